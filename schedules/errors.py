@@ -1,0 +1,64 @@
+"""What can be wrong with a schedule or with asking for one.
+
+The tree::
+
+    ScheduleError
+      InvalidSchedule       a schedule document breaks a rule of its format
+      UnknownCollective     no such collective
+      NoSchedule            this algorithm cannot serve this topology or request
+      TooLarge              an explicit limit on size is passed
+      NotExportable         the target format cannot express this schedule
+      InvalidProgram        an exported file, read back, breaks the format's rules
+
+Every error carries ``field`` and ``rule`` as in `synth.errors`.
+"""
+
+__all__ = [
+    "InvalidProgram",
+    "InvalidSchedule",
+    "NoSchedule",
+    "NotExportable",
+    "ScheduleError",
+    "TooLarge",
+    "UnknownCollective",
+]
+
+
+class ScheduleError(ValueError):
+    """Base of every error this package raises for a caller's mistake.
+
+    >>> str(UnknownCollective("/collective", "must be one of allgather, allreduce"))
+    '/collective: must be one of allgather, allreduce'
+    """
+
+    def __init__(self, field: str, rule: str) -> None:
+        super().__init__(f"{field}: {rule}")
+        self.field = field
+        self.rule = rule
+
+    def __reduce__(self) -> tuple[type["ScheduleError"], tuple[str, str]]:
+        return type(self), (self.field, self.rule)
+
+
+class InvalidSchedule(ScheduleError):
+    """A schedule document breaks a rule of schedule/1."""
+
+
+class UnknownCollective(ScheduleError):
+    """No such collective."""
+
+
+class NoSchedule(ScheduleError):
+    """This algorithm cannot serve this topology or this request."""
+
+
+class TooLarge(ScheduleError):
+    """An explicit limit on size is passed."""
+
+
+class NotExportable(ScheduleError):
+    """The target format cannot express this schedule."""
+
+
+class InvalidProgram(ScheduleError):
+    """An exported file, read back, breaks the rules of its format."""

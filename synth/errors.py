@@ -1,0 +1,84 @@
+"""What can be wrong with a topology, a recipe, a request or a wiring.
+
+The tree::
+
+    SynthError
+      InvalidTopology      a topology document or link list breaks a rule
+      InvalidRecipe        recipe text does not parse, or names nothing known
+      OutOfDomain          a construction is asked for parameters it is not defined on
+      ImpossibleRequest    no graph of the requested size and degree exists
+      Unreachable          some compute node cannot reach another
+      NotMeasurable        the cost model does not cover this topology (switches)
+      ClaimBroken          a built graph does not keep what its theorem promises: a bug
+      DoesNotFit           the topology cannot be wired on these panels
+      InvalidWiring        a present wiring breaks a rule
+
+Every error carries ``field``, a JSON pointer (RFC 6901) to the offending part of
+the input or the bare name of a parameter, and ``rule``, a sentence that says what
+must hold.  Its message is both together.
+"""
+
+__all__ = [
+    "ClaimBroken",
+    "DoesNotFit",
+    "ImpossibleRequest",
+    "InvalidRecipe",
+    "InvalidTopology",
+    "InvalidWiring",
+    "NotMeasurable",
+    "OutOfDomain",
+    "SynthError",
+    "Unreachable",
+]
+
+
+class SynthError(ValueError):
+    """Base of every error this package raises for a caller's mistake.
+
+    >>> str(InvalidTopology("/links/3/capacity", "must be positive"))
+    '/links/3/capacity: must be positive'
+    """
+
+    def __init__(self, field: str, rule: str) -> None:
+        super().__init__(f"{field}: {rule}")
+        self.field = field
+        self.rule = rule
+
+    def __reduce__(self) -> tuple[type["SynthError"], tuple[str, str]]:
+        return type(self), (self.field, self.rule)
+
+
+class InvalidTopology(SynthError):
+    """A topology document or link list breaks a rule of topology/1."""
+
+
+class InvalidRecipe(SynthError):
+    """Recipe text does not parse, or names a construction that does not exist."""
+
+
+class OutOfDomain(SynthError):
+    """A construction is asked for parameters on which it is not defined."""
+
+
+class ImpossibleRequest(SynthError):
+    """No graph of the requested size, degree and kind of links exists."""
+
+
+class Unreachable(SynthError):
+    """Some compute node cannot reach another, so no collective can finish."""
+
+
+class NotMeasurable(SynthError):
+    """The cost model of direct-connect topologies does not cover this one."""
+
+
+class ClaimBroken(SynthError):
+    """A built graph does not keep what its theorem promises: a bug in Topoloom."""
+
+
+class DoesNotFit(SynthError):
+    """The topology cannot be wired on the given panels."""
+
+
+class InvalidWiring(SynthError):
+    """A present wiring breaks a rule, such as a port in two pairs."""

@@ -1,0 +1,108 @@
+"""Reading topology/1: from untrusted JSON to a `Topology`, or one clear error."""
+
+import re
+from fractions import Fraction
+from typing import Any
+
+from synth.errors import InvalidTopology
+from synth.topology import Capacity, Link, Topology
+
+__all__ = ["MAX_LINKS", "MAX_NODES", "topology_from_document"]
+
+MAX_NODES = 100_000
+MAX_LINKS = 4_000_000
+
+_RATIO = re.compile(r"[0-9]{1,30}(/[0-9]{1,30})?")
+
+
+def topology_from_document(document: Any) -> Topology:
+    """Return the topology that a topology/1 document describes.
+
+    Parameters
+    ----------
+    document
+        The parsed JSON: ``{"schema": "topology/1", "name", "bandwidth_unit",
+        "nodes": [{"id", "kind"}], "links": [{"source", "target", "capacity"}]}``.
+        ``kind`` defaults to ``compute``, ``capacity`` to 1; other keys are ignored.
+
+    Raises
+    ------
+    InvalidTopology
+        Naming the offending place by JSON pointer and the rule it breaks.
+
+    Examples
+    --------
+    >>> topology_from_document({"schema": "topology/1", "nodes": [{"id": 0}, {"id": 1}],
+    ...                         "links": [{"source": 0, "target": 1, "capacity": "3/2"}]}).links
+    (Link(source=0, target=1, capacity=Fraction(3, 2)),)
+    """
+    if not isinstance(document, dict):
+        raise InvalidTopology("", "must be a JSON object with schema topology/1")
+    if document.get("schema") != "topology/1":
+        raise InvalidTopology("/schema", 'must be "topology/1"')
+    nodes = _list(document, "nodes", MAX_NODES)
+    links = _list(document, "links", MAX_LINKS)
+    ids = [_node_id(index, node) for index, node in enumerate(nodes)]
+    switches = [node["id"] for index, node in enumerate(nodes) if _kind(index, node) == "switch"]
+    return Topology(
+        ids,
+        [_link(index, link) for index, link in enumerate(links)],
+        switches=switches,
+        name=_text(document, "name", ""),
+        bandwidth_unit=_text(document, "bandwidth_unit", "link"),
+    )
+
+
+def _list(document: dict[str, Any], key: str, most: int) -> list[Any]:
+    value = document.get(key)
+    if not isinstance(value, list):
+        raise InvalidTopology(f"/{key}", "must be a list")
+    if not value and key == "nodes":
+        raise InvalidTopology(f"/{key}", "must not be empty")
+    if len(value) > most:
+        raise InvalidTopology(f"/{key}", f"must have at most {most} entries")
+    return value
+
+
+def _text(document: dict[str, Any], key: str, default: str) -> str:
+    value = document.get(key, default)
+    if not isinstance(value, str) or len(value) > 200:
+        raise InvalidTopology(f"/{key}", "must be a text of at most 200 characters")
+    return value
+
+
+def _node_id(index: int, node: Any) -> Any:
+    if not isinstance(node, dict) or "id" not in node:
+        raise InvalidTopology(f"/nodes/{index}", 'must be an object with an "id"')
+    value = node["id"]
+    if isinstance(value, str) and len(value) > 200:
+        raise InvalidTopology(f"/nodes/{index}/id", "must have at most 200 characters")
+    return value
+
+
+def _kind(index: int, node: dict[str, Any]) -> str:
+    kind = node.get("kind", "compute")
+    if kind not in ("compute", "switch"):
+        raise InvalidTopology(f"/nodes/{index}/kind", 'must be "compute" or "switch"')
+    return kind
+
+
+def _link(index: int, link: Any) -> Link:
+    if not isinstance(link, dict):
+        raise InvalidTopology(f"/links/{index}", "must be an object with source and target")
+    for end in ("source", "target"):
+        if end not in link:
+            raise InvalidTopology(f"/links/{index}/{end}", "is missing")
+    return Link(link["source"], link["target"], _capacity(index, link.get("capacity", 1)))
+
+
+def _capacity(index: int, value: Any) -> Capacity:
+    if isinstance(value, int) and not isinstance(value, bool):
+        if value >= 10**30:
+            raise InvalidTopology(f"/links/{index}/capacity", "must have at most 30 digits")
+        return value
+    if isinstance(value, str) and _RATIO.fullmatch(value):
+        top, _, bottom = value.partition("/")
+        if not bottom or int(bottom):
+            return Fraction(int(top), int(bottom or 1))
+    raise InvalidTopology(f"/links/{index}/capacity", 'must be a positive integer or a text "p/q"')
