@@ -1,0 +1,58 @@
+"""Settings: read once from the environment, checked at start, frozen.
+
+Every setting is an environment variable with the prefix ``TOPOLOOM_``, for example
+``TOPOLOOM_DATABASE_URL=postgresql+psycopg://user@host/topoloom``.
+"""
+
+import os
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+__all__ = ["KERNEL_VERSION", "Settings", "default_database_url"]
+
+KERNEL_VERSION = "1"
+"""Part of every cache key.  Raise it whenever any computed answer changes."""
+
+
+def default_database_url() -> str:
+    """Return the URL of the embedded database, in the XDG data directory."""
+    base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return f"sqlite:///{Path(base) / 'topoloom' / 'topoloom.db'}"
+
+
+class Settings(BaseSettings):
+    """How this process runs; every field is ``TOPOLOOM_`` + its name in capitals.
+
+    >>> Settings(port=9000).port
+    9000
+    """
+
+    model_config = SettingsConfigDict(env_prefix="TOPOLOOM_", frozen=True, extra="ignore")
+
+    database_url: str = Field(
+        default_factory=default_database_url,
+        description="SQLAlchemy URL: SQLite (default) or postgresql+psycopg://…",
+    )
+    host: str = Field("127.0.0.1", description="address the service listens on")
+    port: int = Field(8765, ge=0, le=65535, description="port; 0 takes a free one")
+    max_body_bytes: int = Field(
+        32 * 2**20, ge=1024, description="largest request body, and largest input file on disk"
+    )
+    max_unpacked_bytes: int = Field(
+        2 * 2**30, ge=1024, description="largest input file after unpacking .gz"
+    )
+    max_nodes: int = Field(
+        16_384, ge=2, description="largest topology that is searched, built or measured"
+    )
+    max_links: int = Field(1_000_000, ge=2, description="most links of a topology")
+    max_scheduled_nodes: int = Field(
+        2_048, ge=2, description="largest topology that a schedule is generated for"
+    )
+    max_forest_nodes: int = Field(
+        512, ge=2, description="largest topology for ForestColl's optimum and trees"
+    )
+    max_heavy_requests: int = Field(
+        4, ge=1, description="computations that run at the same time in one process"
+    )

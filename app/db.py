@@ -1,0 +1,182 @@
+"""The database: opening it, and bringing its tables to the newest revision.
+
+SQLite is embedded: whoever opens it also migrates it.  PostgreSQL belongs to
+somebody: it is migrated by ``topoloom migrate`` only.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.pool import StaticPool
+
+__all__ = [
+    "HEAD",
+    "DatabaseNotReady",
+    "current_revision",
+    "is_embedded",
+    "migrate",
+    "open_database",
+    "open_engine",
+    "require_head",
+]
+
+HEAD = "0001"
+"""The newest revision in ``migrations/``; kept here so that a start need not read them."""
+
+_MIGRATION_LOCK = 7_063_411
+
+
+class DatabaseNotReady(RuntimeError):
+    """The database cannot be opened, reached or used; the message says what to do."""
+
+
+def open_engine(url: str) -> Engine:
+    """Return an engine for the URL; a SQLite file's folder is made.
+
+    Raises
+    ------
+    DatabaseNotReady
+        The URL does not parse, its driver is missing, or the folder cannot be made.
+    """
+    try:
+        parsed = make_url(url)
+        if not is_embedded(parsed):
+            return create_engine(_with_driver(parsed), pool_pre_ping=True)
+        engine = _open_sqlite(parsed)
+    except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
+        raise DatabaseNotReady(f"database_url: cannot be used: {_first_line(error)}") from None
+    event.listen(engine, "connect", _prepare_sqlite)
+    return engine
+
+
+def open_database(url: str) -> Engine:
+    """Return an engine whose tables are at the newest revision.
+
+    An embedded database is migrated here; any other must have been migrated.
+    """
+    engine = open_engine(url)
+    try:
+        if current_revision(engine) != HEAD:
+            if is_embedded(engine.url):
+                migrate(engine)
+            else:
+                require_head(engine)
+    except BaseException:
+        engine.dispose()
+        raise
+    return engine
+
+
+def is_embedded(url: URL) -> bool:
+    """Whether the database is an SQLite file, or lives in memory."""
+    return url.get_backend_name() == "sqlite"
+
+
+def current_revision(engine: Engine) -> str | None:
+    """Return the revision the tables are at; None when there are none.
+
+    Raises
+    ------
+    DatabaseNotReady
+        The database cannot be reached.
+    """
+    with _reached(engine) as connection:
+        return _revision(connection)
+
+
+def require_head(engine: Engine) -> None:
+    """Raise `DatabaseNotReady` unless the tables are at the newest revision."""
+    revision = current_revision(engine)
+    if revision != HEAD:
+        found = f"at revision {revision}" if revision else "without tables"
+        raise DatabaseNotReady(
+            f"database_url: the database is {found}, not at {HEAD}; run `topoloom migrate`"
+        )
+
+
+def migrate(engine: Engine, revision: str = "head") -> None:
+    """Bring the tables to a revision, up or down; safe when several processes do it."""
+    from alembic import command
+
+    with _reached(engine) as connection:
+        _lock(connection)
+        config = _alembic_config()
+        config.attributes["connection"] = connection
+        if revision == "base" or revision < (_revision(connection) or ""):
+            command.downgrade(config, revision)
+        else:
+            command.upgrade(config, revision)
+        connection.commit()
+
+
+def _alembic_config() -> Any:
+    from alembic.config import Config
+
+    import migrations
+
+    config = Config()
+    config.set_main_option("script_location", migrations.__path__[0])
+    config.set_main_option("path_separator", "os")
+    return config
+
+
+def _lock(connection: Connection) -> None:
+    """Let one process migrate at a time; the lock ends with the transaction."""
+    if is_embedded(connection.engine.url):
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    else:
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
+
+
+def _revision(connection: Connection) -> str | None:
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+
+
+@contextmanager
+def _reached(engine: Engine) -> Iterator[Connection]:
+    try:
+        with engine.connect() as connection:
+            yield connection
+    except DBAPIError as error:
+        shown = engine.url.render_as_string(hide_password=True)
+        raise DatabaseNotReady(
+            f"database_url: {shown} cannot be used: {_first_line(error.orig or error)}"
+        ) from error
+
+
+def _with_driver(url: URL) -> URL:
+    """``postgresql://`` means psycopg here, the driver that the package installs."""
+    if url.drivername in ("postgresql", "postgres"):
+        return url.set(drivername="postgresql+psycopg")
+    return url
+
+
+def _open_sqlite(url: URL) -> Engine:
+    if not url.database or url.database == ":memory:":
+        # One connection for all threads: a second one would see an empty database.
+        return create_engine(url, poolclass=StaticPool, connect_args={"check_same_thread": False})
+    folder = Path(url.database).parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DatabaseNotReady(f"database_url: {folder}: {error.strerror}") from None
+    return create_engine(url)
+
+
+def _prepare_sqlite(connection: Any, _record: Any) -> None:
+    cursor = connection.cursor()
+    # Waiting comes first: switching to WAL needs the lock that others may hold.
+    for pragma in ("busy_timeout=10000", "journal_mode=WAL", "foreign_keys=ON"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

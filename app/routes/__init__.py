@@ -1,0 +1,1 @@
+"""HTTP: each module parses a request, calls one service function, returns."""

@@ -1,0 +1,1 @@
+"""One function per use case, called by routes and command line alike."""

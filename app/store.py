@@ -1,0 +1,198 @@
+"""The content-addressed cache: what has been computed once is read ever after.
+
+A document's id is the SHA-256 of the canonical JSON of (kind, kernel version,
+request).  Two processes that compute the same document at the same time both
+succeed: the first insert wins, and since documents are deterministic it does not
+matter which.  Nothing is stored when a computation fails.
+"""
+
+import base64
+import binascii
+import gzip
+import hashlib
+import io
+import json
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Engine, insert, select, tuple_
+from sqlalchemy.exc import IntegrityError
+
+from app.config import KERNEL_VERSION
+from app.tables import TABLES
+
+__all__ = ["Artefact", "InvalidCursor", "Listed", "Store", "canonical", "key"]
+
+JSON_TYPE = "application/json"
+
+Document = dict[str, Any] | Iterable[str]
+"""A JSON object, or the pieces of its text."""
+
+
+class InvalidCursor(ValueError):
+    """A list's cursor is not one that an earlier answer gave."""
+
+
+@dataclass(frozen=True, slots=True)
+class Artefact:
+    """A stored document; ``packed`` is its JSON, compressed by gzip."""
+
+    kind: str
+    id: str
+    packed: bytes
+    digest: str
+
+    def chunks(self) -> Iterator[bytes]:
+        """Yield the JSON text in pieces of bounded size."""
+        unpacker = zlib.decompressobj(wbits=31)
+        for start in range(0, len(self.packed), 1 << 16):
+            data = self.packed[start : start + (1 << 16)]
+            while data:
+                yield unpacker.decompress(data, 1 << 20)
+                data = unpacker.unconsumed_tail
+        yield unpacker.flush()
+
+    def text(self) -> str:
+        """Return the JSON text."""
+        return gzip.decompress(self.packed).decode()
+
+    def document(self) -> dict[str, Any]:
+        """Return the parsed document."""
+        return json.loads(gzip.decompress(self.packed))
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An entry of a list: what was asked, and when it was first answered."""
+
+    id: str
+    kernel_version: str
+    created_at: datetime
+    request: dict[str, Any]
+
+
+def canonical(value: Any) -> str:
+    """Return the one JSON text of a value: sorted keys, no blanks, ASCII.
+
+    >>> canonical({"b": [1, 2], "a": None})
+    '{"a":null,"b":[1,2]}'
+    """
+    return json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+    )
+
+
+def key(kind: str, request: dict[str, Any]) -> str:
+    """Return the id of the answer to a request.
+
+    >>> key("design", {"nodes": 8}) == key("design", {"nodes": 8})
+    True
+    >>> key("design", {"nodes": 8}) == key("frontier", {"nodes": 8})
+    False
+    """
+    text = canonical({"kernel": KERNEL_VERSION, "kind": kind, "request": request})
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class Store:
+    """Documents by kind and id, in the tables of `app.tables`."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def get(self, kind: str, identity: str) -> Artefact | None:
+        """Return the stored document, or None."""
+        table = TABLES[kind]
+        query = select(table.document, table.digest).where(table.id == identity)
+        with self._engine.connect() as connection:
+            row = connection.execute(query).one_or_none()
+        return None if row is None else Artefact(kind, identity, row.document, row.digest)
+
+    def get_or_compute(
+        self, kind: str, request: dict[str, Any], compute: Callable[[str], Document]
+    ) -> tuple[Artefact, bool]:
+        """Return the answer to a request, and whether it was computed just now.
+
+        ``compute`` is called with the document's id when it is not stored yet.  An
+        error it raises passes through, and nothing is stored.
+        """
+        identity = key(kind, request)
+        found = self.get(kind, identity)
+        if found is not None:
+            return found, False
+        packed, digest = _packed(compute(identity))
+        artefact = Artefact(kind, identity, packed, digest)
+        values = {
+            "id": identity,
+            "kernel_version": KERNEL_VERSION,
+            "request": canonical(request),
+            "media_type": JSON_TYPE,
+            "document": packed,
+            "digest": digest,
+            "created_at": datetime.now(UTC).replace(tzinfo=None),
+        }
+        try:
+            with self._engine.begin() as connection:
+                connection.execute(insert(TABLES[kind]).values(values))
+        except IntegrityError:
+            # Somebody else stored the same answer in the meantime.
+            return self.get(kind, identity) or artefact, False
+        return artefact, True
+
+    def page(self, kind: str, limit: int, cursor: str | None) -> tuple[list[Listed], str | None]:
+        """Return up to ``limit`` entries, newest first, and the cursor of the next page.
+
+        Raises
+        ------
+        InvalidCursor
+            The cursor is not one that this method returned.
+        """
+        table = TABLES[kind]
+        query = select(table.id, table.kernel_version, table.created_at, table.request)
+        query = query.order_by(table.created_at.desc(), table.id.desc()).limit(limit + 1)
+        if cursor is not None:
+            query = query.where(tuple_(table.created_at, table.id) < tuple_(*_position(cursor)))
+        with self._engine.connect() as connection:
+            rows = connection.execute(query).all()
+        entries = [
+            Listed(row.id, row.kernel_version, row.created_at, json.loads(row.request))
+            for row in rows[:limit]
+        ]
+        more = len(rows) > limit
+        return entries, _cursor(entries[-1]) if more else None
+
+
+def _packed(document: Document) -> tuple[bytes, str]:
+    """Return the compressed JSON and the digest of the plain text."""
+    pieces = [canonical_order(document)] if isinstance(document, dict) else document
+    digest = hashlib.sha256()
+    buffer = io.BytesIO()
+    # mtime=0: the same document gives the same bytes.
+    with gzip.GzipFile(fileobj=buffer, mode="wb", mtime=0, compresslevel=6) as file:
+        for piece in pieces:
+            data = piece.encode()
+            digest.update(data)
+            file.write(data)
+    return buffer.getvalue(), digest.hexdigest()
+
+
+def canonical_order(document: dict[str, Any]) -> str:
+    """Return compact JSON that keeps the document's own order of keys, for people."""
+    return json.dumps(document, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def _cursor(entry: Listed) -> str:
+    text = f"{entry.created_at.isoformat()}|{entry.id}"
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def _position(cursor: str) -> tuple[datetime, str]:
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        moment, _, identity = base64.urlsafe_b64decode(padded).decode().partition("|")
+        return datetime.fromisoformat(moment).replace(tzinfo=None), identity
+    except (ValueError, binascii.Error):
+        raise InvalidCursor("cursor: must be one that an earlier answer gave") from None
