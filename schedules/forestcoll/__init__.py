@@ -1,0 +1,119 @@
+"""ForestColl: throughput-optimal collectives as packed spanning trees, on any fabric.
+
+Read in this order: `network` (integer capacities), `flow` (the max-flow kernels),
+`optimality` (the best rate and the cut that proves it), `splitting` (switches away),
+`packing` (trees), `routes` (trees back onto switches).
+
+References
+----------
+.. [1] Zhao et al., "ForestColl", arXiv:2402.06787.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from schedules.errors import NoSchedule
+from schedules.forestcoll.network import Network, network_of
+from schedules.forestcoll.optimality import Rate, best_rate, best_rate_for
+from synth.topology import NodeId, Topology
+
+__all__ = ["Optimum", "optimum"]
+
+
+@dataclass(frozen=True, slots=True)
+class Optimum:
+    """The best allgather rate of a topology, and a cut that no schedule can beat.
+
+    ``inverse_rate`` is 1/x, where x is the bandwidth at which each root can send to all
+    others at once; moving M bytes takes M / N * inverse_rate.  ``trees_per_root`` (k)
+    trees of bandwidth ``unit_bandwidth`` each reach it: k * unit_bandwidth = x.
+    ``bottleneck`` is a set of nodes that holds ``compute_inside`` compute nodes, misses
+    one at least, and is left by links of ``exit_capacity`` in all.
+
+    With the best k, inverse_rate = compute_inside / exit_capacity.  With a given k it may
+    be larger: then the bottleneck is a set whose exits, each rounded down to whole trees,
+    could not carry k * compute_inside trees if the unit bandwidth were any larger.
+    """
+
+    inverse_rate: Fraction
+    trees_per_root: int
+    unit_bandwidth: Fraction
+    compute_nodes: int
+    bottleneck: frozenset[NodeId] | None
+    compute_inside: int
+    exit_capacity: Fraction
+
+    @property
+    def algbw(self) -> Fraction:
+        """Bytes gathered per unit of time: compute nodes / inverse_rate."""
+        return self.compute_nodes / self.inverse_rate
+
+
+def optimum(topology: Topology, trees_per_root: int | None = None) -> Optimum:
+    """Return the best possible allgather rate of a topology, exactly.
+
+    Let C be the compute nodes, N = |C|, and out(S) the bandwidth that leaves a set S of
+    nodes.  Every allgather of M bytes takes at least M / N * max |S & C| / out(S), over
+    all S that miss a compute node; ForestColl's trees reach it [1]_.
+
+    Parameters
+    ----------
+    topology : Topology
+        Any directed graph of compute nodes and switches.
+    trees_per_root : int, optional
+        The number k of trees per root, at least 1.  Without it, the least k that reaches
+        the optimum.  With it, the best rate at which k trees per root can be packed.
+
+    Returns
+    -------
+    Optimum
+        In the topology's unit of bandwidth.
+
+    Raises
+    ------
+    InvalidTopology
+        There are fewer than two compute nodes.
+    Unreachable
+        Some compute node cannot reach another.
+    NoSchedule
+        ``trees_per_root`` is less than 1.
+    TooLarge
+        Capacities scaled to whole numbers do not fit 62 bits.
+
+    Notes
+    -----
+    The value is that of the cut bound.  It is reached whenever the switches let out as
+    much as they take in; see `allgather`.
+
+    Examples
+    --------
+    >>> ring = Topology(range(4), [(i, (i + 1) % 4) for i in range(4)])
+    >>> best = optimum(ring)
+    >>> best.inverse_rate, best.trees_per_root, best.algbw
+    (Fraction(3, 1), 1, Fraction(4, 3))
+    >>> sorted(best.bottleneck), best.compute_inside, best.exit_capacity
+    ([1, 2, 3], 3, Fraction(1, 1))
+    """
+    network, rate = _solve(topology, trees_per_root)
+    leaving = rate.inside[network.tail] & ~rate.inside[network.head]
+    return Optimum(
+        inverse_rate=rate.scale / rate.trees_per_root / network.unit,
+        trees_per_root=rate.trees_per_root,
+        unit_bandwidth=network.unit / rate.scale,
+        compute_nodes=len(network.terminals),
+        bottleneck=frozenset(topology.nodes[index] for index in np.flatnonzero(rate.inside)),
+        compute_inside=int(rate.inside[network.terminals].sum()),
+        exit_capacity=int(network.capacity[leaving].sum()) * network.unit,
+    )
+
+
+def _solve(topology: Topology, trees_per_root: int | None) -> tuple[Network, Rate]:
+    if trees_per_root is not None and trees_per_root < 1:
+        raise NoSchedule("trees_per_root", f"must be at least 1; got {trees_per_root}")
+    topology.require_connected()
+    network = network_of(topology)
+    if trees_per_root is None:
+        return network, best_rate(network)
+    return network, best_rate_for(network, trees_per_root)

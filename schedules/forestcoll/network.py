@@ -1,0 +1,75 @@
+"""A topology as a network of integer capacities, as the flow kernels need it."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd, lcm
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedules.errors import TooLarge
+from schedules.forestcoll.flow import UNLIMITED
+from synth.topology import Topology
+
+__all__ = ["Network", "guard", "network_of"]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Network:
+    """Whole numbers without a common factor, one arc per ordered pair of joined nodes.
+
+    Nodes are positions in the topology.  Arc a runs from ``tail[a]`` to ``head[a]`` with
+    bandwidth ``capacity[a] * unit``, where ``unit`` is in the topology's own unit.
+    ``terminals`` are the positions of the compute nodes, in rank order.
+    """
+
+    node_count: int
+    terminals: NDArray[np.int64]
+    tail: NDArray[np.int64]
+    head: NDArray[np.int64]
+    capacity: NDArray[np.int64]
+    unit: Fraction
+
+
+def network_of(topology: Topology) -> Network:
+    """Return the topology's network; parallel links become one arc.
+
+    Raises
+    ------
+    TooLarge
+        The scaled capacities do not fit 62 bits.
+
+    Examples
+    --------
+    >>> halves = Topology("ab", [("a", "b", Fraction(1, 2)), ("b", "a", 3)])
+    >>> network = network_of(halves)
+    >>> network.capacity.tolist(), network.unit
+    ([1, 6], Fraction(1, 2))
+    """
+    totals: dict[tuple[int, int], Fraction | int] = {}
+    ends = zip(topology.sources.tolist(), topology.targets.tolist(), strict=True)
+    for pair, capacity in zip(ends, topology.capacities, strict=True):
+        totals[pair] = totals.get(pair, 0) + capacity
+    scale = lcm(*(Fraction(total).denominator for total in totals.values()))
+    whole = [int(total * scale) for total in totals.values()]
+    common = gcd(*whole) or 1
+    whole = [value // common for value in whole]
+    guard(sum(whole))
+    pairs = np.array(list(totals), dtype=np.int64).reshape(-1, 2)
+    is_switch = np.array([node in topology.switches for node in topology.nodes], dtype=np.bool_)
+    return Network(
+        node_count=topology.node_count,
+        terminals=np.flatnonzero(~is_switch).astype(np.int64),
+        tail=np.ascontiguousarray(pairs[:, 0]),
+        head=np.ascontiguousarray(pairs[:, 1]),
+        capacity=np.array(whole, dtype=np.int64),
+        unit=Fraction(common, scale),
+    )
+
+
+def guard(total: int) -> None:
+    """Raise TooLarge unless sums up to ``total`` are safe in the flow kernels."""
+    if total >= UNLIMITED:
+        raise TooLarge(
+            "/links", "the capacities, scaled to whole numbers, must add up to less than 2**62"
+        )

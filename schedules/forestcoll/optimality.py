@@ -1,0 +1,167 @@
+"""Stage 1: the best allgather rate of a network, exactly, with a cut that proves it.
+
+Symbols, as in the ForestColl paper: C the compute nodes, N = |C|, b_e the bandwidth of
+arc e, k the trees per root, x the bandwidth of all trees of one root, U = k / x.
+"""
+
+import heapq
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedules.forestcoll.flow import Arcs, arcs_of, scratch_for, shortfall
+from schedules.forestcoll.network import Network, guard
+
+__all__ = ["Rate", "best_rate", "best_rate_for", "tree_capacities"]
+
+
+class Rate(NamedTuple):
+    """``scale`` is U: k trees per root fit if arc e carries floor(U * b_e) of them.
+
+    ``inside`` marks the nodes of the cut that forbids any smaller U.
+    """
+
+    scale: Fraction
+    trees_per_root: int
+    inside: NDArray[np.bool_]
+
+
+def best_rate(network: Network) -> Rate:
+    """Return the least 1/x over all schedules, as the fraction U / k in lowest terms.
+
+    Notes
+    -----
+    1/x = max |S & C| / out(S) over node sets S that miss a compute node (ForestColl,
+    section 5.1).  Newton's method on that ratio: for the present p/q, every compute
+    node must receive q from each in the network p * b; a node that does not yields a
+    cut S with p out(S) < q |S & C|, whose ratio is the next and larger one.  Nodes that
+    have passed stay fine when the ratio grows, so each is asked until it passes once.
+
+    The capacities of a `Network` have no common factor, so with 1/x = p/q the least k
+    that makes every U * b_e whole is q.
+
+    Time: one small flow per compute node, and one more per improvement of the ratio.
+    """
+    inside, ratio = _first_cut(network)
+
+    def capacities(value: Fraction) -> tuple[NDArray[np.int64], int]:
+        guard(
+            value.numerator * int(network.capacity.sum())
+            + value.denominator * len(network.terminals)
+        )
+        return value.numerator * network.capacity, value.denominator
+
+    def of_cut(inside: NDArray[np.bool_]) -> Fraction:
+        return Fraction(_compute_inside(network, inside), int(_leaving(network, inside).sum()))
+
+    ratio, inside = _climb(network, ratio, inside, capacities, of_cut)
+    return Rate(Fraction(ratio.numerator), ratio.denominator, inside)
+
+
+def best_rate_for(network: Network, trees_per_root: int) -> Rate:
+    """Return the least U for which ``trees_per_root`` trees per root can be packed.
+
+    Notes
+    -----
+    A cut S needs sum of floor(U * b_e) >= k |S & C| over the arcs that leave it, and the
+    least such U is a multiple of some 1 / b_e (ForestColl, section 5.6 on fixed k).  The
+    search climbs from cut to cut as in `best_rate`; no grid and no tolerance is needed.
+    """
+    free = best_rate(network)
+    inside, _ = _first_cut(network)
+
+    def of_cut(inside: NDArray[np.bool_]) -> Fraction:
+        demand = trees_per_root * _compute_inside(network, inside)
+        return least_scale(_leaving(network, inside).tolist(), demand)
+
+    def capacities(value: Fraction) -> tuple[NDArray[np.int64], int]:
+        return tree_capacities(network, value, trees_per_root), trees_per_root
+
+    if of_cut(free.inside) > of_cut(inside):
+        inside = free.inside
+    scale, inside = _climb(network, of_cut(inside), inside, capacities, of_cut)
+    return Rate(scale, trees_per_root, inside)
+
+
+def tree_capacities(network: Network, scale: Fraction, trees_per_root: int) -> NDArray[np.int64]:
+    """Return floor(scale * capacity): how many trees each arc can carry."""
+    guard(scale.numerator * int(network.capacity.sum()) + trees_per_root * len(network.terminals))
+    return network.capacity * scale.numerator // scale.denominator
+
+
+def least_scale(capacities: list[int], demand: int) -> Fraction:
+    """Return the least U with sum of floor(U * b) >= demand; O(m log m) for m capacities.
+
+    >>> least_scale([2, 3], 4)  # floor(2 * 1) + floor(3 * 1) = 5; below 1 it is 1 + 2
+    Fraction(1, 1)
+    """
+    counts = Counter(capacities)
+    scale = Fraction(demand, sum(capacities))
+    steps = {b: scale.numerator * b // scale.denominator for b in counts}
+    missing = demand - sum(steps[b] * count for b, count in counts.items())
+    jumps = [(Fraction(step + 1, b), b) for b, step in steps.items()]
+    heapq.heapify(jumps)
+    while missing > 0:
+        scale, b = jumps[0]
+        steps[b] += 1
+        heapq.heapreplace(jumps, (Fraction(steps[b] + 1, b), b))
+        missing -= counts[b]
+    return scale
+
+
+def _climb(
+    network: Network,
+    value: Fraction,
+    inside: NDArray[np.bool_],
+    capacities: Callable[[Fraction], tuple[NDArray[np.int64], int]],
+    of_cut: Callable[[NDArray[np.bool_]], Fraction],
+) -> tuple[Fraction, NDArray[np.bool_]]:
+    """Raise ``value`` from violated cut to violated cut until every node passes."""
+    arcs = arcs_of(network.node_count, network.tail, network.head)
+    scratch = scratch_for(network.node_count)
+    flow, supply = np.zeros(len(network.tail), np.int64), np.zeros(network.node_count, np.int64)
+    terminals = nearby_order(arcs, network.terminals)
+    first = 0
+    while True:
+        capacity, share = capacities(value)
+        first, missing = shortfall(arcs, capacity, terminals, first, share, flow, supply, scratch)
+        if not missing:
+            return value, inside
+        inside = scratch.level[: network.node_count] < 0
+        value = of_cut(inside)
+
+
+def nearby_order(arcs: Arcs, terminals: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the terminals in breadth-first order, so that each is near earlier ones."""
+    rank = np.full(len(arcs.start) - 1, -1, np.int64)
+    queue = [int(terminals[0])]
+    rank[queue[0]] = 0
+    for node in queue:
+        for move in arcs.moves[arcs.start[node] : arcs.start[node + 1]].tolist():
+            other = int(arcs.head[move >> 1] if move & 1 else arcs.tail[move >> 1])
+            if rank[other] < 0:
+                rank[other] = len(queue)
+                queue.append(other)
+    return terminals[np.argsort(rank[terminals], kind="stable")]
+
+
+def _first_cut(network: Network) -> tuple[NDArray[np.bool_], Fraction]:
+    """Return the worst cut that leaves out one compute node alone, and its ratio."""
+    entering = np.zeros(network.node_count, np.int64)
+    np.add.at(entering, network.head, network.capacity)
+    worst = min(network.terminals.tolist(), key=lambda node: int(entering[node]))
+    inside = np.ones(network.node_count, np.bool_)
+    inside[worst] = False
+    return inside, Fraction(len(network.terminals) - 1, int(entering[worst]))
+
+
+def _leaving(network: Network, inside: NDArray[np.bool_]) -> NDArray[np.int64]:
+    return network.capacity[inside[network.tail] & ~inside[network.head]]
+
+
+def _compute_inside(network: Network, inside: NDArray[np.bool_]) -> int:
+    return int(inside[network.terminals].sum())
