@@ -1,0 +1,52 @@
+"""The catalogue of base topologies: one file a family, all of them in ``FAMILIES``."""
+
+from synth.bases.bi_ring import BiRing
+from synth.bases.circulant import Circulant
+from synth.bases.complete import Complete
+from synth.bases.complete_bipartite import CompleteBipartite
+from synth.bases.de_bruijn import DeBruijn
+from synth.bases.family import Arguments, Ends, Family
+from synth.bases.generalized_kautz import GeneralizedKautz, GeneralizedKautzRewired
+from synth.bases.hypercube import Hypercube
+from synth.bases.kautz import Kautz
+from synth.bases.torus import Torus
+from synth.bases.uni_ring import UniRing
+from synth.errors import InvalidRecipe
+
+__all__ = ["FAMILIES", "Arguments", "Ends", "Family", "family"]
+
+FAMILIES: tuple[Family, ...] = (
+    UniRing(),
+    BiRing(),
+    Complete(),
+    CompleteBipartite(),
+    Circulant(),
+    Torus(),
+    Hypercube(),
+    Kautz(),
+    GeneralizedKautz(),
+    GeneralizedKautzRewired(),
+    DeBruijn(),
+)
+
+_BY_NAME = {member.name: member for member in FAMILIES}
+
+
+def family(name: str) -> Family:
+    """Return the family of this name.
+
+    Raises
+    ------
+    InvalidRecipe
+        There is none; the message lists all.
+
+    Examples
+    --------
+    >>> family("Torus").size((4, 2))
+    (8, 3)
+    """
+    try:
+        return _BY_NAME[name]
+    except (KeyError, TypeError):
+        known = ", ".join(sorted(_BY_NAME))
+        raise InvalidRecipe("recipe", f"no family is called {name!r}; known: {known}") from None

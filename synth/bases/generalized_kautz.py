@@ -1,0 +1,150 @@
+"""Generalized Kautz digraphs, as published and with their loops put to use."""
+
+from collections.abc import Iterator
+from math import gcd
+
+import numpy as np
+
+from synth.bases.family import Arguments, Ends, Family, join, require
+from synth.cost import Claim, Cost, expand_line_graph, optimal_bandwidth
+from synth.recipe import Base
+
+__all__ = ["GeneralizedKautz", "GeneralizedKautzRewired"]
+
+
+class GeneralizedKautz(Family):
+    """GeneralizedKautz(d, n): node x sends to -d x - a mod n for a = 1..d.
+
+    At most ceil(log_d n) steps for every n.  A link from a node to itself carries
+    nothing and is left out; where n > d some node has none, so the degree stays d.
+    Where n <= d every node has floor(d / n) loops, which do not count.
+    """
+
+    name = "GeneralizedKautz"
+    parameters = ("d", "n")
+    title = "generalized Kautz digraph (Imase-Itoh)"
+    source = "Imase and Itoh, IEEE Trans. Computers 32(8), 1983"
+
+    def check_domain(self, arguments: Arguments) -> None:
+        """Two nodes, or more nodes and d at least 2."""
+        d, n = arguments
+        require(n >= 2, "n", "must be at least 2")
+        require(d >= (1 if n == 2 else 2), "d", "must be at least 2, or 1 when n is 2")
+
+    def size(self, arguments: Arguments) -> tuple[int, int]:
+        """Give n nodes; degree d less the loops that every node has."""
+        d, n = arguments
+        return n, d - d // n
+
+    def links(self, arguments: Arguments) -> Ends:
+        """Sorted by source, then by a; loops left out."""
+        d, n = arguments
+        sources = np.repeat(np.arange(n), d)
+        targets = -(d * sources + np.tile(np.arange(1, d + 1), n)) % n
+        real = sources != targets
+        return sources[real], targets[real]
+
+    def matching(self, nodes: int, degree: int) -> Iterator[Base]:
+        """Yield the d of which ``degree`` links remain: one below n, perhaps two above."""
+        if nodes >= 2 and degree >= 1:
+            for d in range(degree, 2 * degree + 2):
+                if d - d // nodes == degree and (d >= 2 or nodes == 2):
+                    yield Base(self.name, (d, nodes))
+
+    def bidirectional(self, arguments: Arguments) -> bool:
+        """Say yes where the links x -> y depend on x - y only, or on nothing, or n = 2."""
+        d, n = arguments
+        return n == 2 or d % n in (0, n - 1)
+
+    def parallel(self, arguments: Arguments) -> bool:
+        """Two values of a agree mod n."""
+        d, n = arguments
+        return d > n
+
+    def regular(self, arguments: Arguments) -> bool:
+        """No node has more loops than another."""
+        return _extra_loops(*arguments) == 0
+
+    def claim(self, arguments: Arguments) -> Claim | None:
+        """Speaks of true Kautz digraphs, n = d**k + d**(k - 1) = L^(k-1)(K_{d+1}), only."""
+        d, n = arguments
+        nodes, times = d + 1, 0
+        while d >= 2 and nodes < n:
+            nodes, times = nodes * d, times + 1
+        if d < 2 or nodes != n:
+            return None
+        cost = expand_line_graph(Cost(1, optimal_bandwidth(d + 1)), d + 1, d, times)
+        return Claim(cost.steps, cost.bandwidth, exact=True)
+
+
+class GeneralizedKautzRewired(Family):
+    """GeneralizedKautzRewired(d, n): the loops of GeneralizedKautz joined to cycles.
+
+    The nodes with a loop, in increasing order, are joined in one cycle instead, so that
+    all d links of every node carry data.  (Where n <= d and nodes have several loops
+    there is one cycle for every round of loops.)  Defined where at least two nodes
+    have a loop; not from the literature.
+    """
+
+    name = "GeneralizedKautzRewired"
+    parameters = ("d", "n")
+    title = "generalized Kautz digraph with its self-loops joined in a cycle"
+    source = "after Imase and Itoh 1983; the cycle is ours"
+
+    def check_domain(self, arguments: Arguments) -> None:
+        """Where GeneralizedKautz is defined and the loops can be joined."""
+        GeneralizedKautz().check_domain(arguments)
+        d, n = arguments
+        extra = _extra_loops(d, n)
+        require(extra != 1, "n", "must give more than one self-loop to join")
+        require(extra + d // n > 0, "n", "must give self-loops to join")
+
+    def size(self, arguments: Arguments) -> tuple[int, int]:
+        """Give n nodes, degree d."""
+        d, n = arguments
+        return n, d
+
+    def links(self, arguments: Arguments) -> Ends:
+        """Those of GeneralizedKautz, then the cycles."""
+        d, n = arguments
+        everyone = np.arange(n)
+        rounds = [everyone] * (d // n) + [_looped(d, n)]
+        cycles = [(nodes, np.roll(nodes, -1)) for nodes in rounds]
+        return join([GeneralizedKautz().links(arguments), *cycles])
+
+    def matching(self, nodes: int, degree: int) -> Iterator[Base]:
+        """Every size with at least two loops."""
+        if nodes >= 2 and degree >= (1 if nodes == 2 else 2):
+            extra = _extra_loops(degree, nodes)
+            if extra != 1 and extra + degree // nodes > 0:
+                yield Base(self.name, (degree, nodes))
+
+    def bidirectional(self, arguments: Arguments) -> bool:
+        """Two nodes only."""
+        return arguments[1] == 2
+
+    def parallel(self, arguments: Arguments) -> bool:
+        """Say yes if some link of a cycle was there before."""
+        d, n = arguments
+        if d >= n:
+            return True
+        looped = _looped(d, n)
+        steps = -(d * looped + np.roll(looped, -1)) % n
+        return bool(((1 <= steps) & (steps <= d)).any()) or len(looped) != len(set(looped))
+
+
+def _extra_loops(d: int, n: int) -> int:
+    """Return how many nodes have one loop more than the floor(d / n) of every node.
+
+    They are the solutions x of (d + 1) x = -a mod n for a = 1..d mod n.  With
+    g = gcd(d + 1, n) there are g solutions for every a that g divides, none else.
+    """
+    common = gcd(d + 1, n)
+    return common * (d % n // common)
+
+
+def _looped(d: int, n: int) -> np.ndarray:
+    """Return those nodes, increasing."""
+    nodes = np.arange(n)
+    residues = -(d + 1) * nodes % n
+    return nodes[(1 <= residues) & (residues <= d % n)]

@@ -1,0 +1,97 @@
+"""The Cartesian product and power: a node is a tuple, and a link changes one of its places.
+
+Theorem.  If every factor reaches the optimal bandwidth (N_i - 1) / N_i under breadth-first
+broadcast, so does the product; its steps are the sum of those of the factors.  (arXiv:2202.03356,
+Cartesian product of bandwidth-optimal graphs.)  Of products with other factors nothing is
+claimed: the known bound for powers, T_B * N / (N - 1) * (N^n - 1) / N^n, belongs to a schedule
+that goes dimension by dimension, not to breadth-first broadcast.
+
+The transpose of a product is the product of the transposes.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from synth.bases.family import Ends, join
+from synth.cost import Claim, expand_product
+from synth.errors import OutOfDomain
+from synth.expansions.traits import Traits
+from synth.limits import capped_product
+
+__all__ = ["claim", "links", "power_traits", "traits"]
+
+
+def traits(factors: Sequence[Traits]) -> Traits:
+    """Return the traits of the product: a trait that all factors have, it has.
+
+    For vertex-transitivity, automorphisms of the factors act place by place.
+
+    Raises
+    ------
+    OutOfDomain
+        There are fewer than two factors.
+    """
+    if len(factors) < 2:
+        raise OutOfDomain("factors", "must be at least 2")
+    return _product_traits(factors, 1)
+
+
+def power_traits(of: Traits, times: int) -> Traits:
+    """Return the traits of a Cartesian power.
+
+    Raises
+    ------
+    OutOfDomain
+        ``times`` is less than 1.
+    """
+    if times < 1:
+        raise OutOfDomain("times", "must be at least 1")
+    return _product_traits([of] * min(times, 64), times)
+
+
+def _product_traits(factors: Sequence[Traits], times: int) -> Traits:
+    return Traits(
+        nodes=capped_product(*(factor.nodes for factor in factors)),
+        degree=sum(factor.degree for factor in factors)
+        if times == 1
+        else times * factors[0].degree,
+        bidirectional=all(factor.bidirectional for factor in factors),
+        parallel=any(factor.parallel for factor in factors),
+        regular=all(factor.regular for factor in factors),
+        vertex_transitive=all(factor.vertex_transitive for factor in factors),
+    )
+
+
+def claim(claims: Sequence[Claim], factors: Sequence[Traits]) -> Claim | None:
+    """Return what the theorem says, given claims and traits of the factors."""
+    if len(claims) == 1:
+        return claims[0]
+    if not all(of.exact for of in claims):
+        return None
+    cost = expand_product([of.cost for of in claims], [factor.nodes for factor in factors])
+    return cost and Claim(cost.steps, cost.bandwidth, exact=True)
+
+
+def links(graphs: Sequence[tuple[int, Ends]]) -> tuple[int, Ends]:
+    """Return the number of nodes and the links of the product of (nodes, links) pairs.
+
+    Node numbers are mixed radix: the place of the first factor is the most significant.
+
+    >>> edge = (2, (np.array([0]), np.array([1])))
+    >>> links([edge, edge])
+    (4, (array([0, 1, 0, 2]), array([2, 3, 1, 3])))
+    """
+    total = int(np.prod([nodes for nodes, _ in graphs]))
+    parts, below = [], total
+    for nodes, (sources, targets) in graphs:
+        above, below = total // below, below // nodes
+        high = np.arange(above)[:, None, None] * (nodes * below)
+        low = np.arange(below)[None, None, :]
+        parts.append(
+            (
+                (high + sources[None, :, None] * below + low).ravel(),
+                (high + targets[None, :, None] * below + low).ravel(),
+            )
+        )
+    return total, join(parts)
