@@ -1,0 +1,129 @@
+"""An independent check of a schedule, chunk by chunk, against the topology alone.
+
+Nothing here knows how a schedule was made.  What holds of a schedule without
+violations:
+
+* it names this topology, and its ranks are the topology's compute nodes;
+* every send and every hop of a tree runs over an existing link;
+* nothing is sent before it has arrived, and nothing arrives twice;
+* the postcondition of its collective is met, each contribution counted once.
+
+What it costs is derived anew from the sends by `step_cost` and `tree_inverse_rate`.
+An allreduce is a sequence of a reduce-scatter and an allgather.  One step or tree
+schedule that claims to be an allreduce is reported, never accepted.
+"""
+
+from schedules.errors import InvalidSchedule
+from schedules.model import Collective, Schedule, SequenceSchedule, StepSchedule, TreeSchedule
+from schedules.verify.costs import step_cost, tree_inverse_rate
+from schedules.verify.findings import Findings, Violation
+from schedules.verify.steps import check_steps
+from schedules.verify.trees import check_trees
+from synth.topology import Topology
+
+__all__ = ["Violation", "require_valid", "step_cost", "tree_inverse_rate", "violations"]
+
+_SEQUENCES = {
+    Collective.ALLGATHER: [Collective.ALLGATHER],
+    Collective.REDUCE_SCATTER: [Collective.REDUCE_SCATTER],
+    Collective.ALLREDUCE: [Collective.REDUCE_SCATTER, Collective.ALLGATHER],
+}
+
+
+def violations(schedule: Schedule, topology: Topology, *, limit: int = 100) -> list[Violation]:
+    """Return what is wrong with a schedule: nothing at all if it is valid.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        As built or as read; it may hold any numbers.
+    topology : Topology
+        What it shall run on.
+    limit : int
+        How many violations to list at most; at least 1.  Checks that build on
+        each other stop at the first that fails: chunks are not followed along
+        sends that name no link.
+
+    Raises
+    ------
+    TooLarge
+        The step schedule would need more than `steps.MAX_STATE_BITS` of state.
+
+    Notes
+    -----
+    Steps: O(S log S + N E) time for S sends, where E is the number of distinct
+    chunk ranges; N E bits of memory.  Trees: O(hops).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from schedules.model import COPY, NO_LINK, SEND
+    >>> pair = Topology(range(2), [(0, 1), (1, 0)])
+    >>> send = lambda a, b: (a, b, a, 0, 1, NO_LINK, COPY)
+    >>> def gather(*sends):
+    ...     step = np.array(list(sends), dtype=SEND)
+    ...     return StepSchedule(Collective.ALLGATHER, pair.digest, (0, 1), 1, (step,))
+    >>> violations(gather(send(0, 1), send(1, 0)), pair)
+    []
+    >>> print(violations(gather(send(0, 1)), pair)[0])
+    /steps: chunk 0 of shard 1 never arrives at rank 0
+    """
+    findings = Findings(limit)
+    _check(schedule, topology, findings, "")
+    return findings.found
+
+
+def require_valid(schedule: Schedule, topology: Topology) -> None:
+    """Raise unless the schedule is valid on the topology.
+
+    Raises
+    ------
+    InvalidSchedule
+        ``field`` is the place of the first violation, ``rule`` its sentence; up to
+        two more follow.
+
+    Examples
+    --------
+    >>> pair = Topology(range(2), [(0, 1), (1, 0)])
+    >>> require_valid(StepSchedule(Collective.ALLGATHER, "sha256:0", (0, 1), 1, ()), pair)
+    Traceback (most recent call last):
+    ...
+    schedules.errors.InvalidSchedule: /topology: must be the digest of the given topology
+    """
+    found = violations(schedule, topology, limit=3)
+    if found:
+        more = "".join(f"; {violation}" for violation in found[1:])
+        raise InvalidSchedule(found[0].place, found[0].sentence + more)
+
+
+def _check(schedule: Schedule, topology: Topology, findings: Findings, prefix: str) -> None:
+    if schedule.topology != topology.digest:
+        findings.add(f"{prefix}/topology", "must be the digest of the given topology")
+        return
+    if isinstance(schedule, SequenceSchedule):
+        _check_sequence(schedule, topology, findings, prefix)
+        return
+    if schedule.ranks != topology.compute_nodes:
+        findings.add(f"{prefix}/ranks", "must be the compute nodes of the topology, in order")
+        return
+    if schedule.collective is Collective.ALLREDUCE:
+        findings.add(f"{prefix}/collective", "an allreduce must be a sequence of two schedules")
+    elif isinstance(schedule, StepSchedule):
+        check_steps(schedule, topology, findings, prefix)
+    else:
+        check_trees(schedule, topology, findings, prefix)
+
+
+def _check_sequence(
+    schedule: SequenceSchedule, topology: Topology, findings: Findings, prefix: str
+) -> None:
+    wanted = _SEQUENCES[schedule.collective]
+    if [part.collective for part in schedule.parts] != wanted:
+        names = " and ".join(wanted)
+        findings.add(f"{prefix}/parts", f"an {schedule.collective} sequence must be: {names}")
+        return
+    for index, part in enumerate(schedule.parts):
+        if not isinstance(part, StepSchedule | TreeSchedule):
+            findings.add(f"{prefix}/parts/{index}", "must be a step or a tree schedule")
+        else:
+            _check(part, topology, findings, f"{prefix}/parts/{index}")

@@ -1,0 +1,161 @@
+"""What a schedule costs, derived link by link from its sends alone."""
+
+from collections import defaultdict
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from schedules.errors import InvalidSchedule
+from schedules.model import Schedule, SequenceSchedule, StepSchedule, TreeSchedule
+from schedules.verify.steps import flat_sends, sends_off_links
+from synth.cost import Cost
+from synth.topology import Capacity, NodeId, Topology
+
+__all__ = ["node_capacity", "step_cost", "tree_inverse_rate"]
+
+_Part = TypeVar("_Part")
+
+
+def node_capacity(topology: Topology) -> Fraction:
+    """Return B, the largest capacity into or out of any compute node.
+
+    >>> node_capacity(Topology("abc", [("a", "b"), ("a", "c", Fraction(1, 2)), ("b", "a")]))
+    Fraction(3, 2)
+    """
+    leaving: dict[int, Capacity] = defaultdict(int)
+    entering: dict[int, Capacity] = defaultdict(int)
+    ends = zip(topology.sources.tolist(), topology.targets.tolist(), strict=True)
+    for (source, target), capacity in zip(ends, topology.capacities, strict=True):
+        leaving[source] += capacity
+        entering[target] += capacity
+    computing = [topology.position[node] for node in topology.compute_nodes]
+    return max(Fraction(max(leaving[at], entering[at])) for at in computing)
+
+
+def step_cost(schedule: Schedule, topology: Topology) -> Cost:
+    """Return the cost of a schedule in steps, counted on every link.
+
+    ``steps`` is the number of steps; ``bandwidth``, in M / B with B as in
+    `node_capacity`, is
+
+        B / N * sum over steps of max over links of (shards sent over it) / capacity,
+
+    which is d / N times the sum of the largest loads where d unit links enter and
+    leave every node.  A sequence costs the sum of its parts.
+
+    Raises
+    ------
+    InvalidSchedule
+        It is not in steps, is empty of ranks, or a send runs over no link.
+
+    Examples
+    --------
+    >>> from schedules.model import COPY, NO_LINK, SEND, Collective
+    >>> pair = Topology(range(2), [(0, 1), (1, 0)])
+    >>> step = np.array([(0, 1, 0, 0, 1, NO_LINK, COPY), (1, 0, 1, 0, 1, NO_LINK, COPY)], SEND)
+    >>> step_cost(StepSchedule(Collective.ALLGATHER, pair.digest, (0, 1), 1, (step,)), pair)
+    Cost(steps=1, bandwidth=Fraction(1, 2))
+    """
+    parts = [_one_step_cost(part, topology) for part in _parts(schedule, StepSchedule)]
+    steps = sum(cost.steps for cost in parts)
+    return Cost(steps, sum((cost.bandwidth for cost in parts), Fraction(0)))
+
+
+def tree_inverse_rate(schedule: Schedule, topology: Topology) -> Fraction:
+    """Return the time per byte of a schedule by trees, times N, counted on every link.
+
+    It is the max over links of (weight of the trees crossing it) / (capacity *
+    trees_per_root), in 1 / (bandwidth unit); time per byte is that over N.  Parallel
+    links share their load, so their capacities add.  A sequence takes the sum of its
+    parts.
+
+    Raises
+    ------
+    InvalidSchedule
+        It is not made of trees, or an edge runs over no link.
+
+    Examples
+    --------
+    >>> from schedules.model import Collective, Tree
+    >>> pair = Topology(range(2), [(0, 1, 4), (1, 0, 4)])
+    >>> trees = (Tree(0, 1, ((0, 1),)), Tree(1, 1, ((1, 0),)))
+    >>> tree_inverse_rate(TreeSchedule(Collective.ALLGATHER, pair.digest, (0, 1), 1, trees), pair)
+    Fraction(1, 4)
+    """
+    parts = _parts(schedule, TreeSchedule)
+    return sum((_one_inverse_rate(part, topology) for part in parts), Fraction(0))
+
+
+def _parts(schedule: Schedule, kind: Callable[..., _Part]) -> list[_Part]:
+    parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
+    if not all(isinstance(part, kind) for part in parts):  # type: ignore[arg-type]
+        raise InvalidSchedule("/kind", f"this cost is defined for {kind.__name__} only")
+    return list(parts)  # type: ignore[arg-type]
+
+
+def _one_step_cost(schedule: StepSchedule, topology: Topology) -> Cost:
+    if schedule.chunks_per_shard < 1:
+        raise InvalidSchedule("/chunks_per_shard", "must be at least 1")
+    sends, starts = flat_sends(schedule)
+    unjoined, unchosen, links = sends_off_links(topology, sends)
+    if (unjoined | unchosen).any():
+        raise InvalidSchedule("/steps", "every send must run over an existing link")
+    values = sorted(set(topology.capacities))
+    group = np.array([values.index(c) for c in topology.capacities], dtype=np.int64)
+    peaks = _peaks(links, sends["count"].astype(np.int64), starts, group, len(values))
+    total = Fraction(0)
+    for row in peaks.tolist():
+        total += max(
+            (Fraction(load) / capacity for load, capacity in zip(row, values, strict=True)),
+            default=Fraction(0),
+        )
+    shards = total / schedule.chunks_per_shard
+    scale = node_capacity(topology) / len(topology.compute_nodes)
+    return Cost(len(schedule.steps), shards * scale)
+
+
+@njit(cache=True, nogil=True)
+def _peaks(
+    links: NDArray[Any],
+    counts: NDArray[Any],
+    starts: NDArray[Any],
+    group: NDArray[Any],
+    groups: int,
+) -> NDArray[Any]:  # pragma: no cover
+    """Return the largest load in chunks, by step and group of equal capacity.
+
+    No overflow: fewer than 2**31 sends of fewer than 2**31 chunks each.
+    """
+    load = np.zeros(len(group), dtype=np.int64)
+    peaks = np.zeros((len(starts) - 1, groups), dtype=np.int64)
+    for step in range(len(starts) - 1):
+        for send in range(starts[step], starts[step + 1]):
+            load[links[send]] += counts[send]
+            at = group[links[send]]
+            peaks[step, at] = max(peaks[step, at], load[links[send]])
+        for send in range(starts[step], starts[step + 1]):
+            load[links[send]] = 0
+    return peaks
+
+
+def _one_inverse_rate(schedule: TreeSchedule, topology: Topology) -> Fraction:
+    if schedule.trees_per_root < 1:
+        raise InvalidSchedule("/trees_per_root", "must be at least 1")
+    load: dict[tuple[NodeId, NodeId], int] = defaultdict(int)
+    for tree in schedule.trees:
+        weight = tree.weight
+        for edge in tree.edges:
+            for hop in pairwise(edge):
+                load[hop] += weight
+    capacity: dict[tuple[NodeId, NodeId], Capacity] = defaultdict(int)
+    for link in topology.links:
+        capacity[link.source, link.target] += link.capacity
+    if not load.keys() <= capacity.keys():
+        raise InvalidSchedule("/trees", "every edge must run over existing links")
+    rates = (Fraction(weight) / capacity[hop] for hop, weight in load.items())
+    return max(rates, default=Fraction(0)) / schedule.trees_per_root

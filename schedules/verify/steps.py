@@ -1,0 +1,300 @@
+"""Step schedules: follow every chunk along every send.
+
+Only the places where some send begins or ends to cover a shard matter, so each
+shard is cut there into *intervals*: a send covers whole intervals, and all chunks
+of an interval share one fate.  The state is one bit for each (rank, interval).
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from schedules.errors import TooLarge
+from schedules.model import COPY, NO_LINK, REDUCE, SEND, Collective, StepSchedule
+from schedules.verify.findings import Findings
+from synth.topology import Topology
+
+__all__ = ["MAX_STATE_BITS", "check_steps", "flat_sends", "pair_keys", "sends_off_links"]
+
+MAX_STATE_BITS = 1 << 34
+
+UNSENT, TWICE, NEVER, OWNER, AGAIN, LATE, SILENT = range(7)
+_SENTENCES = {
+    UNSENT: "rank {source!r} sends chunk {chunk} of shard {shard!r} before it holds it",
+    TWICE: "chunk {chunk} of shard {shard!r} arrives at rank {target!r}, which holds it already",
+    NEVER: "chunk {chunk} of shard {shard!r} never arrives at rank {source!r}",
+    OWNER: "rank {source!r} sends away chunk {chunk} of the shard it must end up with",
+    AGAIN: "rank {source!r} sends its part of chunk {chunk} of shard {shard!r} a second time",
+    LATE: "a part of chunk {chunk} of shard {shard!r} reaches rank {target!r} no earlier than "
+    "that rank sends its own",
+    SILENT: "rank {source!r} never sends its part of chunk {chunk} of shard {shard!r}",
+}
+
+
+class _Intervals(NamedTuple):
+    shard: NDArray[np.int32]
+    """Owner's rank, by interval; the entry after the last of a shard is a guard."""
+    first: NDArray[np.int64]
+    """First chunk, by interval; ``chunks_per_shard`` for the guard."""
+    low: NDArray[np.int64]
+    """First interval, by send."""
+    high: NDArray[np.int64]
+    """One past the last interval, by send."""
+
+
+def check_steps(
+    schedule: StepSchedule, topology: Topology, findings: Findings, prefix: str = ""
+) -> None:
+    """Add what is wrong with an allgather or reduce-scatter in steps.
+
+    Notes
+    -----
+    Allgather: a rank may send what it held before the step; every chunk arrives
+    exactly once at every rank but its owner, which holds it from the start.
+
+    Reduce-scatter, for one chunk with owner i: the owner never sends it; every other
+    rank r sends it exactly once, in step s(r), to t(r); and a rank receives it only
+    in steps before its own send.  Then t(r) = i or s(t(r)) > s(r), so following t
+    never comes back and ends at i: the sends form an in-tree to i.  What r sends is
+    its own contribution and all that came before, and nothing comes after.  By
+    induction along s, r sends the sum over its subtree, each rank counted once, and
+    the owner ends with the sum over all.
+    """
+    if schedule.chunks_per_shard < 1:
+        findings.add(f"{prefix}/chunks_per_shard", "must be at least 1")
+        return
+    sends, starts = flat_sends(schedule)
+    before = len(findings.found)
+    _check_fields(schedule, topology, sends, starts, findings, prefix)
+    if len(findings.found) > before or not findings.room:
+        return
+    ranks = len(schedule.ranks)
+    cuts = _intervals(ranks, schedule.chunks_per_shard, sends)
+    width = len(cuts.first)
+    if ranks * width > MAX_STATE_BITS:
+        raise TooLarge("/steps", f"the check needs {ranks * width} bits, over {MAX_STATE_BITS}")
+    state = np.zeros((ranks, (width + 7) // 8), dtype=np.uint8)
+    problems = np.empty((findings.room, 4), dtype=np.int64)
+    follow = _follow_copies if schedule.collective is Collective.ALLGATHER else _follow_sums
+    count = follow(
+        np.ascontiguousarray(sends["source"]),
+        np.ascontiguousarray(sends["target"]),
+        np.ascontiguousarray(sends["shard"]),
+        cuts.low,
+        cuts.high,
+        starts,
+        cuts.shard,
+        cuts.first == schedule.chunks_per_shard,
+        state,
+        problems,
+    )
+    for kind, send, rank, interval in problems[:count].tolist():
+        owner = int(cuts.shard[interval])
+        target = schedule.ranks[int(sends["target"][send])] if send >= 0 else None
+        details = {"shard": schedule.ranks[owner], "chunk": int(cuts.first[interval])}
+        findings.add(
+            _place(prefix, starts, send) if send >= 0 else f"{prefix}/steps",
+            _SENTENCES[kind].format(source=schedule.ranks[rank], target=target, **details),
+            rank=target if kind in (TWICE, LATE) else schedule.ranks[rank],
+            **details,
+        )
+
+
+def flat_sends(schedule: StepSchedule) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return all sends as one array of dtype `SEND`, and where each step starts.
+
+    ``starts`` has one entry more than there are steps.
+    """
+    starts = np.zeros(len(schedule.steps) + 1, dtype=np.int64)
+    np.cumsum([len(step) for step in schedule.steps], out=starts[1:])
+    empty = np.zeros(0, dtype=SEND)
+    return np.concatenate([empty, *schedule.steps]), starts
+
+
+def pair_keys(topology: Topology) -> NDArray[np.int64]:
+    """Return rank of source * N + rank of target for each link; -1 at a switch's link."""
+    rank = np.full(topology.node_count, -1, dtype=np.int64)
+    for index, node in enumerate(topology.compute_nodes):
+        rank[topology.position[node]] = index
+    source, target = rank[topology.sources], rank[topology.targets]
+    keys = source * len(topology.compute_nodes) + target
+    keys[(source < 0) | (target < 0)] = -1
+    return keys
+
+
+def sends_off_links(
+    topology: Topology, sends: NDArray[Any]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.int64]]:
+    """Tell which sends name no link, and which link each runs over.
+
+    Between two ranks joined by one link, ``link`` is 0 or NO_LINK.  Where parallel
+    links join them it must choose one, since loads are counted link by link.
+
+    Returns
+    -------
+    unjoined : array of bool, by send
+        No link joins source and target.
+    unchosen : array of bool, by send
+        ``link`` is not the index of a link between the two.
+    links : array of int64, by send
+        Index in ``topology.links``; meaningless where either of the others is true.
+    """
+    keys = pair_keys(topology)
+    order = np.argsort(keys, kind="stable")
+    # Ends beyond the ranks would alias other pairs; -2 is no key at all.
+    count = len(topology.compute_nodes)
+    source, target = sends["source"].astype(np.int64), sends["target"].astype(np.int64)
+    inside = (0 <= source) & (source < count) & (0 <= target) & (target < count)
+    wanted = np.where(inside, source * count + target, -2)
+    low = np.searchsorted(keys[order], wanted, side="left")
+    joined = np.searchsorted(keys[order], wanted, side="right") - low
+    chosen = sends["link"].astype(np.int64)
+    chosen[(chosen == NO_LINK) & (joined == 1)] = 0
+    unjoined = joined == 0
+    unchosen = ~unjoined & ((chosen < 0) | (chosen >= joined))
+    links = np.zeros(len(sends), dtype=np.int64)
+    fine = ~(unjoined | unchosen)
+    links[fine] = order[(low + chosen)[fine]]
+    return unjoined, unchosen, links
+
+
+def _check_fields(
+    schedule: StepSchedule,
+    topology: Topology,
+    sends: NDArray[Any],
+    starts: NDArray[np.int64],
+    findings: Findings,
+    prefix: str,
+) -> None:
+    ranks = len(schedule.ranks)
+    first, count = sends["first"].astype(np.int64), sends["count"].astype(np.int64)
+    unjoined, unchosen, _ = sends_off_links(topology, sends)
+    op = COPY if schedule.collective is Collective.ALLGATHER else REDUCE
+    name = "copy" if op == COPY else "reduce"
+    chunks = schedule.chunks_per_shard
+    rules = (
+        (unjoined, "no link joins source and target"),
+        (unchosen, "link must be the index of one of the links between source and target"),
+        ((sends["shard"] < 0) | (sends["shard"] >= ranks), "shard must be a rank"),
+        (
+            (first < 0) | (count < 1) | (first + count > chunks),
+            f"the chunks must lie in [0, {chunks})",
+        ),
+        (sends["op"] != op, f"op must be {name} in {schedule.collective}"),
+    )
+    for broken, sentence in rules:
+        for send in np.flatnonzero(broken)[: findings.room].tolist():
+            source = int(sends["source"][send])
+            rank = schedule.ranks[source] if 0 <= source < ranks else None
+            findings.add(_place(prefix, starts, send), sentence, rank=rank)
+
+
+def _place(prefix: str, starts: NDArray[np.int64], send: int) -> str:
+    step = int(np.searchsorted(starts, send, side="right")) - 1
+    return f"{prefix}/steps/{step}/{send - int(starts[step])}"
+
+
+def _intervals(ranks: int, chunks: int, sends: NDArray[Any]) -> _Intervals:
+    base = sends["shard"].astype(np.int64) * (chunks + 1)
+    low = base + sends["first"]
+    high = low + sends["count"]
+    ends = np.arange(ranks, dtype=np.int64) * (chunks + 1)
+    keys = np.unique(np.concatenate([low, high, ends, ends + chunks]))
+    return _Intervals(
+        (keys // (chunks + 1)).astype(np.int32),
+        keys % (chunks + 1),
+        np.searchsorted(keys, low),
+        np.searchsorted(keys, high),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _bit(state, rank, interval):  # pragma: no cover
+    return (state[rank, interval >> 3] >> (interval & 7)) & 1
+
+
+@njit(cache=True, nogil=True)
+def _set(state, rank, interval):  # pragma: no cover
+    state[rank, interval >> 3] |= np.uint8(1 << (interval & 7))
+
+
+@njit(cache=True, nogil=True)
+def _note(problems, count, kind, send, rank, interval):  # pragma: no cover
+    problems[count, 0], problems[count, 1] = kind, send
+    problems[count, 2], problems[count, 3] = rank, interval
+    return count + 1
+
+
+@njit(cache=True, nogil=True)
+def _lacking(state, owners, guard, kind, problems, count):  # pragma: no cover
+    """Note every (rank, interval) whose bit is not set."""
+    for rank in range(state.shape[0]):
+        for interval in range(len(owners)):
+            if guard[interval] or _bit(state, rank, interval):
+                continue
+            if count == len(problems):
+                return count
+            count = _note(problems, count, kind, -1, rank, interval)
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _follow_copies(
+    source, target, shard, low, high, starts, owners, guard, held, problems
+):  # pragma: no cover
+    """Allgather: bit = this rank holds this interval."""
+    count = 0
+    for interval in range(len(owners)):
+        _set(held, owners[interval], interval)
+    for step in range(len(starts) - 1):
+        for send in range(starts[step], starts[step + 1]):
+            for interval in range(low[send], high[send]):
+                if not _bit(held, source[send], interval):
+                    if count == len(problems):
+                        return count
+                    count = _note(problems, count, UNSENT, send, source[send], interval)
+                    break
+        for send in range(starts[step], starts[step + 1]):
+            twice = False
+            for interval in range(low[send], high[send]):
+                if _bit(held, target[send], interval) and not twice:
+                    if count == len(problems):
+                        return count
+                    count = _note(problems, count, TWICE, send, source[send], interval)
+                    twice = True
+                _set(held, target[send], interval)
+    return _lacking(held, owners, guard, NEVER, problems, count)
+
+
+@njit(cache=True, nogil=True)
+def _follow_sums(
+    source, target, shard, low, high, starts, owners, guard, sent, problems
+):  # pragma: no cover
+    """Reduce-scatter: bit = this rank has sent its part of this interval."""
+    count = 0
+    for step in range(len(starts) - 1):
+        for send in range(starts[step], starts[step + 1]):
+            wrong = False
+            for interval in range(low[send], high[send]):
+                owned = source[send] == shard[send]
+                if (owned or _bit(sent, source[send], interval)) and not wrong:
+                    if count == len(problems):
+                        return count
+                    kind = OWNER if owned else AGAIN
+                    count = _note(problems, count, kind, send, source[send], interval)
+                    wrong = True
+                _set(sent, source[send], interval)
+        for send in range(starts[step], starts[step + 1]):
+            if target[send] == shard[send]:
+                continue
+            for interval in range(low[send], high[send]):
+                if _bit(sent, target[send], interval):
+                    if count == len(problems):
+                        return count
+                    count = _note(problems, count, LATE, send, source[send], interval)
+                    break
+    for interval in range(len(owners)):
+        _set(sent, owners[interval], interval)
+    return _lacking(sent, owners, guard, SILENT, problems, count)

@@ -1,0 +1,100 @@
+"""Tree schedules: every tree spans the ranks, over links that exist."""
+
+from itertools import pairwise
+
+from schedules.model import Collective, Tree, TreeSchedule
+from schedules.verify.findings import Findings
+from synth.topology import NodeId, Topology
+
+__all__ = ["check_trees"]
+
+
+def check_trees(
+    schedule: TreeSchedule, topology: Topology, findings: Findings, prefix: str = ""
+) -> None:
+    """Add what is wrong with an allgather or reduce-scatter by trees.
+
+    Notes
+    -----
+    Every tree reaches every rank exactly once, each edge from a rank reached
+    before, by depth: so its edges form a spanning tree in breadth-first order.  An
+    allgather sends down it; a reduce-scatter, whose edges are directed to the root,
+    sums up along it, each rank counted once.  Per root the weights add up to
+    ``trees_per_root``, hence all of each shard is served, once.
+    """
+    if schedule.trees_per_root < 1:
+        findings.add(f"{prefix}/trees_per_root", "must be at least 1")
+    joined = set(zip(topology.sources.tolist(), topology.targets.tolist(), strict=True))
+    nodes = topology.nodes
+    links = {(nodes[source], nodes[target]) for source, target in joined}
+    outward = schedule.collective is Collective.ALLGATHER
+    weights = dict.fromkeys(schedule.ranks, 0)
+    for index, tree in enumerate(schedule.trees):
+        place = f"{prefix}/trees/{index}"
+        if tree.weight < 1:
+            findings.add(f"{place}/weight", "must be at least 1", shard=tree.root)
+        if tree.root not in weights:
+            findings.add(f"{place}/root", "must be a rank")
+            continue
+        weights[tree.root] += tree.weight
+        _check_tree(tree, weights, links, topology.switches, outward, findings, place)
+        if not findings.room:
+            return
+    for root, weight in weights.items():
+        if weight != schedule.trees_per_root:
+            findings.add(
+                f"{prefix}/trees",
+                f"the weights of the trees of {root!r} must add up to "
+                f"{schedule.trees_per_root}; they make {weight}",
+                shard=root,
+            )
+
+
+def _check_tree(
+    tree: Tree,
+    ranks: dict[NodeId, int],
+    links: set[tuple[NodeId, NodeId]],
+    switches: frozenset[NodeId],
+    outward: bool,
+    findings: Findings,
+    place: str,
+) -> None:
+    depth = {tree.root: 0}
+    deepest = 0
+    for index, edge in enumerate(tree.edges):
+        if len(edge) < 2:
+            findings.add(f"{place}/edges/{index}", "must name a sender and a receiver")
+            continue
+        near, far = (edge[0], edge[-1]) if outward else (edge[-1], edge[0])
+        problem = _edge_problem(edge, links, switches)
+        if problem is None:
+            level = depth.get(near, -1) + 1
+            if level == 0:
+                problem = f"rank {near!r} must be joined to the tree by an earlier edge"
+            elif far in depth:
+                problem = f"rank {far!r} is in the tree already"
+            elif far not in ranks:
+                problem = f"{far!r} must be a rank"
+            elif level < deepest:
+                problem = "edges must be in breadth-first order from the root"
+            else:
+                depth[far] = deepest = level
+                continue
+        findings.add(f"{place}/edges/{index}", problem, rank=far, shard=tree.root)
+        depth.setdefault(far, deepest)
+    if not ranks.keys() <= depth.keys():
+        for rank in ranks:
+            if rank not in depth:
+                findings.add(place, f"the tree does not reach {rank!r}", rank=rank, shard=tree.root)
+
+
+def _edge_problem(
+    edge: tuple[NodeId, ...], links: set[tuple[NodeId, NodeId]], switches: frozenset[NodeId]
+) -> str | None:
+    for hop in pairwise(edge):
+        if hop not in links:
+            return f"no link joins {hop[0]!r} to {hop[1]!r}"
+    for node in edge[1:-1]:
+        if node not in switches:
+            return f"{node!r} is not a switch; only switches may lie inside an edge"
+    return None
