@@ -24,12 +24,18 @@ from sqlalchemy.exc import IntegrityError
 from app.config import KERNEL_VERSION
 from app.tables import TABLES
 
-__all__ = ["Artefact", "InvalidCursor", "Listed", "Store", "canonical", "key"]
+__all__ = [
+    "Artefact",
+    "Computed",
+    "InvalidCursor",
+    "Listed",
+    "Store",
+    "canonical",
+    "compact",
+    "key",
+]
 
 JSON_TYPE = "application/json"
-
-Document = dict[str, Any] | Iterable[str]
-"""A JSON object, or the pieces of its text."""
 
 
 class InvalidCursor(ValueError):
@@ -37,13 +43,26 @@ class InvalidCursor(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class Computed:
+    """An answer: a JSON object or the pieces of its text, and a few facts for lists."""
+
+    document: dict[str, Any] | Iterable[str]
+    summary: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Artefact:
-    """A stored document; ``packed`` is its JSON, compressed by gzip."""
+    """A stored document; ``packed`` is its JSON, compressed by gzip.
+
+    ``fresh`` tells whether it was computed for this very call.
+    """
 
     kind: str
     id: str
     packed: bytes
     digest: str
+    summary: dict[str, Any]
+    fresh: bool = False
 
     def chunks(self) -> Iterator[bytes]:
         """Yield the JSON text in pieces of bounded size."""
@@ -72,6 +91,7 @@ class Listed:
     kernel_version: str
     created_at: datetime
     request: dict[str, Any]
+    summary: dict[str, Any]
 
 
 def canonical(value: Any) -> str:
@@ -106,15 +126,17 @@ class Store:
     def get(self, kind: str, identity: str) -> Artefact | None:
         """Return the stored document, or None."""
         table = TABLES[kind]
-        query = select(table.document, table.digest).where(table.id == identity)
+        query = select(table.document, table.digest, table.summary).where(table.id == identity)
         with self._engine.connect() as connection:
             row = connection.execute(query).one_or_none()
-        return None if row is None else Artefact(kind, identity, row.document, row.digest)
+        if row is None:
+            return None
+        return Artefact(kind, identity, row.document, row.digest, json.loads(row.summary))
 
     def get_or_compute(
-        self, kind: str, request: dict[str, Any], compute: Callable[[str], Document]
-    ) -> tuple[Artefact, bool]:
-        """Return the answer to a request, and whether it was computed just now.
+        self, kind: str, request: dict[str, Any], compute: Callable[[str], Computed]
+    ) -> Artefact:
+        """Return the answer to a request, from the database if it is there.
 
         ``compute`` is called with the document's id when it is not stored yet.  An
         error it raises passes through, and nothing is stored.
@@ -122,13 +144,15 @@ class Store:
         identity = key(kind, request)
         found = self.get(kind, identity)
         if found is not None:
-            return found, False
-        packed, digest = _packed(compute(identity))
-        artefact = Artefact(kind, identity, packed, digest)
+            return found
+        computed = compute(identity)
+        packed, digest = _packed(computed.document)
+        artefact = Artefact(kind, identity, packed, digest, computed.summary, fresh=True)
         values = {
             "id": identity,
             "kernel_version": KERNEL_VERSION,
             "request": canonical(request),
+            "summary": compact(computed.summary),
             "media_type": JSON_TYPE,
             "document": packed,
             "digest": digest,
@@ -139,8 +163,8 @@ class Store:
                 connection.execute(insert(TABLES[kind]).values(values))
         except IntegrityError:
             # Somebody else stored the same answer in the meantime.
-            return self.get(kind, identity) or artefact, False
-        return artefact, True
+            return self.get(kind, identity) or artefact
+        return artefact
 
     def page(self, kind: str, limit: int, cursor: str | None) -> tuple[list[Listed], str | None]:
         """Return up to ``limit`` entries, newest first, and the cursor of the next page.
@@ -151,23 +175,31 @@ class Store:
             The cursor is not one that this method returned.
         """
         table = TABLES[kind]
-        query = select(table.id, table.kernel_version, table.created_at, table.request)
+        query = select(
+            table.id, table.kernel_version, table.created_at, table.request, table.summary
+        )
         query = query.order_by(table.created_at.desc(), table.id.desc()).limit(limit + 1)
         if cursor is not None:
             query = query.where(tuple_(table.created_at, table.id) < tuple_(*_position(cursor)))
         with self._engine.connect() as connection:
             rows = connection.execute(query).all()
         entries = [
-            Listed(row.id, row.kernel_version, row.created_at, json.loads(row.request))
+            Listed(
+                row.id,
+                row.kernel_version,
+                row.created_at,
+                json.loads(row.request),
+                json.loads(row.summary),
+            )
             for row in rows[:limit]
         ]
         more = len(rows) > limit
         return entries, _cursor(entries[-1]) if more else None
 
 
-def _packed(document: Document) -> tuple[bytes, str]:
+def _packed(document: dict[str, Any] | Iterable[str]) -> tuple[bytes, str]:
     """Return the compressed JSON and the digest of the plain text."""
-    pieces = [canonical_order(document)] if isinstance(document, dict) else document
+    pieces = [compact(document)] if isinstance(document, dict) else document
     digest = hashlib.sha256()
     buffer = io.BytesIO()
     # mtime=0: the same document gives the same bytes.
@@ -179,7 +211,7 @@ def _packed(document: Document) -> tuple[bytes, str]:
     return buffer.getvalue(), digest.hexdigest()
 
 
-def canonical_order(document: dict[str, Any]) -> str:
+def compact(document: dict[str, Any]) -> str:
     """Return compact JSON that keeps the document's own order of keys, for people."""
     return json.dumps(document, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 

@@ -39,7 +39,7 @@ class Row(Base):
     ``id`` is the SHA-256, in hexadecimal, of the canonical JSON of (kind, kernel
     version, request).  ``request`` is that request's canonical JSON.  ``document`` is
     the answer as gzip-compressed JSON and ``digest`` the SHA-256 of the answer before
-    compression.  ``created_at`` is in UTC.
+    compression.  ``summary`` is a small JSON object for lists.  ``created_at`` is in UTC.
     """
 
     __abstract__ = True
@@ -47,6 +47,7 @@ class Row(Base):
     id: Mapped[str] = mapped_column(String(64), primary_key=True)
     kernel_version: Mapped[str] = mapped_column(String(32))
     request: Mapped[str] = mapped_column(Text)
+    summary: Mapped[str] = mapped_column(Text)
     media_type: Mapped[str] = mapped_column(String(64))
     document: Mapped[bytes] = mapped_column(LargeBinary)
     digest: Mapped[str] = mapped_column(String(64))

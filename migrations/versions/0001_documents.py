@@ -18,6 +18,7 @@ def upgrade() -> None:
             sa.Column("id", sa.String(64), nullable=False),
             sa.Column("kernel_version", sa.String(32), nullable=False),
             sa.Column("request", sa.Text(), nullable=False),
+            sa.Column("summary", sa.Text(), nullable=False),
             sa.Column("media_type", sa.String(64), nullable=False),
             sa.Column("document", sa.LargeBinary(), nullable=False),
             sa.Column("digest", sa.String(64), nullable=False),

@@ -1,0 +1,189 @@
+"""Every error as RFC 9457 problem+json: one table from class to status and title.
+
+The kernels know nothing of HTTP; what their errors mean here is decided here.  The
+``type`` of a problem is a path that ``docs/api.md`` explains, one section each.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ValidationError
+from starlette.exceptions import HTTPException
+
+from app.db import DatabaseNotReady
+from app.services.errors import NotAcceptable, NotStored
+from app.store import InvalidCursor
+from schedules import errors as schedule_errors
+from synth import errors as synth_errors
+
+__all__ = ["PROBLEMS", "ProblemDocument", "field_errors", "install", "pointer", "responses"]
+
+MEDIA_TYPE = "application/problem+json"
+
+
+class Problem(NamedTuple):
+    """What a class of errors is on the wire."""
+
+    status: int
+    title: str
+    slug: str
+
+    @property
+    def type(self) -> str:
+        """The problem's type: a path, explained in the documentation."""
+        return f"/problems/{self.slug}"
+
+
+PROBLEMS: dict[type[Exception], Problem] = {
+    synth_errors.SynthError: Problem(422, "The request breaks a rule", "invalid-request"),
+    synth_errors.InvalidTopology: Problem(422, "Not a valid topology", "invalid-topology"),
+    synth_errors.InvalidRecipe: Problem(422, "Not a valid recipe", "invalid-recipe"),
+    synth_errors.OutOfDomain: Problem(422, "Outside a construction's domain", "out-of-domain"),
+    synth_errors.ImpossibleRequest: Problem(422, "No such graph exists", "impossible-request"),
+    synth_errors.Unreachable: Problem(422, "Some node cannot be reached", "unreachable"),
+    synth_errors.NotMeasurable: Problem(422, "The cost model does not apply", "not-measurable"),
+    synth_errors.ClaimBroken: Problem(500, "A theorem's promise was not kept", "claim-broken"),
+    synth_errors.DoesNotFit: Problem(422, "It does not fit on the panels", "does-not-fit"),
+    synth_errors.InvalidWiring: Problem(422, "Not a valid wiring", "invalid-wiring"),
+    schedule_errors.ScheduleError: Problem(422, "The request breaks a rule", "invalid-request"),
+    schedule_errors.InvalidSchedule: Problem(422, "Not a valid schedule", "invalid-schedule"),
+    schedule_errors.UnknownCollective: Problem(422, "No such collective", "unknown-collective"),
+    schedule_errors.NoSchedule: Problem(422, "No such schedule exists", "no-schedule"),
+    schedule_errors.TooLarge: Problem(422, "A limit on size is passed", "too-large"),
+    schedule_errors.NotExportable: Problem(422, "The format cannot say this", "not-exportable"),
+    schedule_errors.InvalidProgram: Problem(422, "Not a valid program", "invalid-program"),
+    RequestValidationError: Problem(422, "The request breaks a rule", "invalid-request"),
+    InvalidCursor: Problem(422, "Not a cursor of this list", "invalid-cursor"),
+    NotStored: Problem(404, "Nothing is stored under this id", "not-stored"),
+    NotAcceptable: Problem(406, "No such representation", "not-acceptable"),
+    DatabaseNotReady: Problem(503, "The database is not ready", "database-not-ready"),
+    Exception: Problem(500, "An error inside Topoloom", "internal-error"),
+}
+"""Class of error -> its problem; a class without a row has that of its nearest base."""
+
+HTTP_PROBLEMS: dict[int, Problem] = {
+    400: Problem(400, "The body is not JSON", "malformed-body"),
+    404: Problem(404, "No such path", "not-found"),
+    405: Problem(405, "The method is not allowed here", "method-not-allowed"),
+    413: Problem(413, "The body is too large", "body-too-large"),
+    415: Problem(415, "The body must be application/json", "unsupported-media-type"),
+}
+
+
+class FieldError(BaseModel):
+    """One broken rule."""
+
+    pointer: str
+    detail: str
+
+
+class ProblemDocument(BaseModel):
+    """An error, as RFC 9457 describes it; ``errors`` names every offending field."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str
+    errors: list[FieldError] = []
+
+
+def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return the OpenAPI entries of these problem responses."""
+    titles = {
+        404: "nothing is stored under this id",
+        406: "no such representation",
+        413: "the body is too large",
+        415: "the body must be application/json",
+        422: "the request breaks a rule, named in `errors`",
+        503: "the database is not ready",
+    }
+    schema = {"$ref": "#/components/schemas/ProblemDocument"}
+    return {
+        status: {
+            "description": titles.get(status, "problem"),
+            "content": {MEDIA_TYPE: {"schema": schema}},
+        }
+        for status in statuses
+    }
+
+
+def pointer(field: str) -> str:
+    """Return a field's name as a JSON pointer.
+
+    >>> pointer("nodes"), pointer("/links/3"), pointer("")
+    ('/nodes', '/links/3', '')
+    """
+    return field if not field or field.startswith("/") else f"/{field}"
+
+
+def field_errors(error: ValidationError | RequestValidationError) -> list[FieldError]:
+    """Return what a request's validation found, as pointers and plain sentences."""
+    return [_field_error(entry) for entry in error.errors()]
+
+
+def _field_error(entry: Any) -> FieldError:
+    place: Sequence[Any] = entry["loc"]
+    if place and place[0] in ("body", "query", "path", "header"):
+        place = place[1:]
+    escaped = (str(part).replace("~", "~0").replace("/", "~1") for part in place)
+    detail = entry["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    return FieldError(pointer="".join(f"/{part}" for part in escaped), detail=detail)
+
+
+def install(app: FastAPI) -> None:
+    """Answer every error of the application with a problem."""
+    for kind in PROBLEMS:
+        app.add_exception_handler(kind, _answer)
+    app.add_exception_handler(HTTPException, _answer_http)
+
+
+def body_too_large(path: str, limit: int) -> JSONResponse:
+    """Return the answer to a body of more than ``limit`` bytes."""
+    return _response(HTTP_PROBLEMS[413], f"body: must have at most {limit} bytes", path, [])
+
+
+def _answer(request: Request, error: Exception) -> JSONResponse:
+    problem = next(PROBLEMS[kind] for kind in type(error).__mro__ if kind in PROBLEMS)
+    path = request.url.path
+    if isinstance(error, RequestValidationError):
+        return _answer_validation(problem, error, path)
+    if problem.status >= 500 and not isinstance(error, DatabaseNotReady):
+        return _response(problem, "the request was right; please report this", path, [])
+    field, rule = getattr(error, "field", None), getattr(error, "rule", "")
+    found = [FieldError(pointer=pointer(field), detail=rule)] if field is not None else []
+    return _response(problem, str(error), path, found)
+
+
+def _answer_validation(problem: Problem, error: RequestValidationError, path: str) -> JSONResponse:
+    if any(entry["type"] == "json_invalid" for entry in error.errors()):
+        entry = error.errors()[0]
+        detail = f"body: must be JSON: {entry['ctx']['error']} at character {entry['loc'][-1]}"
+        return _response(HTTP_PROBLEMS[400], detail, path, [])
+    found = field_errors(error)
+    detail = "; ".join(f"{entry.pointer or 'body'}: {entry.detail}" for entry in found[:10])
+    return _response(problem, detail, path, found)
+
+
+def _answer_http(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    fallback = Problem(error.status_code, str(error.detail), "http-error")
+    problem = HTTP_PROBLEMS.get(error.status_code, fallback)
+    answer = _response(problem, str(error.detail), request.url.path, [])
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+def _response(problem: Problem, detail: str, path: str, errors: list[FieldError]) -> JSONResponse:
+    document = ProblemDocument(
+        type=problem.type,
+        title=problem.title,
+        status=problem.status,
+        detail=detail,
+        instance=path,
+        errors=errors,
+    )
+    return JSONResponse(document.model_dump(), status_code=problem.status, media_type=MEDIA_TYPE)

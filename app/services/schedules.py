@@ -1,0 +1,158 @@
+"""Schedules: generated, checked by the independent checker, stored, exported."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from app.schemas import ScheduleRequest, TopologySource
+from app.services import topologies
+from app.services.context import Context
+from app.services.errors import NotAcceptable
+from app.services.topologies import StoredTopology
+from app.store import Artefact, Computed
+from schedules.errors import InvalidSchedule, NoSchedule
+from schedules.model import Collective, Schedule, SequenceSchedule, StepSchedule
+from synth.topology import Topology
+
+__all__ = ["ANNOUNCED", "FORMATS", "check", "create", "export", "facts"]
+
+FORMATS = ("json", "msccl-xml")
+"""The formats a schedule comes in."""
+
+ANNOUNCED = ("mscclpp-json", "chakra-et")
+"""Formats that have a name already, but no writer yet."""
+
+
+def create(context: Context, request: ScheduleRequest) -> Artefact:
+    """Return the stored schedule/1 document that answers a request.
+
+    The artefact's summary says what the schedule is and costs.  Nothing leaves this
+    function that the independent checker has not found valid.
+    """
+    if request.algorithm == "bfb" and request.trees_per_root is not None:
+        raise NoSchedule("/trees_per_root", "is for the algorithm forestcoll only")
+    loaded = topologies.load(context, request.topology, field="/topology")
+    _require_size(context, request, loaded.topology)
+    asked: dict[str, Any] = {
+        "topology": loaded.id,
+        "collective": request.collective,
+        "algorithm": request.algorithm,
+    }
+    if request.trees_per_root is not None:
+        asked["trees_per_root"] = request.trees_per_root
+    return context.store.get_or_compute(
+        "schedule", asked, lambda identity: _compute(identity, request, loaded)
+    )
+
+
+def check(document: Any, topology: Topology) -> list[Any]:
+    """Return every violation that a schedule/1 document commits on a topology."""
+    from schedules.export.schedule_json import schedule_from_document
+    from schedules.verify import violations
+
+    return violations(schedule_from_document(document), topology)
+
+
+def export(
+    context: Context, identity: str, form: str, dialect: str | None = None
+) -> tuple[str, Iterator[bytes]]:
+    """Return the media type and the pieces of a stored schedule in some format."""
+    artefact = context.read("schedule", identity)
+    if form not in FORMATS:
+        raise NotAcceptable(form, list(FORMATS))
+    if form == "json":
+        return "application/json", artefact.chunks()
+    return "application/xml", iter([_msccl(context, artefact, dialect).encode()])
+
+
+def facts(schedule: Schedule, topology: Topology) -> dict[str, Any]:
+    """Return what a schedule costs, derived from its sends alone.
+
+    Step schedules: ``steps``, ``bandwidth`` (T_B in units of M / B) and
+    ``chunks_per_shard``.  Tree schedules: ``inverse_rate`` (time per byte of a shard)
+    and ``trees_per_root``.  Sequences: the sums, and the parts.
+    """
+    from schedules.verify import step_cost, tree_inverse_rate
+
+    if isinstance(schedule, SequenceSchedule):
+        return _sequence_facts([facts(part, topology) for part in schedule.parts])
+    if isinstance(schedule, StepSchedule):
+        cost = step_cost(schedule, topology)
+        return {
+            "collective": schedule.collective.value,
+            "steps": cost.steps,
+            "bandwidth": str(cost.bandwidth),
+            "chunks_per_shard": schedule.chunks_per_shard,
+        }
+    return {
+        "collective": schedule.collective.value,
+        "inverse_rate": str(tree_inverse_rate(schedule, topology)),
+        "trees_per_root": schedule.trees_per_root,
+    }
+
+
+def _sequence_facts(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    total: dict[str, Any] = {"collective": Collective.ALLREDUCE.value}
+    if all("steps" in part for part in parts):
+        total["steps"] = sum(part["steps"] for part in parts)
+    for name in ("bandwidth", "inverse_rate"):
+        if all(name in part for part in parts):
+            total[name] = str(sum((Fraction(part[name]) for part in parts), Fraction()))
+    for name in ("chunks_per_shard", "trees_per_root"):
+        if all(name in part for part in parts):
+            total[name] = max(part[name] for part in parts)
+    total["parts"] = parts
+    return total
+
+
+def _compute(identity: str, request: ScheduleRequest, loaded: StoredTopology) -> Computed:
+    from schedules.collectives import make
+    from schedules.export.schedule_json import json_chunks
+    from schedules.verify import require_valid
+
+    topology = loaded.topology
+    schedule = make(
+        topology,
+        Collective.of(request.collective),
+        request.algorithm,
+        trees_per_root=request.trees_per_root,
+    )
+    require_valid(schedule, topology)
+    summary = {
+        "id": identity,
+        "topology_id": loaded.id,
+        "topology": topology.digest,
+        "name": topology.name,
+        "algorithm": request.algorithm,
+        **facts(schedule, topology),
+    }
+    return Computed(json_chunks(schedule), summary)
+
+
+def _require_size(context: Context, request: ScheduleRequest, topology: Topology) -> None:
+    settings = context.settings
+    forest = request.algorithm == "forestcoll"
+    limit = settings.max_forest_nodes if forest else settings.max_scheduled_nodes
+    context.require_at_most("/topology", topology.node_count, limit, "nodes")
+
+
+def _msccl(context: Context, artefact: Artefact, dialect: str | None) -> str:
+    from schedules.export.msccl_xml import render
+    from schedules.export.schedule_json import schedule_from_document
+
+    source = TopologySource(id=artefact.summary["topology_id"])
+    topology = topologies.load(context, source).topology
+    schedule = schedule_from_document(artefact.document())
+    if dialect is None:
+        return render(schedule, topology)
+    return render(schedule, topology, dialect)
+
+
+def require_available(form: str) -> None:
+    """Raise unless schedules come in this format."""
+    if form in ANNOUNCED:
+        raise InvalidSchedule(
+            "format", f"{form} is not available yet; available: {', '.join(FORMATS)}"
+        )
+    if form not in FORMATS:
+        raise NotAcceptable(form, list(FORMATS))

@@ -1,0 +1,119 @@
+"""Topologies: from a recipe, a fabric's name or a document to a stored topology/1."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from app.schemas import TopologySource
+from app.services.context import Context
+from app.store import Artefact, Computed
+from synth.errors import SynthError
+from synth.topology import Topology
+
+__all__ = ["StoredTopology", "create", "load", "store"]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTopology:
+    """A topology and the id it is stored under."""
+
+    id: str
+    topology: Topology
+
+
+def create(context: Context, source: TopologySource) -> Artefact:
+    """Return the stored topology/1 document of a source; build it if need be."""
+    if "id" in source.model_fields_set:
+        return context.read("topology", source.id)
+    if "recipe" in source.model_fields_set:
+        return _from_recipe(context, source.recipe)
+    if "fabric" in source.model_fields_set:
+        return _from_fabric(context, source.fabric)
+    return _from_document(context, source.document)
+
+
+def load(context: Context, source: TopologySource, *, field: str = "") -> StoredTopology:
+    """Return a source as a topology that is stored.
+
+    ``field`` is the JSON pointer of the source in the request; errors name it.
+    """
+    from synth.topology_document import topology_from_document
+
+    try:
+        artefact = create(context, source)
+    except SynthError as error:
+        raise type(error)(field + error.field, error.rule) from None
+    return StoredTopology(artefact.id, topology_from_document(artefact.document()))
+
+
+def store(context: Context, request: dict[str, Any], topology: Topology) -> Artefact:
+    """Return the stored document of a topology that answers ``request``."""
+
+    def compute(identity: str) -> Computed:
+        document = topology.to_document()
+        schema = document.pop("schema")
+        return Computed({"schema": schema, "id": identity, **document}, _summary(topology))
+
+    return context.store.get_or_compute("topology", request, compute)
+
+
+def _from_recipe(context: Context, text: str) -> Artefact:
+    from synth.build import build, size
+    from synth.recipe import parse
+
+    try:
+        recipe = parse(text)
+        nodes, degree = size(recipe)
+        _require_size(context, "/recipe", nodes, nodes * degree)
+        request = {"recipe": str(recipe)}
+        return _found(context, request) or store(context, request, build(recipe))
+    except SynthError as error:
+        raise type(error)("/recipe", error.rule) from None
+
+
+def _from_fabric(context: Context, name: str) -> Artefact:
+    from synth.fabrics import fabric
+
+    request = {"fabric": name}
+    found = _found(context, request)
+    if found is not None:
+        return found
+    try:
+        topology = fabric(name)
+    except SynthError as error:
+        raise type(error)("/fabric", error.rule) from None
+    _require_size(context, "/fabric", topology.node_count, topology.link_count)
+    return store(context, request, topology)
+
+
+def _from_document(context: Context, document: Any) -> Artefact:
+    from synth.topology_document import topology_from_document
+
+    try:
+        topology = topology_from_document(document)
+        topology.require_connected()
+    except SynthError as error:
+        raise type(error)("/document" + error.field, error.rule) from None
+    _require_size(context, "/document", topology.node_count, topology.link_count)
+    return store(context, {"document": topology.digest, "name": topology.name}, topology)
+
+
+def _found(context: Context, request: dict[str, Any]) -> Artefact | None:
+    from app.store import key
+
+    return context.store.get("topology", key("topology", request))
+
+
+def _require_size(context: Context, field: str, nodes: int, links: int) -> None:
+    context.require_at_most(field, nodes, context.settings.max_nodes, "nodes")
+    context.require_at_most(field, links, context.settings.max_links, "links")
+
+
+def _summary(topology: Topology) -> dict[str, Any]:
+    return {
+        "name": topology.name,
+        "digest": topology.digest,
+        "nodes": topology.node_count,
+        "compute_nodes": len(topology.compute_nodes),
+        "links": topology.link_count,
+        "degree": topology.degree,
+    }

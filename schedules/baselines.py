@@ -1,0 +1,130 @@
+"""What people run today on hosts with d ports: rings and the double binary tree.
+
+Closed forms in seconds, exact, for N hosts of bandwidth B bytes/s split over d
+links, hop latency alpha and M bytes.  Where a form rests on an assumption, it
+favours the baseline; ``docs/cost-model.md`` derives them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isqrt
+
+from schedules.model import Collective
+
+__all__ = ["BASELINES", "Baseline", "Workload", "baselines", "bound_seconds", "seconds"]
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """A collective on so many bytes, and how fast links are.
+
+    ``size_bytes`` is the output of an allgather, the input of a reduce-scatter, the
+    buffer of an allreduce; ``bytes_per_second`` is what one host sends at most.
+    """
+
+    collective: Collective
+    size_bytes: int
+    bytes_per_second: Fraction
+    alpha_seconds: Fraction
+
+    @property
+    def transfer_seconds(self) -> Fraction:
+        """M / B: the unit in which T_B is counted."""
+        return self.size_bytes / self.bytes_per_second
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """A baseline's time; ``chunks`` is how finely it pipelines."""
+
+    name: str
+    seconds: Fraction
+    steps: int
+    chunks: int
+
+
+def seconds(steps: int, bandwidth: Fraction, workload: Workload) -> Fraction:
+    """Return steps * alpha + bandwidth * M / B.
+
+    >>> work = Workload(Collective.ALLGATHER, 1000, Fraction(10**6), Fraction(1, 10**5))
+    >>> seconds(2, Fraction(3, 4), work)
+    Fraction(77, 100000)
+    """
+    return steps * workload.alpha_seconds + bandwidth * workload.transfer_seconds
+
+
+def passes(collective: Collective) -> int:
+    """Return how many allgather-like passes a collective makes: 2 for allreduce."""
+    return 2 if collective is Collective.ALLREDUCE else 1
+
+
+def bound_seconds(steps: int, bandwidth: Fraction, workload: Workload) -> Fraction:
+    """Return the time no schedule can beat, from the bounds of one pass."""
+    count = passes(workload.collective)
+    return seconds(count * steps, count * bandwidth, workload)
+
+
+def shifted_ring(nodes: int, degree: int, workload: Workload) -> Baseline | None:
+    """Return the time of floor(d / 2) bidirectional rings over the same hosts.
+
+    Each direction of each ring carries an equal part of the data, N - 1 steps per
+    pass.  A port left over when d is odd stays idle; with d = 1 there is one
+    directed ring.
+
+    >>> work = Workload(Collective.ALLREDUCE, 10**6, Fraction(125 * 10**8), Fraction(1, 10**5))
+    >>> float(shifted_ring(12, 4, work).seconds)
+    0.00036666666666666667
+    """
+    used = degree if degree == 1 else degree - degree % 2
+    steps = passes(workload.collective) * (nodes - 1)
+    bandwidth = Fraction(steps, nodes) * Fraction(degree, used)
+    return Baseline("shifted-ring", seconds(steps, bandwidth, workload), steps, 1)
+
+
+def double_binary_tree(nodes: int, degree: int, workload: Workload) -> Baseline | None:
+    """Return the time of floor(d / 4) double binary trees; None where there is none.
+
+    Two trees of four links per host, each with half the data: it is reduced up and
+    broadcast down in c chunks, one chunk per step and link.  The last chunk is
+    everywhere after 2h + c - 1 steps, and c is the best integer.
+
+    Notes
+    -----
+    With k the seconds all chunks of a tree take on one link, the time is
+    f(c) = (2h - 1 + c) * (alpha + k / c), convex in c with its least value at
+    sqrt((2h - 1) * k / alpha); the best integer is next to it.
+
+    >>> work = Workload(Collective.ALLREDUCE, 10**6, Fraction(125 * 10**8), Fraction(1, 10**5))
+    >>> tree = double_binary_tree(12, 4, work)
+    >>> tree.chunks, float(tree.seconds)
+    (9, 0.000388888...)
+    """
+    pairs = degree // 4
+    if not pairs or workload.collective is not Collective.ALLREDUCE:
+        return None
+    height = nodes.bit_length() - 1
+    share = Fraction(workload.size_bytes, 2 * pairs)
+    link_seconds = share / (workload.bytes_per_second / degree)
+    alpha, lead = workload.alpha_seconds, 2 * height - 1
+
+    def time(chunks: int) -> Fraction:
+        return (lead + chunks) * (alpha + link_seconds / chunks)
+
+    # No chunk is smaller than a byte.
+    most = max(1, int(share))
+    near = isqrt(int(lead * link_seconds / alpha))
+    chunks = min((min(max(c, 1), most) for c in (near, near + 1)), key=lambda c: (time(c), c))
+    return Baseline("double-binary-tree", time(chunks), lead + chunks, chunks)
+
+
+BASELINES: tuple[Callable[[int, int, Workload], Baseline | None], ...] = (
+    shifted_ring,
+    double_binary_tree,
+)
+
+
+def baselines(nodes: int, degree: int, workload: Workload) -> tuple[Baseline, ...]:
+    """Return every baseline that these hosts can run."""
+    found = (baseline(nodes, degree, workload) for baseline in BASELINES)
+    return tuple(entry for entry in found if entry is not None)
