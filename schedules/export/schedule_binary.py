@@ -1,0 +1,172 @@
+"""Schedules as compact bytes, for databases: lossless, no pickle.
+
+Layout: `MAGIC`, then one zlib stream of (length of the header, 4 bytes little
+endian; the header, JSON; the arrays named in it, in order, little endian).  Every
+column of sends and every list of trees is an array of the narrowest integer type
+that holds it.
+"""
+
+import json
+import zlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedules.errors import InvalidSchedule
+from schedules.model import (
+    SEND,
+    Collective,
+    Schedule,
+    SequenceSchedule,
+    StepSchedule,
+    Tree,
+    TreeSchedule,
+)
+from synth.topology import NodeId
+
+__all__ = ["MAGIC", "MAX_BYTES", "pack", "unpack"]
+
+MAGIC = b"topoloom schedule 1\n"
+MAX_BYTES = 2**32
+_TYPES = ("u1", "i1", "<u2", "<i2", "<u4", "<i4", "<i8")
+_FIELDS = SEND.names or ()
+
+
+def pack(schedule: Schedule) -> bytes:
+    """Return the schedule as bytes; `unpack` gives it back.
+
+    Raises
+    ------
+    InvalidSchedule
+        A weight does not fit 64 bits.
+
+    Examples
+    --------
+    >>> from schedules.model import Tree
+    >>> trees = (Tree(0, 1, ((0, "s", 1),)), Tree(1, 1, ((1, "s", 0),)))
+    >>> schedule = TreeSchedule(Collective.ALLGATHER, "sha256:0", (0, 1), 1, trees)
+    >>> unpack(pack(schedule)) == schedule
+    True
+    """
+    arrays: list[NDArray[Any]] = []
+    header = _put(schedule, arrays)
+    header["arrays"] = [[array.dtype.str, len(array)] for array in arrays]
+    text = json.dumps(header).encode()
+    packer = zlib.compressobj(1)
+    pieces = [MAGIC, packer.compress(len(text).to_bytes(4, "little") + text)]
+    pieces += [packer.compress(array.tobytes()) for array in arrays]
+    return b"".join([*pieces, packer.flush()])
+
+
+def unpack(data: bytes) -> Schedule:
+    """Return the schedule that `pack` wrote.
+
+    Raises
+    ------
+    InvalidSchedule
+        The bytes are not what `pack` writes.
+    """
+    if not data.startswith(MAGIC):
+        raise InvalidSchedule("", "must begin with the mark of a packed schedule")
+    unpacker = zlib.decompressobj()
+    try:
+        raw = unpacker.decompress(data[len(MAGIC) :], MAX_BYTES)
+        if not unpacker.eof or unpacker.unused_data:
+            raise InvalidSchedule("", "must be one whole packed schedule")
+        size = int.from_bytes(raw[:4], "little")
+        header = json.loads(raw[4 : 4 + size])
+        schedule = _take(header, _arrays(header["arrays"], raw, 4 + size))
+    except InvalidSchedule:
+        raise
+    except (
+        zlib.error,
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+    ) as error:
+        # Foreign bytes can break any of the steps above, in any of these ways.
+        raise InvalidSchedule("", f"must be one whole packed schedule: {error}") from error
+    return schedule
+
+
+def _arrays(shapes: list[list[Any]], raw: bytes, offset: int) -> list[NDArray[Any]]:
+    """Return the arrays, last first, so that they are taken from the end."""
+    arrays = []
+    for name, count in shapes:
+        if name.replace("|", "") not in _TYPES:
+            raise InvalidSchedule("", f"{name!r} is not a type of packed arrays")
+        array = np.frombuffer(raw, dtype=name, count=count, offset=offset)
+        offset += array.nbytes
+        arrays.append(array)
+    if offset != len(raw):
+        raise InvalidSchedule("", "must hold exactly the arrays of its header")
+    return arrays[::-1]
+
+
+def _put(schedule: Schedule, arrays: list[NDArray[Any]]) -> dict[str, Any]:
+    head: dict[str, Any] = {"collective": str(schedule.collective), "topology": schedule.topology}
+    if isinstance(schedule, SequenceSchedule):
+        return {"kind": "sequence", "parts": [_put(part, arrays) for part in schedule.parts]} | head
+    head["ranks"] = list(schedule.ranks)
+    if isinstance(schedule, StepSchedule):
+        sends = np.concatenate([np.zeros(0, dtype=SEND), *schedule.steps])
+        arrays.append(_narrow([len(step) for step in schedule.steps]))
+        arrays.extend(_narrow(sends[field]) for field in _FIELDS)
+        return {"kind": "steps", "chunks_per_shard": schedule.chunks_per_shard} | head
+    nodes: dict[NodeId, int] = {}
+    for tree in schedule.trees:
+        nodes.setdefault(tree.root, len(nodes))
+        for edge in tree.edges:
+            for node in edge:
+                nodes.setdefault(node, len(nodes))
+    edges = [edge for tree in schedule.trees for edge in tree.edges]
+    columns = (
+        [nodes[tree.root] for tree in schedule.trees],
+        [tree.weight for tree in schedule.trees],
+        [len(tree.edges) for tree in schedule.trees],
+        [len(edge) for edge in edges],
+        [nodes[node] for edge in edges for node in edge],
+    )
+    arrays.extend(_narrow(column) for column in columns)
+    return {"kind": "trees", "trees_per_root": schedule.trees_per_root, "nodes": list(nodes)} | head
+
+
+def _take(header: dict[str, Any], arrays: list[NDArray[Any]]) -> Schedule:
+    collective, topology = Collective.of(header["collective"]), header["topology"]
+    if header["kind"] == "sequence":
+        parts = tuple(_take(part, arrays) for part in header["parts"])
+        return SequenceSchedule(collective, topology, parts)  # type: ignore[arg-type]
+    ranks = tuple(header["ranks"])
+    if header["kind"] == "steps":
+        ends = np.cumsum(arrays.pop(), dtype=np.int64)
+        sends = np.zeros(int(ends[-1]) if len(ends) else 0, dtype=SEND)
+        for field in _FIELDS:
+            sends[field] = arrays.pop()
+        steps = tuple(np.split(sends, ends[:-1])) if len(ends) else ()
+        return StepSchedule(collective, topology, ranks, header["chunks_per_shard"], steps)
+    names = header["nodes"]
+    roots, weights, counts, lengths, path = (arrays.pop().tolist() for _ in range(5))
+    nodes = iter([names[index] for index in path])
+    edges = iter([tuple(next(nodes) for _ in range(length)) for length in lengths])
+    trees = tuple(
+        Tree(names[root], weight, tuple(next(edges) for _ in range(count)))
+        for root, weight, count in zip(roots, weights, counts, strict=True)
+    )
+    return TreeSchedule(collective, topology, ranks, header["trees_per_root"], trees)
+
+
+def _narrow(values: Any) -> NDArray[Any]:
+    try:
+        array = np.asarray(values, dtype=np.int64)
+    except OverflowError as error:
+        raise InvalidSchedule("/trees", "every weight must fit 64 bits") from error
+    low, high = (int(array.min()), int(array.max())) if len(array) else (0, 0)
+    for name in _TYPES:
+        limits = np.iinfo(name)
+        if limits.min <= low and high <= limits.max:
+            return array.astype(name)
+    return array

@@ -1,0 +1,133 @@
+"""schedule/1, the JSON format of schedules: writing, also as a stream.
+
+In the document nodes are named by their ids; the order of ranks is that of the
+topology, which the document names by its digest.  `schedule_reading` reads it back,
+`schedule_binary` is the compact form kept in databases.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from schedules.errors import InvalidSchedule
+from schedules.export.schedule_binary import pack, unpack
+from schedules.export.schedule_reading import OPS, from_document
+from schedules.model import NO_LINK, Schedule, SequenceSchedule, StepSchedule, TreeSchedule
+
+__all__ = ["from_document", "pack", "to_document", "unpack", "write"]
+
+_SENDS_PER_PIECE = 8192
+
+
+def to_document(schedule: Schedule) -> dict[str, Any]:
+    """Return the schedule/1 document (JSON types only).
+
+    The parts of a sequence are whole documents themselves.  ``link`` is left out
+    where there is only one.  For millions of sends prefer `write`.
+
+    Examples
+    --------
+    >>> from schedules.model import Collective, Tree
+    >>> trees = (Tree(0, 1, ((0, 1),)), Tree(1, 1, ((1, 0),)))
+    >>> to_document(TreeSchedule(Collective.ALLGATHER, "sha256:0", (0, 1), 1, trees))["trees"]
+    [{'root': 0, 'weight': 1, 'edges': [[0, 1]]}, {'root': 1, 'weight': 1, 'edges': [[1, 0]]}]
+    """
+    head = _head(schedule)
+    if isinstance(schedule, SequenceSchedule):
+        return head | {"parts": [to_document(part) for part in schedule.parts]}
+    if isinstance(schedule, TreeSchedule):
+        return head | {
+            "trees": [
+                {
+                    "root": tree.root,
+                    "weight": tree.weight,
+                    "edges": [list(edge) for edge in tree.edges],
+                }
+                for tree in schedule.trees
+            ]
+        }
+    return head | {"steps": [_send_documents(schedule, step) for step in schedule.steps]}
+
+
+def write(schedule: Schedule) -> Iterator[str]:
+    """Yield the text of the schedule/1 document in pieces of bounded size.
+
+    Parsed, the pieces together equal ``to_document(schedule)``.  About a microsecond
+    per send.
+
+    Examples
+    --------
+    >>> from schedules.model import Collective
+    >>> "".join(write(StepSchedule(Collective.ALLGATHER, "sha256:0", (0,), 1, ())))[:45]
+    '{"schema": "schedule/1", "kind": "steps", "co'
+    """
+    yield json.dumps(_head(schedule))[:-1]
+    if isinstance(schedule, SequenceSchedule):
+        yield ', "parts": ['
+        for index, part in enumerate(schedule.parts):
+            yield ", " if index else ""
+            yield from write(part)
+    elif isinstance(schedule, TreeSchedule):
+        yield ', "trees": ['
+        for index, tree in enumerate(schedule.trees):
+            yield ", " if index else ""
+            yield json.dumps({"root": tree.root, "weight": tree.weight, "edges": tree.edges})
+    else:
+        yield ', "steps": ['
+        names = [json.dumps(rank) for rank in schedule.ranks]
+        for index, step in enumerate(schedule.steps):
+            yield ", [" if index else "["
+            for start in range(0, len(step), _SENDS_PER_PIECE):
+                yield ", " if start else ""
+                yield _sends_text(names, step[start : start + _SENDS_PER_PIECE])
+            yield "]"
+    yield "]}"
+
+
+def _head(schedule: Schedule) -> dict[str, Any]:
+    head: dict[str, Any] = {"schema": "schedule/1", "kind": "sequence"}
+    common = {"collective": str(schedule.collective), "topology": schedule.topology}
+    if isinstance(schedule, StepSchedule):
+        _require_ranks(schedule)
+        return head | {"kind": "steps"} | common | {"chunks_per_shard": schedule.chunks_per_shard}
+    if isinstance(schedule, TreeSchedule):
+        return head | {"kind": "trees"} | common | {"trees_per_root": schedule.trees_per_root}
+    return head | common
+
+
+def _require_ranks(schedule: StepSchedule) -> None:
+    for index, step in enumerate(schedule.steps):
+        for field in ("source", "target", "shard"):
+            if len(step) and not 0 <= step[field].min() <= step[field].max() < len(schedule.ranks):
+                raise InvalidSchedule(f"/steps/{index}", f"every {field} must be a rank")
+        if len(step) and step["op"].max() >= len(OPS):
+            raise InvalidSchedule(f"/steps/{index}", "every op must be copy or reduce")
+
+
+def _send_documents(schedule: StepSchedule, step: Any) -> list[dict[str, Any]]:
+    ranks = schedule.ranks
+    sends = []
+    for source, target, shard, first, count, link, op in step.tolist():
+        send = {
+            "source": ranks[source],
+            "target": ranks[target],
+            "shard": ranks[shard],
+            "first": first,
+            "count": count,
+            "op": OPS[op],
+        }
+        if link != NO_LINK:
+            send["link"] = link
+        sends.append(send)
+    return sends
+
+
+def _sends_text(names: list[str], sends: Any) -> str:
+    return ", ".join(
+        [
+            f'{{"source": {names[source]}, "target": {names[target]}, "shard": {names[shard]}, '
+            f'"first": {first}, "count": {count}, "op": "{OPS[op]}"'
+            + ("}" if link == NO_LINK else f', "link": {link}}}')
+            for source, target, shard, first, count, link, op in sends.tolist()
+        ]
+    )
