@@ -5,10 +5,13 @@ from synth.bases.circulant import Circulant
 from synth.bases.complete import Complete
 from synth.bases.complete_bipartite import CompleteBipartite
 from synth.bases.de_bruijn import DeBruijn
+from synth.bases.diamond import Diamond
+from synth.bases.directed_circulant import DirectedCirculant
 from synth.bases.family import Arguments, Ends, Family
 from synth.bases.generalized_kautz import GeneralizedKautz, GeneralizedKautzRewired
 from synth.bases.hypercube import Hypercube
 from synth.bases.kautz import Kautz
+from synth.bases.modified_de_bruijn import ModifiedDeBruijn
 from synth.bases.torus import Torus
 from synth.bases.uni_ring import UniRing
 from synth.errors import InvalidRecipe
@@ -21,12 +24,15 @@ FAMILIES: tuple[Family, ...] = (
     Complete(),
     CompleteBipartite(),
     Circulant(),
+    DirectedCirculant(),
     Torus(),
     Hypercube(),
     Kautz(),
     GeneralizedKautz(),
     GeneralizedKautzRewired(),
     DeBruijn(),
+    ModifiedDeBruijn(),
+    Diamond(),
 )
 
 _BY_NAME = {member.name: member for member in FAMILIES}

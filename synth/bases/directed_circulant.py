@@ -1,0 +1,82 @@
+"""One-way circulant graphs."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from math import gcd
+
+import numpy as np
+
+from synth.bases.family import Arguments, Ends, Family, require
+from synth.cost import Claim, optimal_bandwidth
+from synth.recipe import Base
+
+__all__ = ["DirectedCirculant"]
+
+
+class DirectedCirculant(Family):
+    """DirectedCirculant(n, a, b, ...): node x sends to x + a, x + b, ... mod n.
+
+    Offsets increase strictly from 1 to at most n - 1.  Negation maps it to its transpose.
+    With n = d + 2 and offsets 1..d it takes two steps at optimal bandwidth: the one node
+    at distance two, n - 1 ahead, is 1 + d = 2 + (d - 1) = ..., so all links share it.
+    """
+
+    name = "DirectedCirculant"
+    parameters = ("n", "a", "b*")
+    title = "one-way circulant graph"
+    source = "folklore; directed circulant in arXiv:2202.03356"
+
+    def check_domain(self, arguments: Arguments) -> None:
+        """Require increasing offsets in range that generate all residues."""
+        n, *offsets = arguments
+        require(n >= 2, "n", "must be at least 2")
+        for name, offset in zip(["a"] + ["b"] * len(offsets), offsets, strict=False):
+            require(1 <= offset < n, name, "must be an offset from 1 to n - 1")
+        for low, high in pairwise(offsets):
+            require(low < high, "b", "must be larger than the offset before it")
+        require(gcd(n, *offsets) == 1, "a", "must have no common divisor with n and the others")
+
+    def size(self, arguments: Arguments) -> tuple[int, int]:
+        """Give n nodes, degree 1 an offset."""
+        return arguments[0], len(arguments) - 1
+
+    def links(self, arguments: Arguments) -> Ends:
+        """Sorted by source, then by offset."""
+        n, *offsets = arguments
+        sources = np.repeat(np.arange(n), len(offsets))
+        return sources, (sources + np.tile(np.array(offsets), n)) % n
+
+    def matching(self, nodes: int, degree: int) -> Iterator[Base]:
+        """Offsets 1..d, and the powers of small bases."""
+        if not 1 <= degree < nodes:
+            return
+        seen = set()
+        for base in (1, *range(2, 2 * degree + 2)):
+            powers = range(1, degree + 1) if base == 1 else _powers(base, degree, nodes)
+            offsets = tuple(sorted(set(powers)))
+            if len(offsets) == degree and gcd(nodes, *offsets) == 1 and offsets not in seen:
+                seen.add(offsets)
+                yield Base(self.name, (nodes, *offsets))
+
+    def bidirectional(self, arguments: Arguments) -> bool:
+        """Say yes if the offsets are closed under negation."""
+        n, *offsets = arguments
+        return {n - offset for offset in offsets} == set(offsets)
+
+    def vertex_transitive(self, arguments: Arguments) -> bool:
+        """Rotations move every node to every other."""
+        return True
+
+    def claim(self, arguments: Arguments) -> Claim | None:
+        """Speak of one-way rings, complete graphs and those of d + 2 nodes."""
+        n, *offsets = arguments
+        d = len(offsets)
+        if d == 1:
+            return Claim(n - 1, optimal_bandwidth(n), exact=True)
+        if offsets == list(range(1, d + 1)) and n <= d + 2:
+            return Claim(n - d, optimal_bandwidth(n), exact=True)
+        return None
+
+
+def _powers(base: int, count: int, n: int) -> list[int]:
+    return [pow(base, i, n) for i in range(count) if pow(base, i, n)]
