@@ -171,14 +171,14 @@ def _claim(recipe: Recipe, transposed: bool) -> Claim | None:
             claimed = _claim(of, transposed)
             return claimed and degree.claim(claimed, _traits(of), factor)
         case Power(times, of):
-            factors = (of,) * times
+            claimed = _claim(of, transposed)
+            return claimed and cartesian.claim([claimed], [_traits(of)] * times)
         case Product(factors):
-            pass
-    claims = [_claim(of, transposed) for of in factors]
-    known = [claimed for claimed in claims if claimed is not None]
-    if len(known) < len(claims):
-        return None
-    return cartesian.claim(known, [_traits(of) for of in factors])
+            claims = [_claim(of, transposed) for of in factors]
+            known = [claimed for claimed in claims if claimed is not None]
+            if len(known) < len(claims):
+                return None
+            return cartesian.claim(known, [_traits(of) for of in factors])
 
 
 def _construct(recipe: Recipe) -> tuple[int, Ends]:

@@ -214,7 +214,9 @@ def expand_power(cost: Cost, nodes: int, times: int) -> Cost | None:
 def expand_product(costs: Sequence[Cost], nodes: Sequence[int]) -> Cost | None:
     """Return the cost of the Cartesian product, or None where no theorem speaks.
 
-    Every factor must reach the optimal bandwidth; the product then does.
+    Every factor must reach the optimal bandwidth; the product then does, provided that
+    all factors join neighbours by the same number of parallel links, which the caller
+    must see to (see `synth.expansions.cartesian`).
 
     >>> expand_product([Cost(3, Fraction(3, 4)), Cost(7, Fraction(7, 8))], [4, 8])
     Cost(steps=10, bandwidth=Fraction(31, 32))

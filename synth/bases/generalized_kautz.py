@@ -52,9 +52,9 @@ class GeneralizedKautz(Family):
                     yield Base(self.name, (d, nodes))
 
     def bidirectional(self, arguments: Arguments) -> bool:
-        """Say yes where the links x -> y depend on x - y only, or on nothing, or n = 2."""
+        """Say yes where -dx - y is -y, -x - y or x - y, or n = 2."""
         d, n = arguments
-        return n == 2 or d % n in (0, n - 1)
+        return n == 2 or d % n in (0, 1, n - 1)
 
     def parallel(self, arguments: Arguments) -> bool:
         """Two values of a agree mod n."""

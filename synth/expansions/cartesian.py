@@ -1,10 +1,15 @@
 """The Cartesian product and power: a node is a tuple, and a link changes one of its places.
 
 Theorem.  If every factor reaches the optimal bandwidth (N_i - 1) / N_i under breadth-first
-broadcast, so does the product; its steps are the sum of those of the factors.  (arXiv:2202.03356,
-Cartesian product of bandwidth-optimal graphs.)  Of products with other factors nothing is
-claimed: the known bound for powers, T_B * N / (N - 1) * (N^n - 1) / N^n, belongs to a schedule
-that goes dimension by dimension, not to breadth-first broadcast.
+broadcast, and all join neighbours by the same number of parallel links (say, by one), the
+product reaches it too; its steps are the sum of those of the factors.  (arXiv:2202.03356,
+Cartesian product of bandwidth-optimal graphs.)
+
+The condition on parallel links is needed: in the first step a link carries 1 / p shards where
+p links run side by side, and 1 where one does, so a product of both is out of balance.  Of
+products with other factors nothing is claimed: the known bound for powers,
+T_B * N / (N - 1) * (N^n - 1) / N^n, belongs to a schedule that goes dimension by dimension, and
+breadth-first broadcast may exceed it, as on the square of DeBruijn(2, 3): 2 against 63 / 32.
 
 The transpose of a product is the product of the transposes.
 """
@@ -64,11 +69,18 @@ def _product_traits(factors: Sequence[Traits], times: int) -> Traits:
 
 
 def claim(claims: Sequence[Claim], factors: Sequence[Traits]) -> Claim | None:
-    """Return what the theorem says, given claims and traits of the factors."""
-    if len(claims) == 1:
+    """Return what the theorem says, given claims and traits of the factors.
+
+    One claim stands for a power, whose factors are alike.
+    """
+    power = len(claims) == 1
+    if power and len(factors) == 1:
         return claims[0]
+    if any(factor.parallel for factor in factors) and not power:
+        return None
     if not all(of.exact for of in claims):
         return None
+    claims = [*claims] * len(factors) if power else claims
     cost = expand_product([of.cost for of in claims], [factor.nodes for factor in factors])
     return cost and Claim(cost.steps, cost.bandwidth, exact=True)
 
