@@ -8,7 +8,16 @@ from synth.errors import ClaimBroken, InvalidRecipe
 from synth.expansions import cartesian, degree, line_graph
 from synth.expansions.traits import Traits
 from synth.limits import require_size
-from synth.recipe import MAX_DEPTH, Base, DegreeExpansion, LineGraph, Power, Product, Recipe
+from synth.recipe import (
+    MAX_DEPTH,
+    MAX_TEXT,
+    Base,
+    DegreeExpansion,
+    LineGraph,
+    Power,
+    Product,
+    Recipe,
+)
 from synth.topology import Topology
 
 __all__ = [
@@ -126,7 +135,6 @@ def claim_of(recipe: Recipe, *, transposed: bool) -> Claim | None:
 @lru_cache(maxsize=4096)
 def _base_traits(recipe: Base) -> Traits:
     member, arguments = family(recipe.family), recipe.arguments
-    member.check(arguments)
     nodes, ports = member.size(arguments)
     require_size(nodes, ports)
     return Traits(
@@ -141,7 +149,9 @@ def _base_traits(recipe: Base) -> Traits:
 
 def _traits(recipe: Recipe) -> Traits:
     match recipe:
-        case Base():
+        case Base(name, arguments):
+            # Outside the cache, to which True and 1.0 look like 1.
+            family(name).check(arguments)
             return _base_traits(recipe)
         case LineGraph(times, of):
             found = line_graph.traits(_traits(of), times)
@@ -214,5 +224,7 @@ def _require_shallow(recipe: Recipe) -> None:
                 below.extend(part.factors)
         if not below:
             return
+        if len(below) > MAX_TEXT:
+            raise InvalidRecipe("recipe", f"must have at most {MAX_TEXT} parts")
         level = below
     raise InvalidRecipe("recipe", f"must nest at most {MAX_DEPTH} deep")

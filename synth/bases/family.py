@@ -129,6 +129,8 @@ def _argument_names(parameters: Sequence[str], count: int) -> list[str]:
 
 
 def _check_count(family: Family, arguments: Arguments) -> None:
+    if not isinstance(arguments, tuple):
+        raise OutOfDomain("arguments", "must be a tuple of integers")
     least = sum(1 for name in family.parameters if name[-1] not in "?*")
     unlimited = any(name.endswith("*") for name in family.parameters)
     if len(arguments) < least or (len(arguments) > len(family.parameters) and not unlimited):

@@ -22,7 +22,7 @@ from synth.bases.family import Ends, join
 from synth.cost import Claim, expand_product
 from synth.errors import OutOfDomain
 from synth.expansions.traits import Traits
-from synth.limits import capped_product
+from synth.limits import capped_product, require_count
 
 __all__ = ["claim", "links", "power_traits", "traits"]
 
@@ -39,7 +39,7 @@ def traits(factors: Sequence[Traits]) -> Traits:
     """
     if len(factors) < 2:
         raise OutOfDomain("factors", "must be at least 2")
-    return _product_traits(factors, 1)
+    return _together(factors, sum(factor.degree for factor in factors))
 
 
 def power_traits(of: Traits, times: int) -> Traits:
@@ -50,17 +50,15 @@ def power_traits(of: Traits, times: int) -> Traits:
     OutOfDomain
         ``times`` is less than 1.
     """
-    if times < 1:
-        raise OutOfDomain("times", "must be at least 1")
-    return _product_traits([of] * min(times, 64), times)
+    require_count("times", times, 1)
+    # Two nodes to the power of 64 are beyond every limit already.
+    return _together([of] * min(times, 64), of.degree * times)
 
 
-def _product_traits(factors: Sequence[Traits], times: int) -> Traits:
+def _together(factors: Sequence[Traits], degree: int) -> Traits:
     return Traits(
         nodes=capped_product(*(factor.nodes for factor in factors)),
-        degree=sum(factor.degree for factor in factors)
-        if times == 1
-        else times * factors[0].degree,
+        degree=degree,
         bidirectional=all(factor.bidirectional for factor in factors),
         parallel=any(factor.parallel for factor in factors),
         regular=all(factor.regular for factor in factors),

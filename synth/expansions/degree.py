@@ -19,9 +19,8 @@ import numpy as np
 
 from synth.bases.family import Ends
 from synth.cost import Claim, expand_degree, optimal_bandwidth
-from synth.errors import OutOfDomain
 from synth.expansions.traits import Traits
-from synth.limits import capped_product
+from synth.limits import capped_product, require_count
 
 __all__ = ["claim", "links", "traits"]
 
@@ -37,8 +36,7 @@ def traits(of: Traits, factor: int) -> Traits:
     OutOfDomain
         ``factor`` is less than 1.
     """
-    if factor < 1:
-        raise OutOfDomain("factor", "must be at least 1")
+    require_count("factor", factor, 1)
     return Traits(
         nodes=capped_product(of.nodes, factor),
         degree=of.degree * factor,

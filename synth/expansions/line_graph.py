@@ -30,7 +30,7 @@ from synth.bases.family import Ends
 from synth.cost import Claim, expand_line_graph
 from synth.errors import OutOfDomain
 from synth.expansions.traits import Traits
-from synth.limits import capped_power, capped_product
+from synth.limits import capped_power, capped_product, require_count
 
 __all__ = ["MAX_TIMES", "claim", "links", "traits"]
 
@@ -45,8 +45,7 @@ def traits(of: Traits, times: int) -> Traits:
     OutOfDomain
         ``times`` is out of range or the graph is not regular.
     """
-    if not 1 <= times <= MAX_TIMES:
-        raise OutOfDomain("times", f"must be from 1 to {MAX_TIMES}")
+    require_count("times", times, 1, MAX_TIMES)
     if not of.regular:
         raise OutOfDomain("recipe", "must take the line graph of a regular topology")
     return Traits(
