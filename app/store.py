@@ -10,10 +10,8 @@ import base64
 import binascii
 import gzip
 import hashlib
-import io
 import json
-import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -35,7 +33,7 @@ __all__ = [
     "key",
 ]
 
-JSON_TYPE = "application/json"
+PACKED_JSON = "application/json+gzip"
 
 
 class InvalidCursor(ValueError):
@@ -44,43 +42,42 @@ class InvalidCursor(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """An answer: a JSON object or the pieces of its text, and a few facts for lists."""
+    """An answer as it will be kept, and a few facts of it for lists."""
 
-    document: dict[str, Any] | Iterable[str]
+    content: bytes
+    media_type: str
     summary: dict[str, Any]
+
+    @classmethod
+    def json(cls, document: dict[str, Any], summary: dict[str, Any]) -> "Computed":
+        """Return a JSON object as an answer."""
+        # mtime=0: the same document gives the same bytes.
+        return cls(gzip.compress(compact(document).encode(), mtime=0), PACKED_JSON, summary)
 
 
 @dataclass(frozen=True, slots=True)
 class Artefact:
-    """A stored document; ``packed`` is its JSON, compressed by gzip.
+    """A stored answer.
 
-    ``fresh`` tells whether it was computed for this very call.
+    ``digest`` is the SHA-256 of ``content``; ``fresh`` tells whether it was computed
+    for this very call.
     """
 
     kind: str
     id: str
-    packed: bytes
+    content: bytes
+    media_type: str
     digest: str
     summary: dict[str, Any]
     fresh: bool = False
 
-    def chunks(self) -> Iterator[bytes]:
-        """Yield the JSON text in pieces of bounded size."""
-        unpacker = zlib.decompressobj(wbits=31)
-        for start in range(0, len(self.packed), 1 << 16):
-            data = self.packed[start : start + (1 << 16)]
-            while data:
-                yield unpacker.decompress(data, 1 << 20)
-                data = unpacker.unconsumed_tail
-        yield unpacker.flush()
-
     def text(self) -> str:
         """Return the JSON text."""
-        return gzip.decompress(self.packed).decode()
+        return gzip.decompress(self.content).decode()
 
     def document(self) -> dict[str, Any]:
-        """Return the parsed document."""
-        return json.loads(gzip.decompress(self.packed))
+        """Return the parsed JSON."""
+        return json.loads(gzip.decompress(self.content))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +123,13 @@ class Store:
     def get(self, kind: str, identity: str) -> Artefact | None:
         """Return the stored document, or None."""
         table = TABLES[kind]
-        query = select(table.document, table.digest, table.summary).where(table.id == identity)
+        query = select(table).where(table.id == identity)
         with self._engine.connect() as connection:
             row = connection.execute(query).one_or_none()
         if row is None:
             return None
-        return Artefact(kind, identity, row.document, row.digest, json.loads(row.summary))
+        summary = json.loads(row.summary)
+        return Artefact(kind, identity, row.document, row.media_type, row.digest, summary)
 
     def get_or_compute(
         self, kind: str, request: dict[str, Any], compute: Callable[[str], Computed]
@@ -146,15 +144,18 @@ class Store:
         if found is not None:
             return found
         computed = compute(identity)
-        packed, digest = _packed(computed.document)
-        artefact = Artefact(kind, identity, packed, digest, computed.summary, fresh=True)
+        content, summary = computed.content, computed.summary
+        digest = hashlib.sha256(content).hexdigest()
+        artefact = Artefact(
+            kind, identity, content, computed.media_type, digest, summary, fresh=True
+        )
         values = {
             "id": identity,
             "kernel_version": KERNEL_VERSION,
             "request": canonical(request),
-            "summary": compact(computed.summary),
-            "media_type": JSON_TYPE,
-            "document": packed,
+            "summary": compact(summary),
+            "media_type": computed.media_type,
+            "document": content,
             "digest": digest,
             "created_at": datetime.now(UTC).replace(tzinfo=None),
         }
@@ -195,20 +196,6 @@ class Store:
         ]
         more = len(rows) > limit
         return entries, _cursor(entries[-1]) if more else None
-
-
-def _packed(document: dict[str, Any] | Iterable[str]) -> tuple[bytes, str]:
-    """Return the compressed JSON and the digest of the plain text."""
-    pieces = [compact(document)] if isinstance(document, dict) else document
-    digest = hashlib.sha256()
-    buffer = io.BytesIO()
-    # mtime=0: the same document gives the same bytes.
-    with gzip.GzipFile(fileobj=buffer, mode="wb", mtime=0, compresslevel=6) as file:
-        for piece in pieces:
-            data = piece.encode()
-            digest.update(data)
-            file.write(data)
-    return buffer.getvalue(), digest.hexdigest()
 
 
 def compact(document: dict[str, Any]) -> str:

@@ -38,8 +38,8 @@ class Row(Base):
 
     ``id`` is the SHA-256, in hexadecimal, of the canonical JSON of (kind, kernel
     version, request).  ``request`` is that request's canonical JSON.  ``document`` is
-    the answer as gzip-compressed JSON and ``digest`` the SHA-256 of the answer before
-    compression.  ``summary`` is a small JSON object for lists.  ``created_at`` is in UTC.
+    the answer, compressed, in the form that ``media_type`` names; ``digest`` is its
+    SHA-256.  ``summary`` is a small JSON object for lists.  ``created_at`` is in UTC.
     """
 
     __abstract__ = True

@@ -38,7 +38,7 @@ def measure(context: Context, source: TopologySource, *, field: str = "") -> Art
                 lower_bound(topology.node_count, topology.degree, _links(topology))
             ),
         }
-        return Computed(document, {"name": topology.name, **facts})
+        return Computed.json(document, {"name": topology.name, **facts})
 
     return context.store.get_or_compute("cost", {"topology": loaded.id}, compute)
 
@@ -69,7 +69,7 @@ def optimum(context: Context, source: TopologySource, *, field: str = "") -> Art
             "bottleneck": _bottleneck(topology, found),
         }
         summary = {"name": topology.name, "inverse_rate": str(found.inverse_rate)}
-        return Computed(document, summary)
+        return Computed.json(document, summary)
 
     return context.store.get_or_compute("optimum", {"topology": loaded.id}, compute)
 

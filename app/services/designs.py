@@ -24,8 +24,9 @@ def frontier(context: Context, request: FrontierRequest) -> Artefact:
     asked = request.canonical()
 
     def compute(identity: str) -> Computed:
-        from synth.cost import Links
         from synth.search import frontier as search
+
+        from synth.cost import Links
 
         found = search(
             request.nodes,
@@ -40,7 +41,7 @@ def frontier(context: Context, request: FrontierRequest) -> Artefact:
             "bounds": cost_object(found.bounds),
             "frontier": [_entry(context, request, point) for point in found.points],
         }
-        return Computed(document, {"points": len(found.points)})
+        return Computed.json(document, {"points": len(found.points)})
 
     return context.store.get_or_compute("frontier", asked, compute)
 
@@ -73,7 +74,7 @@ def create(context: Context, request: DesignRequest) -> Artefact:
             "baselines": _baselines(request, workload),
         }
         summary = {"recipe": best[1]["recipe"], "seconds": best[1]["seconds"]}
-        return Computed(document, summary)
+        return Computed.json(document, summary)
 
     return context.store.get_or_compute("design", asked, compute)
 

@@ -7,18 +7,18 @@ from typing import Any
 from app.schemas import ScheduleRequest, TopologySource
 from app.services import topologies
 from app.services.context import Context
-from app.services.errors import NotAcceptable
 from app.services.topologies import StoredTopology
 from app.store import Artefact, Computed
-from schedules.errors import InvalidSchedule, NoSchedule
+from schedules.errors import NoSchedule, NotExportable
 from schedules.model import Collective, Schedule, SequenceSchedule, StepSchedule
 from synth.topology import Topology
 
-__all__ = ["ANNOUNCED", "FORMATS", "check", "create", "export", "facts"]
+__all__ = ["ANNOUNCED", "FORMATS", "check", "create", "export", "facts", "require_available"]
 
 FORMATS = ("json", "msccl-xml")
 """The formats a schedule comes in."""
 
+PACKED_SCHEDULE = "application/x-topoloom-schedule"
 ANNOUNCED = ("mscclpp-json", "chakra-et")
 """Formats that have a name already, but no writer yet."""
 
@@ -47,22 +47,41 @@ def create(context: Context, request: ScheduleRequest) -> Artefact:
 
 def check(document: Any, topology: Topology) -> list[Any]:
     """Return every violation that a schedule/1 document commits on a topology."""
-    from schedules.export.schedule_json import schedule_from_document
+    from schedules.export.schedule_json import from_document
     from schedules.verify import violations
 
-    return violations(schedule_from_document(document), topology)
+    return violations(from_document(document, topology), topology, limit=10_000)
 
 
 def export(
-    context: Context, identity: str, form: str, dialect: str | None = None
-) -> tuple[str, Iterator[bytes]]:
-    """Return the media type and the pieces of a stored schedule in some format."""
-    artefact = context.read("schedule", identity)
-    if form not in FORMATS:
-        raise NotAcceptable(form, list(FORMATS))
+    context: Context, artefact: Artefact, form: str, dialect: str | None = None
+) -> Iterator[str]:
+    """Yield a stored schedule in one of `FORMATS`, in pieces of bounded size.
+
+    Raises
+    ------
+    NotExportable
+        There is no such format or dialect, or it cannot express this schedule.
+    """
+    from schedules.export.schedule_json import unpack, write
+
+    require_available(form, dialect)
+    schedule = unpack(artefact.content)
     if form == "json":
-        return "application/json", artefact.chunks()
-    return "application/xml", iter([_msccl(context, artefact, dialect).encode()])
+        return write(schedule)
+    return iter([_msccl(context, artefact, schedule, dialect)])
+
+
+def require_available(form: str, dialect: str | None = None) -> None:
+    """Raise `NotExportable` unless schedules come in this format."""
+    if form in ANNOUNCED:
+        raise NotExportable(
+            "/format", f"{form} is not available yet; available: {', '.join(FORMATS)}"
+        )
+    if form not in FORMATS:
+        raise NotExportable("/format", f"must be one of {', '.join(FORMATS)}; not {form!r}")
+    if dialect is not None and form != "msccl-xml":
+        raise NotExportable("/dialect", "is for the format msccl-xml only")
 
 
 def facts(schedule: Schedule, topology: Topology) -> dict[str, Any]:
@@ -107,7 +126,8 @@ def _sequence_facts(parts: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _compute(identity: str, request: ScheduleRequest, loaded: StoredTopology) -> Computed:
     from schedules.collectives import make
-    from schedules.export.schedule_json import json_chunks
+
+    from schedules.export.schedule_json import pack
     from schedules.verify import require_valid
 
     topology = loaded.topology
@@ -126,7 +146,7 @@ def _compute(identity: str, request: ScheduleRequest, loaded: StoredTopology) ->
         "algorithm": request.algorithm,
         **facts(schedule, topology),
     }
-    return Computed(json_chunks(schedule), summary)
+    return Computed(pack(schedule), PACKED_SCHEDULE, summary)
 
 
 def _require_size(context: Context, request: ScheduleRequest, topology: Topology) -> None:
@@ -136,23 +156,9 @@ def _require_size(context: Context, request: ScheduleRequest, topology: Topology
     context.require_at_most("/topology", topology.node_count, limit, "nodes")
 
 
-def _msccl(context: Context, artefact: Artefact, dialect: str | None) -> str:
+def _msccl(context: Context, artefact: Artefact, schedule: Schedule, dialect: str | None) -> str:
     from schedules.export.msccl_xml import render
-    from schedules.export.schedule_json import schedule_from_document
 
     source = TopologySource(id=artefact.summary["topology_id"])
     topology = topologies.load(context, source).topology
-    schedule = schedule_from_document(artefact.document())
-    if dialect is None:
-        return render(schedule, topology)
-    return render(schedule, topology, dialect)
-
-
-def require_available(form: str) -> None:
-    """Raise unless schedules come in this format."""
-    if form in ANNOUNCED:
-        raise InvalidSchedule(
-            "format", f"{form} is not available yet; available: {', '.join(FORMATS)}"
-        )
-    if form not in FORMATS:
-        raise NotAcceptable(form, list(FORMATS))
+    return render(schedule, topology) if dialect is None else render(schedule, topology, dialect)

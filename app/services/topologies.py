@@ -9,7 +9,15 @@ from app.store import Artefact, Computed
 from synth.errors import SynthError
 from synth.topology import Topology
 
-__all__ = ["StoredTopology", "create", "load", "store"]
+__all__ = ["FORMATS", "StoredTopology", "create", "export", "load", "store"]
+
+FORMATS = {
+    "json": "application/json",
+    "graphml": "application/graphml+xml",
+    "dot": "text/vnd.graphviz",
+    "edgelist": "text/plain",
+}
+"""The formats a topology comes in, and their media types."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +59,7 @@ def store(context: Context, request: dict[str, Any], topology: Topology) -> Arte
     def compute(identity: str) -> Computed:
         document = topology.to_document()
         schema = document.pop("schema")
-        return Computed({"schema": schema, "id": identity, **document}, _summary(topology))
+        return Computed.json({"schema": schema, "id": identity, **document}, _summary(topology))
 
     return context.store.get_or_compute("topology", request, compute)
 

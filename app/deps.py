@@ -1,0 +1,128 @@
+"""What routes need, as type aliases, and the shapes that all of them answer in."""
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import Depends, Header, Path, Query, Request, Response
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+from app.negotiation import entity_tag, is_current
+from app.services.context import Context
+from app.store import Artefact
+
+__all__ = [
+    "CREATED",
+    "AcceptDep",
+    "ContextDep",
+    "CursorDep",
+    "Entry",
+    "HeavyDep",
+    "IdDep",
+    "IfNoneMatchDep",
+    "JsonBody",
+    "LimitDep",
+    "Page",
+    "created",
+    "page",
+    "representation",
+]
+
+MAX_COMPUTATIONS = 4
+
+
+def _context(request: Request) -> Context:
+    return request.app.state.context
+
+
+def _require_json(content_type: Annotated[str | None, Header(include_in_schema=False)] = None) -> None:
+    media = (content_type or "").partition(";")[0].strip().lower()
+    if media != "application/json":
+        raise HTTPException(415, "body: must be sent as application/json")
+
+
+def _slot() -> Iterator[None]:
+    """Hold one of the places for computations; the rest wait without a thread."""
+    yield
+
+
+ContextDep = Annotated[Context, Depends(_context)]
+JsonBody = Depends(_require_json)
+HeavyDep = Depends(_slot, max_concurrency=MAX_COMPUTATIONS, scope="function")
+IdDep = Annotated[str, Path(pattern=r"^[0-9a-f]{64}$", description="id that a POST gave")]
+LimitDep = Annotated[int, Query(ge=1, le=100, description="most entries of one page")]
+CursorDep = Annotated[
+    str | None, Query(max_length=200, description="`next_cursor` of the page before")
+]
+AcceptDep = Annotated[str | None, Header(include_in_schema=False)]
+IfNoneMatchDep = Annotated[str | None, Header(include_in_schema=False)]
+
+CREATED: dict[int | str, dict[str, Any]] = {
+    200: {"description": "the answer was stored already"},
+    201: {"description": "computed just now; `Location` is where it can be read"},
+}
+
+
+class Entry(BaseModel):
+    """One stored document in a list."""
+
+    id: str
+    kernel_version: str
+    created_at: datetime
+    request: dict[str, Any]
+    summary: dict[str, Any]
+
+
+class Page(BaseModel):
+    """A page of a list, newest first."""
+
+    items: list[Entry]
+    next_cursor: str | None
+
+
+def page(context: Context, kind: str, limit: int, cursor: str | None) -> Page:
+    """Return one page of the stored documents of a kind."""
+    entries, next_cursor = context.store.page(kind, limit, cursor)
+    items = [
+        Entry(
+            id=entry.id,
+            kernel_version=entry.kernel_version,
+            created_at=entry.created_at,
+            request=entry.request,
+            summary=entry.summary,
+        )
+        for entry in entries
+    ]
+    return Page(items=items, next_cursor=next_cursor)
+
+
+def created(request: Request, artefact: Artefact, body: str) -> Response:
+    """Return the answer to a POST: 201 when computed just now, 200 when known."""
+    source = "computed" if artefact.fresh else "cache"
+    request.app.state.metrics.count("topoloom_answers_total", kind=artefact.kind, source=source)
+    return Response(
+        body,
+        status_code=201 if artefact.fresh else 200,
+        media_type="application/json",
+        headers={"Location": f"{request.url.path}/{artefact.id}"},
+    )
+
+
+def representation(
+    artefact: Artefact,
+    form: str,
+    media_type: str,
+    if_none_match: str | None,
+    render: Callable[[], str | Iterable[str]],
+) -> Response:
+    """Return the answer to a GET of a document; 304 when the client has it already."""
+    tag = entity_tag(artefact.digest, form)
+    headers = {"ETag": tag, "Vary": "Accept"}
+    if is_current(if_none_match, tag):
+        return Response(status_code=304, headers=headers)
+    content = render()
+    if isinstance(content, str):
+        return Response(content, media_type=media_type, headers=headers)
+    return StreamingResponse(content, media_type=media_type, headers=headers)

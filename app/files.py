@@ -1,0 +1,87 @@
+"""Files that the command line reads and writes, with one clear sentence when it cannot."""
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from app.config import Settings
+
+__all__ = ["UnusableFile", "read_json", "write_text"]
+
+
+class UnusableFile(ValueError):
+    """A file cannot be read or written, is too large, or is not JSON."""
+
+    def __init__(self, path: Path, rule: str) -> None:
+        super().__init__(f"{path}: {rule}")
+
+
+def read_json(path: Path, settings: Settings) -> Any:
+    """Return the parsed content of a ``.json`` or ``.json.gz`` file.
+
+    Raises
+    ------
+    UnusableFile
+        It cannot be read, passes ``max_body_bytes`` on disk or ``max_unpacked_bytes``
+        after unpacking, or is not JSON.
+    """
+    try:
+        data = _read(path, settings)
+        return json.loads(data)
+    except OSError as error:
+        raise UnusableFile(path, _reason(error)) from None
+    except (EOFError, zlib.error):
+        raise UnusableFile(path, "must be a whole gzip file") from None
+    except RecursionError:
+        raise UnusableFile(path, "must not nest so deep") from None
+    except ValueError as error:
+        raise UnusableFile(path, f"must be JSON: {error}") from None
+
+
+def _read(path: Path, settings: Settings) -> bytes:
+    if path.is_dir():
+        raise UnusableFile(path, "is a directory")
+    most = settings.max_body_bytes
+    with path.open("rb") as file:
+        # One byte more than allowed is enough to know; special files have no size.
+        data = file.read(most + 1)
+    if len(data) > most:
+        hint = "" if data[:2] == b"\x1f\x8b" else " (.json.gz is read too)"
+        raise UnusableFile(path, f"must have at most {most} bytes{hint}")
+    if data[:2] != b"\x1f\x8b":
+        return data
+    most = settings.max_unpacked_bytes
+    unpacker = zlib.decompressobj(wbits=31)
+    data = unpacker.decompress(data, most)
+    if unpacker.unconsumed_tail:
+        raise UnusableFile(path, f"must have at most {most} bytes after unpacking")
+    if not unpacker.eof:
+        raise EOFError
+    return data
+
+
+def write_text(path: Path, pieces: Iterable[str]) -> None:
+    """Write a text file; a name that ends in ``.gz`` is compressed.
+
+    Raises
+    ------
+    UnusableFile
+        It cannot be written.
+    """
+    try:
+        with path.open("wb") as raw:
+            if path.suffix == ".gz":
+                # No time stamp and no name: the same text gives the same bytes.
+                with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed:
+                    packed.writelines(piece.encode() for piece in pieces)
+            else:
+                raw.writelines(piece.encode() for piece in pieces)
+    except OSError as error:
+        raise UnusableFile(path, _reason(error)) from None
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()

@@ -1,0 +1,58 @@
+"""The service, put together: ``create_app(settings)``; nothing is opened at import."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+from fastapi import FastAPI
+
+from app import problems
+from app.config import Settings
+from app.db import open_database
+from app.limits import RefuseLargeBodies
+from app.metrics import CountRequests, Metrics
+from app.routes import designs, patch_plans, schedules, system, topologies
+from app.services.context import Context
+from app.store import Store
+
+__all__ = ["create_app"]
+
+DESCRIPTION = """Topologies for hosts that are wired to each other directly, collective schedules
+that match them, and the plan of which port to plug where.
+
+Every document is addressed by what was asked: the same question has the same id and is computed
+once. Numbers like `"277/256"` are exact fractions. Errors are `application/problem+json`."""
+
+
+def create_app(settings: Settings | None = None) -> FastAPI:
+    """Return the application; the database is opened when it starts.
+
+    Start fails with `app.db.DatabaseNotReady` if the database cannot be used.
+    """
+    chosen = settings or Settings()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        engine = open_database(chosen.database_url)
+        app.state.engine = engine
+        app.state.context = Context(Store(engine), chosen)
+        try:
+            yield
+        finally:
+            engine.dispose()
+
+    app = FastAPI(
+        title="Topoloom",
+        version=version("topoloom"),
+        description=DESCRIPTION,
+        lifespan=lifespan,
+        max_body_size=chosen.max_body_bytes,
+        redirect_slashes=False,
+    )
+    app.state.metrics = Metrics()
+    problems.install(app)
+    for module in (designs, topologies, schedules, patch_plans, system):
+        app.include_router(module.router)
+    app.add_middleware(RefuseLargeBodies, most=chosen.max_body_bytes)
+    app.add_middleware(CountRequests, metrics=app.state.metrics)
+    return app

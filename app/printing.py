@@ -1,0 +1,141 @@
+"""What the command line shows to people; ``--json`` shows the document instead."""
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+__all__ = ["show_cost", "show_design", "show_frontier", "show_optimum", "show_rows"]
+
+
+def show_design(design: dict[str, Any]) -> None:
+    """Print a design/1 document as one table, fastest first."""
+    request, best, bounds = design["request"], design["best"], design["bounds"]
+    console = Console()
+    console.print(
+        f"{request['nodes']} hosts of {request['degree']} ports, {request['links']} links, "
+        f"{request['node_gbps']} Gbit/s per host, {request['alpha_us']} us per hop; "
+        f"{request['collective']} of {request['bytes']} bytes",
+        soft_wrap=True,
+    )
+    rows = [(entry["seconds"], _design_row(entry)) for entry in design["frontier"]]
+    rows += [
+        (entry["seconds"], [entry["name"] + " (baseline)", str(entry["steps"]), "", ""])
+        for entry in design["baselines"]
+    ]
+    table = _table("topology", "steps", "T_B", "T_B transposed", "time", "to bound")
+    for seconds, row in sorted(rows, key=lambda pair: pair[0]):
+        table.add_row(*row, _time(seconds), f"{seconds / bounds['seconds']:.3f}")
+    table.add_section()
+    table.add_row(
+        "lower bound",
+        str(bounds["steps"]),
+        _fraction(bounds["bandwidth"]),
+        _fraction(bounds["bandwidth"]),
+        _time(bounds["seconds"]),
+        "1.000",
+    )
+    console.print(table)
+    console.print(f"best: {best['recipe']}, topology {best['topology_id']}", soft_wrap=True)
+    schedule = best["schedule"]
+    if schedule is None:
+        console.print(f"no schedule: {best['schedule_left_out']}", soft_wrap=True)
+    else:
+        console.print(
+            f"verified schedule {schedule['id']}: {schedule['algorithm']}, "
+            f"{schedule['steps']} steps in all",
+            soft_wrap=True,
+        )
+
+
+def _design_row(entry: dict[str, Any]) -> list[str]:
+    return [
+        entry["recipe"],
+        _steps(entry),
+        _fraction(entry["bandwidth"]),
+        _fraction(entry["transpose"]["bandwidth"]),
+    ]
+
+
+def show_frontier(document: dict[str, Any]) -> None:
+    """Print a frontier/1 document."""
+    bounds = document["bounds"]
+    table = _table("topology", "steps", "T_B", "T_B transposed")
+    for entry in document["frontier"]:
+        table.add_row(*_design_row(entry))
+    table.add_section()
+    bound = _fraction(bounds["bandwidth"])
+    table.add_row("lower bound", str(bounds["steps"]), bound, bound)
+    Console().print(table)
+
+
+def show_cost(document: dict[str, Any]) -> None:
+    """Print a cost/1 document."""
+    console = Console()
+    console.print(
+        f"{document['name'] or 'topology'}: {document['nodes']} nodes of degree "
+        f"{document['degree']}, {document['links']}",
+        soft_wrap=True,
+    )
+    table = _table("", "steps", "T_B")
+    transpose, bounds = document["transpose"], document["bounds"]
+    table.add_row("allgather", str(document["steps"]), _fraction(document["bandwidth"]))
+    table.add_row(
+        "reduce-scatter", str(transpose["steps"]), _fraction(transpose["bandwidth"])
+    )
+    table.add_section()
+    table.add_row("lower bound", str(bounds["steps"]), _fraction(bounds["bandwidth"]))
+    console.print(table)
+
+
+def show_optimum(document: dict[str, Any]) -> None:
+    """Print an optimum/1 document."""
+    unit = document["bandwidth_unit"]
+    cut = document["bottleneck"]
+    lines = [
+        f"{document['name'] or 'topology'}: {document['nodes']} compute nodes",
+        f"algbw          {document['algbw']} {unit}",
+        f"inverse rate   {document['inverse_rate']}",
+        f"trees per root {document['trees_per_root']}, {document['unit_bandwidth']} {unit} each",
+    ]
+    if cut is not None:
+        lines.append(
+            f"bottleneck     {len(cut['nodes'])} nodes, {cut['compute_inside']} of them compute, "
+            f"send out {cut['exit_capacity']} {unit}"
+        )
+    for line in lines:
+        Console().print(line, soft_wrap=True, highlight=False)
+
+
+def show_rows(headers: list[str], rows: list[list[str]]) -> None:
+    """Print a plain table."""
+    table = _table(*headers)
+    for row in rows:
+        table.add_row(*row)
+    Console().print(table)
+
+
+def _table(*headers: str) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for index, header in enumerate(headers):
+        table.add_column(
+            header, justify="left" if index == 0 else "right", overflow="fold", no_wrap=index > 0
+        )
+    return table
+
+
+def _steps(entry: dict[str, Any]) -> str:
+    forth, back = entry["steps"], entry["transpose"]["steps"]
+    return str(forth) if forth == back else f"{forth}/{back}"
+
+
+def _fraction(text: str) -> str:
+    top, _, bottom = text.partition("/")
+    return f"{text} = {int(top) / int(bottom):.4f}" if bottom else text
+
+
+def _time(seconds: float) -> str:
+    for unit, factor in (("s", 1.0), ("ms", 1e3), ("us", 1e6)):
+        if seconds * factor >= 1:
+            return f"{seconds * factor:.4g} {unit}"
+    return f"{seconds * 1e9:.4g} ns"

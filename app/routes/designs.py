@@ -1,0 +1,126 @@
+"""/v1/designs: the best topology for a workload."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel
+
+from app.deps import (
+    CREATED,
+    ContextDep,
+    CursorDep,
+    HeavyDep,
+    IdDep,
+    IfNoneMatchDep,
+    JsonBody,
+    LimitDep,
+    Page,
+    created,
+    page,
+    representation,
+)
+from app.problems import responses
+from app.schemas import DesignRequest
+from app.services import designs
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/v1/designs", tags=["designs"])
+
+
+class CostDocument(BaseModel):
+    """Exact cost of one pass."""
+
+    steps: int
+    bandwidth: str
+
+
+class TimedCost(CostDocument):
+    """A cost and its time for the workload."""
+
+    seconds: float
+
+
+class Point(TimedCost):
+    """A point of the Pareto frontier."""
+
+    recipe: str
+    nodes: int
+    degree: int
+    transpose: CostDocument
+    topology_id: str
+
+
+class Best(BaseModel):
+    """The point of least time, with a verified schedule."""
+
+    recipe: str
+    seconds: float
+    topology_id: str
+    schedule: dict[str, Any] | None
+    schedule_left_out: str = ""
+
+
+class BaselineDocument(BaseModel):
+    """What is run today on the same hosts."""
+
+    name: str
+    seconds: float
+    steps: int
+    chunks: int
+
+
+class DesignDocument(BaseModel):
+    """design/1."""
+
+    schema: str  # type: ignore[assignment]
+    id: str
+    request: dict[str, Any]
+    bounds: TimedCost
+    frontier: list[Point]
+    best: Best
+    baselines: list[BaselineDocument]
+
+
+_BODY = {"model": DesignDocument}
+
+
+@router.post(
+    "",
+    operation_id="createDesign",
+    summary="Find the best topology for a workload",
+    dependencies=[JsonBody, HeavyDep],
+    responses={
+        200: CREATED[200] | _BODY,
+        201: CREATED[201] | _BODY,
+        **responses(400, 413, 415, 422, 503),
+    },
+)
+def create_design(request: Request, body: DesignRequest, context: ContextDep) -> Response:
+    """Search, measure, schedule and verify; the same question is answered once."""
+    artefact = designs.create(context, body)
+    return created(request, artefact, artefact.text())
+
+
+@router.get(
+    "",
+    operation_id="listDesigns",
+    summary="List stored designs, newest first",
+    responses=responses(422, 503),
+)
+def list_designs(context: ContextDep, limit: LimitDep = 20, cursor: CursorDep = None) -> Page:
+    """Return one page of designs."""
+    return page(context, "design", limit, cursor)
+
+
+@router.get(
+    "/{id}",
+    operation_id="readDesign",
+    summary="Read a design",
+    response_model=None,
+    responses={200: _BODY | {"description": "design/1"}, **responses(404, 422, 503)},
+)
+def read_design(id: IdDep, context: ContextDep, if_none_match: IfNoneMatchDep = None) -> Response:
+    """Return a design/1 document."""
+    artefact = context.read("design", id)
+    return representation(artefact, "json", "application/json", if_none_match, artefact.text)

@@ -1,0 +1,123 @@
+"""/v1/schedules: verified collective schedules."""
+
+import json
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel
+
+from app.deps import (
+    CREATED,
+    AcceptDep,
+    ContextDep,
+    CursorDep,
+    HeavyDep,
+    IdDep,
+    IfNoneMatchDep,
+    JsonBody,
+    LimitDep,
+    Page,
+    created,
+    page,
+    representation,
+)
+from app.negotiation import negotiate
+from app.problems import responses
+from app.schemas import ScheduleRequest
+from app.services import schedules
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/v1/schedules", tags=["schedules"])
+
+MEDIA_TYPES = {"json": "application/json", "msccl-xml": "application/xml"}
+
+FormatDep = Annotated[
+    Literal["json", "msccl-xml"] | None,
+    Query(alias="format", description="representation; goes before the Accept header"),
+]
+DialectDep = Annotated[
+    str | None, Query(max_length=40, description="dialect of MSCCL XML, see the documentation")
+]
+
+
+class ScheduleSummary(BaseModel):
+    """What a schedule is and costs; the schedule itself is read by its id."""
+
+    id: str
+    topology_id: str
+    topology: str
+    name: str
+    algorithm: str
+    collective: str
+    steps: int = 0
+    bandwidth: str = ""
+    chunks_per_shard: int = 0
+    inverse_rate: str = ""
+    trees_per_root: int = 0
+    parts: list[dict[str, Any]] = []
+
+
+@router.post(
+    "",
+    operation_id="createSchedule",
+    summary="Generate and verify a schedule",
+    dependencies=[JsonBody, HeavyDep],
+    responses={
+        200: CREATED[200] | {"model": ScheduleSummary},
+        201: CREATED[201] | {"model": ScheduleSummary},
+        **responses(400, 404, 413, 415, 422, 503),
+    },
+)
+def create_schedule(request: Request, body: ScheduleRequest, context: ContextDep) -> Response:
+    """Return what the schedule is and costs; `Location` is where it can be read."""
+    artefact = schedules.create(context, body)
+    return created(request, artefact, json.dumps(artefact.summary))
+
+
+@router.get(
+    "",
+    operation_id="listSchedules",
+    summary="List stored schedules, newest first",
+    responses=responses(422, 503),
+)
+def list_schedules(context: ContextDep, limit: LimitDep = 20, cursor: CursorDep = None) -> Page:
+    """Return one page of schedules."""
+    return page(context, "schedule", limit, cursor)
+
+
+@router.get(
+    "/{id}",
+    operation_id="readSchedule",
+    summary="Read a schedule",
+    response_model=None,
+    responses={
+        200: {
+            "description": "the schedule; large ones are streamed",
+            "content": {
+                "application/json": {"schema": {"type": "object"}},
+                "application/xml": {"schema": {"type": "string"}},
+            },
+        },
+        **responses(404, 406, 422, 503),
+    },
+)
+def read_schedule(
+    id: IdDep,
+    context: ContextDep,
+    form: FormatDep = None,
+    dialect: DialectDep = None,
+    accept: AcceptDep = None,
+    if_none_match: IfNoneMatchDep = None,
+) -> Response:
+    """Return the schedule in the format asked for; schedule/1 by default."""
+    artefact = context.read("schedule", id)
+    form_ = negotiate(form, accept, MEDIA_TYPES)
+    schedules.require_available(form_, dialect)
+    return representation(
+        artefact,
+        f"{form_}-{dialect}" if dialect else form_,
+        MEDIA_TYPES[form_],
+        if_none_match,
+        lambda: schedules.export(context, artefact, form_, dialect),
+    )

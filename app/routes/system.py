@@ -1,0 +1,66 @@
+"""Probes, versions, counters: what operators ask."""
+
+from importlib.metadata import version
+
+from fastapi import APIRouter, Request
+from fastapi.responses import PlainTextResponse
+from pydantic import BaseModel
+
+from app.config import KERNEL_VERSION
+from app.db import HEAD, require_head
+from app.problems import responses
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["system"])
+
+
+class Status(BaseModel):
+    """The answer of a probe."""
+
+    status: str
+
+
+class VersionDocument(BaseModel):
+    """What runs here."""
+
+    version: str
+    kernel_version: str
+    database_revision: str
+
+
+@router.get("/healthz", operation_id="readHealth", summary="Is the process alive?")
+def health() -> Status:
+    """Answer as long as the process does."""
+    return Status(status="ok")
+
+
+@router.get(
+    "/readyz",
+    operation_id="readReadiness",
+    summary="Can the service answer?",
+    responses=responses(503),
+)
+def readiness(request: Request) -> Status:
+    """Answer 200 when the database is reachable and at the newest revision."""
+    require_head(request.app.state.engine)
+    return Status(status="ready")
+
+
+@router.get("/version", operation_id="readVersion", summary="Which version runs here?")
+def read_version() -> VersionDocument:
+    """Return the versions of the package, of its kernels and of its tables."""
+    return VersionDocument(
+        version=version("topoloom"), kernel_version=KERNEL_VERSION, database_revision=HEAD
+    )
+
+
+@router.get(
+    "/metrics",
+    operation_id="readMetrics",
+    summary="Counters in the Prometheus text format",
+    response_class=PlainTextResponse,
+)
+def read_metrics(request: Request) -> PlainTextResponse:
+    """Return the counts of requests, and of answers computed or read from the cache."""
+    return PlainTextResponse(request.app.state.metrics.text())

@@ -1,0 +1,130 @@
+"""/v1/topologies: graphs, what they cost, and the best any schedule could do on them."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+
+from app.deps import (
+    CREATED,
+    AcceptDep,
+    ContextDep,
+    CursorDep,
+    HeavyDep,
+    IdDep,
+    IfNoneMatchDep,
+    JsonBody,
+    LimitDep,
+    Page,
+    created,
+    page,
+    representation,
+)
+from app.negotiation import negotiate
+from app.problems import responses
+from app.schemas import TopologySource
+from app.services import costs, topologies
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/v1/topologies", tags=["topologies"])
+
+FormatDep = Annotated[
+    Literal["json", "graphml", "dot", "edgelist"] | None,
+    Query(alias="format", description="representation; goes before the Accept header"),
+]
+
+
+def _document(description: str) -> dict[str, Any]:
+    schema = {"type": "object", "required": ["schema", "id"]}
+    return {"description": description, "content": {"application/json": {"schema": schema}}}
+
+
+@router.post(
+    "",
+    operation_id="createTopology",
+    summary="Build or register a topology",
+    dependencies=[JsonBody, HeavyDep],
+    responses={
+        200: _document("topology/1; it was stored already"),
+        201: _document("topology/1; `Location` is where it can be read"),
+        **responses(400, 404, 413, 415, 422, 503),
+    },
+)
+def create_topology(request: Request, body: TopologySource, context: ContextDep) -> Response:
+    """Build a recipe or a known fabric, or take a topology/1 document as it is."""
+    artefact = topologies.create(context, body)
+    return created(request, artefact, artefact.text())
+
+
+@router.get(
+    "",
+    operation_id="listTopologies",
+    summary="List stored topologies, newest first",
+    responses=responses(422, 503),
+)
+def list_topologies(context: ContextDep, limit: LimitDep = 20, cursor: CursorDep = None) -> Page:
+    """Return one page of topologies."""
+    return page(context, "topology", limit, cursor)
+
+
+@router.get(
+    "/{id}",
+    operation_id="readTopology",
+    summary="Read a topology",
+    response_model=None,
+    responses={
+        200: {
+            "description": "the topology",
+            "content": {
+                media: {"schema": {"type": "object" if form == "json" else "string"}}
+                for form, media in topologies.FORMATS.items()
+            },
+        },
+        **responses(404, 406, 422, 503),
+    },
+)
+def read_topology(
+    id: IdDep,
+    context: ContextDep,
+    form: FormatDep = None,
+    accept: AcceptDep = None,
+    if_none_match: IfNoneMatchDep = None,
+) -> Response:
+    """Return the topology in the format asked for; topology/1 by default."""
+    artefact = context.read("topology", id)
+    form_ = negotiate(form, accept, topologies.FORMATS)
+    return representation(
+        artefact,
+        form_,
+        topologies.FORMATS[form_],
+        if_none_match,
+        lambda: topologies.export(artefact, form_),
+    )
+
+
+@router.get(
+    "/{id}/cost",
+    operation_id="readCost",
+    summary="Measure a topology",
+    dependencies=[HeavyDep],
+    response_model=None,
+    responses={200: _document("cost/1"), **responses(404, 422, 503)},
+)
+def read_cost(id: IdDep, context: ContextDep, if_none_match: IfNoneMatchDep = None) -> Response:
+    """Return the exact cost of an allgather on the topology and on its transpose."""
+    artefact = costs.measure(context, TopologySource(id=id))
+    return representation(artefact, "json", "application/json", if_none_match, artefact.text)
+
+
+@router.get(
+    "/{id}/optimum",
+    operation_id="readOptimum",
+    summary="Find the best any allgather could do",
+    dependencies=[HeavyDep],
+    response_model=None,
+    responses={200: _document("optimum/1"), **responses(404, 422, 503)},
+)
+def read_optimum(id: IdDep, context: ContextDep, if_none_match: IfNoneMatchDep = None) -> Response:
+    """Return ForestColl's optimum, with the cut that proves it."""
+    artefact = costs.optimum(context, TopologySource(id=id))
+    return representation(artefact, "json", "application/json", if_none_match, artefact.text)
