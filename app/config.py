@@ -35,24 +35,23 @@ class Settings(BaseSettings):
         default_factory=default_database_url,
         description="SQLAlchemy URL: SQLite (default) or postgresql+psycopg://…",
     )
-    host: str = Field("127.0.0.1", description="address the service listens on")
-    port: int = Field(8765, ge=0, le=65535, description="port; 0 takes a free one")
+    host: str = Field(default="127.0.0.1", description="address the service listens on")
+    port: int = Field(default=8765, ge=0, le=65535, description="port; 0 takes a free one")
     max_body_bytes: int = Field(
-        32 * 2**20, ge=1024, description="largest request body, and largest input file on disk"
+        default=32 * 2**20,
+        ge=1024,
+        description="largest request body, and largest input file on disk",
     )
     max_unpacked_bytes: int = Field(
-        2 * 2**30, ge=1024, description="largest input file after unpacking .gz"
+        default=2 * 2**30, ge=1024, description="largest input file after unpacking .gz"
     )
     max_nodes: int = Field(
-        16_384, ge=2, description="largest topology that is searched, built or measured"
+        default=16_384, ge=2, description="largest topology that is searched, built or measured"
     )
-    max_links: int = Field(1_000_000, ge=2, description="most links of a topology")
+    max_links: int = Field(default=1_000_000, ge=2, description="most links of a topology")
     max_scheduled_nodes: int = Field(
-        2_048, ge=2, description="largest topology that a schedule is generated for"
+        default=2_048, ge=2, description="largest topology that a schedule is generated for"
     )
     max_forest_nodes: int = Field(
-        512, ge=2, description="largest topology for ForestColl's optimum and trees"
-    )
-    max_heavy_requests: int = Field(
-        4, ge=1, description="computations that run at the same time in one process"
+        default=512, ge=2, description="largest topology for ForestColl's optimum and trees"
     )

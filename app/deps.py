@@ -1,7 +1,7 @@
 """What routes need, as type aliases, and the shapes that all of them answer in."""
 
 from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import Depends, Header, Path, Query, Request, Response
@@ -33,11 +33,16 @@ __all__ = [
 MAX_COMPUTATIONS = 4
 
 
+HeaderDep = Annotated[str | None, Header(include_in_schema=False)]
+
+
 def _context(request: Request) -> Context:
     return request.app.state.context
 
 
-def _require_json(content_type: Annotated[str | None, Header(include_in_schema=False)] = None) -> None:
+def _require_json(
+    content_type: Annotated[str | None, Header(include_in_schema=False)] = None,
+) -> None:
     media = (content_type or "").partition(";")[0].strip().lower()
     if media != "application/json":
         raise HTTPException(415, "body: must be sent as application/json")
@@ -56,8 +61,8 @@ LimitDep = Annotated[int, Query(ge=1, le=100, description="most entries of one p
 CursorDep = Annotated[
     str | None, Query(max_length=200, description="`next_cursor` of the page before")
 ]
-AcceptDep = Annotated[str | None, Header(include_in_schema=False)]
-IfNoneMatchDep = Annotated[str | None, Header(include_in_schema=False)]
+IfNoneMatchDep = HeaderDep
+AcceptDep = HeaderDep
 
 CREATED: dict[int | str, dict[str, Any]] = {
     200: {"description": "the answer was stored already"},
@@ -89,7 +94,7 @@ def page(context: Context, kind: str, limit: int, cursor: str | None) -> Page:
         Entry(
             id=entry.id,
             kernel_version=entry.kernel_version,
-            created_at=entry.created_at,
+            created_at=entry.created_at.replace(tzinfo=UTC),
             request=entry.request,
             summary=entry.summary,
         )

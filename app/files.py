@@ -9,7 +9,7 @@ from typing import Any
 
 from app.config import Settings
 
-__all__ = ["UnusableFile", "read_json", "write_text"]
+__all__ = ["UnusableFile", "read_json", "read_text", "write_text"]
 
 
 class UnusableFile(ValueError):
@@ -25,20 +25,34 @@ def read_json(path: Path, settings: Settings) -> Any:
     Raises
     ------
     UnusableFile
-        It cannot be read, passes ``max_body_bytes`` on disk or ``max_unpacked_bytes``
-        after unpacking, or is not JSON.
+        As `read_text`, or it is not JSON.
     """
+    text = read_text(path, settings)
     try:
-        data = _read(path, settings)
-        return json.loads(data)
-    except OSError as error:
-        raise UnusableFile(path, _reason(error)) from None
-    except (EOFError, zlib.error):
-        raise UnusableFile(path, "must be a whole gzip file") from None
+        return json.loads(text)
     except RecursionError:
         raise UnusableFile(path, "must not nest so deep") from None
     except ValueError as error:
         raise UnusableFile(path, f"must be JSON: {error}") from None
+
+
+def read_text(path: Path, settings: Settings) -> str:
+    """Return the content of a text file, unpacked if it is compressed by gzip.
+
+    Raises
+    ------
+    UnusableFile
+        It cannot be read, passes ``max_body_bytes`` on disk or ``max_unpacked_bytes``
+        after unpacking, or is not UTF-8.
+    """
+    try:
+        return _read(path, settings).decode()
+    except OSError as error:
+        raise UnusableFile(path, _reason(error)) from None
+    except (EOFError, zlib.error):
+        raise UnusableFile(path, "must be a whole gzip file") from None
+    except UnicodeDecodeError:
+        raise UnusableFile(path, "must be text in UTF-8") from None
 
 
 def _read(path: Path, settings: Settings) -> bytes:

@@ -1,7 +1,8 @@
 """Refusing a body that is too large before anything reads or parses it."""
 
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.problems import body_too_large
 
@@ -13,9 +14,10 @@ that writes before it reads would otherwise see a broken connection, not the ans
 
 
 class RefuseLargeBodies:
-    """ASGI middleware: a declared length over the limit is answered with 413.
+    """ASGI middleware: a body over the limit is answered with 413.
 
-    Bodies without a declared length are counted by FastAPI while they arrive.
+    A declared length is judged before anything is read; a body without one is counted
+    while it arrives.
     """
 
     def __init__(self, app: ASGIApp, most: int) -> None:
@@ -28,13 +30,28 @@ class RefuseLargeBodies:
             await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        length = headers.get("content-length", "")
-        if not length.isdigit() or int(length[:19]) <= self.most:
-            await self.app(scope, receive, send)
+        declared = headers.get("content-length", "")
+        # More than 18 digits are too many whatever they are.
+        length = int(declared[:19]) if declared.isdigit() else 0
+        if length <= self.most:
+            await self.app(scope, self._counted(receive), send)
             return
-        if "expect" not in headers and int(length[:19]) <= DRAINED * self.most:
+        if "expect" not in headers and length <= DRAINED * self.most:
             await _drain(receive)
         await body_too_large(scope["path"], self.most)(scope, receive, send)
+
+    def _counted(self, receive: Receive) -> Receive:
+        total = 0
+
+        async def counted() -> Message:
+            nonlocal total
+            message = await receive()
+            total += len(message.get("body", b""))
+            if total > self.most:
+                raise HTTPException(413, f"body: must have at most {self.most} bytes")
+            return message
+
+        return counted
 
 
 async def _drain(receive: Receive) -> None:

@@ -46,7 +46,6 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         version=version("topoloom"),
         description=DESCRIPTION,
         lifespan=lifespan,
-        max_body_size=chosen.max_body_bytes,
         redirect_slashes=False,
     )
     app.state.metrics = Metrics()

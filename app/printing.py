@@ -80,9 +80,7 @@ def show_cost(document: dict[str, Any]) -> None:
     table = _table("", "steps", "T_B")
     transpose, bounds = document["transpose"], document["bounds"]
     table.add_row("allgather", str(document["steps"]), _fraction(document["bandwidth"]))
-    table.add_row(
-        "reduce-scatter", str(transpose["steps"]), _fraction(transpose["bandwidth"])
-    )
+    table.add_row("reduce-scatter", str(transpose["steps"]), _fraction(transpose["bandwidth"]))
     table.add_section()
     table.add_row("lower bound", str(bounds["steps"]), _fraction(bounds["bandwidth"]))
     console.print(table)

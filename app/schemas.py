@@ -25,7 +25,6 @@ __all__ = [
     "DesignRequest",
     "FrontierRequest",
     "PatchPlanRequest",
-    "PresentPair",
     "ScheduleRequest",
     "TopologySource",
     "parse_bytes",
@@ -239,9 +238,28 @@ class ScheduleRequest(Request):
     )
 
 
-class PresentPair(Request):
-    """Two ports that are joined today."""
-
-
 class PatchPlanRequest(Request):
     """Which topology to plug, on which panels, starting from which wiring."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={
+            "examples": [{"topology": {"recipe": "BiRing(5)"}, "panels": "per-port"}]
+        },
+    )
+
+    topology: TopologySource
+    panels: Literal["per-port", "single"] = Field(
+        "per-port", description="one panel for each port of the hosts, or one for all"
+    )
+    hosts: Annotated[StrictInt, Field(ge=1, le=10**6)] = optional(
+        "hosts cabled to the panels; left out, the nodes of the topology"
+    )
+    lanes: Annotated[StrictInt, Field(ge=1, le=10**4)] = optional(
+        "ports cabled of each host; left out, the degree of the topology"
+    )
+    present: list[Any] | dict[str, Any] = optional(
+        'what is plugged today: pairs {"panel", "a", "b"}, or a patch-plan/1 document, '
+        "whose final wiring is meant; left out, nothing"
+    )

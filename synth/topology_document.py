@@ -66,8 +66,8 @@ def _list(document: dict[str, Any], key: str, most: int) -> list[Any]:
 
 def _text(document: dict[str, Any], key: str, default: str) -> str:
     value = document.get(key, default)
-    if not isinstance(value, str) or len(value) > 200:
-        raise InvalidTopology(f"/{key}", "must be a text of at most 200 characters")
+    if not isinstance(value, str) or len(value) > 200 or not value.isprintable():
+        raise InvalidTopology(f"/{key}", "must be a printable text of at most 200 characters")
     return value
 
 
@@ -75,8 +75,8 @@ def _node_id(index: int, node: Any) -> Any:
     if not isinstance(node, dict) or "id" not in node:
         raise InvalidTopology(f"/nodes/{index}", 'must be an object with an "id"')
     value = node["id"]
-    if isinstance(value, str) and len(value) > 200:
-        raise InvalidTopology(f"/nodes/{index}/id", "must have at most 200 characters")
+    if isinstance(value, str) and (len(value) > 200 or not value.isprintable()):
+        raise InvalidTopology(f"/nodes/{index}/id", "must be printable, at most 200 characters")
     return value
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from app.deps import (
     CREATED,
@@ -73,7 +73,7 @@ class BaselineDocument(BaseModel):
 class DesignDocument(BaseModel):
     """design/1."""
 
-    schema: str  # type: ignore[assignment]
+    schema_: str = Field(alias="schema")
     id: str
     request: dict[str, Any]
     bounds: TimedCost

@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request, Response
 
 from app.deps import (
-    CREATED,
     AcceptDep,
     ContextDep,
     CursorDep,

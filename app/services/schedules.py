@@ -126,7 +126,6 @@ def _sequence_facts(parts: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _compute(identity: str, request: ScheduleRequest, loaded: StoredTopology) -> Computed:
     from schedules.collectives import make
-
     from schedules.export.schedule_json import pack
     from schedules.verify import require_valid
 

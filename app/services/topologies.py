@@ -5,11 +5,12 @@ from typing import Any
 
 from app.schemas import TopologySource
 from app.services.context import Context
-from app.store import Artefact, Computed
+from app.store import Artefact, Computed, key
+from schedules.errors import NotExportable
 from synth.errors import SynthError
 from synth.topology import Topology
 
-__all__ = ["FORMATS", "StoredTopology", "create", "export", "load", "store"]
+__all__ = ["FORMATS", "StoredTopology", "create", "export", "load", "require_available"]
 
 FORMATS = {
     "json": "application/json",
@@ -53,7 +54,7 @@ def load(context: Context, source: TopologySource, *, field: str = "") -> Stored
     return StoredTopology(artefact.id, topology_from_document(artefact.document()))
 
 
-def store(context: Context, request: dict[str, Any], topology: Topology) -> Artefact:
+def _store(context: Context, request: dict[str, Any], topology: Topology) -> Artefact:
     """Return the stored document of a topology that answers ``request``."""
 
     def compute(identity: str) -> Computed:
@@ -73,7 +74,7 @@ def _from_recipe(context: Context, text: str) -> Artefact:
         nodes, degree = size(recipe)
         _require_size(context, "/recipe", nodes, nodes * degree)
         request = {"recipe": str(recipe)}
-        return _found(context, request) or store(context, request, build(recipe))
+        return _found(context, request) or _store(context, request, build(recipe))
     except SynthError as error:
         raise type(error)("/recipe", error.rule) from None
 
@@ -90,7 +91,7 @@ def _from_fabric(context: Context, name: str) -> Artefact:
     except SynthError as error:
         raise type(error)("/fabric", error.rule) from None
     _require_size(context, "/fabric", topology.node_count, topology.link_count)
-    return store(context, request, topology)
+    return _store(context, request, topology)
 
 
 def _from_document(context: Context, document: Any) -> Artefact:
@@ -102,12 +103,10 @@ def _from_document(context: Context, document: Any) -> Artefact:
     except SynthError as error:
         raise type(error)("/document" + error.field, error.rule) from None
     _require_size(context, "/document", topology.node_count, topology.link_count)
-    return store(context, {"document": topology.digest, "name": topology.name}, topology)
+    return _store(context, {"document": topology.digest, "name": topology.name}, topology)
 
 
 def _found(context: Context, request: dict[str, Any]) -> Artefact | None:
-    from app.store import key
-
     return context.store.get("topology", key("topology", request))
 
 
@@ -125,3 +124,20 @@ def _summary(topology: Topology) -> dict[str, Any]:
         "links": topology.link_count,
         "degree": topology.degree,
     }
+
+
+def require_available(form: str) -> None:
+    """Raise `NotExportable` unless topologies come in this format."""
+    if form not in FORMATS:
+        raise NotExportable("/format", f"must be one of {', '.join(FORMATS)}; not {form!r}")
+
+
+def export(artefact: Artefact, form: str) -> str:
+    """Return a stored topology in one of `FORMATS`."""
+    from synth.topology_document import topology_from_document
+    from synth.topology_text import TEXT_FORMATS
+
+    require_available(form)
+    if form == "json":
+        return artefact.text()
+    return TEXT_FORMATS[form](topology_from_document(artefact.document()))

@@ -1,0 +1,377 @@
+"""The command line: parses, calls one service function, prints.
+
+Exit codes: 0 done, 1 the answer is "no", 2 bad input, said in one line on stderr.
+Documents go to stdout and nothing else does when ``--json`` is given.
+"""
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from app.schemas import TopologySource
+    from app.services.context import Context
+    from app.store import Artefact
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="topoloom",
+    help="Topologies for directly wired hosts, schedules that match them, and wiring plans.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+Nodes = Annotated[int, typer.Option(help="number of hosts")]
+Degree = Annotated[int, typer.Option(help="ports of each host")]
+LinkKind = Annotated[str, typer.Option(help="unidirectional or bidirectional")]
+Parallel = Annotated[
+    bool, typer.Option("--parallel-links", help="allow several links between the same two hosts")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="print the JSON document")]
+Out = Annotated[Path | None, typer.Option(help="file to write; .gz is compressed")]
+Source = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE_OR_RECIPE",
+        help="topology/1 file (.json, .json.gz), recipe, fabric's name, or id of a stored topology",
+    ),
+]
+Collective = Annotated[str, typer.Option(help="allgather, reduce-scatter or allreduce")]
+
+
+@app.command()
+def design(
+    nodes: Nodes,
+    degree: Degree,
+    collective: Collective,
+    size: Annotated[str, typer.Option("--bytes", help="size of the data, such as 1MiB")],
+    links: LinkKind = "unidirectional",
+    node_gbps: Annotated[str, typer.Option(help="bandwidth of one host, Gbit/s")] = "100",
+    alpha_us: Annotated[str, typer.Option(help="latency of one hop, microseconds")] = "10",
+    parallel_links: Parallel = False,
+    as_json: AsJson = False,
+) -> None:
+    """Find the best topology for a workload, with a verified schedule."""
+    from app.schemas import DesignRequest
+    from app.services import designs
+
+    request = DesignRequest.model_validate(
+        {
+            "nodes": nodes,
+            "degree": degree,
+            "links": links,
+            "collective": collective,
+            "bytes": size,
+            "node_gbps": node_gbps,
+            "alpha_us": alpha_us,
+            "parallel_links": parallel_links,
+        }
+    )
+    with _context() as context:
+        _show(designs.create(context, request), as_json, "show_design")
+
+
+@app.command()
+def frontier(
+    nodes: Nodes,
+    degree: Degree,
+    links: LinkKind = "unidirectional",
+    parallel_links: Parallel = False,
+    as_json: AsJson = False,
+) -> None:
+    """Find the Pareto frontier of latency and bandwidth."""
+    from app.schemas import FrontierRequest
+    from app.services import designs
+
+    request = FrontierRequest.model_validate(
+        {"nodes": nodes, "degree": degree, "links": links, "parallel_links": parallel_links}
+    )
+    with _context() as context:
+        _show(designs.frontier(context, request), as_json, "show_frontier")
+
+
+@app.command()
+def topology(
+    source: Annotated[
+        str, typer.Argument(metavar="RECIPE_OR_FABRIC", help="recipe, or a fabric's name")
+    ],
+    out: Out = None,
+    form: Annotated[str, typer.Option("--format", help="json, graphml, dot or edgelist")] = "json",
+) -> None:
+    """Build a topology and write it."""
+    from app.services import topologies
+
+    topologies.require_available(form)
+    with _context() as context:
+        artefact = topologies.create(context, _source(source, context))
+        _write(topologies.export(artefact, form), out, artefact.summary["name"] or source)
+
+
+@app.command()
+def measure(source: Source, as_json: AsJson = False) -> None:
+    """Measure the exact cost of a topology, and of its transpose."""
+    from app.services import costs
+
+    with _context() as context:
+        _show(costs.measure(context, _source(source, context)), as_json, "show_cost")
+
+
+@app.command()
+def optimum(source: Source, as_json: AsJson = False) -> None:
+    """Find the best any allgather could do, with the cut that proves it."""
+    from app.services import costs
+
+    with _context() as context:
+        _show(costs.optimum(context, _source(source, context)), as_json, "show_optimum")
+
+
+@app.command()
+def schedule(
+    source: Source,
+    collective: Collective,
+    algorithm: Annotated[str, typer.Option(help="bfb or forestcoll")] = "bfb",
+    trees_per_root: Annotated[
+        int | None, typer.Option(help="forestcoll: trees that each shard is cut into")
+    ] = None,
+    form: Annotated[str, typer.Option("--format", help="json or msccl-xml")] = "json",
+    dialect: Annotated[str | None, typer.Option(help="dialect of MSCCL XML")] = None,
+    out: Out = None,
+) -> None:
+    """Generate a schedule, verify it, and write it."""
+    from app.schemas import ScheduleRequest
+    from app.services import schedules
+
+    schedules.require_available(form, dialect)
+    with _context() as context:
+        asked: dict[str, Any] = {
+            "topology": _source(source, context),
+            "collective": collective,
+            "algorithm": algorithm,
+        }
+        if trees_per_root is not None:
+            asked["trees_per_root"] = trees_per_root
+        artefact = schedules.create(context, ScheduleRequest.model_validate(asked))
+        pieces = schedules.export(context, artefact, form, dialect)
+        _write(pieces, out, f"verified {collective} schedule by {algorithm}")
+
+
+@app.command()
+def verify(
+    schedule: Annotated[Path, typer.Argument(metavar="SCHEDULE", help="schedule/1 file")],
+    topology: Annotated[str, typer.Option(help="topology/1 file, recipe or fabric's name")],
+) -> None:
+    """Check a schedule against a topology, independently of how it was made."""
+    from app.files import read_json
+    from app.services import schedules, topologies
+
+    with _context() as context:
+        loaded = topologies.load(context, _source(topology, context))
+        document = read_json(schedule, context.settings)
+    found = schedules.check(document, loaded.topology)
+    for violation in found:
+        typer.echo(violation)
+    if found:
+        typer.echo(f"invalid: {len(found)} violation{'s' if len(found) > 1 else ''}")
+        raise typer.Exit(1)
+    typer.echo("valid")
+
+
+@app.command()
+def patch(
+    source: Source,
+    panels: Annotated[str, typer.Option(help="per-port or single")] = "per-port",
+    present: Annotated[
+        Path | None,
+        typer.Option(help="today's wiring: JSON pairs, CSV, or an earlier patch-plan/1"),
+    ] = None,
+    hosts: Annotated[int | None, typer.Option(help="hosts cabled to the panels")] = None,
+    lanes: Annotated[int | None, typer.Option(help="ports cabled of each host")] = None,
+    form: Annotated[str, typer.Option("--format", help="json or csv")] = "json",
+    out: Out = None,
+) -> None:
+    """Plan which port to plug where, with few moves from today's wiring."""
+    from app.schemas import PatchPlanRequest
+    from app.services import patch_plans
+
+    patch_plans.require_available(form)
+    with _context() as context:
+        asked: dict[str, Any] = {"topology": _source(source, context), "panels": panels}
+        asked |= {k: v for k, v in (("hosts", hosts), ("lanes", lanes)) if v is not None}
+        if present is not None:
+            asked["present"] = patch_plans.read_present_file(present, context.settings)
+        artefact = patch_plans.create(context, PatchPlanRequest.model_validate(asked))
+        _write(patch_plans.export(artefact, form), out, "patch plan")
+
+
+@app.command()
+def fabrics() -> None:
+    """List the fabrics that are known by name."""
+    from synth.fabrics import FABRICS
+
+    for name in FABRICS:
+        typer.echo(name)
+
+
+@app.command()
+def serve(
+    host: Annotated[str | None, typer.Option(help="address to listen on")] = None,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="port; 0: a free one")] = None,
+) -> None:
+    """Run the service."""
+    import uvicorn
+
+    from app.config import Settings
+    from app.db import open_database
+    from app.main import create_app
+
+    settings = Settings()
+    # Opened here once, so that a database that is not ready is said in one line.
+    open_database(settings.database_url).dispose()
+    uvicorn.run(
+        create_app(settings),
+        host=settings.host if host is None else host,
+        port=settings.port if port is None else port,
+    )
+
+
+@app.command()
+def migrate(
+    revision: Annotated[str, typer.Option(help="revision to go to; base removes all")] = "head",
+) -> None:
+    """Bring the database's tables to the newest revision."""
+    from app.config import Settings
+    from app.db import current_revision, open_engine
+    from app.db import migrate as move
+
+    engine = open_engine(Settings().database_url)
+    try:
+        move(engine, revision)
+        shown = engine.url.render_as_string(hide_password=True)
+        typer.echo(f"{shown}: at revision {current_revision(engine)}")
+    finally:
+        engine.dispose()
+
+
+@app.command()
+def warm() -> None:
+    """Compile every kernel, so that the first question need not wait for it."""
+    from app.services.warming import warm as compile_kernels
+
+    compile_kernels()
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line and return its exit code."""
+    try:
+        code = app(arguments, prog_name="topoloom", standalone_mode=False)
+    except typer.Exit as exit_:
+        return exit_.exit_code
+    except typer.Abort:
+        return 2
+    except BrokenPipeError:
+        # The reader has seen enough; closing stdout at exit must not complain again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:
+        code, line = _explained(error)
+        print(f"topoloom: {line}", file=sys.stderr)
+    return code or 0
+
+
+def _explained(error: Exception) -> tuple[int, str]:
+    """Return the exit code and the line for an error of the caller; raise any other."""
+    from pydantic import ValidationError
+    from sqlalchemy.exc import OperationalError
+
+    from app.db import DatabaseNotReady
+    from app.files import UnusableFile
+    from app.services.errors import NotStored
+    from schedules.errors import ScheduleError
+    from synth.errors import ClaimBroken, SynthError
+
+    if isinstance(error, ClaimBroken):
+        return 1, f"{error} (an error inside Topoloom; please report it)"
+    if isinstance(error, ValidationError):
+        from app.problems import field_errors
+
+        found = field_errors(error)
+        return 2, "; ".join(f"{entry.pointer or '/'}: {entry.detail}" for entry in found)
+    ours = (SynthError, ScheduleError, UnusableFile, NotStored, DatabaseNotReady)
+    if isinstance(error, ours):
+        return 2, _one_line(str(error))
+    if isinstance(error, OperationalError):
+        return 2, _one_line(f"database_url: {error.orig}")
+    if isinstance(error, typer.TyperException):
+        return 2, _one_line(error.format_message())
+    raise error
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+@contextmanager
+def _context() -> "Iterator[Context]":
+    from app.config import Settings
+    from app.services.context import open_context
+
+    with open_context(Settings()) as context:
+        yield context
+
+
+def _source(text: str, context: "Context") -> "TopologySource":
+    """Tell a file from a recipe, a fabric's name and an id."""
+    from app.files import read_json
+    from app.schemas import TopologySource
+
+    path = Path(text)
+    if _exists(path) or ("(" not in text and text.endswith((".json", ".json.gz"))):
+        document = read_json(path, context.settings)
+        return TopologySource.model_validate({"document": document})
+    if re.fullmatch("[0-9a-f]{64}", text):
+        return TopologySource(id=text)
+    return TopologySource.model_validate({"recipe" if "(" in text else "fabric": text})
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _show(artefact: "Artefact", as_json: bool, printer: str) -> None:
+    if as_json:
+        typer.echo(artefact.text())
+        return
+    from app import printing
+
+    getattr(printing, printer)(json.loads(artefact.text()))
+
+
+def _write(pieces: str | Iterable[str], out: Path | None, what: str) -> None:
+    parts = [pieces] if isinstance(pieces, str) else pieces
+    if out is not None:
+        from app.files import write_text
+
+        write_text(out, parts)
+        typer.echo(f"{what}: written to {out}")
+        return
+    for part in parts:
+        sys.stdout.write(part)
+    sys.stdout.write("\n")
+    sys.stdout.flush()

@@ -1,0 +1,98 @@
+"""/v1/patch-plans: which port to plug where."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+
+from app.deps import (
+    CREATED,
+    AcceptDep,
+    ContextDep,
+    CursorDep,
+    HeavyDep,
+    IdDep,
+    IfNoneMatchDep,
+    JsonBody,
+    LimitDep,
+    Page,
+    created,
+    page,
+    representation,
+)
+from app.negotiation import negotiate
+from app.problems import responses
+from app.schemas import PatchPlanRequest
+from app.services import patch_plans
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/v1/patch-plans", tags=["patch plans"])
+
+FormatDep = Annotated[
+    Literal["json", "csv"] | None,
+    Query(alias="format", description="representation; goes before the Accept header"),
+]
+_BODY = {"content": {"application/json": {"schema": {"type": "object"}}}}
+
+
+@router.post(
+    "",
+    operation_id="createPatchPlan",
+    summary="Plan the wiring of a topology",
+    dependencies=[JsonBody, HeavyDep],
+    responses={
+        200: CREATED[200] | _BODY,
+        201: CREATED[201] | _BODY,
+        **responses(400, 404, 413, 415, 422, 503),
+    },
+)
+def create_patch_plan(request: Request, body: PatchPlanRequest, context: ContextDep) -> Response:
+    """Return the plan of few moves from today's wiring to the topology."""
+    artefact = patch_plans.create(context, body)
+    return created(request, artefact, patch_plans.export(artefact, "json"))
+
+
+@router.get(
+    "",
+    operation_id="listPatchPlans",
+    summary="List stored patch plans, newest first",
+    responses=responses(422, 503),
+)
+def list_patch_plans(context: ContextDep, limit: LimitDep = 20, cursor: CursorDep = None) -> Page:
+    """Return one page of patch plans."""
+    return page(context, "patch-plan", limit, cursor)
+
+
+@router.get(
+    "/{id}",
+    operation_id="readPatchPlan",
+    summary="Read a patch plan",
+    response_model=None,
+    responses={
+        200: {
+            "description": "the patch plan",
+            "content": {
+                "application/json": {"schema": {"type": "object"}},
+                "text/csv": {"schema": {"type": "string"}},
+            },
+        },
+        **responses(404, 406, 422, 503),
+    },
+)
+def read_patch_plan(
+    id: IdDep,
+    context: ContextDep,
+    form: FormatDep = None,
+    accept: AcceptDep = None,
+    if_none_match: IfNoneMatchDep = None,
+) -> Response:
+    """Return the plan in the format asked for; patch-plan/1 by default."""
+    artefact = context.read("patch-plan", id)
+    form_ = negotiate(form, accept, patch_plans.FORMATS)
+    return representation(
+        artefact,
+        form_,
+        patch_plans.FORMATS[form_],
+        if_none_match,
+        lambda: patch_plans.export(artefact, form_),
+    )

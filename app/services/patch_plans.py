@@ -1,0 +1,95 @@
+"""Patch plans: which port to plug where, from the wiring of today."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from app.config import Settings
+from app.files import UnusableFile, read_json, read_text
+from app.schemas import PatchPlanRequest
+from app.services import topologies
+from app.services.context import Context
+from app.store import Artefact, Computed
+from schedules.errors import NotExportable
+from synth.errors import SynthError
+
+__all__ = ["FORMATS", "create", "export", "read_present_file", "require_available"]
+
+FORMATS = {"json": "application/json", "csv": "text/csv"}
+"""The formats a patch plan comes in, and their media types."""
+
+
+def create(context: Context, request: PatchPlanRequest) -> Artefact:
+    """Return the stored patch-plan/1 document that answers a request."""
+    from synth.wiring import Layout, Panels
+
+    loaded = topologies.load(context, request.topology, field="/topology")
+    topology = loaded.topology
+    panels = Panels(
+        Layout(request.panels),
+        topology.node_count if request.hosts is None else request.hosts,
+        max(1, topology.degree) if request.lanes is None else request.lanes,
+    )
+    present = _present(request.present, panels)
+    asked = {
+        "topology": loaded.id,
+        "panels": request.panels,
+        "hosts": panels.hosts,
+        "lanes": panels.lanes,
+        "present": [list(pair) for pair in present.pairs],
+    }
+
+    def compute(identity: str) -> Computed:
+        from synth.wiring import plan_csv, plan_document, plan_moves
+
+        plan = plan_moves(topology, panels, present)
+        document = plan_document(plan)
+        schema = document.pop("schema")
+        document = {"schema": schema, "id": identity, "topology_id": loaded.id, **document}
+        summary = {
+            "name": topology.name,
+            "removes": len(plan.removes),
+            "adds": len(plan.adds),
+            "kept": plan.kept,
+            "lower_bound": plan.lower_bound,
+            "optimal": plan.optimal,
+        }
+        return Computed.json({"json": document, "csv": plan_csv(plan)}, summary)
+
+    return context.store.get_or_compute("patch-plan", asked, compute)
+
+
+def export(artefact: Artefact, form: str) -> str:
+    """Return a stored patch plan in one of `FORMATS`."""
+    require_available(form)
+    content = artefact.document()[form]
+    return content if isinstance(content, str) else json.dumps(content, separators=(",", ":"))
+
+
+def require_available(form: str) -> None:
+    """Raise `NotExportable` unless patch plans come in this format."""
+    if form not in FORMATS:
+        raise NotExportable("/format", f"must be one of {', '.join(FORMATS)}; not {form!r}")
+
+
+def read_present_file(path: Path, settings: Settings) -> list[Any] | dict[str, Any]:
+    """Return today's wiring as a request takes it, from a JSON or a CSV file."""
+    if path.suffix != ".csv":
+        return read_json(path, settings)
+    import csv
+
+    rows = list(csv.DictReader(read_text(path, settings).splitlines()))
+    if rows and not {"panel", "a", "b"} <= set(rows[0]):
+        raise UnusableFile(path, "must have the columns panel, a and b")
+    return [{name: row[name] for name in ("panel", "a", "b")} for row in rows]
+
+
+def _present(document: Any, panels: Any) -> Any:
+    from synth.wiring.present import Present, read_present
+
+    if document is None:
+        return Present()
+    try:
+        return read_present(document, panels)
+    except SynthError as error:
+        raise type(error)("/present" + error.field, error.rule) from None

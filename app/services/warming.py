@@ -1,0 +1,27 @@
+"""Compiling the kernels ahead of the first question."""
+
+__all__ = ["warm"]
+
+
+def warm() -> None:
+    """Run every kernel once on small topologies; numba keeps the machine code on disk."""
+    from synth.search import frontier
+
+    from schedules.collectives import make
+    from schedules.export.schedule_json import pack
+    from schedules.forestcoll import optimum
+    from schedules.model import Collective
+    from schedules.verify import require_valid, step_cost
+    from synth.build import build
+    from synth.fabrics import fabric
+    from synth.recipe import parse
+
+    frontier(12, 4)
+    for topology in (build(parse("BiRing(5)")), build(parse("Kautz(2, 2)"))):
+        schedule = make(topology, Collective.ALLREDUCE, "bfb")
+        require_valid(schedule, topology)
+        step_cost(schedule, topology)
+        pack(schedule)
+    for topology in (build(parse("Kautz(2, 2)")), fabric("dgx-a100-2")):
+        optimum(topology)
+        require_valid(make(topology, Collective.ALLREDUCE, "forestcoll"), topology)
