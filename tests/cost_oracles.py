@@ -1,4 +1,4 @@
-"""The cost of breadth-first broadcast, slowly: plain Python over Fractions, every subset of links."""
+"""The cost of breadth-first broadcast, slowly: plain Python, every subset of links."""
 
 from collections import Counter
 from collections.abc import Iterable

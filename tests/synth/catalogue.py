@@ -1,0 +1,75 @@
+"""Members of the catalogue that tests go through, built and measured once each."""
+
+from functools import cache
+
+from synth.bases import FAMILIES
+from synth.build import build
+from synth.cost import Cost
+from synth.recipe import Base, Recipe
+from synth.topology import Topology
+from tests.cost_oracles import broadcast_cost
+
+MATCHED: list[Base] = sorted(
+    {
+        recipe
+        for family in FAMILIES
+        for nodes in range(2, 13)
+        for degree in range(1, 6)
+        for recipe in family.matching(nodes, degree)
+    },
+    key=str,
+)
+
+SMALL: list[Base] = [recipe for recipe in MATCHED if max(recipe.arguments, default=0) <= 9]
+
+LARGER: list[Base] = [
+    Base("UniRing", (40,)),
+    Base("BiRing", (31,)),
+    Base("BiRing", (24, 3)),
+    Base("Complete", (10,)),
+    Base("CompleteBipartite", (8,)),
+    Base("Circulant", (12, 2, 3)),
+    Base("Circulant", (30, 1, 15)),
+    Base("Circulant", (30, 2, 5, 9)),
+    Base("Circulant", (64, 6, 7)),
+    Base("Circulant", (100, 7, 8)),
+    Base("DirectedCirculant", (10, 1, 2, 3, 4, 5, 6, 7, 8)),
+    Base("DirectedCirculant", (21, 3, 7)),
+    Base("Torus", (3, 4, 5)),
+    Base("Torus", (2, 2, 7)),
+    Base("Torus", (6, 2)),
+    Base("Torus", (9,)),
+    Base("Hypercube", (6,)),
+    Base("Kautz", (2, 5)),
+    Base("Kautz", (3, 3)),
+    Base("Kautz", (4, 2)),
+    Base("GeneralizedKautz", (2, 47)),
+    Base("GeneralizedKautz", (4, 50)),
+    Base("GeneralizedKautz", (5, 30)),
+    Base("GeneralizedKautz", (9, 4)),
+    Base("GeneralizedKautzRewired", (2, 46)),
+    Base("GeneralizedKautzRewired", (4, 64)),
+    Base("GeneralizedKautzRewired", (8, 3)),
+    Base("DeBruijn", (2, 5)),
+    Base("DeBruijn", (4, 2)),
+    Base("ModifiedDeBruijn", (2, 5)),
+    Base("ModifiedDeBruijn", (3, 3)),
+]
+
+
+@cache
+def built(recipe: Recipe) -> Topology:
+    """Return the topology of a recipe."""
+    return build(recipe)
+
+
+@cache
+def cost_of(recipe: Recipe) -> Cost:
+    """Return the cost on the graph, by the slow oracle."""
+    return broadcast_cost(built(recipe))
+
+
+@cache
+def transpose_cost_of(recipe: Recipe) -> Cost:
+    """Return the cost on the transposed graph, by the slow oracle."""
+    return broadcast_cost(built(recipe).transpose())

@@ -1,0 +1,342 @@
+"""Every family builds what it claims, and refuses what it is not defined on."""
+
+from itertools import combinations, pairwise, product
+from math import gcd
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from synth.bases import FAMILIES, family
+from synth.bases.circulant import Circulant
+from synth.build import build, size, traits
+from synth.cost import Cost, Links, lower_bound, optimal_bandwidth
+from synth.errors import InvalidRecipe, OutOfDomain
+from synth.recipe import Base, parse
+from tests.cost_oracles import broadcast_cost, distances_to
+from tests.synth.catalogue import LARGER, MATCHED, SMALL, built, cost_of, transpose_cost_of
+
+MEMBERS = [*MATCHED, *LARGER]
+
+# (arguments, field of the refusal)
+OUTSIDE = {
+    "UniRing": [((), "arguments"), ((0,), "n"), ((1,), "n"), ((4, 0), "links")],
+    "BiRing": [((), "arguments"), ((0,), "n"), ((2,), "n"), ((4, 0), "links")],
+    "Complete": [((), "arguments"), ((0,), "n"), ((1,), "n"), ((4, 0), "links")],
+    "CompleteBipartite": [((), "arguments"), ((0,), "d"), ((2, 2), "arguments")],
+    "Circulant": [
+        ((8,), "arguments"),
+        ((0, 1), "n"),
+        ((1, 1), "n"),
+        ((8, 0), "a"),
+        ((8, 5), "a"),
+        ((8, 1, 5), "b"),
+        ((8, 1, 3, 2), "b"),
+        ((8, 3, 3), "b"),
+        ((8, 2, 4), "a"),
+    ],
+    "DirectedCirculant": [
+        ((8,), "arguments"),
+        ((0, 1), "n"),
+        ((1, 1), "n"),
+        ((8, 0), "a"),
+        ((8, 8), "a"),
+        ((8, 3, 2), "b"),
+        ((9, 3, 6), "a"),
+    ],
+    "Torus": [((), "arguments"), ((0,), "n1"), ((1,), "n1"), ((4, 1), "n2"), ((4, 4, 0), "n2")],
+    "Hypercube": [((), "arguments"), ((0,), "k"), ((2, 2), "arguments")],
+    "Kautz": [((2,), "arguments"), ((1, 3), "d"), ((2, 0), "k"), ((2, 2, 2), "arguments")],
+    "GeneralizedKautz": [((2,), "arguments"), ((2, 1), "n"), ((0, 5), "d"), ((1, 3), "d")],
+    "GeneralizedKautzRewired": [
+        ((2,), "arguments"),
+        ((2, 1), "n"),
+        ((1, 3), "d"),
+        ((2, 3), "n"),  # a Kautz digraph: no loop
+        ((4, 3), "n"),  # one loop, and none to join it to
+    ],
+    "DeBruijn": [((2,), "arguments"), ((1, 3), "d"), ((2, 1), "k"), ((2, 2, 2), "arguments")],
+    "ModifiedDeBruijn": [((2,), "arguments"), ((1, 3), "d"), ((3, 1), "k")],
+    "Diamond": [((1,), "arguments"), ((8, 2), "arguments")],
+}
+
+
+@pytest.mark.parametrize("member", FAMILIES, ids=lambda member: member.name)
+def test_every_family_says_what_it_is_and_where_it_comes_from(member):
+    assert type(member).__name__ == member.name
+    assert type(member).__doc__.startswith(f"{member.name}(")
+    assert member.title
+    assert member.source
+    assert family(member.name) is member
+
+
+def test_no_two_families_share_a_name():
+    assert len({member.name for member in FAMILIES}) == len(FAMILIES)
+
+
+@pytest.mark.parametrize("member", FAMILIES, ids=lambda member: member.name)
+def test_every_family_is_tested_with_arguments_inside_and_outside_its_domain(member):
+    assert OUTSIDE[member.name]
+    assert any(recipe.family == member.name for recipe in MEMBERS)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "field"),
+    [(name, *case) for name, cases in OUTSIDE.items() for case in cases],
+)
+def test_every_family_refuses_what_it_is_not_defined_on(name, arguments, field):
+    for ask in (build, size):
+        with pytest.raises(OutOfDomain) as caught:
+            ask(Base(name, arguments))
+        assert caught.value.field == field
+        assert caught.value.rule.startswith("must ")
+
+
+@pytest.mark.parametrize("value", [True, 4.0, "4", None])
+def test_arguments_are_integers_even_after_an_equal_one_was_seen(value):
+    for seen in (1, 4):
+        size(Base("CompleteBipartite", (seen,)))
+    with pytest.raises(OutOfDomain, match="integer"):
+        build(Base("CompleteBipartite", (value,)))
+    with pytest.raises(OutOfDomain, match="tuple"):
+        build(Base("CompleteBipartite", [4]))  # type: ignore[arg-type]
+
+
+def test_an_unknown_family_is_an_invalid_recipe_that_lists_the_known_ones():
+    for name in ("Rhombus", "diamond", ""):
+        with pytest.raises(InvalidRecipe, match="Diamond"):
+            build(Base(name, (4,)))
+
+
+@pytest.mark.parametrize("recipe", MEMBERS, ids=str)
+def test_every_member_is_what_it_promises_before_it_is_built(recipe):
+    graph, promised = built(recipe), traits(recipe)
+    assert graph.name == str(recipe)
+    assert graph.nodes == tuple(range(promised.nodes))
+    assert size(recipe) == (graph.node_count, graph.degree)
+    assert graph.is_regular == promised.regular
+    assert graph.is_bidirectional == promised.bidirectional
+    assert graph.has_parallel_links == promised.parallel
+    graph.require_connected()
+
+
+@pytest.mark.parametrize("recipe", MEMBERS, ids=str)
+def test_every_claim_is_what_is_measured_on_the_graph_and_its_transpose(recipe):
+    member = family(recipe.family)
+    claim, back = member.claim(recipe.arguments), member.claim_transpose(recipe.arguments)
+    if claim is not None:
+        assert claim.exact
+        assert claim.cost == cost_of(recipe)
+    if back is not None:
+        assert back.exact
+        assert back.cost == transpose_cost_of(recipe)
+
+
+@pytest.mark.parametrize("recipe", MEMBERS, ids=str)
+def test_all_nodes_of_a_vertex_transitive_member_see_the_same(recipe):
+    if not traits(recipe).vertex_transitive:
+        return
+    for graph in (built(recipe), built(recipe).transpose()):
+        into = [graph.sources[graph.targets == node].tolist() for node in graph.nodes]
+        profiles = {
+            tuple(np.bincount(list(distances_to(into, node).values()))) for node in graph.nodes
+        }
+        assert len(profiles) == 1
+
+
+@pytest.mark.parametrize("nodes", range(2, 25))
+@pytest.mark.parametrize("degree", range(1, 7))
+def test_recognisers_offer_distinct_members_of_exactly_the_size_asked(nodes, degree):
+    offered = [recipe for member in FAMILIES for recipe in member.matching(nodes, degree)]
+    assert len(set(offered)) == len(offered)
+    for recipe in offered:
+        assert size(recipe) == (nodes, degree)
+
+
+def test_recognisers_offer_nothing_for_sizes_that_do_not_exist():
+    for nodes, degree in [(0, 0), (0, 3), (1, 1), (1, 4), (5, 0), (2, 0), (-3, 2), (5, -1)]:
+        for member in FAMILIES:
+            assert list(member.matching(nodes, degree)) == []
+
+
+def test_recognisers_find_members_of_every_family_again():
+    for recipe in MEMBERS:
+        wanted = size(recipe)
+        offered = list(family(recipe.family).matching(*wanted))
+        if recipe.family not in ("Circulant", "DirectedCirculant", "Torus"):
+            assert recipe in offered
+        elif recipe.family == "Torus":
+            assert Base("Torus", tuple(sorted(recipe.arguments))) in offered
+
+
+@pytest.mark.parametrize(("nodes", "degree"), [(65_536, 16), (50_000, 30), (65_521, 4)])
+def test_recognisers_are_quick_for_large_sizes(nodes, degree):
+    for member in FAMILIES:
+        assert len(list(member.matching(nodes, degree))) < 200
+
+
+# What the literature defines, spelled out node by node.
+
+
+def _edges(graph):
+    return sorted(zip(graph.sources.tolist(), graph.targets.tolist(), strict=True))
+
+
+def _both_ways(graph):
+    return sorted(nx.DiGraph(graph).edges)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "graph"),
+    [
+        ("BiRing(7)", nx.cycle_graph(7)),
+        ("UniRing(6)", nx.cycle_graph(6, create_using=nx.DiGraph)),
+        ("Complete(6)", nx.complete_graph(6)),
+        ("CompleteBipartite(4)", nx.complete_bipartite_graph(4, 4)),
+        ("Circulant(14, 2, 3, 7)", nx.circulant_graph(14, [2, 3, 7])),
+        (
+            "DirectedCirculant(9, 2, 5)",
+            nx.DiGraph((x, (x + a) % 9) for x in range(9) for a in (2, 5)),
+        ),
+        ("Diamond()", nx.DiGraph((x, (x + a) % 8) for x in range(8) for a in (1, 3))),
+    ],
+)
+def test_members_equal_the_graphs_of_the_textbook(recipe, graph):
+    assert _edges(build(parse(recipe))) == _both_ways(graph)
+
+
+@pytest.mark.parametrize("sides", [(4, 3), (5, 5), (3, 4, 3), (2, 4), (3, 2, 2)])
+def test_tori_are_periodic_grids_numbered_first_side_first(sides):
+    # A periodic grid joins the two nodes of a side of 2 once, as the torus does.
+    grid = nx.convert_node_labels_to_integers(
+        nx.grid_graph(dim=sides[::-1], periodic=True), ordering="sorted"
+    )
+    assert _edges(build(Base("Torus", sides))) == _both_ways(grid)
+
+
+def test_hypercube_joins_words_that_differ_in_one_bit():
+    words = list(product((0, 1), repeat=4))
+    expected = [
+        (i, j)
+        for (i, a), (j, b) in product(enumerate(words), repeat=2)
+        if sum(x != y for x, y in zip(a, b, strict=True)) == 1
+    ]
+    assert _edges(build(Base("Hypercube", (4,)))) == expected
+
+
+@pytest.mark.parametrize(("d", "k"), [(2, 2), (2, 4), (3, 3), (4, 2)])
+def test_de_bruijn_shifts_words_and_its_modification_joins_the_loops(d, k):
+    words = list(product(range(d), repeat=k))
+    number = {word: i for i, word in enumerate(words)}
+    shifts = [(number[w], number[(*w[1:], c)]) for w in words for c in range(d)]
+    plain = sorted((a, b) for a, b in shifts if a != b)
+    assert _edges(build(Base("DeBruijn", (d, k)))) == plain
+    cycle = [(number[(c,) * k], number[((c + 1) % d,) * k]) for c in range(d)]
+    assert _edges(build(Base("ModifiedDeBruijn", (d, k)))) == sorted(plain + cycle)
+
+
+@pytest.mark.parametrize(("d", "k"), [(2, 1), (2, 3), (3, 2), (3, 3), (4, 2)])
+def test_kautz_is_isomorphic_to_the_shifts_of_words_without_repetition(d, k):
+    words = [
+        w
+        for w in product(range(d + 1), repeat=k)
+        if all(x != y for x, y in pairwise(w))
+    ]
+    shifts = nx.DiGraph((w, (*w[1:], c)) for w in words for c in range(d + 1) if c != w[-1])
+    assert nx.is_isomorphic(nx.DiGraph(_edges(build(Base("Kautz", (d, k))))), shifts)
+
+
+@pytest.mark.parametrize(("d", "n"), list(product(range(2, 8), range(2, 14))))
+def test_generalized_kautz_follows_its_formula_and_rewiring_only_replaces_loops(d, n):
+    arcs = [(x, (-d * x - a) % n) for x in range(n) for a in range(1, d + 1)]
+    plain = sorted((x, y) for x, y in arcs if x != y)
+    loops = sum(1 for x, y in arcs if x == y)
+    assert _edges(build(Base("GeneralizedKautz", (d, n)))) == plain
+    try:
+        rewired = _edges(build(Base("GeneralizedKautzRewired", (d, n))))
+    except OutOfDomain:
+        # No loop, or a last one with no other to be joined to.
+        assert loops % n in (0, 1)
+        assert loops == 0 or loops % n == 1
+        return
+    for arc in plain:
+        rewired.remove(arc)
+    # What is left are as many links, one into and one out of a node for each of its loops.
+    had = sorted(x for x, y in arcs if x == y)
+    assert sorted(x for x, _ in rewired) == had
+    assert sorted(y for _, y in rewired) == had
+
+
+@pytest.mark.parametrize(("d", "n"), [(2, 100), (3, 500), (4, 1000), (5, 77)])
+def test_generalized_kautz_needs_few_steps(d, n):
+    graph = build(Base("GeneralizedKautz", (d, n)))
+    into = [graph.sources[graph.targets == node].tolist() for node in graph.nodes]
+    most = max(max(distances_to(into, node).values()) for node in range(0, n, 7))
+    assert most <= len(np.base_repr(n - 1, d))
+
+
+# Circulants: which offsets are best.
+
+
+@pytest.mark.parametrize("n", range(7, 201))
+def test_the_pair_of_neighbouring_offsets_is_best_for_degree_four(n):
+    pair = next(
+        recipe.arguments
+        for recipe in Circulant().matching(n, 4)
+        if Circulant().claim(recipe.arguments)
+    )
+    m = pair[1]
+    assert pair == (n, m, m + 1)
+    # A ball of radius m holds 2 m (m + 1) + 1 nodes at most, and this m is the least.
+    assert 2 * (m - 1) * m + 1 < n <= 2 * m * (m + 1) + 1
+    measured = broadcast_cost(build(Base("Circulant", pair)), roots=[0])
+    assert measured == Cost(m, optimal_bandwidth(n))
+
+
+@pytest.mark.parametrize("n", range(7, 41))
+def test_no_pair_of_offsets_beats_the_neighbouring_pair(n):
+    pairs = [
+        (a, b) for a, b in combinations(range(1, (n - 1) // 2 + 1), 2) if gcd(n, gcd(a, b)) == 1
+    ]
+    best = min(broadcast_cost(build(Base("Circulant", (n, *pair))), roots=[0]) for pair in pairs)
+    assert best in [claimed.cost for claimed in _claims(n, 4)]
+
+
+def _claims(n, degree):
+    found = (Circulant().claim(recipe.arguments) for recipe in Circulant().matching(n, degree))
+    return [claimed for claimed in found if claimed is not None]
+
+
+@pytest.mark.parametrize("pair", [(12, 2, 3), (16, 3, 4), (32, 4, 5), (64, 6, 7), (1024, 23, 24)])
+def test_known_pairs_are_offered_to_degree_four(pair):
+    offered = list(Circulant().matching(pair[0], 4))
+    claimed = [recipe.arguments for recipe in offered if Circulant().claim(recipe.arguments)]
+    assert Base("Circulant", pair) in offered
+    assert pair in claimed
+
+
+@pytest.mark.parametrize("n", [*range(2, 41), 64, 100, 999, 1000])
+def test_a_circulant_is_offered_wherever_one_exists(n):
+    for degree in range(1, min(n, 17)):
+        exists = n * degree % 2 == 0 and (degree >= 2 or n == 2)
+        offered = list(Circulant().matching(n, degree))
+        assert bool(offered) == exists
+        for recipe in offered:
+            assert size(recipe) == (n, degree)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "steps"), [("Diamond()", 3), ("Circulant(12, 2, 3)", 2), ("Complete(5)", 1)]
+)
+def test_some_members_meet_both_lower_bounds(recipe, steps):
+    found = parse(recipe)
+    links = Links.BIDIRECTIONAL if traits(found).bidirectional else Links.UNIDIRECTIONAL
+    assert lower_bound(*size(found), links) == Cost(steps, optimal_bandwidth(size(found)[0]))
+    assert cost_of(found) == transpose_cost_of(found) == lower_bound(*size(found), links)
+
+
+def test_joining_the_loops_adds_no_step():
+    for recipe in SMALL:
+        if recipe.family in ("GeneralizedKautzRewired", "ModifiedDeBruijn"):
+            plain = {"GeneralizedKautzRewired": "GeneralizedKautz"}.get(recipe.family, "DeBruijn")
+            assert cost_of(recipe).steps <= cost_of(Base(plain, recipe.arguments)).steps
