@@ -9,6 +9,7 @@ References
 .. [1] Zhao et al., "ForestColl", arXiv:2402.06787.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -16,10 +17,14 @@ import numpy as np
 
 from schedules.errors import NoSchedule
 from schedules.forestcoll.network import Network, network_of
-from schedules.forestcoll.optimality import Rate, best_rate, best_rate_for
+from schedules.forestcoll.optimality import Rate, best_rate, best_rate_for, tree_capacities
+from schedules.forestcoll.packing import pack
+from schedules.forestcoll.routes import Routes
+from schedules.forestcoll.splitting import Splitter
+from schedules.model import Collective, Tree, TreeSchedule
 from synth.topology import NodeId, Topology
 
-__all__ = ["Optimum", "optimum"]
+__all__ = ["Optimum", "allgather", "optimum"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +112,86 @@ def optimum(topology: Topology, trees_per_root: int | None = None) -> Optimum:
         compute_inside=int(rate.inside[network.terminals].sum()),
         exit_capacity=int(network.capacity[leaving].sum()) * network.unit,
     )
+
+
+def allgather(topology: Topology, trees_per_root: int | None = None) -> TreeSchedule:
+    """Return an allgather that reaches the optimum: a forest of spanning trees.
+
+    Parameters
+    ----------
+    topology, trees_per_root
+        As for `optimum`.
+
+    Returns
+    -------
+    TreeSchedule
+        Per root the weights add up to k = ``optimum(...).trees_per_root``.  Every link
+        carries trees of total weight at most capacity / unit_bandwidth, parallel links
+        taken together.
+
+    Raises
+    ------
+    InvalidTopology, Unreachable, NoSchedule, TooLarge
+        As for `optimum`.
+    NoSchedule
+        A switch lets out more than it takes in, and the optimum needs all of it: it would
+        have to copy data, and the cut bound may be out of reach.
+    TooLarge
+        The flows kept while packing pass `packing.MOST_FLOW_ENTRIES`.
+
+    Notes
+    -----
+    Whole links become switch-free arcs (`splitting`), trees are packed into those
+    (`packing`) and drawn along the paths the arcs stand for (`routes`).  A group of equal
+    trees is cut where its edges are served by several paths.  Deterministic.
+
+    Examples
+    --------
+    >>> pair = Topology("abs", [(x, "s") for x in "ab"] + [("s", x) for x in "ab"], switches="s")
+    >>> [(tree.root, tree.weight, tree.edges) for tree in allgather(pair).trees]
+    [('a', 1, (('a', 's', 'b'),)), ('b', 1, (('b', 's', 'a'),))]
+    """
+    network, rate = _solve(topology, trees_per_root)
+    trees_per_root = rate.trees_per_root
+    room = tree_capacities(network, rate.scale, trees_per_root)
+    ends = zip(network.tail.tolist(), network.head.tolist(), strict=True)
+    capacities = {pair: trees for pair, trees in zip(ends, room.tolist(), strict=True) if trees}
+    routes = None
+    if topology.switches:
+        splitter = Splitter(capacities, network.terminals, trees_per_root, topology.nodes)
+        splitter.remove_switches()
+        capacities, routes = splitter.capacities, splitter.routes
+    return TreeSchedule(
+        collective=Collective.ALLGATHER,
+        topology=topology.digest,
+        ranks=topology.compute_nodes,
+        trees_per_root=trees_per_root,
+        trees=tuple(_trees(topology, network, capacities, routes, trees_per_root)),
+    )
+
+
+def _trees(
+    topology: Topology,
+    network: Network,
+    capacities: dict[tuple[int, int], int],
+    routes: Routes | None,
+    trees_per_root: int,
+) -> Iterator[Tree]:
+    """Pack trees between the terminals and draw them on the topology."""
+    nodes, ranks = topology.nodes, network.terminals
+    pairs = list(capacities)
+    ends = np.searchsorted(ranks, np.array(pairs, dtype=np.int64))
+    room = np.array(list(capacities.values()), dtype=np.int64)
+    names = [(nodes[source], nodes[target]) for source, target in pairs]
+    for group in pack(len(ranks), ends[:, 0], ends[:, 1], room, trees_per_root):
+        root = nodes[ranks[group.root]]
+        arcs = group.arcs.tolist()
+        if routes is None:
+            yield Tree(root, group.multiplicity, tuple([names[arc] for arc in arcs]))
+            continue
+        for weight, paths in routes.draw([pairs[arc] for arc in arcs], group.multiplicity):
+            edges = tuple(tuple([nodes[place] for place in path]) for path in paths)
+            yield Tree(root, weight, edges)
 
 
 def _solve(topology: Topology, trees_per_root: int | None) -> tuple[Network, Rate]:

@@ -1,0 +1,80 @@
+"""Stage 3: spanning trees of a network without switches, as many as the cuts allow."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedules.errors import TooLarge
+from schedules.forestcoll.flow import arcs_of
+from schedules.forestcoll.growth import forest_for, grow, plant, stack_for, warm_up
+
+__all__ = ["MOST_FLOW_ENTRIES", "Group", "pack"]
+
+MOST_FLOW_ENTRIES = 1 << 28
+"""Limit on nodes * arcs: the flows kept while packing take 8 bytes each."""
+
+
+class Group(NamedTuple):
+    """``multiplicity`` equal trees; arcs index the network's, in breadth-first order."""
+
+    root: int
+    multiplicity: int
+    arcs: NDArray[np.int64]
+
+
+def pack(
+    node_count: int,
+    tail: NDArray[np.int64],
+    head: NDArray[np.int64],
+    capacity: NDArray[np.int64],
+    trees_per_root: int,
+) -> list[Group]:
+    """Return out-trees, ``trees_per_root`` of each node, that no arc carries too many of.
+
+    Parameters
+    ----------
+    node_count : int
+        Nodes 0..node_count-1, each the root of ``trees_per_root`` trees.
+    tail, head, capacity : int64 arrays
+        Arcs; each may be in at most ``capacity`` trees.  Every node must receive
+        ``trees_per_root`` units of flow from each node at once; then, and only then, such
+        trees exist (Edmonds; Frank).
+
+    Raises
+    ------
+    TooLarge
+        node_count * len(tail) is above `MOST_FLOW_ENTRIES`.
+
+    Notes
+    -----
+    Roots are finished one after another.  Each adds its nodes breadth first, which keeps
+    trees shallow but not provably as shallow as they can be.  Memory: nodes * arcs.
+
+    Examples
+    --------
+    >>> one_way = np.arange(3)
+    >>> ring = pack(3, one_way, (one_way + 1) % 3, np.array([2, 2, 2]), 1)
+    >>> [(group.root, group.multiplicity, group.arcs.tolist()) for group in ring]
+    [(0, 1, [0, 1]), (1, 1, [1, 2]), (2, 1, [2, 0])]
+    """
+    if node_count * len(tail) > MOST_FLOW_ENTRIES:
+        raise TooLarge(
+            "/links",
+            f"packing {node_count} nodes joined by {len(tail)} arcs needs a flow of each arc to"
+            f" each node; at most {MOST_FLOW_ENTRIES} are kept",
+        )
+    arcs = arcs_of(node_count, tail, head)
+    forest, stack = forest_for(arcs, capacity), stack_for(arcs)
+    if not warm_up(forest, trees_per_root):
+        raise RuntimeError("the network does not satisfy the packing condition")
+    roots = np.arange(node_count, dtype=np.int64)
+    groups: list[Group] = []
+    for root in range(node_count):
+        plant(forest, stack, root, trees_per_root)
+        while stack.depth[0]:
+            multiplicity = grow(forest, stack, roots, root, trees_per_root)
+            if multiplicity < 1:
+                raise RuntimeError("packing is stuck although the packing condition holds")
+            groups.append(Group(root, multiplicity, stack.edge[: node_count - 1].copy()))
+    return groups

@@ -1,0 +1,193 @@
+import random
+from fractions import Fraction
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from schedules.errors import NoSchedule, TooLarge
+from schedules.forestcoll import allgather, optimum, packing
+from schedules.forestcoll.routes import Routes
+from schedules.model import TreeSchedule
+from synth.errors import InvalidTopology, Unreachable
+from synth.fabrics import fabric
+from synth.topology import Topology
+from tests.oracles import forest_faults, random_topology, torus
+
+FABRICS = [
+    ("dgx-1v", None),
+    ("dgx-a100-1", None),
+    ("dgx-a100-2", None),
+    ("dgx-a100-2", 1),
+    ("dgx-a100-2", 4),
+    ("dgx-a100-3", None),
+    ("dgx-a100-4", None),
+    ("dgx-h100-2", None),
+    ("dgx-h100-4", None),
+    ("gb200-nvl72", None),
+    ("mi250-1", None),
+    ("mi250-2", 1),
+    ("mi250-2", 5),
+    ("mi300x", None),
+]
+
+TORI = [(3,), (2, 2), (4, 4), (3, 5), (4, 4, 4), (8, 8)]
+
+
+def faults(topology: Topology, trees_per_root: int | None) -> list[str]:
+    best = optimum(topology, trees_per_root)
+    schedule = allgather(topology, trees_per_root)
+    if schedule.trees_per_root != best.trees_per_root:
+        return ["the schedule has another number of trees per root"]
+    return forest_faults(schedule, topology, best.unit_bandwidth)
+
+
+@pytest.mark.parametrize(("name", "trees"), FABRICS)
+def test_a_fabric_gets_a_forest_that_keeps_to_every_link_at_the_optimal_rate(
+    name: str, trees: int | None
+) -> None:
+    assert faults(fabric(name), trees) == []
+
+
+@pytest.mark.parametrize("sides", TORI)
+def test_a_torus_gets_a_forest_at_the_optimal_rate(sides: tuple[int, ...]) -> None:
+    assert faults(torus(*sides, capacity=50), None) == []
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_every_balanced_network_gets_an_optimal_forest(seed: int) -> None:
+    assert faults(random_topology(random.Random(seed), balanced=True), None) == []
+
+
+@pytest.mark.parametrize("trees", [1, 2, 3, 5])
+@pytest.mark.parametrize("seed", range(25))
+def test_networks_of_cables_get_a_forest_for_any_given_number_of_trees(
+    seed: int, trees: int
+) -> None:
+    topology = random_topology(random.Random(seed))
+    cables = [link for s, t, c in topology.links for link in ((s, t, c), (t, s, c))]
+    both = Topology(topology.nodes, cables, switches=topology.switches)
+    assert faults(both, trees) == []
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_networks_without_switches_need_no_balance(seed: int) -> None:
+    topology = random_topology(random.Random(seed))
+    links = [link for link in topology.links if not {*link[:2]} & topology.switches]
+    ring = [*topology.compute_nodes]
+    links += [(s, t, 1) for s, t in zip(ring, ring[1:] + ring[:1], strict=True)]
+    assert faults(Topology(ring, links), None) == []
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_an_unbalanced_network_gets_an_optimal_forest_or_an_error_that_names_the_switch(
+    seed: int,
+) -> None:
+    topology = random_topology(random.Random(3000 + seed))
+    try:
+        found = faults(topology, None)
+    except NoSchedule as error:
+        assert any(repr(switch) in error.rule for switch in topology.switches)
+        return
+    assert found == []
+
+
+def test_a_switch_that_would_have_to_copy_is_named() -> None:
+    # One unit enters the switch and two leave it; without copies b and c cannot both get it.
+    links = [("a", "w", 1), ("w", "b", 1), ("w", "c", 1), ("b", "a", 3), ("c", "a", 3)]
+    topology = Topology("abcw", links, switches="w")
+    assert optimum(topology).inverse_rate == 2
+    with pytest.raises(NoSchedule, match="'w'"):
+        allgather(topology)
+
+
+def test_capacity_into_a_switch_that_cannot_leave_it_does_no_harm() -> None:
+    pair = [("a", "w", 5), ("b", "w", 4), ("w", "a", 2), ("w", "b", 2)]
+    assert faults(Topology("abw", pair, switches="w"), None) == []
+
+
+def test_switches_behind_switches_are_crossed_in_order() -> None:
+    chain = [("a", "u"), ("u", "v"), ("v", "w"), ("w", "b")]
+    links = [link for s, t in chain for link in ((s, t), (t, s))]
+    schedule = allgather(Topology("abuvw", links, switches="uvw"))
+    assert [tree.edges for tree in schedule.trees] == [
+        (("a", "u", "v", "w", "b"),),
+        (("b", "w", "v", "u", "a"),),
+    ]
+
+
+def test_a_fat_tree_is_crossed_without_loss() -> None:
+    links = []
+    for leaf in range(4):
+        for host in range(2):
+            links += [(f"h{leaf}{host}", f"leaf{leaf}", 4), (f"leaf{leaf}", f"h{leaf}{host}", 4)]
+        for spine in range(2):
+            links += [(f"leaf{leaf}", f"spine{spine}", 4), (f"spine{spine}", f"leaf{leaf}", 4)]
+    names = sorted({name for link in links for name in link[:2]})
+    switches = [name for name in names if not name.startswith("h")]
+    topology = Topology(names, links, switches=switches)
+    assert optimum(topology).algbw == Fraction(8 * 4, 7)
+    assert faults(topology, None) == []
+
+
+def test_parallel_links_are_used_together() -> None:
+    double = Topology(range(3), [(i, (i + 1) % 3) for i in range(3) for _ in range(2)])
+    assert optimum(double).algbw == Fraction(3)
+    assert faults(double, None) == []
+
+
+def test_rational_capacities_are_exact() -> None:
+    third = [(i, (i + step) % 4, Fraction(step, 3)) for i in range(4) for step in (1, 2)]
+    topology = Topology(range(4), third)
+    assert optimum(topology).inverse_rate == Fraction(3)
+    assert faults(topology, None) == []
+
+
+def test_the_same_topology_gets_the_same_forest() -> None:
+    assert allgather(fabric("dgx-a100-2")) == allgather(fabric("dgx-a100-2"))
+
+
+def height(schedule: TreeSchedule) -> int:
+    tallest = 0
+    for tree in schedule.trees:
+        graph = nx.DiGraph([(path[0], path[-1]) for path in tree.edges])
+        tallest = max(tallest, *nx.single_source_shortest_path_length(graph, tree.root).values())
+    return tallest
+
+
+@pytest.mark.parametrize(("name", "most"), [("dgx-a100-1", 1), ("gb200-nvl72", 1), ("mi300x", 1)])
+def test_where_everyone_is_one_hop_away_trees_are_stars(name: str, most: int) -> None:
+    assert height(allgather(fabric(name))) == most
+
+
+def test_a_forest_for_the_wrong_requests_is_refused() -> None:
+    with pytest.raises(NoSchedule) as caught:
+        allgather(torus(3), 0)
+    assert caught.value.field == "trees_per_root"
+    with pytest.raises(Unreachable):
+        allgather(Topology(range(3), [(0, 1), (1, 0), (1, 2)]))
+    with pytest.raises(InvalidTopology):
+        allgather(Topology([0], []))
+
+
+def test_a_network_too_large_to_pack_is_refused_with_its_size() -> None:
+    one_way = np.arange(20_000)
+    ring = (one_way, (one_way + 1) % 20_000, np.full(20_000, 19_999))
+    with pytest.raises(TooLarge, match="20000 nodes joined by 20000 arcs"):
+        packing.pack(20_000, *ring, 1)
+
+
+def test_drawing_cuts_a_group_where_its_edges_take_several_paths() -> None:
+    routes = Routes({(0, 8): 2, (8, 1): 2, (0, 9): 3, (9, 1): 3, (1, 2): 5})
+    routes.join(0, 8, 1, 2)
+    routes.join(0, 9, 1, 3)
+    drawn = routes.draw([(0, 1), (1, 2)], 5)
+    assert sorted(drawn) == [(2, [(0, 8, 1), (1, 2)]), (3, [(0, 9, 1), (1, 2)])]
+
+
+def test_drawing_prefers_one_path_that_has_room() -> None:
+    routes = Routes({(0, 8): 2, (8, 1): 2, (0, 9): 3, (9, 1): 3})
+    routes.join(0, 9, 1, 3)
+    routes.join(0, 8, 1, 2)
+    assert routes.draw([(0, 1)], 2) == [(2, [(0, 8, 1)])]
+    assert routes.draw([(0, 1)], 3) == [(3, [(0, 9, 1)])]
