@@ -102,13 +102,13 @@ def violations(wiring: Wiring, topology: Topology) -> list[str]:
             source, target = panels.host(pair)
             wrong.append(
                 f"link {index} runs from {link.source} to {link.target}, its pair "
-                f"{pair.a}A-{pair.b}B of {panels.ids[pair.panel]} from host {source} "
+                f"{pair.a}A-{pair.b}B of {panels.id(pair.panel)} from host {source} "
                 f"to host {target}"
             )
         used[pair.panel, "A", pair.a] += 1
         used[pair.panel, "B", pair.b] += 1
     wrong.extend(
-        f"port {port}{side} of {panels.ids[panel]} is in {count} pairs"
+        f"port {port}{side} of {panels.id(panel)} is in {count} pairs"
         for (panel, side, port), count in sorted(used.items())
         if count > 1
     )

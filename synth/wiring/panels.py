@@ -95,7 +95,12 @@ class Panels:
     @property
     def ids(self) -> tuple[str, ...]:
         """Names of the panels in documents: ``panel-0``, ``panel-1``, ..."""
-        return tuple(f"panel-{panel}" for panel in range(self.count))
+        return tuple(self.id(panel) for panel in range(self.count))
+
+    @staticmethod
+    def id(panel: int) -> str:
+        """Return the name of one panel in documents."""
+        return f"panel-{panel}"
 
     def port(self, host: int, lane: int) -> Pair:
         """Return the panel and the A and B port of one lane of a host."""
