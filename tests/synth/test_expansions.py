@@ -1,0 +1,285 @@
+"""Operators build what their definitions say, and their theorems hold where they claim to."""
+
+from fractions import Fraction
+from functools import reduce
+from itertools import combinations_with_replacement
+
+import networkx as nx
+import pytest
+
+from synth.build import is_bidirectional, is_regular, size, traits
+from synth.cost import (
+    Claim,
+    Cost,
+    claim,
+    claim_transpose,
+    expand_degree,
+    expand_line_graph,
+    expand_product,
+    optimal_bandwidth,
+)
+from synth.errors import OutOfDomain
+from synth.recipe import Base, DegreeExpansion, LineGraph, Power, Product, Recipe, parse
+from tests.synth.catalogue import SMALL, built, cost_of, transpose_cost_of
+
+
+def _fits(recipe: Recipe, nodes: int, degree: int) -> bool:
+    return size(recipe)[0] <= nodes and size(recipe)[1] <= degree
+
+
+def _one_of_each_kind(recipes):
+    """Keep one recipe of every size, cost, set of traits and answer to whether it is claimed."""
+    kinds = {
+        (cost_of(recipe), transpose_cost_of(recipe), traits(recipe), bool(claim(recipe))): recipe
+        for recipe in recipes
+    }
+    return sorted(kinds.values(), key=str)
+
+
+KINDS = [
+    recipe for recipe in _one_of_each_kind(SMALL) if _fits(recipe, 6, 4) or _fits(recipe, 8, 2)
+]
+REGULAR = [recipe for recipe in KINDS if is_regular(recipe)]
+
+
+LINE_GRAPHS = [
+    recipe
+    for base in REGULAR
+    for times in (1, 2, 3)
+    if _fits(recipe := LineGraph(times, base), 200, 4)
+]
+DEGREE_EXPANSIONS = [
+    recipe
+    for base in REGULAR
+    for factor in (1, 2, 3)
+    if _fits(recipe := DegreeExpansion(factor, base), 40, 6)
+]
+OPTIMAL = [
+    recipe
+    for recipe in REGULAR
+    if (_fits(recipe, 5, 3) or _fits(recipe, 8, 2) and size(recipe)[0] % 2 == 0)
+    and cost_of(recipe).bandwidth == optimal_bandwidth(size(recipe)[0])
+]
+PRODUCTS = [
+    recipe
+    for pair in combinations_with_replacement(OPTIMAL, 2)
+    if _fits(recipe := Product(pair), 60, 5)
+]
+POWERS = [
+    recipe for base in KINDS for times in (1, 2, 3) if _fits(recipe := Power(times, base), 70, 6)
+]
+NESTED = [
+    parse(text)
+    for text in (
+        "LineGraph(2, LineGraph(1, Complete(4)))",
+        "LineGraph(1, Power(2, Complete(3)))",
+        "LineGraph(1, DegreeExpansion(2, UniRing(2)))",
+        "DegreeExpansion(2, LineGraph(1, Complete(3)))",
+        "DegreeExpansion(2, Power(2, Complete(3)))",
+        "Power(2, LineGraph(1, Diamond()))",
+        "Power(2, DegreeExpansion(2, UniRing(3)))",
+        "Product(Complete(4), Diamond(), UniRing(2))",
+        "Product(Power(2, UniRing(3)), BiRing(4))",
+        "DegreeExpansion(2, UniRing(4, 2))",
+        "LineGraph(2, UniRing(3, 2))",
+    )
+]
+ALL = [*LINE_GRAPHS, *DEGREE_EXPANSIONS, *PRODUCTS, *POWERS, *NESTED]
+
+
+@pytest.mark.parametrize("recipe", ALL, ids=str)
+def test_every_expansion_is_what_it_promises_before_it_is_built(recipe):
+    graph, promised = built(recipe), traits(recipe)
+    assert graph.nodes == tuple(range(promised.nodes))
+    assert graph.degree == promised.degree
+    assert graph.is_regular == promised.regular
+    assert graph.is_bidirectional == promised.bidirectional
+    assert graph.has_parallel_links == promised.parallel
+    graph.require_connected()
+
+
+@pytest.mark.parametrize("recipe", ALL, ids=str)
+def test_every_claim_holds_on_the_graph_and_on_its_transpose(recipe):
+    for claimed, measured in (
+        (claim(recipe), cost_of),
+        (claim_transpose(recipe), transpose_cost_of),
+    ):
+        if claimed is None:
+            continue
+        cost = measured(recipe)
+        assert cost.steps <= claimed.steps
+        assert cost.bandwidth <= claimed.bandwidth
+        assert cost == claimed.cost or not claimed.exact
+
+
+# Definitions, as networkx builds them.
+
+
+def _edges(graph):
+    return sorted(zip(graph.sources.tolist(), graph.targets.tolist(), strict=True))
+
+
+def _as_networkx(recipe):
+    return nx.MultiDiGraph(_edges(built(recipe)))
+
+
+@pytest.mark.parametrize("recipe", [r for r in LINE_GRAPHS if r.times == 1], ids=str)
+def test_line_graphs_have_the_sorted_links_as_nodes(recipe):
+    base = _as_networkx(recipe.of)
+    number = {edge: index for index, edge in enumerate(sorted(base.edges(keys=True)))}
+    expected = sorted((number[e], number[f]) for e, f in nx.line_graph(base).edges())
+    assert _edges(built(recipe)) == expected
+
+
+@pytest.mark.parametrize("recipe", [r for r in LINE_GRAPHS if r.times > 1], ids=str)
+def test_line_graphs_taken_often_are_line_graphs_of_line_graphs(recipe):
+    step_by_step = reduce(lambda of, _: LineGraph(1, of), range(recipe.times), recipe.of)
+    assert built(recipe) == built(step_by_step)
+
+
+@pytest.mark.parametrize("recipe", DEGREE_EXPANSIONS, ids=str)
+def test_degree_expansions_join_every_copy_to_every_copy(recipe):
+    nodes = size(recipe.of)[0]
+    copies = range(recipe.factor)
+    expected = sorted(
+        (i * nodes + s, j * nodes + t)
+        for s, t in _edges(built(recipe.of))
+        for i in copies
+        for j in copies
+    )
+    assert _edges(built(recipe)) == expected
+    simple = nx.DiGraph(_edges(built(recipe.of)))
+    lexicographic = nx.lexicographic_product(simple, nx.empty_graph(recipe.factor, nx.DiGraph))
+    assert set(expected) == {
+        (c * nodes + v, k * nodes + w) for (v, c), (w, k) in lexicographic.edges
+    }
+
+
+@pytest.mark.parametrize("recipe", PRODUCTS, ids=str)
+def test_products_number_pairs_with_the_first_factor_first(recipe):
+    first, second = (nx.DiGraph(_edges(built(factor))) for factor in recipe.factors)
+    pairs = nx.cartesian_product(first, second)
+    width = len(second)
+    expected = {(a * width + b, c * width + d) for (a, b), (c, d) in pairs.edges}
+    assert set(_edges(built(recipe))) == expected
+
+
+@pytest.mark.parametrize("recipe", POWERS, ids=str)
+def test_powers_are_products_of_one_factor(recipe):
+    same = Product((recipe.of,) * recipe.times) if recipe.times > 1 else recipe.of
+    assert built(recipe) == built(same)
+
+
+def test_products_of_three_are_products_of_products():
+    flat = parse("Product(UniRing(3), BiRing(4), Complete(3))")
+    nested = parse("Product(UniRing(3), Product(BiRing(4), Complete(3)))")
+    assert built(flat) == built(nested)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Power(4, UniRing(2))", "Hypercube(4)"),
+        ("Product(BiRing(3), BiRing(4))", "Torus(3, 4)"),
+        ("DegreeExpansion(4, UniRing(2))", "CompleteBipartite(4)"),
+        ("LineGraph(1, UniRing(2, 3))", "CompleteBipartite(3)"),
+        ("LineGraph(2, Complete(3))", "Kautz(2, 3)"),
+        ("LineGraph(64, UniRing(5))", "UniRing(5)"),
+        ("DegreeExpansion(1, Diamond())", "Diamond()"),
+    ],
+)
+def test_known_identities_hold_up_to_numbering(one, other):
+    first, second = (nx.DiGraph(_edges(built(parse(text)))) for text in (one, other))
+    assert nx.is_isomorphic(first, second)
+
+
+# Theorems, on costs that were measured.
+
+
+@pytest.mark.parametrize("recipe", LINE_GRAPHS, ids=str)
+def test_line_graphs_keep_the_bound_and_reach_it_on_two_way_links(recipe):
+    nodes, degree = size(recipe.of)
+    bound = expand_line_graph(cost_of(recipe.of), nodes, degree, recipe.times)
+    found = cost_of(recipe)
+    assert found.steps <= bound.steps
+    assert found.bandwidth <= bound.bandwidth
+    if is_bidirectional(recipe.of) and nodes >= 3:
+        assert found == bound
+
+
+@pytest.mark.parametrize("recipe", DEGREE_EXPANSIONS, ids=str)
+def test_degree_expansions_of_two_way_links_keep_the_bound(recipe):
+    nodes, degree = size(recipe.of)
+    if is_bidirectional(recipe.of) and recipe.factor > 1:
+        bound = expand_degree(cost_of(recipe.of), nodes, degree, recipe.factor)
+        found = cost_of(recipe)
+        assert found.steps == max(cost_of(recipe.of).steps, 2)
+        assert found.bandwidth <= bound.bandwidth
+
+
+def test_degree_expansion_breaks_its_bound_on_some_one_way_links_so_none_is_claimed():
+    recipe = parse("DegreeExpansion(2, ModifiedDeBruijn(2, 3))")
+    bound = expand_degree(cost_of(recipe.of), 8, 2, 2)
+    assert cost_of(recipe).bandwidth > bound.bandwidth
+    assert claim(recipe) is None
+
+
+@pytest.mark.parametrize("recipe", PRODUCTS, ids=str)
+def test_products_of_optimal_factors_are_optimal_where_parallel_links_agree(recipe):
+    factors = recipe.factors
+    together = expand_product([cost_of(of) for of in factors], [size(of)[0] for of in factors])
+    assert together is not None
+    assert cost_of(recipe).steps == together.steps
+    if not traits(recipe).parallel:
+        assert cost_of(recipe) == together
+        if all(map(claim, factors)):
+            assert claim(recipe) == Claim(together.steps, together.bandwidth, exact=True)
+
+
+def test_products_with_unequal_parallel_links_are_out_of_balance():
+    recipe = parse("Product(UniRing(2), UniRing(2, 2))")
+    assert cost_of(recipe).bandwidth == 1 > optimal_bandwidth(4)
+    assert claim(recipe) is None
+
+
+def test_powers_with_equal_parallel_links_are_optimal():
+    recipe = parse("Power(2, UniRing(4, 2))")
+    assert cost_of(recipe) == Cost(6, optimal_bandwidth(16))
+    assert claim(recipe) == Claim(6, optimal_bandwidth(16), exact=True)
+
+
+def test_a_power_of_a_base_that_is_not_optimal_may_pass_the_published_formula():
+    base = Base("DeBruijn", (2, 3))
+    formula = cost_of(base).bandwidth * 8 / 7 * 63 / 64
+    assert cost_of(Power(2, base)).bandwidth > formula
+    assert claim(Power(2, base)) is None
+
+
+def test_the_line_graph_of_diamond_beats_its_bound_and_meets_the_optimum():
+    recipe = parse("LineGraph(1, Diamond())")
+    claimed = claim(recipe)
+    assert claimed is not None
+    assert claimed.cost == Cost(4, Fraction(1))
+    assert cost_of(recipe) == transpose_cost_of(recipe) == Cost(4, optimal_bandwidth(16))
+
+
+@pytest.mark.parametrize(
+    ("recipe", "field"),
+    [
+        (LineGraph(0, Base("UniRing", (3,))), "times"),
+        (LineGraph(65, Base("UniRing", (3,))), "times"),
+        (LineGraph(True, Base("UniRing", (3,))), "times"),
+        (LineGraph(1, Base("DeBruijn", (2, 3))), "recipe"),
+        (DegreeExpansion(0, Base("UniRing", (3,))), "factor"),
+        (DegreeExpansion(1.5, Base("UniRing", (3,))), "factor"),  # type: ignore[arg-type]
+        (Power(0, Base("UniRing", (3,))), "times"),
+        (Power(-1, Base("UniRing", (3,))), "times"),
+        (Product((Base("UniRing", (3,)),)), "factors"),
+        (Product(()), "factors"),
+    ],
+    ids=str,
+)
+def test_operators_refuse_what_they_are_not_defined_on(recipe, field):
+    with pytest.raises(OutOfDomain) as caught:
+        size(recipe)
+    assert caught.value.field == field
