@@ -11,7 +11,7 @@ from app.services import topologies
 from app.services.context import Context
 from app.store import Artefact, Computed
 from schedules.errors import NotExportable
-from synth.errors import SynthError
+from synth.errors import DoesNotFit, SynthError
 
 __all__ = ["FORMATS", "create", "export", "read_present_file", "require_available"]
 
@@ -40,13 +40,17 @@ def create(context: Context, request: PatchPlanRequest) -> Artefact:
     }
 
     def compute(identity: str) -> Computed:
-        from synth.wiring import plan_csv, plan_document, plan_moves
+        from synth.wiring import plan_moves, to_document, work_order
 
-        plan = plan_moves(topology, panels, present)
-        document = plan_document(plan)
+        try:
+            plan = plan_moves(topology, panels, present)
+        except DoesNotFit as error:
+            raise DoesNotFit("/topology", error.rule) from None
+        document = to_document(plan)
         schema = document.pop("schema")
-        document = {"schema": schema, "id": identity, "topology_id": loaded.id, **document}
+        document = {"schema": schema, "id": identity, **document}
         summary = {
+            "topology_id": loaded.id,
             "name": topology.name,
             "removes": len(plan.removes),
             "adds": len(plan.adds),
@@ -54,7 +58,7 @@ def create(context: Context, request: PatchPlanRequest) -> Artefact:
             "lower_bound": plan.lower_bound,
             "optimal": plan.optimal,
         }
-        return Computed.json({"json": document, "csv": plan_csv(plan)}, summary)
+        return Computed.json({"json": document, "csv": work_order(plan)}, summary)
 
     return context.store.get_or_compute("patch-plan", asked, compute)
 

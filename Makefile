@@ -1,0 +1,47 @@
+# Topoloom. Needs Python 3.11 or newer with venv, and make; everything else is
+# installed into .venv.
+
+PYTHON ?= python3
+BIN := .venv/bin
+export NUMBA_NUM_THREADS ?= 2
+
+.PHONY: help run serve test test-fast lint bench clean
+
+help:
+	@echo "make run        design, schedule and wire two example clusters through the service"
+	@echo "make serve      run the service on http://127.0.0.1:8765"
+	@echo "make test       run every test; test-fast leaves the slow ones out"
+	@echo "make lint       ruff and pyright"
+	@echo "make bench      measure"
+
+.venv/installed: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+.venv/installed-test: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,lint]'
+	@touch $@
+
+run: .venv/installed
+	$(BIN)/python examples/tour.py --out out
+
+serve: .venv/installed
+	$(BIN)/topoloom serve
+
+test: .venv/installed-test
+	$(BIN)/python -m pytest -q
+
+test-fast: .venv/installed-test
+	$(BIN)/python -m pytest -q -m "not slow"
+
+lint: .venv/installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+
+bench: .venv/installed-test
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf out build dist

@@ -1,0 +1,55 @@
+"""A client of the service in a page: nothing but the standard library."""
+
+import json
+import shutil
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+
+class Refused(Exception):
+    """The service answered with a problem; the message says which field and why."""
+
+
+class Client:
+    """Speaks to a running service."""
+
+    def __init__(self, base_url: str) -> None:
+        self.base_url = base_url
+
+    def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """Ask a question and return the answer; the same question is answered once."""
+        request = urllib.request.Request(
+            self.base_url + path,
+            data=json.dumps(body).encode(),
+            headers={"Content-Type": "application/json"},
+        )
+        with self._open(request) as answer:
+            return json.load(answer)
+
+    def get(self, path: str) -> dict[str, Any]:
+        """Read a document."""
+        with self._open(urllib.request.Request(self.base_url + path)) as answer:
+            return json.load(answer)
+
+    def save(self, path: str, file: Path) -> None:
+        """Read a document in any format and write it to a file, piece by piece."""
+        request = urllib.request.Request(self.base_url + path)
+        with self._open(request) as answer, file.open("wb") as target:
+            shutil.copyfileobj(answer, target)
+
+    def is_ready(self) -> bool:
+        """Whether the service can answer already."""
+        try:
+            with urllib.request.urlopen(self.base_url + "/readyz", timeout=5):
+                return True
+        except OSError:
+            return False
+
+    def _open(self, request: urllib.request.Request) -> Any:
+        try:
+            return urllib.request.urlopen(request, timeout=600)
+        except urllib.error.HTTPError as error:
+            problem = json.load(error)
+            raise Refused(f"{problem['title']}: {problem['detail']}") from None
