@@ -1,0 +1,116 @@
+"""Fixtures: a real database, the service around it, the command line, PostgreSQL."""
+
+import glob
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import create_engine, text
+from sqlalchemy.engine import make_url
+
+from app import cli
+from app.config import Settings
+from app.main import create_app
+from app.services.context import Context, open_context
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(database_url=f"sqlite:///{tmp_path / 'data' / 'topoloom.db'}")
+
+
+@pytest.fixture
+def context(settings: Settings) -> Iterator[Context]:
+    with open_context(settings) as opened:
+        yield opened
+
+
+@pytest.fixture
+def client(settings: Settings) -> Iterator[TestClient]:
+    with TestClient(create_app(settings)) as opened:
+        yield opened
+
+
+class Answer(NamedTuple):
+    """What one command line did."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def topoloom(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Answer]:
+    """Run a command line in this process, on the test's own database."""
+    monkeypatch.setenv("TOPOLOOM_DATABASE_URL", settings.database_url)
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def run(*arguments: str) -> Answer:
+        capsys.readouterr()
+        code = cli.run(list(arguments))
+        return Answer(code, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """Start a private PostgreSQL in a temporary folder; yield the URL of its maintenance
+    database.  Skip where there is none."""
+    found = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"))
+    initdb = shutil.which("initdb") or (found[-1] if found else None)
+    if initdb is None:
+        pytest.skip("PostgreSQL is not installed: no initdb found")
+    folder = Path(tempfile.mkdtemp(prefix="topoloom-pg-"))
+    # PostgreSQL refuses to run as root.
+    user = None if os.getuid() else pwd.getpwnam("nobody").pw_uid
+    if user is not None:
+        os.chown(folder, user, -1)
+    data = folder / "data"
+
+    def run(program: str, *arguments: str) -> None:
+        command = [str(Path(initdb).with_name(program)), "-D", str(data), *arguments]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=folder, user=user)
+
+    try:
+        run("initdb", "-U", "topoloom", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+        options = f"-c listen_addresses='' -c fsync=off -k {folder}"
+        run("pg_ctl", "-w", "-l", str(folder / "log"), "-o", options, "start")
+        try:
+            yield f"postgresql+psycopg://topoloom@/postgres?host={folder}"
+        finally:
+            run("pg_ctl", "-w", "-m", "immediate", "stop")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+_names = count()
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str) -> str:
+    """Return the URL of an empty PostgreSQL database."""
+    name = f"test_{next(_names)}"
+    engine = create_engine(postgres_server, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text(f"CREATE DATABASE {name}"))
+    engine.dispose()
+    return make_url(postgres_server).set(database=name).render_as_string(hide_password=False)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Return the URL of an empty database, once of each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'empty.db'}"
+    return request.getfixturevalue("postgres_url")
