@@ -1,4 +1,5 @@
 import csv
+import hashlib
 import io
 import json
 
@@ -117,6 +118,19 @@ def test_equal_requests_give_equal_documents_and_other_requests_other_ids():
     other = to_document(plan_from_ring_to_back(Layout.SINGLE))
     assert first["plan_id"] != other["plan_id"]
     assert first["plan_id"].startswith("sha256:")
+
+
+def sha256_of(content):
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+@given(plans())
+def test_digests_can_be_recomputed_from_what_the_document_says(plan):
+    document = to_document(plan)
+    for state in document["final"].values():
+        assert state["digest"] == sha256_of([f"{p['a']}-{p['b']}" for p in state["pairs"]])
+    assert document.pop("plan_id") == sha256_of(document)
 
 
 def test_the_effect_says_what_works_while_the_stage_runs():
