@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from synth.errors import InvalidTopology
-from synth.topology import Capacity, Link, Topology
+from synth.topology import Capacity, Link, NodeId, Topology
 
 __all__ = ["MAX_LINKS", "MAX_NODES", "topology_from_document"]
 
@@ -71,10 +71,14 @@ def _text(document: dict[str, Any], key: str, default: str) -> str:
     return value
 
 
-def _node_id(index: int, node: Any) -> Any:
+def _node_id(index: int, node: Any) -> NodeId:
     if not isinstance(node, dict) or "id" not in node:
         raise InvalidTopology(f"/nodes/{index}", 'must be an object with an "id"')
     value = node["id"]
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise InvalidTopology(f"/nodes/{index}/id", "must be a string or an integer")
+    if isinstance(value, int) and abs(value) >= 10**30:
+        raise InvalidTopology(f"/nodes/{index}/id", "must have at most 30 digits")
     if isinstance(value, str) and (len(value) > 200 or not value.isprintable()):
         raise InvalidTopology(f"/nodes/{index}/id", "must be printable, at most 200 characters")
     return value

@@ -57,7 +57,7 @@ DEGREE_EXPANSIONS = [
 OPTIMAL = [
     recipe
     for recipe in REGULAR
-    if (_fits(recipe, 5, 3) or _fits(recipe, 8, 2) and size(recipe)[0] % 2 == 0)
+    if (_fits(recipe, 4, 3) or recipe.family in ("Diamond", "BiRing", "Kautz"))
     and cost_of(recipe).bandwidth == optimal_bandwidth(size(recipe)[0])
 ]
 PRODUCTS = [
