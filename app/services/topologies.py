@@ -134,10 +134,11 @@ def require_available(form: str) -> None:
 
 def export(artefact: Artefact, form: str) -> str:
     """Return a stored topology in one of `FORMATS`."""
+    from synth.formats import FORMATS as WRITERS
     from synth.topology_document import topology_from_document
-    from synth.topology_text import TEXT_FORMATS
 
     require_available(form)
     if form == "json":
+        # As stored: with the id, unlike what the writer makes.
         return artefact.text()
-    return TEXT_FORMATS[form](topology_from_document(artefact.document()))
+    return WRITERS[form](topology_from_document(artefact.document()))
