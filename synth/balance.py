@@ -1,0 +1,186 @@
+"""The heart of breadth-first broadcast: sharing arrivals among the links into a node.
+
+At one destination and one step, shards arrive over the links into the destination.
+A shard may come in by certain links only; those form its *mask*, one bit per link.
+Shards of equal mask are alike.  Two kernels answer two questions exactly:
+
+`spread` gives the shards of every mask to links within given capacities, or returns
+a set of links that shows it cannot be done.
+
+`heaviest` returns the least load per unit of capacity that every sharing must put on
+some link, max over sets S of links of (shards whose mask lies in S) / (capacity of S).
+
+Both take the scratch arrays of `scratch`; all integers are int64.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["Balance", "better", "heaviest", "scratch", "spread"]
+
+Integers = NDArray[np.int64]
+
+
+class Balance(NamedTuple):
+    """Working memory for at most ``rows`` masks over at most ``degree`` links."""
+
+    flow: NDArray[np.int64]
+    """(rows, degree): what each mask gives to each link; the answer of `spread`."""
+    room: Integers
+    """(degree,): what each link could still take."""
+    came_from: Integers
+    """(degree,): the link before this one on a chain of moves, -1 at its start."""
+    moved_mask: Integers
+    """(degree,): the mask that moves from ``came_from`` to this link."""
+    queue: Integers
+    """(degree,)"""
+    limits: Integers
+    """(degree,): capacities offered to `spread` by `heaviest`."""
+    supplies: Integers
+    """(rows,): supplies offered to `spread` by `heaviest`."""
+
+
+def scratch(rows: int, degree: int) -> Balance:
+    """Return working memory; ``rows`` is the largest number of distinct masks."""
+    room, came_from, moved, queue, limits = np.zeros((5, degree), np.int64)
+    flow, supplies = np.zeros((rows, degree), np.int64), np.zeros(rows, np.int64)
+    return Balance(flow, room, came_from, moved, queue, limits, supplies)
+
+
+@njit(cache=True, nogil=True)
+def better(numerator: int, denominator: int, other: Any, than: Any) -> bool:
+    """Return whether numerator / denominator > other / than; all denominators positive."""
+    return numerator * than > other * denominator
+
+
+@njit(cache=True, nogil=True)
+def spread(masks: Any, supplies: Any, count: int, limits: Any, degree: int, memory: Any) -> int:
+    """Share ``supplies[i]`` units of mask i among its links, at most ``limits[k]`` on k.
+
+    Returns 0 when done; ``memory.flow[i, k]`` then says how much of mask i link k gets.
+    Otherwise returns a set S of links, as a mask, such that the supplies of the masks
+    within S exceed the limits of S together.
+
+    Notes
+    -----
+    Augmenting paths: a mask whose links are full pushes other masks on to links with
+    room.  The links reached from a stuck mask are S: every mask that has put something
+    there lies within S, since its other links would have been reached too.  Integral
+    input gives integral flow.
+    """
+    flow, room = memory.flow, memory.room
+    for link in range(degree):
+        room[link] = limits[link]
+    for row in range(count):
+        left = supplies[row]
+        for link in range(degree):
+            flow[row, link] = 0
+        # The roomiest link first: it splits least, and keeps the loads even.
+        while left > 0:
+            widest = -1
+            for link in range(degree):
+                usable = masks[row] >> link & 1 and room[link] > 0
+                if usable and (widest < 0 or room[link] > room[widest]):
+                    widest = link
+            if widest < 0:
+                break
+            amount = min(left, room[widest])
+            flow[row, widest] += amount
+            room[widest] -= amount
+            left -= amount
+        while left > 0:
+            reached, free = _reach(masks, row, degree, memory)
+            if free < 0:
+                return reached
+            left -= _push(row, free, left, memory)
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def _reach(masks: Any, row: int, degree: int, memory: Any) -> tuple[int, int]:
+    """Return the links reached from mask ``row``, and one of them with room or -1."""
+    flow, room, queue = memory.flow, memory.room, memory.queue
+    reached, filled = 0, 0
+    for link in range(degree):
+        if masks[row] >> link & 1:
+            reached |= 1 << link
+            memory.came_from[link] = -1
+            memory.moved_mask[link] = row
+            queue[filled] = link
+            filled += 1
+    index = 0
+    while index < filled:
+        here = queue[index]
+        index += 1
+        for other in range(row + 1):
+            if flow[other, here] == 0 or masks[other] & ~reached == 0:
+                continue
+            for link in range(degree):
+                if (masks[other] & ~reached) >> link & 1:
+                    reached |= 1 << link
+                    memory.came_from[link] = here
+                    memory.moved_mask[link] = other
+                    if room[link] > 0:
+                        return reached, link
+                    queue[filled] = link
+                    filled += 1
+    return reached, -1
+
+
+@njit(cache=True, nogil=True)
+def _push(row: int, free: int, left: int, memory: Any) -> int:
+    """Move as much as fits along the chain that ends at ``free``; return how much."""
+    flow, came_from, moved = memory.flow, memory.came_from, memory.moved_mask
+    amount = min(left, memory.room[free])
+    link = free
+    while came_from[link] >= 0:
+        amount = min(amount, flow[moved[link], came_from[link]])
+        link = came_from[link]
+    memory.room[free] -= amount
+    link = free
+    while link >= 0:
+        flow[moved[link], link] += amount
+        before = came_from[link]
+        if before >= 0:
+            flow[moved[link], before] -= amount
+        link = before
+    return amount
+
+
+@njit(cache=True, nogil=True)
+def heaviest(
+    masks: Any,
+    counts: Any,
+    rows: int,
+    capacity: Any,
+    degree: int,
+    numerator: int,
+    denominator: int,
+    memory: Any,
+) -> tuple[int, int]:
+    """Return the larger of numerator / denominator and the heaviest load, as a pair.
+
+    Notes
+    -----
+    Newton's method (Dinkelbach): if loads of numerator / denominator suffice, there is
+    nothing heavier; otherwise the set S that `spread` returns is heavier, and its own
+    load is the next value.  Each value belongs to a set, and they grow, so it ends.
+    """
+    while True:
+        for link in range(degree):
+            memory.limits[link] = capacity[link] * numerator
+        for row in range(rows):
+            memory.supplies[row] = counts[row] * denominator
+        stuck = spread(masks, memory.supplies, rows, memory.limits, degree, memory)
+        if stuck == 0:
+            return numerator, denominator
+        numerator, denominator = 0, 0
+        for row in range(rows):
+            if masks[row] & ~stuck == 0:
+                numerator += counts[row]
+        for link in range(degree):
+            if stuck >> link & 1:
+                denominator += capacity[link]

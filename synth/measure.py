@@ -1,0 +1,226 @@
+"""What a topology costs, measured on the graph: the closed form of BFB, exactly.
+
+In a breadth-first broadcast (BFB) every destination u receives, in step t, the shards
+of all nodes at distance t from it, each along shortest paths.  The shards can be
+shared among the links into u as evenly as their masks allow (`synth.broadcast`), so
+the largest load of a link is
+
+    U(u, t) = max over sets S of links into u of (shards that can enter by S only) / |S|,
+
+by linear programming duality, with the capacity of S for |S| where capacities differ.
+No linear program is solved.
+"""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from itertools import pairwise
+from math import lcm
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synth.balance import scratch
+from synth.broadcast import in_links, search_memory, towards
+from synth.cost import Cost
+from synth.errors import NotMeasurable
+from synth.measure_kernels import MAX_TABLE_DEGREE, measure_range
+from synth.topology import Topology
+
+__all__ = [
+    "MAX_DEGREE",
+    "diameter",
+    "distance_profile",
+    "measure",
+    "measure_both",
+    "step_loads",
+    "whole_capacities",
+]
+
+MAX_DEGREE = 62
+"""Links into one node: their sets are kept as bits of an int64."""
+
+_MAX_CAPACITY = 2**40
+_WORKERS = min(8, os.cpu_count() or 1)
+# Below this many link visits a second thread costs more than it saves.
+_THREADING_PAYS = 2_000_000
+
+
+def measure(topology: Topology, *, vertex_transitive: bool = False) -> Cost:
+    """Return the exact cost of the breadth-first-broadcast allgather.
+
+    Parameters
+    ----------
+    topology : Topology
+        Direct-connect (no switches), strongly connected, at most `MAX_DEGREE` links
+        into any node.
+    vertex_transitive : bool
+        Promise that all nodes look alike; then one destination is measured.
+
+    Returns
+    -------
+    Cost
+        ``steps`` is the diameter; ``bandwidth``, in M / B, is
+        B / N * sum over t of max over u of U(u, t), where B is the largest capacity
+        into or out of a node: d of them for unit links of degree d.
+
+    Raises
+    ------
+    NotMeasurable
+        There are switches, too many links into a node, or capacities whose common
+        denominator makes them too large.
+    Unreachable, InvalidTopology
+        Not strongly connected, or fewer than two nodes.
+
+    Notes
+    -----
+    Time, per destination: O(links) for the search; O(2^d d) per step for degrees up to
+    8; above that a few small flows (`synth.balance`).  All processors are used.
+
+    Profile (1024 nodes of degree 4): two thirds of the time is the search itself, whose
+    inner loop is one comparison per link; the table of 16 sets per step is the rest.
+
+    References
+    ----------
+    Zhao et al., "Efficient Direct-Connect Topologies for Collective Communications",
+    arXiv:2202.03356: BFB schedules.
+
+    Examples
+    --------
+    >>> measure(Topology(range(4), [(i, (i + 1) % 4) for i in range(4)]))
+    Cost(steps=3, bandwidth=Fraction(3, 4))
+    """
+    loads = step_loads(topology, vertex_transitive=vertex_transitive)
+    leaving = np.zeros(topology.node_count, object)
+    entering = np.zeros(topology.node_count, object)
+    capacity = whole_capacities(topology)
+    np.add.at(leaving, topology.sources, capacity.astype(object))
+    np.add.at(entering, topology.targets, capacity.astype(object))
+    widest = int(max(leaving.max(), entering.max()))
+    return Cost(len(loads), _total(loads) * widest / topology.node_count)
+
+
+def measure_both(topology: Topology, *, vertex_transitive: bool = False) -> tuple[Cost, Cost]:
+    """Return the cost on the topology and on its transpose.
+
+    The second is the cost of the reduce-scatter on the topology itself.
+
+    >>> in_star = Topology(range(3), [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2)])
+    >>> [cost.bandwidth for cost in measure_both(in_star)]
+    [Fraction(4, 3), Fraction(4, 3)]
+    """
+    cost = measure(topology, vertex_transitive=vertex_transitive)
+    turned = topology.transpose()
+    if turned == topology:
+        return cost, cost
+    return cost, measure(turned, vertex_transitive=vertex_transitive)
+
+
+def step_loads(topology: Topology, *, vertex_transitive: bool = False) -> tuple[Fraction, ...]:
+    """Return max over u of U(u, t) for t = 1 .. diameter.
+
+    In shards per unit of `whole_capacities`.  See `measure` for domain and errors.
+
+    >>> step_loads(Topology(range(3), [(0, 1), (1, 2), (2, 0)]))
+    (Fraction(1, 1), Fraction(1, 1))
+    """
+    _require_measurable(topology)
+    links = in_links(topology, whole_capacities(topology))
+    nodes = topology.node_count
+    if vertex_transitive:
+        ranges = [(0, 1)]
+    else:
+        workers = _WORKERS if nodes * topology.link_count > _THREADING_PAYS else 1
+        # Several pieces a worker even out their lengths.
+        bounds = np.linspace(0, nodes, 4 * workers + 1 if workers > 1 else 2).astype(int).tolist()
+        ranges = list(pairwise(bounds))
+    degree = int(topology.in_degrees.max())
+
+    def run(part: tuple[int, int]) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
+        numerators = np.zeros(nodes + 1, np.int64)
+        denominators = np.ones(nodes + 1, np.int64)
+        by_table = degree <= MAX_TABLE_DEGREE
+        memory = scratch(1 if by_table else nodes, degree)
+        steps = measure_range(
+            links,
+            *part,
+            search_memory(nodes),
+            memory,
+            np.zeros(nodes, np.int64),
+            np.zeros(nodes, np.int64),
+            np.zeros(1 << degree if degree <= 16 else 1, np.int64),
+            np.zeros(1 << min(degree, MAX_TABLE_DEGREE), np.int64),
+            numerators,
+            denominators,
+        )
+        return steps, numerators, denominators
+
+    if len(ranges) == 1:
+        parts = [run(ranges[0])]
+    else:
+        with ThreadPoolExecutor(_WORKERS) as pool:
+            parts = list(pool.map(run, ranges))
+    steps = max(part[0] for part in parts)
+    return tuple(
+        max(Fraction(int(top[t]), int(bottom[t])) for _, top, bottom in parts)
+        for t in range(1, steps + 1)
+    )
+
+
+def whole_capacities(topology: Topology) -> NDArray[np.int64]:
+    """Return the capacities, by link, scaled to the least whole numbers; int64.
+
+    >>> whole_capacities(Topology("ab", [("a", "b", Fraction(1, 2)), ("b", "a", 3)])).tolist()
+    [1, 6]
+
+    Raises
+    ------
+    NotMeasurable
+        One of them passes 2**40.
+    """
+    distinct = {Fraction(capacity) for capacity in set(topology.capacities)}
+    if len(distinct) == 1:
+        return np.ones(topology.link_count, np.int64)
+    scale = lcm(*(capacity.denominator for capacity in distinct))
+    if max(distinct) * scale > _MAX_CAPACITY:
+        raise NotMeasurable("/links", "the capacities have too large a common denominator")
+    return np.array([int(capacity * scale) for capacity in topology.capacities], np.int64)
+
+
+def distance_profile(topology: Topology, node: int) -> tuple[int, ...]:
+    """Return how many nodes lie at distance 1, 2, ... to the node at a position.
+
+    >>> distance_profile(Topology(range(4), [(i, (i + 1) % 4) for i in range(4)]), 0)
+    (1, 1, 1)
+    """
+    _require_measurable(topology)
+    found = search_memory(topology.node_count)
+    steps = towards(in_links(topology, whole_capacities(topology)), node, found)
+    return tuple(np.diff(found.level[1 : steps + 2]).tolist())
+
+
+def diameter(topology: Topology) -> int:
+    """Return the longest distance between two nodes: T_L in steps.
+
+    >>> diameter(Topology(range(4), [(i, (i + 1) % 4) for i in range(4)]))
+    3
+    """
+    return len(step_loads(topology))
+
+
+def _require_measurable(topology: Topology) -> None:
+    if topology.switches:
+        raise NotMeasurable(
+            "/nodes", "must hold no switches: this cost is of direct links; see the optimum"
+        )
+    topology.require_connected()
+    if topology.in_degrees.max() > MAX_DEGREE:
+        raise NotMeasurable("/links", f"at most {MAX_DEGREE} links may enter a node")
+
+
+def _total(loads: tuple[Fraction, ...]) -> Fraction:
+    """Sum many fractions of few denominators: a ring of 4096 has 4095 of one."""
+    by_denominator: dict[int, int] = {}
+    for load in loads:
+        by_denominator[load.denominator] = by_denominator.get(load.denominator, 0) + load.numerator
+    return sum((Fraction(top, bottom) for bottom, top in by_denominator.items()), Fraction(0))

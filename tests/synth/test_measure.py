@@ -1,0 +1,195 @@
+"""The measured cost equals the definition, over every set of links and by linear programming."""
+
+from fractions import Fraction
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from synth.balance import heaviest, scratch, spread
+from synth.build import build
+from synth.cost import Cost
+from synth.errors import InvalidTopology, NotMeasurable, Unreachable
+from synth.measure import (
+    diameter,
+    distance_profile,
+    measure,
+    measure_both,
+    step_loads,
+    whole_capacities,
+)
+from synth.recipe import parse
+from synth.topology import Topology
+
+SMALL = [
+    "GeneralizedKautz(3, 11)",
+    "GeneralizedKautz(2, 9)",
+    "UniRing(5, 3)",
+    "LineGraph(1, GeneralizedKautz(2, 6))",
+    "Product(UniRing(3), BiRing(4))",
+    "Torus(3, 4)",
+    "DeBruijn(2, 3)",
+]
+
+
+@st.composite
+def connected(draw: st.DrawFn) -> Topology:
+    """A random strongly connected digraph, parallel links and odd capacities included."""
+    nodes = draw(st.integers(2, 7))
+    ring = [(i, (i + 1) % nodes) for i in range(nodes)]
+    pairs = [(i, j) for i in range(nodes) for j in range(nodes) if i != j]
+    extra = draw(st.lists(st.sampled_from(pairs), max_size=14))
+    capacities = draw(st.sampled_from([[1], [1, 2, 3], [Fraction(1, 2), Fraction(2, 3), 1]]))
+    return Topology(range(nodes), [(*e, draw(st.sampled_from(capacities))) for e in ring + extra])
+
+
+def load_by_linear_program(topology: Topology, goal: int, step: int) -> float:
+    """The least largest load at one destination and step, as the LP of the definition."""
+    graph = nx.DiGraph(list(zip(topology.sources.tolist(), topology.targets.tolist(), strict=True)))
+    distance = nx.single_source_shortest_path_length(graph.reverse(), goal)
+    into = [i for i, t in enumerate(topology.targets.tolist()) if t == goal]
+    arriving = [v for v in range(topology.node_count) if distance[v] == step]
+    capacity = whole_capacities(topology)
+    shortest = dict(nx.all_pairs_shortest_path_length(graph))
+    ways = [
+        (row, column)
+        for row, v in enumerate(arriving)
+        for column, link in enumerate(into)
+        if shortest[v][int(topology.sources[link])] == step - 1
+    ]
+    cost = np.zeros(len(ways) + 1)
+    cost[-1] = 1
+    once = np.zeros((len(arriving), len(ways) + 1))
+    within = np.zeros((len(into), len(ways) + 1))
+    for place, (row, column) in enumerate(ways):
+        once[row, place] = within[column, place] = 1
+    within[:, -1] = [-int(capacity[link]) for link in into]
+    solved = linprog(
+        cost, A_ub=within, b_ub=np.zeros(len(into)), A_eq=once, b_eq=np.ones(len(arriving))
+    )
+    return float(solved.fun)
+
+
+@given(connected())
+def test_every_step_carries_what_the_linear_program_says(topology: Topology) -> None:
+    loads = step_loads(topology)
+    for step, load in enumerate(loads, start=1):
+        at_any = [
+            load_by_linear_program(topology, goal, step)
+            for goal in range(topology.node_count)
+            if step <= len(distance_profile(topology, goal))
+        ]
+        assert float(load) == pytest.approx(max(at_any))
+
+
+@pytest.mark.parametrize("text", SMALL)
+def test_steps_are_the_diameter(text: str) -> None:
+    topology = build(parse(text))
+    assert measure(topology).steps == diameter(topology)
+    assert diameter(topology) == nx.diameter(nx.DiGraph(topology.to_networkx()))
+
+
+@pytest.mark.parametrize("text", ["Hypercube(6)", "Torus(4, 5)", "Circulant(21, 4, 5)"])
+def test_one_destination_suffices_where_all_nodes_look_alike(text: str) -> None:
+    topology = build(parse(text))
+    assert measure(topology, vertex_transitive=True) == measure(topology)
+
+
+@pytest.mark.parametrize("text", SMALL)
+def test_the_cost_does_not_depend_on_the_unit_of_capacity(text: str) -> None:
+    topology = build(parse(text))
+    scaled = Topology(topology.nodes, [(s, t, Fraction(5, 7)) for s, t, _ in topology.links])
+    assert measure(scaled) == measure(topology)
+
+
+def test_parallel_links_share_the_load_like_one_link_of_their_capacity() -> None:
+    thick = Topology(range(3), [(i, (i + 1) % 3, 2) for i in range(3)])
+    pairs = Topology(range(3), [(i, (i + 1) % 3) for i in range(3) for _ in range(2)])
+    assert measure(thick) == measure(pairs) == Cost(2, Fraction(2, 3))
+
+
+def test_the_second_cost_is_that_of_the_transpose() -> None:
+    topology = build(parse("GeneralizedKautz(3, 13)"))
+    assert measure_both(topology) == (measure(topology), measure(topology.transpose()))
+
+
+def test_work_shared_among_threads_gives_the_same_loads() -> None:
+    large = build(parse("GeneralizedKautz(4, 1500)"))
+    one_by_one = [max(distance_profile(large, node)) for node in (0, 749, 1499)]
+    assert len(step_loads(large)) == 6
+    assert max(one_by_one) <= 4**6
+
+
+@given(st.data())
+def test_flows_find_the_same_heaviest_load_as_all_sets_of_links(data: st.DataObject) -> None:
+    degree = data.draw(st.integers(1, 6))
+    rows = data.draw(st.integers(1, 8))
+    full = (1 << degree) - 1
+    masks = data.draw(st.lists(st.integers(1, full), min_size=rows, max_size=rows, unique=False))
+    counts = data.draw(st.lists(st.integers(1, 9), min_size=rows, max_size=rows))
+    capacity = data.draw(st.lists(st.integers(1, 4), min_size=degree, max_size=degree))
+    by_sets = max(
+        Fraction(
+            sum(c for m, c in zip(masks, counts, strict=True) if m & ~links == 0),
+            sum(capacity[i] for i in range(degree) if links >> i & 1),
+        )
+        for links in range(1, full + 1)
+    )
+    found = heaviest(
+        np.array(masks), np.array(counts), rows, np.array(capacity), degree, 0, 1,
+        scratch(rows, degree),
+    )  # fmt: skip
+    assert Fraction(*found) == by_sets
+
+
+@given(st.data())
+def test_shares_are_given_in_full_and_within_every_limit(data: st.DataObject) -> None:
+    degree = data.draw(st.integers(1, 5))
+    rows = data.draw(st.integers(1, 7))
+    full = (1 << degree) - 1
+    masks = np.array(data.draw(st.lists(st.integers(1, full), min_size=rows, max_size=rows)))
+    supplies = np.array(data.draw(st.lists(st.integers(0, 9), min_size=rows, max_size=rows)))
+    limits = np.array(data.draw(st.lists(st.integers(0, 12), min_size=degree, max_size=degree)))
+    memory = scratch(rows, degree)
+    stuck = spread(masks, supplies, rows, limits, degree, memory)
+    if stuck:
+        within = supplies[(masks & ~stuck) == 0].sum()
+        assert within > sum(int(limits[i]) for i in range(degree) if stuck >> i & 1)
+    else:
+        assert (memory.flow >= 0).all()
+        assert (memory.flow.sum(axis=1) == supplies).all()
+        assert (memory.flow.sum(axis=0) <= limits).all()
+        for row, mask in enumerate(masks.tolist()):
+            assert all(memory.flow[row, i] == 0 for i in range(degree) if not mask >> i & 1)
+
+
+def test_high_degrees_measure_like_the_complete_graph_they_are() -> None:
+    assert measure(build(parse("Complete(40)"))) == Cost(1, Fraction(39, 40))
+
+
+def test_a_switch_cannot_be_measured_and_the_message_points_to_the_optimum() -> None:
+    switched = Topology("abs", [("a", "s"), ("s", "a"), ("b", "s"), ("s", "b")], switches="s")
+    with pytest.raises(NotMeasurable, match=r"/nodes: .*optimum"):
+        measure(switched)
+
+
+def test_too_many_links_into_a_node_are_refused() -> None:
+    crowded = Topology(range(2), [(0, 1)] * 63 + [(1, 0)])
+    with pytest.raises(NotMeasurable, match="/links: at most 62"):
+        measure(crowded)
+
+
+def test_capacities_beyond_exact_arithmetic_are_refused() -> None:
+    odd = [(0, 1, Fraction(10**14, 10**11 + 3)), (1, 0, 1)]
+    with pytest.raises(NotMeasurable, match="common denominator"):
+        measure(Topology(range(2), odd))
+
+
+def test_a_graph_that_is_not_connected_or_has_one_node_is_refused() -> None:
+    with pytest.raises(Unreachable, match="must reach"):
+        measure(Topology(range(3), [(0, 1), (1, 0), (0, 2)]))
+    with pytest.raises(InvalidTopology, match="at least two compute nodes"):
+        measure(Topology([0], []))
