@@ -1,0 +1,281 @@
+"""Thread blocks: who runs which move, in which order, and what waits for what.
+
+Every (peer, channel) of a GPU gets one thread block that only sends and one that
+only receives, so both directions run at once; where a GPU has too few blocks for
+that, a sending and a receiving one are made one.
+
+No deadlock.  All blocks of all GPUs run their steps in the order of the moves, and a
+step waits only for steps of earlier moves.  Take the first move that is not finished.
+Its two steps are the next ones of their blocks, as every step before them belongs to
+a finished move; what they wait for is finished; and the connection between them is
+empty, as all messages sent before on it belong to finished moves.  So it can run,
+even if the connection holds no message at all until the receiver takes it.
+"""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from schedules.errors import NotExportable
+from schedules.export.msccl_dialects import (
+    BLOCKS_PER_CHANNEL,
+    MAX_CHILDREN,
+    MAX_COUNT,
+    MAX_ELEMENTS,
+    Limits,
+)
+from schedules.export.msccl_moves import Place, Plan
+from schedules.model import Collective
+
+__all__ = ["Block", "Program", "Step", "arrange"]
+
+_Key: TypeAlias = tuple[int, int, int]
+"""Send peer or -1, receive peer or -1, channel."""
+
+_TOO_LONG = "/thread_block/steps"
+
+
+@dataclass(slots=True, eq=False)
+class Step:
+    """One step of a block; ``number`` counts the nops before it."""
+
+    type: str
+    source: Place
+    target: Place
+    count: int
+    block: "Block"
+    waits: "list[Step]" = field(default_factory=list)
+    number: int = 0
+    awaited: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Block:
+    """One thread block; peers are -1 where it has none."""
+
+    send: int
+    recv: int
+    channel: int
+    steps: list[Step] = field(default_factory=list)
+    id: int = 0
+
+    @property
+    def length(self) -> int:
+        """How many steps the file will hold, nops included."""
+        return sum(max(1, len(step.waits)) for step in self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The blocks of every GPU."""
+
+    plan: Plan
+    channels: int
+    gpus: tuple[tuple[Block, ...], ...]
+
+
+def arrange(plan: Plan, limits: Limits) -> Program:
+    """Return the plan as thread blocks that the limits allow, on few channels.
+
+    Raises
+    ------
+    NotExportable
+        Naming the limit that cannot be met and the number that is needed.
+
+    Notes
+    -----
+    More channels shorten blocks but multiply them.  First with blocks of their own
+    for sending and receiving, then with shared ones, channels are added until every
+    block is short enough.
+    """
+    spread = _spread(plan)
+    most = limits.channels // (max(spread.values(), default=0) + 1)
+    loads = Counter((move.source, move.target) for move in plan.moves)
+    busiest = max(loads.values(), default=0)
+    problem = NotExportable(
+        "/nchannels",
+        f"at most {limits.channels} channels exist; "
+        f"{(max(spread.values(), default=0) + 1) * -(-busiest // limits.steps)} are needed",
+    )
+    _require_elements(plan)
+    for shared in (False, True):
+        copies = max(1, -(-busiest // limits.steps))
+        while copies <= most:
+            program = _program(plan, spread, copies, shared)
+            problem = _excess(program, limits)
+            if problem is None:
+                return program
+            if problem.field != _TOO_LONG:
+                break
+            copies += 1 + copies // 4
+    raise problem
+
+
+def _spread(plan: Plan) -> dict[tuple[int, int], int]:
+    """Return a channel for each pair, so that no GPU has too many peers on any.
+
+    Peers at distance (target - source) mod N in one window of the limit's length
+    share a channel: each GPU has at most one peer at each distance.
+    """
+    pairs = sorted({(move.source, move.target) for move in plan.moves})
+    peers: dict[tuple[str, int], int] = defaultdict(int)
+    for source, target in pairs:
+        peers["out", source] += 1
+        peers["in", target] += 1
+    if max(peers.values(), default=0) <= BLOCKS_PER_CHANNEL:
+        return dict.fromkeys(pairs, 0)
+    return {
+        (source, target): ((target - source) % plan.gpus - 1) // BLOCKS_PER_CHANNEL
+        for source, target in pairs
+    }
+
+
+def _program(plan: Plan, spread: dict[tuple[int, int], int], copies: int, shared: bool) -> Program:
+    channels = _channels(plan, spread, copies)
+    blocks: list[dict[_Key, Block]] = [{} for _ in range(plan.gpus)]
+    if plan.collective is Collective.ALLGATHER and not plan.inplace:
+        for gpu in range(plan.gpus):
+            blocks[gpu][-1, -1, 0] = _own_shard(plan, gpu)
+    ends = _ends(plan, channels, shared)
+    # Last step that wrote each chunk of each GPU; 0 where none did.
+    written = np.zeros((plan.gpus, plan.gpus * plan.chunks_per_shard), dtype=np.int32)
+    steps: list[Step | None] = [None]
+    for move, channel in zip(plan.moves, channels, strict=True):
+        source, target, span = move.source, move.target, slice(move.chunk, move.chunk + move.length)
+        sending = _block(blocks[source], ends[0, source, target, channel])
+        receiving = _block(blocks[target], ends[1, target, source, channel])
+        send = Step("s", move.origin, move.goal, move.length, sending)
+        if move.operand is None:
+            receive = Step("r", move.origin, move.goal, move.length, receiving)
+        else:
+            receive = Step("rrc", move.operand, move.goal, move.length, receiving)
+            receive.waits = [steps[at] for at in np.unique(written[target, span]) if at]  # type: ignore[misc]
+        send.waits = [steps[at] for at in np.unique(written[source, span]) if at]  # type: ignore[misc]
+        sending.steps.append(send)
+        receiving.steps.append(receive)
+        written[target, span] = len(steps)
+        steps.append(receive)
+    gpus = tuple(tuple(by_key[key] for key in sorted(by_key)) for by_key in blocks)
+    for gpu in gpus:
+        _number(gpu)
+    return Program(plan, max(channels, default=0) + 1, gpus)
+
+
+def _block(blocks: dict[_Key, Block], key: _Key) -> Block:
+    if key not in blocks:
+        blocks[key] = Block(*key)
+    return blocks[key]
+
+
+def _channels(plan: Plan, spread: dict[tuple[int, int], int], copies: int) -> list[int]:
+    """Return each move's channel: in turn the ones of its pair; numbered without gap."""
+    turn: dict[tuple[int, int], int] = defaultdict(int)
+    wide = []
+    for move in plan.moves:
+        pair = move.source, move.target
+        wide.append(spread[pair] * copies + turn[pair] % copies)
+        turn[pair] += 1
+    dense = {channel: index for index, channel in enumerate(sorted(set(wide)))}
+    return [dense[channel] for channel in wide]
+
+
+def _ends(plan: Plan, channels: list[int], shared: bool) -> dict[tuple[int, int, int, int], _Key]:
+    """Return the block of each (0 sending or 1 receiving, GPU, peer, channel)."""
+    peers: dict[tuple[int, int], tuple[set[int], set[int]]] = defaultdict(lambda: (set(), set()))
+    for move, channel in zip(plan.moves, channels, strict=True):
+        peers[move.source, channel][0].add(move.target)
+        peers[move.target, channel][1].add(move.source)
+    ends: dict[tuple[int, int, int, int], _Key] = {}
+    for (gpu, channel), (sends, receives) in peers.items():
+        both = sorted(sends & receives)
+        out = both + sorted(sends - receives)
+        back = both + sorted(receives - sends)
+        for index in range(max(len(out), len(back))):
+            to = out[index] if index < len(out) else -1
+            of = back[index] if index < len(back) else -1
+            if to >= 0:
+                ends[0, gpu, to, channel] = (to, of if shared else -1, channel)
+            if of >= 0:
+                ends[1, gpu, of, channel] = (to if shared else -1, of, channel)
+    return ends
+
+
+def _own_shard(plan: Plan, gpu: int) -> Block:
+    """Return the block that copies a GPU's own shard from its input to its output."""
+    block = Block(-1, -1, 0)
+    chunks = plan.chunks_per_shard
+    for start in range(0, chunks, MAX_COUNT):
+        count = min(MAX_COUNT, chunks - start)
+        goal = "o", gpu * chunks + start
+        block.steps.append(Step("cpy", ("i", start), goal, count, block))
+    return block
+
+
+def _number(blocks: tuple[Block, ...]) -> None:
+    """Give blocks and steps their numbers, keeping only the waits that say something new.
+
+    Of several steps of one block the last suffices; a block need not wait for itself,
+    nor for what an earlier step of it has waited for.
+    """
+    place: dict[Step, int] = {}
+    for index, block in enumerate(blocks):
+        block.id = index
+        place.update((step, at) for at, step in enumerate(block.steps))
+    for block in blocks:
+        passed: dict[Block, int] = defaultdict(lambda: -1)
+        number = 0
+        for step in block.steps:
+            latest: dict[Block, Step] = {}
+            for other in step.waits:
+                new = other.block is not block and place[other] > passed[other.block]
+                if new:
+                    passed[other.block] = place[other]
+                    latest[other.block] = other
+            step.waits = sorted(latest.values(), key=lambda other: other.block.id)
+            for other in step.waits:
+                other.awaited = True
+            # Every wait but the last takes a nop of its own before the step.
+            number += max(1, len(step.waits))
+            step.number = number - 1
+
+
+def _require_elements(plan: Plan) -> None:
+    """Raise if even without blocks and nops a rank has too much to keep."""
+    steps = Counter(move.source for move in plan.moves)
+    steps.update(move.target for move in plan.moves)
+    needed = max(steps.values(), default=0) + plan.gpus + 1
+    if needed > MAX_ELEMENTS:
+        raise _too_many_elements(needed)
+
+
+def _too_many_elements(needed: int) -> NotExportable:
+    return NotExportable(
+        "/gpu/elements", f"a rank keeps {MAX_ELEMENTS} elements; {needed} are needed"
+    )
+
+
+def _excess(program: Program, limits: Limits) -> NotExportable | None:
+    """Return the limit that is passed, if any; too long blocks come first."""
+    longest = max(block.length for blocks in program.gpus for block in blocks)
+    if longest > limits.steps:
+        return NotExportable(
+            _TOO_LONG,
+            f"a thread block may have {limits.steps} steps; {longest} are needed on "
+            f"{program.channels} channels",
+        )
+    gpus = program.plan.gpus
+    if gpus > MAX_CHILDREN:
+        return NotExportable("/ngpus", f"at most {MAX_CHILDREN} GPUs; {gpus} are needed")
+    blocks = max(len(gpu) for gpu in program.gpus)
+    if blocks > min(limits.thread_blocks, MAX_CHILDREN):
+        return NotExportable(
+            "/gpu/thread_blocks",
+            f"a GPU may have {min(limits.thread_blocks, MAX_CHILDREN)} thread blocks; "
+            f"{blocks} are needed",
+        )
+    elements = max(sum(1 + block.length for block in gpu) for gpu in program.gpus) + gpus + 1
+    if elements > MAX_ELEMENTS:
+        return _too_many_elements(elements)
+    return None

@@ -1,0 +1,323 @@
+"""Running an MSCCL program on symbols, to see whether it does what it promises.
+
+Every chunk holds a value: which chunk of the whole it is, and the set of GPUs whose
+contributions are in it.  Thread blocks run one after another as far as they can;
+what could differ between two orders on real hardware is reported as a race, so the
+one order that is run speaks for all.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedules.errors import InvalidProgram
+from schedules.export.msccl_dialects import Dialect
+from schedules.export.msccl_program import RECEIVES, SENDS, Block, Instruction, Program, parse
+from schedules.model import Collective
+
+__all__ = ["Program", "replay"]
+
+_Value: TypeAlias = tuple[int, int]
+"""Number of the chunk in the whole, and contributions as a bit mask over GPUs."""
+_Cell: TypeAlias = tuple[str, int]
+_Clock: TypeAlias = NDArray[np.int32]
+_Connection: TypeAlias = tuple[int, int, int]
+
+
+def replay(text: str, dialect: Dialect | str, *, slots: int = 2) -> Program:
+    """Run a program in every mode it allows; return it if it keeps its promise.
+
+    Parameters
+    ----------
+    text : str
+        The file.
+    dialect : Dialect or str
+        Whose rules and names hold.
+    slots : int
+        How many messages a connection takes before the receiver does; 0 makes a
+        sender wait until its message is taken, as large messages do.
+
+    Raises
+    ------
+    InvalidProgram
+        A rule of the format is broken, messages do not match, the program gets
+        stuck, two steps race for a chunk, something is added twice or read before
+        it is written, the input of a call out of place is changed, or the result
+        is wrong.
+
+    Notes
+    -----
+    Order of events: steps of a block in sequence, a step after the one it depends
+    on, a receive after its send.  Two accesses to a chunk, one of them a write, must
+    be ordered by these.  If they all are, every legal order computes the same; and
+    blocks that only wait for messages and free slots get stuck in every order or in
+    none.  Clocks of all B blocks are kept: O(B) time and memory a step.
+
+    Examples
+    --------
+    >>> replay("<algo>", "msccl")
+    Traceback (most recent call last):
+    ...
+    schedules.errors.InvalidProgram: : must be one element, closed at the end
+    """
+    program = parse(text, dialect)
+    _check_messages(program)
+    for inplace in program.modes:
+        _Run(program, inplace, slots).finish()
+    return program
+
+
+def _check_messages(program: Program) -> None:
+    """Raise unless the n-th send and the n-th receive of each connection agree."""
+    counts: dict[_Connection, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+    for gpu, block in _blocks(program):
+        for step in block.steps:
+            if step.type in SENDS:
+                counts[gpu, block.send, block.channel][0].append(step.count)
+            if step.type in RECEIVES:
+                counts[block.recv, gpu, block.channel][1].append(step.count)
+    for (source, target, channel), (sent, taken) in sorted(counts.items()):
+        if sent != taken:
+            raise InvalidProgram(
+                f"/gpu/{source}",
+                f"messages to GPU {target} on channel {channel} must agree in number and "
+                f"cnt: {len(sent)} are sent, {len(taken)} received",
+            )
+
+
+def _blocks(program: Program) -> Iterator[tuple[int, Block]]:
+    for index, gpu in enumerate(program.gpus):
+        for block in gpu.blocks:
+            yield index, block
+
+
+@dataclass(slots=True)
+class _Chunk:
+    """A chunk of a buffer: its value, who wrote it, and who has read it since."""
+
+    value: _Value | None = None
+    writer: tuple[int, int] | None = None
+    readers: dict[int, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Message:
+    values: list[_Value]
+    clock: _Clock
+
+
+@dataclass(slots=True)
+class _Worker:
+    """A thread block at work; ``outgoing`` is what a step has yet to send."""
+
+    index: int
+    gpu: int
+    place: str
+    block: Block
+    clock: _Clock
+    done: int = 0
+    outgoing: list[_Value] | None = None
+    posted: _Message | None = None
+    finished: dict[int, _Clock] = field(default_factory=dict)
+
+
+class _Run:
+    """One run of a program in one mode."""
+
+    def __init__(self, program: Program, inplace: bool, slots: int) -> None:
+        self.program, self.inplace, self.slots = program, inplace, slots
+        self.whole = program.chunks
+        self.share = program.chunks // len(program.gpus)
+        if self.share * len(program.gpus) != program.chunks:
+            raise InvalidProgram("/algo/nchunksperloop", "must be a multiple of ngpus")
+        self.memory: list[dict[_Cell, _Chunk]] = [{} for _ in program.gpus]
+        self.queues: dict[_Connection, deque[_Message]] = defaultdict(deque)
+        self.workers: list[list[_Worker]] = []
+        total = sum(len(gpu.blocks) for gpu in program.gpus)
+        index = 0
+        for at, gpu in enumerate(program.gpus):
+            self.workers.append([])
+            for number, block in enumerate(gpu.blocks):
+                clock = np.full(total, -1, dtype=np.int32)
+                place = f"/gpu/{at}/tb/{number}"
+                self.workers[-1].append(_Worker(index, at, place, block, clock))
+                index += 1
+            self._load(at)
+
+    def _load(self, gpu: int) -> None:
+        gathers = self.program.collective is Collective.ALLGATHER
+        for offset in range(self.share if gathers else self.whole):
+            number = gpu * self.share + offset if gathers else offset
+            self._chunk(gpu, "i", offset).value = (number, 1 << gpu)
+
+    def _cell(self, gpu: int, buffer: str, offset: int) -> _Cell:
+        """Return what a place is called, by one name where buffers overlap in place."""
+        if not self.inplace or buffer == "s":
+            return buffer, offset
+        collective = self.program.collective
+        if collective is Collective.ALLGATHER and buffer == "i":
+            return "o", gpu * self.share + offset
+        if collective is Collective.REDUCE_SCATTER and buffer == "o":
+            return "i", gpu * self.share + offset
+        return ("i" if collective is Collective.REDUCE_SCATTER else "o"), offset
+
+    def _chunk(self, gpu: int, buffer: str, offset: int) -> _Chunk:
+        return self.memory[gpu].setdefault(self._cell(gpu, buffer, offset), _Chunk())
+
+    def finish(self) -> None:
+        """Run until nothing moves, then compare with the postcondition."""
+        active = [worker for group in self.workers for worker in group]
+        moved = True
+        while moved and active:
+            moved = False
+            for worker in active:
+                while self._advance(worker):
+                    moved = True
+            active = [worker for worker in active if worker.done < len(worker.block.steps)]
+        if active:
+            stuck = ", ".join(f"{worker.place}/step/{worker.done}" for worker in active[:5])
+            raise InvalidProgram(
+                active[0].place,
+                f"the program must not get stuck; {len(active)} thread blocks wait: {stuck}",
+            )
+        self._check_result()
+
+    def _advance(self, worker: _Worker) -> bool:
+        """Do the next part of a block's next step; return whether there was any."""
+        if worker.done == len(worker.block.steps):
+            return False
+        step = worker.block.steps[worker.done]
+        if worker.posted is not None:
+            connection = (worker.gpu, worker.block.send, worker.block.channel)
+            if any(message is worker.posted for message in self.queues[connection]):
+                return False
+            self._complete(worker)
+            return True
+        begins = worker.outgoing is None
+        if begins and not self._begin(worker, step):
+            return False
+        if step.type in SENDS and not self._post(worker):
+            # A step that received and must now wait to send has freed a slot.
+            return begins
+        if worker.posted is None:
+            self._complete(worker)
+        return True
+
+    def _begin(self, worker: _Worker, step: Instruction) -> bool:
+        """Wait, receive and compute; False while something is missing."""
+        waited: _Clock | None = None
+        if step.wait_block >= 0:
+            other = self.workers[worker.gpu][step.wait_block]
+            if step.wait_step not in other.finished:
+                return False
+            waited = other.finished[step.wait_step]
+        message: _Message | None = None
+        if step.type in RECEIVES:
+            queue = self.queues[worker.block.recv, worker.gpu, worker.block.channel]
+            if not queue:
+                return False
+            message = queue.popleft()
+        for clock in (waited, message.clock if message else None):
+            if clock is not None:
+                np.maximum(worker.clock, clock, out=worker.clock)
+        worker.clock[worker.index] = worker.done
+        worker.outgoing = self._compute(worker, step, message)
+        return True
+
+    def _compute(
+        self, worker: _Worker, step: Instruction, message: _Message | None
+    ) -> list[_Value]:
+        values = message.values if message else None
+        if step.reads:
+            held = [self._read(worker, step, at) for at in range(step.count)]
+            if step.type in ("s", "cpy"):
+                values = held
+            elif step.type == "re":
+                goal = [self._read(worker, step, at, goal=True) for at in range(step.count)]
+                values = [self._add(worker, *pair) for pair in zip(goal, held, strict=True)]
+            elif values is not None:
+                values = [self._add(worker, *pair) for pair in zip(values, held, strict=True)]
+        if step.writes and values is not None and not self._is_idle(worker, step):
+            for at, value in enumerate(values):
+                self._write(worker, step, at, value)
+        return values or []
+
+    def _is_idle(self, worker: _Worker, step: Instruction) -> bool:
+        """Tell whether a step copies a place to itself, as one may in place."""
+        return step.type == "cpy" and self._cell(
+            worker.gpu, step.source_buffer, step.source_offset
+        ) == self._cell(worker.gpu, step.target_buffer, step.target_offset)
+
+    def _post(self, worker: _Worker) -> bool:
+        queue = self.queues[worker.gpu, worker.block.send, worker.block.channel]
+        if len(queue) >= max(1, self.slots):
+            return False
+        message = _Message(worker.outgoing or [], worker.clock.copy())
+        queue.append(message)
+        if self.slots == 0:
+            worker.posted = message
+        return True
+
+    def _complete(self, worker: _Worker) -> None:
+        if worker.block.steps[worker.done].is_awaited:
+            worker.finished[worker.done] = worker.clock.copy()
+        worker.done += 1
+        worker.outgoing = worker.posted = None
+
+    def _read(self, worker: _Worker, step: Instruction, at: int, goal: bool = False) -> _Value:
+        buffer, offset = (
+            (step.target_buffer, step.target_offset)
+            if goal
+            else (step.source_buffer, step.source_offset)
+        )
+        chunk = self._chunk(worker.gpu, buffer, offset + at)
+        self._require_after(worker, chunk.writer, buffer, offset + at)
+        if chunk.value is None:
+            raise self._error(worker, f"reads {buffer}[{offset + at}], which was never written")
+        chunk.readers[worker.index] = worker.done
+        return chunk.value
+
+    def _write(self, worker: _Worker, step: Instruction, at: int, value: _Value) -> None:
+        buffer, offset = step.target_buffer, step.target_offset + at
+        if buffer == "i" and not self.inplace:
+            raise self._error(worker, "the input of a call out of place must not change")
+        chunk = self._chunk(worker.gpu, buffer, offset)
+        for access in (chunk.writer, *chunk.readers.items()):
+            self._require_after(worker, access, buffer, offset)
+        chunk.value, chunk.writer, chunk.readers = value, (worker.index, worker.done), {}
+
+    def _require_after(
+        self, worker: _Worker, access: tuple[int, int] | None, buffer: str, offset: int
+    ) -> None:
+        if access is not None and worker.clock[access[0]] < access[1]:
+            raise self._error(
+                worker, f"races for {buffer}[{offset}] with another thread block of its GPU"
+            )
+
+    def _add(self, worker: _Worker, one: _Value, other: _Value) -> _Value:
+        if one[0] != other[0]:
+            raise self._error(worker, f"adds chunk {one[0]} to chunk {other[0]}")
+        if one[1] & other[1]:
+            raise self._error(worker, f"adds a contribution to chunk {one[0]} twice")
+        return one[0], one[1] | other[1]
+
+    def _error(self, worker: _Worker, rule: str) -> InvalidProgram:
+        return InvalidProgram(f"{worker.place}/step/{worker.done}", rule)
+
+    def _check_result(self) -> None:
+        gathers = self.program.collective is Collective.ALLGATHER
+        scatters = self.program.collective is Collective.REDUCE_SCATTER
+        everyone = (1 << len(self.program.gpus)) - 1
+        for gpu in range(len(self.program.gpus)):
+            for offset in range(self.share if scatters else self.whole):
+                number = gpu * self.share + offset if scatters else offset
+                mask = 1 << (number // self.share) if gathers else everyone
+                value = self._chunk(gpu, "o", offset).value
+                if value != (number, mask):
+                    raise InvalidProgram(
+                        f"/gpu/{gpu}", f"o[{offset}] must end as chunk {number}, complete"
+                    )
