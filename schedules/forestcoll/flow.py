@@ -171,7 +171,8 @@ def send(arcs, capacity, flow, supply, sink, want, scratch):
     while sent < want:
         if not _search(arcs, capacity, flow, supply, sink, want - sent, scratch):
             break
-        scratch.cursor[: len(arcs.start) - 1] = arcs.start[:-1]
+        for node in range(len(arcs.start) - 1):
+            scratch.cursor[node] = arcs.start[node]
         while sent < want:
             amount = _descend(arcs, capacity, flow, supply, sink, want - sent, scratch)
             if amount == 0:

@@ -25,13 +25,15 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from schedules.forestcoll.flow import Arcs, Scratch, scratch_for, send
+from schedules.forestcoll.flow import UNLIMITED, Arcs, Scratch, scratch_for, send
 
 __all__ = ["Forest", "Stack", "forest_for", "grow", "plant", "stack_for", "warm_up"]
 
 Ints = NDArray[np.int64]
 
 BROKEN = -1
+# Plain 0 and 1 would make numba compile a version of every function for these values.
+NONE, ONE = np.int64(0), np.int64(1)
 
 
 class Forest(NamedTuple):
@@ -61,8 +63,9 @@ class Forest(NamedTuple):
 class Stack(NamedTuple):
     """The groups of the root at work; index ``depth[0] - 1`` is the one that grows.
 
-    Per group: number of nodes (``size``), ``multiplicity``, and where its scan for edges
-    stands (``node``: index into order, ``move``: index into moves).  Per node: ``order``
+    Per group: number of nodes (``size``), ``multiplicity``, and where its growth stands:
+    nodes order[first:last] are the ``first``..``last`` of the deepest full level, and
+    ``turn`` more nodes were offered a place below them.  Per node: ``order``
     and ``edge`` in which the growing tree took nodes and arcs, ``joined`` its place there
     or -1.  For the flows of groups left behind: ``owner`` (the smallest that holds the
     node), ``entered`` units per node, ``passed`` units from a group to the next smaller.
@@ -71,8 +74,9 @@ class Stack(NamedTuple):
     depth: Ints
     size: Ints
     multiplicity: Ints
-    node: Ints
-    move: Ints
+    first: Ints
+    last: Ints
+    turn: Ints
     order: Ints
     edge: Ints
     joined: Ints
@@ -122,8 +126,9 @@ def stack_for(arcs: Arcs) -> Stack:
         depth=fresh(1),
         size=fresh(groups),
         multiplicity=fresh(groups),
-        node=fresh(groups),
-        move=fresh(groups),
+        first=fresh(groups),
+        last=fresh(groups),
+        turn=fresh(groups),
         order=fresh(nodes, -1),
         edge=fresh(nodes),
         joined=fresh(nodes, -1),
@@ -208,7 +213,7 @@ def _see(forest, state, after, by, filled):
     return filled + 1
 
 
-ENTER, LEAVE, PASS, RETURN = -1, -2, -3, -4
+ENTER, LEAVE, PASS, RETURN = (np.int64(code) for code in (-1, -2, -3, -4))
 
 
 @njit(cache=True, nogil=True)
@@ -238,7 +243,7 @@ def _find(forest, stack, flow, sink, groups):
     after[: nodes + groups] = -1
     after[sink] = sink
     queue[0] = sink
-    index, filled = 0, 1
+    index, filled = 0, ONE
     while index < filled:
         state = queue[index]
         index += 1
@@ -326,7 +331,7 @@ def _clip(forest, stack, flow, arc, sink):
     flow[arc] -= excess
     forest.supply[forest.arcs.tail[arc]] += excess
     after = forest.arcs.head[arc]
-    excess -= _deliver(forest, stack, flow, after, excess, 0)
+    excess -= _deliver(forest, stack, flow, after, excess, NONE)
     # The rest no longer arrives at the head; what waits at nodes on the way makes up for it.
     return _withdraw(forest, flow, after, sink, excess)
 
@@ -353,14 +358,14 @@ def _mend(forest, stack, roots, index, trees_per_root, sink):
     forest.noted[sink] = count
     if clipped:
         waiting = np.sum(forest.supply)
-        return _deliver(forest, stack, flow, sink, waiting, 0) == waiting
+        return _deliver(forest, stack, flow, sink, waiting, NONE) == waiting
     return True
 
 
 @njit(cache=True, nogil=True)
 def _admit(forest, stack, flow, sink, groups):
     """Add the units of the groups left behind to the flow."""
-    total, first = 0, 0
+    total, first = NONE, 0
     for group in range(groups):
         for index in range(first, stack.size[group]):
             stack.owner[stack.order[index]] = group
@@ -419,8 +424,9 @@ def plant(forest, stack, root, trees_per_root):
     stack.depth[0] = 1
     stack.size[0] = 1
     stack.multiplicity[0] = trees_per_root
-    stack.node[0] = 0
-    stack.move[0] = forest.arcs.start[root]
+    stack.first[0] = 0
+    stack.last[0] = 1
+    stack.turn[0] = 0
 
 
 @njit(cache=True, nogil=True)
@@ -429,57 +435,98 @@ def _cut_off(stack, copies):
     top = stack.depth[0] - 1
     stack.depth[0] += 1
     stack.size[top + 1] = stack.size[top]
-    stack.node[top + 1] = stack.node[top]
-    stack.move[top + 1] = stack.move[top]
+    stack.first[top + 1] = stack.first[top]
+    stack.last[top + 1] = stack.last[top]
+    stack.turn[top + 1] = stack.turn[top]
     stack.multiplicity[top + 1] = copies
     stack.multiplicity[top] -= copies
     return top + 1
 
 
 @njit(cache=True, nogil=True)
+def _widest(forest, stack, sink, top, bound):
+    """Return the widest arc below code ``bound`` from the full level into ``sink``.
+
+    Codes order arcs by room, then the first listed first; returns (code, arc), or
+    (0, BROKEN).
+    """
+    tail, _, start, moves = forest.arcs
+    best, chosen, arcs = NONE, BROKEN, len(tail)
+    for place in range(start[sink], start[sink + 1]):
+        arc = moves[place] >> 1
+        if moves[place] & 1 or forest.capacity[arc] == 0:
+            continue
+        joined = stack.joined[tail[arc]]
+        if joined < stack.first[top] or joined >= stack.last[top]:
+            continue
+        code = forest.capacity[arc] * arcs + arcs - arc
+        if best < code < bound:
+            best, chosen = code, arc
+    return best, chosen
+
+
+@njit(cache=True, nogil=True)
+def _join(forest, stack, top, arc, copies):
+    """Give the arc's head to the growing group."""
+    forest.capacity[arc] -= copies
+    forest.changes[forest.changed[0] % len(forest.changes)] = arc
+    forest.changed[0] += 1
+    size = stack.size[top]
+    stack.order[size] = forest.arcs.head[arc]
+    stack.joined[stack.order[size]] = size
+    stack.edge[size - 1] = arc
+    stack.size[top] = size + 1
+
+
+@njit(cache=True, nogil=True)
+def _place(forest, stack, roots, index, trees_per_root, sink):
+    """Hang ``sink`` below the full level of the growing group, if there is room at all.
+
+    Copies without room are cut off.  Returns False on a bug.
+    """
+    top, bound = stack.depth[0] - 1, UNLIMITED
+    while True:
+        bound, arc = _widest(forest, stack, sink, top, bound)
+        if arc == BROKEN:
+            return True
+        if not _mend(forest, stack, roots, index, trees_per_root, sink):
+            return False
+        most = stack.multiplicity[top]
+        copies = _copies(forest, stack, forest.flow[sink], arc, top, most)
+        if copies < 0:
+            return False
+        if copies > 0:
+            if copies < most:
+                top = _cut_off(stack, copies)
+            _join(forest, stack, top, arc, copies)
+            return True
+
+
+@njit(cache=True, nogil=True)
 def grow(forest, stack, roots, index, trees_per_root):
     """Finish the growing group; return its multiplicity, or BROKEN on a bug.
 
-    Its arcs are left in ``stack.edge``, in breadth-first order.  Scans nodes in the order
-    they joined and their arcs once: room for an edge never grows, so what failed once
-    fails for good, and for the groups cut off meanwhile too.
+    Its arcs are left in ``stack.edge``, in breadth-first order.  Level by level, every
+    node left is offered a place, by the arc with most room first.  Room for an edge never
+    grows: what failed once fails for good, and for the groups cut off meanwhile too.
     """
-    arcs, nodes = forest.arcs, len(forest.supply)
+    nodes = len(forest.supply)
     top = stack.depth[0] - 1
     for place in range(stack.size[top], nodes):
         if stack.order[place] >= 0:
             stack.joined[stack.order[place]] = -1
             stack.order[place] = -1
     while stack.size[top] < nodes:
-        node = stack.order[stack.node[top]]
-        if stack.move[top] == arcs.start[node + 1]:
-            stack.node[top] += 1
-            if stack.node[top] == stack.size[top]:
+        if stack.turn[top] == nodes:
+            stack.first[top], stack.last[top] = stack.last[top], stack.size[top]
+            stack.turn[top] = 0
+            if stack.first[top] == stack.last[top]:
                 return BROKEN
-            stack.move[top] = arcs.start[stack.order[stack.node[top]]]
-            continue
-        move = arcs.moves[stack.move[top]]
-        stack.move[top] += 1
-        arc, sink = move >> 1, arcs.head[move >> 1]
-        if not move & 1 or stack.joined[sink] >= 0 or forest.capacity[arc] == 0:
-            continue
-        if not _mend(forest, stack, roots, index, trees_per_root, sink):
-            return BROKEN
-        most = stack.multiplicity[top]
-        copies = _copies(forest, stack, forest.flow[sink], arc, top, most)
-        if copies < 0:
-            return BROKEN
-        if copies == 0:
-            continue
-        if copies < most:
-            top = _cut_off(stack, copies)
-        forest.capacity[arc] -= copies
-        forest.changes[forest.changed[0] % len(forest.changes)] = arc
-        forest.changed[0] += 1
-        size = stack.size[top]
-        stack.order[size] = sink
-        stack.joined[sink] = size
-        stack.edge[size - 1] = arc
-        stack.size[top] = size + 1
+        sink = (roots[index] + stack.turn[top]) % nodes
+        if stack.joined[sink] < 0:
+            if not _place(forest, stack, roots, index, trees_per_root, sink):
+                return BROKEN
+            top = stack.depth[0] - 1
+        stack.turn[top] += 1
     stack.depth[0] -= 1
     return stack.multiplicity[top]

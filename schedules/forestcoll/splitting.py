@@ -79,7 +79,7 @@ class Splitter:
         others = [(u, t) for u, t in pairs if u != t]
         # Ways that do not exist yet are worth most: boxes are joined before neighbours are.
         for choice in (new, others):
-            trial.split(even_shares(choice, *trial.left()))
+            trial.split(even_shares(choice, *trial.left(), self.trees_per_root))
         for pair in sorted(pairs, key=lambda pair: (pair[0] == pair[1], pair in self.capacities)):
             trial.split({pair: trial.room(pair)})
         into, onward = trial.left()
@@ -235,14 +235,17 @@ class _Trial:
         return index, int(missing)
 
 
-def even_shares(pairs: list[Pair], into: dict[int, int], onward: dict[int, int]) -> dict[Pair, int]:
-    """Return how much to split off for each pair, as evenly as whole numbers allow.
+def even_shares(
+    pairs: list[Pair], into: dict[int, int], onward: dict[int, int], portion: int
+) -> dict[Pair, int]:
+    """Return how much to split off for each pair, as evenly as whole portions allow.
 
     Rounds of equal shares for all pairs whose ends both have units left, then of single
-    units, in the order of how far apart the ends are listed: for a switch whose neighbours
-    are all alike each distance is a perfect matching.
+    portions, in the order of how far apart the ends are listed: for a switch whose
+    neighbours are all alike each distance is a perfect matching.  An arc that carries whole
+    portions of k units never forces equal trees of one root apart.
 
-    >>> even_shares([(0, 1), (1, 0), (0, 2)], {0: 3, 1: 1}, {0: 1, 1: 1, 2: 5})
+    >>> even_shares([(0, 1), (1, 0), (0, 2)], {0: 3, 1: 1}, {0: 1, 1: 1, 2: 5}, 1)
     {(0, 1): 1, (0, 2): 2, (1, 0): 1}
     """
     into, onward = dict(into), dict(onward)
@@ -264,7 +267,7 @@ def even_shares(pairs: list[Pair], into: dict[int, int], onward: dict[int, int])
             min(onward[t] // count for t, count in use_out.items()),
         )
         for u, t in pairs:
-            amount = min(max(share, 1), into[u], onward[t])
+            amount = min(max(share // portion, 1) * portion, into[u], onward[t])
             into[u] -= amount
             onward[t] -= amount
             if amount:
