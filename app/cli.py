@@ -335,12 +335,14 @@ def _context() -> "Iterator[Context]":
 
 def _source(text: str, context: "Context") -> "TopologySource":
     """Tell a file from a recipe, a fabric's name and an id."""
-    from app.files import read_json
+    from app.files import UnusableFile, read_json
     from app.schemas import TopologySource
 
     path = Path(text)
     if _exists(path) or ("(" not in text and text.endswith((".json", ".json.gz"))):
         document = read_json(path, context.settings)
+        if not isinstance(document, dict):
+            raise UnusableFile(path, "must be a JSON object with schema topology/1")
         return TopologySource.model_validate({"document": document})
     if re.fullmatch("[0-9a-f]{64}", text):
         return TopologySource(id=text)

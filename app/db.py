@@ -102,15 +102,17 @@ def require_head(engine: Engine) -> None:
 def migrate(engine: Engine, revision: str = "head") -> None:
     """Bring the tables to a revision, up or down; safe when several processes do it."""
     from alembic import command
+    from alembic.util import CommandError
 
     with _reached(engine) as connection:
         _lock(connection)
         config = _alembic_config()
         config.attributes["connection"] = connection
-        if revision == "base" or revision < (_revision(connection) or ""):
-            command.downgrade(config, revision)
-        else:
-            command.upgrade(config, revision)
+        down = revision == "base" or revision < (_revision(connection) or "")
+        try:
+            (command.downgrade if down else command.upgrade)(config, revision)
+        except CommandError as error:
+            raise DatabaseNotReady(f"revision: {_first_line(error)}") from None
         connection.commit()
 
 

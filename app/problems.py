@@ -127,12 +127,27 @@ def field_errors(error: ValidationError | RequestValidationError) -> list[FieldE
     return [_field_error(entry) for entry in error.errors()]
 
 
+_SENTENCES = {
+    "missing": "is missing",
+    "extra_forbidden": "is not a field of this request",
+    "dict_type": "must be a JSON object",
+    "model_type": "must be a JSON object",
+    "model_attributes_type": "must be a JSON object",
+}
+
+
+def _plain(message: str) -> str:
+    """Say what pydantic says in the form of all our errors: what must hold."""
+    message = message.removeprefix("Value error, ").removeprefix("Input ")
+    return message.replace("should ", "must ", 1)
+
+
 def _field_error(entry: Any) -> FieldError:
     place: Sequence[Any] = entry["loc"]
     if place and place[0] in ("body", "query", "path", "header"):
         place = place[1:]
     escaped = (str(part).replace("~", "~0").replace("/", "~1") for part in place)
-    detail = entry["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    detail = _SENTENCES.get(entry["type"]) or _plain(entry["msg"])
     return FieldError(pointer="".join(f"/{part}" for part in escaped), detail=detail)
 
 

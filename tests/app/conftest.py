@@ -1,6 +1,5 @@
 """Fixtures: a real database, the service around it, the command line, PostgreSQL."""
 
-import glob
 import os
 import pwd
 import shutil
@@ -67,8 +66,8 @@ def topoloom(
 def postgres_server() -> Iterator[str]:
     """Start a private PostgreSQL in a temporary folder; yield the URL of its maintenance
     database.  Skip where there is none."""
-    found = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"))
-    initdb = shutil.which("initdb") or (found[-1] if found else None)
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    initdb = shutil.which("initdb") or (str(found[-1]) if found else None)
     if initdb is None:
         pytest.skip("PostgreSQL is not installed: no initdb found")
     folder = Path(tempfile.mkdtemp(prefix="topoloom-pg-"))

@@ -104,7 +104,7 @@ def test_a_postgresql_database_is_not_migrated_behind_its_owners_back(postgres_u
     ],
 )
 def test_an_unusable_database_is_one_clear_error(url):
-    with pytest.raises(DatabaseNotReady, match="^database_url: ") as caught:
+    with pytest.raises(DatabaseNotReady, match=r"^database_url: ") as caught:
         open_database(url)
     assert "\n" not in str(caught.value)
 

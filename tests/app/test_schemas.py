@@ -1,0 +1,115 @@
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from app.schemas import DesignRequest, TopologySource, parse_bytes
+
+QUESTION = {"nodes": 12, "degree": 4, "collective": "allreduce", "bytes": "1MB"}
+
+
+def ask(**changes):
+    return DesignRequest.model_validate(QUESTION | changes)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("1", 1),
+        ("7B", 7),
+        ("1KB", 10**3),
+        ("1kb", 10**3),
+        ("1MB", 10**6),
+        ("1 GB", 10**9),
+        ("2TB", 2 * 10**12),
+        ("1KiB", 2**10),
+        ("1mib", 2**20),
+        ("3GiB", 3 * 2**30),
+        ("1TiB", 2**40),
+        (123, 123),
+    ],
+)
+def test_sizes_are_read_with_binary_and_decimal_suffixes(text, size):
+    assert parse_bytes(text) == size
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "0", 0, -1, "-1", "0MiB", "1.5MB", "1K", "1 XB", "MB", "1e6", True, None, 1.0, [], "١MB",
+     "1MB\n", "9" * 13, 10**24 + 1],
+)  # fmt: skip
+def test_what_is_no_positive_size_is_refused(text):
+    with pytest.raises(ValueError, match="must be"):
+        parse_bytes(text)
+
+
+@given(st.integers(1, 10**12 - 1), st.sampled_from(["", "B", "KB", "MiB", "TB"]))
+def test_a_suffix_multiplies(number, suffix):
+    assert parse_bytes(f"{number}{suffix}") == number * parse_bytes(f"1{suffix}")
+
+
+def test_units_are_converted_exactly():
+    request = ask(node_gbps=0.1, alpha_us=0.7)
+    assert request.bytes_per_second == Fraction(12_500_000)
+    assert request.alpha_seconds == Fraction(7, 10**7)
+    assert ask(node_gbps="0.1").bytes_per_second == request.bytes_per_second
+
+
+def test_one_question_has_one_canonical_form():
+    expected = {
+        "nodes": 12,
+        "degree": 4,
+        "links": "unidirectional",
+        "parallel_links": False,
+        "collective": "allreduce",
+        "bytes": 10**6,
+        "node_gbps": 100,
+        "alpha_us": 10,
+    }
+    assert ask().canonical() == expected
+    assert ask(bytes=10**6, node_gbps=100.0, alpha_us="10").canonical() == expected
+    assert ask(node_gbps=Decimal("12.5")).canonical()["node_gbps"] == 12.5
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("nodes", 1),
+        ("nodes", 0),
+        ("nodes", -3),
+        ("nodes", 12.5),
+        ("nodes", "12"),
+        ("nodes", True),
+        ("nodes", 10**7),
+        ("degree", 0),
+        ("degree", None),
+        ("links", "both"),
+        ("collective", "gossip"),
+        ("collective", "alltoall"),
+        ("node_gbps", 0),
+        ("node_gbps", -1),
+        ("node_gbps", float("nan")),
+        ("node_gbps", float("inf")),
+        ("node_gbps", 10**12),
+        ("node_gbps", True),
+        ("alpha_us", 0),
+        ("alpha_us", "NaN"),
+        ("parallel_links", "yes"),
+        ("surprise", 1),
+    ],
+)
+def test_every_bad_value_is_refused_by_the_name_of_its_field(field, value):
+    with pytest.raises(ValidationError) as caught:
+        ask(**{field: value})
+    assert [error["loc"] for error in caught.value.errors()] == [(field,)]
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"recipe": "A()", "fabric": "b"}, {"recipe": None}, {"x": 1}]
+)
+def test_a_topology_is_named_in_exactly_one_way(given):
+    with pytest.raises(ValidationError):
+        TopologySource.model_validate(given)
