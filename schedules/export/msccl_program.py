@@ -1,13 +1,11 @@
 """Reading MSCCL XML: from text to a program that keeps the rules of its dialect.
 
-The reader accepts what the hand-written readers of the run times accept: elements,
-attributes in double quotes separated by single spaces, comments.  No declaration, no
-entities, no text.  It knows nothing of how programs are written.
+The rules are those of the run times' readers, and those whose breach would hang them.
+Nothing here knows how programs are written.
 """
 
-import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from schedules.errors import InvalidProgram
@@ -21,33 +19,16 @@ from schedules.export.msccl_dialects import (
     Dialect,
     Limits,
 )
+from schedules.export.msccl_elements import Element, read_elements
 from schedules.model import Collective
 
-__all__ = ["MAX_CHARACTERS", "RECEIVES", "SENDS", "Block", "Gpu", "Instruction", "Program", "parse"]
-
-MAX_CHARACTERS = 1 << 28
-MAX_ATTRIBUTES = 16
+__all__ = ["RECEIVES", "SENDS", "Block", "Gpu", "Instruction", "Program", "parse"]
 
 RECEIVES = frozenset({"r", "rcs", "rrs", "rrc", "rrcs"})
 SENDS = frozenset({"s", "rcs", "rrs", "rrcs"})
 _READS = frozenset({"s", "rrs", "rrc", "rrcs", "cpy", "re"})
 _WRITES = frozenset({"r", "rcs", "rrc", "rrcs", "cpy", "re"})
 _TYPES = RECEIVES | SENDS | {"cpy", "re", "nop"}
-
-_TOKEN = re.compile(
-    r"\s*(?:<!--.*?-->|<(?P<close>/?)(?P<name>[a-z]+)"
-    r'(?P<attributes>(?: [A-Za-z_]+="[^"<>&]*")*)(?P<single>/?)>)',
-    re.DOTALL,
-)
-_ATTRIBUTE = re.compile(r' ([A-Za-z_]+)="([^"]*)"')
-_NUMBER = re.compile(r"-1|0|[1-9][0-9]{0,14}")
-
-
-@dataclass(slots=True)
-class _Element:
-    name: str
-    attributes: dict[str, str]
-    children: "list[_Element]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,22 +101,22 @@ def parse(text: str, dialect: Dialect | str) -> Program:
     schedules.errors.InvalidProgram: /algo/name: is missing
     """
     limits = DIALECTS[Dialect.of(dialect)]
-    root = _tree(text)
+    root = read_elements(text)
     if root.name != "algo":
         raise InvalidProgram("", "the outermost element must be algo")
     names = {name: collective for collective, name in limits.collectives.items()}
-    title = _text(root, "name", "/algo")
+    title = root.text("name", "/algo")
     if len(title) > MAX_NAME:
         raise InvalidProgram("/algo/name", f"must have at most {MAX_NAME} characters")
-    _choice(root, "proto", "/algo", ("Simple", "LL", "LL128"))
-    collective = names[_choice(root, "coll", "/algo", tuple(names))]
-    count = _number(root, "ngpus", "/algo", 2, MAX_CHILDREN)
-    channels = _number(root, "nchannels", "/algo", 1, limits.channels)
-    chunks = _number(root, "nchunksperloop", "/algo", 1)
+    root.choice("proto", "/algo", ("Simple", "LL", "LL128"))
+    collective = names[root.choice("coll", "/algo", tuple(names))]
+    count = root.number("ngpus", "/algo", 2, MAX_CHILDREN)
+    channels = root.number("nchannels", "/algo", 1, limits.channels)
+    chunks = root.number("nchunksperloop", "/algo", 1)
     _check_bytes(root, limits)
     gpus: dict[int, Gpu] = {}
-    for element in _children(root, "gpu", "/algo"):
-        index = _number(element, "id", "/algo/gpu", 0, count - 1)
+    for element in root.children("gpu", "/algo"):
+        index = element.number("id", "/algo/gpu", 0, count - 1)
         if index in gpus:
             raise InvalidProgram(f"/gpu/{index}", "must be described once")
         gpus[index] = _gpu(element, index, count, channels, limits)
@@ -152,57 +133,19 @@ def parse(text: str, dialect: Dialect | str) -> Program:
     return program
 
 
-def _tree(text: str) -> _Element:
-    if len(text) > MAX_CHARACTERS:
-        raise InvalidProgram("", f"must have at most {MAX_CHARACTERS} characters")
-    top = _Element("", {}, [])
-    open_elements = [top]
-    position, end = 0, len(text.rstrip())
-    while position < end:
-        token = _TOKEN.match(text, position)
-        if token is None:
-            line = text.count("\n", 0, position) + 1
-            raise InvalidProgram(f"/line/{line}", "must go on with an element of the format")
-        position = token.end()
-        name = token["name"]
-        if name is None:
-            continue
-        if token["close"]:
-            if open_elements[-1].name != name or token["attributes"] or token["single"]:
-                raise InvalidProgram(f"/{name}", "must be closed where it was opened")
-            open_elements.pop()
-            continue
-        element = _Element(name, _attributes(token["attributes"], name), [])
-        open_elements[-1].children.append(element)
-        if len(open_elements[-1].children) > MAX_CHILDREN:
-            raise InvalidProgram(f"/{name}", f"at most {MAX_CHILDREN} may follow one another")
-        if not token["single"]:
-            open_elements.append(element)
-    if len(open_elements) > 1 or len(top.children) != 1:
-        raise InvalidProgram("", "must be one element, closed at the end")
-    return top.children[0]
-
-
-def _attributes(text: str, name: str) -> dict[str, str]:
-    pairs = _ATTRIBUTE.findall(text)
-    if len(pairs) > MAX_ATTRIBUTES or len(dict(pairs)) < len(pairs):
-        raise InvalidProgram(f"/{name}", f"must have at most {MAX_ATTRIBUTES} different attributes")
-    return dict(pairs)
-
-
-def _gpu(element: _Element, index: int, gpus: int, channels: int, limits: Limits) -> Gpu:
+def _gpu(element: Element, index: int, gpus: int, channels: int, limits: Limits) -> Gpu:
     place = f"/gpu/{index}"
-    sizes = {buffer: _number(element, f"{buffer}_chunks", place, 0) for buffer in "ios"}
+    sizes = {buffer: element.number(f"{buffer}_chunks", place, 0) for buffer in "ios"}
     blocks: dict[int, Block] = {}
-    for child in _children(element, "tb", place):
-        at = _number(child, "id", f"{place}/tb", 0, limits.thread_blocks - 1)
+    for child in element.children("tb", place):
+        at = child.number("id", f"{place}/tb", 0, limits.thread_blocks - 1)
         here = f"{place}/tb/{at}"
         if at in blocks:
             raise InvalidProgram(here, "must be described once")
-        peers = [_number(child, way, here, -1, gpus - 1) for way in ("send", "recv")]
+        peers = [child.number(way, here, -1, gpus - 1) for way in ("send", "recv")]
         if index in peers:
             raise InvalidProgram(here, "a GPU must not be its own peer")
-        channel = _number(child, "chan", here, 0, channels - 1)
+        channel = child.number("chan", here, 0, channels - 1)
         blocks[at] = Block(peers[0], peers[1], channel, _steps(child, here, sizes, limits))
     if sorted(blocks) != list(range(len(blocks))):
         raise InvalidProgram(place, "the ids of thread blocks must leave no gap")
@@ -213,27 +156,27 @@ def _gpu(element: _Element, index: int, gpus: int, channels: int, limits: Limits
 
 
 def _steps(
-    block: _Element, place: str, sizes: dict[str, int], limits: Limits
+    block: Element, place: str, sizes: dict[str, int], limits: Limits
 ) -> tuple[Instruction, ...]:
     steps = []
-    for at, element in enumerate(_children(block, "step", place)):
+    for at, element in enumerate(block.children("step", place)):
         here = f"{place}/step/{at}"
         if at >= limits.steps:
             raise InvalidProgram(here, f"a thread block may have {limits.steps} steps")
-        if _number(element, "s", here, 0) != at:
+        if element.number("s", here, 0) != at:
             raise InvalidProgram(here, "steps must be numbered in order, without gap")
-        kind = _choice(element, "type", here, tuple(sorted(_TYPES)))
+        kind = element.choice("type", here, tuple(sorted(_TYPES)))
         least, most = (0, 0) if kind == "nop" else (1, MAX_COUNT)
         step = Instruction(
             kind,
-            _choice(element, "srcbuf", here, ("i", "o", "s")),
-            _number(element, "srcoff", here, -1),
-            _choice(element, "dstbuf", here, ("i", "o", "s")),
-            _number(element, "dstoff", here, -1),
-            _number(element, "cnt", here, least, most),
-            _number(element, "depid", here, -1),
-            _number(element, "deps", here, -1),
-            _number(element, "hasdep", here, 0, 1) == 1,
+            element.choice("srcbuf", here, ("i", "o", "s")),
+            element.number("srcoff", here, -1),
+            element.choice("dstbuf", here, ("i", "o", "s")),
+            element.number("dstoff", here, -1),
+            element.number("cnt", here, least, most),
+            element.number("depid", here, -1),
+            element.number("deps", here, -1),
+            element.number("hasdep", here, 0, 1) == 1,
         )
         ends = (
             (step.reads, step.source_buffer, step.source_offset),
@@ -296,21 +239,21 @@ def _check_steps(gpu: Gpu, place: str) -> None:
             raise InvalidProgram(f"{place}/tb/{at}", "a nop must be followed by a step")
 
 
-def _modes(root: _Element, limits: Limits) -> tuple[bool, ...]:
-    inside = _number(root, "inplace", "/algo", 0, 1) == 1
+def _modes(root: Element, limits: Limits) -> tuple[bool, ...]:
+    inside = root.number("inplace", "/algo", 0, 1) == 1
     if not limits.says_outofplace:
         return (inside,)
-    outside = _number(root, "outofplace", "/algo", 0, 1) == 1
+    outside = root.number("outofplace", "/algo", 0, 1) == 1
     modes = (False,) * outside + (True,) * inside
     if not modes:
         raise InvalidProgram("/algo", "must serve calls in place or out of place")
     return modes
 
 
-def _check_bytes(root: _Element, limits: Limits) -> None:
+def _check_bytes(root: Element, limits: Limits) -> None:
     for name in ("minBytes", "maxBytes"):
         if limits.says_outofplace or name in root.attributes:
-            _number(root, name, "/algo", 0)
+            root.number(name, "/algo", 0)
 
 
 def _check_sizes(program: Program) -> None:
@@ -329,34 +272,3 @@ def _check_sizes(program: Program) -> None:
                     f"/gpu/{index}/{buffer}_chunks",
                     f"times {share} must be nchunksperloop, {program.chunks}",
                 )
-
-
-def _children(element: _Element, name: str, place: str) -> Iterator[_Element]:
-    for child in element.children:
-        if child.name != name:
-            raise InvalidProgram(place, f"may hold {name} only, not {child.name}")
-        yield child
-    if name == "step":
-        for child in element.children:
-            if child.children:
-                raise InvalidProgram(place, "a step must be empty")
-
-
-def _text(element: _Element, key: str, place: str) -> str:
-    if key not in element.attributes:
-        raise InvalidProgram(f"{place}/{key}", "is missing")
-    return element.attributes[key]
-
-
-def _choice(element: _Element, key: str, place: str, choices: tuple[str, ...]) -> str:
-    value = _text(element, key, place)
-    if value not in choices:
-        raise InvalidProgram(f"{place}/{key}", f"must be one of {', '.join(choices)}")
-    return value
-
-
-def _number(element: _Element, key: str, place: str, least: int, most: int = 10**15) -> int:
-    value = _text(element, key, place)
-    if not _NUMBER.fullmatch(value) or not least <= int(value) <= most:
-        raise InvalidProgram(f"{place}/{key}", f"must be an integer from {least} to {most}")
-    return int(value)
