@@ -373,7 +373,9 @@ def _write(pieces: str | Iterable[str], out: Path | None, what: str) -> None:
         write_text(out, parts)
         typer.echo(f"{what}: written to {out}")
         return
+    part = ""
     for part in parts:
         sys.stdout.write(part)
-    sys.stdout.write("\n")
+    if not part.endswith("\n"):
+        sys.stdout.write("\n")
     sys.stdout.flush()
