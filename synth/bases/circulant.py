@@ -103,19 +103,34 @@ def _offset_lists(n: int, count: int) -> Iterator[tuple[int, ...]]:
             yield (m, m + 1)
     # A block of neighbours, begun where one step covers about n ** (1 / count) of them.
     root = _root(n, count)
-    for first in {root // 2, root, 2 * root, most - count + 1}:
+    for first in (root // 2, root, 2 * root, most - count + 1):
         if 1 <= first <= most - count + 1:
             yield tuple(range(first, first + count))
-    # Powers of a base: digits of the distance, as in a torus with a twist.
-    for base in range(max(2, root - 1), root + 2):
-        powers = {min(base**i, n - base**i) for i in range(count) if base**i < n}
-        if len(powers) == count and 1 <= min(powers) and max(powers) <= most:
-            yield tuple(sorted(powers))
+    # 1, b, b**2, ...: digits of the distance, as in a torus with a twist; or with a carry.
+    for base in range(max(2, root - 1), root + 3):
+        for carry in (-1, 0, 1):
+            powers = [base**i for i in range(count)]
+            for jumps in (_recurrence(base, carry, count), [*powers[:-1], powers[-1] + carry]):
+                offsets = sorted({min(jump % n, -jump % n) for jump in jumps})
+                if len(offsets) == count and 1 <= offsets[0] and offsets[-1] <= most:
+                    yield tuple(offsets)
     # Spread evenly, from 1 up or to the largest offset.
     for start in (1, max(1, most // count)):
         spread = [start + i * (most - start) // max(1, count - 1) for i in range(count)]
         if len(set(spread)) == count and spread[-1] <= most:
             yield tuple(spread)
+
+
+def _recurrence(base: int, carry: int, count: int) -> list[int]:
+    """Return 1, b + c, b (b + c) + c, ...
+
+    >>> _recurrence(4, 1, 3), _recurrence(3, 0, 3)
+    ([1, 5, 21], [1, 3, 9])
+    """
+    values = [1]
+    while len(values) < count:
+        values.append(base * values[-1] + carry)
+    return values
 
 
 def _root(n: int, k: int) -> int:
