@@ -1,7 +1,7 @@
 """ForestColl: throughput-optimal collectives as packed spanning trees, on any fabric.
 
 Read in this order: `network` (integer capacities), `flow` (the max-flow kernels),
-`optimality` (the best rate and the cut that proves it), `splitting` (switches away),
+`optimality` (the best rate and the cut that proves it), `splitting` and `shares` (switches away),
 `packing` (trees), `routes` (trees back onto switches).
 
 References

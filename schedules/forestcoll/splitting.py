@@ -22,6 +22,7 @@ from schedules.errors import NoSchedule
 from schedules.forestcoll.flow import arcs_of, scratch_for, shortfall
 from schedules.forestcoll.optimality import nearby_order
 from schedules.forestcoll.routes import Routes
+from schedules.forestcoll.shares import even_shares
 from synth.topology import NodeId
 
 __all__ = ["Splitter"]
@@ -75,11 +76,10 @@ class Splitter:
         into, onward = self._into(switch), self._out_of(switch)
         pairs = [(u, t) for u in into for t in onward]
         trial = _Trial(self, switch, pairs)
-        new = [(u, t) for u, t in pairs if u != t and (u, t) not in self.capacities]
-        others = [(u, t) for u, t in pairs if u != t]
         # Ways that do not exist yet are worth most: boxes are joined before neighbours are.
-        for choice in (new, others):
-            trial.split(even_shares(choice, *trial.left(), self.trees_per_root))
+        for only_new in (True, False):
+            into, onward = trial.left()
+            trial.split(even_shares(into, onward, self.trees_per_root, self.capacities, only_new))
         for pair in sorted(pairs, key=lambda pair: (pair[0] == pair[1], pair in self.capacities)):
             trial.split({pair: trial.room(pair)})
         into, onward = trial.left()
@@ -233,45 +233,6 @@ class _Trial:
             self.scratch,
         )
         return index, int(missing)
-
-
-def even_shares(
-    pairs: list[Pair], into: dict[int, int], onward: dict[int, int], portion: int
-) -> dict[Pair, int]:
-    """Return how much to split off for each pair, as evenly as whole portions allow.
-
-    Rounds of equal shares for all pairs whose ends both have units left, then of single
-    portions, in the order of how far apart the ends are listed: for a switch whose
-    neighbours are all alike each distance is a perfect matching.  An arc that carries whole
-    portions of k units never forces equal trees of one root apart.
-
-    >>> even_shares([(0, 1), (1, 0), (0, 2)], {0: 3, 1: 1}, {0: 1, 1: 1, 2: 5}, 1)
-    {(0, 1): 1, (0, 2): 2, (1, 0): 1}
-    """
-    into, onward = dict(into), dict(onward)
-    place = {node: index for index, node in enumerate(sorted(into.keys() | onward.keys()))}
-    if place:
-        pairs = [(u, t) for u, t in pairs if u in place and t in place]
-        pairs.sort(key=lambda pair: ((place[pair[1]] - place[pair[0]]) % len(place), pair))
-    shares: dict[Pair, int] = defaultdict(int)
-    while True:
-        pairs = [(u, t) for u, t in pairs if into.get(u) and onward.get(t)]
-        if not pairs:
-            return dict(shares)
-        use_in, use_out = defaultdict(int), defaultdict(int)
-        for u, t in pairs:
-            use_in[u] += 1
-            use_out[t] += 1
-        share = min(
-            min(into[u] // count for u, count in use_in.items()),
-            min(onward[t] // count for t, count in use_out.items()),
-        )
-        for u, t in pairs:
-            amount = min(max(share // portion, 1) * portion, into[u], onward[t])
-            into[u] -= amount
-            onward[t] -= amount
-            if amount:
-                shares[u, t] += amount
 
 
 def spread(amounts: dict[Pair, int], total: int) -> dict[Pair, int]:

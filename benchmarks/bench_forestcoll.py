@@ -1,0 +1,178 @@
+"""Times ForestColl forests, and on request the authors' public program beside them.
+
+    python benchmarks/bench_forestcoll.py
+    git clone https://github.com/liangyuRain/ForestColl /tmp/forestcoll
+    python benchmarks/bench_forestcoll.py --peer-dir /tmp/forestcoll [--quick]
+
+Each line: our seconds (median of --repeat runs after one that compiles), the peer's (one
+run), their ratio, whether both find the same optimum, and the trees and greatest height
+(in hops between compute nodes) of both.  The same network goes to both: capacities, nodes
+and switches are read from our topology.
+"""
+
+import argparse
+import importlib
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from schedules.forestcoll import allgather, optimum
+from synth.fabrics import fabric
+from synth.topology import Topology
+
+
+@dataclass(frozen=True)
+class Case:
+    """A network, the trees per root asked for, and about how long the peer takes."""
+
+    name: str
+    make: Callable[[], Topology]
+    trees_per_root: int | None = None
+    peer_seconds: float | None = None
+
+
+def torus(*sides: int) -> Topology:
+    places = np.array(list(product(*map(range, sides))))
+    strides = np.cumprod([1, *sides[:0:-1]])[::-1]
+    sources, targets = [], []
+    for axis, side in enumerate(sides):
+        for step in (1, -1):
+            moved = places.copy()
+            moved[:, axis] = (moved[:, axis] + step) % side
+            sources.append(places @ strides)
+            targets.append(moved @ strides)
+    return Topology.direct(len(places), np.concatenate(sources), np.concatenate(targets))
+
+
+def generalized_kautz(degree: int, nodes: int) -> Topology:
+    """Links i -> -(degree * i + a) mod nodes, a = 1..degree, without self-loops."""
+    source = np.repeat(np.arange(nodes), degree)
+    target = (-degree * source - np.tile(np.arange(1, degree + 1), nodes)) % nodes
+    return Topology.direct(nodes, source[source != target], target[source != target])
+
+
+CASES = (
+    Case("dgx-a100-1", lambda: fabric("dgx-a100-1"), None, 1),
+    Case("dgx-a100-2", lambda: fabric("dgx-a100-2"), None, 6),
+    Case("dgx-a100-2", lambda: fabric("dgx-a100-2"), 1, 5),
+    Case("dgx-a100-4", lambda: fabric("dgx-a100-4"), 1, 60),
+    Case("dgx-a100-16", lambda: fabric("dgx-a100-16"), 1),
+    Case("dgx-h100-4", lambda: fabric("dgx-h100-4")),
+    Case("mi250-1", lambda: fabric("mi250-1"), None, 1),
+    Case("mi250-2", lambda: fabric("mi250-2"), None, 70),
+    Case("torus 4x4", lambda: torus(4, 4), None, 0.5),
+    Case("torus 4x4x4", lambda: torus(4, 4, 4), None, 60),
+    Case("torus 8x8", lambda: torus(8, 8), None, 96),
+    Case("torus 16x16", lambda: torus(16, 16)),
+    Case("Kautz(4,320)", lambda: generalized_kautz(4, 320)),
+)
+
+QUICK_PEER_SECONDS = 10
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a program needed, and what it found."""
+
+    seconds: float
+    inverse_rate: Fraction
+    trees: int
+    height: int
+
+
+def run_ours(case: Case, repeat: int) -> Result:
+    topology = case.make()
+    times = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        schedule = allgather(topology, case.trees_per_root)
+        times.append(time.perf_counter() - start)
+    height = max(
+        height_of(tree.root, [(path[0], path[-1]) for path in tree.edges])
+        for tree in schedule.trees
+    )
+    rate = optimum(topology, case.trees_per_root).inverse_rate
+    return Result(statistics.median(times), rate, len(schedule.trees), height)
+
+
+def run_peer(case: Case, peer: ModuleType) -> Result:
+    topology = case.make()
+    # Sortable labels of one kind, as the peer sorts nodes.
+    graph: nx.DiGraph[int] = nx.DiGraph()
+    for source, target, capacity in topology.links:
+        ends = topology.position[source], topology.position[target]
+        room = graph.get_edge_data(*ends, {"capacity": 0})["capacity"]
+        graph.add_edge(*ends, capacity=room + capacity)
+    computes = [topology.position[node] for node in topology.compute_nodes]
+    start = time.perf_counter()
+    (scale, trees_per_root), (trees, _) = peer.optimal_pipeline_spanning_trees(
+        graph, compute_nodes=computes, fixed_K=case.trees_per_root
+    )
+    seconds = time.perf_counter() - start
+    height = max(
+        height_of(root, [(path[0][0], path[-1][1]) for path in paths])
+        for (root, _), paths in trees.items()
+    )
+    # The peer's scale is a float; the optimum's denominators here are far below a million.
+    rate = (Fraction(scale) / trees_per_root).limit_denominator(10**6)
+    return Result(seconds, rate, len(trees), height)
+
+
+def height_of(root: Any, edges: Iterable[tuple[Any, Any]]) -> int:
+    graph = nx.DiGraph(list(edges))
+    return max(nx.single_source_shortest_path_length(graph, root).values())
+
+
+def load_peer(directory: Path) -> ModuleType:
+    sys.path.insert(0, str(directory))
+    return importlib.import_module("pipeline_allgather")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--peer-dir", type=Path, help="checkout of liangyuRain/ForestColl")
+    parser.add_argument("--quick", action="store_true", help="leave out slow cases of the peer")
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--only", default="", help="only cases whose name contains this")
+    options = parser.parse_args()
+    peer = load_peer(options.peer_dir) if options.peer_dir else None
+    start = time.perf_counter()
+    allgather(fabric("dgx-a100-2"))
+    print(f"first call, compiling or loading kernels: {time.perf_counter() - start:.2f} s")
+    print(
+        f"{'case':<14}{'k':>5}{'ours s':>10}{'peer s':>10}{'ratio':>8}  agree"
+        f"{'trees':>8}{'peer':>6}{'height':>8}{'peer':>6}"
+    )
+    for case in CASES:
+        if options.only not in case.name:
+            continue
+        ours = run_ours(case, options.repeat)
+        trees_per_root = optimum(case.make(), case.trees_per_root).trees_per_root
+        line = f"{case.name:<14}{trees_per_root:>5}{ours.seconds:>10.4f}"
+        limit = QUICK_PEER_SECONDS if options.quick else float("inf")
+        if peer is None or case.peer_seconds is None or case.peer_seconds > limit:
+            print(f"{line}{'':>25}{ours.trees:>8}{'':>6}{ours.height:>8}", flush=True)
+            continue
+        theirs = run_peer(case, peer)
+        agree = "yes" if theirs.inverse_rate == ours.inverse_rate else "NO"
+        print(
+            f"{line}{theirs.seconds:>10.2f}{theirs.seconds / ours.seconds:>8.0f}  {agree:>5}"
+            f"{ours.trees:>8}{theirs.trees:>6}{ours.height:>8}{theirs.height:>6}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""How to split a switch whose neighbours are alike: as evenly and as widely as possible."""
+
+from collections.abc import Container
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedules.forestcoll.packing import scattered
+
+__all__ = ["even_shares"]
+
+
+def even_shares(
+    into: dict[int, int],
+    onward: dict[int, int],
+    portion: int,
+    joined: Container[tuple[int, int]],
+    only_new: bool = False,
+) -> dict[tuple[int, int], int]:
+    """Return how many units to lead past a switch, from each neighbour to each other one.
+
+    Parameters
+    ----------
+    into, onward : dict
+        Units that neighbours have into the switch and out of it.
+    portion : int
+        Shares are multiples of this where possible.  An arc that carries whole portions of
+        k units never forces equal trees of one root apart.
+    joined : container of (source, target)
+        Neighbours that are joined already, not through this switch.
+    only_new : bool
+        Give no shares to those.
+
+    Returns
+    -------
+    dict
+        (source, target) to units, no more than ``into`` and ``onward`` allow.
+
+    Notes
+    -----
+    First equal shares for all pairs.  Then portions in rounds, to the target that the
+    source reaches least so far, be it directly or over one more arc that exists already.
+    So the ports of a host spread over all boxes, and trees need few hops.
+
+    Examples
+    --------
+    >>> even_shares(dict.fromkeys(range(3), 3), dict.fromkeys(range(3), 3), 1, set())
+    {(0, 1): 1, (0, 2): 2, (1, 0): 2, (1, 2): 1, (2, 0): 1, (2, 1): 2}
+    """
+    nodes = sorted(into.keys() | onward.keys())
+    room_in = np.array([into.get(node, 0) for node in nodes], dtype=np.int64)
+    room_out = np.array([onward.get(node, 0) for node in nodes], dtype=np.int64)
+    linked = np.array([[(u, t) in joined for t in nodes] for u in nodes], dtype=np.bool_)
+    allowed = ~np.eye(len(nodes), dtype=np.bool_)
+    if only_new:
+        allowed &= ~linked
+    shares = _equal_shares(room_in, room_out, allowed, portion)
+    reach = linked.astype(np.int64) + np.eye(len(nodes), dtype=np.int64)
+    _hand_out(shares, room_in, room_out, allowed, reach, portion)
+    places = zip(*np.nonzero(shares), strict=True)
+    return {(nodes[u], nodes[t]): int(shares[u, t]) for u, t in places}
+
+
+def _equal_shares(
+    room_in: NDArray[np.int64],
+    room_out: NDArray[np.int64],
+    allowed: NDArray[np.bool_],
+    portion: int,
+) -> NDArray[np.int64]:
+    """Give all open pairs whole portions alike, while the rooms last; uses up the rooms."""
+    shares = np.zeros(allowed.shape, np.int64)
+    while True:
+        pairs = allowed & (room_in > 0)[:, None] & (room_out > 0)[None, :]
+        rows, columns = pairs.sum(axis=1), pairs.sum(axis=0)
+        if not pairs.any():
+            return shares
+        least = min(
+            (room_in[rows > 0] // rows[rows > 0]).min(),
+            (room_out[columns > 0] // columns[columns > 0]).min(),
+        )
+        share = least // portion * portion
+        if not share:
+            return shares
+        shares += share * pairs
+        room_in -= share * rows
+        room_out -= share * columns
+
+
+def _hand_out(
+    shares: NDArray[np.int64],
+    room_in: NDArray[np.int64],
+    room_out: NDArray[np.int64],
+    allowed: NDArray[np.bool_],
+    reach: NDArray[np.int64],
+    portion: int,
+) -> None:
+    """Hand out the rest in rounds of a portion per source; uses up the rooms."""
+    count = len(room_in)
+    turn = np.argsort(scattered(count)) if count else np.zeros(0, np.int64)
+    covered = np.zeros(allowed.shape, np.int64)
+    sources = [u for u in range(count) if room_in[u]]
+    while sources:
+        for u in list(sources):
+            open_to = np.flatnonzero(allowed[u] & (room_out > 0))
+            if not len(open_to) or not room_in[u]:
+                sources.remove(u)
+                continue
+            # Least covered first; among equals the distances of the scattered order.
+            worth = covered[u, open_to] * count + turn[(open_to - u) % count]
+            t = open_to[np.argmin(worth)]
+            amount = min(portion, room_in[u], room_out[t])
+            shares[u, t] += amount
+            room_in[u] -= amount
+            room_out[t] -= amount
+            covered[u] += reach[t]
