@@ -66,8 +66,8 @@ class Limits:
     """Per thread block."""
     channels: int
     collectives: Mapping[Collective, str]
-    says_outofplace: bool
-    """Whether ``outofplace`` exists; then it and the byte limits are required."""
+    needs_outofplace: bool
+    """Whether ``outofplace`` and the byte limits are read, and must be there."""
     unlimited_bytes: int
     """The value of ``maxBytes`` that lets every size pass."""
 

@@ -241,7 +241,7 @@ def _check_steps(gpu: Gpu, place: str) -> None:
 
 def _modes(root: Element, limits: Limits) -> tuple[bool, ...]:
     inside = root.number("inplace", "/algo", 0, 1) == 1
-    if not limits.says_outofplace:
+    if not limits.needs_outofplace:
         return (inside,)
     outside = root.number("outofplace", "/algo", 0, 1) == 1
     modes = (False,) * outside + (True,) * inside
@@ -252,7 +252,7 @@ def _modes(root: Element, limits: Limits) -> tuple[bool, ...]:
 
 def _check_bytes(root: Element, limits: Limits) -> None:
     for name in ("minBytes", "maxBytes"):
-        if limits.says_outofplace or name in root.attributes:
+        if limits.needs_outofplace or name in root.attributes:
             root.number(name, "/algo", 0)
 
 

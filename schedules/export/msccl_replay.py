@@ -12,19 +12,14 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from schedules.errors import InvalidProgram
 from schedules.export.msccl_dialects import Dialect
+from schedules.export.msccl_memory import Actor, Clock, Memory, Value, added
 from schedules.export.msccl_program import RECEIVES, SENDS, Block, Instruction, Program, parse
-from schedules.model import Collective
 
 __all__ = ["Program", "replay"]
 
-_Value: TypeAlias = tuple[int, int]
-"""Number of the chunk in the whole, and contributions as a bit mask over GPUs."""
-_Cell: TypeAlias = tuple[str, int]
-_Clock: TypeAlias = NDArray[np.int32]
 _Connection: TypeAlias = tuple[int, int, int]
 
 
@@ -96,45 +91,31 @@ def _blocks(program: Program) -> Iterator[tuple[int, Block]]:
 
 
 @dataclass(slots=True)
-class _Chunk:
-    """A chunk of a buffer: its value, who wrote it, and who has read it since."""
-
-    value: _Value | None = None
-    writer: tuple[int, int] | None = None
-    readers: dict[int, int] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
 class _Message:
-    values: list[_Value]
-    clock: _Clock
+    values: list[Value]
+    clock: Clock
 
 
 @dataclass(slots=True)
-class _Worker:
-    """A thread block at work; ``outgoing`` is what a step has yet to send."""
+class _Worker(Actor):
+    """A thread block at work.
 
-    index: int
-    gpu: int
-    place: str
-    block: Block
-    clock: _Clock
-    done: int = 0
-    outgoing: list[_Value] | None = None
+    ``outgoing`` is what its step has computed and not yet sent, ``posted`` a message
+    it waits to see taken; ``finished`` holds the clocks of steps that others await.
+    """
+
+    block: Block = field(kw_only=True)
+    outgoing: list[Value] | None = None
     posted: _Message | None = None
-    finished: dict[int, _Clock] = field(default_factory=dict)
+    finished: dict[int, Clock] = field(default_factory=dict)
 
 
 class _Run:
     """One run of a program in one mode."""
 
     def __init__(self, program: Program, inplace: bool, slots: int) -> None:
-        self.program, self.inplace, self.slots = program, inplace, slots
-        self.whole = program.chunks
-        self.share = program.chunks // len(program.gpus)
-        if self.share * len(program.gpus) != program.chunks:
-            raise InvalidProgram("/algo/nchunksperloop", "must be a multiple of ngpus")
-        self.memory: list[dict[_Cell, _Chunk]] = [{} for _ in program.gpus]
+        self.slots = slots
+        self.memory = Memory(program, inplace)
         self.queues: dict[_Connection, deque[_Message]] = defaultdict(deque)
         self.workers: list[list[_Worker]] = []
         total = sum(len(gpu.blocks) for gpu in program.gpus)
@@ -144,29 +125,8 @@ class _Run:
             for number, block in enumerate(gpu.blocks):
                 clock = np.full(total, -1, dtype=np.int32)
                 place = f"/gpu/{at}/tb/{number}"
-                self.workers[-1].append(_Worker(index, at, place, block, clock))
+                self.workers[-1].append(_Worker(index, at, place, clock, block=block))
                 index += 1
-            self._load(at)
-
-    def _load(self, gpu: int) -> None:
-        gathers = self.program.collective is Collective.ALLGATHER
-        for offset in range(self.share if gathers else self.whole):
-            number = gpu * self.share + offset if gathers else offset
-            self._chunk(gpu, "i", offset).value = (number, 1 << gpu)
-
-    def _cell(self, gpu: int, buffer: str, offset: int) -> _Cell:
-        """Return what a place is called, by one name where buffers overlap in place."""
-        if not self.inplace or buffer == "s":
-            return buffer, offset
-        collective = self.program.collective
-        if collective is Collective.ALLGATHER and buffer == "i":
-            return "o", gpu * self.share + offset
-        if collective is Collective.REDUCE_SCATTER and buffer == "o":
-            return "i", gpu * self.share + offset
-        return ("i" if collective is Collective.REDUCE_SCATTER else "o"), offset
-
-    def _chunk(self, gpu: int, buffer: str, offset: int) -> _Chunk:
-        return self.memory[gpu].setdefault(self._cell(gpu, buffer, offset), _Chunk())
 
     def finish(self) -> None:
         """Run until nothing moves, then compare with the postcondition."""
@@ -184,7 +144,7 @@ class _Run:
                 active[0].place,
                 f"the program must not get stuck; {len(active)} thread blocks wait: {stuck}",
             )
-        self._check_result()
+        self.memory.require_result()
 
     def _advance(self, worker: _Worker) -> bool:
         """Do the next part of a block's next step; return whether there was any."""
@@ -209,7 +169,7 @@ class _Run:
 
     def _begin(self, worker: _Worker, step: Instruction) -> bool:
         """Wait, receive and compute; False while something is missing."""
-        waited: _Clock | None = None
+        waited: Clock | None = None
         if step.wait_block >= 0:
             other = self.workers[worker.gpu][step.wait_block]
             if step.wait_step not in other.finished:
@@ -228,29 +188,30 @@ class _Run:
         worker.outgoing = self._compute(worker, step, message)
         return True
 
-    def _compute(
-        self, worker: _Worker, step: Instruction, message: _Message | None
-    ) -> list[_Value]:
-        values = message.values if message else None
+    def _compute(self, worker: _Worker, step: Instruction, message: _Message | None) -> list[Value]:
+        """Read, add and write; return what a send of this step carries."""
+        values = message.values if message else []
         if step.reads:
-            held = [self._read(worker, step, at) for at in range(step.count)]
+            held = self._held(worker, step.source_buffer, step.source_offset, step.count)
             if step.type in ("s", "cpy"):
                 values = held
-            elif step.type == "re":
-                goal = [self._read(worker, step, at, goal=True) for at in range(step.count)]
-                values = [self._add(worker, *pair) for pair in zip(goal, held, strict=True)]
-            elif values is not None:
-                values = [self._add(worker, *pair) for pair in zip(values, held, strict=True)]
-        if step.writes and values is not None and not self._is_idle(worker, step):
-            for at, value in enumerate(values):
-                self._write(worker, step, at, value)
-        return values or []
+            else:
+                if step.type == "re":
+                    values = self._held(worker, step.target_buffer, step.target_offset, step.count)
+                values = [added(worker, *pair) for pair in zip(values, held, strict=True)]
+        if step.writes and not self._is_idle(worker, step):
+            for at, value in enumerate(values, step.target_offset):
+                self.memory.write(worker, step.target_buffer, at, value)
+        return values
+
+    def _held(self, worker: _Worker, buffer: str, offset: int, count: int) -> list[Value]:
+        return [self.memory.read(worker, buffer, offset + at) for at in range(count)]
 
     def _is_idle(self, worker: _Worker, step: Instruction) -> bool:
         """Tell whether a step copies a place to itself, as one may in place."""
-        return step.type == "cpy" and self._cell(
+        return step.type == "cpy" and self.memory.cell(
             worker.gpu, step.source_buffer, step.source_offset
-        ) == self._cell(worker.gpu, step.target_buffer, step.target_offset)
+        ) == self.memory.cell(worker.gpu, step.target_buffer, step.target_offset)
 
     def _post(self, worker: _Worker) -> bool:
         queue = self.queues[worker.gpu, worker.block.send, worker.block.channel]
@@ -267,57 +228,3 @@ class _Run:
             worker.finished[worker.done] = worker.clock.copy()
         worker.done += 1
         worker.outgoing = worker.posted = None
-
-    def _read(self, worker: _Worker, step: Instruction, at: int, goal: bool = False) -> _Value:
-        buffer, offset = (
-            (step.target_buffer, step.target_offset)
-            if goal
-            else (step.source_buffer, step.source_offset)
-        )
-        chunk = self._chunk(worker.gpu, buffer, offset + at)
-        self._require_after(worker, chunk.writer, buffer, offset + at)
-        if chunk.value is None:
-            raise self._error(worker, f"reads {buffer}[{offset + at}], which was never written")
-        chunk.readers[worker.index] = worker.done
-        return chunk.value
-
-    def _write(self, worker: _Worker, step: Instruction, at: int, value: _Value) -> None:
-        buffer, offset = step.target_buffer, step.target_offset + at
-        if buffer == "i" and not self.inplace:
-            raise self._error(worker, "the input of a call out of place must not change")
-        chunk = self._chunk(worker.gpu, buffer, offset)
-        for access in (chunk.writer, *chunk.readers.items()):
-            self._require_after(worker, access, buffer, offset)
-        chunk.value, chunk.writer, chunk.readers = value, (worker.index, worker.done), {}
-
-    def _require_after(
-        self, worker: _Worker, access: tuple[int, int] | None, buffer: str, offset: int
-    ) -> None:
-        if access is not None and worker.clock[access[0]] < access[1]:
-            raise self._error(
-                worker, f"races for {buffer}[{offset}] with another thread block of its GPU"
-            )
-
-    def _add(self, worker: _Worker, one: _Value, other: _Value) -> _Value:
-        if one[0] != other[0]:
-            raise self._error(worker, f"adds chunk {one[0]} to chunk {other[0]}")
-        if one[1] & other[1]:
-            raise self._error(worker, f"adds a contribution to chunk {one[0]} twice")
-        return one[0], one[1] | other[1]
-
-    def _error(self, worker: _Worker, rule: str) -> InvalidProgram:
-        return InvalidProgram(f"{worker.place}/step/{worker.done}", rule)
-
-    def _check_result(self) -> None:
-        gathers = self.program.collective is Collective.ALLGATHER
-        scatters = self.program.collective is Collective.REDUCE_SCATTER
-        everyone = (1 << len(self.program.gpus)) - 1
-        for gpu in range(len(self.program.gpus)):
-            for offset in range(self.share if scatters else self.whole):
-                number = gpu * self.share + offset if scatters else offset
-                mask = 1 << (number // self.share) if gathers else everyone
-                value = self._chunk(gpu, "o", offset).value
-                if value != (number, mask):
-                    raise InvalidProgram(
-                        f"/gpu/{gpu}", f"o[{offset}] must end as chunk {number}, complete"
-                    )

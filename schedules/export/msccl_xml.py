@@ -92,7 +92,7 @@ def render(
 
 def _header(program: Program, limits: Limits, protocol: str, title: str) -> dict[str, str]:
     plan = program.plan
-    attributes = {
+    return {
         "name": "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in title),
         "proto": protocol,
         "nchannels": str(program.channels),
@@ -100,10 +100,11 @@ def _header(program: Program, limits: Limits, protocol: str, title: str) -> dict
         "ngpus": str(plan.gpus),
         "coll": limits.collectives[plan.collective],
         "inplace": str(int(plan.inplace)),
+        # Unknown to msccl, which skips it; tools for all dialects ask for it.
+        "outofplace": str(int(not plan.inplace)),
+        "minBytes": "0",
+        "maxBytes": str(limits.unlimited_bytes),
     }
-    if limits.says_outofplace:
-        attributes["outofplace"] = str(int(not plan.inplace))
-    return attributes | {"minBytes": "0", "maxBytes": str(limits.unlimited_bytes)}
 
 
 def _gpu(program: Program, index: int) -> dict[str, str]:

@@ -171,7 +171,7 @@ def test_the_header_says_what_the_dialect_asks_for(dialect):
     assert algo.get("coll") == ("reduce_scatter" if dialect == "msccl" else "reducescatter")
     assert algo.get("proto") == "LL"
     assert algo.get("ngpus") == "3"
-    assert (algo.get("outofplace") == "1") == (dialect != "msccl")
+    assert (algo.get("inplace"), algo.get("outofplace")) == ("0", "1")
     assert int(algo.get("maxBytes")) == (2**40 if dialect == "msccl" else 0)
 
 

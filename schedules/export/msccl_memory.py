@@ -1,0 +1,126 @@
+"""The buffers of all GPUs while an MSCCL program runs on symbols.
+
+A chunk's value says which chunk of the whole it is and whose contributions are in
+it.  Each chunk also remembers who wrote it and who has read it since, so that two
+accesses that nothing orders are found.
+"""
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedules.errors import InvalidProgram
+from schedules.export.msccl_program import Program
+from schedules.model import Collective
+
+__all__ = ["Actor", "Clock", "Memory", "Value", "added"]
+
+Value: TypeAlias = tuple[int, int]
+"""Number of the chunk in the whole, and contributions as a bit mask over GPUs."""
+Clock: TypeAlias = NDArray[np.int32]
+"""By thread block of the program: its last step known to have come before, or -1."""
+
+
+@dataclass(slots=True)
+class Actor:
+    """A thread block: its number in the program, its GPU, and the step it is at."""
+
+    index: int
+    gpu: int
+    place: str
+    clock: Clock
+    done: int = 0
+
+    def error(self, rule: str) -> InvalidProgram:
+        """Return the error that the present step breaks a rule."""
+        return InvalidProgram(f"{self.place}/step/{self.done}", rule)
+
+
+@dataclass(slots=True)
+class _Chunk:
+    value: Value | None = None
+    writer: tuple[int, int] | None = None
+    readers: dict[int, int] = field(default_factory=dict)
+
+
+def added(actor: Actor, one: Value, other: Value) -> Value:
+    """Return the sum of two values: the same chunk, of different contributors."""
+    if one[0] != other[0]:
+        raise actor.error(f"adds chunk {one[0]} to chunk {other[0]}")
+    if one[1] & other[1]:
+        raise actor.error(f"adds a contribution to chunk {one[0]} twice")
+    return one[0], one[1] | other[1]
+
+
+class Memory:
+    """Buffers loaded with what the collective starts from.
+
+    In place the smaller of input and output is the GPU's part of the larger one; in
+    an allreduce they are the same.
+    """
+
+    def __init__(self, program: Program, inplace: bool) -> None:
+        self.collective, self.inplace = program.collective, inplace
+        self.gpus, self.whole = len(program.gpus), program.chunks
+        self.share = self.whole // self.gpus
+        if self.share * self.gpus != self.whole:
+            raise InvalidProgram("/algo/nchunksperloop", "must be a multiple of ngpus")
+        self._chunks: list[dict[tuple[str, int], _Chunk]] = [{} for _ in program.gpus]
+        gathers = self.collective is Collective.ALLGATHER
+        for gpu in range(self.gpus):
+            for offset in range(self.share if gathers else self.whole):
+                number = gpu * self.share + offset if gathers else offset
+                self._at(gpu, "i", offset).value = (number, 1 << gpu)
+
+    def read(self, actor: Actor, buffer: str, offset: int) -> Value:
+        """Return the value of a chunk, noting who read it."""
+        chunk = self._at(actor.gpu, buffer, offset)
+        self._require_after(actor, chunk.writer, buffer, offset)
+        if chunk.value is None:
+            raise actor.error(f"reads {buffer}[{offset}], which was never written")
+        chunk.readers[actor.index] = actor.done
+        return chunk.value
+
+    def write(self, actor: Actor, buffer: str, offset: int, value: Value) -> None:
+        """Set the value of a chunk, noting who wrote it."""
+        if buffer == "i" and not self.inplace:
+            raise actor.error("the input of a call out of place must not change")
+        chunk = self._at(actor.gpu, buffer, offset)
+        for access in (chunk.writer, *chunk.readers.items()):
+            self._require_after(actor, access, buffer, offset)
+        chunk.value, chunk.writer, chunk.readers = value, (actor.index, actor.done), {}
+
+    def cell(self, gpu: int, buffer: str, offset: int) -> tuple[str, int]:
+        """Return what a place is called, by one name where buffers overlap in place."""
+        if not self.inplace or buffer == "s":
+            return buffer, offset
+        if self.collective is Collective.ALLGATHER and buffer == "i":
+            return "o", gpu * self.share + offset
+        if self.collective is Collective.REDUCE_SCATTER and buffer == "o":
+            return "i", gpu * self.share + offset
+        return ("i" if self.collective is Collective.REDUCE_SCATTER else "o"), offset
+
+    def require_result(self) -> None:
+        """Raise unless the output holds what the collective ends with."""
+        gathers = self.collective is Collective.ALLGATHER
+        scatters = self.collective is Collective.REDUCE_SCATTER
+        everyone = (1 << self.gpus) - 1
+        for gpu in range(self.gpus):
+            for offset in range(self.share if scatters else self.whole):
+                number = gpu * self.share + offset if scatters else offset
+                mask = 1 << (number // self.share) if gathers else everyone
+                if self._at(gpu, "o", offset).value != (number, mask):
+                    raise InvalidProgram(
+                        f"/gpu/{gpu}", f"o[{offset}] must end as chunk {number}, complete"
+                    )
+
+    def _at(self, gpu: int, buffer: str, offset: int) -> _Chunk:
+        return self._chunks[gpu].setdefault(self.cell(gpu, buffer, offset), _Chunk())
+
+    def _require_after(
+        self, actor: Actor, access: tuple[int, int] | None, buffer: str, offset: int
+    ) -> None:
+        if access is not None and actor.clock[access[0]] < access[1]:
+            raise actor.error(f"races for {buffer}[{offset}] with another thread block of its GPU")

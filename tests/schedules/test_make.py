@@ -1,0 +1,118 @@
+import json
+from fractions import Fraction
+
+import pytest
+
+from schedules.collectives import ALGORITHMS, make
+from schedules.errors import NoSchedule, UnknownCollective
+from schedules.export.msccl_replay import replay
+from schedules.export.msccl_xml import Dialect, render
+from schedules.export.schedule_json import from_document, pack, to_document, unpack, write
+from schedules.model import Collective, SequenceSchedule
+from schedules.verify import step_cost, tree_inverse_rate, violations
+from synth.errors import SynthError, Unreachable
+from synth.topology import Topology
+from tests.schedule_oracles import bidirectional_ring, ring, two_boxes
+
+UNEQUAL = Topology(
+    range(3), [(0, 1, 1), (0, 1, 3), (1, 2, 2), (2, 0, 1), (2, 0, Fraction(1, 2)), (1, 0, 5)]
+)
+
+
+def cost_of(schedule, topology):
+    parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
+    by_steps = hasattr(parts[0], "steps")
+    return (step_cost if by_steps else tree_inverse_rate)(schedule, topology)
+
+
+TOPOLOGIES = {
+    "ring": ring(5),
+    "bidirectional ring": bidirectional_ring(6),
+    "unequal parallel links": UNEQUAL,
+    "doubled ring": Topology(range(3), [(i, (i + 1) % 3) for i in range(3) for _ in range(2)]),
+    "lopsided": Topology("abcd", [*zip("abcd", "bcda", strict=True), ("a", "c"), ("a", "d")]),
+}
+
+
+@pytest.mark.parametrize("topology", TOPOLOGIES.values(), ids=TOPOLOGIES)
+@pytest.mark.parametrize("collective", Collective)
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_every_algorithm_makes_every_collective_right(algorithm, collective, topology):
+    if algorithm == "bfb" and topology is UNEQUAL:
+        with pytest.raises(NoSchedule):
+            make(topology, collective, algorithm)
+        return
+    schedule = make(topology, collective, algorithm)
+    assert schedule.collective is collective
+    assert schedule.topology == topology.digest
+    assert violations(schedule, topology) == []
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_reduce_scatter_costs_the_allgather_of_the_transpose(algorithm):
+    topology = TOPOLOGIES["lopsided"]
+    scatter = make(topology, "reduce-scatter", algorithm)
+    turned = topology.transpose()
+    assert cost_of(scatter, topology) == cost_of(make(turned, "allgather", algorithm), turned)
+
+
+@pytest.mark.parametrize("collective", Collective)
+def test_forestcoll_serves_fabrics_with_switches(collective):
+    boxes = two_boxes()
+    assert violations(make(boxes, collective, "forestcoll"), boxes) == []
+
+
+@pytest.mark.parametrize("collective", Collective)
+def test_bfb_refuses_switches(collective):
+    with pytest.raises((NoSchedule, SynthError)):
+        make(two_boxes(), collective, "bfb")
+
+
+def test_the_number_of_trees_can_be_given_to_forestcoll_only():
+    schedule = make(ring(3), "allgather", "forestcoll", trees_per_root=2)
+    assert schedule.trees_per_root == 2
+    for algorithm, count in (("bfb", 2), ("forestcoll", 0)):
+        with pytest.raises(NoSchedule) as caught:
+            make(ring(3), "allgather", algorithm, trees_per_root=count)
+        assert caught.value.field == "/trees_per_root"
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(NoSchedule) as caught:
+        make(ring(3), "allgather", "magic")
+    assert caught.value.field == "/algorithm"
+    with pytest.raises(UnknownCollective):
+        make(ring(3), "broadcast")
+
+
+@pytest.mark.parametrize("collective", Collective)
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_topology_that_is_not_connected_is_refused_in_its_own_terms(algorithm, collective):
+    line = Topology(range(3), [(0, 1), (1, 2), (2, 1)])
+    with pytest.raises(Unreachable, match="compute node 1 must reach 0"):
+        make(line, collective, algorithm)
+
+
+SERVED = [*((algorithm, ring(5)) for algorithm in ALGORITHMS), ("forestcoll", two_boxes())]
+
+
+@pytest.mark.parametrize("inplace", [False, True], ids=["out-of-place", "in-place"])
+@pytest.mark.parametrize("collective", Collective)
+@pytest.mark.parametrize("dialect", Dialect)
+@pytest.mark.parametrize("algorithm, topology", SERVED)
+def test_what_every_algorithm_makes_runs_in_every_dialect(
+    algorithm, topology, dialect, collective, inplace
+):
+    schedule = make(topology, collective, algorithm)
+    program = replay(render(schedule, topology, dialect, inplace=inplace), dialect, slots=0)
+    assert program.collective is collective
+
+
+@pytest.mark.parametrize("collective", Collective)
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_what_is_made_survives_writing_and_reading(algorithm, collective):
+    topology = TOPOLOGIES["lopsided"]
+    schedule = make(topology, collective, algorithm)
+    again = from_document(json.loads("".join(write(schedule))), topology)
+    assert violations(again, topology) == []
+    assert to_document(again) == to_document(schedule) == to_document(unpack(pack(schedule)))
