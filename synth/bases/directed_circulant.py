@@ -1,8 +1,10 @@
 """One-way circulant graphs."""
 
+import random
 from collections.abc import Iterator
-from itertools import pairwise
-from math import gcd
+from functools import lru_cache
+from itertools import combinations, pairwise
+from math import comb, gcd
 
 import numpy as np
 
@@ -11,6 +13,9 @@ from synth.cost import Claim, optimal_bandwidth
 from synth.recipe import Base
 
 __all__ = ["DirectedCirculant"]
+
+_MAX_SAMPLED = 4096
+_KEPT = 6
 
 
 class DirectedCirculant(Family):
@@ -47,16 +52,13 @@ class DirectedCirculant(Family):
         return sources, (sources + np.tile(np.array(offsets), n)) % n
 
     def matching(self, nodes: int, degree: int) -> Iterator[Base]:
-        """Offsets 1..d, and the powers of small bases."""
-        if not 1 <= degree < nodes:
-            return
-        seen = set()
-        for base in (1, *range(2, 2 * degree + 2)):
-            powers = range(1, degree + 1) if base == 1 else _powers(base, degree, nodes)
-            offsets = tuple(sorted(set(powers)))
-            if len(offsets) == degree and gcd(nodes, *offsets) == 1 and offsets not in seen:
-                seen.add(offsets)
-                yield Base(self.name, (nodes, *offsets))
+        """Yield offsets 1..d, powers of small bases, and the best few of a fixed sample."""
+        if 1 <= degree < nodes:
+            powers = [tuple(sorted(_powers(b, degree, nodes))) for b in range(2, 2 * degree + 2)]
+            lists = [tuple(range(1, degree + 1)), *powers, *_sampled(nodes, degree)]
+            for offsets in dict.fromkeys(lists):
+                if len(offsets) == degree and gcd(nodes, *offsets) == 1:
+                    yield Base(self.name, (nodes, *offsets))
 
     def bidirectional(self, arguments: Arguments) -> bool:
         """Say yes if the offsets are closed under negation."""
@@ -78,5 +80,38 @@ class DirectedCirculant(Family):
         return None
 
 
-def _powers(base: int, count: int, n: int) -> list[int]:
-    return [pow(base, i, n) for i in range(count) if pow(base, i, n)]
+def _powers(base: int, count: int, n: int) -> set[int]:
+    return {pow(base, i, n) for i in range(count)} - {0}
+
+
+@lru_cache(maxsize=1024)
+def _sampled(n: int, degree: int) -> tuple[Arguments, ...]:
+    """Return the offset lists of fewest steps among a fixed sample of those that hold 1.
+
+    Where the sample would be larger than their number, all are tried.
+    """
+    if not 2 <= degree <= 16 or n > _MAX_SAMPLED:
+        return ()
+    tries = max(30, min(300, 100_000 // n))
+    if comb(n - 2, degree - 1) <= tries:
+        candidates = list(combinations(range(2, n), degree - 1))
+    else:
+        rng = random.Random(n * 64 + degree)
+        candidates = [sorted(rng.sample(range(2, n), degree - 1)) for _ in range(tries)]
+    ranked = sorted((_steps(n, (1, *rest)), (1, *rest)) for rest in candidates)
+    return tuple(offsets for _, offsets in ranked[:_KEPT])
+
+
+def _steps(n: int, offsets: Arguments) -> int:
+    """Return the diameter: how often the ball, kept as bits, grows until it holds all nodes.
+
+    >>> _steps(8, (1, 3))
+    3
+    """
+    everyone, ball, steps = (1 << n) - 1, 1, 0
+    while ball != everyone:
+        grown = ball
+        for offset in offsets:
+            grown |= (ball << offset) | (ball >> (n - offset))
+        ball, steps = grown & everyone, steps + 1
+    return steps

@@ -9,6 +9,7 @@ import pytest
 
 from synth.bases import FAMILIES, family
 from synth.bases.circulant import Circulant
+from synth.bases.directed_circulant import _sampled
 from synth.build import build, size, traits
 from synth.cost import Cost, Links, lower_bound, optimal_bandwidth
 from synth.errors import InvalidRecipe, OutOfDomain
@@ -237,11 +238,7 @@ def test_de_bruijn_shifts_words_and_its_modification_joins_the_loops(d, k):
 
 @pytest.mark.parametrize(("d", "k"), [(2, 1), (2, 3), (3, 2), (3, 3), (4, 2)])
 def test_kautz_is_isomorphic_to_the_shifts_of_words_without_repetition(d, k):
-    words = [
-        w
-        for w in product(range(d + 1), repeat=k)
-        if all(x != y for x, y in pairwise(w))
-    ]
+    words = [w for w in product(range(d + 1), repeat=k) if all(x != y for x, y in pairwise(w))]
     shifts = nx.DiGraph((w, (*w[1:], c)) for w in words for c in range(d + 1) if c != w[-1])
     assert nx.is_isomorphic(nx.DiGraph(_edges(build(Base("Kautz", (d, k))))), shifts)
 
@@ -340,3 +337,23 @@ def test_joining_the_loops_adds_no_step():
         if recipe.family in ("GeneralizedKautzRewired", "ModifiedDeBruijn"):
             plain = {"GeneralizedKautzRewired": "GeneralizedKautz"}.get(recipe.family, "DeBruijn")
             assert cost_of(recipe).steps <= cost_of(Base(plain, recipe.arguments)).steps
+
+
+def test_the_sample_of_one_way_circulants_is_fixed_and_leads_with_the_fewest_steps():
+    member = family("DirectedCirculant")
+    offered = list(member.matching(60, 3))
+    _sampled.cache_clear()
+    assert list(member.matching(60, 3)) == offered
+    sampled = _sampled(60, 3)
+    steps = [broadcast_cost(build(Base("DirectedCirculant", (60, *o))), [0]).steps for o in sampled]
+    assert steps == sorted(steps)
+    assert min(steps) == min(broadcast_cost(built(recipe), [0]).steps for recipe in offered)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "degree", "steps"), [(8, 2, 3), (12, 4, 2), (24, 4, 3), (26, 3, 4)]
+)
+def test_small_one_way_circulants_of_fewest_steps_are_offered(nodes, degree, steps):
+    offered = family("DirectedCirculant").matching(nodes, degree)
+    best = min(broadcast_cost(build(recipe), roots=[0]) for recipe in offered)
+    assert best == Cost(steps, optimal_bandwidth(nodes))
