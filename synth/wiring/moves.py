@@ -20,10 +20,10 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array, vstack
 
 from synth.topology import Topology
-from synth.wiring.assign import wire_colours
+from synth.wiring.assign import violations, wire_colours
 from synth.wiring.panels import Layout, Pair, Panels, Wiring
 from synth.wiring.present import Present
-from synth.wiring.recolouring import complete, exchange, successive
+from synth.wiring.recolouring import complete, exchange, granted, resettle, successive
 
 __all__ = ["EXACT_VARIABLES", "PatchPlan", "plan_moves"]
 
@@ -122,9 +122,9 @@ def plan_moves(topology: Topology, panels: Panels, present: Present | None = Non
     One panel per lane: a coloured multigraph in which a kept link keeps its colour.
     Two starts: every link that a panel carries today keeps that colour and the others
     are inserted with alternating chains; and one matching of greatest weight after
-    the other.  Pairs of panels are exchanged while that keeps more, and the better
-    result is taken.  If it does not meet the bound and the instance is small (see
-    `EXACT_VARIABLES`), an integer program decides.
+    the other.  Pairs of panels are exchanged while that keeps more; the better result
+    is improved by wiring a few panels anew, again and again.  If it does not meet the
+    bound and the instance is small (`EXACT_VARIABLES`), an integer program decides.
 
     Examples
     --------
@@ -197,19 +197,25 @@ def _panel_per_lane(
     keys = sources * size + targets
     wished = _wished(panels, ours, keys, size)
     colours = complete(size, panels.lanes, sources, targets, _wishes(keys, wished))
-    kept = _kept(keys, colours, wished)
+    kept = granted(keys, colours, wished)
     if kept < bound:
         starts = [colours, successive(size, sources, targets, wished)]
         for start in starts:
             exchange(size, sources, targets, start, wished)
-        colours = max(starts, key=lambda start: _kept(keys, start, wished))
-        kept = _kept(keys, colours, wished)
-    proven = kept == bound
-    if not proven and len(np.unique(keys)) * panels.lanes <= EXACT_VARIABLES:
-        exact, proven = _integer_program(size, keys, wished)
-        if exact is not None and _kept(keys, exact, wished) > kept:
-            colours = exact
-    return wire_colours(topology, panels, colours), proven
+        colours = max(starts, key=lambda start: granted(keys, start, wished))
+        kept = granted(keys, colours, wished)
+    if kept < bound:
+        resettle(size, sources, targets, colours, wished)
+        kept = granted(keys, colours, wished)
+    wiring = wire_colours(topology, panels, colours)
+    if kept == bound or len(np.unique(keys)) * panels.lanes > EXACT_VARIABLES:
+        return wiring, kept == bound
+    exact, finished = _integer_program(size, keys, wished)
+    # The solver computes in floating point: take nothing from it unchecked.
+    if len(exact) != len(keys) or granted(keys, exact, wished) < kept:
+        return wiring, False
+    best = wire_colours(topology, panels, exact)
+    return (wiring, False) if violations(best, topology) else (best, finished)
 
 
 def _wished(panels: Panels, ours: list[Pair], keys: Integers, size: int) -> list[Integers]:
@@ -238,16 +244,10 @@ def _wishes(keys: Integers, wished: list[Integers]) -> Integers:
     return wishes
 
 
-def _kept(keys: Integers, colours: Integers, wished: list[Integers]) -> int:
-    return sum(
-        int(np.isin(wanted, keys[colours == panel]).sum()) for panel, wanted in enumerate(wished)
-    )
-
-
-def _integer_program(
-    size: int, keys: Integers, wished: list[Integers]
-) -> tuple[Integers | None, bool]:
+def _integer_program(size: int, keys: Integers, wished: list[Integers]) -> tuple[Integers, bool]:
     """Return the panel of every link that keeps most, and whether that is proven.
+
+    Nothing is returned for the links if the search found nothing within its limit.
 
     Variable x[k, p]: node pair k has a link on panel p.  Every node pair has as many
     as it has links; on a panel every node has at most one link out and one in.
@@ -277,7 +277,7 @@ def _integer_program(
         options={"node_limit": EXACT_NODES, "mip_rel_gap": 0},
     )
     if result.x is None:
-        return None, False
+        return panel[:0], False
     chosen = np.round(result.x).astype(bool)
     # Row by row, hence in the order of the sorted keys.
     return panel[chosen], result.status == 0

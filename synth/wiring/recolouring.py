@@ -10,6 +10,7 @@ A *wish* is a colour that an edge had before; colourings that grant many wishes 
 many cables in place.
 """
 
+import random
 from itertools import combinations, cycle
 
 import numpy as np
@@ -20,7 +21,7 @@ from scipy.sparse.csgraph import connected_components
 
 from synth.wiring.colouring import RegularMultigraph
 
-__all__ = ["complete", "exchange", "successive"]
+__all__ = ["complete", "exchange", "granted", "resettle", "successive"]
 
 Integers = NDArray[np.int64]
 
@@ -29,6 +30,10 @@ CHOICES = 4
 
 MOST_EXCHANGES = 20_000
 """Most pairs of colours looked at."""
+
+MOST_ROUNDS = 600
+MOST_EDGES = 1_000_000
+"""Limits of `resettle`."""
 
 
 @njit(cache=True, nogil=True)
@@ -149,9 +154,9 @@ def complete(
     colours = wishes.astype(np.int64)
     at_source = np.full((size, colour_count), -1, dtype=np.int64)
     at_target = at_source.copy()
-    granted = np.flatnonzero(colours >= 0)
-    at_source[sources[granted], colours[granted]] = granted
-    at_target[targets[granted], colours[granted]] = granted
+    wishing = np.flatnonzero(colours >= 0)
+    at_source[sources[wishing], colours[wishing]] = wishing
+    at_target[targets[wishing], colours[wishing]] = wishing
     _complete(sources, targets, at_source, at_target, colours, wishes, CHOICES)
     return colours
 
@@ -175,9 +180,9 @@ def successive(size: int, sources: Integers, targets: Integers, wished: list[Int
     colours = np.zeros(len(sources), dtype=np.int64)
     graph = RegularMultigraph(size, len(wished), sources, targets)
     keys = graph.rows * size + graph.columns
-    later = np.sum([_granted(keys, wanted) for wanted in wished], axis=0)
+    later = np.sum([_is_wished(keys, wanted) for wanted in wished], axis=0)
     for colour, wanted in enumerate(wished):
-        here = _granted(keys, wanted)
+        here = _is_wished(keys, wanted)
         later -= here
         costs = np.where(here, 1, np.where(later >= graph.left, 3, 2))
         colours[graph.take(graph.cheapest_matching(costs))] = colour
@@ -214,7 +219,7 @@ def exchange(size: int, sources: Integers, targets: Integers, colours: Integers,
         tried, since_improved = tried + 1, since_improved + 1
         edges = np.concatenate([members[first], members[second]])
         on_first = colours[edges] == first
-        gain = _granted(keys[edges], wished[second]) - _granted(keys[edges], wished[first])
+        gain = _is_wished(keys[edges], wished[second]) - _is_wished(keys[edges], wished[first])
         gain[~on_first] *= -1
         if not (gain > 0).any():
             continue
@@ -228,7 +233,46 @@ def exchange(size: int, sources: Integers, targets: Integers, colours: Integers,
             since_improved = 0
 
 
-def _granted(keys: Integers, wished: Integers) -> Integers:
+def resettle(size: int, sources: Integers, targets: Integers, colours: Integers, wished) -> None:
+    """Improve a colouring in place: colour the edges of a few colours anew, repeatedly.
+
+    Parameters are those of `exchange`.
+
+    Notes
+    -----
+    Three or four colours drawn at random (always the same draws) are coloured by
+    `successive`, in the drawn order, and `exchange`; the result is taken unless it
+    grants fewer wishes.  Ends after `MOST_ROUNDS` rounds, after ``3 * len(wished)**2``
+    in sequence without gain, or when `MOST_EDGES` edges have been coloured anew.
+    """
+    draw = random.Random(0)
+    keys = sources * size + targets
+    rounds, idle, touched = 0, 0, 0
+    while rounds < MOST_ROUNDS and idle < 3 * len(wished) ** 2 and touched < MOST_EDGES:
+        drawn = draw.sample(range(len(wished)), min(3 + rounds % 2, len(wished)))
+        edges = np.flatnonzero(np.isin(colours, drawn))
+        wanted = [wished[colour] for colour in drawn]
+        fresh = successive(size, sources[edges], targets[edges], wanted)
+        exchange(size, sources[edges], targets[edges], fresh, wanted)
+        recoloured = np.array(drawn)[fresh]
+        gain = granted(keys[edges], recoloured, wished) - granted(
+            keys[edges], colours[edges], wished
+        )
+        if gain >= 0:
+            colours[edges] = recoloured
+        rounds, idle, touched = rounds + 1, 0 if gain > 0 else idle + 1, touched + len(edges)
+
+
+def granted(keys: Integers, colours: Integers, wished: list[Integers]) -> int:
+    """Return how many edges have a colour that their ends wish for."""
+    return sum(
+        int(np.isin(wanted, keys[colours == colour]).sum())
+        for colour, wanted in enumerate(wished)
+        if len(wanted)
+    )
+
+
+def _is_wished(keys: Integers, wished: Integers) -> Integers:
     return np.isin(keys, wished).astype(np.int64)
 
 
