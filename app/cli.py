@@ -138,7 +138,9 @@ def optimum(source: Source, as_json: AsJson = False) -> None:
 def schedule(
     source: Source,
     collective: Collective,
-    algorithm: Annotated[str, typer.Option(help="bfb or forestcoll")] = "bfb",
+    algorithm: Annotated[
+        str | None, typer.Option(help="bfb or forestcoll; left out, bfb where it applies")
+    ] = None,
     trees_per_root: Annotated[
         int | None, typer.Option(help="forestcoll: trees that each shard is cut into")
     ] = None,
@@ -155,13 +157,12 @@ def schedule(
         asked: dict[str, Any] = {
             "topology": _source(source, context),
             "collective": collective,
-            "algorithm": algorithm,
         }
-        if trees_per_root is not None:
-            asked["trees_per_root"] = trees_per_root
+        chosen = {"algorithm": algorithm, "trees_per_root": trees_per_root}
+        asked |= {name: value for name, value in chosen.items() if value is not None}
         artefact = schedules.create(context, ScheduleRequest.model_validate(asked))
         pieces = schedules.export(context, artefact, form, dialect)
-        _write(pieces, out, f"verified {collective} schedule by {algorithm}")
+        _write(pieces, out, f"verified {collective} schedule by {artefact.summary['algorithm']}")
 
 
 @app.command()
@@ -299,6 +300,7 @@ def _explained(error: Exception) -> tuple[int, str]:
 
     from app.db import DatabaseNotReady
     from app.files import UnusableFile
+    from app.problems import field_errors, pointer
     from app.services.errors import NotStored
     from schedules.errors import ScheduleError
     from synth.errors import ClaimBroken, SynthError
@@ -306,12 +308,11 @@ def _explained(error: Exception) -> tuple[int, str]:
     if isinstance(error, ClaimBroken):
         return 1, f"{error} (an error inside Topoloom; please report it)"
     if isinstance(error, ValidationError):
-        from app.problems import field_errors
-
         found = field_errors(error)
         return 2, "; ".join(f"{entry.pointer or '/'}: {entry.detail}" for entry in found)
-    ours = (SynthError, ScheduleError, UnusableFile, NotStored, DatabaseNotReady)
-    if isinstance(error, ours):
+    if isinstance(error, SynthError | ScheduleError):
+        return 2, _one_line(f"{pointer(error.field) or '/'}: {error.rule}")
+    if isinstance(error, UnusableFile | NotStored | DatabaseNotReady):
         return 2, _one_line(str(error))
     if isinstance(error, OperationalError):
         return 2, _one_line(f"database_url: {error.orig}")

@@ -232,7 +232,10 @@ class ScheduleRequest(Request):
 
     topology: TopologySource
     collective: CollectiveName
-    algorithm: AlgorithmName = "bfb"
+    algorithm: AlgorithmName = optional(
+        "bfb: fewest steps, for hosts joined by equal links; forestcoll: highest throughput, "
+        "for any fabric; left out, bfb where it applies"
+    )
     trees_per_root: Annotated[StrictInt, Field(ge=1, le=10**6)] = optional(
         "forestcoll only; left out, the least number that is optimal"
     )

@@ -24,9 +24,8 @@ def frontier(context: Context, request: FrontierRequest) -> Artefact:
     asked = request.canonical()
 
     def compute(identity: str) -> Computed:
-        from synth.search import frontier as search
-
         from synth.cost import Links
+        from synth.search import frontier as search
 
         found = search(
             request.nodes,
@@ -135,7 +134,9 @@ def _best(context: Context, request: DesignRequest, entry: dict[str, Any]) -> di
         reason = f"schedules are generated for at most {limit} nodes here"
         return {**best, "schedule": None, "schedule_left_out": reason}
     wanted = ScheduleRequest(
-        topology=TopologySource(id=entry["topology_id"]), collective=request.collective
+        topology=TopologySource(id=entry["topology_id"]),
+        collective=request.collective,
+        algorithm="bfb",
     )
     summary = schedules.create(context, wanted).summary
     _require_cost(summary, *_collective_cost(entry, Collective.of(request.collective)))

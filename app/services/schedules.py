@@ -29,19 +29,20 @@ def create(context: Context, request: ScheduleRequest) -> Artefact:
     The artefact's summary says what the schedule is and costs.  Nothing leaves this
     function that the independent checker has not found valid.
     """
-    if request.algorithm == "bfb" and request.trees_per_root is not None:
-        raise NoSchedule("/trees_per_root", "is for the algorithm forestcoll only")
     loaded = topologies.load(context, request.topology, field="/topology")
-    _require_size(context, request, loaded.topology)
+    algorithm = request.algorithm or _fitting(request, loaded.topology)
+    if algorithm == "bfb" and request.trees_per_root is not None:
+        raise NoSchedule("/trees_per_root", "is for the algorithm forestcoll only")
+    _require_size(context, algorithm, loaded.topology)
     asked: dict[str, Any] = {
         "topology": loaded.id,
         "collective": request.collective,
-        "algorithm": request.algorithm,
+        "algorithm": algorithm,
     }
     if request.trees_per_root is not None:
         asked["trees_per_root"] = request.trees_per_root
     return context.store.get_or_compute(
-        "schedule", asked, lambda identity: _compute(identity, request, loaded)
+        "schedule", asked, lambda identity: _compute(identity, asked, loaded)
     )
 
 
@@ -124,33 +125,35 @@ def _sequence_facts(parts: list[dict[str, Any]]) -> dict[str, Any]:
     return total
 
 
-def _compute(identity: str, request: ScheduleRequest, loaded: StoredTopology) -> Computed:
+def _fitting(request: ScheduleRequest, topology: Topology) -> str:
+    """Return the algorithm for a request that leaves the choice to us."""
+    equal_links = not topology.switches and len(set(topology.capacities)) == 1
+    return "bfb" if equal_links and request.trees_per_root is None else "forestcoll"
+
+
+def _compute(identity: str, asked: dict[str, Any], loaded: StoredTopology) -> Computed:
     from schedules.collectives import make
     from schedules.export.schedule_json import pack
     from schedules.verify import require_valid
 
     topology = loaded.topology
-    schedule = make(
-        topology,
-        Collective.of(request.collective),
-        request.algorithm,
-        trees_per_root=request.trees_per_root,
-    )
+    collective = Collective.of(asked["collective"])
+    schedule = make(topology, collective, asked["algorithm"], asked.get("trees_per_root"))
     require_valid(schedule, topology)
     summary = {
         "id": identity,
         "topology_id": loaded.id,
         "topology": topology.digest,
         "name": topology.name,
-        "algorithm": request.algorithm,
+        "algorithm": asked["algorithm"],
         **facts(schedule, topology),
     }
     return Computed(pack(schedule), PACKED_SCHEDULE, summary)
 
 
-def _require_size(context: Context, request: ScheduleRequest, topology: Topology) -> None:
+def _require_size(context: Context, algorithm: str, topology: Topology) -> None:
     settings = context.settings
-    forest = request.algorithm == "forestcoll"
+    forest = algorithm == "forestcoll"
     limit = settings.max_forest_nodes if forest else settings.max_scheduled_nodes
     context.require_at_most("/topology", topology.node_count, limit, "nodes")
 

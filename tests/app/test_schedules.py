@@ -1,0 +1,119 @@
+import json
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from schedules.export.schedule_json import from_document
+from schedules.verify import step_cost, tree_inverse_rate, violations
+from synth.build import build
+from synth.fabrics import fabric
+from synth.measure import measure_both
+from synth.recipe import parse
+
+
+def make(client, **request):
+    answer = client.post("/v1/schedules", json=request)
+    assert answer.status_code == 201, answer.text
+    return answer
+
+
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
+def test_a_step_schedule_costs_what_was_measured(client, collective):
+    topology = build(parse("Kautz(2, 2)"))
+    made = make(client, topology={"recipe": topology.name}, collective=collective)
+    summary = made.json()
+    forth, back = measure_both(topology)
+    used = {"allgather": [forth], "reduce-scatter": [back], "allreduce": [back, forth]}[collective]
+    assert summary["algorithm"] == "bfb"
+    assert summary["steps"] == sum(cost.steps for cost in used)
+    assert summary["bandwidth"] == str(sum(cost.bandwidth for cost in used))
+    schedule = from_document(client.get(made.headers["Location"]).json(), topology)
+    assert violations(schedule, topology) == []
+    assert str(step_cost(schedule, topology).bandwidth) == summary["bandwidth"]
+
+
+def test_a_switched_fabric_gets_trees_of_the_optimal_rate(client):
+    topology = fabric("dgx-a100-2")
+    made = make(client, topology={"fabric": topology.name}, collective="allgather")
+    assert made.json()["algorithm"] == "forestcoll"
+    assert made.json()["inverse_rate"] == "3/65"
+    schedule = from_document(client.get(made.headers["Location"]).json(), topology)
+    assert violations(schedule, topology) == []
+    assert str(tree_inverse_rate(schedule, topology)) == "3/65"
+
+
+def test_leaving_the_algorithm_out_is_the_same_question(client):
+    source = {"topology": {"recipe": "BiRing(5)"}, "collective": "allgather"}
+    first = make(client, **source)
+    second = client.post("/v1/schedules", json=source | {"algorithm": "bfb"})
+    assert (second.status_code, second.json()) == (200, first.json())
+
+
+def test_a_topology_named_by_id_is_the_same_question(client):
+    place = client.post("/v1/topologies", json={"recipe": "BiRing(5)"}).json()["id"]
+    first = make(client, topology={"id": place}, collective="allgather")
+    named = {"topology": {"recipe": "BiRing(5)"}, "collective": "allgather"}
+    assert client.post("/v1/schedules", json=named).json() == first.json()
+
+
+def test_trees_per_root_is_obeyed(client):
+    made = make(
+        client,
+        topology={"fabric": "dgx-1v"},
+        collective="allgather",
+        algorithm="forestcoll",
+        trees_per_root=1,
+    )
+    assert made.json()["trees_per_root"] == 1
+    assert client.get(made.headers["Location"]).json()["trees_per_root"] == 1
+
+
+@pytest.mark.parametrize("dialect", [None, "msccl", "azure", "rccl"])
+def test_a_schedule_comes_as_msccl_xml(client, dialect):
+    made = make(client, topology={"recipe": "BiRing(4)"}, collective="allgather")
+    query = {"format": "msccl-xml"} | ({"dialect": dialect} if dialect else {})
+    answer = client.get(made.headers["Location"], params=query)
+    assert answer.headers["Content-Type"] == "application/xml"
+    assert ElementTree.fromstring(answer.text).get("coll") == "allgather"
+    assert (
+        client.get(
+            made.headers["Location"],
+            params=query,
+            headers={"If-None-Match": answer.headers["ETag"]},
+        ).status_code
+        == 304
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "pointer"),
+    [
+        ({"format": "chakra-et"}, "/format"),
+        ({"format": "msccl-xml", "dialect": "x"}, "/dialect"),
+        ({"format": "json", "dialect": "msccl"}, "/dialect"),
+    ],
+)
+def test_what_cannot_be_exported_is_a_problem(client, query, pointer):
+    made = make(client, topology={"recipe": "BiRing(4)"}, collective="allgather")
+    answer = client.get(made.headers["Location"], params=query)
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["pointer"] == pointer
+
+
+def test_a_limit_of_this_installation_is_said(client, settings):
+    refused = client.post(
+        "/v1/schedules",
+        json={"topology": {"recipe": "Hypercube(12)"}, "collective": "allgather"},
+    )
+    assert (refused.status_code, refused.json()["type"]) == (422, "/problems/too-large")
+    assert str(settings.max_scheduled_nodes) in refused.json()["detail"]
+
+
+def test_a_large_schedule_is_streamed_whole(client):
+    topology = build(parse("Torus(12, 12)"))
+    made = make(client, topology={"recipe": topology.name}, collective="allreduce")
+    with client.stream("GET", made.headers["Location"]) as answer:
+        pieces = list(answer.iter_bytes())
+    document = json.loads(b"".join(pieces))
+    assert len(pieces) > 1
+    assert violations(from_document(document, topology), topology) == []
