@@ -5,33 +5,27 @@ switch w that lets out as much as it takes in can be split off completely while 
 compute node keeps receiving k units from each (ForestColl, section 5.4; Bang-Jensen, Frank
 and Jackson).  Units from u back to u are given up.
 
-Splits are made in hope and mended by what they broke.  A unit split off takes one unit from
-every cut that has u and t on one side and w on the other, and none from any other.  So a
-cut that now misses d units is mended by taking back d of those splits, and taking back never
-hurts.  Each round of mending costs one flow check from the node that failed.
+First all switches of a kind are split evenly at once, which is right for the regular ones
+of real fabrics and costs one check of the network.  What mending takes back is then tried
+pair by pair, each as far as the cuts allow; that always finishes a balanced switch.
 """
 
-from collections import defaultdict
-from collections.abc import Sequence
-from typing import TypeAlias
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from schedules.errors import NoSchedule
-from schedules.forestcoll.flow import arcs_of, scratch_for, shortfall
-from schedules.forestcoll.optimality import nearby_order
 from schedules.forestcoll.routes import Routes
 from schedules.forestcoll.shares import even_shares
+from schedules.forestcoll.trial import Pair, Trial, Way
 from synth.topology import NodeId
 
 __all__ = ["Splitter"]
 
-Pair: TypeAlias = tuple[int, int]
-
 
 class Splitter:
-    """The network while its switches go one by one.
+    """The network while its switches go.
 
     ``capacities`` maps (source, target) to trees; ``routes`` says what the pairs stand
     for.  ``names`` are the nodes' ids, for errors.
@@ -62,46 +56,85 @@ class Splitter:
         waiting = sorted(set(range(len(self.names))) - set(self.terminals.tolist()))
         self._balance(waiting)
         while waiting:
-            switch = min(waiting, key=lambda node: (len(self._into(node)), node))
-            waiting.remove(switch)
-            self._remove(switch)
+            batch = self._next_batch(waiting)
+            waiting = [switch for switch in waiting if switch not in batch]
+            self._remove(batch)
 
-    def _into(self, node: int) -> dict[int, int]:
-        return {s: room for (s, t), room in sorted(self.capacities.items()) if t == node}
+    def _next_batch(self, waiting: list[int]) -> list[int]:
+        """Return switches with as few neighbours as any, no two of them joined."""
+        into, onward = self._ends(waiting)
+        fewest = min(len(into[switch]) for switch in waiting)
+        batch: list[int] = []
+        for switch in waiting:
+            near = into[switch].keys() | onward[switch].keys()
+            if len(into[switch]) == fewest and near.isdisjoint(batch):
+                batch.append(switch)
+        return batch
 
-    def _out_of(self, node: int) -> dict[int, int]:
-        return {t: room for (s, t), room in sorted(self.capacities.items()) if s == node}
-
-    def _remove(self, switch: int) -> None:
-        into, onward = self._into(switch), self._out_of(switch)
-        pairs = [(u, t) for u in into for t in onward]
-        trial = _Trial(self, switch, pairs)
+    def _remove(self, batch: list[int]) -> None:
         # Ways that do not exist yet are worth most: boxes are joined before neighbours are.
         for only_new in (True, False):
-            into, onward = trial.left()
-            trial.split(even_shares(into, onward, self.trees_per_root, self.capacities, only_new))
-        for pair in sorted(pairs, key=lambda pair: (pair[0] == pair[1], pair in self.capacities)):
-            trial.split({pair: trial.room(pair)})
-        into, onward = trial.left()
-        if into and onward:
-            raise NoSchedule(
-                "/links",
-                f"switch {self.names[switch]!r} must be able to pass on what it takes in"
-                " without copying it",
-            )
-        self._commit(switch, trial.splits)
-
-    def _commit(self, switch: int, splits: dict[Pair, int]) -> None:
-        for (source, target), amount in splits.items():
-            if not amount:
-                continue
-            self.routes.join(source, switch, target, amount)
-            if source != target:
-                room = self.capacities.get((source, target), 0)
-                self.capacities[source, target] = room + amount
+            into, onward = self._ends(batch)
+            shares = {
+                (u, switch, t): amount
+                for switch in batch
+                for (u, t), amount in even_shares(
+                    into[switch], onward[switch], self.trees_per_root, self.capacities, only_new
+                ).items()
+            }
+            self._commit(self._trial(list(shares)).split(shares) if shares else {})
+        self._remove_rest(batch)
+        gone = set(batch)
         self.capacities = {
-            pair: room for pair, room in self.capacities.items() if switch not in pair
+            pair: room for pair, room in self.capacities.items() if gone.isdisjoint(pair)
         }
+
+    def _remove_rest(self, batch: list[int]) -> None:
+        """Split off pair by pair what is left; given-up ways, back to where they came, last."""
+        into, onward = self._ends(batch)
+        ways = [(u, switch, t) for switch in batch for u in into[switch] for t in onward[switch]]
+        if not ways:
+            return
+        trial = self._trial(ways)
+        for way in sorted(ways, key=lambda way: (way[0] == way[2], way[::2] in self.capacities)):
+            self._commit(trial.split({way: trial.room(way)}))
+        into, onward = self._ends(batch)
+        for switch in batch:
+            if into[switch] and onward[switch]:
+                raise NoSchedule(
+                    "/links",
+                    f"switch {self.names[switch]!r} must be able to pass on what it takes in"
+                    " without copying it",
+                )
+
+    def _ends(self, switches: Iterable[int]) -> tuple[dict[int, dict[int, int]], ...]:
+        """Return, per switch, what enters it by source and what leaves it by target."""
+        into: dict[int, dict[int, int]] = {switch: {} for switch in switches}
+        onward: dict[int, dict[int, int]] = {switch: {} for switch in into}
+        for (source, target), room in self.capacities.items():
+            if target in into:
+                into[target][source] = room
+            if source in onward:
+                onward[source][target] = room
+        return into, onward
+
+    def _trial(self, ways: list[Way]) -> Trial:
+        return Trial(len(self.names), self.terminals, self.trees_per_root, self.capacities, ways)
+
+    def _commit(self, splits: dict[Way, int]) -> None:
+        for (source, switch, target), amount in splits.items():
+            self.routes.join(source, switch, target, amount)
+            self._change((source, switch), -amount)
+            self._change((switch, target), -amount)
+            if source != target:
+                self._change((source, target), amount)
+
+    def _change(self, pair: Pair, amount: int) -> None:
+        room = self.capacities.get(pair, 0) + amount
+        if room:
+            self.capacities[pair] = room
+        else:
+            del self.capacities[pair]
 
     def _balance(self, switches: list[int]) -> None:
         """Give up capacity that no cut needs at switches whose in- and output differ.
@@ -112,144 +145,30 @@ class Splitter:
         again = True
         while again:
             again = False
+            into, onward = self._ends(switches)
             for switch in switches:
-                into, onward = self._into(switch), self._out_of(switch)
-                surplus = sum(into.values()) - sum(onward.values())
-                heavy = {(u, switch): room for u, room in into.items()}
+                surplus = sum(into[switch].values()) - sum(onward[switch].values())
+                if not surplus:
+                    continue
+                heavy = [(u, switch) for u in into[switch]]
                 if surplus < 0:
-                    heavy = {(switch, t): room for t, room in onward.items()}
+                    heavy = [(switch, t) for t in onward[switch]]
                 given_up = self._trim(heavy, abs(surplus))
-                again |= bool(given_up)
-                if given_up < abs(surplus) and surplus < 0:
+                if given_up < -surplus:
                     raise NoSchedule(
                         "/links",
                         f"switch {self.names[switch]!r} must take in as much as it lets out,"
                         " because switches do not copy data",
                     )
+                if given_up:
+                    again = True
+                    break
 
-    def _trim(self, heavy: dict[Pair, int], surplus: int) -> int:
+    def _trim(self, heavy: list[Pair], surplus: int) -> int:
         """Lower the capacity of some arcs by up to ``surplus``; return by how much."""
-        given_up = 0
-        for pair, room in heavy.items():
-            amount = min(room, surplus - given_up)
-            if not amount:
-                continue
-            trial = _Trial(self, pair[1], [])
-            kept = trial.lower(pair, amount)
-            given_up += kept
-            self.capacities[pair] -= kept
-            if not self.capacities[pair]:
-                del self.capacities[pair]
+        trial, given_up = self._trial([]), 0
+        for pair in heavy:
+            amount = trial.lower(pair, min(self.capacities[pair], surplus - given_up))
+            given_up += amount
+            self._change(pair, -amount)
         return given_up
-
-
-class _Trial:
-    """Splits at one switch, made in hope: ``splits`` maps (u, t) to units so far."""
-
-    def __init__(self, splitter: Splitter, switch: int, pairs: list[Pair]) -> None:
-        self.switch = switch
-        self.splits: dict[Pair, int] = dict.fromkeys(pairs, 0)
-        self.trees_per_root = splitter.trees_per_root
-        capacities = dict(splitter.capacities)
-        for u, t in pairs:
-            if u != t:
-                capacities.setdefault((u, t), 0)
-        self.arc = {pair: index for index, pair in enumerate(capacities)}
-        ends = np.array(list(capacities), dtype=np.int64).reshape(-1, 2)
-        self.nodes = len(splitter.names)
-        self.arcs = arcs_of(self.nodes, ends[:, 0], ends[:, 1])
-        self.capacity = np.array(list(capacities.values()), dtype=np.int64)
-        self.flow, self.supply = np.zeros_like(self.capacity), np.zeros(self.nodes, np.int64)
-        self.scratch = scratch_for(self.nodes)
-        self.terminals = nearby_order(self.arcs, splitter.terminals)
-
-    def left(self) -> tuple[dict[int, int], dict[int, int]]:
-        """Return what is not split off yet, into and out of the switch."""
-        into = {u: int(self.capacity[self.arc[u, self.switch]]) for u, _ in self.splits}
-        onward = {t: int(self.capacity[self.arc[self.switch, t]]) for _, t in self.splits}
-        return (
-            {u: room for u, room in into.items() if room},
-            {t: room for t, room in onward.items() if room},
-        )
-
-    def room(self, pair: Pair) -> int:
-        """Return the most that is left to split off for a pair."""
-        before, behind = self.arc[pair[0], self.switch], self.arc[self.switch, pair[1]]
-        return min(int(self.capacity[before]), int(self.capacity[behind]))
-
-    def split(self, wanted: dict[Pair, int]) -> None:
-        """Split off as much of ``wanted`` as mending leaves."""
-        kept = {pair: amount for pair, amount in wanted.items() if amount}
-        for pair, amount in kept.items():
-            self._move(pair, amount)
-        first = failed = 0
-        while kept:
-            first, missing = self._check(first)
-            if not missing:
-                break
-            failed = first
-            inside = self.scratch.level[: self.nodes] < 0
-            w = inside[self.switch]
-            broken = {p: a for p, a in kept.items() if inside[p[0]] == inside[p[1]] != w}
-            for pair, amount in spread(broken, missing).items():
-                self._move(pair, -amount)
-                kept[pair] -= amount
-                if not kept[pair]:
-                    del kept[pair]
-        for pair, amount in kept.items():
-            self.splits[pair] += amount
-        # Who failed last is likely to fail first next time.
-        self.terminals[: failed + 1] = np.roll(self.terminals[: failed + 1], 1)
-
-    def lower(self, pair: Pair, amount: int) -> int:
-        """Lower an arc's capacity by as much of ``amount`` as nobody needs."""
-        self.capacity[self.arc[pair]] -= amount
-        first = 0
-        while amount:
-            first, missing = self._check(first)
-            if not missing:
-                break
-            self.capacity[self.arc[pair]] += missing
-            amount -= missing
-        return amount
-
-    def _move(self, pair: Pair, amount: int) -> None:
-        u, t = pair
-        self.capacity[self.arc[u, self.switch]] -= amount
-        self.capacity[self.arc[self.switch, t]] -= amount
-        if u != t:
-            self.capacity[self.arc[u, t]] += amount
-
-    def _check(self, first: int) -> tuple[int, int]:
-        """Find the first terminal from index ``first`` that misses units, and how many."""
-        index, missing = shortfall(
-            self.arcs,
-            self.capacity,
-            self.terminals,
-            first,
-            self.trees_per_root,
-            self.flow,
-            self.supply,
-            self.scratch,
-        )
-        return index, int(missing)
-
-
-def spread(amounts: dict[Pair, int], total: int) -> dict[Pair, int]:
-    """Return parts of the amounts that add up to ``total``, none left much larger.
-
-    >>> spread({(0, 1): 5, (1, 2): 2}, 4)
-    {(0, 1): 4}
-    """
-    parts: dict[Pair, int] = defaultdict(int)
-    left = dict(amounts)
-    while total:
-        most = max(left.values())
-        widest = [pair for pair, amount in left.items() if amount == most]
-        rest = max((amount for amount in left.values() if amount < most), default=0)
-        share = max(1, min(most - rest, total // len(widest)))
-        for pair in widest[:total]:
-            parts[pair] += share
-            left[pair] -= share
-            total -= share
-    return dict(parts)
