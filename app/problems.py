@@ -152,10 +152,22 @@ def _field_error(entry: Any) -> FieldError:
 
 
 def install(app: FastAPI) -> None:
-    """Answer every error of the application with a problem."""
+    """Answer every error of the application with a problem, and describe that in OpenAPI."""
     for kind in PROBLEMS:
         app.add_exception_handler(kind, _answer)
     app.add_exception_handler(HTTPException, _answer_http)
+    describe = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        document = describe()
+        schemas = document.setdefault("components", {}).setdefault("schemas", {})
+        for model in (ProblemDocument, FieldError):
+            described = model.model_json_schema(ref_template="#/components/schemas/{model}")
+            described.pop("$defs", None)
+            schemas[model.__name__] = described
+        return document
+
+    app.openapi = openapi
 
 
 def body_too_large(path: str, limit: int) -> JSONResponse:

@@ -79,10 +79,6 @@ def _decimal(value: Any) -> Any:
     return Decimal(repr(value)) if isinstance(value, float) else value
 
 
-def _number_schema(most: int) -> WithJsonSchema:
-    return WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": most})
-
-
 def optional(description: str) -> Any:
     """Return a field that may be left out, but not be null."""
     return Field(
@@ -111,9 +107,9 @@ Bytes = Annotated[
 Positive = Annotated[
     Decimal,
     BeforeValidator(_decimal),
-    Field(gt=0, le=10**9, allow_inf_nan=False),
+    Field(ge=Decimal("0.000001"), le=10**9, allow_inf_nan=False),
     PlainSerializer(_plain_number),
-    _number_schema(10**9),
+    WithJsonSchema({"type": "number", "minimum": 1e-6, "maximum": 10**9}),
 ]
 Nodes = Annotated[StrictInt, Field(ge=2, le=10**6, description="number of hosts")]
 Degree = Annotated[StrictInt, Field(ge=1, le=10**4, description="ports of each host")]

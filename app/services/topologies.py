@@ -76,7 +76,10 @@ def _from_recipe(context: Context, text: str) -> Artefact:
         request = {"recipe": str(recipe)}
         return _found(context, request) or _store(context, request, build(recipe))
     except SynthError as error:
-        raise type(error)("/recipe", error.rule) from None
+        # What the construction calls its parameter is no place in the request.
+        name = error.field.strip("/")
+        rule = error.rule if name in ("", "recipe") else f"{name} {error.rule}"
+        raise type(error)("/recipe", rule) from None
 
 
 def _from_fabric(context: Context, name: str) -> Artefact:

@@ -1,0 +1,63 @@
+"""What the documentation shows is what happens."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parent.parent.parent / "docs"
+
+
+def test_every_command_of_the_documentation_prints_what_is_shown(topoloom, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    shown = re.findall(r"^```console\n(.*?)^```", (DOCS / "cli.md").read_text(), re.M | re.S)
+    examples = [part for block in shown for part in block.split("$ topoloom ")[1:]]
+    assert len(examples) >= 12
+    for example in examples:
+        command, _, expected = example.partition("\n")
+        answer = topoloom(*shlex.split(command))
+        printed = "".join(line.rstrip() + "\n" for line in (answer.out + answer.err).splitlines())
+        assert printed == expected, command
+
+
+def requests():
+    text = (DOCS / "api.md").read_text()
+    return re.findall(r"^```http\nPOST (\S+)\nContent-Type: (\S+)\n\n(.*?)^```", text, re.M | re.S)
+
+
+@pytest.mark.parametrize(("path", "media", "body"), requests())
+def test_every_request_of_the_documentation_is_answered(client, path, media, body):
+    answer = client.post(path, content=body.encode(), headers={"Content-Type": media})
+    assert answer.status_code == 201, answer.text
+    assert client.get(answer.headers["Location"]).status_code == 200
+
+
+def test_the_documentation_shows_a_request_of_every_kind():
+    assert {path for path, _, _ in requests()} == {
+        "/v1/designs",
+        "/v1/topologies",
+        "/v1/schedules",
+        "/v1/patch-plans",
+    }
+
+
+def test_the_defaults_in_the_documentation_are_the_defaults(settings):
+    text = (DOCS / "api.md").read_text()
+    for name, field in type(settings).model_fields.items():
+        assert f"TOPOLOOM_{name.upper()}`" in text
+        if name not in ("database_url",):
+            assert re.search(rf"\b{re.escape(str(field.default))}\b", text), name
+
+
+def test_the_members_of_a_design_are_documented(client):
+    question = {"nodes": 12, "degree": 4, "collective": "allreduce", "bytes": "1MB"}
+    document = client.post("/v1/designs", json=question).json()
+    text = (DOCS / "api.md").read_text()
+    names = {*document, *document["frontier"][0], *document["best"], *document["request"]}
+    names |= {*document["best"]["schedule"], *document["baselines"][0]}
+    for name in names - {"schema", "id", "request"}:
+        assert f"`{name}`" in text, name
+    assert json.dumps(document)

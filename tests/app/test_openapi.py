@@ -1,0 +1,68 @@
+"""The service against its own OpenAPI document."""
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from app.config import Settings
+from app.main import create_app
+
+app = create_app(Settings(database_url="sqlite://", max_nodes=64, max_links=512))
+schema = schemathesis.openapi.from_dict(app.openapi())
+schema.app = app
+
+
+@pytest.fixture(scope="module")
+def running():
+    from fastapi.testclient import TestClient
+
+    with TestClient(app):
+        yield
+
+
+CHECKS = (
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+)
+
+
+@schema.parametrize()
+@settings(
+    max_examples=50,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
+)
+def test_whatever_is_sent_the_answer_is_as_described(case, running):
+    case.call_and_validate(checks=CHECKS)
+
+
+def test_every_operation_has_an_id_a_summary_and_says_how_it_fails():
+    seen = set()
+    for path, operations in app.openapi()["paths"].items():
+        for operation in operations.values():
+            seen.add(operation["operationId"])
+            assert operation["summary"]
+            if path.startswith("/v1"):
+                assert "422" in operation["responses"]
+    assert len(seen) == sum(len(operations) for operations in app.openapi()["paths"].values())
+
+
+def test_every_problem_has_the_schema_of_problems():
+    document = app.openapi()
+    assert "ProblemDocument" in document["components"]["schemas"]
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            for status, answer in operation["responses"].items():
+                if int(status) >= 400:
+                    assert list(answer["content"]) == ["application/problem+json"]
