@@ -1,8 +1,8 @@
 """ForestColl: throughput-optimal collectives as packed spanning trees, on any fabric.
 
-Read in this order: `network` (integer capacities), `flow` (the max-flow kernels),
-`optimality` (the best rate and the cut that proves it), `splitting` and `shares` (switches away),
-`packing` (trees), `routes` (trees back onto switches).
+Read in this order: `network` (integer capacities), `flow` (the max-flow kernel),
+`optimality` (the best rate and the cut that proves it); `trial`, `shares`, `splitting` and
+`routes` (switches away); `packing`, `forest`, `mending`, `growth` and `shortening` (trees).
 
 References
 ----------
@@ -142,8 +142,9 @@ def allgather(topology: Topology, trees_per_root: int | None = None) -> TreeSche
     Notes
     -----
     Whole links become switch-free arcs (`splitting`), trees are packed into those
-    (`packing`) and drawn along the paths the arcs stand for (`routes`).  A group of equal
-    trees is cut where its edges are served by several paths.  Deterministic.
+    (`packing`), made as shallow as exchanges can (`shortening`) and drawn along the paths
+    the arcs stand for (`routes`).  A group of equal trees is cut where its edges are served
+    by several paths.  Deterministic.
 
     Examples
     --------

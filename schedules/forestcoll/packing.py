@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 
 from schedules.errors import TooLarge
 from schedules.forestcoll.flow import arcs_of
-from schedules.forestcoll.growth import forest_for, grow, plant, stack_for, warm_up
+from schedules.forestcoll.forest import forest_for, stack_for, warm_up
+from schedules.forestcoll.growth import grow, plant
+from schedules.forestcoll.shortening import shorten
 
 __all__ = ["MOST_FLOW_ENTRIES", "Group", "pack"]
 
@@ -78,7 +80,15 @@ def pack(
             if multiplicity < 1:
                 raise RuntimeError("packing is stuck although the packing condition holds")
             groups.append(Group(root, multiplicity, stack.edge[: node_count - 1].copy()))
-    return sorted(groups, key=lambda group: group.root)
+    roots, multiplicities, trees = shorten(
+        arcs.tail,
+        arcs.head,
+        np.array([group.root for group in groups]),
+        np.array([group.multiplicity for group in groups]),
+        np.array([group.arcs for group in groups]),
+    )
+    order = np.argsort(roots, kind="stable").tolist()
+    return [Group(int(roots[i]), int(multiplicities[i]), trees[i]) for i in order]
 
 
 def scattered(count: int) -> NDArray[np.int64]:

@@ -8,6 +8,7 @@ import pytest
 from schedules.errors import NoSchedule, TooLarge
 from schedules.forestcoll import allgather, optimum, packing
 from schedules.forestcoll.routes import Routes
+from schedules.forestcoll.shortening import shorten
 from schedules.model import TreeSchedule
 from synth.errors import InvalidTopology, Unreachable
 from synth.fabrics import fabric
@@ -26,6 +27,7 @@ FABRICS = [
     ("dgx-h100-4", None),
     ("gb200-nvl72", None),
     ("mi250-1", None),
+    ("mi250-2", None),
     ("mi250-2", 1),
     ("mi250-2", 5),
     ("mi300x", None),
@@ -191,3 +193,70 @@ def test_drawing_prefers_one_path_that_has_room() -> None:
     routes.join(0, 8, 1, 2)
     assert routes.draw([(0, 1)], 2) == [(2, [(0, 8, 1)])]
     assert routes.draw([(0, 1)], 3) == [(3, [(0, 9, 1)])]
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_networks_of_uneven_capacities_get_optimal_forests_of_many_trees(seed: int) -> None:
+    rng = random.Random(seed)
+    nodes = [f"c{i}" for i in range(rng.randint(4, 8))] + ["w0", "w1"]
+    cables = []
+    for _ in range(4 * len(nodes)):
+        one, other = rng.sample(nodes, 2)
+        amount = rng.randint(50, 500)
+        cables += [(one, other, amount), (other, one, amount)]
+    topology = Topology(nodes, cables, switches=["w0", "w1"])
+    assert optimum(topology).trees_per_root > 10
+    assert faults(topology, None) == []
+
+
+def arc_loads(arcs: np.ndarray, weights: np.ndarray) -> dict[int, int]:
+    loads: dict[int, int] = {}
+    for row, weight in zip(arcs.tolist(), weights.tolist(), strict=True):
+        for arc in row:
+            loads[arc] = loads.get(arc, 0) + weight
+    return loads
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_shortening_keeps_every_load_and_every_root_and_makes_no_forest_taller(
+    seed: int,
+) -> None:
+    rng = random.Random(seed)
+    complete = [(s, t) for s in range(7) for t in range(7) if s != t]
+    arcs = {pair: index for index, pair in enumerate(complete)}
+    roots, weights, rows = [], [], []
+    for _ in range(8):
+        order = rng.sample(range(7), 7)
+        roots.append(order[0])
+        weights.append(rng.randint(1, 3))
+        pairs = [(order[max(0, i - rng.randint(1, 2))], order[i]) for i in range(1, 7)]
+        rows.append([arcs[pair] for pair in pairs])
+    ends = np.array(complete)
+    before = np.array(rows), np.array(weights)
+    after = shorten(ends[:, 0], ends[:, 1], np.array(roots), before[1], before[0])
+
+    def weight_of_roots(some_roots: np.ndarray, some_weights: np.ndarray) -> dict[int, int]:
+        total = dict.fromkeys(range(7), 0)
+        for root, weight in zip(some_roots.tolist(), some_weights.tolist(), strict=True):
+            total[root] += weight
+        return total
+
+    def tallest(some_roots: np.ndarray, some_arcs: np.ndarray) -> int:
+        heights = []
+        for root, row in zip(some_roots.tolist(), some_arcs.tolist(), strict=True):
+            graph = nx.DiGraph([complete[arc] for arc in row])
+            assert nx.is_arborescence(graph)
+            assert set(graph) == set(range(7))
+            heights.append(max(nx.single_source_shortest_path_length(graph, root).values()))
+        return max(heights)
+
+    assert arc_loads(after[2], after[1]) == arc_loads(*before)
+    assert weight_of_roots(after[0], after[1]) == weight_of_roots(np.array(roots), before[1])
+    assert tallest(after[0], after[2]) <= tallest(np.array(roots), before[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "most"), [("dgx-a100-2", 4), ("dgx-a100-4", 2), ("dgx-h100-4", 6), ("dgx-a100-8", 2)]
+)
+def test_trees_cross_a_cluster_in_few_hops(name: str, most: int) -> None:
+    assert height(allgather(fabric(name))) <= most

@@ -1,0 +1,140 @@
+"""What the packing kernels work on: the network that is left, and the groups at work."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from schedules.forestcoll.flow import Arcs, Scratch, scratch_for, send
+
+__all__ = ["BROKEN", "NONE", "ONE", "Forest", "Ints", "Stack", "forest_for", "stack_for", "warm_up"]
+
+Ints = NDArray[np.int64]
+
+BROKEN = -1
+# Plain 0 and 1 would make numba compile a version of every function for these values.
+NONE, ONE = np.int64(0), np.int64(1)
+
+
+class Forest(NamedTuple):
+    """What is left of the network, and the flow to every destination.
+
+    ``flow[y]`` brings the units of every root from index ``begun[y]`` on to y.
+    ``changes`` is a ring of the arcs whose capacity fell, ``changed[0]`` their number, and
+    ``noted[y]`` how many of them flow[y] has seen.  The rest is working memory: pending
+    ``supply`` per node; search state (``after``, ``by``, ``queue``) per node and group.
+    """
+
+    arcs: Arcs
+    capacity: Ints
+    flow: NDArray[np.int64]
+    begun: Ints
+    changes: Ints
+    changed: Ints
+    noted: Ints
+    supply: Ints
+    after: Ints
+    by: Ints
+    queue: Ints
+    place: Ints
+    path: Ints
+
+
+class Stack(NamedTuple):
+    """The groups of the root at work; index ``depth[0] - 1`` is the one that grows.
+
+    Per group: number of nodes (``size``), ``multiplicity``, and where its growth stands:
+    nodes order[first:last] are the ``first``..``last`` of the deepest full level, and
+    ``turn`` more nodes were offered a place below them.  Per node: ``order``
+    and ``edge`` in which the growing tree took nodes and arcs, ``joined`` its place there
+    or -1.  For the flows of groups left behind: ``owner`` (the smallest that holds the
+    node), ``entered`` units per node, ``passed`` units from a group to the next smaller.
+    """
+
+    depth: Ints
+    size: Ints
+    multiplicity: Ints
+    first: Ints
+    last: Ints
+    turn: Ints
+    order: Ints
+    edge: Ints
+    joined: Ints
+    owner: Ints
+    entered: Ints
+    passed: Ints
+    offered: Ints
+
+
+def forest_for(arcs: Arcs, capacity: Ints) -> Forest:
+    """Return the state before any tree; needs nodes * arcs * 8 bytes."""
+    nodes, count = len(arcs.start) - 1, len(arcs.tail)
+    most = nodes + count + 3
+
+    def zeros(length: int) -> Ints:
+        return np.zeros(length, np.int64)
+
+    return Forest(
+        arcs=arcs,
+        capacity=capacity.copy(),
+        flow=np.zeros((nodes, count), np.int64),
+        begun=zeros(nodes),
+        changes=zeros(count),
+        changed=zeros(1),
+        noted=zeros(nodes),
+        supply=zeros(nodes),
+        after=zeros(most),
+        by=zeros(most),
+        queue=zeros(most),
+        place=np.full(nodes, -1, np.int64),
+        path=zeros(nodes + 1),
+    )
+
+
+def stack_for(arcs: Arcs) -> Stack:
+    """Return an empty stack.
+
+    A group is cut off at one move of the scan, and those above it at later moves only, so
+    there are never more groups than arcs, and one.
+    """
+    nodes, groups = len(arcs.start) - 1, len(arcs.tail) + 2
+
+    def fresh(length: int, value: int = 0) -> Ints:
+        return np.full(length, value, np.int64)
+
+    return Stack(
+        depth=fresh(1),
+        size=fresh(groups),
+        multiplicity=fresh(groups),
+        first=fresh(groups),
+        last=fresh(groups),
+        turn=fresh(groups),
+        order=fresh(nodes, -1),
+        edge=fresh(nodes),
+        joined=fresh(nodes, -1),
+        owner=fresh(nodes, -1),
+        entered=fresh(nodes),
+        passed=fresh(groups),
+        offered=fresh(groups),
+    )
+
+
+def warm_up(forest: Forest, trees_per_root: int) -> bool:
+    """Fill the flow to every destination; False if some cannot be reached in full."""
+    scratch = scratch_for(len(forest.supply))
+    return bool(_warm_up(forest, trees_per_root, scratch))
+
+
+@njit(cache=True, nogil=True)
+def _warm_up(forest: Forest, trees_per_root: int, scratch: Scratch):
+    nodes = len(forest.supply)
+    supply = np.empty(nodes, np.int64)
+    for sink in range(nodes):
+        supply[:] = trees_per_root
+        supply[sink] = 0
+        target = trees_per_root * (nodes - 1)
+        got = send(forest.arcs, forest.capacity, forest.flow[sink], supply, sink, target, scratch)
+        if got < target:
+            return False
+    return True

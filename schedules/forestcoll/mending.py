@@ -1,0 +1,221 @@
+"""The warm flows of the packing kernel: how units are taken out, rerouted and brought in.
+
+A flow to y is an array of units per arc.  Units that lost their way wait as ``supply`` at a
+node until `deliver` finds them another one, by the shortest way back from y.
+
+During a test the groups left behind by the root at work take part as nodes of their own,
+numbered after the network's.  Group i has arcs of no limit to the nodes that the next
+smaller group lacks (``entered`` units), and to that smaller group (``passed``), since it
+may use all its nodes as well.
+"""
+
+import numpy as np
+from numba import njit
+
+from schedules.forestcoll.forest import BROKEN, NONE, ONE
+
+__all__ = ["deliver", "mend", "withdraw"]
+
+ENTER, LEAVE, PASS, RETURN = (np.int64(code) for code in (-1, -2, -3, -4))
+"""Steps towards the sink that are not moves over arcs: from a group into a node, that taken
+back, from a group to the next smaller one, that taken back."""
+
+
+@njit(cache=True, nogil=True)
+def withdraw(forest, flow, origin, sink, amount):
+    """Take ``amount`` units that leave ``origin`` out of the flow to ``sink``."""
+    path, place, supply = forest.path, forest.place, forest.supply
+    tail, head, start, moves = forest.arcs
+    while amount > 0:
+        node, length, bottleneck = origin, 0, amount
+        place[origin] = 0
+        while node != sink and supply[node] == 0:
+            arc = BROKEN
+            for index in range(start[node + 1] - 1, start[node] - 1, -1):
+                if moves[index] & 1 and flow[moves[index] >> 1] > 0:
+                    arc = moves[index] >> 1
+                    break
+            if arc == BROKEN:
+                return False
+            path[length] = arc
+            length += 1
+            node = head[arc]
+            if place[node] >= 0:
+                # Units that run in a circle serve nobody: take them out, go on from here.
+                back = place[node]
+                least = flow[path[back]]
+                for index in range(back, length):
+                    least = min(least, flow[path[index]])
+                for index in range(back, length):
+                    flow[path[index]] -= least
+                    place[tail[path[index]]] = -1
+                length = back
+            place[node] = length
+        for index in range(length):
+            bottleneck = min(bottleneck, flow[path[index]])
+        if node != sink:
+            bottleneck = min(bottleneck, supply[node])
+            supply[node] -= bottleneck
+        for index in range(length):
+            flow[path[index]] -= bottleneck
+            place[tail[path[index]]] = -1
+        place[node] = -1
+        amount -= bottleneck
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _see(forest, state, after, by, filled):
+    """Queue a state found from ``after`` by the move ``by``, unless seen before."""
+    if forest.after[state] >= 0:
+        return filled
+    forest.after[state] = after
+    forest.by[state] = by
+    forest.queue[filled] = state
+    return filled + 1
+
+
+@njit(cache=True, nogil=True)
+def _see_around_group(forest, stack, group, groups, filled):
+    """Queue what can hand units to a left-behind group's node."""
+    nodes = len(forest.supply)
+    state = nodes + group
+    if group + 1 < groups:
+        filled = _see(forest, state + 1, state, PASS, filled)
+    if group > 0 and stack.passed[group] > 0:
+        filled = _see(forest, state - 1, state, RETURN, filled)
+    first = stack.size[group - 1] if group > 0 else 0
+    for index in range(first, stack.size[group]):
+        member = stack.order[index]
+        if stack.entered[member] > 0:
+            filled = _see(forest, member, state, LEAVE, filled)
+    return filled
+
+
+@njit(cache=True, nogil=True)
+def _find(forest, stack, flow, sink, groups):
+    """Search back from ``sink``; return the first state with supply, or BROKEN."""
+    # Arrays as locals: a tuple of arrays handed on per node costs more than the work.
+    capacity, supply, nodes = forest.capacity, forest.supply, len(forest.supply)
+    tail, head, start, moves = forest.arcs
+    after, by, queue = forest.after, forest.by, forest.queue
+    after[: nodes + groups] = -1
+    after[sink] = sink
+    queue[0] = sink
+    index, filled = 0, ONE
+    while index < filled:
+        state = queue[index]
+        index += 1
+        if state >= nodes:
+            if stack.offered[state - nodes] > 0:
+                return state
+            filled = _see_around_group(forest, stack, state - nodes, groups, filled)
+            continue
+        if supply[state] > 0:
+            return state
+        if groups > 0 and stack.owner[state] >= 0:
+            filled = _see(forest, nodes + stack.owner[state], state, ENTER, filled)
+        for place in range(start[state], start[state + 1]):
+            move = moves[place]
+            arc = move >> 1
+            if move & 1:
+                before, left = head[arc], flow[arc]
+            else:
+                before, left = tail[arc], capacity[arc] - flow[arc]
+            if left > 0 and after[before] < 0:
+                after[before] = state
+                by[before] = move
+                queue[filled] = before
+                filled += 1
+    return BROKEN
+
+
+@njit(cache=True, nogil=True)
+def _carry(forest, stack, flow, origin, sink, amount):
+    """Move up to ``amount`` units along the path found from ``origin``; return how many."""
+    capacity, nodes, after, by = forest.capacity, len(forest.supply), forest.after, forest.by
+    entered, passed = stack.entered, stack.passed
+    state = origin
+    while state != sink:
+        move = by[state]
+        if move >= 0:
+            arc = move >> 1
+            amount = min(amount, flow[arc] if move & 1 else capacity[arc] - flow[arc])
+        elif move == LEAVE:
+            amount = min(amount, entered[state])
+        elif move == RETURN:
+            amount = min(amount, passed[state + 1 - nodes])
+        state = after[state]
+    state = origin
+    while state != sink:
+        move = by[state]
+        if move >= 0:
+            flow[move >> 1] += -amount if move & 1 else amount
+        elif move == ENTER:
+            entered[after[state]] += amount
+        elif move == LEAVE:
+            entered[state] -= amount
+        elif move == PASS:
+            passed[state - nodes] += amount
+        else:
+            passed[state + 1 - nodes] -= amount
+        state = after[state]
+    return amount
+
+
+@njit(cache=True, nogil=True)
+def deliver(forest, stack, flow, sink, want, groups):
+    """Bring up to ``want`` units of pending supply to ``sink``; return how many came."""
+    nodes, sent, supply, offered = len(forest.supply), 0, forest.supply, stack.offered
+    while sent < want:
+        origin = _find(forest, stack, flow, sink, groups)
+        if origin == BROKEN:
+            break
+        if origin < nodes:
+            amount = min(want - sent, supply[origin])
+            amount = _carry(forest, stack, flow, origin, sink, amount)
+            supply[origin] -= amount
+        else:
+            amount = min(want - sent, offered[origin - nodes])
+            amount = _carry(forest, stack, flow, origin, sink, amount)
+            offered[origin - nodes] -= amount
+        sent += amount
+    return sent
+
+
+@njit(cache=True, nogil=True)
+def _clip(forest, stack, flow, arc, sink):
+    """Take off what the arc can no longer carry; units without a detour wait at its tail."""
+    excess = flow[arc] - forest.capacity[arc]
+    flow[arc] -= excess
+    forest.supply[forest.arcs.tail[arc]] += excess
+    after = forest.arcs.head[arc]
+    excess -= deliver(forest, stack, flow, after, excess, NONE)
+    # The rest no longer arrives at the head; what waits at nodes on the way makes up for it.
+    return withdraw(forest, flow, after, sink, excess)
+
+
+@njit(cache=True, nogil=True)
+def mend(forest, stack, roots, index, trees_per_root, sink):
+    """Bring flow[sink] up to date: roots up to ``index`` left out, capacities kept."""
+    flow = forest.flow[sink]
+    while forest.begun[sink] <= index:
+        root = roots[forest.begun[sink]]
+        if root != sink and not withdraw(forest, flow, root, sink, trees_per_root):
+            return False
+        forest.begun[sink] += 1
+    size, count = len(forest.changes), forest.changed[0]
+    first = forest.noted[sink]
+    everything = count - first > size
+    changes, capacity, clipped = forest.changes, forest.capacity, False
+    for step in range(size if everything else count - first):
+        arc = step if everything else changes[(first + step) % size]
+        if flow[arc] > capacity[arc]:
+            clipped = True
+            if not _clip(forest, stack, flow, arc, sink):
+                return False
+    forest.noted[sink] = count
+    if clipped:
+        waiting = np.sum(forest.supply)
+        return deliver(forest, stack, flow, sink, waiting, NONE) == waiting
+    return True
