@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from client import Client
+from client import Client, Refused
 
 TWELVE_HOSTS = {
     "nodes": 12,
@@ -45,6 +45,19 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the results")
     out: Path = parser.parse_args().out
     out.mkdir(parents=True, exist_ok=True)
+    try:
+        tour(out)
+    except Refused as refusal:
+        sys.exit(f"{refusal}\nwhat the service logged is in {out / 'service.log'}")
+    print(f"\nAll files are in {out}/. To go on:")
+    print("  make serve                                       the service; docs at /docs")
+    print(f"  .venv/bin/topoloom verify {out}/hosts-12.schedule.json \\")
+    print(f"      --topology {out}/hosts-12.topology.json")
+    print("  .venv/bin/topoloom design --help                 your own cluster")
+
+
+def tour(out: Path) -> None:
+    """Ask two questions and write all that is needed to build what is answered."""
     with running_service(out) as client:
         print("Twelve hosts with four 25 Gbit/s ports, allreduce of 1 MB")
         small = ask(client, TWELVE_HOSTS)
@@ -52,11 +65,6 @@ def main() -> None:
         print("\n1024 hosts with four 25 Gbit/s ports, allreduce of 1 MiB")
         large = ask(client, THOUSAND_HOSTS)
         write(client, large, out / "hosts-1024", msccl=False)
-    print(f"\nAll files are in {out}/. To go on:")
-    print("  make serve                                       the service; docs at /docs")
-    print(f"  .venv/bin/topoloom verify {out}/hosts-12.schedule.json \\")
-    print(f"      --topology {out}/hosts-12.topology.json")
-    print("  .venv/bin/topoloom design --help                 your own cluster")
 
 
 def ask(client: Client, question: dict[str, Any]) -> dict[str, Any]:
