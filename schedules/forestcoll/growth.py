@@ -150,7 +150,7 @@ def _place(forest, stack, roots, index, trees_per_root, sink):
 
     Copies without room are cut off.  Returns False on a bug.
     """
-    top, bound = stack.depth[0] - 1, UNLIMITED
+    top, bound = stack.depth[0] - 1, NONE + UNLIMITED
     while True:
         bound, arc = _widest(forest, stack, sink, top, bound)
         if arc == BROKEN:

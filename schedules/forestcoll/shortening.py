@@ -1,19 +1,19 @@
 """Makes a packed forest shallower without touching the load of any arc.
 
-Two trees of equal weight may *exchange* the arcs by which they enter a node y: the one takes
-the other's parent of y.  Every arc carries what it carried before.  We exchange wherever
-that lifts the deepest nodes of a tallest tree and leaves the partner lower than that tree
-was.  Each exchange lowers the number of nodes at the greatest depth of all, or the depth
-itself, so this ends; it ends in a forest that no single exchange makes better.
+Two trees of equal weight may *exchange* the arcs by which they enter a node y: each takes the
+other's parent of y.  Every arc carries what it carried before.  A tallest tree exchanges
+where that lifts its first deepest node and leaves the partner lower than the tree was; so
+each exchange lowers the number of nodes at the greatest depth, or that depth itself.  Where
+no equal partner helps, a heavier one is split in two, for at most a quarter more trees.  The
+end is a forest whose tallest tree is stuck: there may be a shallower one.
 """
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+
+from schedules.forestcoll.forest import NONE, Ints
 
 __all__ = ["shorten"]
-
-Ints = NDArray[np.int64]
 
 MORE_TREES = 4
 """A forest may grow by one tree in so many."""
@@ -80,7 +80,8 @@ def _measure(tail, parent, root, depth, below):
             depth[at] = level
             level -= 1
             at = tail[parent[at]]
-    below[:] = depth
+    for node in range(nodes):
+        below[node] = depth[node]
     for node in range(nodes):
         at, reach = node, depth[node]
         while at != root:
@@ -105,7 +106,7 @@ def _partner(tail, parent, roots, weights, depth, below, tree, node, trees, heav
     """Return the tree that best exchanges parents of ``node`` with ``tree``, or -1."""
     height = below[tree, roots[tree]]
     mine = tail[parent[tree, node]]
-    best, lowest = -1, depth[tree, node]
+    best, lowest = NONE - 1, depth[tree, node]
     for other in range(trees):
         fits = weights[other] > weights[tree] if heavier else weights[other] == weights[tree]
         if not fits or roots[other] == node:
@@ -131,16 +132,17 @@ def _split(parent, roots, weights, depth, below, tree, weight, trees):
     roots[trees] = roots[tree]
     weights[trees] = weights[tree] - weight
     weights[tree] = weight
-    parent[trees] = parent[tree]
-    depth[trees] = depth[tree]
-    below[trees] = below[tree]
+    for node in range(parent.shape[1]):
+        parent[trees, node] = parent[tree, node]
+        depth[trees, node] = depth[tree, node]
+        below[trees, node] = below[tree, node]
 
 
 @njit(cache=True, nogil=True)
 def _lift(tail, parent, roots, weights, depth, below, tree, trees, heavier):
     """Lift the first deepest node of ``tree`` by one exchange; return with whom, or -1."""
     height, root = below[tree, roots[tree]], roots[tree]
-    node = 0
+    node = NONE
     while depth[tree, node] < height:
         node += 1
     while node != root:
@@ -155,7 +157,7 @@ def _lift(tail, parent, roots, weights, depth, below, tree, trees, heavier):
                 _measure(tail, parent[changed], roots[changed], depth[changed], below[changed])
             return other
         node = tail[parent[tree, node]]
-    return -1
+    return NONE - 1
 
 
 @njit(cache=True, nogil=True)
@@ -163,19 +165,18 @@ def _exchange_all(tail, parent, roots, weights, depth, below, trees):
     """Lift a tallest tree until it cannot be lifted; return the number of trees."""
     for tree in range(trees):
         _measure(tail, parent[tree], roots[tree], depth[tree], below[tree])
-    while True:
-        tallest = 0
+    other = NONE
+    while other >= 0:
+        tallest = NONE
         for tree in range(trees):
             if below[tree, roots[tree]] > below[tallest, roots[tallest]]:
                 tallest = tree
-        heavier = False
-        other = _lift(tail, parent, roots, weights, depth, below, tallest, trees, heavier)
-        if other < 0 and trees < len(roots):
-            heavier = True
+        for heavier in range(2 if trees < len(roots) else 1):
             other = _lift(tail, parent, roots, weights, depth, below, tallest, trees, heavier)
-            trees += other >= 0
-        if other < 0:
-            return trees
+            if other >= 0:
+                trees += heavier
+                break
+    return trees
 
 
 @njit(cache=True, nogil=True)
