@@ -20,7 +20,7 @@ def show_design(design: dict[str, Any]) -> None:
     )
     rows = [(entry["seconds"], _design_row(entry)) for entry in design["frontier"]]
     rows += [
-        (entry["seconds"], [entry["name"] + " (baseline)", str(entry["steps"]), "", ""])
+        (entry["seconds"], [entry["name"] + " (baseline)", "", "", ""])
         for entry in design["baselines"]
     ]
     table = _table("topology", "steps", "T_B", "T_B transposed", "time", "to bound")
