@@ -29,6 +29,7 @@ from synth.topology import Topology
 
 __all__ = [
     "MAX_DEGREE",
+    "at_least",
     "diameter",
     "distance_profile",
     "measure",
@@ -90,14 +91,21 @@ def measure(topology: Topology, *, vertex_transitive: bool = False) -> Cost:
     >>> measure(Topology(range(4), [(i, (i + 1) % 4) for i in range(4)]))
     Cost(steps=3, bandwidth=Fraction(3, 4))
     """
-    loads = step_loads(topology, vertex_transitive=vertex_transitive)
-    leaving = np.zeros(topology.node_count, object)
-    entering = np.zeros(topology.node_count, object)
-    capacity = whole_capacities(topology)
-    np.add.at(leaving, topology.sources, capacity.astype(object))
-    np.add.at(entering, topology.targets, capacity.astype(object))
-    widest = int(max(leaving.max(), entering.max()))
-    return Cost(len(loads), _total(loads) * widest / topology.node_count)
+    loads = step_loads(topology, range(1) if vertex_transitive else None)
+    return Cost(len(loads), _total(loads) * _widest(topology) / topology.node_count)
+
+
+def at_least(topology: Topology, destinations: int) -> Cost:
+    """Return a cost that `measure` cannot undercut, from some evenly spread destinations.
+
+    O(destinations * links); domain and errors as `measure`.
+
+    >>> at_least(Topology(range(4), [(i, (i + 1) % 4) for i in range(4)]), 2)
+    Cost(steps=3, bandwidth=Fraction(3, 4))
+    """
+    stride = -(-topology.node_count // destinations)
+    loads = step_loads(topology, range(0, topology.node_count, stride))
+    return Cost(len(loads), _total(loads) * _widest(topology) / topology.node_count)
 
 
 def measure_both(topology: Topology, *, vertex_transitive: bool = False) -> tuple[Cost, Cost]:
@@ -116,10 +124,11 @@ def measure_both(topology: Topology, *, vertex_transitive: bool = False) -> tupl
     return cost, measure(turned, vertex_transitive=vertex_transitive)
 
 
-def step_loads(topology: Topology, *, vertex_transitive: bool = False) -> tuple[Fraction, ...]:
+def step_loads(topology: Topology, goals: range | None = None) -> tuple[Fraction, ...]:
     """Return max over u of U(u, t) for t = 1 .. diameter.
 
-    In shards per unit of `whole_capacities`.  See `measure` for domain and errors.
+    In shards per unit of `whole_capacities`.  ``goals`` limits the destinations u to
+    some positions.  See `measure` for domain and errors.
 
     >>> step_loads(Topology(range(3), [(0, 1), (1, 2), (2, 0)]))
     (Fraction(1, 1), Fraction(1, 1))
@@ -127,23 +136,22 @@ def step_loads(topology: Topology, *, vertex_transitive: bool = False) -> tuple[
     _require_measurable(topology)
     links = in_links(topology, whole_capacities(topology))
     nodes = topology.node_count
-    if vertex_transitive:
-        ranges = [(0, 1)]
-    else:
-        workers = _WORKERS if nodes * topology.link_count > _THREADING_PAYS else 1
-        # Several pieces a worker even out their lengths.
-        bounds = np.linspace(0, nodes, 4 * workers + 1 if workers > 1 else 2).astype(int).tolist()
-        ranges = list(pairwise(bounds))
+    goals = range(nodes) if goals is None else goals
+    workers = _WORKERS if len(goals) * topology.link_count > _THREADING_PAYS else 1
+    # Several pieces a worker even out their lengths.
+    bounds = np.linspace(0, len(goals), 4 * workers + 1 if workers > 1 else 2).astype(int).tolist()
+    wanted = np.array(goals, np.int64)
+    pieces = [wanted[low:high] for low, high in pairwise(bounds)]
     degree = int(topology.in_degrees.max())
 
-    def run(part: tuple[int, int]) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
+    def run(piece: NDArray[np.int64]) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
         numerators = np.zeros(nodes + 1, np.int64)
         denominators = np.ones(nodes + 1, np.int64)
         by_table = degree <= MAX_TABLE_DEGREE
         memory = scratch(1 if by_table else nodes, degree)
         steps = measure_range(
             links,
-            *part,
+            piece,
             search_memory(nodes),
             memory,
             np.zeros(nodes, np.int64),
@@ -155,11 +163,11 @@ def step_loads(topology: Topology, *, vertex_transitive: bool = False) -> tuple[
         )
         return steps, numerators, denominators
 
-    if len(ranges) == 1:
-        parts = [run(ranges[0])]
+    if workers == 1:
+        parts = [run(pieces[0])]
     else:
-        with ThreadPoolExecutor(_WORKERS) as pool:
-            parts = list(pool.map(run, ranges))
+        with ThreadPoolExecutor(workers) as pool:
+            parts = list(pool.map(run, pieces))
     steps = max(part[0] for part in parts)
     return tuple(
         max(Fraction(int(top[t]), int(bottom[t])) for _, top, bottom in parts)
@@ -216,6 +224,16 @@ def _require_measurable(topology: Topology) -> None:
     topology.require_connected()
     if topology.in_degrees.max() > MAX_DEGREE:
         raise NotMeasurable("/links", f"at most {MAX_DEGREE} links may enter a node")
+
+
+def _widest(topology: Topology) -> int:
+    """Return B, the largest capacity into or out of a node, in `whole_capacities`."""
+    capacity = whole_capacities(topology)
+    # No overflow: fewer than 2**22 links of at most 2**40.
+    through = np.zeros((2, topology.node_count), np.int64)
+    np.add.at(through[0], topology.sources, capacity)
+    np.add.at(through[1], topology.targets, capacity)
+    return int(through.max())
 
 
 def _total(loads: tuple[Fraction, ...]) -> Fraction:

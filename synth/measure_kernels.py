@@ -17,8 +17,7 @@ MAX_TABLE_DEGREE = 8
 @njit(cache=True, nogil=True)
 def measure_range(
     links: Any,
-    first: int,
-    last: int,
+    goals: Any,
     found: Any,
     memory: Any,
     masks: Any,
@@ -28,7 +27,7 @@ def measure_range(
     numerators: Any,
     denominators: Any,
 ) -> int:
-    """Raise the largest load of every step by the destinations first .. last - 1.
+    """Raise the largest load of every step by the destinations ``goals``.
 
     ``numerators[t] / denominators[t]`` is the largest load of step t so far, in shards
     per unit of capacity; returns the longest distance met.  ``masks`` and ``counts``
@@ -36,7 +35,7 @@ def measure_range(
     none above; ``weight`` as many for degrees up to `MAX_TABLE_DEGREE`.
     """
     longest, weighed = 0, -1
-    for goal in range(first, last):
+    for goal in goals:
         steps = towards(links, goal, found)
         longest = max(longest, steps)
         start = links.start[goal]

@@ -195,7 +195,12 @@ class Topology:
         order = np.lexsort((self.sources, self.targets))
         turned.sources = _frozen(self.targets[order])
         turned.targets = _frozen(self.sources[order])
-        turned.capacities = tuple(self.capacities[index] for index in order.tolist())
+        one_capacity = self.capacities.count(self.capacities[0]) if self.capacities else 0
+        turned.capacities = (
+            self.capacities
+            if one_capacity == self.link_count
+            else tuple(self.capacities[index] for index in order.tolist())
+        )
         return turned
 
     def renamed(self, name: str) -> "Topology":
@@ -353,12 +358,12 @@ def _row(position: dict[NodeId, int], index: int, link: Sequence[Any]) -> tuple[
 def _reached(
     node_count: int, sources: Positions, targets: Positions, start: int
 ) -> NDArray[np.bool_]:
-    """Return which positions can be reached from ``start``; O(links * diameter)."""
+    """Return which positions can be reached from ``start``; O(links)."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import breadth_first_order
+
+    ones = np.ones(len(sources), dtype=np.int8)
+    graph = csr_array((ones, (sources, targets)), shape=(node_count, node_count))
     seen = np.zeros(node_count, dtype=np.bool_)
-    seen[start] = True
-    while True:
-        fresh = targets[seen[sources]]
-        fresh = fresh[~seen[fresh]]
-        if not len(fresh):
-            return seen
-        seen[fresh] = True
+    seen[breadth_first_order(graph, start, return_predecessors=False)] = True
+    return seen

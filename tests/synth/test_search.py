@@ -1,0 +1,176 @@
+"""The frontier is never empty, holds measured points only, and reaches what is published."""
+
+import random
+from fractions import Fraction
+
+import pytest
+
+from synth.build import build, has_parallel_links, is_bidirectional, size
+from synth.candidates import Candidate, divisors, measured_unless_dominated, undominated
+from synth.cost import Claim, Cost, Links, lower_bound
+from synth.errors import ImpossibleRequest
+from synth.measure import measure_both
+from synth.recipe import Base, parse
+from synth.search import Frontier, Point, frontier
+from tests.cost_oracles import broadcast_cost
+
+UNI, BI = Links.UNIDIRECTIONAL, Links.BIDIRECTIONAL
+
+# Steps and bandwidth known for directed links before this program (arXiv:2202.03356, and
+# its rules applied to its bases); each must be matched or beaten.
+PUBLISHED = [
+    (12, 4, [(2, Fraction(11, 12))]),
+    (16, 2, [(4, Fraction(1)), (5, Fraction(15, 16))]),
+    (32, 4, [(3, Fraction(1)), (4, Fraction(31, 32))]),
+    (64, 4, [(3, Fraction(21, 16)), (4, Fraction(1)), (6, Fraction(63, 64))]),
+    (128, 4, [(4, Fraction(33, 32)), (5, Fraction(1)), (8, Fraction(127, 128))]),
+    (256, 4, [(4, Fraction(85, 64)), (5, Fraction(65, 64)), (7, Fraction(1))]),
+    (512, 4, [(5, Fraction(133, 128)), (6, Fraction(129, 128)), (9, Fraction(1))]),
+    (1000, 4, [(5, Fraction(333, 250)), (12, Fraction(1)), (19, Fraction(999, 1000))]),
+    (
+        1024,
+        4,
+        [
+            (5, Fraction(341, 256)),
+            (6, Fraction(261, 256)),
+            (8, Fraction(257, 256)),
+            (11, Fraction(1)),
+            (20, Fraction(1023, 1024)),
+        ],
+    ),
+    (1024, 2, [(10, Fraction(1123, 1000)), (62, Fraction(1023, 1024))]),
+]
+
+
+def no_worse(one: Point, other: Point) -> bool:
+    pairs = ((one.cost, other.cost), (one.transpose, other.transpose))
+    return all(a.steps <= b.steps and a.bandwidth <= b.bandwidth for a, b in pairs)
+
+
+def check(found: Frontier, links: Links, parallel: bool = False) -> None:
+    """Everything a frontier promises that needs no measuring."""
+    assert found.points
+    steps = [point.cost.steps for point in found.points]
+    assert steps == sorted(steps)
+    for point in found.points:
+        assert size(point.recipe) == (found.nodes, found.degree)
+        assert links is UNI or is_bidirectional(point.recipe)
+        assert parallel or not has_parallel_links(point.recipe)
+        assert found.bounds.steps <= point.cost.steps
+        assert found.bounds.bandwidth <= point.cost.bandwidth
+        assert not any(no_worse(other, point) for other in found.points if other is not point)
+
+
+@pytest.mark.parametrize("links", Links)
+@pytest.mark.parametrize("degree", range(1, 17))
+def test_every_small_size_with_a_graph_has_a_frontier(degree: int, links: Links) -> None:
+    for nodes in range(degree + 1, 33):
+        exists = links is UNI or (nodes * degree % 2 == 0 and (degree > 1 or nodes == 2))
+        if exists:
+            check(frontier(nodes, degree, links), links)
+        else:
+            with pytest.raises(ImpossibleRequest):
+                frontier(nodes, degree, links)
+
+
+@pytest.mark.parametrize("links", Links)
+def test_every_degree_has_a_frontier_at_random_larger_sizes(links: Links) -> None:
+    rng = random.Random(7)
+    for _ in range(12):
+        nodes, degree = 2 * rng.randint(20, 600), rng.randint(2, 16)
+        check(frontier(nodes, degree, links), links)
+
+
+@pytest.mark.parametrize("links", Links)
+@pytest.mark.parametrize("nodes", [2, 3, 5, 8])
+def test_with_parallel_links_degrees_beyond_the_nodes_are_served(nodes: int, links: Links) -> None:
+    for degree in range(nodes, 17):
+        if links is UNI or degree % 2 == 0:
+            check(frontier(nodes, degree, links, parallel_links=True), links, parallel=True)
+
+
+@pytest.mark.parametrize("links", Links)
+@pytest.mark.parametrize(("nodes", "degree"), [(9, 2), (12, 4), (20, 3), (27, 4), (36, 6), (64, 4)])
+def test_every_number_is_what_the_slow_measurement_says(
+    nodes: int, degree: int, links: Links
+) -> None:
+    for point in frontier(nodes, degree, links).points:
+        topology = build(point.recipe)
+        assert broadcast_cost(topology) == point.cost
+        assert broadcast_cost(topology.transpose()) == point.transpose
+
+
+@pytest.mark.parametrize(("nodes", "degree", "rows"), PUBLISHED)
+def test_the_published_frontier_is_reached(nodes, degree, rows) -> None:
+    points = frontier(nodes, degree).points
+    for steps, bandwidth in rows:
+        assert any(
+            cost.steps <= steps and cost.bandwidth <= bandwidth
+            for cost in (point.cost for point in points)
+        ), (steps, bandwidth)
+
+
+def test_twelve_hosts_of_four_ports_meet_both_bounds() -> None:
+    found = frontier(12, 4)
+    assert [point.cost for point in found.points] == [found.bounds] == [Cost(2, Fraction(11, 12))]
+
+
+def test_bounds_of_bidirectional_links_are_their_own() -> None:
+    assert frontier(64, 4, BI).bounds == lower_bound(64, 4, BI) == Cost(4, Fraction(63, 64))
+    assert frontier(64, 4, UNI).bounds == Cost(3, Fraction(63, 64))
+
+
+def test_the_same_question_gets_the_same_answer() -> None:
+    assert frontier(96, 6) == frontier(96, 6)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "degree", "links", "parallel", "field"),
+    [
+        (1, 1, UNI, False, "nodes"),
+        (0, 1, UNI, False, "nodes"),
+        (-4, 2, UNI, False, "nodes"),
+        (20_000, 2, UNI, False, "nodes"),
+        (8, 0, UNI, False, "degree"),
+        (8, -1, UNI, False, "degree"),
+        (8, 8, UNI, False, "degree"),
+        (100, 63, UNI, False, "degree"),
+        (9, 3, BI, False, "degree"),
+        (4, 1, BI, False, "degree"),
+        (3, 5, BI, True, "degree"),
+    ],
+)
+def test_impossible_requests_name_the_field(nodes, degree, links, parallel, field) -> None:
+    with pytest.raises(ImpossibleRequest) as caught:
+        frontier(nodes, degree, links, parallel_links=parallel)
+    assert caught.value.field == field
+
+
+def candidate(text: str, steps: int, bandwidth: str, turned: tuple[int, str] | None = None):
+    claim = Claim(steps, Fraction(bandwidth), exact=True)
+    other = Claim(turned[0], Fraction(turned[1]), exact=True) if turned else claim
+    return Candidate(parse(text), claim, other)
+
+
+def test_a_point_better_on_the_transpose_only_is_kept() -> None:
+    one = candidate("UniRing(4)", 3, "3/4", turned=(4, "1"))
+    two = candidate("UniRing(5)", 4, "1", turned=(3, "3/4"))
+    assert set(undominated([one, two])) == {one, two}
+
+
+def test_of_equal_points_the_simplest_recipe_is_kept() -> None:
+    plain = candidate("GeneralizedKautz(4, 64)", 3, "21/16")
+    made = candidate("LineGraph(2, Complete(5))", 3, "21/16")
+    assert undominated([made, plain]) == (plain,)
+
+
+def test_a_graph_that_cannot_compete_is_not_measured_in_full() -> None:
+    strong = Candidate(parse("Complete(9)"), *[Claim(1, Fraction(1, 9), exact=True)] * 2)
+    assert measured_unless_dominated(Base("GeneralizedKautz", (2, 9)), [strong]) == ()
+    (alone,) = measured_unless_dominated(Base("GeneralizedKautz", (2, 9)), [])
+    assert alone.costs == measure_both(build(parse("GeneralizedKautz(2, 9)")))
+
+
+def test_divisors_are_complete() -> None:
+    for number in range(1, 200):
+        assert divisors(number) == [d for d in range(2, number) if number % d == 0]
