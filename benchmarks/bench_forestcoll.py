@@ -4,7 +4,7 @@
     git clone https://github.com/liangyuRain/ForestColl /tmp/forestcoll
     python benchmarks/bench_forestcoll.py --peer-dir /tmp/forestcoll [--quick]
 
-Each line: our seconds (median of --repeat runs after one that compiles), the peer's (one
+Each line: our seconds (median of --repeat runs after one that warms up), the peer's (one
 run), their ratio, whether both find the same optimum, and the trees and greatest height
 (in hops between compute nodes) of both.  The same network goes to both: capacities, nodes
 and switches are read from our topology.
@@ -92,10 +92,10 @@ class Result:
 
 def run_ours(case: Case, repeat: int) -> Result:
     topology = case.make()
-    times = []
+    times, schedule = [], allgather(topology, case.trees_per_root)
     for _ in range(repeat):
         start = time.perf_counter()
-        schedule = allgather(topology, case.trees_per_root)
+        allgather(topology, case.trees_per_root)
         times.append(time.perf_counter() - start)
     height = max(
         height_of(tree.root, [(path[0], path[-1]) for path in tree.edges])

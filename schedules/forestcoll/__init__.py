@@ -134,8 +134,9 @@ def allgather(topology: Topology, trees_per_root: int | None = None) -> TreeSche
     InvalidTopology, Unreachable, NoSchedule, TooLarge
         As for `optimum`.
     NoSchedule
-        A switch lets out more than it takes in, and the optimum needs all of it: it would
-        have to copy data, and the cut bound may be out of reach.
+        A switch lets out more than it takes in, be it only after rounding down to a given
+        number of trees, and the optimum needs all of it: it would have to copy data, and
+        the cut bound may be out of reach.
     TooLarge
         The flows kept while packing pass `packing.MOST_FLOW_ENTRIES`.
 

@@ -45,11 +45,11 @@ class Stack(NamedTuple):
     """The groups of the root at work; index ``depth[0] - 1`` is the one that grows.
 
     Per group: number of nodes (``size``), ``multiplicity``, and where its growth stands:
-    nodes order[first:last] are the ``first``..``last`` of the deepest full level, and
-    ``turn`` more nodes were offered a place below them.  Per node: ``order``
-    and ``edge`` in which the growing tree took nodes and arcs, ``joined`` its place there
-    or -1.  For the flows of groups left behind: ``owner`` (the smallest that holds the
-    node), ``entered`` units per node, ``passed`` units from a group to the next smaller.
+    order[first:last] is the deepest full level, and ``turn`` nodes were offered a place
+    below it.  Per node: ``order`` and ``edge`` in which the growing tree took nodes and
+    arcs, ``joined`` its place there or -1.  For the flows of groups left behind: units
+    still ``offered`` per group, ``owner`` (the smallest group that holds a node),
+    ``entered`` units per node, ``passed`` units from a group to the next smaller.
     """
 
     depth: Ints
@@ -95,7 +95,7 @@ def forest_for(arcs: Arcs, capacity: Ints) -> Forest:
 def stack_for(arcs: Arcs) -> Stack:
     """Return an empty stack.
 
-    A group is cut off at one move of the scan, and those above it at later moves only, so
+    A group is cut off when an arc is tried, and those above it when later ones are, so
     there are never more groups than arcs, and one.
     """
     nodes, groups = len(arcs.start) - 1, len(arcs.tail) + 2

@@ -1,11 +1,15 @@
 """Makes a packed forest shallower without touching the load of any arc.
 
 Two trees of equal weight may *exchange* the arcs by which they enter a node y: each takes the
-other's parent of y.  Every arc carries what it carried before.  A tallest tree exchanges
-where that lifts its first deepest node and leaves the partner lower than the tree was; so
-each exchange lowers the number of nodes at the greatest depth, or that depth itself.  Where
-no equal partner helps, a heavier one is split in two, for at most a quarter more trees.  The
-end is a forest whose tallest tree is stuck: there may be a shallower one.
+other's parent of y.  Every arc carries what it carried before.  A tree exchanges only where
+that lifts y and leaves its partner lower than the tree is.
+
+A tallest tree is *lifted* by an exchange at its first deepest node or above it; each such
+exchange lowers the number of nodes at the greatest depth, or that depth itself.  Where no
+equal partner helps, a heavier one is split in two.  Where none helps at all, the tree is
+*loosened*, that is, any of its nodes are lifted, and tried again.  Splits and loosenings are
+counted, so this ends: in a forest whose tallest tree is stuck.  There may be a shallower one,
+but on tori every tree comes out as low as the distances allow.
 """
 
 import numpy as np
@@ -17,6 +21,9 @@ __all__ = ["shorten"]
 
 MORE_TREES = 4
 """A forest may grow by one tree in so many."""
+
+PATIENCE = 1
+"""A forest may be loosened as many times as it has trees."""
 
 
 def shorten(
@@ -139,25 +146,45 @@ def _split(parent, roots, weights, depth, below, tree, weight, trees):
 
 
 @njit(cache=True, nogil=True)
+def _exchange(tail, parent, roots, weights, depth, below, tree, node, trees, heavier):
+    """Exchange parents of ``node`` with the best partner; return whether there was one."""
+    other = _partner(tail, parent, roots, weights, depth, below, tree, node, trees, heavier)
+    if other < 0:
+        return False
+    if heavier:
+        _split(parent, roots, weights, depth, below, other, weights[tree], trees)
+    mine = parent[tree, node]
+    parent[tree, node] = parent[other, node]
+    parent[other, node] = mine
+    for changed in (tree, other):
+        _measure(tail, parent[changed], roots[changed], depth[changed], below[changed])
+    return True
+
+
+@njit(cache=True, nogil=True)
 def _lift(tail, parent, roots, weights, depth, below, tree, trees, heavier):
-    """Lift the first deepest node of ``tree`` by one exchange; return with whom, or -1."""
+    """Lift the first deepest node of ``tree`` by one exchange; return whether it could."""
     height, root = below[tree, roots[tree]], roots[tree]
     node = NONE
     while depth[tree, node] < height:
         node += 1
     while node != root:
-        other = _partner(tail, parent, roots, weights, depth, below, tree, node, trees, heavier)
-        if other >= 0:
-            if heavier:
-                _split(parent, roots, weights, depth, below, other, weights[tree], trees)
-            mine = parent[tree, node]
-            parent[tree, node] = parent[other, node]
-            parent[other, node] = mine
-            for changed in (tree, other):
-                _measure(tail, parent[changed], roots[changed], depth[changed], below[changed])
-            return other
+        if _exchange(tail, parent, roots, weights, depth, below, tree, node, trees, heavier):
+            return True
         node = tail[parent[tree, node]]
-    return NONE - 1
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _loosen(tail, parent, roots, weights, depth, below, tree, trees):
+    """Lift any nodes of ``tree`` where that is possible; return whether it was for some."""
+    changed = False
+    for node in range(parent.shape[1]):
+        if node != roots[tree]:
+            changed |= _exchange(
+                tail, parent, roots, weights, depth, below, tree, node, trees, NONE
+            )
+    return changed
 
 
 @njit(cache=True, nogil=True)
@@ -165,17 +192,21 @@ def _exchange_all(tail, parent, roots, weights, depth, below, trees):
     """Lift a tallest tree until it cannot be lifted; return the number of trees."""
     for tree in range(trees):
         _measure(tail, parent[tree], roots[tree], depth[tree], below[tree])
-    other = NONE
-    while other >= 0:
+    patience, lifted = trees * PATIENCE, True
+    while lifted:
         tallest = NONE
         for tree in range(trees):
             if below[tree, roots[tree]] > below[tallest, roots[tallest]]:
                 tallest = tree
+        lifted = False
         for heavier in range(2 if trees < len(roots) else 1):
-            other = _lift(tail, parent, roots, weights, depth, below, tallest, trees, heavier)
-            if other >= 0:
+            lifted = _lift(tail, parent, roots, weights, depth, below, tallest, trees, heavier)
+            if lifted:
                 trees += heavier
                 break
+        if not lifted and patience > 0:
+            patience -= 1
+            lifted = _loosen(tail, parent, roots, weights, depth, below, tallest, trees)
     return trees
 
 

@@ -260,3 +260,8 @@ def test_shortening_keeps_every_load_and_every_root_and_makes_no_forest_taller(
 )
 def test_trees_cross_a_cluster_in_few_hops(name: str, most: int) -> None:
     assert height(allgather(fabric(name))) <= most
+
+
+@pytest.mark.parametrize("sides", [(4, 4), (4, 4, 4), (8, 8)])
+def test_no_tree_of_a_torus_is_taller_than_the_distances_demand(sides: tuple[int, ...]) -> None:
+    assert height(allgather(torus(*sides))) == sum(side // 2 for side in sides)
