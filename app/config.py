@@ -52,6 +52,9 @@ class Settings(BaseSettings):
     max_scheduled_nodes: int = Field(
         default=2_048, ge=2, description="largest topology that a schedule is generated for"
     )
+    max_optimum_nodes: int = Field(
+        default=8_192, ge=2, description="largest topology for ForestColl's optimum"
+    )
     max_forest_nodes: int = Field(
-        default=512, ge=2, description="largest topology for ForestColl's optimum and trees"
+        default=2_048, ge=2, description="largest topology for ForestColl's trees"
     )

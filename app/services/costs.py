@@ -47,7 +47,7 @@ def optimum(context: Context, source: TopologySource, *, field: str = "") -> Art
     """Return the stored optimum/1 document: ForestColl's optimum with a certificate."""
     loaded = topologies.load(context, source, field=field)
     topology = loaded.topology
-    limit = context.settings.max_forest_nodes
+    limit = context.settings.max_optimum_nodes
     context.require_at_most(field or "topology", topology.node_count, limit, "nodes")
 
     def compute(identity: str) -> Computed:
