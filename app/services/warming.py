@@ -5,8 +5,6 @@ __all__ = ["warm"]
 
 def warm() -> None:
     """Run every kernel once on small topologies; numba keeps the machine code on disk."""
-    from synth.search import frontier
-
     from schedules.collectives import make
     from schedules.export.schedule_json import pack
     from schedules.forestcoll import optimum
@@ -15,6 +13,7 @@ def warm() -> None:
     from synth.build import build
     from synth.fabrics import fabric
     from synth.recipe import parse
+    from synth.search import frontier
 
     frontier(12, 4)
     for topology in (build(parse("BiRing(5)")), build(parse("Kautz(2, 2)"))):
