@@ -111,7 +111,7 @@ def _search(arcs, capacity, flow, supply, sink, want, scratch):
 
 
 @njit(cache=True, nogil=True)
-def _apply(arcs, flow, scratch, length, amount):
+def _apply(flow, scratch, length, amount):
     """Add ``amount`` along the first ``length`` moves of the path."""
     for index in range(length):
         move = scratch.path[index]
@@ -154,7 +154,7 @@ def _descend(arcs, capacity, flow, supply, sink, want, scratch):
         arc = path[index] >> 1
         left = flow[arc] if path[index] & 1 else capacity[arc] - flow[arc]
         amount = min(amount, left)
-    _apply(arcs, flow, scratch, length, amount)
+    _apply(flow, scratch, length, amount)
     if supply[node] != UNLIMITED:
         supply[node] -= amount
     return amount

@@ -21,7 +21,6 @@ unit may change the member it leaves by.  Such a node is reached from any of its
 
 from numba import njit
 
-from schedules.forestcoll.flow import UNLIMITED
 from schedules.forestcoll.forest import BROKEN, NONE
 from schedules.forestcoll.mending import deliver, mend, withdraw
 
@@ -110,25 +109,25 @@ def _cut_off(stack, copies):
 
 
 @njit(cache=True, nogil=True)
-def _widest(forest, stack, sink, top, bound):
-    """Return the widest arc below code ``bound`` from the full level into ``sink``.
+def _widest(forest, stack, sink, top, last):
+    """Return the widest arc from the full level into ``sink``, or BROKEN if there is none.
 
-    Codes order arcs by room, then the first listed first; returns (code, arc), or
-    (0, BROKEN).
+    After ``last``, unless that is BROKEN: arcs go by falling room, then by index.
     """
     tail, _, start, moves = forest.arcs
-    best, chosen, arcs = NONE, BROKEN, len(tail)
+    capacity, joined = forest.capacity, stack.joined
+    first, end, best = stack.first[top], stack.last[top], NONE + BROKEN
     for place in range(start[sink], start[sink + 1]):
         arc = moves[place] >> 1
-        if moves[place] & 1 or forest.capacity[arc] == 0:
+        room = capacity[arc]
+        if moves[place] & 1 or room == 0 or not first <= joined[tail[arc]] < end:
             continue
-        joined = stack.joined[tail[arc]]
-        if joined < stack.first[top] or joined >= stack.last[top]:
+        if last >= 0 and (room > capacity[last] or (room == capacity[last] and arc <= last)):
             continue
-        code = forest.capacity[arc] * arcs + arcs - arc
-        if best < code < bound:
-            best, chosen = code, arc
-    return best, chosen
+        # Moves list the arcs into a node by index, so among equals the first stays.
+        if best < 0 or room > capacity[best]:
+            best = arc
+    return best
 
 
 @njit(cache=True, nogil=True)
@@ -150,9 +149,9 @@ def _place(forest, stack, roots, index, trees_per_root, sink):
 
     Copies without room are cut off.  Returns False on a bug.
     """
-    top, bound = stack.depth[0] - 1, NONE + UNLIMITED
+    top, arc = stack.depth[0] - 1, NONE + BROKEN
     while True:
-        bound, arc = _widest(forest, stack, sink, top, bound)
+        arc = _widest(forest, stack, sink, top, arc)
         if arc == BROKEN:
             return True
         if not mend(forest, stack, roots, index, trees_per_root, sink):

@@ -51,8 +51,9 @@ def pack(
 
     Notes
     -----
-    Roots are finished one after another.  Each adds its nodes level by level, which keeps
-    trees shallow but not provably as shallow as they can be.  Memory: nodes * arcs.
+    Roots are finished one after another, each level by level (`growth`).  Then trees
+    exchange parents to become shallow (`shortening`), though not provably as shallow as
+    they can be.  Memory: nodes * arcs.
 
     Examples
     --------

@@ -31,7 +31,7 @@ class Trial:
     ----------
     capacities : dict
         (source, target) to units; not changed.
-    ways : iterable of Way
+    ways : list of Way
         Those that may be split off.
     """
 

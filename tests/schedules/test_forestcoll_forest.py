@@ -265,3 +265,16 @@ def test_trees_cross_a_cluster_in_few_hops(name: str, most: int) -> None:
 @pytest.mark.parametrize("sides", [(4, 4), (4, 4, 4), (8, 8)])
 def test_no_tree_of_a_torus_is_taller_than_the_distances_demand(sides: tuple[int, ...]) -> None:
     assert height(allgather(torus(*sides))) == sum(side // 2 for side in sides)
+
+
+def test_capacities_near_the_limit_of_the_machine_are_packed_exactly() -> None:
+    big = 10**15 + 37
+    links = [(i, (i + step) % 5, big * step + i) for i in range(5) for step in (1, 2)]
+    topology = Topology(range(5), links)
+    assert optimum(topology).trees_per_root > 10**14
+    assert faults(topology, None) == []
+
+
+def test_more_trees_than_the_machine_can_count_are_refused() -> None:
+    with pytest.raises(TooLarge):
+        allgather(torus(3), 10**19)
