@@ -1,0 +1,194 @@
+"""Times measuring, searching, scheduling, checking, wiring, and whole questions.
+
+    python -m benchmarks.bench_synthesis
+
+Kernels are warm; milliseconds of the median and of the best of --repeat runs.  The rows
+"as linear programs" solve what `measure` states in closed form, one program for every
+destination and step with SciPy's HiGHS, and compare the result.
+"""
+
+import argparse
+import sys
+import tempfile
+from fractions import Fraction
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import coo_array
+
+from app.config import Settings
+from app.schemas import DesignRequest, FrontierRequest
+from app.services import designs
+from app.services.context import open_context
+from benchmarks.timing import timed
+from schedules import bfb
+from schedules.collectives import make
+from schedules.verify import require_valid, step_cost
+from synth.build import build
+from synth.cost import Links
+from synth.measure import measure, step_loads
+from synth.recipe import parse
+from synth.search import frontier
+from synth.topology import Topology
+from synth.wiring import Layout, Panels, assign_ports
+
+MEASURED = (
+    "GeneralizedKautz(4, 1024)",
+    "LineGraph(3, Circulant(16, 3, 4))",
+    "LineGraph(3, CompleteBipartite(4))",
+    "Power(2, Product(UniRing(4), UniRing(8)))",
+    "Hypercube(10)",
+    "Torus(50, 50)",
+    "GeneralizedKautz(16, 4096)",
+)
+SOLVED = ("GeneralizedKautz(4, 128)", "Torus(6, 6)", "Hypercube(6)")
+SEARCHED = tuple(
+    (nodes, degree, links)
+    for nodes in (12, 64, 256, 1000, 1024, 2520, 4096)
+    for degree in (2, 4, 8, 16)
+    for links in Links
+    if degree < nodes
+)
+SCHEDULED = ("LineGraph(3, Circulant(16, 3, 4))", "Hypercube(10)", "GeneralizedKautz(4, 1024)")
+
+
+def title(text: str, result: str) -> None:
+    print(f"\n{text:<58}{'median ms':>11}{'best ms':>11}  {result}")
+
+
+def measuring(repeat: int) -> None:
+    title("measure, all destinations", "steps, bandwidth")
+    for text in MEASURED:
+        topology = build(parse(text))
+        measure(topology)
+        found = timed(lambda topology=topology: measure(topology), repeat)
+        print(f"{text:<58}{found}  {found.result.steps}, {found.result.bandwidth}")
+
+
+def solving() -> None:
+    title("measure, beside the same figures as linear programs", "ratio")
+    for text in SOLVED:
+        topology = build(parse(text))
+        step_loads(topology)
+        ours = timed(lambda topology=topology: step_loads(topology), 9)
+        theirs = timed(lambda topology=topology: loads_by_linear_programs(topology), 1)
+        agree = np.allclose([float(load) for load in ours.result], theirs.result)
+        if not agree:
+            sys.exit(f"{text}: closed form and linear programs disagree")
+        print(f"{text:<58}{ours}")
+        print(f"{'  as linear programs':<58}{theirs}  {theirs.median / ours.median:,.0f}")
+
+
+def loads_by_linear_programs(topology: Topology) -> list[float]:
+    """Return max over destinations of the least largest load, by step."""
+    graph = nx.DiGraph(list(zip(topology.sources.tolist(), topology.targets.tolist(), strict=True)))
+    distance = dict(nx.all_pairs_shortest_path_length(graph))
+    loads: dict[int, float] = {}
+    for goal in range(topology.node_count):
+        into = np.flatnonzero(topology.targets == goal)
+        before = topology.sources[into].tolist()
+        by_step: dict[int, list[int]] = {}
+        for node in range(topology.node_count):
+            by_step.setdefault(distance[node][goal], []).append(node)
+        for step, nodes in by_step.items():
+            if step:
+                ways = [
+                    (row, link)
+                    for row, node in enumerate(nodes)
+                    for link, last in enumerate(before)
+                    if distance[node][last] == step - 1
+                ]
+                load = least_largest_load(ways, len(nodes), len(into))
+                loads[step] = max(load, loads.get(step, 0))
+    return [loads[step] for step in sorted(loads)]
+
+
+def least_largest_load(ways: list[tuple[int, int]], shards: int, links: int) -> float:
+    rows, columns = np.array(ways).T
+    count = len(ways)
+    ones, place = np.ones(count), np.arange(count)
+    once = coo_array((ones, (rows, place)), shape=(shards, count + 1))
+    values = np.concatenate([ones, -np.ones(links)])
+    at = np.concatenate([columns, np.arange(links)]), np.r_[place, np.full(links, count)]
+    within = coo_array((values, at), shape=(links, count + 1))
+    cost = np.r_[np.zeros(count), 1.0]
+    solved = linprog(cost, A_ub=within, b_ub=np.zeros(links), A_eq=once, b_eq=np.ones(shards))
+    return float(solved.fun)
+
+
+def searching(repeat: int) -> None:
+    title("frontier, nothing cached", "points: steps, bandwidth")
+    for nodes, degree, links in SEARCHED:
+        frontier(6, degree, links, parallel_links=True)
+        found = timed(lambda n=nodes, d=degree, k=links: frontier(n, d, k), repeat)
+        points = "; ".join(f"{p.cost.steps}, {p.cost.bandwidth}" for p in found.result.points)
+        print(f"{f'{nodes} hosts, degree {degree}, {links}':<58}{found}  {points}")
+
+
+def scheduling(repeat: int) -> None:
+    title("allgather schedule of 1024 ranks", "sends")
+    for text in SCHEDULED:
+        topology = build(parse(text))
+        bfb.allgather(topology)
+        made = timed(lambda topology=topology: bfb.allgather(topology), repeat)
+        schedule = made.result
+        sends = sum(len(step) for step in schedule.steps)
+        print(f"{text:<58}{made}  {sends:,}")
+        checked = timed(lambda s=schedule, t=topology: require_valid(s, t), repeat)
+        print(f"{'  verified chunk by chunk':<58}{checked}")
+        if step_cost(schedule, topology) != measure(topology):
+            sys.exit(f"{text}: the schedule does not cost what was measured")
+
+
+def wiring(repeat: int) -> None:
+    title("port assignment over d panels", "links")
+    for text in ("LineGraph(3, Circulant(16, 3, 4))", "GeneralizedKautz(16, 4096)"):
+        topology = build(parse(text))
+        panels = Panels.of(topology, Layout.PER_PORT)
+        assign_ports(topology, panels)
+        found = timed(lambda t=topology, p=panels: assign_ports(t, p), repeat)
+        print(f"{text:<58}{found}  {topology.link_count:,}")
+
+
+def asking(repeat: int) -> None:
+    title("a question to the service functions, SQLite", "")
+    hosts = {"nodes": 1024, "degree": 4}
+    work = {**hosts, "collective": "allreduce", "bytes": "1MiB"}
+    for name, service, request in (
+        ("frontier of 1024 hosts, degree 4", designs.frontier, FrontierRequest(**hosts)),
+        ("design of 1024 hosts, with verified schedule", designs.create, DesignRequest(**work)),
+    ):
+        cold = []
+        for _ in range(repeat):
+            with tempfile.TemporaryDirectory() as folder:
+                url = f"sqlite:///{Path(folder) / 'bench.db'}"
+                with open_context(Settings(database_url=url)) as context:
+                    cold.append(timed(lambda c=context, s=service, r=request: s(c, r), 1).median)
+                    again = timed(lambda c=context, s=service, r=request: s(c, r), 20)
+        seconds = sorted(cold)
+        print(f"{name:<58}{1000 * seconds[len(cold) // 2]:>11.2f}{1000 * seconds[0]:>11.2f}")
+        print(f"{'  asked again':<58}{again}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--repeat", type=int, default=5)
+    repeat = parser.parse_args().repeat
+    # Compile or load every kernel before the first clock starts.
+    schedule = make(build(parse("Circulant(12, 2, 3)")), "allreduce")
+    require_valid(schedule, build(parse("Circulant(12, 2, 3)")))
+    assert measure(build(parse("Complete(12)"))).bandwidth == Fraction(11, 12)
+    measuring(repeat)
+    solving()
+    searching(repeat)
+    scheduling(repeat)
+    wiring(repeat)
+    asking(repeat)
+
+
+if __name__ == "__main__":
+    main()
