@@ -24,16 +24,18 @@ help:
 	@touch $@
 
 run: .venv/installed
+	@echo "compiling the kernels (once)"
+	@$(BIN)/python -m app warm
 	$(BIN)/python examples/tour.py --out out
 
 serve: .venv/installed
 	$(BIN)/topoloom serve
 
 test: .venv/installed-test
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -rs
 
 test-fast: .venv/installed-test
-	$(BIN)/python -m pytest -q -m "not slow"
+	$(BIN)/python -m pytest -q -rs -m "not slow"
 
 lint: .venv/installed-test
 	$(BIN)/ruff check .

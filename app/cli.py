@@ -4,21 +4,15 @@ Exit codes: 0 done, 1 the answer is "no", 2 bad input, said in one line on stder
 Documents go to stdout and nothing else does when ``--json`` is given.
 """
 
-import json
 import os
-import re
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-if TYPE_CHECKING:
-    from app.schemas import TopologySource
-    from app.services.context import Context
-    from app.store import Artefact
+from app.cli_io import opened, show, source_of, write
+from app.complaints import explained
 
 __all__ = ["app", "main"]
 
@@ -76,8 +70,8 @@ def design(
             "parallel_links": parallel_links,
         }
     )
-    with _context() as context:
-        _show(designs.create(context, request), as_json, "show_design")
+    with opened() as context:
+        show(designs.create(context, request), as_json)
 
 
 @app.command()
@@ -95,8 +89,8 @@ def frontier(
     request = FrontierRequest.model_validate(
         {"nodes": nodes, "degree": degree, "links": links, "parallel_links": parallel_links}
     )
-    with _context() as context:
-        _show(designs.frontier(context, request), as_json, "show_frontier")
+    with opened() as context:
+        show(designs.frontier(context, request), as_json)
 
 
 @app.command()
@@ -111,9 +105,9 @@ def topology(
     from app.services import topologies
 
     topologies.require_available(form)
-    with _context() as context:
-        artefact = topologies.create(context, _source(source, context))
-        _write(topologies.export(artefact, form), out, artefact.summary["name"] or source)
+    with opened() as context:
+        artefact = topologies.create(context, source_of(source, context))
+        write(topologies.export(artefact, form), out, artefact.summary["name"] or source)
 
 
 @app.command()
@@ -121,8 +115,8 @@ def measure(source: Source, as_json: AsJson = False) -> None:
     """Measure the exact cost of a topology, and of its transpose."""
     from app.services import costs
 
-    with _context() as context:
-        _show(costs.measure(context, _source(source, context)), as_json, "show_cost")
+    with opened() as context:
+        show(costs.measure(context, source_of(source, context)), as_json)
 
 
 @app.command()
@@ -130,8 +124,8 @@ def optimum(source: Source, as_json: AsJson = False) -> None:
     """Find the best any allgather could do, with the cut that proves it."""
     from app.services import costs
 
-    with _context() as context:
-        _show(costs.optimum(context, _source(source, context)), as_json, "show_optimum")
+    with opened() as context:
+        show(costs.optimum(context, source_of(source, context)), as_json)
 
 
 @app.command()
@@ -153,16 +147,16 @@ def schedule(
     from app.services import schedules
 
     schedules.require_available(form, dialect)
-    with _context() as context:
+    with opened() as context:
         asked: dict[str, Any] = {
-            "topology": _source(source, context),
+            "topology": source_of(source, context),
             "collective": collective,
         }
         chosen = {"algorithm": algorithm, "trees_per_root": trees_per_root}
         asked |= {name: value for name, value in chosen.items() if value is not None}
         artefact = schedules.create(context, ScheduleRequest.model_validate(asked))
         pieces = schedules.export(context, artefact, form, dialect)
-        _write(pieces, out, f"verified {collective} schedule by {artefact.summary['algorithm']}")
+        write(pieces, out, f"verified {collective} schedule by {artefact.summary['algorithm']}")
 
 
 @app.command()
@@ -174,8 +168,8 @@ def verify(
     from app.files import read_json
     from app.services import schedules, topologies
 
-    with _context() as context:
-        loaded = topologies.load(context, _source(topology, context))
+    with opened() as context:
+        loaded = topologies.load(context, source_of(topology, context))
         document = read_json(schedule, context.settings)
     found = schedules.check(document, loaded.topology)
     for violation in found:
@@ -204,13 +198,13 @@ def patch(
     from app.services import patch_plans
 
     patch_plans.require_available(form)
-    with _context() as context:
-        asked: dict[str, Any] = {"topology": _source(source, context), "panels": panels}
+    with opened() as context:
+        asked: dict[str, Any] = {"topology": source_of(source, context), "panels": panels}
         asked |= {k: v for k, v in (("hosts", hosts), ("lanes", lanes)) if v is not None}
         if present is not None:
             asked["present"] = patch_plans.read_present_file(present, context.settings)
         artefact = patch_plans.create(context, PatchPlanRequest.model_validate(asked))
-        _write(patch_plans.export(artefact, form), out, "patch plan")
+        write(patch_plans.export(artefact, form), out, "patch plan")
 
 
 @app.command()
@@ -288,95 +282,6 @@ def run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
-        code, line = _explained(error)
+        code, line = explained(error)
         print(f"topoloom: {line}", file=sys.stderr)
     return code or 0
-
-
-def _explained(error: Exception) -> tuple[int, str]:
-    """Return the exit code and the line for an error of the caller; raise any other."""
-    from pydantic import ValidationError
-    from sqlalchemy.exc import OperationalError
-
-    from app.db import DatabaseNotReady
-    from app.files import UnusableFile
-    from app.problems import field_errors, pointer
-    from app.services.errors import NotStored
-    from schedules.errors import ScheduleError
-    from synth.errors import ClaimBroken, SynthError
-
-    if isinstance(error, ClaimBroken):
-        return 1, f"{error} (an error inside Topoloom; please report it)"
-    if isinstance(error, ValidationError):
-        found = field_errors(error)
-        return 2, "; ".join(f"{entry.pointer or '/'}: {entry.detail}" for entry in found)
-    if isinstance(error, SynthError | ScheduleError):
-        return 2, _one_line(f"{pointer(error.field) or '/'}: {error.rule}")
-    if isinstance(error, UnusableFile | NotStored | DatabaseNotReady):
-        return 2, _one_line(str(error))
-    if isinstance(error, OperationalError):
-        return 2, _one_line(f"database_url: {error.orig}")
-    if isinstance(error, typer.TyperException):
-        return 2, _one_line(error.format_message())
-    raise error
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
-@contextmanager
-def _context() -> "Iterator[Context]":
-    from app.config import Settings
-    from app.services.context import open_context
-
-    with open_context(Settings()) as context:
-        yield context
-
-
-def _source(text: str, context: "Context") -> "TopologySource":
-    """Tell a file from a recipe, a fabric's name and an id."""
-    from app.files import UnusableFile, read_json
-    from app.schemas import TopologySource
-
-    path = Path(text)
-    if _exists(path) or ("(" not in text and text.endswith((".json", ".json.gz"))):
-        document = read_json(path, context.settings)
-        if not isinstance(document, dict):
-            raise UnusableFile(path, "must be a JSON object with schema topology/1")
-        return TopologySource.model_validate({"document": document})
-    if re.fullmatch("[0-9a-f]{64}", text):
-        return TopologySource(id=text)
-    return TopologySource.model_validate({"recipe" if "(" in text else "fabric": text})
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        return False
-
-
-def _show(artefact: "Artefact", as_json: bool, printer: str) -> None:
-    if as_json:
-        typer.echo(artefact.text())
-        return
-    from app import printing
-
-    getattr(printing, printer)(json.loads(artefact.text()))
-
-
-def _write(pieces: str | Iterable[str], out: Path | None, what: str) -> None:
-    parts = [pieces] if isinstance(pieces, str) else pieces
-    if out is not None:
-        from app.files import write_text
-
-        write_text(out, parts)
-        typer.echo(f"{what}: written to {out}")
-        return
-    part = ""
-    for part in parts:
-        sys.stdout.write(part)
-    if not part.endswith("\n"):
-        sys.stdout.write("\n")
-    sys.stdout.flush()

@@ -1,11 +1,13 @@
 """What the command line shows to people; ``--json`` shows the document instead."""
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-__all__ = ["show_cost", "show_design", "show_frontier", "show_optimum", "show_rows"]
+__all__ = ["PRINTERS"]
 
 
 def show_design(design: dict[str, Any]) -> None:
@@ -105,14 +107,6 @@ def show_optimum(document: dict[str, Any]) -> None:
         Console().print(line, soft_wrap=True, highlight=False)
 
 
-def show_rows(headers: list[str], rows: list[list[str]]) -> None:
-    """Print a plain table."""
-    table = _table(*headers)
-    for row in rows:
-        table.add_row(*row)
-    Console().print(table)
-
-
 def _table(*headers: str) -> Table:
     table = Table(box=None, pad_edge=False)
     for index, header in enumerate(headers):
@@ -137,3 +131,14 @@ def _time(seconds: float) -> str:
         if seconds * factor >= 1:
             return f"{seconds * factor:.4g} {unit}"
     return f"{seconds * 1e9:.4g} ns"
+
+
+PRINTERS: Mapping[str, Callable[[dict[str, Any]], None]] = MappingProxyType(
+    {
+        "design": show_design,
+        "frontier": show_frontier,
+        "cost": show_cost,
+        "optimum": show_optimum,
+    }
+)
+"""Kind of document -> what prints it."""

@@ -210,10 +210,6 @@ class TopologySource(Request):
             )
         return self
 
-    def canonical(self) -> dict[str, Any]:
-        """Return only what was given."""
-        return self.model_dump(mode="json", exclude_unset=True)
-
 
 class ScheduleRequest(Request):
     """What to run on which topology."""

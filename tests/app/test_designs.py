@@ -37,6 +37,8 @@ def test_every_number_of_a_design_is_measured_on_its_graph(client, collective, l
     document = design(client, collective=collective, links=links, nodes=10, degree=3)
     assert document["schema"] == "design/1"
     bound = document["bounds"]
+    steps = [entry["steps"] for entry in document["frontier"]]
+    assert steps == sorted(steps)
     for entry in document["frontier"]:
         topology = build(parse(entry["recipe"]))
         forth, back = measure_both(topology)

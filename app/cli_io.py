@@ -1,0 +1,77 @@
+"""What the commands share: the database, naming a topology, printing and writing answers."""
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from app.schemas import TopologySource
+    from app.services.context import Context
+    from app.store import Artefact
+
+__all__ = ["opened", "show", "source_of", "write"]
+
+
+@contextmanager
+def opened() -> "Iterator[Context]":
+    """Open the database that the settings name."""
+    from app.config import Settings
+    from app.services.context import open_context
+
+    with open_context(Settings()) as context:
+        yield context
+
+
+def source_of(text: str, context: "Context") -> "TopologySource":
+    """Tell a file from a recipe, a fabric's name and an id."""
+    from app.files import UnusableFile, read_json
+    from app.schemas import TopologySource
+
+    path = Path(text)
+    if _exists(path) or ("(" not in text and text.endswith((".json", ".json.gz"))):
+        document = read_json(path, context.settings)
+        if not isinstance(document, dict):
+            raise UnusableFile(path, "must be a JSON object with schema topology/1")
+        return TopologySource.model_validate({"document": document})
+    if re.fullmatch("[0-9a-f]{64}", text):
+        return TopologySource(id=text)
+    return TopologySource.model_validate({"recipe" if "(" in text else "fabric": text})
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def show(artefact: "Artefact", as_json: bool) -> None:
+    """Print an answer: its document, or a table for people."""
+    if as_json:
+        typer.echo(artefact.text())
+        return
+    from app.printing import PRINTERS
+
+    PRINTERS[artefact.kind](artefact.document())
+
+
+def write(pieces: str | Iterable[str], out: Path | None, what: str) -> None:
+    """Write a document to a file, and say so, or to stdout."""
+    parts = [pieces] if isinstance(pieces, str) else pieces
+    if out is not None:
+        from app.files import write_text
+
+        write_text(out, parts)
+        typer.echo(f"{what}: written to {out}")
+        return
+    part = ""
+    for part in parts:
+        sys.stdout.write(part)
+    if not part.endswith("\n"):
+        sys.stdout.write("\n")
+    sys.stdout.flush()

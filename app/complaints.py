@@ -1,0 +1,37 @@
+"""What the command line says when it cannot do what was asked: one line, one exit code."""
+
+import typer
+
+__all__ = ["explained"]
+
+
+def explained(error: Exception) -> tuple[int, str]:
+    """Return the exit code and the line for an error of the caller; raise any other."""
+    from pydantic import ValidationError
+    from sqlalchemy.exc import OperationalError
+
+    from app.db import DatabaseNotReady
+    from app.files import UnusableFile
+    from app.problems import field_errors, pointer
+    from app.services.errors import NotStored
+    from schedules.errors import ScheduleError
+    from synth.errors import ClaimBroken, SynthError
+
+    if isinstance(error, ClaimBroken):
+        return 1, f"{error} (an error inside Topoloom; please report it)"
+    if isinstance(error, ValidationError):
+        found = field_errors(error)
+        return 2, "; ".join(f"{entry.pointer or '/'}: {entry.detail}" for entry in found)
+    if isinstance(error, SynthError | ScheduleError):
+        return 2, _one_line(f"{pointer(error.field) or '/'}: {error.rule}")
+    if isinstance(error, UnusableFile | NotStored | DatabaseNotReady):
+        return 2, _one_line(str(error))
+    if isinstance(error, OperationalError):
+        return 2, _one_line(f"database_url: {error.orig}")
+    if isinstance(error, typer.TyperException):
+        return 2, _one_line(error.format_message())
+    raise error
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
