@@ -19,7 +19,7 @@ Where chunks lie.  Chunk c of shard i is number g = i * C + c.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from math import gcd, lcm
 from typing import NamedTuple, TypeAlias
 
@@ -38,9 +38,10 @@ from schedules.model import (
 )
 from synth.topology import NodeId
 
-__all__ = ["Move", "Place", "Plan", "plan"]
+__all__ = ["MAX_MESSAGES", "Move", "Place", "Plan", "plan"]
 
 MAX_CELLS = 1 << 27
+MAX_MESSAGES = 1 << 18
 
 Place: TypeAlias = tuple[str, int]
 """Buffer (``i``, ``o`` or ``s``) and first chunk in it."""
@@ -89,7 +90,8 @@ def plan(schedule: Schedule, ranks: tuple[NodeId, ...], inplace: bool) -> Plan:
     Raises
     ------
     NotExportable
-        So many chunks that no program within the limits could move them.
+        So many chunks that no program within the limits could move them, or more
+        than `MAX_MESSAGES` messages: the file would have hundreds of megabytes.
     """
     parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
     grains = [_grain(part) for part in parts]
@@ -111,7 +113,11 @@ def plan(schedule: Schedule, ranks: tuple[NodeId, ...], inplace: bool) -> Plan:
     # The one order of the whole program; see `msccl_blocks` for what it is good for.
     transfers.sort()
     memory = _Memory(schedule.collective, gpus, chunks, inplace, transfers)
-    moves = tuple(_split(_joined(memory.moves(transfers))))
+    moves = tuple(islice(_split(_joined(memory.moves(transfers))), MAX_MESSAGES + 1))
+    if len(moves) > MAX_MESSAGES:
+        raise NotExportable(
+            "/messages", f"at most {MAX_MESSAGES} messages are written; more are needed"
+        )
     return Plan(schedule.collective, gpus, chunks, inplace, memory.scratch, moves)
 
 

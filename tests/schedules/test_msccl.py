@@ -2,6 +2,7 @@ import copy
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,7 +11,7 @@ from schedules.errors import InvalidProgram, InvalidSchedule, NotExportable
 from schedules.export.msccl_dialects import MAX_COUNT
 from schedules.export.msccl_replay import replay
 from schedules.export.msccl_xml import DIALECTS, Dialect, render
-from schedules.model import Collective, SequenceSchedule
+from schedules.model import SEND, Collective, SequenceSchedule, StepSchedule
 from synth.topology import Topology
 from tests.schedule_oracles import (
     bidirectional_ring,
@@ -139,6 +140,22 @@ def test_a_limit_that_cannot_be_met_is_named_with_the_number_needed(
     with pytest.raises(NotExportable, match=r"\d+ are needed|at least \d+ steps") as caught:
         render(schedule, topology, dialect)
     assert caught.value.field == field
+
+
+def test_a_program_of_too_many_messages_is_refused():
+    pair, chunks = ring(2), 140_000
+    steps = []
+    for parity in (0, 1):
+        # Every other chunk, so that none can be joined to the next.
+        step = np.zeros((2, chunks // 2), dtype=SEND)
+        for rank in (0, 1):
+            step["source"][rank], step["target"][rank], step["shard"][rank] = rank, 1 - rank, rank
+        step["first"], step["count"] = np.arange(parity, chunks, 2), 1
+        steps.append(step.ravel())
+    schedule = StepSchedule(Collective.ALLGATHER, pair.digest, (0, 1), chunks, tuple(steps))
+    with pytest.raises(NotExportable) as caught:
+        render(schedule, pair, "azure")
+    assert caught.value.field == "/messages"
 
 
 def test_too_many_steps_for_all_channels_are_refused():
