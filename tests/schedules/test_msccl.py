@@ -293,7 +293,7 @@ def rcs_ring(count=3):
     return program(blocks, chunks=count, sizes=(1, count, 0))
 
 
-def rrs_ring(count=3, kind="allreduce"):
+def rrs_ring(count=3):
     """Ring allreduce in place: reduce along the ring, then pass the results on."""
     blocks = []
     for me in range(count):
