@@ -16,48 +16,50 @@ __all__ = ["Circulant"]
 class Circulant(Family):
     """Circulant(n, a, b, ...): node x is joined to x + a, x - a, x + b, x - b, ... mod n.
 
-    Offsets increase strictly from 1 to at most n / 2; an offset of exactly n / 2 gives
-    one link a node, every other one two.  The pair {m, m + 1} with the least m such that
-    2 m (m + 1) + 1 >= n has m steps, the fewest of any two-way circulant of degree 4,
-    and optimal bandwidth.
+    Offsets are sorted, from 1 to at most n / 2; an offset of exactly n / 2 gives one link
+    a node, every other one two.  Repeated offsets give parallel links.  The pair
+    {m, m + 1} with the least m such that 2 m (m + 1) + 1 >= n has m steps, the fewest of
+    any two-way circulant of degree 4, and optimal bandwidth.
     """
 
     name = "Circulant"
     parameters = ("n", "a", "b*")
-    title = "two-way circulant graph"
+    title = "two-way circulant graph, with parallel links if offsets are repeated"
     source = "Boesch and Wang 1985 (degree 4); C(n, {m, m+1}) in arXiv:2202.03356"
 
     def check_domain(self, arguments: Arguments) -> None:
-        """Increasing offsets in range that generate all residues."""
+        """Sorted offsets in range that generate all residues."""
         n, *offsets = arguments
         require(n >= 2, "n", "must be at least 2")
         for name, offset in zip(["a"] + ["b"] * len(offsets), offsets, strict=False):
             require(1 <= offset <= n // 2, name, "must be an offset from 1 to n / 2")
         for low, high in pairwise(offsets):
-            require(low < high, "b", "must be larger than the offset before it")
+            require(low <= high, "b", "must not be less than the offset before it")
         require(gcd(n, *offsets) == 1, "a", "must have no common divisor with n and the others")
 
     def size(self, arguments: Arguments) -> tuple[int, int]:
         """Give n nodes, degree 2 for every offset but 1 for n / 2."""
         n, *offsets = arguments
-        return n, 2 * len(offsets) - (2 * offsets[-1] == n)
+        return n, 2 * len(offsets) - sum(2 * offset == n for offset in offsets)
 
     def links(self, arguments: Arguments) -> Ends:
         """Sorted by source."""
         n, *offsets = arguments
-        jumps = np.array(sorted({jump for a in offsets for jump in (a, n - a)}))
+        jumps = np.array(sorted(jump for a in offsets for jump in {a, n - a}))
         sources = np.repeat(np.arange(n), len(jumps))
         return sources, (sources + np.tile(jumps, n)) % n
 
     def matching(self, nodes: int, degree: int) -> Iterator[Base]:
         """Yield some good offset lists, at least one wherever a connected member exists."""
         n = nodes
-        if not 1 <= degree < n or n * degree % 2 or (degree == 1 and n > 2):
+        if n < 2 or degree < 1 or n * degree % 2 or (degree == 1 and n > 2):
             return
-        half = (n // 2,) if degree % 2 else ()
+        # Above n - 1 ports everybody is joined to everybody as often as possible first.
+        rounds, rest = divmod(degree, n - 1) if degree >= n else (0, degree)
+        half = (n // 2,) if rest % 2 else ()
         seen = set()
-        for offsets in _offset_lists(n, degree // 2):
-            arguments = (n, *offsets, *half)
+        for offsets in _offset_lists(n, rest // 2):
+            arguments = (n, *sorted([*range(1, n // 2 + 1)] * rounds + [*offsets, *half]))
             if gcd(*arguments) == 1 and arguments not in seen:
                 seen.add(arguments)
                 yield Base(self.name, arguments)
@@ -65,6 +67,10 @@ class Circulant(Family):
     def bidirectional(self, arguments: Arguments) -> bool:
         """By construction."""
         return True
+
+    def parallel(self, arguments: Arguments) -> bool:
+        """Say yes if an offset is repeated."""
+        return len(set(arguments[1:])) < len(arguments) - 1
 
     def vertex_transitive(self, arguments: Arguments) -> bool:
         """Rotations move every node to every other."""

@@ -30,6 +30,8 @@ LARGER: list[Base] = [
     Base("CompleteBipartite", (8,)),
     Base("Circulant", (12, 2, 3)),
     Base("Circulant", (30, 1, 15)),
+    Base("Circulant", (4, 1, 2, 2)),
+    Base("Circulant", (7, 1, 1, 2, 3)),
     Base("Circulant", (30, 2, 5, 9)),
     Base("Circulant", (64, 6, 7)),
     Base("Circulant", (100, 7, 8)),
