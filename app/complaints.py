@@ -8,7 +8,7 @@ __all__ = ["explained"]
 def explained(error: Exception) -> tuple[int, str]:
     """Return the exit code and the line for an error of the caller; raise any other."""
     from pydantic import ValidationError
-    from sqlalchemy.exc import OperationalError
+    from sqlalchemy.exc import DBAPIError
 
     from app.db import DatabaseNotReady
     from app.files import UnusableFile
@@ -26,7 +26,7 @@ def explained(error: Exception) -> tuple[int, str]:
         return 2, _one_line(f"{pointer(error.field) or '/'}: {error.rule}")
     if isinstance(error, UnusableFile | NotStored | DatabaseNotReady):
         return 2, _one_line(str(error))
-    if isinstance(error, OperationalError):
+    if isinstance(error, DBAPIError):
         return 2, _one_line(f"database_url: {error.orig}")
     if isinstance(error, typer.TyperException):
         return 2, _one_line(error.format_message())

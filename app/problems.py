@@ -11,7 +11,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ValidationError
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError
 from starlette.exceptions import HTTPException
 
 from app.db import DatabaseNotReady
@@ -61,7 +61,7 @@ PROBLEMS: dict[type[Exception], Problem] = {
     NotStored: Problem(404, "Nothing is stored under this id", "not-stored"),
     NotAcceptable: Problem(406, "No such representation", "not-acceptable"),
     DatabaseNotReady: Problem(503, "The database is not ready", "database-not-ready"),
-    OperationalError: Problem(503, "The database is not ready", "database-not-ready"),
+    DBAPIError: Problem(503, "The database is not ready", "database-not-ready"),
     Exception: Problem(500, "An error inside Topoloom", "internal-error"),
 }
 """Class of error -> its problem; a class without a row has that of its nearest base."""
@@ -182,7 +182,7 @@ def _answer(request: Request, error: Exception) -> JSONResponse:
         return _answer_validation(problem, error, path)
     if problem.status == 500:
         return _response(problem, "the request was right; please report this", path, [])
-    if isinstance(error, OperationalError):
+    if isinstance(error, DBAPIError):
         return _response(problem, "the database cannot be used just now", path, [])
     field, rule = getattr(error, "field", None), getattr(error, "rule", "")
     found = [FieldError(pointer=pointer(field), detail=rule)] if field is not None else []
