@@ -32,7 +32,6 @@ __all__ = [
 
 MAX_COMPUTATIONS = 4
 
-
 HeaderDep = Annotated[str | None, Header(include_in_schema=False)]
 
 
@@ -40,9 +39,7 @@ def _context(request: Request) -> Context:
     return request.app.state.context
 
 
-def _require_json(
-    content_type: Annotated[str | None, Header(include_in_schema=False)] = None,
-) -> None:
+def _require_json(content_type: HeaderDep = None) -> None:
     media = (content_type or "").partition(";")[0].strip().lower()
     if media != "application/json":
         raise HTTPException(415, "body: must be sent as application/json")

@@ -6,7 +6,7 @@ from typing import Any
 from app.schemas import TopologySource
 from app.services.context import Context
 from app.store import Artefact, Computed, key
-from schedules.errors import NotExportable
+from schedules.errors import NotExportable, ScheduleError
 from synth.errors import SynthError
 from synth.topology import Topology
 
@@ -49,7 +49,7 @@ def load(context: Context, source: TopologySource, *, field: str = "") -> Stored
 
     try:
         artefact = create(context, source)
-    except SynthError as error:
+    except (SynthError, ScheduleError) as error:
         raise type(error)(field + error.field, error.rule) from None
     return StoredTopology(artefact.id, topology_from_document(artefact.document()))
 

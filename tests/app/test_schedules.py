@@ -107,6 +107,12 @@ def test_a_limit_of_this_installation_is_said(client, settings):
     )
     assert (refused.status_code, refused.json()["type"]) == (422, "/problems/too-large")
     assert str(settings.max_scheduled_nodes) in refused.json()["detail"]
+    refused = client.post(
+        "/v1/schedules",
+        json={"topology": {"recipe": "Hypercube(15)"}, "collective": "allgather"},
+    )
+    assert refused.json()["errors"][0]["pointer"] == "/topology/recipe"
+    assert str(settings.max_nodes) in refused.json()["detail"]
 
 
 def test_a_large_schedule_is_streamed_whole(client):
