@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -81,11 +82,7 @@ def _decimal(value: Any) -> Any:
 
 def optional(description: str) -> Any:
     """Return a field that may be left out, but not be null."""
-    return Field(
-        default=None,
-        description=description,
-        json_schema_extra=_without_default,
-    )
+    return Field(default=None, description=description, json_schema_extra=_without_default)
 
 
 def _without_default(schema: dict[str, Any]) -> None:
@@ -108,6 +105,8 @@ Positive = Annotated[
     Decimal,
     BeforeValidator(_decimal),
     Field(ge=Decimal("0.000001"), le=10**9, allow_inf_nan=False),
+    # No more digits than a JSON number has: what is computed with is what is stored.
+    AfterValidator(lambda value: Decimal(repr(float(value)))),
     PlainSerializer(_plain_number),
     WithJsonSchema({"type": "number", "minimum": 1e-6, "maximum": 10**9}),
 ]

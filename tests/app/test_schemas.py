@@ -74,6 +74,14 @@ def test_one_question_has_one_canonical_form():
     assert ask(node_gbps=Decimal("12.5")).canonical()["node_gbps"] == 12.5
 
 
+@given(st.floats(1e-6, 1e9) | st.decimals(Decimal("0.000001"), 10**9, allow_nan=False))
+def test_what_is_stored_of_a_number_is_what_is_computed_with(value):
+    request = ask(node_gbps=value)
+    stored = request.canonical()["node_gbps"]
+    assert DesignRequest.model_validate(request.canonical()) == request
+    assert request.bytes_per_second == Fraction(Decimal(repr(stored))) * 10**9 / 8
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [
