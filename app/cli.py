@@ -120,12 +120,18 @@ def measure(source: Source, as_json: AsJson = False) -> None:
 
 
 @app.command()
-def optimum(source: Source, as_json: AsJson = False) -> None:
+def optimum(
+    source: Source,
+    trees_per_root: Annotated[
+        int | None, typer.Option(help="best rate of so many trees; left out, of any number")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Find the best any allgather could do, with the cut that proves it."""
     from app.services import costs
 
     with opened() as context:
-        show(costs.optimum(context, source_of(source, context)), as_json)
+        show(costs.optimum(context, source_of(source, context), trees_per_root), as_json)
 
 
 @app.command()

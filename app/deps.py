@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from fastapi import Depends, Header, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from app.negotiation import entity_tag, is_current
+from app.problems import responses
 from app.services.context import Context
 from app.store import Artefact
 
@@ -17,16 +18,13 @@ __all__ = [
     "CREATED",
     "AcceptDep",
     "ContextDep",
-    "CursorDep",
     "Entry",
     "HeavyDep",
     "IdDep",
     "IfNoneMatchDep",
     "JsonBody",
-    "LimitDep",
-    "Page",
     "created",
-    "page",
+    "list_route",
     "representation",
 ]
 
@@ -98,6 +96,20 @@ def page(context: Context, kind: str, limit: int, cursor: str | None) -> Page:
         for entry in entries
     ]
     return Page(items=items, next_cursor=next_cursor)
+
+
+def list_route(router: APIRouter, kind: str, operation_id: str, plural: str) -> None:
+    """Add the route that lists the stored documents of a kind."""
+
+    @router.get(
+        "",
+        operation_id=operation_id,
+        summary=f"List stored {plural}, newest first",
+        description=f"Return one page of {plural}.",
+        responses=responses(422, 503),
+    )
+    def list_documents(context: ContextDep, limit: LimitDep = 20, cursor: CursorDep = None) -> Page:
+        return page(context, kind, limit, cursor)
 
 
 def created(request: Request, artefact: Artefact, body: str) -> Response:

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from importlib.metadata import version
 
 from fastapi import FastAPI
+from fastapi_offline import FastAPIOffline
 
 from app import problems
 from app.config import Settings
@@ -41,7 +42,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         finally:
             engine.dispose()
 
-    app = FastAPI(
+    # The page /docs with scripts from the installed package, not from another host.
+    app = FastAPIOffline(
         title="Topoloom",
         version=version("topoloom"),
         description=DESCRIPTION,

@@ -184,7 +184,7 @@ class DesignRequest(FrontierRequest):
 
 
 class TopologySource(Request):
-    """A topology, named in exactly one of four ways."""
+    """A topology, named in exactly one of four ways, or a topology/1 document itself."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -200,6 +200,14 @@ class TopologySource(Request):
     fabric: Annotated[str, Field(min_length=1, max_length=200)] = optional("a known fabric")
     document: dict[str, Any] = optional("a topology/1 document")
     id: Identity = optional("id of a stored topology")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _document_itself(cls, value: Any) -> Any:
+        """Take a topology/1 document for what it is; places in it are under /document."""
+        if isinstance(value, dict) and value.get("schema") == "topology/1":
+            return {"document": value}
+        return value
 
     @model_validator(mode="after")
     def _exactly_one(self) -> "TopologySource":

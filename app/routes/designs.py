@@ -8,15 +8,12 @@ from pydantic import BaseModel, Field
 from app.deps import (
     CREATED,
     ContextDep,
-    CursorDep,
     HeavyDep,
     IdDep,
     IfNoneMatchDep,
     JsonBody,
-    LimitDep,
-    Page,
     created,
-    page,
+    list_route,
     representation,
 )
 from app.problems import responses
@@ -102,15 +99,7 @@ def create_design(request: Request, body: DesignRequest, context: ContextDep) ->
     return created(request, artefact, artefact.text())
 
 
-@router.get(
-    "",
-    operation_id="listDesigns",
-    summary="List stored designs, newest first",
-    responses=responses(422, 503),
-)
-def list_designs(context: ContextDep, limit: LimitDep = 20, cursor: CursorDep = None) -> Page:
-    """Return one page of designs."""
-    return page(context, "design", limit, cursor)
+list_route(router, "design", "listDesigns", "designs")
 
 
 @router.get(

@@ -8,15 +8,12 @@ from app.deps import (
     CREATED,
     AcceptDep,
     ContextDep,
-    CursorDep,
     HeavyDep,
     IdDep,
     IfNoneMatchDep,
     JsonBody,
-    LimitDep,
-    Page,
     created,
-    page,
+    list_route,
     representation,
 )
 from app.negotiation import negotiate
@@ -52,15 +49,7 @@ def create_patch_plan(request: Request, body: PatchPlanRequest, context: Context
     return created(request, artefact, patch_plans.export(artefact, "json"))
 
 
-@router.get(
-    "",
-    operation_id="listPatchPlans",
-    summary="List stored patch plans, newest first",
-    responses=responses(422, 503),
-)
-def list_patch_plans(context: ContextDep, limit: LimitDep = 20, cursor: CursorDep = None) -> Page:
-    """Return one page of patch plans."""
-    return page(context, "patch-plan", limit, cursor)
+list_route(router, "patch-plan", "listPatchPlans", "patch plans")
 
 
 @router.get(

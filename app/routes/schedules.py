@@ -10,15 +10,12 @@ from app.deps import (
     CREATED,
     AcceptDep,
     ContextDep,
-    CursorDep,
     HeavyDep,
     IdDep,
     IfNoneMatchDep,
     JsonBody,
-    LimitDep,
-    Page,
     created,
-    page,
+    list_route,
     representation,
 )
 from app.negotiation import negotiate
@@ -75,15 +72,7 @@ def create_schedule(request: Request, body: ScheduleRequest, context: ContextDep
     return created(request, artefact, json.dumps(artefact.summary))
 
 
-@router.get(
-    "",
-    operation_id="listSchedules",
-    summary="List stored schedules, newest first",
-    responses=responses(422, 503),
-)
-def list_schedules(context: ContextDep, limit: LimitDep = 20, cursor: CursorDep = None) -> Page:
-    """Return one page of schedules."""
-    return page(context, "schedule", limit, cursor)
+list_route(router, "schedule", "listSchedules", "schedules")
 
 
 @router.get(

@@ -7,15 +7,12 @@ from fastapi import APIRouter, Query, Request, Response
 from app.deps import (
     AcceptDep,
     ContextDep,
-    CursorDep,
     HeavyDep,
     IdDep,
     IfNoneMatchDep,
     JsonBody,
-    LimitDep,
-    Page,
     created,
-    page,
+    list_route,
     representation,
 )
 from app.negotiation import negotiate
@@ -30,6 +27,10 @@ router = APIRouter(prefix="/v1/topologies", tags=["topologies"])
 FormatDep = Annotated[
     Literal["json", "graphml", "dot", "edgelist"] | None,
     Query(alias="format", description="representation; goes before the Accept header"),
+]
+
+TreesDep = Annotated[
+    int | None, Query(ge=1, le=10**6, description="best rate of so many trees per root")
 ]
 
 
@@ -55,15 +56,7 @@ def create_topology(request: Request, body: TopologySource, context: ContextDep)
     return created(request, artefact, artefact.text())
 
 
-@router.get(
-    "",
-    operation_id="listTopologies",
-    summary="List stored topologies, newest first",
-    responses=responses(422, 503),
-)
-def list_topologies(context: ContextDep, limit: LimitDep = 20, cursor: CursorDep = None) -> Page:
-    """Return one page of topologies."""
-    return page(context, "topology", limit, cursor)
+list_route(router, "topology", "listTopologies", "topologies")
 
 
 @router.get(
@@ -123,7 +116,12 @@ def read_cost(id: IdDep, context: ContextDep, if_none_match: IfNoneMatchDep = No
     response_model=None,
     responses={200: _document("optimum/1"), **responses(404, 422, 503)},
 )
-def read_optimum(id: IdDep, context: ContextDep, if_none_match: IfNoneMatchDep = None) -> Response:
+def read_optimum(
+    id: IdDep,
+    context: ContextDep,
+    trees_per_root: TreesDep = None,
+    if_none_match: IfNoneMatchDep = None,
+) -> Response:
     """Return ForestColl's optimum, with the cut that proves it."""
-    artefact = costs.optimum(context, TopologySource(id=id))
+    artefact = costs.optimum(context, TopologySource(id=id), trees_per_root)
     return representation(artefact, "json", "application/json", if_none_match, artefact.text)

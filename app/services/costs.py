@@ -43,8 +43,18 @@ def measure(context: Context, source: TopologySource, *, field: str = "") -> Art
     return context.store.get_or_compute("cost", {"topology": loaded.id}, compute)
 
 
-def optimum(context: Context, source: TopologySource, *, field: str = "") -> Artefact:
-    """Return the stored optimum/1 document: ForestColl's optimum with a certificate."""
+def optimum(
+    context: Context,
+    source: TopologySource,
+    trees_per_root: int | None = None,
+    *,
+    field: str = "",
+) -> Artefact:
+    """Return the stored optimum/1 document: ForestColl's optimum with a certificate.
+
+    With ``trees_per_root`` it is the best rate of that many trees, and the cut that
+    forbids a better one.
+    """
     loaded = topologies.load(context, source, field=field)
     topology = loaded.topology
     limit = context.settings.max_optimum_nodes
@@ -53,7 +63,7 @@ def optimum(context: Context, source: TopologySource, *, field: str = "") -> Art
     def compute(identity: str) -> Computed:
         from schedules.forestcoll import optimum as find
 
-        found = find(topology)
+        found = find(topology, trees_per_root)
         document = {
             "schema": "optimum/1",
             "id": identity,
@@ -71,7 +81,10 @@ def optimum(context: Context, source: TopologySource, *, field: str = "") -> Art
         summary = {"name": topology.name, "inverse_rate": str(found.inverse_rate)}
         return Computed.json(document, summary)
 
-    return context.store.get_or_compute("optimum", {"topology": loaded.id}, compute)
+    asked: dict[str, Any] = {"topology": loaded.id}
+    if trees_per_root is not None:
+        asked["trees_per_root"] = trees_per_root
+    return context.store.get_or_compute("optimum", asked, compute)
 
 
 def cost_object(cost: Cost) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from app.services.topologies import StoredTopology
 from app.store import Artefact, Computed
 from schedules.errors import NoSchedule, NotExportable
 from schedules.model import Collective, Schedule, SequenceSchedule, StepSchedule
+from synth.errors import ClaimBroken
 from synth.topology import Topology
 
 __all__ = ["ANNOUNCED", "FORMATS", "check", "create", "export", "facts", "require_available"]
@@ -140,6 +141,7 @@ def _compute(identity: str, asked: dict[str, Any], loaded: StoredTopology) -> Co
     collective = Collective.of(asked["collective"])
     schedule = make(topology, collective, asked["algorithm"], asked.get("trees_per_root"))
     require_valid(schedule, topology)
+    _require_claimed_cost(schedule, topology, asked.get("trees_per_root"))
     summary = {
         "id": identity,
         "topology_id": loaded.id,
@@ -149,6 +151,34 @@ def _compute(identity: str, asked: dict[str, Any], loaded: StoredTopology) -> Co
         **facts(schedule, topology),
     }
     return Computed(pack(schedule), PACKED_SCHEDULE, summary)
+
+
+def _require_claimed_cost(schedule: Schedule, topology: Topology, trees: int | None) -> None:
+    """Refuse a schedule whose sends cost more than its algorithm's theorem says.
+
+    Raises
+    ------
+    ClaimBroken
+        A bug: the cost derived link by link is not the one of the graph.
+    """
+    from schedules.forestcoll import optimum
+    from schedules.verify import step_cost, tree_inverse_rate
+    from synth.measure import measure
+
+    parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
+    for part in parts:
+        # A reduce-scatter is the allgather of the transpose, run backwards.
+        gathers = part.collective is Collective.ALLGATHER
+        graph = topology if gathers else topology.transpose()
+        if isinstance(part, StepSchedule):
+            derived, claimed = step_cost(part, topology), measure(graph)
+            kept = derived == claimed
+        else:
+            derived = tree_inverse_rate(part, topology)
+            claimed = optimum(graph, trees).inverse_rate
+            kept = derived <= claimed
+        if not kept:
+            raise ClaimBroken("schedule", f"the {part.collective} costs {derived}, not {claimed}")
 
 
 def _require_size(context: Context, algorithm: str, topology: Topology) -> None:

@@ -1,5 +1,7 @@
 """The service against its own OpenAPI document."""
 
+import re
+
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
@@ -66,3 +68,13 @@ def test_every_problem_has_the_schema_of_problems():
             for status, answer in operation["responses"].items():
                 if int(status) >= 400:
                     assert list(answer["content"]) == ["application/problem+json"]
+
+
+def test_the_page_of_the_documentation_needs_no_other_host(client):
+    page = client.get("/docs")
+    assert page.status_code == 200
+    sources = re.findall(r'(?:src|href)="([^"]+)"', page.text)
+    assert sources
+    for source in sources:
+        assert client.get(source).status_code == 200, source
+    assert "http" not in "".join(sources)

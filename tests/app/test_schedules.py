@@ -1,11 +1,16 @@
 import json
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 
 import pytest
 
+from app.schemas import ScheduleRequest
+from app.services import schedules
+from schedules import bfb, collectives
 from schedules.export.schedule_json import from_document
 from schedules.verify import step_cost, tree_inverse_rate, violations
 from synth.build import build
+from synth.errors import ClaimBroken
 from synth.fabrics import fabric
 from synth.measure import measure_both
 from synth.recipe import parse
@@ -123,3 +128,23 @@ def test_a_large_schedule_is_streamed_whole(client):
     document = json.loads(b"".join(pieces))
     assert len(pieces) > 1
     assert violations(from_document(document, topology), topology) == []
+
+
+def test_a_valid_schedule_that_costs_more_than_claimed_is_refused(monkeypatch, context):
+    """The second half of every shard takes a step of its own: valid, but slower."""
+
+    def slower(topology, *_):
+        fast = bfb.allgather(topology)
+        halves = []
+        for step in fast.steps:
+            for first in (0, 1):
+                half = step.copy()
+                half["first"], half["count"] = first, 1
+                halves.append(half)
+        return replace(fast, chunks_per_shard=2, steps=tuple(halves))
+
+    monkeypatch.setattr(collectives, "make", slower)
+    request = ScheduleRequest(topology={"recipe": "UniRing(4)"}, collective="allgather")
+    with pytest.raises(ClaimBroken, match="the allgather costs"):
+        schedules.create(context, request)
+    assert context.store.page("schedule", 10, None)[0] == []

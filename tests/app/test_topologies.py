@@ -42,6 +42,14 @@ def test_a_topology_is_built_once_and_read_by_its_id(client, source, expected):
     assert (by_id.status_code, by_id.json()) == (200, made.json())
 
 
+def test_a_topology_document_may_be_sent_as_it_is(client):
+    bare = client.post("/v1/topologies", json=PAIR)
+    assert (bare.status_code, bare.json()["name"]) == (201, "pair")
+    assert client.post("/v1/topologies", json={"document": PAIR}).json() == bare.json()
+    named = client.post("/v1/schedules", json={"topology": PAIR, "collective": "allgather"})
+    assert named.json()["topology_id"] == bare.json()["id"]
+
+
 def test_blanks_in_a_recipe_make_no_difference(client):
     first = client.post("/v1/topologies", json={"recipe": "BiRing(5)"})
     assert client.post("/v1/topologies", json={"recipe": " BiRing( 5 )"}).json() == first.json()
@@ -114,6 +122,15 @@ def test_the_optimum_comes_with_its_certificate(client):
     )
     assert str(leaving) == cut["exit_capacity"]
     assert len(inside - topology.switches) == cut["compute_inside"]
+
+
+def test_the_optimum_of_few_trees_is_no_better_and_kept_apart(client):
+    made = client.post("/v1/topologies", json={"fabric": "dgx-a100-2"})
+    place = made.headers["Location"] + "/optimum"
+    few = client.get(place, params={"trees_per_root": 1}).json()
+    assert (few["trees_per_root"], few["inverse_rate"], few["algbw"]) == (1, "7/150", 342.8571)
+    assert client.get(place).json()["inverse_rate"] == "3/65"
+    assert client.get(place, params={"trees_per_root": 0}).status_code == 422
 
 
 def test_the_cost_is_measured_on_the_graph_and_its_transpose(client):
