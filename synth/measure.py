@@ -24,7 +24,7 @@ from synth.balance import scratch
 from synth.broadcast import in_links, search_memory, towards
 from synth.cost import Cost
 from synth.errors import NotMeasurable
-from synth.measure_kernels import MAX_TABLE_DEGREE, measure_range
+from synth.measure_kernels import MAX_COUNTED_DEGREE, MAX_TABLE_DEGREE, measure_range
 from synth.topology import Topology
 
 __all__ = [
@@ -156,7 +156,7 @@ def step_loads(topology: Topology, goals: range | None = None) -> tuple[Fraction
             memory,
             np.zeros(nodes, np.int64),
             np.zeros(nodes, np.int64),
-            np.zeros(1 << degree if degree <= 16 else 1, np.int64),
+            np.zeros(1 << min(degree, MAX_COUNTED_DEGREE), np.int64),
             np.zeros(1 << min(degree, MAX_TABLE_DEGREE), np.int64),
             numerators,
             denominators,

@@ -8,10 +8,12 @@ from numba import njit
 from synth.balance import better, heaviest
 from synth.broadcast import towards
 
-__all__ = ["MAX_TABLE_DEGREE", "measure_range"]
+__all__ = ["MAX_COUNTED_DEGREE", "MAX_TABLE_DEGREE", "measure_range"]
 
 # Up to here a table over all sets of links beats the flows of `heaviest`.
 MAX_TABLE_DEGREE = 8
+# Up to here equal masks are counted in a table over all of them, above by sorting.
+MAX_COUNTED_DEGREE = 16
 
 
 @njit(cache=True, nogil=True)
@@ -31,8 +33,9 @@ def measure_range(
 
     ``numerators[t] / denominators[t]`` is the largest load of step t so far, in shards
     per unit of capacity; returns the longest distance met.  ``masks`` and ``counts``
-    have one entry per node.  ``table`` has 2 ** degree entries for degrees up to 16 and
-    none above; ``weight`` as many for degrees up to `MAX_TABLE_DEGREE`.
+    have one entry per node.  ``table``, all zero, has 2 ** degree entries for the largest
+    degree up to `MAX_COUNTED_DEGREE`, which may be that of other nodes than the widest;
+    ``weight`` as many for degrees up to `MAX_TABLE_DEGREE`.
     """
     longest, weighed = 0, -1
     for goal in goals:
@@ -92,10 +95,11 @@ def _weigh(capacity: Any, degree: int, weight: Any) -> None:
 def _heaviest_by_table(
     found: Any, low: int, high: int, degree: int, table: Any, weight: Any
 ) -> tuple[int, int]:
-    """Return the largest load of any set of links, over all sets by subset sums."""
+    """Return the largest load of any set of links, over all sets by subset sums.
+
+    Finds ``table`` all zero and leaves it so: a node of more links may come next.
+    """
     size = 1 << degree
-    for links in range(size):
-        table[links] = 0
     for index in range(low, high):
         table[found.mask[found.order[index]]] += 1
     # Now table[S] counts the shards of mask S; sum over subsets, one link at a time.
@@ -109,6 +113,7 @@ def _heaviest_by_table(
     for links in range(1, size):
         if better(table[links], weight[links], top, bottom):
             top, bottom = table[links], weight[links]
+    table[:size] = 0
     return top, bottom
 
 
@@ -121,7 +126,7 @@ def _distinct(
     That order lets `spread` place what has no choice before what has.
     """
     rows = 0
-    if degree <= 16:
+    if degree <= MAX_COUNTED_DEGREE:
         for index in range(low, high):
             mask = found.mask[found.order[index]]
             if table[mask] == 0:

@@ -1,6 +1,8 @@
 """The measured cost equals the definition, over every set of links and by linear programming."""
 
 from fractions import Fraction
+from itertools import zip_longest
+from random import Random
 
 import networkx as nx
 import numpy as np
@@ -14,6 +16,7 @@ from synth.build import build
 from synth.cost import Cost
 from synth.errors import InvalidTopology, NotMeasurable, Unreachable
 from synth.measure import (
+    _THREADING_PAYS,
     diameter,
     distance_profile,
     measure,
@@ -118,9 +121,31 @@ def test_the_second_cost_is_that_of_the_transpose() -> None:
 
 def test_work_shared_among_threads_gives_the_same_loads() -> None:
     large = build(parse("GeneralizedKautz(4, 1500)"))
-    one_by_one = [max(distance_profile(large, node)) for node in (0, 749, 1499)]
-    assert len(step_loads(large)) == 6
-    assert max(one_by_one) <= 4**6
+    few = [step_loads(large, range(start, start + 300)) for start in range(0, 1500, 300)]
+    assert 300 * large.link_count < _THREADING_PAYS < 1500 * large.link_count
+    assert step_loads(large) == tuple(
+        max(loads) for loads in zip_longest(*few, fillvalue=Fraction(0))
+    )
+
+
+@pytest.mark.parametrize("in_degrees", [(8, 9), (5, 20), (16, 17), (2, 8, 12, 18)])
+def test_nodes_of_few_and_of_many_links_are_measured_in_one_graph(
+    in_degrees: tuple[int, ...],
+) -> None:
+    nodes, random = 40, Random(sum(in_degrees))
+    links = {(node, (node + 1) % nodes) for node in range(nodes)}
+    for target in range(nodes):
+        others = [node for node in range(nodes) if node not in (target, (target - 1) % nodes)]
+        picked = random.sample(others, in_degrees[target % len(in_degrees)] - 1)
+        links |= {(source, target) for source in picked}
+    topology = Topology(range(nodes), sorted(links))
+    for step, load in enumerate(step_loads(topology), start=1):
+        at_any = [
+            load_by_linear_program(topology, goal, step)
+            for goal in range(nodes)
+            if step <= len(distance_profile(topology, goal))
+        ]
+        assert float(load) == pytest.approx(max(at_any))
 
 
 @given(st.data())
