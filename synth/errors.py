@@ -12,6 +12,7 @@ The tree::
       ClaimBroken          a built graph does not keep what its theorem promises: a bug
       DoesNotFit           the topology cannot be wired on these panels
       InvalidWiring        a present wiring breaks a rule
+      InvalidAtlas         a file of discovered bases breaks a rule of its format
 
 Every error carries ``field``, a JSON pointer (RFC 6901) to the offending part of
 the input or the bare name of a parameter, and ``rule``, a sentence that says what
@@ -22,6 +23,7 @@ __all__ = [
     "ClaimBroken",
     "DoesNotFit",
     "ImpossibleRequest",
+    "InvalidAtlas",
     "InvalidRecipe",
     "InvalidTopology",
     "InvalidWiring",
@@ -82,3 +84,7 @@ class DoesNotFit(SynthError):
 
 class InvalidWiring(SynthError):
     """A present wiring breaks a rule, such as a port in two pairs."""
+
+
+class InvalidAtlas(SynthError):
+    """A file of discovered bases breaks a rule of its format."""

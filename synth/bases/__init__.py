@@ -11,6 +11,17 @@ from synth.bases.family import Arguments, Ends, Family
 from synth.bases.generalized_kautz import GeneralizedKautz, GeneralizedKautzRewired
 from synth.bases.hypercube import Hypercube
 from synth.bases.kautz import Kautz
+from synth.bases.lifts import (
+    Cayley,
+    CayleyAlternating,
+    CayleyLinear,
+    CayleyMatrix,
+    CayleyMetacyclic,
+    CayleyNested,
+    CayleySymmetric,
+    Digraph,
+    Lift,
+)
 from synth.bases.modified_de_bruijn import ModifiedDeBruijn
 from synth.bases.torus import Torus
 from synth.bases.uni_ring import UniRing
@@ -33,6 +44,15 @@ FAMILIES: tuple[Family, ...] = (
     DeBruijn(),
     ModifiedDeBruijn(),
     Diamond(),
+    Cayley(),
+    CayleyMetacyclic(),
+    CayleyMatrix(),
+    CayleyNested(),
+    CayleyLinear(),
+    CayleyAlternating(),
+    CayleySymmetric(),
+    Lift(),
+    Digraph(),
 )
 
 _BY_NAME = {member.name: member for member in FAMILIES}

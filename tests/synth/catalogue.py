@@ -56,6 +56,16 @@ LARGER: list[Base] = [
     Base("DeBruijn", (4, 2)),
     Base("ModifiedDeBruijn", (2, 5)),
     Base("ModifiedDeBruijn", (3, 3)),
+    Base("Cayley", (8, 3, 4, 9, 10, 18, 19)),
+    Base("Cayley", (5, 4, 2, 1, 4, 5)),
+    Base("CayleyMetacyclic", (8, 7, 2, 4, 1, 8)),
+    Base("CayleyMatrix", (2, 2, 3, 0, 1, 1, 1, 1, 4)),
+    Base("CayleyNested", (7, 3, 2, 2, 6, 1, 1, 7, 21)),
+    Base("CayleyLinear", (3, 1, 5, 7)),
+    Base("CayleyAlternating", (5, 1, 3, 20)),
+    Base("CayleySymmetric", (4, 1, 9)),
+    Base("Lift", (4, 1, 1, 2, 0, 3, 1, 0, 0, 2, 1, 1)),
+    Base("Digraph", (4, 1, 2, 2, 3, 3, 0, 0, 1)),
 ]
 
 

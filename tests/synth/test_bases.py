@@ -59,7 +59,65 @@ OUTSIDE = {
     "DeBruijn": [((2,), "arguments"), ((1, 3), "d"), ((2, 1), "k"), ((2, 2, 2), "arguments")],
     "ModifiedDeBruijn": [((2,), "arguments"), ((1, 3), "d"), ((3, 1), "k")],
     "Diamond": [((1,), "arguments"), ((8, 2), "arguments")],
+    "Cayley": [
+        ((8, 3), "arguments"),
+        ((8, 3, 2), "generators"),
+        ((0, 0, 2, 1), "order"),
+        ((8, 2, 2, 1), "r"),
+        ((8, 3, 2, 16), "generators"),
+        ((8, 3, 2, 0, 9), "loops"),
+        ((8, 3, 2, 2, 4), "generators"),
+        ((10**6, 1, 1, 1), "order"),
+    ],
+    "CayleyMetacyclic": [
+        ((8, 7, 2), "arguments"),
+        ((8, 7, 2, 1, 1), "c"),
+        ((8, 1, 0, 0, 1), "order"),
+    ],
+    "CayleyMatrix": [
+        ((2, 2), "arguments"),
+        ((2, 0, 3, 1), "k"),
+        ((1, 2, 3, 0, 1, 1, 1, 1), "m"),
+        ((2, 2, 3, 0, 1, 1, 1), "entries and generators"),
+        ((2, 2, 2, 0, 1, 1, 1, 1), "a"),
+        ((2, 2, 3, 0, 2, 1, 1, 1), "entry"),
+        ((2, 16, 2, *range(300)), "order"),
+    ],
+    "CayleyNested": [((7, 3, 2, 2, 6), "arguments"), ((7, 3, 2, 3, 6, 1, 1), "r")],
+    "CayleyLinear": [
+        ((), "arguments"),
+        ((4, 1), "p"),
+        ((3,), "generators"),
+        ((3, 24), "generators"),
+    ],
+    "CayleyAlternating": [((), "arguments"), ((8, 1), "n"), ((4, 12), "generators")],
+    "CayleySymmetric": [((), "arguments"), ((2, 1), "n"), ((4, 24), "generators")],
+    "Lift": [
+        ((4, 1, 1), "arguments"),
+        ((4, 1, 1, 0, 0, 1), "order"),
+        ((4, 1, 1, 2), "heads and voltages"),
+        ((4, 1, 1, 2, 0, 1), "heads and voltages"),
+        ((4, 1, 1, 2, 2, 1, 0, 1), "heads"),
+        ((4, 1, 1, 2, 1, 4, 0, 1), "voltages"),
+        ((4, 1, 1, 2, 1, 1, 1, 1), "heads"),
+        ((4, 1, 1, 2, 1, 2, 0, 2), "generators"),
+    ],
+    "Digraph": [
+        ((1, 0), "n"),
+        ((3,), "targets"),
+        ((3, 1, 2), "targets"),
+        ((3, 1, 2, 3), "targets"),
+        ((3, 1, 2, 2), "loops"),
+        ((3, 1, 2, 1), "heads"),
+        ((4, 1, 0, 3, 2), "generators"),
+    ],
 }
+
+# Families whose recognisers choose among very many members.
+CHOOSY = {
+    "Circulant", "DirectedCirculant", "Cayley", "CayleyMetacyclic", "CayleyMatrix", "CayleyNested",
+    "CayleyLinear", "CayleyAlternating", "CayleySymmetric", "Lift", "Digraph",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("member", FAMILIES, ids=lambda member: member.name)
@@ -164,10 +222,10 @@ def test_recognisers_find_members_of_every_family_again():
     for recipe in MEMBERS:
         wanted = size(recipe)
         offered = list(family(recipe.family).matching(*wanted))
-        if recipe.family not in ("Circulant", "DirectedCirculant", "Torus"):
-            assert recipe in offered
-        elif recipe.family == "Torus":
+        if recipe.family == "Torus":
             assert Base("Torus", tuple(sorted(recipe.arguments))) in offered
+        elif recipe.family not in CHOOSY:
+            assert recipe in offered
 
 
 @pytest.mark.parametrize(("nodes", "degree"), [(65_536, 16), (50_000, 30), (65_521, 4)])

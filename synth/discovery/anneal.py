@@ -1,0 +1,214 @@
+"""Simulated annealing of voltage lifts, one-way or two-way, towards few steps and even loads.
+
+The energy of a lift, in shards / `UNIT`, counts nodes farther than a wished number of steps,
+then the largest and the mean load in excess of the optimum, on the lift and its transpose.
+The mean guides where the largest load does not change.  Moves: another voltage for an arc;
+two arcs exchange their heads; two-way graphs move arcs together with their partners.
+
+Of every number of steps met on the way the evenest lift is remembered, whatever was wished.
+
+Profile (1024 nodes, degree 4, one vertex): 14 microseconds for one direction, nine tenths of
+it the search, whose memory traffic is the two rows of the product table per link.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from synth.discovery.evaluate import MAX_STEPS, UNIT, evaluate
+
+__all__ = ["anneal"]
+
+_LATE = UNIT // 2
+_HUGE = 2**60
+
+
+@njit(cache=True, nogil=True)
+def anneal(
+    head: Any,
+    shift: Any,
+    partner: Any,
+    involutions: Any,
+    product: Any,
+    inverse: Any,
+    limit: int,
+    tries: int,
+    heat: float,
+    seed: int,
+    work: Any,
+    best_load: Any,
+    best_head: Any,
+    best_shift: Any,
+) -> int:
+    """Improve a lift in place by ``tries`` random moves; return how many were evaluated.
+
+    Parameters
+    ----------
+    head, shift, partner : arrays of n d integers
+        The arcs, d leaving each vertex, as `evaluate` takes them.  In two-way graphs
+        ``partner`` is the arc the other way, which may be the arc itself; in one-way
+        graphs it is -1.
+    involutions : array
+        The elements of order 2, for arcs that are their own partners.
+    limit : int
+        The wished number of steps.
+    heat : float
+        The first temperature, in shards; it falls geometrically to a 200th of it.
+    best_load, best_head, best_shift : arrays by number of steps
+        The least sum of loads over both directions so far, and the lift; raised in place.
+    """
+    np.random.seed(seed)
+    two_way = partner[0] >= 0
+    energy = _energy(
+        head, shift, product, inverse, two_way, limit, work, best_load, best_head, best_shift
+    )
+    kept = head.copy(), shift.copy(), partner.copy()
+    temperature = heat * UNIT
+    cooling = np.exp(np.log(1 / 200) / max(1, tries))
+    evaluated = 1
+    for _ in range(tries):
+        temperature *= cooling
+        if two_way:
+            moved = _move_both_ways(head, shift, partner, involutions, inverse, work)
+        else:
+            moved = _move(head, shift, len(product), work)
+        if moved:
+            evaluated += 1
+            tried = _energy(
+                head, shift, product, inverse, two_way, limit, work,
+                best_load, best_head, best_shift,
+            )  # fmt: skip
+            # A random threshold instead of a random decision: the same law.
+            if tried <= energy - temperature * np.log(1.0 - np.random.random()):
+                energy = tried
+                kept[0][:], kept[1][:], kept[2][:] = head, shift, partner
+                continue
+        head[:], shift[:], partner[:] = kept
+    return evaluated
+
+
+@njit(cache=True, nogil=True)
+def _energy(
+    head: Any,
+    shift: Any,
+    product: Any,
+    inverse: Any,
+    two_way: bool,
+    limit: int,
+    work: Any,
+    best_load: Any,
+    best_head: Any,
+    best_shift: Any,
+) -> int:
+    vertices, degree = work.before.shape
+    optimum = (vertices * len(product) - 1) * UNIT // degree
+    steps, load, mean, late = evaluate(head, shift, product, inverse, False, limit, work)
+    if two_way:
+        load, mean, late = 2 * load, 2 * mean, 2 * late
+    elif steps >= 0:
+        back, other, other_mean, other_late = evaluate(
+            head, shift, product, inverse, True, limit, work
+        )
+        steps = max(steps, back) if back >= 0 else -1
+        load, mean, late = load + other, mean + other_mean, late + other_late
+    if steps < 0:
+        return _HUGE - (MAX_STEPS + len(work.order) - late) * UNIT
+    if load < best_load[steps]:
+        best_load[steps] = load
+        best_head[steps] = head
+        best_shift[steps] = shift
+    return late * _LATE + load + mean - 4 * optimum
+
+
+@njit(cache=True, nogil=True)
+def _move(head: Any, shift: Any, group: int, work: Any) -> bool:
+    """Change a one-way lift; return False if that made a loop or parallel links."""
+    vertices, degree = work.before.shape
+    arc = np.random.randint(vertices * degree)
+    if group > 1 and (vertices == 1 or np.random.random() < 0.5):
+        shift[arc] = np.random.randint(group)
+        return _proper(arc, head, shift, degree)
+    other = np.random.randint(vertices * degree)
+    if head[arc] == head[other]:
+        return False
+    head[arc], head[other] = head[other], head[arc]
+    if group > 1 and np.random.random() < 0.5:
+        shift[arc] = np.random.randint(group)
+    return _proper(arc, head, shift, degree) and _proper(other, head, shift, degree)
+
+
+@njit(cache=True, nogil=True)
+def _proper(arc: int, head: Any, shift: Any, degree: int) -> bool:
+    """Return whether an arc is neither a loop nor parallel to another."""
+    tail = arc // degree
+    if head[arc] == tail and shift[arc] == 0:
+        return False
+    for other in range(tail * degree, tail * degree + degree):
+        if other != arc and head[other] == head[arc] and shift[other] == shift[arc]:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _move_both_ways(
+    head: Any, shift: Any, partner: Any, involutions: Any, inverse: Any, work: Any
+) -> bool:
+    """Change a two-way lift; return False if that made a loop or parallel links."""
+    vertices, degree = work.before.shape
+    group = len(inverse)
+    arc = np.random.randint(vertices * degree)
+    mate = partner[arc]
+    if group > 1 and np.random.random() < 0.5:
+        return _join(arc, mate, -1, head, shift, partner, involutions, inverse, degree)
+    other = np.random.randint(vertices * degree)
+    if other in (arc, mate):
+        if mate == arc:
+            return False
+        # The edge falls apart into two arcs that are their own partners.
+        return _join(arc, arc, -1, head, shift, partner, involutions, inverse, degree) and _join(
+            mate, mate, -1, head, shift, partner, involutions, inverse, degree
+        )
+    other_mate = partner[other]
+    if mate == arc and other_mate == other:
+        return _join(arc, other, -1, head, shift, partner, involutions, inverse, degree)
+    keep = np.random.random() < 0.5
+    first = shift[arc] if keep and mate != arc else -1
+    second = shift[other] if keep and other_mate != other else -1
+    if mate == arc:
+        joined = _join(arc, other_mate, first, head, shift, partner, involutions, inverse, degree)
+        return joined and _join(
+            other, other, -1, head, shift, partner, involutions, inverse, degree
+        )
+    joined = _join(
+        arc, other_mate if other_mate != other else other, first,
+        head, shift, partner, involutions, inverse, degree,
+    )  # fmt: skip
+    if other_mate == other:
+        return joined and _join(mate, mate, -1, head, shift, partner, involutions, inverse, degree)
+    return joined and _join(other, mate, second, head, shift, partner, involutions, inverse, degree)
+
+
+@njit(cache=True, nogil=True)
+def _join(
+    arc: int,
+    mate: int,
+    voltage: int,
+    head: Any,
+    shift: Any,
+    partner: Any,
+    involutions: Any,
+    inverse: Any,
+    degree: int,
+) -> bool:
+    """Make two arcs partners; a voltage of -1 means a random one.  Return as `_proper`."""
+    if arc == mate:
+        if len(involutions) == 0:
+            return False
+        voltage = involutions[np.random.randint(len(involutions))]
+    elif voltage < 0:
+        voltage = np.random.randint(len(inverse))
+    partner[arc], partner[mate] = mate, arc
+    head[arc], head[mate] = mate // degree, arc // degree
+    shift[arc], shift[mate] = voltage, inverse[voltage]
+    return _proper(arc, head, shift, degree) and _proper(mate, head, shift, degree)

@@ -1,0 +1,217 @@
+"""What to try next: rounds of annealing over random groups, and what is kept of them.
+
+A round is determined by the size, the kind of links, a seed and its number, and by what the
+atlas held before; so a search that is stopped can go on from where it was.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from synth.bases.lifts import recipe_of
+from synth.build import build
+from synth.cost import Links, lower_bound
+from synth.discovery.anneal import anneal
+from synth.discovery.atlas import Atlas, Entry, Search
+from synth.discovery.evaluate import MAX_DEGREE, MAX_STEPS, memory
+from synth.discovery.random_groups import random_group
+from synth.discovery.start import start
+from synth.errors import ImpossibleRequest
+from synth.groups import Group
+from synth.measure import measure_both
+from synth.voltage import VoltageGraph
+
+__all__ = ["MAX_NODES", "Explorer", "explore"]
+
+MAX_NODES = 4096
+_MAX_ARCS = 400
+_ROUND_MICROSECONDS = 400_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Tables:
+    """A group as the kernels need it."""
+
+    group: Group
+    product: NDArray[np.uint16]
+    inverse: NDArray[np.int64]
+    involutions: NDArray[np.int64]
+
+
+class Explorer:
+    """Searches for bases of one size and puts what it finds into an atlas.
+
+    Parameters
+    ----------
+    search : Search
+        Size, links and seed.
+    atlas : Atlas
+        What is known; better entries are added, rounds counted.
+
+    Raises
+    ------
+    ImpossibleRequest
+        The size is out of the range of the search, or no such graph exists.
+    """
+
+    def __init__(self, search: Search, atlas: Atlas) -> None:
+        _require_searchable(search)
+        self.search = search
+        self.atlas = atlas
+        self.bounds = lower_bound(search.nodes, search.degree, search.links)
+
+    @property
+    def known(self) -> list[Entry]:
+        """The entries of this size and kind of links."""
+        found = self.atlas.of_size(self.search.nodes, self.search.degree)
+        two_way = self.search.links is Links.BIDIRECTIONAL
+        return [entry for entry in found if entry.links is Links.BIDIRECTIONAL or not two_way]
+
+    @property
+    def done(self) -> bool:
+        """Whether both bounds are met at once, on the graph and on its transpose."""
+        return any(entry.worst == self.bounds for entry in self.known)
+
+    def round(self) -> list[Entry]:
+        """Run one more round; return the entries that it added."""
+        search, number = self.search, self.atlas.rounds.get(self.search, 0)
+        rng = np.random.default_rng(
+            [search.seed, search.nodes, search.degree, search.links is Links.BIDIRECTIONAL, number]
+        )
+        self.atlas.rounds[search] = number + 1
+        vertices = self._vertices(rng)
+        group = random_group(search.nodes // vertices, rng, plain=vertices > 1)
+        tables = _tables(group)
+        two_way = search.links is Links.BIDIRECTIONAL
+        begun = start(group.order, vertices, search.degree, two_way, tables.inverse, rng)
+        if begun is None:
+            return []
+        found = []
+        for graph in self._annealed(tables, vertices, begun, rng):
+            entry = self._measured(graph, f"seed {search.seed} round {number}")
+            if self._improves(entry) and self.atlas.add(entry):
+                found.append(entry)
+        return found
+
+    def _vertices(self, rng: Generator) -> int:
+        """Choose the number of vertices: a Cayley digraph half of the time."""
+        nodes, degree = self.search.nodes, self.search.degree
+        most = min(nodes, _MAX_ARCS // degree)
+        several = [n for n in range(2, most + 1) if nodes % n == 0]
+        if not several or rng.random() < 0.5:
+            return 1
+        weights = np.array([n**-0.5 for n in several])
+        return int(rng.choice(several, p=weights / weights.sum()))
+
+    def _annealed(
+        self,
+        tables: _Tables,
+        vertices: int,
+        begun: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
+        rng: Generator,
+    ) -> list[VoltageGraph]:
+        """Return the lifts that annealing met which may improve the atlas."""
+        arcs = vertices * self.search.degree
+        head, shift, partner = begun
+        best_load = self._loads_to_beat()
+        before = best_load.copy()
+        best_head, best_shift = np.zeros((2, MAX_STEPS, arcs), np.int64)
+        anneal(
+            head, shift, partner, tables.involutions, tables.product, tables.inverse,
+            self._wished(rng), self._tries(vertices), float(rng.choice([0.25, 1.0, 3.0])),
+            int(rng.integers(2**31)), memory(self.search.nodes, vertices, self.search.degree),
+            best_load, best_head, best_shift,
+        )  # fmt: skip
+        return [
+            VoltageGraph(
+                tables.group,
+                vertices,
+                tuple(best_head[steps].tolist()),
+                tuple(best_shift[steps].tolist()),
+            )
+            for steps in np.flatnonzero(best_load < before)
+        ]
+
+    def _wished(self, rng: Generator) -> int:
+        """Choose a number of steps below the least that is known to be in balance."""
+        balanced = [
+            entry.worst.steps
+            for entry in self.known
+            if entry.worst.bandwidth == self.bounds.bandwidth
+        ]
+        most = min(balanced, default=self.bounds.steps + 4)
+        return int(rng.integers(self.bounds.steps, max(most, self.bounds.steps + 1)))
+
+    def _loads_to_beat(self) -> NDArray[np.int64]:
+        """Return, by steps, the sum of loads of both directions that is known already."""
+        loads = np.full(MAX_STEPS, 2**62)
+        for entry in self.known:
+            worst = entry.worst
+            load = 2 * worst.bandwidth * self.search.nodes * 840 / self.search.degree
+            loads[worst.steps :] = np.minimum(loads[worst.steps :], int(load))
+        return loads
+
+    def _tries(self, vertices: int) -> int:
+        """Return how many moves fit into a round, by the time of one evaluation."""
+        nodes, degree = self.search.nodes, self.search.degree
+        directions = 1 if self.search.links is Links.BIDIRECTIONAL else 2
+        tables = (self.bounds.steps + 2) * (degree << degree) * 7e-4
+        microseconds = directions * vertices * (nodes * degree * 3.5e-3 + tables) + 0.2
+        return int(np.clip(_ROUND_MICROSECONDS / microseconds, 200, 300_000))
+
+    def _measured(self, graph: VoltageGraph, found: str) -> Entry:
+        """Return the entry of a lift, its costs measured over all destinations."""
+        recipe = recipe_of(graph)
+        cost, transpose = measure_both(build(recipe))
+        links = Links.BIDIRECTIONAL if graph.bidirectional else Links.UNIDIRECTIONAL
+        size = (self.search.nodes, self.search.degree, links)
+        return Entry(*size, cost, transpose, str(recipe), found)
+
+    def _improves(self, entry: Entry) -> bool:
+        """Return whether no known entry is as good in the worst of both directions."""
+        mine = entry.worst
+        return not any(
+            other.worst.steps <= mine.steps and other.worst.bandwidth <= mine.bandwidth
+            for other in self.known
+        )
+
+
+def explore(
+    search: Search, atlas: Atlas, go_on: Callable[[int], bool], report: Callable[[Entry], None]
+) -> int:
+    """Run rounds while ``go_on(rounds so far)``; return how many were run.
+
+    It ends early when both bounds are met.  Every new entry is given to ``report``.
+    """
+    explorer, rounds = Explorer(search, atlas), 0
+    while not explorer.done and go_on(rounds):
+        for entry in explorer.round():
+            report(entry)
+        rounds += 1
+    return rounds
+
+
+def _tables(group: Group) -> _Tables:
+    order = group.order
+    product = np.stack([group.right(element) for element in range(order)]).astype(np.uint16)
+    # x g = 0 at x, the inverse of g.
+    back = np.argmin(product, axis=1).astype(np.int64)
+    elements = np.arange(order)
+    return _Tables(group, product, back, elements[(back == elements) & (elements > 0)])
+
+
+def _require_searchable(search: Search) -> None:
+    nodes, degree = search.nodes, search.degree
+    if not 2 <= nodes <= MAX_NODES:
+        raise ImpossibleRequest("nodes", f"must be from 2 to {MAX_NODES}")
+    if not 1 <= degree <= MAX_DEGREE:
+        raise ImpossibleRequest("degree", f"must be from 1 to {MAX_DEGREE}")
+    if degree >= nodes:
+        raise ImpossibleRequest("degree", "must be below the number of nodes")
+    if search.links is Links.BIDIRECTIONAL and (nodes * degree % 2 or (degree < 2 < nodes)):
+        raise ImpossibleRequest(
+            "degree", "must be at least 2, and even if the number of nodes is odd"
+        )

@@ -1,0 +1,342 @@
+"""Finite groups whose elements are numbers: what Cayley digraphs and lifts are built on.
+
+Every group here has the elements 0 .. order - 1, of which 0 is the identity, and answers one
+question quickly: all products x g of every element x with one element g.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import permutations
+from math import factorial
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synth.errors import OutOfDomain
+
+__all__ = ["Alternating", "Group", "Linear", "MatrixExtension", "Metacyclic", "Nested", "inverse"]
+
+Elements = NDArray[np.int64]
+
+
+class Group(Protocol):
+    """A finite group on 0 .. order - 1, with identity 0."""
+
+    @property
+    def order(self) -> int:
+        """How many elements there are."""
+        raise NotImplementedError
+
+    def right(self, element: int) -> Elements:
+        """Return the products x g of all elements x, by x, with one element g."""
+        raise NotImplementedError
+
+
+def inverse(group: Group, element: int) -> int:
+    """Return the inverse of an element; O(order).
+
+    >>> inverse(Metacyclic(8, 3, 2), 9)
+    13
+    """
+    return int(np.flatnonzero(group.right(element) == 0)[0])
+
+
+@dataclass(frozen=True)
+class Metacyclic:
+    """Z_b extended by Z_a, which acts by r; every group with a cyclic normal such pair.
+
+    The element x + b i is the pair (x, i); (x, i) (y, j) = (x + r^i y + carry, i + j), where
+    the carry is c if i + j >= a and 0 otherwise.  With c = 0 it is the semidirect product:
+    r = 1 the direct one, a = 2 and r = b - 1 the dihedral group; c = b / 2 there makes the
+    dicyclic group.
+
+    Raises
+    ------
+    OutOfDomain
+        r^a is not 1 modulo b, or r c not c: then this is no group.
+
+    Examples
+    --------
+    >>> Metacyclic(5, 2, 4).right(5).tolist()[:6]
+    [5, 6, 7, 8, 9, 10]
+    """
+
+    b: int
+    r: int
+    a: int
+    c: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("b", "a"):
+            if getattr(self, name) < 1:
+                raise OutOfDomain(name, "must be at least 1")
+        if not (0 <= self.r < max(self.b, 2) and pow(self.r, self.a, self.b) == 1 % self.b):
+            raise OutOfDomain("r", "must be below b, and its power a must be 1 modulo b")
+        if not (0 <= self.c < self.b and (self.r * self.c - self.c) % self.b == 0):
+            raise OutOfDomain("c", "must be below b, and r c must be c modulo b")
+
+    @property
+    def order(self) -> int:
+        """How many there are, a b."""
+        return self.a * self.b
+
+    @cached_property
+    def _powers(self) -> Elements:
+        """The powers of r modulo b, by exponent below a."""
+        powers = np.ones(self.a, np.int64) % self.b
+        for i in range(1, self.a):
+            powers[i] = powers[i - 1] * self.r % self.b
+        return powers
+
+    def right(self, element: int) -> Elements:
+        """Return the products of all elements with one; see `Group`."""
+        y, j = element % self.b, element // self.b
+        i = np.arange(self.a)
+        shift = self._powers * y + np.where(i + j >= self.a, self.c, 0)
+        x = (np.arange(self.b) + shift[:, None]) % self.b
+        return (x + self.b * ((i + j) % self.a)[:, None]).ravel()
+
+
+@dataclass(frozen=True)
+class MatrixExtension:
+    """Z_m^k extended by Z_a, which acts by a matrix: the vector v and i are (v, i).
+
+    (v, i) (w, j) = (v + M^i w, i + j).  The element of a vector is its value with the
+    digits v_1 v_2 ... to the base m, the last the least; of (v, i), that plus m^k i.
+    Affine groups of fields are of this kind.
+
+    Raises
+    ------
+    OutOfDomain
+        M^a is not the identity modulo m.
+
+    Examples
+    --------
+    The alternating group of 4 letters:
+
+    >>> MatrixExtension(2, ((0, 1), (1, 1)), 3).order
+    12
+    """
+
+    m: int
+    matrix: tuple[tuple[int, ...], ...]
+    a: int
+
+    def __post_init__(self) -> None:
+        if self.m < 2:
+            raise OutOfDomain("m", "must be at least 2")
+        if self.a < 1:
+            raise OutOfDomain("a", "must be at least 1")
+        if any(not 0 <= entry < self.m for row in self.matrix for entry in row):
+            raise OutOfDomain("entry", "must be below m")
+        one = np.eye(len(self.matrix), dtype=np.int64)
+        if (self._power(self.a) != one).any():
+            raise OutOfDomain("a", "must be such that the matrix to this power is the identity")
+
+    def _power(self, exponent: int) -> Elements:
+        result, square = np.eye(len(self.matrix), dtype=np.int64), np.array(self.matrix)
+        while exponent:
+            if exponent & 1:
+                result = result @ square % self.m
+            square, exponent = square @ square % self.m, exponent >> 1
+        return result
+
+    @property
+    def _vectors(self) -> int:
+        return self.m ** len(self.matrix)
+
+    @property
+    def order(self) -> int:
+        """How many there are, a m^k."""
+        return self.a * self._vectors
+
+    def right(self, element: int) -> Elements:
+        """Return the products of all elements with one; see `Group`."""
+        size, k = self._vectors, len(self.matrix)
+        weights = self.m ** np.arange(k - 1, -1, -1)
+        vectors = np.arange(size)[:, None] // weights % self.m
+        moved = vectors[element % size]
+        parts, by = [], np.array(self.matrix)
+        for i in range(self.a):
+            sums = (vectors + moved) % self.m @ weights
+            parts.append(sums + size * ((i + element // size) % self.a))
+            moved = by @ moved % self.m
+        return np.concatenate(parts)
+
+
+@dataclass(frozen=True)
+class Nested:
+    """Z_b extended by (Z_c extended by Z_a): the element x + b (y + c i) is (x, y, i).
+
+    Z_a acts on Z_c by t and on Z_b by s, Z_c acts on Z_b by r:
+    (x, y, i) (u, v, j) = (x + s^i r^y u, y + t^i v, i + j).
+
+    Raises
+    ------
+    OutOfDomain
+        These are no actions: t^a = 1 modulo c, s^a = r^c = r^(t - 1) = 1 modulo b must hold.
+
+    Examples
+    --------
+    >>> Nested(7, 3, 2, 2, 6, 1).order
+    42
+    """
+
+    b: int
+    c: int
+    a: int
+    r: int
+    s: int
+    t: int
+
+    def __post_init__(self) -> None:
+        for name in ("b", "c", "a"):
+            if getattr(self, name) < 1:
+                raise OutOfDomain(name, "must be at least 1")
+        one = 1 % self.b
+        rules = {
+            "r": pow(self.r, self.c, self.b) == pow(self.r, (self.t - 1) % self.c, self.b) == one,
+            "s": pow(self.s, self.a, self.b) == one,
+            "t": pow(self.t, self.a, self.c) == 1 % self.c,
+        }
+        for name, holds in rules.items():
+            if not (holds and 0 <= getattr(self, name) < max(self.b, self.c)):
+                raise OutOfDomain(name, "must act: t^a = 1 mod c, s^a = r^c = r^(t-1) = 1 mod b")
+
+    @property
+    def order(self) -> int:
+        """How many there are, a b c."""
+        return self.a * self.b * self.c
+
+    def right(self, element: int) -> Elements:
+        """Return the products of all elements with one; see `Group`."""
+        u, rest = element % self.b, element // self.b
+        v, j = rest % self.c, rest // self.c
+        i, y, x = np.ogrid[: self.a, : self.c, : self.b]
+        on_b, on_c = _powers(self.s, self.a, self.b)[i], _powers(self.t, self.a, self.c)[i]
+        first = (x + on_b * _powers(self.r, self.c, self.b)[y] % self.b * u) % self.b
+        second, third = (y + on_c * v) % self.c, (i + j) % self.a
+        return (first + self.b * (second + self.c * third)).ravel()
+
+
+def _powers(base: int, count: int, modulus: int) -> Elements:
+    powers = [1 % modulus]
+    for _ in range(count - 1):
+        powers.append(powers[-1] * base % modulus)
+    return np.array(powers)
+
+
+@dataclass(frozen=True)
+class Linear:
+    """The 2 x 2 matrices of determinant 1 over the field of a prime p.
+
+    Element 0 is the identity, 1 .. the others by their rows.  p (p^2 - 1) elements.
+
+    Raises
+    ------
+    OutOfDomain
+        p is not a prime up to 13.
+
+    Examples
+    --------
+    >>> Linear(5).order
+    120
+    """
+
+    p: int
+
+    def __post_init__(self) -> None:
+        if self.p not in (2, 3, 5, 7, 11, 13):
+            raise OutOfDomain("p", "must be a prime up to 13")
+
+    @property
+    def order(self) -> int:
+        """How many there are, p (p^2 - 1)."""
+        return self.p * (self.p**2 - 1)
+
+    @cached_property
+    def _matrices(self) -> Elements:
+        """(order, 4): the entries by row; the identity first."""
+        p = self.p
+        every = np.stack(np.unravel_index(np.arange(p**4), (p,) * 4), axis=1)
+        a, b, c, d = every.T
+        found = every[(a * d - b * c) % p == 1]
+        one = (found == (1, 0, 0, 1)).all(axis=1)
+        return np.concatenate([found[one], found[~one]])
+
+    @cached_property
+    def _numbers(self) -> Elements:
+        """Elements by the value of their entries to the base p."""
+        numbers = np.zeros(self.p**4, np.int64)
+        numbers[self._values(self._matrices)] = np.arange(self.order)
+        return numbers
+
+    def _values(self, matrices: Elements) -> Elements:
+        return matrices @ (self.p ** np.arange(3, -1, -1))
+
+    def right(self, element: int) -> Elements:
+        """Return the products of all elements with one; see `Group`."""
+        squares = self._matrices.reshape(-1, 2, 2)
+        products = squares @ squares[element] % self.p
+        return self._numbers[self._values(products.reshape(-1, 4))]
+
+
+@dataclass(frozen=True)
+class Alternating:
+    """The permutations of n letters, the even ones only or all; in lexicographic order.
+
+    Raises
+    ------
+    OutOfDomain
+        n is not from 3 to 7.
+
+    Examples
+    --------
+    >>> Alternating(5).order, Alternating(5, odd_too=True).order
+    (60, 120)
+    """
+
+    n: int
+    odd_too: bool = False
+
+    def __post_init__(self) -> None:
+        if not 3 <= self.n <= 7:
+            raise OutOfDomain("n", "must be from 3 to 7")
+
+    @property
+    def order(self) -> int:
+        """How many there are, n! or half of it."""
+        return factorial(self.n) // (1 if self.odd_too else 2)
+
+    @cached_property
+    def _images(self) -> Elements:
+        """(order, n): the images of the letters."""
+        found = [p for p in permutations(range(self.n)) if self.odd_too or _even(p)]
+        return np.array(found)
+
+    def right(self, element: int) -> Elements:
+        """Return the products of all elements with one; see `Group`.  The left acts first."""
+        weights = self.n ** np.arange(self.n - 1, -1, -1)
+        # Lexicographic order is increasing order of these values.
+        products = self._images[element][self._images] @ weights
+        return np.searchsorted(self._images @ weights, products)
+
+
+def _even(images: tuple[int, ...]) -> bool:
+    pairs = ((i, j) for j in range(len(images)) for i in range(j))
+    return sum(images[i] > images[j] for i, j in pairs) % 2 == 0
+
+
+def prime_factors(number: int) -> Iterator[int]:
+    """Yield the distinct primes that divide a number."""
+    divisor = 2
+    while number > 1:
+        if divisor * divisor > number:
+            divisor = number
+        if number % divisor == 0:
+            yield divisor
+        while number % divisor == 0:
+            number //= divisor
+        divisor += 1

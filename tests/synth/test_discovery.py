@@ -1,0 +1,216 @@
+"""Discovery finds what it says it finds, can be stopped, and is the same every time."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from synth.bases.lifts import recipe_of
+from synth.build import build
+from synth.cost import Cost, Links
+from synth.discovery.anneal import anneal
+from synth.discovery.atlas import Atlas, Entry, Search, bundled, merged
+from synth.discovery.evaluate import MAX_STEPS, UNIT, evaluate, memory
+from synth.discovery.explore import Explorer, explore
+from synth.discovery.random_groups import random_group
+from synth.discovery.start import start
+from synth.errors import ImpossibleRequest, InvalidAtlas
+from synth.groups import Metacyclic
+from synth.measure import measure, measure_both
+from synth.voltage import VoltageGraph
+from tests.cost_oracles import broadcast_cost
+
+ONE_WAY, TWO_WAY = Links.UNIDIRECTIONAL, Links.BIDIRECTIONAL
+
+
+def tables(group):
+    product = np.stack([group.right(element) for element in range(group.order)])
+    return product.astype(np.uint16), np.argmin(product, axis=1).astype(np.int64)
+
+
+@st.composite
+def lifts(draw: st.DrawFn) -> VoltageGraph:
+    """A random connected lift without loops or parallel links."""
+    two_way = draw(st.booleans())
+    vertices, order = draw(st.sampled_from([(1, 12), (1, 16), (2, 8), (3, 6), (6, 1), (9, 1)]))
+    degree = draw(st.integers(2, 4))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    group = random_group(order, rng, plain=vertices > 1)
+    begun = start(order, vertices, degree, two_way, tables(group)[1], rng)
+    if begun is None:
+        return draw(st.nothing())
+    head, shift, _ = begun
+    graph = VoltageGraph(group, vertices, tuple(head.tolist()), tuple(shift.tolist()))
+    return graph if graph.connected else draw(st.nothing())
+
+
+@given(lifts())
+def test_one_destination_per_vertex_costs_what_all_destinations_cost(graph: VoltageGraph) -> None:
+    topology = build(recipe_of(graph))
+    product, inverse = tables(graph.group)
+    work = memory(graph.nodes, graph.vertices, graph.degree)
+    heads, voltages = np.array(graph.heads), np.array(graph.voltages)
+    for backward, turned in ((False, topology), (True, topology.transpose())):
+        steps, load, _, late = evaluate(heads, voltages, product, inverse, backward, 2, work)
+        expected = broadcast_cost(turned)
+        assert Cost(steps, Fraction(load * graph.degree, UNIT * graph.nodes)) == expected
+        distances = [len(_within(turned, node, 2)) for node in range(0, graph.nodes)]
+        step = graph.group.order
+        assert late == sum(graph.nodes - reach for reach in distances[::step])
+
+
+def _within(topology, goal: int, radius: int) -> set[int]:
+    ball = {goal}
+    pairs = list(zip(topology.sources.tolist(), topology.targets.tolist(), strict=True))
+    for _ in range(radius):
+        ball |= {source for source, target in pairs if target in ball}
+    return ball
+
+
+@pytest.mark.parametrize("two_way", [False, True])
+@pytest.mark.parametrize(("vertices", "order"), [(1, 24), (4, 6), (12, 1)])
+def test_moves_keep_lifts_regular_simple_and_two_way(
+    vertices: int, order: int, two_way: bool
+) -> None:
+    rng = np.random.default_rng(7)
+    group = random_group(order, rng, plain=True)
+    product, inverse = tables(group)
+    elements = np.arange(order)
+    involutions = elements[(inverse == elements) & (elements > 0)]
+    begun = start(order, vertices, 4, two_way, inverse, rng)
+    assert begun is not None
+    best_load = np.full(MAX_STEPS, 2**62)
+    best_head, best_shift = np.zeros((2, MAX_STEPS, vertices * 4), np.int64)
+    evaluated = anneal(
+        *begun, involutions, product, inverse, 2, 2000, 1.0, 3, memory(24, vertices, 4)
+        if vertices * order == 24 else memory(vertices * order, vertices, 4),
+        best_load, best_head, best_shift,
+    )  # fmt: skip
+    assert evaluated > 200
+    met = [s for s in range(MAX_STEPS) if best_load[s] < 2**62]
+    assert met
+    for steps in met:
+        graph = VoltageGraph(
+            group, vertices, tuple(best_head[steps].tolist()), tuple(best_shift[steps].tolist())
+        )
+        assert graph.balanced
+        assert not graph.loops
+        assert not graph.parallel
+        assert graph.bidirectional or not two_way
+        both = measure_both(build(recipe_of(graph)))
+        assert max(cost.steps for cost in both) == steps
+        assert sum(cost.bandwidth for cost in both) == Fraction(
+            int(best_load[steps]) * 4, UNIT * graph.nodes
+        )
+
+
+def test_a_minute_is_not_needed_to_meet_both_bounds_at_8_nodes() -> None:
+    atlas = Atlas()
+    search = Search(8, 2, ONE_WAY, 1)
+    explore(search, atlas, lambda rounds: rounds < 20, lambda entry: None)
+    assert [(e.cost, e.transpose) for e in atlas] == [(Cost(3, Fraction(7, 8)),) * 2]
+    assert explore(search, atlas, lambda rounds: True, lambda entry: None) == 0
+
+
+def test_a_search_that_was_stopped_goes_on_as_if_it_was_not(tmp_path: Path) -> None:
+    search = Search(18, 3, TWO_WAY, 5)
+    whole, first = Atlas(), Atlas()
+    for _ in range(4):
+        Explorer(search, whole).round()
+    for _ in range(2):
+        Explorer(search, first).round()
+    first.save(tmp_path / "atlas.tsv")
+    second = Atlas.load(tmp_path / "atlas.tsv")
+    for _ in range(2):
+        Explorer(search, second).round()
+    assert second.text() == whole.text()
+    assert len(whole) > 0
+
+
+@pytest.mark.parametrize(
+    ("search", "field"),
+    [
+        (Search(1, 2, ONE_WAY, 0), "nodes"),
+        (Search(5000, 2, ONE_WAY, 0), "nodes"),
+        (Search(8, 0, ONE_WAY, 0), "degree"),
+        (Search(80, 9, ONE_WAY, 0), "degree"),
+        (Search(8, 8, ONE_WAY, 0), "degree"),
+        (Search(9, 3, TWO_WAY, 0), "degree"),
+        (Search(8, 1, TWO_WAY, 0), "degree"),
+    ],
+)
+def test_sizes_that_cannot_be_searched_are_refused(search: Search, field: str) -> None:
+    with pytest.raises(ImpossibleRequest) as refused:
+        Explorer(search, Atlas())
+    assert refused.value.field == field
+
+
+def entry(recipe: str, steps: int, bandwidth: str, back: str | None = None) -> Entry:
+    there, turned = Cost(steps, Fraction(bandwidth)), Cost(steps, Fraction(back or bandwidth))
+    return Entry(8, 2, ONE_WAY, there, turned, recipe, "by hand")
+
+
+def test_an_atlas_keeps_no_dominated_entry_and_survives_its_file(tmp_path: Path) -> None:
+    atlas = Atlas()
+    assert atlas.add(entry("Cayley(8, 1, 1, 1, 2)", 4, "1"))
+    assert not atlas.add(entry("Cayley(8, 1, 1, 1, 5)", 4, "1"))
+    assert atlas.add(entry("Cayley(8, 3, 1, 1, 3)", 4, "9/8", "7/8"))
+    assert atlas.add(entry("Digraph(8, 1)", 3, "7/8"))
+    assert [e.recipe for e in atlas] == ["Digraph(8, 1)"]
+    assert atlas.add(entry("Cayley(8, 1, 1, 2, 3)", 2, "2"))
+    atlas.rounds[Search(8, 2, ONE_WAY, 3)] = 17
+    atlas.save(tmp_path / "deep" / "atlas.tsv")
+    again = Atlas.load(tmp_path / "deep" / "atlas.tsv")
+    assert again.text() == atlas.text()
+    assert list(again) == list(atlas)
+    assert again.rounds == atlas.rounds
+    assert merged([again, Atlas(), atlas]).text() == atlas.text()
+
+
+POINT = "point\t8\t2\tunidirectional\t3\t7/8\t3\t7/8\tCayley(8, 3, 1, 1, 3)\tx"
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("", "line 1"),
+        ("something else\n", "line 1"),
+        ("topoloom atlas 1\npoint\t8\n", "line 2"),
+        (f"topoloom atlas 1\n{POINT}\n{POINT.replace('7/8', '7/0')}\n", "line 3"),
+        (f"topoloom atlas 1\n{POINT.replace('7/8', 'x')}\n", "line 2"),
+        (f"topoloom atlas 1\n{POINT.replace('unidirectional', 'one-way')}\n", "line 2"),
+        (f"topoloom atlas 1\n{POINT.replace('Cayley(', 'Cayley')}\n", "line 2"),
+        ("topoloom atlas 1\nsearch\t8\t2\tunidirectional\t1\tmany\n", "line 2"),
+    ],
+)
+def test_a_broken_atlas_is_refused_with_the_line(text: str, where: str) -> None:
+    with pytest.raises(InvalidAtlas, match=where):
+        Atlas.read(text)
+
+
+def test_a_file_that_is_no_text_or_not_there_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    for name in ("binary", "missing"):
+        with pytest.raises(InvalidAtlas, match=name):
+            Atlas.load(tmp_path / name)
+
+
+@pytest.mark.parametrize("size", sorted({(e.nodes, e.degree) for e in bundled()}))
+def test_every_bundled_base_costs_what_the_atlas_says(size: tuple[int, int]) -> None:
+    for one in bundled().of_size(*size):
+        topology = build(one.base)
+        assert (topology.node_count, topology.degree) == size
+        assert topology.is_regular
+        assert not topology.has_parallel_links
+        assert (measure(topology), measure(topology.transpose())) == (one.cost, one.transpose)
+        if one.links is TWO_WAY:
+            assert topology.transpose() == topology
+
+
+def test_a_lift_over_a_group_of_one_element_is_a_plain_digraph() -> None:
+    graph = VoltageGraph(Metacyclic(1, 0, 1), 3, (1, 2, 0), (0, 0, 0))
+    assert str(recipe_of(graph)) == "Digraph(3, 1, 2, 0)"
+    assert build(recipe_of(graph)).targets.tolist() == [1, 2, 0]
