@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export NUMBA_NUM_THREADS ?= 2
 
-.PHONY: help run serve test test-fast lint bench clean
+.PHONY: help run serve test test-fast lint bench atlas clean
 
 help:
 	@echo "make run        design, schedule and wire two example clusters through the service"
@@ -13,6 +13,7 @@ help:
 	@echo "make test       run every test; test-fast leaves the slow ones out"
 	@echo "make lint       ruff and pyright"
 	@echo "make bench      measure"
+	@echo "make atlas      search many sizes anew and write docs/atlas.md with its plots"
 
 .venv/installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -20,7 +21,11 @@ help:
 	@touch $@
 
 .venv/installed-test: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,lint]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,lint,plots]'
+	@touch $@
+
+.venv/installed-plots: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plots]'
 	@touch $@
 
 run: .venv/installed
@@ -44,6 +49,9 @@ lint: .venv/installed-test
 
 bench: .venv/installed-test
 	$(BIN)/python -m benchmarks
+
+atlas: .venv/installed-plots
+	$(BIN)/python -m benchmarks.atlas --processes 2
 
 clean:
 	rm -rf out build dist

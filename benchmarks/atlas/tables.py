@@ -1,0 +1,141 @@
+"""The text of the atlas: what its columns mean, and its tables."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from benchmarks.atlas.survey import LINKS, PUBLISHED, Published, Survey
+from synth.cost import Cost
+from synth.search import Frontier, Point
+
+__all__ = ["EXCESS", "FRONTIER", "MARK", "STEPS", "page"]
+
+MARK = "✓"
+STEPS, EXCESS, FRONTIER = (f"atlas-{name}.svg" for name in ("steps", "excess", "frontier"))
+
+OPENING = f"""\
+# Atlas
+
+What `topoloom frontier` finds at many sizes, a table for each degree and kind of links, beside what
+no topology can beat. Made by `make atlas`, which searches everything anew; no figure here is
+written by hand.
+
+- **N**: hosts. **Directed links** may run one way only; of **two-way links** each has a partner the
+  other way.
+- **bounds**: steps and bandwidth below which no topology of this size and degree can go
+  ([why](cost-model.md#lower-bounds)). A bound need not be reachable.
+- **steps**: T_L, the steps of a breadth-first-broadcast allgather, which is the diameter.
+- **bandwidth**: T_B in units of M/B ([what that is](cost-model.md#cost-of-a-topology)): the exact
+  fraction, then rounded.
+- **{MARK}**: the figure meets its bound.
+- **transpose**: steps and bandwidth of the allgather on the transposed graph, which are those of
+  the reduce-scatter on the graph itself; *same* where they equal those of the allgather.
+- **recipe**: how the topology is made; the commands take it as it stands ([commands](cli.md)).
+
+A row is a point of the frontier: nothing else in the catalogue is at least as good in steps and
+bandwidth, on the graph and on its transpose, and better in one of the four. So a row that looks
+beaten by another has the better transpose.
+
+Every cost is measured on the graph that the recipe builds, over all destinations; where all nodes
+of a graph look alike, one destination stands for all. What theorems promise chooses what is built
+and is never printed: a graph that measures worse than its theorem stops the run. The frontier is
+that of the catalogue; where no {MARK} stands, better topologies may exist.
+
+![least steps found, and the bound, over N](images/{STEPS})
+
+Least steps of any point, and the bound.
+
+![bandwidth above the bound at the least steps, over N](images/{EXCESS})
+
+What the fewest steps found cost: the bandwidth of that point less (N-1)/N. Where it is none, the
+point may still have many steps; see the plot above.
+"""
+
+
+def page(found: Survey) -> str:
+    """Return the text of the atlas."""
+    parts = [OPENING, _summary(found)]
+    if front := found.beside(PUBLISHED):
+        parts.append(_beside(front, PUBLISHED))
+    for (degree, links), fronts in found.chapters.items():
+        parts.append(f"## Degree {degree}, {LINKS[links]}\n\n{_table(fronts)}")
+    return "\n".join(parts)
+
+
+def _table(fronts: Sequence[Frontier]) -> str:
+    lines = [
+        "| N | bounds | steps | bandwidth | | transpose | recipe |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for front in fronts:
+        size = f"{front.nodes} | {front.bounds.steps}, {front.bounds.bandwidth}"
+        for point in front.points:
+            lines.append(f"| {size} | {_figures(point, front.bounds)} | `{point.recipe}` |")
+            size = " | "
+    return "\n".join(lines) + "\n"
+
+
+def _figures(point: Point, bounds: Cost) -> str:
+    """Return the cells of steps, bandwidth exact and rounded, and transpose."""
+    steps, bandwidth = point.cost.steps, point.cost.bandwidth
+    turned = point.transpose
+    other = "same" if turned == point.cost else f"{turned.steps}, {turned.bandwidth}"
+    return (
+        f"{steps}{' ' + MARK if steps == bounds.steps else ''} | "
+        f"{bandwidth}{' ' + MARK if bandwidth == bounds.bandwidth else ''} | "
+        f"{_rounded(bandwidth)} | {other}"
+    )
+
+
+def _rounded(value: Fraction, digits: int = 4) -> str:
+    """Return a fraction with some decimals, rounded exactly, half to even.
+
+    >>> _rounded(Fraction(341, 256))
+    '1.3320'
+    """
+    whole, rest = divmod(round(value * 10**digits), 10**digits)
+    return f"{whole}.{rest:0{digits}}"
+
+
+def _summary(found: Survey) -> str:
+    lines = [
+        "## How often the bounds are met\n",
+        "The sizes of each table, and at how many of them a point meets the bound of steps, a "
+        "point that of\nbandwidth, and one point both.\n",
+        "| degree | links | sizes | steps | bandwidth | both |",
+        "|---|---|---|---|---|---|",
+    ]
+    for (degree, links), fronts in found.chapters.items():
+        steps = bandwidth = both = 0
+        for front in fronts:
+            costs = [point.cost for point in front.points]
+            steps += any(cost.steps == front.bounds.steps for cost in costs)
+            bandwidth += any(cost.bandwidth == front.bounds.bandwidth for cost in costs)
+            both += front.bounds in costs
+        counts = f"{len(fronts)} | {steps} | {bandwidth} | {both}"
+        lines.append(f"| {degree} | {LINKS[links]} | {counts} |")
+    return "\n".join(lines) + "\n"
+
+
+def _beside(front: Frontier, published: Published) -> str:
+    """Return the published points, and the point of ours with no more steps and bandwidth."""
+    lines = [
+        f"## N = {front.nodes}, degree {front.degree}, beside the published frontier\n",
+        f"![both frontiers and the bounds](images/{FRONTIER})\n",
+        f"Published in {published.source}, bandwidths to three decimals; beside each point the "
+        "one of ours with\nno more steps and, so rounded, no more bandwidth that has the least "
+        "bandwidth.\n",
+        "| published | ours | recipe |",
+        "|---|---|---|",
+    ]
+    for steps, bandwidth in published.points:
+        ours = [
+            point
+            for point in front.points
+            if point.cost.steps <= steps and round(point.cost.bandwidth, 3) <= bandwidth
+        ]
+        cells = "none |"
+        if ours:
+            best = min(ours, key=lambda point: (point.cost.bandwidth, point.cost.steps))
+            cells = f"{best.cost.steps}, {_rounded(best.cost.bandwidth, 3)} | `{best.recipe}`"
+        lines.append(f"| {steps}, {_rounded(bandwidth, 3)} | {cells} |")
+    return "\n".join(lines) + "\n"
