@@ -5,13 +5,14 @@ from functools import lru_cache
 from synth.bases import Ends, family
 from synth.cost import Claim
 from synth.errors import ClaimBroken, InvalidRecipe
-from synth.expansions import cartesian, degree, line_graph
+from synth.expansions import bidirected, cartesian, degree, line_graph
 from synth.expansions.traits import Traits
 from synth.limits import require_size
 from synth.recipe import (
     MAX_DEPTH,
     MAX_TEXT,
     Base,
+    Bidirected,
     DegreeExpansion,
     LineGraph,
     Power,
@@ -161,6 +162,9 @@ def _traits(recipe: Recipe) -> Traits:
             found = cartesian.power_traits(_traits(of), times)
         case Product(factors):
             found = cartesian.traits([_traits(of) for of in factors])
+        case Bidirected(of):
+            require_size(_traits(of).nodes, 2 * _traits(of).degree)
+            found = bidirected.traits(_traits(of), _has_opposite_links(of))
         case _:
             raise InvalidRecipe("recipe", f"must be a recipe, not {type(recipe).__name__}")
     require_size(found.nodes, found.degree)
@@ -189,6 +193,13 @@ def _claim(recipe: Recipe, transposed: bool) -> Claim | None:
             if len(known) < len(claims):
                 return None
             return cartesian.claim(known, [_traits(of) for of in factors])
+        case Bidirected():
+            return None
+
+
+@lru_cache(maxsize=4096)
+def _has_opposite_links(recipe: Recipe) -> bool:
+    return bidirected.has_opposite_links(*_construct(recipe))
 
 
 def _construct(recipe: Recipe) -> tuple[int, Ends]:
@@ -205,6 +216,9 @@ def _construct(recipe: Recipe) -> tuple[int, Ends]:
             return cartesian.links([_construct(of)] * times)
         case Product(factors):
             return cartesian.links([_construct(of) for of in factors])
+        case Bidirected(of):
+            nodes, ends = _construct(of)
+            return nodes, bidirected.links(ends)
 
 
 def _compare(recipe: Recipe, what: str, promised: int, found: int) -> None:
@@ -218,7 +232,7 @@ def _require_shallow(recipe: Recipe) -> None:
     for _ in range(MAX_DEPTH + 1):
         below: list[Recipe] = []
         for part in level:
-            if isinstance(part, LineGraph | DegreeExpansion | Power):
+            if isinstance(part, LineGraph | DegreeExpansion | Power | Bidirected):
                 below.append(part.of)
             elif isinstance(part, Product):
                 below.extend(part.factors)

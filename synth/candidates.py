@@ -1,27 +1,35 @@
 """Which recipes may be good for (nodes, degree): a recursion over bases and operators.
 
-A `Candidate` carries what its recipe costs on the graph and on its transpose: measured,
-or claimed by a theorem from the costs of its parts.  Only bases of which no theorem
-speaks are measured here, and those only at sizes that a line graph or a degree expansion
-can carry to the size asked for.
+A `Candidate` carries what its recipe costs on the graph and on its transpose: claimed exactly
+by a theorem, or measured.  Bounds from theorems are not good enough to choose by: line graphs
+of one-way bases often cost less.
 
-Profile (N = 4096, d = 4): nearly all time is the measuring of graphs that are not known
-to be vertex-transitive.  Hence `measured_unless_dominated`: two dozen destinations are
-enough to see that most of them cannot compete.
+Profile (N = 4096, d = 4): nearly all time is measuring.  Hence one destination of each
+orbit (`synth.orbits`), and for the rest `measured_unless_dominated`: two dozen destinations are
+enough to see that most cannot compete.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import isqrt
 
 from synth import build as recipes
 from synth.bases import FAMILIES
-from synth.cost import Claim, Cost, optimal_bandwidth
-from synth.expansions import degree as degree_expansion
-from synth.expansions import line_graph
+from synth.cost import Cost, optimal_bandwidth
+from synth.errors import ClaimBroken
 from synth.expansions.traits import Traits
 from synth.measure import at_least, measure_both
-from synth.recipe import Base, DegreeExpansion, LineGraph, Power, Product, Recipe
+from synth.orbits import representatives
+from synth.recipe import (
+    Base,
+    Bidirected,
+    DegreeExpansion,
+    LineGraph,
+    Power,
+    Product,
+    Recipe,
+)
 
 __all__ = ["Candidate", "Catalogue", "measured_unless_dominated", "undominated"]
 
@@ -31,22 +39,17 @@ _FAMILY_ORDER = {family.name: index for index, family in enumerate(FAMILIES)}
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A recipe with its claim on the graph and on its transpose."""
+    """A recipe with its cost on the graph and on its transpose."""
 
     recipe: Recipe
-    claim: Claim
-    transpose: Claim
+    cost: Cost
+    transpose: Cost
     measured: bool = False
 
     @property
     def costs(self) -> tuple[Cost, Cost]:
-        """The claimed costs, on the graph and on its transpose."""
-        return self.claim.cost, self.transpose.cost
-
-    @property
-    def claims(self) -> tuple[Claim, Claim]:
-        """The claims on the graph and on its transpose."""
-        return self.claim, self.transpose
+        """The costs on the graph and on its transpose."""
+        return self.cost, self.transpose
 
     @property
     def simplicity(self) -> tuple[int, int, int, str]:
@@ -55,20 +58,38 @@ class Candidate:
         return *_operators_and_family(self.recipe), len(text), text
 
 
-class Catalogue:
-    """Candidates by (nodes, degree), computed once each.
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which topologies may be used.
 
-    Parameters
+    Attributes
     ----------
     bidirectional : bool
         Only graphs in which every link has a partner the other way.
     parallel_links : bool
         Also graphs with parallel links.
+    vertex_transitive : bool
+        Only graphs that are known to be vertex-transitive.
+    families : frozenset of str, optional
+        Only recipes over these families.
     """
 
-    def __init__(self, *, bidirectional: bool, parallel_links: bool) -> None:
-        self._bidirectional = bidirectional
-        self._parallel_links = parallel_links
+    bidirectional: bool = False
+    parallel_links: bool = False
+    vertex_transitive: bool = False
+    families: frozenset[str] | None = None
+
+
+class Catalogue:
+    """Candidates by (nodes, degree), computed once each, within what is wanted."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        self._wanted = wanted
+        self._families = [
+            family
+            for family in FAMILIES
+            if wanted.families is None or family.name in wanted.families
+        ]
         self._fronts: dict[tuple[int, int, bool], tuple[Candidate, ...]] = {}
         self._balanced: dict[tuple[int, int], Candidate | None] = {}
 
@@ -77,70 +98,79 @@ class Catalogue:
     ) -> tuple[Candidate, ...]:
         """Return the undominated candidates of exactly this size.
 
-        ``parallel`` says whether parallel links are allowed; by default as asked for.
+        ``parallel`` says whether parallel links are allowed; by default as wanted.
         """
-        allowed = self._parallel_links if parallel is None else parallel
+        allowed = self._wanted.parallel_links if parallel is None else parallel
         key = (nodes, degree, allowed)
         if key not in self._fronts:
-            claimed, unclaimed = self._bases(nodes, degree, allowed)
-            claimed += self._line_graphs(nodes, degree)
-            claimed += self._degree_expansions(nodes, degree, allowed)
-            balanced = self._balance(nodes, degree)
-            if balanced is not None:
-                claimed.append(balanced)
-            found = list(undominated(claimed))
-            for base in unclaimed:
-                found += measured_unless_dominated(base, found)
-            self._fronts[key] = undominated(found)
+            recipes_there = [*self._bases(*key), *self._line_graphs(nodes, degree)]
+            recipes_there += self._degree_expansions(*key)
+            recipes_there += self._bidirected(nodes, degree)
+            self._fronts[key] = self._best(recipes_there, self._balance(nodes, degree), allowed)
         return self._fronts[key]
 
-    def _fits(self, found: Traits, parallel: bool) -> bool:
-        return (found.bidirectional or not self._bidirectional) and (parallel or not found.parallel)
-
-    def _bases(
-        self, nodes: int, degree: int, parallel: bool
-    ) -> tuple[list[Candidate], list[Recipe]]:
-        """Return the members of all families: those with exact claims, and the others."""
-        claimed: list[Candidate] = []
+    def _best(
+        self, offered: Iterable[Recipe], balanced: Candidate | None, parallel: bool
+    ) -> tuple[Candidate, ...]:
+        """Return the undominated ones of the recipes, measured where no theorem is exact."""
+        found = [] if balanced is None else [balanced]
         unclaimed: list[Recipe] = []
-        for family in FAMILIES if nodes >= 2 and degree >= 1 else ():
-            for base in family.matching(nodes, degree):
-                if not self._fits(recipes.traits(base), parallel):
-                    continue
-                claim = family.claim(base.arguments)
-                turned = family.claim_transpose(base.arguments)
-                if claim and turned and claim.exact and turned.exact:
-                    claimed.append(Candidate(base, claim, turned))
-                else:
-                    unclaimed.append(base)
+        for recipe in dict.fromkeys(offered):
+            if not self._fits(recipes.traits(recipe), parallel):
+                continue
+            costs = _exact_claims(recipe)
+            if costs:
+                found.append(Candidate(recipe, *costs))
+            else:
+                unclaimed.append(recipe)
+        found = list(undominated(found))
         # All nodes alike: cheap to measure, and likely to rule out the rest.
-        unclaimed.sort(key=lambda base: not recipes.is_vertex_transitive(base))
-        return claimed, unclaimed
+        unclaimed.sort(key=lambda recipe: not recipes.is_vertex_transitive(recipe))
+        for recipe in unclaimed:
+            found += measured_unless_dominated(recipe, found)
+        return undominated(found)
 
-    def _line_graphs(self, nodes: int, degree: int) -> list[Candidate]:
-        """Line graphs never have parallel links, and hardly ever two-way ones."""
-        found: list[Candidate] = []
+    def _fits(self, found: Traits, parallel: bool) -> bool:
+        return (
+            (found.bidirectional or not self._wanted.bidirectional)
+            and (parallel or not found.parallel)
+            and (found.vertex_transitive or not self._wanted.vertex_transitive)
+        )
+
+    def _bases(self, nodes: int, degree: int, parallel: bool) -> Iterator[Recipe]:
+        """Yield the members of all families."""
+        for family in self._families if nodes >= 2 and degree >= 1 else ():
+            yield from family.matching(nodes, degree)
+
+    def _line_graphs(self, nodes: int, degree: int) -> Iterator[Recipe]:
+        """Yield line graphs; they have no parallel links, and hardly ever two-way ones."""
         times, small = 1, nodes // degree if degree >= 2 else 0
-        while not self._bidirectional and small >= 2 and small * degree**times == nodes:
+        if self._wanted.bidirectional or (self._wanted.vertex_transitive and degree > 1):
+            return
+        while small >= 2 and small * degree**times == nodes:
             for base in self.front(small, degree, parallel=True):
-                traits = recipes.traits(base.recipe)
-                if traits.regular and not isinstance(base.recipe, LineGraph):
-                    claim, turned = (line_graph.claim(of, traits, times) for of in base.claims)
-                    found.append(Candidate(LineGraph(times, base.recipe), claim, turned))
+                if recipes.is_regular(base.recipe):
+                    yield _line_graph(times, base.recipe)
             times, small = times + 1, small // degree
-        return found
 
-    def _degree_expansions(self, nodes: int, degree: int, parallel: bool) -> list[Candidate]:
-        found: list[Candidate] = []
+    def _degree_expansions(self, nodes: int, degree: int, parallel: bool) -> Iterator[Recipe]:
+        """Yield degree expansions."""
         for factor in range(2, degree + 1):
             if degree % factor or nodes % factor or nodes == factor:
                 continue
             for base in self.front(nodes // factor, degree // factor, parallel=parallel):
-                traits = recipes.traits(base.recipe)
-                claim, turned = (degree_expansion.claim(of, traits, factor) for of in base.claims)
-                if claim and turned:
-                    found.append(Candidate(DegreeExpansion(factor, base.recipe), claim, turned))
-        return found
+                yield DegreeExpansion(factor, base.recipe)
+
+    def _bidirected(self, nodes: int, degree: int) -> Iterator[Recipe]:
+        """Yield one-way graphs of half the degree with a partner for every link."""
+        if self._wanted.bidirectional and degree % 2 == 0:
+            for base in self._one_way.front(nodes, degree // 2, parallel=False):
+                if not recipes.is_bidirectional(base.recipe):
+                    yield Bidirected(base.recipe)
+
+    @cached_property
+    def _one_way(self) -> "Catalogue":
+        return Catalogue(replace(self._wanted, bidirectional=False))
 
     def _balance(self, nodes: int, degree: int) -> Candidate | None:
         """Return the candidate of optimal bandwidth with the fewest steps, by claims alone.
@@ -156,15 +186,12 @@ class Catalogue:
 
     def _balanced_bases(self, nodes: int, degree: int) -> Iterator[Candidate]:
         best = optimal_bandwidth(nodes)
-        for family in FAMILIES:
-            for base in family.matching(nodes, degree):
-                claim = family.claim(base.arguments)
-                turned = family.claim_transpose(base.arguments)
-                if claim is None or turned is None or not (claim.exact and turned.exact):
-                    continue
-                optimal = claim.bandwidth == turned.bandwidth == best
-                if optimal and self._fits(recipes.traits(base), parallel=False):
-                    yield Candidate(base, claim, turned)
+        for family in self._families:
+            for base in family.proved(nodes, degree):
+                costs = _exact_claims(base)
+                optimal = costs is not None and all(cost.bandwidth == best for cost in costs)
+                if costs and optimal and self._fits(recipes.traits(base), parallel=False):
+                    yield Candidate(base, *costs)
 
     def _products(self, nodes: int, degree: int) -> Iterator[Candidate]:
         """Yield the best pair of balanced factors for each split of nodes and degree."""
@@ -181,21 +208,43 @@ class Catalogue:
 def measured_unless_dominated(recipe: Recipe, others: Iterable[Candidate]) -> tuple[Candidate, ...]:
     """Return the recipe with measured costs, or nothing if others make it needless.
 
-    A cost over some destinations is a lower bound of the cost over all, and claims are
-    upper bounds, so what is left out here is dominated, or equal and no simpler.
+    A cost over some destinations is a lower bound of the cost over all, so what is left
+    out here is dominated, or equal and no simpler.
+
+    Raises
+    ------
+    ClaimBroken
+        The graph does not cost what a theorem promises: a bug.
     """
-    topology = recipes.build(recipe)
-    if recipes.is_vertex_transitive(recipe):
-        costs = measure_both(topology, vertex_transitive=True)
-    else:
+    topology, destinations = recipes.build(recipe), representatives(recipe)
+    rivals = list(others)
+    if len(destinations) > _PROBES and rivals:
         least = at_least(topology, _PROBES), at_least(topology.transpose(), _PROBES)
-        rivals = [other for other in others if _no_worse(other.costs, least)]
+        rivals = [other for other in rivals if _no_worse(other.costs, least)]
         mine = _operators_and_family(recipe)
         if any(r.costs != least or _operators_and_family(r.recipe) <= mine for r in rivals):
             return ()
-        costs = measure_both(topology)
-    claim, turned = (Claim(cost.steps, cost.bandwidth, exact=True) for cost in costs)
-    return (Candidate(recipe, claim, turned, measured=True),)
+    costs = measure_both(topology, destinations)
+    for cost, transposed in zip(costs, (False, True), strict=True):
+        claim = recipes.claim_of(recipe, transposed=transposed)
+        worse = claim and (cost.steps > claim.steps or cost.bandwidth > claim.bandwidth)
+        if claim and (worse or (claim.exact and cost != claim.cost)):
+            raise ClaimBroken(str(recipe), f"must cost {claim}, but costs {cost}")
+    return (Candidate(recipe, *costs, measured=True),)
+
+
+def _exact_claims(recipe: Recipe) -> tuple[Cost, Cost] | None:
+    """Return the costs on the graph and on its transpose if theorems say them exactly."""
+    claims = [recipes.claim_of(recipe, transposed=turned) for turned in (False, True)]
+    found = [claim.cost for claim in claims if claim and claim.exact]
+    return (found[0], found[1]) if len(found) == 2 else None
+
+
+def _line_graph(times: int, recipe: Recipe) -> LineGraph:
+    """Return the line graph taken so often; of a line graph, as one operator."""
+    if isinstance(recipe, LineGraph):
+        return LineGraph(times + recipe.times, recipe.of)
+    return LineGraph(times, recipe)
 
 
 def undominated(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
@@ -243,7 +292,7 @@ def _no_worse(one: tuple[Cost, Cost], other: tuple[Cost, Cost]) -> bool:
 
 
 def _by_steps(candidate: Candidate) -> tuple[int, tuple[int, int, int, str]]:
-    return candidate.claim.steps + candidate.transpose.steps, candidate.simplicity
+    return candidate.cost.steps + candidate.transpose.steps, candidate.simplicity
 
 
 def _product(first: Candidate, second: Candidate, nodes: int) -> Candidate:
@@ -262,6 +311,6 @@ def _product(first: Candidate, second: Candidate, nodes: int) -> Candidate:
     best = optimal_bandwidth(nodes)
     return Candidate(
         recipe,
-        Claim(first.claim.steps + second.claim.steps, best, exact=True),
-        Claim(first.transpose.steps + second.transpose.steps, best, exact=True),
+        Cost(first.cost.steps + second.cost.steps, best),
+        Cost(first.transpose.steps + second.transpose.steps, best),
     )

@@ -12,10 +12,12 @@ No linear program is solved.
 """
 
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from itertools import pairwise
 from math import lcm
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,8 +40,10 @@ __all__ = [
     "whole_capacities",
 ]
 
-MAX_DEGREE = 62
-"""Links into one node: their sets are kept as bits of an int64."""
+MAX_DEGREE = 64
+"""Links into one node: their sets are kept as bits of an int64, the sign one of them."""
+
+Positions: TypeAlias = Sequence[int] | NDArray[np.int64]
 
 _MAX_CAPACITY = 2**40
 _WORKERS = min(8, os.cpu_count() or 1)
@@ -47,7 +51,7 @@ _WORKERS = min(8, os.cpu_count() or 1)
 _THREADING_PAYS = 2_000_000
 
 
-def measure(topology: Topology, *, vertex_transitive: bool = False) -> Cost:
+def measure(topology: Topology, destinations: Positions | None = None) -> Cost:
     """Return the exact cost of the breadth-first-broadcast allgather.
 
     Parameters
@@ -55,8 +59,9 @@ def measure(topology: Topology, *, vertex_transitive: bool = False) -> Cost:
     topology : Topology
         Direct-connect (no switches), strongly connected, at most `MAX_DEGREE` links
         into any node.
-    vertex_transitive : bool
-        Promise that all nodes look alike; then one destination is measured.
+    destinations : sequence of int, optional
+        Positions of the destinations to measure, by default all.  Any node must look
+        like one of them (`synth.orbits.representatives`), or the cost may be too low.
 
     Returns
     -------
@@ -91,7 +96,7 @@ def measure(topology: Topology, *, vertex_transitive: bool = False) -> Cost:
     >>> measure(Topology(range(4), [(i, (i + 1) % 4) for i in range(4)]))
     Cost(steps=3, bandwidth=Fraction(3, 4))
     """
-    loads = step_loads(topology, range(1) if vertex_transitive else None)
+    loads = step_loads(topology, destinations)
     return Cost(len(loads), _total(loads) * _widest(topology) / topology.node_count)
 
 
@@ -108,23 +113,24 @@ def at_least(topology: Topology, destinations: int) -> Cost:
     return Cost(len(loads), _total(loads) * _widest(topology) / topology.node_count)
 
 
-def measure_both(topology: Topology, *, vertex_transitive: bool = False) -> tuple[Cost, Cost]:
+def measure_both(topology: Topology, destinations: Positions | None = None) -> tuple[Cost, Cost]:
     """Return the cost on the topology and on its transpose.
 
-    The second is the cost of the reduce-scatter on the topology itself.
+    The second is the cost of the reduce-scatter on the topology itself.  Nodes that look
+    alike on the topology do so on its transpose, so the same destinations serve.
 
     >>> in_star = Topology(range(3), [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2)])
     >>> [cost.bandwidth for cost in measure_both(in_star)]
     [Fraction(4, 3), Fraction(4, 3)]
     """
-    cost = measure(topology, vertex_transitive=vertex_transitive)
+    cost = measure(topology, destinations)
     turned = topology.transpose()
     if turned == topology:
         return cost, cost
-    return cost, measure(turned, vertex_transitive=vertex_transitive)
+    return cost, measure(turned, destinations)
 
 
-def step_loads(topology: Topology, goals: range | None = None) -> tuple[Fraction, ...]:
+def step_loads(topology: Topology, goals: Positions | None = None) -> tuple[Fraction, ...]:
     """Return max over u of U(u, t) for t = 1 .. diameter.
 
     In shards per unit of `whole_capacities`.  ``goals`` limits the destinations u to
@@ -136,12 +142,11 @@ def step_loads(topology: Topology, goals: range | None = None) -> tuple[Fraction
     _require_measurable(topology)
     links = in_links(topology, whole_capacities(topology))
     nodes = topology.node_count
-    goals = range(nodes) if goals is None else goals
+    goals = np.arange(nodes) if goals is None else np.asarray(goals, np.int64)
     workers = _WORKERS if len(goals) * topology.link_count > _THREADING_PAYS else 1
     # Several pieces a worker even out their lengths.
     bounds = np.linspace(0, len(goals), 4 * workers + 1 if workers > 1 else 2).astype(int).tolist()
-    wanted = np.array(goals, np.int64)
-    pieces = [wanted[low:high] for low, high in pairwise(bounds)]
+    pieces = [goals[low:high] for low, high in pairwise(bounds)]
     degree = int(topology.in_degrees.max())
 
     def run(piece: NDArray[np.int64]) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:

@@ -11,6 +11,7 @@ What the names mean is not decided here but in `synth.bases` and
               | "DegreeExpansion" "(" INTEGER "," recipe ")"
               | "Power" "(" INTEGER "," recipe ")"
               | "Product" "(" recipe "," recipe { "," recipe } ")"
+              | "Bidirected" "(" recipe ")"
 """
 
 import re
@@ -22,6 +23,7 @@ from synth.errors import InvalidRecipe
 
 __all__ = [
     "Base",
+    "Bidirected",
     "DegreeExpansion",
     "LineGraph",
     "Power",
@@ -32,7 +34,7 @@ __all__ = [
 
 MAX_TEXT = 4096
 MAX_DEPTH = 24
-_OPERATORS = ("LineGraph", "DegreeExpansion", "Power", "Product")
+_OPERATORS = ("LineGraph", "DegreeExpansion", "Power", "Product", "Bidirected")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,21 @@ class Product:
         return f"Product({', '.join(map(str, self.factors))})"
 
 
-Recipe: TypeAlias = Base | LineGraph | DegreeExpansion | Power | Product
+@dataclass(frozen=True, slots=True)
+class Bidirected:
+    """The graph with a partner the other way for every link.
+
+    >>> str(Bidirected(Base("GeneralizedKautz", (2, 9))))
+    'Bidirected(GeneralizedKautz(2, 9))'
+    """
+
+    of: "Recipe"
+
+    def __str__(self) -> str:
+        return f"Bidirected({self.of})"
+
+
+Recipe: TypeAlias = Base | LineGraph | DegreeExpansion | Power | Product | Bidirected
 
 
 def parse(text: str) -> Recipe:
@@ -207,6 +223,8 @@ class _Parser:
             if len(factors) < 2:
                 raise self._fail("',' and a second factor")
             return Product(tuple(factors))
+        if name == "Bidirected":
+            return Bidirected(self.recipe(depth + 1))
         if name == "LineGraph" and not self.token.isdigit():
             return LineGraph(1, self.recipe(depth + 1))
         column = self.column

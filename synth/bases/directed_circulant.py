@@ -60,6 +60,11 @@ class DirectedCirculant(Family):
                 if len(offsets) == degree and gcd(nodes, *offsets) == 1:
                     yield Base(self.name, (nodes, *offsets))
 
+    def proved(self, nodes: int, degree: int) -> Iterator[Base]:
+        """Yield offsets 1..d where `claim` speaks; the sample is not drawn for that."""
+        if 1 <= degree < nodes and (degree == 1 or nodes <= degree + 2):
+            yield Base(self.name, (nodes, *range(1, degree + 1)))
+
     def bidirectional(self, arguments: Arguments) -> bool:
         """Say yes if the offsets are closed under negation."""
         n, *offsets = arguments

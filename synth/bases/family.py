@@ -65,6 +65,12 @@ class Family(Protocol):
         """Yield members of exactly this size; nothing is built."""
         raise NotImplementedError
 
+    def proved(self, nodes: int, degree: int) -> Iterator[Base]:
+        """Yield the members of exactly this size whose costs are claimed, both ways."""
+        for base in self.matching(nodes, degree):
+            if self.claim(base.arguments) and self.claim_transpose(base.arguments):
+                yield base
+
     def check(self, arguments: Arguments) -> None:
         """Raise `OutOfDomain`, naming the parameter and its rule, for bad arguments."""
         _check_count(self, arguments)
@@ -90,6 +96,10 @@ class Family(Protocol):
     def vertex_transitive(self, arguments: Arguments) -> bool:
         """Return True only where a proof is at hand that all nodes look alike."""
         return False
+
+    def representatives(self, arguments: Arguments) -> Sequence[int] | None:
+        """Return nodes to one of which an automorphism takes any node, or None: unknown."""
+        return (0,) if self.vertex_transitive(arguments) else None
 
     def claim(self, arguments: Arguments) -> Claim | None:
         """Return what is proved of the cost on the graph, or None."""

@@ -5,7 +5,7 @@ What is known of the cost of a member stands in the atlas of discovered bases
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -66,6 +66,11 @@ class _Lifted(Family):
     def vertex_transitive(self, arguments: Arguments) -> bool:
         """Of one vertex the lift is a Cayley digraph: multiplication from the left."""
         return self.graph(arguments).vertices == 1
+
+    def representatives(self, arguments: Arguments) -> Sequence[int]:
+        """Return one node over each vertex: the group moves the others to it."""
+        graph = self.graph(arguments)
+        return range(0, graph.nodes, graph.group.order)
 
     def matching(self, nodes: int, degree: int) -> Iterator[Base]:
         """Yield the members of the atlas."""

@@ -5,6 +5,7 @@ from functools import reduce
 from itertools import combinations_with_replacement
 
 import networkx as nx
+import numpy as np
 import pytest
 
 from synth.build import is_bidirectional, is_regular, size, traits
@@ -19,8 +20,11 @@ from synth.cost import (
     optimal_bandwidth,
 )
 from synth.errors import OutOfDomain
-from synth.recipe import Base, DegreeExpansion, LineGraph, Power, Product, Recipe, parse
-from tests.synth.catalogue import SMALL, built, cost_of, transpose_cost_of
+from synth.measure import measure_both
+from synth.orbits import representatives
+from synth.recipe import Base, Bidirected, DegreeExpansion, LineGraph, Power, Product, Recipe, parse
+from tests.cost_oracles import distances_to
+from tests.synth.catalogue import LARGER, SMALL, built, cost_of, transpose_cost_of
 
 
 def _fits(recipe: Recipe, nodes: int, degree: int) -> bool:
@@ -84,7 +88,20 @@ NESTED = [
         "LineGraph(2, UniRing(3, 2))",
     )
 ]
-ALL = [*LINE_GRAPHS, *DEGREE_EXPANSIONS, *PRODUCTS, *POWERS, *NESTED]
+BIDIRECTED = [Bidirected(base) for base in KINDS] + [
+    parse(text)
+    for text in (
+        "Bidirected(LineGraph(2, Diamond()))",
+        "Bidirected(GeneralizedKautz(2, 17))",
+        "LineGraph(1, Bidirected(UniRing(5)))",
+        "DegreeExpansion(2, Bidirected(GeneralizedKautzRewired(2, 10)))",
+        "Power(2, Bidirected(Cayley(5, 2, 4, 5, 16)))",
+    )
+]
+MEMBERS_OF_LIFTS = [
+    recipe for recipe in LARGER if recipe.family.startswith(("Cayley", "Lift", "Digraph"))
+]
+ALL = [*LINE_GRAPHS, *DEGREE_EXPANSIONS, *PRODUCTS, *POWERS, *NESTED, *BIDIRECTED]
 
 
 @pytest.mark.parametrize("recipe", ALL, ids=str)
@@ -112,7 +129,26 @@ def test_every_claim_holds_on_the_graph_and_on_its_transpose(recipe):
         assert cost == claimed.cost or not claimed.exact
 
 
+@pytest.mark.parametrize("recipe", [*ALL, *MEMBERS_OF_LIFTS], ids=str)
+def test_representatives_stand_for_all_nodes_on_the_graph_and_on_its_transpose(recipe):
+    graph, chosen = built(recipe), representatives(recipe)
+    assert sorted(set(chosen.tolist())) == chosen.tolist()
+    assert set(chosen.tolist()) <= set(graph.nodes)
+    for turned in (graph, graph.transpose()):
+        into = [turned.sources[turned.targets == node].tolist() for node in graph.nodes]
+        profiles = [tuple(np.bincount(list(distances_to(into, n).values()))) for n in graph.nodes]
+        assert {profiles[node] for node in chosen} == set(profiles)
+    assert measure_both(graph, chosen) == measure_both(graph)
+
+
 # Definitions, as networkx builds them.
+
+
+@pytest.mark.parametrize("recipe", BIDIRECTED, ids=str)
+def test_bidirected_graphs_have_every_link_both_ways(recipe):
+    if isinstance(recipe, Bidirected):
+        one_way = _edges(built(recipe.of))
+        assert _edges(built(recipe)) == sorted(one_way + [(b, a) for a, b in one_way])
 
 
 def _edges(graph):

@@ -9,6 +9,7 @@ from synth.recipe import (
     MAX_DEPTH,
     MAX_TEXT,
     Base,
+    Bidirected,
     DegreeExpansion,
     LineGraph,
     Power,
@@ -16,7 +17,7 @@ from synth.recipe import (
     parse,
 )
 
-OPERATORS = {"LineGraph", "DegreeExpansion", "Power", "Product"}
+OPERATORS = {"LineGraph", "DegreeExpansion", "Power", "Product", "Bidirected"}
 
 names = st.from_regex(r"[A-Za-z][A-Za-z0-9]{0,12}", fullmatch=True).filter(
     lambda name: name not in OPERATORS
@@ -30,6 +31,7 @@ recipes = st.recursive(
         st.builds(LineGraph, counts, inner),
         st.builds(DegreeExpansion, counts, inner),
         st.builds(Power, counts, inner),
+        st.builds(Bidirected, inner),
         st.builds(Product, st.lists(inner, min_size=2, max_size=4).map(tuple)),
     ),
     max_leaves=8,

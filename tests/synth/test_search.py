@@ -1,16 +1,23 @@
 """The frontier is never empty, holds measured points only, and reaches what is published."""
 
 import random
+import re
 from fractions import Fraction
 
 import pytest
 
-from synth.build import build, has_parallel_links, is_bidirectional, size
+from synth.build import (
+    build,
+    has_parallel_links,
+    is_bidirectional,
+    is_vertex_transitive,
+    size,
+)
 from synth.candidates import Candidate, divisors, measured_unless_dominated, undominated
-from synth.cost import Claim, Cost, Links, lower_bound
-from synth.errors import ImpossibleRequest
+from synth.cost import Cost, Links, lower_bound
+from synth.errors import ImpossibleRequest, InvalidRecipe
 from synth.measure import measure_both
-from synth.recipe import Base, parse
+from synth.recipe import Base, Recipe, parse
 from synth.search import Frontier, Point, frontier
 from tests.cost_oracles import broadcast_cost
 
@@ -134,7 +141,7 @@ def test_the_same_question_gets_the_same_answer() -> None:
         (8, 0, UNI, False, "degree"),
         (8, -1, UNI, False, "degree"),
         (8, 8, UNI, False, "degree"),
-        (100, 63, UNI, False, "degree"),
+        (100, 65, UNI, False, "degree"),
         (9, 3, BI, False, "degree"),
         (4, 1, BI, False, "degree"),
         (3, 5, BI, True, "degree"),
@@ -146,10 +153,78 @@ def test_impossible_requests_name_the_field(nodes, degree, links, parallel, fiel
     assert caught.value.field == field
 
 
+def families_in(recipe: Recipe) -> set[str]:
+    return set(re.findall(r"[A-Za-z]+(?=\(\d|\(\))", str(recipe))) - {
+        "LineGraph", "Power", "DegreeExpansion"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("links", Links)
+@pytest.mark.parametrize(("nodes", "degree"), [(24, 4), (64, 4), (60, 2)])
+def test_only_wanted_topologies_are_returned(nodes: int, degree: int, links: Links) -> None:
+    free = frontier(nodes, degree, links)
+    named = {"Circulant", "BiRing", "Torus"}
+    chosen = frontier(nodes, degree, links, families=named)
+    check(chosen, links)
+    assert all(families_in(point.recipe) <= named for point in chosen.points)
+    alike = frontier(nodes, degree, links, vertex_transitive=True)
+    check(alike, links)
+    assert all(is_vertex_transitive(point.recipe) for point in alike.points)
+    for limited in (chosen, alike):
+        for point in limited.points:
+            assert any(no_worse(other, point) for other in free.points)
+
+
+def test_steps_beyond_the_limit_are_left_out() -> None:
+    free = frontier(256, 4)
+    most = free.points[0].cost.steps
+    short = frontier(256, 4, max_steps=most)
+    assert short.points == tuple(
+        p for p in free.points if max(p.cost.steps, p.transpose.steps) <= most
+    )
+
+
+@pytest.mark.parametrize(
+    ("limits", "field"),
+    [
+        ({"max_steps": 3}, "max_steps"),
+        ({"max_steps": 5, "families": ["Circulant"]}, "max_steps"),
+        ({"families": ["Hypercube"]}, "families"),
+        ({"families": []}, "families"),
+        ({"families": ["GeneralizedKautz"], "vertex_transitive": True}, "families"),
+    ],
+)
+def test_limits_that_leave_nothing_are_refused_by_name(limits, field) -> None:
+    with pytest.raises(ImpossibleRequest) as caught:
+        frontier(257, 4, **limits)
+    assert caught.value.field == field
+    with pytest.raises(InvalidRecipe, match="Rhombus"):
+        frontier(257, 4, families=["Rhombus"])
+
+
+@pytest.mark.parametrize(
+    ("steps", "bandwidth", "back", "status", "gap"),
+    [
+        (3, "7/8", (3, "7/8"), "optimal", Cost(0, Fraction(0))),
+        (3, "1", (3, "7/8"), "steps-optimal", Cost(0, Fraction(1, 7))),
+        (3, "7/8", (4, "7/8"), "bandwidth-optimal", Cost(1, Fraction(0))),
+        (5, "1", (3, "7/8"), "best-known", Cost(2, Fraction(1, 7))),
+    ],
+)
+def test_optimal_is_said_only_where_bounds_are_met_both_ways(
+    steps, bandwidth, back, status, gap
+) -> None:
+    turned = Cost(back[0], Fraction(back[1]))
+    point = Point(parse("Diamond()"), Cost(steps, Fraction(bandwidth)), turned)
+    bounds = lower_bound(8, 2)
+    assert point.status(bounds) == status
+    assert point.gap(bounds) == gap
+
+
 def candidate(text: str, steps: int, bandwidth: str, turned: tuple[int, str] | None = None):
-    claim = Claim(steps, Fraction(bandwidth), exact=True)
-    other = Claim(turned[0], Fraction(turned[1]), exact=True) if turned else claim
-    return Candidate(parse(text), claim, other)
+    cost = Cost(steps, Fraction(bandwidth))
+    other = Cost(turned[0], Fraction(turned[1])) if turned else cost
+    return Candidate(parse(text), cost, other)
 
 
 def test_a_point_better_on_the_transpose_only_is_kept() -> None:
@@ -165,10 +240,10 @@ def test_of_equal_points_the_simplest_recipe_is_kept() -> None:
 
 
 def test_a_graph_that_cannot_compete_is_not_measured_in_full() -> None:
-    strong = Candidate(parse("Complete(9)"), *[Claim(1, Fraction(1, 9), exact=True)] * 2)
-    assert measured_unless_dominated(Base("GeneralizedKautz", (2, 9)), [strong]) == ()
-    (alone,) = measured_unless_dominated(Base("GeneralizedKautz", (2, 9)), [])
-    assert alone.costs == measure_both(build(parse("GeneralizedKautz(2, 9)")))
+    strong = Candidate(parse("Complete(9)"), *[Cost(1, Fraction(1, 9))] * 2)
+    assert measured_unless_dominated(Base("GeneralizedKautz", (2, 60)), [strong]) == ()
+    (alone,) = measured_unless_dominated(Base("GeneralizedKautz", (2, 60)), [])
+    assert alone.costs == measure_both(build(parse("GeneralizedKautz(2, 60)")))
 
 
 def test_divisors_are_complete() -> None:
