@@ -30,6 +30,15 @@ LinkKind = Annotated[str, typer.Option(help="unidirectional or bidirectional")]
 Parallel = Annotated[
     bool, typer.Option("--parallel-links", help="allow several links between the same two hosts")
 ]
+Alike = Annotated[
+    bool,
+    typer.Option("--vertex-transitive", help="only topologies that look the same from every host"),
+]
+Families = Annotated[
+    list[str] | None,
+    typer.Option("--family", help="only of this family of bases; may be given several times"),
+]
+MaxSteps = Annotated[int | None, typer.Option(help="only topologies of at most so many steps")]
 AsJson = Annotated[bool, typer.Option("--json", help="print the JSON document")]
 Out = Annotated[Path | None, typer.Option(help="file to write; .gz is compressed")]
 Source = Annotated[
@@ -42,6 +51,11 @@ Source = Annotated[
 Collective = Annotated[str, typer.Option(help="allgather, reduce-scatter or allreduce")]
 
 
+def _given(**options: Any) -> dict[str, Any]:
+    """Return the options that were given; the requests know no null."""
+    return {name: value for name, value in options.items() if value not in (None, [])}
+
+
 @app.command()
 def design(
     nodes: Nodes,
@@ -52,6 +66,9 @@ def design(
     node_gbps: Annotated[str, typer.Option(help="bandwidth of one host, Gbit/s")] = "100",
     alpha_us: Annotated[str, typer.Option(help="latency of one hop, microseconds")] = "10",
     parallel_links: Parallel = False,
+    vertex_transitive: Alike = False,
+    family: Families = None,
+    max_steps: MaxSteps = None,
     as_json: AsJson = False,
 ) -> None:
     """Find the best topology for a workload, with a verified schedule."""
@@ -68,6 +85,8 @@ def design(
             "node_gbps": node_gbps,
             "alpha_us": alpha_us,
             "parallel_links": parallel_links,
+            "vertex_transitive": vertex_transitive,
+            **_given(families=family, max_steps=max_steps),
         }
     )
     with opened() as context:
@@ -80,6 +99,9 @@ def frontier(
     degree: Degree,
     links: LinkKind = "unidirectional",
     parallel_links: Parallel = False,
+    vertex_transitive: Alike = False,
+    family: Families = None,
+    max_steps: MaxSteps = None,
     as_json: AsJson = False,
 ) -> None:
     """Find the Pareto frontier of latency and bandwidth."""
@@ -87,7 +109,14 @@ def frontier(
     from app.services import designs
 
     request = FrontierRequest.model_validate(
-        {"nodes": nodes, "degree": degree, "links": links, "parallel_links": parallel_links}
+        {
+            "nodes": nodes,
+            "degree": degree,
+            "links": links,
+            "parallel_links": parallel_links,
+            "vertex_transitive": vertex_transitive,
+            **_given(families=family, max_steps=max_steps),
+        }
     )
     with opened() as context:
         show(designs.frontier(context, request), as_json)
@@ -211,6 +240,24 @@ def patch(
             asked["present"] = patch_plans.read_present_file(present, context.settings)
         artefact = patch_plans.create(context, PatchPlanRequest.model_validate(asked))
         write(patch_plans.export(artefact, form), out, "patch plan")
+
+
+@app.command()
+def discover(
+    nodes: Annotated[str, typer.Option(help="numbers of hosts, such as 64 or 16-32,48")],
+    degree: Annotated[str, typer.Option(help="ports of each host, such as 4 or 2-8")],
+    seconds: Annotated[float, typer.Option(help="how long to search")],
+    links: LinkKind = "unidirectional",
+    seed: Annotated[int, typer.Option(help="rounds of equal seed and number are equal")] = 0,
+    atlas: Annotated[
+        Path | None,
+        typer.Option(help="file of finds: read if there, searched on from, kept up to date"),
+    ] = None,
+) -> None:
+    """Search for better base topologies: Cayley digraphs and lifts, by annealing."""
+    from app.discovering import search
+
+    search(nodes, degree, links, seconds=seconds, seed=seed, path=atlas)
 
 
 @app.command()

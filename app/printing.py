@@ -9,6 +9,8 @@ from rich.table import Table
 
 __all__ = ["PRINTERS"]
 
+_MAX_RECIPE = 48
+
 
 def show_design(design: dict[str, Any]) -> None:
     """Print a design/1 document as one table, fastest first."""
@@ -38,7 +40,7 @@ def show_design(design: dict[str, Any]) -> None:
         "1.000",
     )
     console.print(table)
-    console.print(f"best: {best['recipe']}, topology {best['topology_id']}", soft_wrap=True)
+    console.print(f"best: {_short(best['recipe'])}, topology {best['topology_id']}", soft_wrap=True)
     schedule = best["schedule"]
     if schedule is None:
         console.print(f"no schedule: {best['schedule_left_out']}", soft_wrap=True)
@@ -50,9 +52,14 @@ def show_design(design: dict[str, Any]) -> None:
         )
 
 
+def _short(recipe: str) -> str:
+    """Cut a recipe that lists arcs to one line; documents and `topoloom topology` have it all."""
+    return recipe if len(recipe) <= _MAX_RECIPE else f"{recipe[: _MAX_RECIPE - 1]}…"
+
+
 def _design_row(entry: dict[str, Any]) -> list[str]:
     return [
-        entry["recipe"],
+        _short(entry["recipe"]),
         _steps(entry),
         _fraction(entry["bandwidth"]),
         _fraction(entry["transpose"]["bandwidth"]),
@@ -62,9 +69,9 @@ def _design_row(entry: dict[str, Any]) -> list[str]:
 def show_frontier(document: dict[str, Any]) -> None:
     """Print a frontier/1 document."""
     bounds = document["bounds"]
-    table = _table("topology", "steps", "T_B", "T_B transposed")
+    table = _table("topology", "steps", "T_B", "T_B transposed", "")
     for entry in document["frontier"]:
-        table.add_row(*_design_row(entry))
+        table.add_row(*_design_row(entry), entry["status"])
     table.add_section()
     bound = _fraction(bounds["bandwidth"])
     table.add_row("lower bound", str(bounds["steps"]), bound, bound)

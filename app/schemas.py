@@ -19,6 +19,7 @@ from pydantic import (
     StrictBool,
     StrictInt,
     WithJsonSchema,
+    field_validator,
     model_validator,
 )
 
@@ -141,6 +142,21 @@ class FrontierRequest(Request):
     parallel_links: StrictBool = Field(
         False, description="allow several links from one host to the same other host"
     )
+    vertex_transitive: StrictBool = Field(
+        False, description="only topologies that are known to look the same from every host"
+    )
+    families: Annotated[list[str], Field(min_length=1, max_length=100)] | None = optional(
+        "only topologies made of these families of bases; by default of all"
+    )
+    max_steps: Annotated[StrictInt, Field(ge=1, le=10**6)] | None = optional(
+        "only topologies of at most so many steps, and so on their transposes"
+    )
+
+    @field_validator("families")
+    @classmethod
+    def _sorted(cls, families: list[str] | None) -> list[str] | None:
+        # The order does not matter: equal questions have equal ids.
+        return None if families is None else sorted(set(families))
 
 
 class DesignRequest(FrontierRequest):
@@ -180,6 +196,9 @@ class DesignRequest(FrontierRequest):
             degree=self.degree,
             links=self.links,
             parallel_links=self.parallel_links,
+            vertex_transitive=self.vertex_transitive,
+            families=self.families,
+            max_steps=self.max_steps,
         )
 
 

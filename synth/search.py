@@ -10,7 +10,7 @@ from fractions import Fraction
 from synth.bases import family
 from synth.candidates import Candidate, Catalogue, Wanted, measured_unless_dominated, undominated
 from synth.cost import Cost, Links, lower_bound
-from synth.errors import ImpossibleRequest
+from synth.errors import ImpossibleRequest, InvalidRecipe
 from synth.measure import MAX_DEGREE
 from synth.recipe import Recipe
 
@@ -135,7 +135,7 @@ def frontier(
         raise ImpossibleRequest(
             "max_steps", f"must be at least {bounds.steps}, the bound for this size"
         )
-    chosen = None if families is None else frozenset(family(name).name for name in families)
+    chosen = None if families is None else _known(families)
     wanted = Wanted(links is Links.BIDIRECTIONAL, parallel_links, vertex_transitive, chosen)
     measured = [_measured(one) for one in Catalogue(wanted).front(nodes, degree)]
     if not measured:
@@ -150,6 +150,15 @@ def frontier(
             )
         points = tuple(p for p in points if max(p.cost.steps, p.transpose.steps) <= max_steps)
     return Frontier(nodes, degree, links, bounds, points)
+
+
+def _known(families: Collection[str]) -> frozenset[str]:
+    for name in families:
+        try:
+            family(name)
+        except InvalidRecipe as unknown:
+            raise InvalidRecipe("families", unknown.rule) from None
+    return frozenset(families)
 
 
 def _measured(candidate: Candidate) -> Candidate:

@@ -45,6 +45,8 @@ class Point(TimedCost):
     nodes: int
     degree: int
     transpose: CostDocument
+    status: str
+    gap: CostDocument
     topology_id: str
 
 

@@ -1,7 +1,7 @@
 """The main job: the best topology for a workload, with all that stands behind it."""
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.schemas import DesignRequest, FrontierRequest, ScheduleRequest, TopologySource
 from app.services import schedules, topologies
@@ -11,6 +11,9 @@ from app.store import Artefact, Computed
 from schedules.baselines import Workload, baselines, bound_seconds, seconds
 from schedules.model import Collective
 from synth.errors import ClaimBroken
+
+if TYPE_CHECKING:
+    from synth.search import Frontier, Point
 
 __all__ = ["create", "frontier"]
 
@@ -32,13 +35,16 @@ def frontier(context: Context, request: FrontierRequest) -> Artefact:
             request.degree,
             Links(request.links),
             parallel_links=request.parallel_links,
+            vertex_transitive=request.vertex_transitive,
+            families=request.families,
+            max_steps=request.max_steps,
         )
         document = {
             "schema": "frontier/1",
             "id": identity,
             "request": asked,
             "bounds": cost_object(found.bounds),
-            "frontier": [_entry(context, request, point) for point in found.points],
+            "frontier": [_entry(context, found, point) for point in found.points],
         }
         return Computed.json(document, {"points": len(found.points)})
 
@@ -78,15 +84,17 @@ def create(context: Context, request: DesignRequest) -> Artefact:
     return context.store.get_or_compute("design", asked, compute)
 
 
-def _entry(context: Context, request: FrontierRequest, point: Any) -> dict[str, Any]:
+def _entry(context: Context, found: "Frontier", point: "Point") -> dict[str, Any]:
     source = TopologySource(recipe=str(point.recipe))
     artefact = topologies.create(context, source)
     return {
         "recipe": str(point.recipe),
-        "nodes": request.nodes,
-        "degree": request.degree,
+        "nodes": found.nodes,
+        "degree": found.degree,
         **cost_object(point.cost),
         "transpose": cost_object(point.transpose),
+        "status": point.status(found.bounds),
+        "gap": cost_object(point.gap(found.bounds)),
         "topology_id": artefact.id,
     }
 

@@ -4,8 +4,9 @@ A round is determined by the size, the kind of links, a seed and its number, and
 atlas held before; so a search that is stopped can go on from where it was.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from numpy.random import Generator
@@ -24,7 +25,7 @@ from synth.groups import Group
 from synth.measure import measure_both
 from synth.voltage import VoltageGraph
 
-__all__ = ["MAX_NODES", "Explorer", "explore"]
+__all__ = ["MAX_NODES", "Explorer", "explore", "sizes"]
 
 MAX_NODES = 4096
 _MAX_ARCS = 400
@@ -180,18 +181,60 @@ class Explorer:
 
 
 def explore(
-    search: Search, atlas: Atlas, go_on: Callable[[int], bool], report: Callable[[Entry], None]
+    searches: Iterable[Search],
+    atlas: Atlas,
+    go_on: Callable[[], bool],
+    report: Callable[[Entry], None] = lambda entry: None,
 ) -> int:
-    """Run rounds while ``go_on(rounds so far)``; return how many were run.
+    """Run rounds of all searches in turn while ``go_on()``; return how many were run.
 
-    It ends early when both bounds are met.  Every new entry is given to ``report``.
+    A search ends when both bounds are met.  Every new entry is given to ``report``.
+
+    Raises
+    ------
+    ImpossibleRequest
+        A size is out of the range of the search, or no such graph exists.
+
+    Examples
+    --------
+    >>> atlas = Atlas()
+    >>> rounds = explore([Search(8, 2, Links.UNIDIRECTIONAL, 1)], atlas, lambda: True)
+    >>> [(entry.cost.steps, str(entry.cost.bandwidth)) for entry in atlas]
+    [(3, '7/8')]
     """
-    explorer, rounds = Explorer(search, atlas), 0
-    while not explorer.done and go_on(rounds):
-        for entry in explorer.round():
-            report(entry)
-        rounds += 1
+    explorers, rounds = [Explorer(search, atlas) for search in searches], 0
+    while explorers := [explorer for explorer in explorers if not explorer.done]:
+        for explorer in explorers:
+            if not go_on():
+                return rounds
+            for entry in explorer.round():
+                report(entry)
+            rounds += 1
     return rounds
+
+
+def sizes(nodes: Iterable[int], degrees: Iterable[int], links: Links, seed: int) -> list[Search]:
+    """Return the searches of all sizes of a grid for which graphs exist.
+
+    >>> [(search.nodes, search.degree) for search in sizes([4, 5], [3], Links.BIDIRECTIONAL, 1)]
+    [(4, 3)]
+
+    Raises
+    ------
+    ImpossibleRequest
+        There is none.
+    """
+    found, refused = [], None
+    for node_count, degree in product(nodes, degrees):
+        search = Search(node_count, degree, links, seed)
+        try:
+            _require_searchable(search)
+            found.append(search)
+        except ImpossibleRequest as impossible:
+            refused = impossible
+    if not found:
+        raise refused or ImpossibleRequest("nodes", "must name some size")
+    return found
 
 
 def _tables(group: Group) -> _Tables:

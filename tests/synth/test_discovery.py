@@ -14,7 +14,7 @@ from synth.cost import Cost, Links
 from synth.discovery.anneal import anneal
 from synth.discovery.atlas import Atlas, Entry, Search, bundled, merged
 from synth.discovery.evaluate import MAX_STEPS, UNIT, evaluate, memory
-from synth.discovery.explore import Explorer, explore
+from synth.discovery.explore import Explorer, explore, sizes
 from synth.discovery.random_groups import random_group
 from synth.discovery.start import start
 from synth.errors import ImpossibleRequest, InvalidAtlas
@@ -109,10 +109,31 @@ def test_moves_keep_lifts_regular_simple_and_two_way(
 
 def test_a_minute_is_not_needed_to_meet_both_bounds_at_8_nodes() -> None:
     atlas = Atlas()
-    search = Search(8, 2, ONE_WAY, 1)
-    explore(search, atlas, lambda rounds: rounds < 20, lambda entry: None)
+    found: list[Entry] = []
+    searches = [Search(8, 2, ONE_WAY, 1)]
+    assert (
+        explore(searches, atlas, lambda: atlas.rounds.get(searches[0], 0) < 20, found.append) < 20
+    )
     assert [(e.cost, e.transpose) for e in atlas] == [(Cost(3, Fraction(7, 8)),) * 2]
-    assert explore(search, atlas, lambda rounds: True, lambda entry: None) == 0
+    assert found[-1] in set(atlas)
+    assert explore(searches, atlas, lambda: True) == 0
+
+
+def test_searches_take_turns_until_told_to_stop() -> None:
+    atlas, turns = Atlas(), iter(range(7))
+    searches = sizes([17, 19], [2, 3], ONE_WAY, 3)
+    assert explore(searches, atlas, lambda: next(turns, None) is not None) == 7
+    assert sorted(atlas.rounds.values()) == [1, 2, 2, 2]
+
+
+def test_a_grid_leaves_out_sizes_without_graphs_and_is_refused_if_none_is_left() -> None:
+    two_way = sizes(range(2, 6), range(1, 5), TWO_WAY, 0)
+    assert [(s.nodes, s.degree) for s in two_way] == [
+        (2, 1), (3, 2), (4, 2), (4, 3), (5, 2), (5, 4)
+    ]  # fmt: skip
+    for nodes, degrees in ([], [2]), ([5], [3]), ([5000], [4]):
+        with pytest.raises(ImpossibleRequest):
+            sizes(nodes, degrees, TWO_WAY, 0)
 
 
 def test_a_search_that_was_stopped_goes_on_as_if_it_was_not(tmp_path: Path) -> None:
