@@ -119,7 +119,7 @@ class TwistedHypercube(Family):
         """Those of the hypercube, in its order, four of them ending elsewhere."""
         sources, targets = Hypercube().links(arguments)
         crossed = (sources < 4) & (sources ^ targets == 1)
-        return sources, targets ^ 2 * crossed.astype(np.int64)
+        return sources, np.where(crossed, targets ^ 2, targets)
 
     def matching(self, nodes: int, degree: int) -> Iterator[Base]:
         """Powers of two."""
@@ -134,4 +134,4 @@ class TwistedHypercube(Family):
 def _by_masks(bits: int, masks: list[int]) -> Ends:
     """Return the links from every word to its sums with the masks."""
     sources = np.repeat(np.arange(2**bits), len(masks))
-    return sources, sources ^ np.tile(masks, 2**bits)
+    return sources, sources ^ np.tile(np.array(masks, np.int64), 2**bits)
