@@ -19,13 +19,12 @@ from synth.bases.moore import MooreLineGraph
 from synth.bases.multipartite import CompleteMultipartite, Crown
 from synth.bases.paley import Paley
 from synth.bases.permutations import Arrangement, Pancake
-from synth.bases.planes import AffinePlane, PolarFly, SlimFly
+from synth.bases.planes import AffinePlane, NonincidenceGraph, PolarFly, SlimFly
 from synth.bases.polygons import (
     CollinearityGraph,
     FlagGraph,
     GeneralizedHexagon,
     GeneralizedQuadrangle,
-    NonincidenceGraph,
     ProjectivePlane,
 )
 from synth.bases.subsets import DoubledOdd, Johnson, Kneser, Odd
@@ -51,8 +50,8 @@ FAMILIES: tuple[Family, ...] = (
     DeBruijn(),
     ModifiedDeBruijn(),
     Diamond(),
-    GeneralizedDeBruijn(),
     GeneralizedDeBruijnRewired(),
+    GeneralizedDeBruijn(),
     CompleteMultipartite(),
     Crown(),
     Paley(),

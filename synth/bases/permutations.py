@@ -38,7 +38,7 @@ class Arrangement(Balanced, Listed):
     def size(self, arguments: Arguments) -> tuple[int, int]:
         """One of k symbols is exchanged for one of n - k."""
         n, k = arguments
-        # All factors but the first are at least 2, and 2**64 is beyond every limit.
+        # Of 64 factors or more the first 64 are at least 2: beyond every limit.
         return capped_product(*range(n, max(n - k, n - 64), -1)), capped_product(k, n - k)
 
     def links(self, arguments: Arguments) -> Ends:

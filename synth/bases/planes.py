@@ -1,4 +1,4 @@
-"""Graphs on the coordinates of a plane over a finite field: affine, polar and slim."""
+"""Graphs on the points and lines of a plane over a finite field: affine, polar, slim."""
 
 from collections.abc import Iterator
 
@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from synth.bases.balanced import Balanced, Listed
 from synth.bases.family import Arguments, Ends, join, require, two_way
-from synth.bases.polygons import require_field
+from synth.bases.polygons import flags, points_of, require_field
 from synth.cost import Claim, optimal_bandwidth
 from synth.finite_field import FiniteField, finite_field, prime_powers
 
-__all__ = ["AffinePlane", "PolarFly", "SlimFly"]
+__all__ = ["AffinePlane", "NonincidenceGraph", "PolarFly", "SlimFly"]
 
 
 class AffinePlane(Balanced, Listed):
@@ -25,7 +25,7 @@ class AffinePlane(Balanced, Listed):
     name = "AffinePlane"
     parameters = ("q",)
     title = "incidence graph of the affine plane of order q less a parallel class"
-    source = "Brouwer, Cohen, Neumaier, Distance-Regular Graphs, section 1.6"
+    source = "Brouwer, Cohen, Neumaier, Distance-Regular Graphs, 1989"
 
     def check_domain(self, arguments: Arguments) -> None:
         """Require a prime power."""
@@ -52,6 +52,50 @@ class AffinePlane(Balanced, Listed):
     def diameter(self, arguments: Arguments) -> int:
         """Two points of one line left out are 4 apart."""
         return 4
+
+
+class NonincidenceGraph(Balanced, Listed):
+    """NonincidenceGraph(q): points and lines of PG(2, q), joined when not incident.
+
+    2 (q^2 + q + 1) nodes of degree q^2, 3 steps.  NonincidenceGraph(2) is the distance-3
+    graph of the Heawood graph.  Distance-regular, as the incidence graph of a symmetric
+    design: any two points are both off the same number of lines.
+    """
+
+    name = "NonincidenceGraph"
+    parameters = ("q",)
+    title = "non-incident points and lines of the projective plane of order q"
+    source = "Brouwer, Cohen, Neumaier, Distance-Regular Graphs, 1989"
+
+    def check_domain(self, arguments: Arguments) -> None:
+        """Require a prime power."""
+        require_field(arguments[0])
+
+    def size(self, arguments: Arguments) -> tuple[int, int]:
+        """As many lines as points, degree q^2."""
+        (q,) = arguments
+        return 2 * points_of(3, q), q * q
+
+    def links(self, arguments: Arguments) -> Ends:
+        """Sorted by point, then their partners."""
+        points, lines = flags(3, *arguments)
+        count = points_of(3, *arguments)
+        apart = np.ones((count, count), np.bool_)
+        apart[points, lines] = False
+        sources, targets = np.nonzero(apart)
+        return two_way(sources, targets + count)
+
+    def members(self) -> Iterator[Arguments]:
+        """One of every order."""
+        return ((q,) for q in prime_powers())
+
+    def vertex_transitive(self, arguments: Arguments) -> bool:
+        """As the projective plane."""
+        return True
+
+    def diameter(self, arguments: Arguments) -> int:
+        """Two points are both off some line; a point and a line on each other are far."""
+        return 3
 
 
 class PolarFly(Listed):
@@ -119,7 +163,7 @@ class PolarFly(Listed):
 
 
 class SlimFly(Listed):
-    """SlimFly(q): McKay-Miller-Širáň graph; q is a prime power that is not 2 mod 4.
+    """SlimFly(q): McKay-Miller-Širáň graph; q is a prime power other than 2.
 
     The graph AffinePlane(q) and, with q = 4w + delta for delta in -1, 0, 1, links of
     points (x, y), (x, y') if y - y' is in X, and of lines [m, b], [m, b'] if b - b' is in

@@ -30,12 +30,13 @@ __all__ = [
     "FlagGraph",
     "GeneralizedHexagon",
     "GeneralizedQuadrangle",
-    "NonincidenceGraph",
     "ProjectivePlane",
+    "flags",
+    "points_of",
     "require_field",
 ]
 
-_SOURCE = "Van Maldeghem, Generalized Polygons, 1998, section 3.4 (coordinates)"
+_SOURCE = "Van Maldeghem, Generalized Polygons, 1998, sections 3.4 and 3.5 (coordinates)"
 
 
 class _IncidenceGraph(Balanced, Listed):
@@ -51,12 +52,12 @@ class _IncidenceGraph(Balanced, Listed):
     def size(self, arguments: Arguments) -> tuple[int, int]:
         """As many lines as points, degree q + 1."""
         (q,) = arguments
-        return capped_product(2, _points(self.gonality, q)), q + 1
+        return capped_product(2, points_of(self.gonality, q)), q + 1
 
     def links(self, arguments: Arguments) -> Ends:
         """All flags, then their partners."""
         points, lines = flags(self.gonality, *arguments)
-        return two_way(points, lines + _points(self.gonality, *arguments))
+        return two_way(points, lines + points_of(self.gonality, *arguments))
 
     def members(self) -> Iterator[Arguments]:
         """One of every order."""
@@ -118,50 +119,6 @@ class GeneralizedHexagon(_IncidenceGraph):
         return arguments[0] % 3 == 0
 
 
-class NonincidenceGraph(Balanced, Listed):
-    """NonincidenceGraph(q): points and lines of PG(2, q), joined when not incident.
-
-    2 (q^2 + q + 1) nodes of degree q^2, 3 steps.  NonincidenceGraph(2) is the distance-3
-    graph of the Heawood graph.  Distance-regular, as the incidence graph of a symmetric
-    design: any two points are both off the same number of lines.
-    """
-
-    name = "NonincidenceGraph"
-    parameters = ("q",)
-    title = "non-incident points and lines of the projective plane of order q"
-    source = "Brouwer, Cohen, Neumaier, Distance-Regular Graphs, section 1.6"
-
-    def check_domain(self, arguments: Arguments) -> None:
-        """Require a prime power."""
-        require_field(arguments[0])
-
-    def size(self, arguments: Arguments) -> tuple[int, int]:
-        """As many lines as points, degree q^2."""
-        (q,) = arguments
-        return 2 * _points(3, q), q * q
-
-    def links(self, arguments: Arguments) -> Ends:
-        """Sorted by point, then their partners."""
-        points, lines = flags(3, *arguments)
-        count = _points(3, *arguments)
-        apart = np.ones((count, count), np.bool_)
-        apart[points, lines] = False
-        sources, targets = np.nonzero(apart)
-        return two_way(sources, targets + count)
-
-    def members(self) -> Iterator[Arguments]:
-        """One of every order."""
-        return ((q,) for q in prime_powers())
-
-    def vertex_transitive(self, arguments: Arguments) -> bool:
-        """As the projective plane."""
-        return True
-
-    def diameter(self, arguments: Arguments) -> int:
-        """Two points are both off some line; a point and a line on each other are far."""
-        return 3
-
-
 class FlagGraph(Balanced, Listed):
     """FlagGraph(gonality, q): flags of PG(2, q), W(q) or H(q), joined if they share a part.
 
@@ -185,7 +142,7 @@ class FlagGraph(Balanced, Listed):
     def size(self, arguments: Arguments) -> tuple[int, int]:
         """Take q + 1 flags a point."""
         gonality, q = arguments
-        return capped_product(q + 1, _points(gonality, q)), 2 * q
+        return capped_product(q + 1, points_of(gonality, q)), 2 * q
 
     def links(self, arguments: Arguments) -> Ends:
         """Cliques of points, then of lines."""
@@ -229,7 +186,7 @@ class CollinearityGraph(Balanced, Listed):
     def size(self, arguments: Arguments) -> tuple[int, int]:
         """All points; q others on each of q + 1 lines."""
         gonality, q = arguments
-        return _points(gonality, q), q * (q + 1)
+        return points_of(gonality, q), q * (q + 1)
 
     def links(self, arguments: Arguments) -> Ends:
         """Cliques of lines."""
@@ -259,7 +216,7 @@ def flags(gonality: int, q: int) -> Ends:
     >>> flags(3, 2)[1].reshape(7, 3).tolist()
     [[0, 1, 2], [0, 3, 4], [0, 5, 6], [1, 3, 5], [1, 4, 6], [2, 3, 6], [2, 4, 5]]
     """
-    count = _points(gonality, q)
+    count = points_of(gonality, q)
     # In this order tuples are the nodes of a q-ary heap: cut short by one is the parent.
     longer = np.arange(1, count)
     shorter = (longer - 1) // q
@@ -276,8 +233,8 @@ def require_field(q: int) -> None:
     require(is_prime_power(q), "q", f"must be a prime power of at most {MAX_ORDER}")
 
 
-def _points(gonality: int, q: int) -> int:
-    """Return 1 + q + ... + q^(gonality - 1)."""
+def points_of(gonality: int, q: int) -> int:
+    """Return how many points there are, as many as lines: 1 + q + ... + q^(gonality - 1)."""
     return sum(capped_power(q, i) for i in range(gonality))
 
 

@@ -49,8 +49,10 @@ class TwistedTorus(Family):
 
     def matching(self, nodes: int, degree: int) -> Iterator[Base]:
         """Yield the best twist, and two for the sides that are nearly a square."""
-        b = next((b for b in range(isqrt(max(nodes, 0)), 1, -1) if nodes % b == 0), 0)
-        if degree != 4 or b == 0 or nodes < 6:
+        if degree != 4 or nodes < 6:
+            return
+        b = next((b for b in range(isqrt(nodes), 1, -1) if nodes % b == 0), 0)
+        if b == 0:
             return
         half, a = isqrt(nodes // 2), nodes // b
         best = [(2 * half, half, half)] if half >= 2 and 2 * half * half == nodes else []
