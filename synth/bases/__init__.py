@@ -1,13 +1,16 @@
-"""The catalogue of base topologies: one file a family, all of them in ``FAMILIES``."""
+"""The catalogue of base topologies: a file for every kind, all of them in ``FAMILIES``."""
 
 from synth.bases.bi_ring import BiRing
 from synth.bases.circulant import Circulant
 from synth.bases.complete import Complete
 from synth.bases.complete_bipartite import CompleteBipartite
+from synth.bases.cubes import FoldedCube, HalvedCube, TwistedHypercube
+from synth.bases.cubic import ChordalRing, CubeConnectedCycles
 from synth.bases.de_bruijn import DeBruijn
 from synth.bases.diamond import Diamond
 from synth.bases.directed_circulant import DirectedCirculant
 from synth.bases.family import Arguments, Ends, Family
+from synth.bases.generalized_de_bruijn import GeneralizedDeBruijn, GeneralizedDeBruijnRewired
 from synth.bases.generalized_kautz import GeneralizedKautz, GeneralizedKautzRewired
 from synth.bases.hypercube import Hypercube
 from synth.bases.kautz import Kautz
@@ -23,7 +26,21 @@ from synth.bases.lifts import (
     Lift,
 )
 from synth.bases.modified_de_bruijn import ModifiedDeBruijn
+from synth.bases.moore import MooreLineGraph
+from synth.bases.multipartite import CompleteMultipartite, Crown
+from synth.bases.paley import Paley
+from synth.bases.permutations import Arrangement, Pancake
+from synth.bases.planes import AffinePlane, NonincidenceGraph, PolarFly, SlimFly
+from synth.bases.polygons import (
+    CollinearityGraph,
+    FlagGraph,
+    GeneralizedHexagon,
+    GeneralizedQuadrangle,
+    ProjectivePlane,
+)
+from synth.bases.subsets import DoubledOdd, Johnson, Kneser, Odd
 from synth.bases.torus import Torus
+from synth.bases.twisted_torus import TwistedTorus
 from synth.bases.uni_ring import UniRing
 from synth.errors import InvalidRecipe
 
@@ -44,6 +61,33 @@ FAMILIES: tuple[Family, ...] = (
     DeBruijn(),
     ModifiedDeBruijn(),
     Diamond(),
+    GeneralizedDeBruijnRewired(),
+    GeneralizedDeBruijn(),
+    CompleteMultipartite(),
+    Crown(),
+    Paley(),
+    Odd(),
+    DoubledOdd(),
+    Johnson(),
+    Kneser(),
+    Arrangement(),
+    FoldedCube(),
+    HalvedCube(),
+    ProjectivePlane(),
+    AffinePlane(),
+    NonincidenceGraph(),
+    GeneralizedQuadrangle(),
+    GeneralizedHexagon(),
+    FlagGraph(),
+    CollinearityGraph(),
+    MooreLineGraph(),
+    SlimFly(),
+    PolarFly(),
+    TwistedTorus(),
+    TwistedHypercube(),
+    ChordalRing(),
+    CubeConnectedCycles(),
+    Pancake(),
     Cayley(),
     CayleyMetacyclic(),
     CayleyMatrix(),

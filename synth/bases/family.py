@@ -15,7 +15,7 @@ from synth.cost import Claim
 from synth.errors import OutOfDomain
 from synth.recipe import Base
 
-__all__ = ["Arguments", "Ends", "Family", "join", "require", "two_way"]
+__all__ = ["Arguments", "Ends", "Family", "cliques", "join", "require", "two_way"]
 
 Arguments: TypeAlias = tuple[int, ...]
 Ends: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -122,6 +122,18 @@ def require(condition: bool, field: str, rule: str) -> None:
 def two_way(sources: NDArray[Any], targets: NDArray[Any]) -> Ends:
     """Return the given links followed by their partners the other way."""
     return np.concatenate([sources, targets]), np.concatenate([targets, sources])
+
+
+def cliques(groups: NDArray[np.int64]) -> Ends:
+    """Return the links both ways between all nodes of every row.
+
+    >>> [ends.tolist() for ends in cliques(np.array([[0, 1], [1, 2]]))]
+    [[0, 1, 1, 2], [1, 0, 2, 1]]
+    """
+    size = groups.shape[1]
+    sources, targets = np.repeat(groups, size, axis=1), np.tile(groups, size)
+    different = sources != targets
+    return sources[different], targets[different]
 
 
 def join(parts: Iterable[Ends]) -> Ends:

@@ -19,6 +19,8 @@ from tests.synth.catalogue import LARGER, MATCHED, SMALL, built, cost_of, transp
 
 MEMBERS = [*MATCHED, *LARGER]
 
+NO_FIELDS = [((0,), "q"), ((1,), "q"), ((6,), "q"), ((10**30,), "q"), ((2, 2), "arguments")]
+
 # (arguments, field of the refusal)
 OUTSIDE = {
     "UniRing": [((), "arguments"), ((0,), "n"), ((1,), "n"), ((4, 0), "links")],
@@ -111,12 +113,57 @@ OUTSIDE = {
         ((3, 1, 2, 1), "heads"),
         ((4, 1, 0, 3, 2), "generators"),
     ],
+    "GeneralizedDeBruijn": [((2,), "arguments"), ((2, 1), "n"), ((0, 5), "d"), ((1, 2), "d")],
+    "GeneralizedDeBruijnRewired": [
+        ((2,), "arguments"),
+        ((2, 1), "n"),
+        ((1, 3), "d"),
+    ],
+    "CompleteMultipartite": [((3,), "arguments"), ((2, 4), "parts"), ((3, 1), "size")],
+    "Crown": [((), "arguments"), ((2,), "n")],
+    "Paley": [*NO_FIELDS, ((4,), "q"), ((7,), "q"), ((11,), "q")],
+    "Odd": [((), "arguments"), ((1,), "k"), ((-4,), "k")],
+    "DoubledOdd": [((), "arguments"), ((1,), "k")],
+    "Johnson": [((5,), "arguments"), ((5, 1), "k"), ((5, 3), "n"), ((0, -2), "k")],
+    "Kneser": [((5,), "arguments"), ((5, 1), "k"), ((6, 3), "n")],
+    "Arrangement": [((5,), "arguments"), ((5, 1), "k"), ((4, 4), "n")],
+    "FoldedCube": [((), "arguments"), ((2,), "k")],
+    "HalvedCube": [((), "arguments"), ((2,), "k")],
+    "ProjectivePlane": NO_FIELDS,
+    "AffinePlane": NO_FIELDS,
+    "NonincidenceGraph": NO_FIELDS,
+    "GeneralizedQuadrangle": NO_FIELDS,
+    "GeneralizedHexagon": NO_FIELDS,
+    "FlagGraph": [((3,), "arguments"), ((5, 2), "gonality"), ((2, 2), "gonality"), ((3, 6), "q")],
+    "CollinearityGraph": [((4,), "arguments"), ((3, 2), "gonality"), ((6, 1), "q")],
+    "MooreLineGraph": [((), "arguments"), ((2,), "d"), ((57,), "d")],
+    "SlimFly": [*NO_FIELDS, ((2,), "q")],
+    "PolarFly": NO_FIELDS,
+    "TwistedTorus": [
+        ((4, 4), "arguments"),
+        ((2, 4, 1), "a"),
+        ((4, 1, 1), "b"),
+        ((4, 4, 0), "twist"),
+        ((4, 4, 3), "twist"),
+    ],
+    "TwistedHypercube": [((), "arguments"), ((2,), "k")],
+    "ChordalRing": [
+        ((8,), "arguments"),
+        ((4, 3), "n"),
+        ((9, 3), "n"),
+        ((12, 1), "w"),
+        ((12, 4), "w"),
+        ((12, 7), "w"),
+    ],
+    "CubeConnectedCycles": [((), "arguments"), ((2,), "k")],
+    "Pancake": [((), "arguments"), ((2,), "n")],
 }
 
 # Families whose recognisers choose among very many members.
 CHOOSY = {
-    "Circulant", "DirectedCirculant", "Cayley", "CayleyMetacyclic", "CayleyMatrix", "CayleyNested",
-    "CayleyLinear", "CayleyAlternating", "CayleySymmetric", "Lift", "Digraph",
+    "Circulant", "DirectedCirculant", "TwistedTorus", "ChordalRing", "Cayley", "CayleyMetacyclic",
+    "CayleyMatrix", "CayleyNested", "CayleyLinear", "CayleyAlternating", "CayleySymmetric", "Lift",
+    "Digraph",
 }  # fmt: skip
 
 

@@ -1,0 +1,121 @@
+"""Graphs on arrangements of symbols: arrangement graphs, star graphs, pancake graphs.
+
+Words of k different symbols from 0..n-1 are numbered in lexicographic order.
+"""
+
+from collections.abc import Iterator
+from itertools import permutations
+from math import perm
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synth.bases.balanced import Balanced, Listed
+from synth.bases.family import Arguments, Ends, require
+from synth.limits import capped_product
+
+__all__ = ["Arrangement", "Pancake"]
+
+
+class Arrangement(Balanced, Listed):
+    """Arrangement(n, k): words of k different symbols from n, joined if one symbol differs.
+
+    Arrangement(n, n - 1) is the star graph of n symbols, Arrangement(n, n - 2) the
+    alternating group graph.
+    """
+
+    name = "Arrangement"
+    parameters = ("n", "k")
+    title = "arrangement graph; the star graph for k = n - 1"
+    source = "Day and Tripathi 1992; star graph: Akers and Krishnamurthy 1989"
+
+    def check_domain(self, arguments: Arguments) -> None:
+        """Words of at least 2 symbols with at least one to spare."""
+        n, k = arguments
+        require(k >= 2, "k", "must be at least 2")
+        require(n >= k + 1, "n", "must be at least k + 1")
+
+    def size(self, arguments: Arguments) -> tuple[int, int]:
+        """One of k symbols is exchanged for one of n - k."""
+        n, k = arguments
+        # Of 64 factors or more the first 64 are at least 2: beyond every limit.
+        return capped_product(*range(n, max(n - k, n - 64), -1)), capped_product(k, n - k)
+
+    def links(self, arguments: Arguments) -> Ends:
+        """Sorted by source, then by place, then by the symbol that comes."""
+        n, k = arguments
+        words = _words(n, k)
+        spare = np.ones((len(words), n), np.bool_)
+        np.put_along_axis(spare, words, False, axis=1)
+        others = np.nonzero(spare)[1].reshape(-1, n - k)
+        targets = np.repeat(words[:, None], k * (n - k), axis=1)
+        for place in range(k):
+            targets[:, place * (n - k) : (place + 1) * (n - k), place] = others
+        return _numbered(n, targets)
+
+    def members(self) -> Iterator[Arguments]:
+        """Words of up to 8 symbols: 9! is beyond the limits; n (n - 1) is for n = 257."""
+        return ((n, k) for k in range(2, 9) for n in range(k + 1, 258))
+
+    def vertex_transitive(self, arguments: Arguments) -> bool:
+        """Arc-transitive: symbols are permuted, and so are places."""
+        return True
+
+    def diameter(self, arguments: Arguments) -> int:
+        """Cycles of two symbols in each other's places take three steps each."""
+        return 3 * arguments[1] // 2
+
+
+class Pancake(Listed):
+    """Pancake(n): permutations of n symbols, joined if a prefix of one reversed is the other."""
+
+    name = "Pancake"
+    parameters = ("n",)
+    title = "pancake graph"
+    source = "Akers and Krishnamurthy, IEEE Trans. Computers 38(4), 1989"
+
+    def check_domain(self, arguments: Arguments) -> None:
+        """Require n >= 3."""
+        require(arguments[0] >= 3, "n", "must be at least 3")
+
+    def size(self, arguments: Arguments) -> tuple[int, int]:
+        """N! nodes; prefixes of 2 to n symbols."""
+        (n,) = arguments
+        return capped_product(*range(2, min(n, 64) + 1)), n - 1
+
+    def links(self, arguments: Arguments) -> Ends:
+        """Sorted by source, then by the length of the prefix."""
+        (n,) = arguments
+        words = _words(n, n)
+        flipped = [np.hstack([words[:, i::-1], words[:, i + 1 :]]) for i in range(1, n)]
+        return _numbered(n, np.stack(flipped, axis=1))
+
+    def members(self) -> Iterator[Arguments]:
+        """8! nodes are within the limits, 9! are not."""
+        return ((n,) for n in range(3, 9))
+
+    def bidirectional(self, arguments: Arguments) -> bool:
+        """Reversals undo themselves."""
+        return True
+
+    def vertex_transitive(self, arguments: Arguments) -> bool:
+        """Permutations of the symbols: a Cayley graph."""
+        return True
+
+
+def _words(n: int, k: int) -> NDArray[np.int64]:
+    return np.array(list(permutations(range(n), k)))
+
+
+def _numbered(n: int, targets: NDArray[np.int64]) -> Ends:
+    """Return the links from word number i to the words targets[i, j].
+
+    Of the symbols not used before a place, those smaller than the one there come first,
+    each with all ways to go on.
+    """
+    nodes, degree, k = targets.shape
+    number = np.zeros((nodes, degree), np.int64)
+    for i in range(k):
+        smaller = targets[:, :, i] - (targets[:, :, :i] < targets[:, :, i : i + 1]).sum(axis=2)
+        number += smaller * perm(n - 1 - i, k - 1 - i)
+    return np.repeat(np.arange(nodes), degree), number.ravel()

@@ -1,0 +1,81 @@
+"""Two-dimensional tori with a shift at the wrap."""
+
+from collections.abc import Iterator
+from math import isqrt
+
+import numpy as np
+
+from synth.bases.family import Arguments, Ends, Family, require, two_way
+from synth.cost import Claim, optimal_bandwidth
+from synth.limits import capped_product
+from synth.recipe import Base
+
+__all__ = ["TwistedTorus"]
+
+
+class TwistedTorus(Family):
+    """TwistedTorus(a, b, twist): (x, y) joined to (x + 1, y) mod a and (x, y + 1), with a shift.
+
+    Beyond y = b - 1 comes (x + twist mod a, 0).  Node (x, y) is x b + y, as in Torus(a, b).
+    A twist and its negative mod a give mirror images; only twists up to a / 2 are named.
+    TwistedTorus(2b, b, b) has b steps, the fewest of any two-way Cayley graph of an Abelian
+    group with these 2 b^2 nodes and degree 4, and optimal bandwidth.
+    """
+
+    name = "TwistedTorus"
+    parameters = ("a", "b", "twist")
+    title = "two-dimensional torus with a shift at the wrap"
+    source = "Sequin 1981; Camara et al., IEEE Trans. Parallel Distrib. Syst. 21(12), 2010"
+
+    def check_domain(self, arguments: Arguments) -> None:
+        """Sides that give four different neighbours, and a twist that is one."""
+        a, b, twist = arguments
+        require(a >= 3, "a", "must be at least 3")
+        require(b >= 2, "b", "must be at least 2")
+        require(1 <= twist <= a // 2, "twist", "must be from 1 to a / 2")
+
+    def size(self, arguments: Arguments) -> tuple[int, int]:
+        """Take a * b nodes, degree 4."""
+        a, b, _ = arguments
+        return capped_product(a, b), 4
+
+    def links(self, arguments: Arguments) -> Ends:
+        """Along x, then along y, then their partners."""
+        a, b, twist = arguments
+        nodes = np.arange(a * b)
+        x, y = nodes // b, nodes % b
+        along_y = (x + twist * (y == b - 1)) % a * b + (y + 1) % b
+        return two_way(np.tile(nodes, 2), np.concatenate([(nodes + b) % (a * b), along_y]))
+
+    def matching(self, nodes: int, degree: int) -> Iterator[Base]:
+        """Yield the best twist, and two for the sides that are nearly a square."""
+        if degree != 4 or nodes < 6:
+            return
+        b = next((b for b in range(isqrt(nodes), 1, -1) if nodes % b == 0), 0)
+        if b == 0:
+            return
+        half, a = isqrt(nodes // 2), nodes // b
+        best = [(2 * half, half, half)] if half >= 2 and 2 * half * half == nodes else []
+        yield from (
+            Base(self.name, arguments)
+            for arguments in dict.fromkeys([*best, (a, b, min(b, a // 2)), (a, b, b // 2)])
+        )
+
+    def bidirectional(self, arguments: Arguments) -> bool:
+        """By construction."""
+        return True
+
+    def vertex_transitive(self, arguments: Arguments) -> bool:
+        """Say yes: a Cayley graph of the plane lattice modulo (a, 0) and (-twist, b)."""
+        return True
+
+    def claim(self, arguments: Arguments) -> Claim | None:
+        """Speaks of (2b, b, b): the plane lattice modulo (b, b) and (b, -b).
+
+        For t < b the 4t points of |x| + |y| = t differ, and a quarter turn maps them to
+        themselves: the torus is locally transitive, see `synth.bases.balanced`.
+        """
+        a, b, twist = arguments
+        if not a == 2 * b == 2 * twist:
+            return None
+        return Claim(b, optimal_bandwidth(a * b), exact=True)
