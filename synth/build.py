@@ -2,6 +2,8 @@
 
 from functools import lru_cache
 
+import numpy as np
+
 from synth.bases import Ends, family
 from synth.cost import Claim
 from synth.errors import ClaimBroken, InvalidRecipe
@@ -164,7 +166,7 @@ def _traits(recipe: Recipe) -> Traits:
             found = cartesian.traits([_traits(of) for of in factors])
         case Bidirected(of):
             require_size(_traits(of).nodes, 2 * _traits(of).degree)
-            found = bidirected.traits(_traits(of), _has_opposite_links(of))
+            found = bidirected.traits(_traits(of), _degrees(recipe))
         case _:
             raise InvalidRecipe("recipe", f"must be a recipe, not {type(recipe).__name__}")
     require_size(found.nodes, found.degree)
@@ -198,8 +200,11 @@ def _claim(recipe: Recipe, transposed: bool) -> Claim | None:
 
 
 @lru_cache(maxsize=4096)
-def _has_opposite_links(recipe: Recipe) -> bool:
-    return bidirected.has_opposite_links(*_construct(recipe))
+def _degrees(recipe: Bidirected) -> tuple[int, int]:
+    """Return the least and the largest degree, which depend on links there and back."""
+    nodes, (sources, _) = _construct(recipe)
+    degrees = np.bincount(sources, minlength=nodes)
+    return int(degrees.min()), int(degrees.max())
 
 
 def _construct(recipe: Recipe) -> tuple[int, Ends]:
@@ -218,7 +223,7 @@ def _construct(recipe: Recipe) -> tuple[int, Ends]:
             return cartesian.links([_construct(of) for of in factors])
         case Bidirected(of):
             nodes, ends = _construct(of)
-            return nodes, bidirected.links(ends)
+            return nodes, bidirected.links(nodes, ends)
 
 
 def _compare(recipe: Recipe, what: str, promised: int, found: int) -> None:

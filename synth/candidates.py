@@ -18,7 +18,6 @@ from synth import build as recipes
 from synth.bases import FAMILIES
 from synth.cost import Cost, optimal_bandwidth
 from synth.errors import ClaimBroken
-from synth.expansions.traits import Traits
 from synth.measure import at_least, measure_both
 from synth.orbits import representatives
 from synth.recipe import (
@@ -106,18 +105,15 @@ class Catalogue:
             recipes_there = [*self._bases(*key), *self._line_graphs(nodes, degree)]
             recipes_there += self._degree_expansions(*key)
             recipes_there += self._bidirected(nodes, degree)
-            self._fronts[key] = self._best(recipes_there, self._balance(nodes, degree), allowed)
+            fitting = [one for one in dict.fromkeys(recipes_there) if self._fits(one, key)]
+            self._fronts[key] = self._best(fitting, self._balance(nodes, degree))
         return self._fronts[key]
 
-    def _best(
-        self, offered: Iterable[Recipe], balanced: Candidate | None, parallel: bool
-    ) -> tuple[Candidate, ...]:
+    def _best(self, offered: Iterable[Recipe], balanced: Candidate | None) -> tuple[Candidate, ...]:
         """Return the undominated ones of the recipes, measured where no theorem is exact."""
         found = [] if balanced is None else [balanced]
         unclaimed: list[Recipe] = []
-        for recipe in dict.fromkeys(offered):
-            if not self._fits(recipes.traits(recipe), parallel):
-                continue
+        for recipe in offered:
             costs = _exact_claims(recipe)
             if costs:
                 found.append(Candidate(recipe, *costs))
@@ -130,9 +126,12 @@ class Catalogue:
             found += measured_unless_dominated(recipe, found)
         return undominated(found)
 
-    def _fits(self, found: Traits, parallel: bool) -> bool:
+    def _fits(self, recipe: Recipe, size: tuple[int, int, bool]) -> bool:
+        found = recipes.traits(recipe)
+        nodes, degree, parallel = size
         return (
-            (found.bidirectional or not self._wanted.bidirectional)
+            (found.nodes, found.degree) == (nodes, degree)
+            and (found.bidirectional or not self._wanted.bidirectional)
             and (parallel or not found.parallel)
             and (found.vertex_transitive or not self._wanted.vertex_transitive)
         )
@@ -190,7 +189,7 @@ class Catalogue:
             for base in family.proved(nodes, degree):
                 costs = _exact_claims(base)
                 optimal = costs is not None and all(cost.bandwidth == best for cost in costs)
-                if costs and optimal and self._fits(recipes.traits(base), parallel=False):
+                if costs and optimal and self._fits(base, (nodes, degree, False)):
                     yield Candidate(base, *costs)
 
     def _products(self, nodes: int, degree: int) -> Iterator[Candidate]:

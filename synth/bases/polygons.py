@@ -67,6 +67,10 @@ class _IncidenceGraph(Balanced, Listed):
         """By definition."""
         return self.gonality
 
+    def representatives(self, arguments: Arguments) -> tuple[int, int]:
+        """Return a point and a line: the groups PGL, PSp and G2 move flags to any flags."""
+        return 0, points_of(self.gonality, *arguments)
+
 
 class ProjectivePlane(_IncidenceGraph):
     """ProjectivePlane(q): points and lines of PG(2, q), joined when incident.

@@ -6,46 +6,46 @@ the data by the schedule of either keeps the steps and the bandwidth in M / B.  
 broadcast on the whole takes no more steps and usually fewer; nothing is claimed of its
 bandwidth, which must be measured.
 
-The transpose is the same graph.
+Links that are there both ways already stay as they are: they get no second partner, and
+their ends use fewer than 2 d ports.  The transpose is the same graph.
 """
 
 import numpy as np
 
-from synth.bases.family import Ends, two_way
+from synth.bases.family import Ends
 from synth.expansions.traits import Traits
 
-__all__ = ["has_opposite_links", "links", "traits"]
+__all__ = ["links", "traits"]
 
 
-def traits(of: Traits, opposite: bool) -> Traits:
-    """Return the traits; ``opposite`` says whether the graph has links there and back.
+def traits(of: Traits, degrees: tuple[int, int]) -> Traits:
+    """Return the traits, given the least and the largest degree of the result.
 
     Automorphisms keep the directions of links, so they are automorphisms here too.
     """
+    least, most = degrees
     return Traits(
         nodes=of.nodes,
-        degree=2 * of.degree,
+        degree=most,
         bidirectional=True,
-        parallel=of.parallel or opposite,
-        regular=of.regular,
+        parallel=of.parallel,
+        regular=least == most,
         vertex_transitive=of.vertex_transitive,
     )
 
 
-def has_opposite_links(nodes: int, ends: Ends) -> bool:
-    """Return whether some link has a partner the other way.
+def links(nodes: int, ends: Ends) -> Ends:
+    """Return every link and its partner, as often as the more frequent of the two.
 
-    >>> has_opposite_links(3, (np.array([0, 1, 2]), np.array([1, 2, 0])))
-    False
+    >>> links(3, (np.array([0, 1, 1]), np.array([1, 0, 2])))
+    (array([0, 1, 1, 2]), array([1, 0, 2, 1]))
     """
     sources, targets = ends
-    return bool(np.isin(sources * nodes + targets, targets * nodes + sources).any())
-
-
-def links(ends: Ends) -> Ends:
-    """Return the links followed by their partners the other way.
-
-    >>> links((np.array([0, 1]), np.array([1, 2])))
-    (array([0, 1, 1, 2]), array([1, 2, 0, 1]))
-    """
-    return two_way(*ends)
+    both = []
+    for pairs in (sources * nodes + targets, targets * nodes + sources):
+        pairs = np.sort(pairs)
+        # Number equal pairs, so that a union keeps the larger number of them.
+        first = np.searchsorted(pairs, pairs)
+        both.append(pairs * len(pairs) + np.arange(len(pairs)) - first)
+    pairs = np.union1d(*both) // len(sources)
+    return pairs // nodes, pairs % nodes

@@ -64,6 +64,7 @@ def test_one_question_has_one_canonical_form():
         "degree": 4,
         "links": "unidirectional",
         "parallel_links": False,
+        "vertex_transitive": False,
         "collective": "allreduce",
         "bytes": 10**6,
         "node_gbps": 100,
@@ -72,6 +73,8 @@ def test_one_question_has_one_canonical_form():
     assert ask().canonical() == expected
     assert ask(bytes=10**6, node_gbps=100.0, alpha_us="10").canonical() == expected
     assert ask(node_gbps=Decimal("12.5")).canonical()["node_gbps"] == 12.5
+    chosen = ask(families=["Torus", "BiRing", "Torus"], max_steps=9).canonical()
+    assert chosen == {**expected, "families": ["BiRing", "Torus"], "max_steps": 9}
 
 
 @given(st.floats(1e-6, 1e9) | st.decimals(Decimal("0.000001"), 10**9, allow_nan=False))
