@@ -16,7 +16,8 @@ from math import isqrt
 
 from synth import build as recipes
 from synth.bases import FAMILIES
-from synth.cost import Cost, optimal_bandwidth
+from synth.cost import Cost, Links, optimal_bandwidth
+from synth.discovery.sampled import sampled
 from synth.errors import ClaimBroken
 from synth.measure import at_least, measure_both
 from synth.orbits import representatives
@@ -80,10 +81,14 @@ class Wanted:
 
 
 class Catalogue:
-    """Candidates by (nodes, degree), computed once each, within what is wanted."""
+    """Candidates by (nodes, degree), computed once each, within what is wanted.
 
-    def __init__(self, wanted: Wanted) -> None:
+    ``nodes`` and ``degree`` are those of the question, around which more is tried.
+    """
+
+    def __init__(self, wanted: Wanted, nodes: int, degree: int) -> None:
         self._wanted = wanted
+        self._nodes, self._degree = nodes, degree
         self._families = [
             family
             for family in FAMILIES
@@ -91,6 +96,10 @@ class Catalogue:
         ]
         self._fronts: dict[tuple[int, int, bool], tuple[Candidate, ...]] = {}
         self._balanced: dict[tuple[int, int], Candidate | None] = {}
+
+    def asked(self) -> tuple[Candidate, ...]:
+        """Return the undominated candidates of the size of the question."""
+        return self.front(self._nodes, self._degree)
 
     def front(
         self, nodes: int, degree: int, *, parallel: bool | None = None
@@ -105,6 +114,7 @@ class Catalogue:
             recipes_there = [*self._bases(*key), *self._line_graphs(nodes, degree)]
             recipes_there += self._degree_expansions(*key)
             recipes_there += self._bidirected(nodes, degree)
+            recipes_there += self._sampled(nodes, degree)
             fitting = [one for one in dict.fromkeys(recipes_there) if self._fits(one, key)]
             self._fronts[key] = self._best(fitting, self._balance(nodes, degree))
         return self._fronts[key]
@@ -160,6 +170,13 @@ class Catalogue:
             for base in self.front(nodes // factor, degree // factor, parallel=parallel):
                 yield DegreeExpansion(factor, base.recipe)
 
+    def _sampled(self, nodes: int, degree: int) -> Iterator[Recipe]:
+        """Yield what a short search finds, at the size asked for and one line graph below."""
+        near = nodes in (self._nodes, self._nodes // degree) and degree == self._degree
+        if near and (self._wanted.families is None or "Cayley" in self._wanted.families):
+            links = Links.BIDIRECTIONAL if self._wanted.bidirectional else Links.UNIDIRECTIONAL
+            yield from sampled(nodes, degree, links)
+
     def _bidirected(self, nodes: int, degree: int) -> Iterator[Recipe]:
         """Yield one-way graphs of half the degree with a partner for every link."""
         if self._wanted.bidirectional and degree % 2 == 0:
@@ -169,7 +186,8 @@ class Catalogue:
 
     @cached_property
     def _one_way(self) -> "Catalogue":
-        return Catalogue(replace(self._wanted, bidirectional=False))
+        wanted = replace(self._wanted, bidirectional=False)
+        return Catalogue(wanted, self._nodes, self._degree // 2)
 
     def _balance(self, nodes: int, degree: int) -> Candidate | None:
         """Return the candidate of optimal bandwidth with the fewest steps, by claims alone.

@@ -157,13 +157,17 @@ class MatrixExtension:
         size, k = self._vectors, len(self.matrix)
         weights = self.m ** np.arange(k - 1, -1, -1)
         vectors = np.arange(size)[:, None] // weights % self.m
-        moved = vectors[element % size]
-        parts, by = [], np.array(self.matrix)
-        for i in range(self.a):
-            sums = (vectors + moved) % self.m @ weights
-            parts.append(sums + size * ((i + element // size) % self.a))
-            moved = by @ moved % self.m
-        return np.concatenate(parts)
+        moved = self._powers @ vectors[element % size] % self.m
+        sums = (vectors + moved[:, None]) % self.m @ weights
+        return (sums + size * ((np.arange(self.a) + element // size) % self.a)[:, None]).ravel()
+
+    @cached_property
+    def _powers(self) -> Elements:
+        """(a, k, k): the powers of the matrix, by exponent below a."""
+        powers = [np.eye(len(self.matrix), dtype=np.int64)]
+        for _ in range(self.a - 1):
+            powers.append(powers[-1] @ np.array(self.matrix) % self.m)
+        return np.stack(powers)
 
 
 @dataclass(frozen=True)

@@ -137,7 +137,7 @@ def frontier(
         )
     chosen = None if families is None else _known(families)
     wanted = Wanted(links is Links.BIDIRECTIONAL, parallel_links, vertex_transitive, chosen)
-    measured = [_measured(one) for one in Catalogue(wanted).front(nodes, degree)]
+    measured = [_measured(one) for one in Catalogue(wanted, nodes, degree).asked()]
     if not measured:
         field = "vertex_transitive" if families is None else "families"
         raise ImpossibleRequest(field, "must leave some topology of this size; none is known")

@@ -50,7 +50,7 @@ def anneal(
         ``partner`` is the arc the other way, which may be the arc itself; in one-way
         graphs it is -1.
     involutions : array
-        The elements of order 2, for arcs that are their own partners.
+        Selected elements of order 2, for arcs that are their own partners.
     limit : int
         The wished number of steps.
     heat : float
@@ -72,7 +72,7 @@ def anneal(
         if two_way:
             moved = _move_both_ways(head, shift, partner, involutions, inverse, work)
         else:
-            moved = _move(head, shift, len(product), work)
+            moved = _move(head, shift, len(inverse), work)
         if moved:
             evaluated += 1
             tried = _energy(
@@ -102,7 +102,7 @@ def _energy(
     best_shift: Any,
 ) -> int:
     vertices, degree = work.before.shape
-    optimum = (vertices * len(product) - 1) * UNIT // degree
+    optimum = (vertices * product.shape[1] - 1) * UNIT // degree
     steps, load, mean, late = evaluate(head, shift, product, inverse, False, limit, work)
     if two_way:
         load, mean, late = 2 * load, 2 * mean, 2 * late
@@ -122,19 +122,19 @@ def _energy(
 
 
 @njit(cache=True, nogil=True)
-def _move(head: Any, shift: Any, group: int, work: Any) -> bool:
+def _move(head: Any, shift: Any, voltages: int, work: Any) -> bool:
     """Change a one-way lift; return False if that made a loop or parallel links."""
     vertices, degree = work.before.shape
     arc = np.random.randint(vertices * degree)
-    if group > 1 and (vertices == 1 or np.random.random() < 0.5):
-        shift[arc] = np.random.randint(group)
+    if voltages > 1 and (vertices == 1 or np.random.random() < 0.5):
+        shift[arc] = np.random.randint(voltages)
         return _proper(arc, head, shift, degree)
     other = np.random.randint(vertices * degree)
     if head[arc] == head[other]:
         return False
     head[arc], head[other] = head[other], head[arc]
-    if group > 1 and np.random.random() < 0.5:
-        shift[arc] = np.random.randint(group)
+    if voltages > 1 and np.random.random() < 0.5:
+        shift[arc] = np.random.randint(voltages)
     return _proper(arc, head, shift, degree) and _proper(other, head, shift, degree)
 
 
@@ -156,10 +156,9 @@ def _move_both_ways(
 ) -> bool:
     """Change a two-way lift; return False if that made a loop or parallel links."""
     vertices, degree = work.before.shape
-    group = len(inverse)
     arc = np.random.randint(vertices * degree)
     mate = partner[arc]
-    if group > 1 and np.random.random() < 0.5:
+    if len(inverse) > 1 and np.random.random() < 0.5:
         return _join(arc, mate, -1, head, shift, partner, involutions, inverse, degree)
     other = np.random.randint(vertices * degree)
     if other in (arc, mate):

@@ -59,15 +59,17 @@ def evaluate(
 ) -> tuple[int, int, int, int]:
     """Return (steps, load, mean load, late) of the lift or of its transpose.
 
-    Arc s d + j leaves vertex s for ``head[s d + j]`` with voltage ``shift[s d + j]``;
-    ``product[g, x]`` is x g.  ``load`` is the sum over the steps of the largest load of a
-    link, ``mean load`` the sum of the largest at each destination on average over the
-    destinations, both in shards / `UNIT`; ``late`` counts the nodes farther than
-    ``limit`` from a destination or out of reach.  Steps are -1 if some node is out of
-    reach or too far.
+    Arc s d + j leaves vertex s for ``head[s d + j]`` with voltage ``shift[s d + j]``.
+    Voltages are numbers of a selection of elements, 0 that of the identity:
+    ``product[g, x]`` is x times the selected element g, ``inverse[g]`` selects its inverse.
+
+    ``load`` is the sum over the steps of the largest load of a link, ``mean load`` the sum
+    of the largest at each destination on average over the destinations, both in shards /
+    `UNIT`; ``late`` counts the nodes farther than ``limit`` from a destination or out of
+    reach.  Steps are -1 if some node is out of reach or too far.
     """
     vertices, degree = work.before.shape
-    group = len(product)
+    group = product.shape[1]
     _reverse(head, shift, inverse, backward, group, work)
     work.load[:] = 0
     longest, late, total = 0, 0, 0

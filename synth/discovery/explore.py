@@ -5,7 +5,6 @@ atlas held before; so a search that is stopped can go on from where it was.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -19,27 +18,18 @@ from synth.discovery.anneal import anneal
 from synth.discovery.atlas import Atlas, Entry, Search
 from synth.discovery.evaluate import MAX_DEGREE, MAX_STEPS, memory
 from synth.discovery.random_groups import random_group
+from synth.discovery.selection import Selection, select
 from synth.discovery.start import start
 from synth.errors import ImpossibleRequest
 from synth.groups import Group
 from synth.measure import measure_both
+from synth.orbits import representatives
 from synth.voltage import VoltageGraph
 
 __all__ = ["MAX_NODES", "Explorer", "explore", "sizes"]
 
 MAX_NODES = 4096
 _MAX_ARCS = 400
-_ROUND_MICROSECONDS = 400_000
-
-
-@dataclass(frozen=True, slots=True)
-class _Tables:
-    """A group as the kernels need it."""
-
-    group: Group
-    product: NDArray[np.uint16]
-    inverse: NDArray[np.int64]
-    involutions: NDArray[np.int64]
 
 
 class Explorer:
@@ -51,6 +41,10 @@ class Explorer:
         Size, links and seed.
     atlas : Atlas
         What is known; better entries are added, rounds counted.
+    microseconds : int
+        About how long a round takes; the moves that it makes follow from this alone.
+    most_vertices : int
+        Lifts of at most so many vertices are tried.
 
     Raises
     ------
@@ -58,10 +52,19 @@ class Explorer:
         The size is out of the range of the search, or no such graph exists.
     """
 
-    def __init__(self, search: Search, atlas: Atlas) -> None:
+    def __init__(
+        self,
+        search: Search,
+        atlas: Atlas,
+        *,
+        microseconds: int = 400_000,
+        most_vertices: int = MAX_NODES,
+    ) -> None:
         _require_searchable(search)
         self.search = search
         self.atlas = atlas
+        self._microseconds = microseconds
+        self._most_vertices = most_vertices
         self.bounds = lower_bound(search.nodes, search.degree, search.links)
 
     @property
@@ -85,13 +88,13 @@ class Explorer:
         self.atlas.rounds[search] = number + 1
         vertices = self._vertices(rng)
         group = random_group(search.nodes // vertices, rng, plain=vertices > 1)
-        tables = _tables(group)
+        selection = select(group, rng)
         two_way = search.links is Links.BIDIRECTIONAL
-        begun = start(group.order, vertices, search.degree, two_way, tables.inverse, rng)
+        begun = start(vertices, search.degree, two_way, selection, rng)
         if begun is None:
             return []
         found = []
-        for graph in self._annealed(tables, vertices, begun, rng):
+        for graph in self._annealed(group, selection, vertices, begun, rng):
             entry = self._measured(graph, f"seed {search.seed} round {number}")
             if self._improves(entry) and self.atlas.add(entry):
                 found.append(entry)
@@ -100,7 +103,7 @@ class Explorer:
     def _vertices(self, rng: Generator) -> int:
         """Choose the number of vertices: a Cayley digraph half of the time."""
         nodes, degree = self.search.nodes, self.search.degree
-        most = min(nodes, _MAX_ARCS // degree)
+        most = min(nodes, _MAX_ARCS // degree, self._most_vertices)
         several = [n for n in range(2, most + 1) if nodes % n == 0]
         if not several or rng.random() < 0.5:
             return 1
@@ -109,7 +112,8 @@ class Explorer:
 
     def _annealed(
         self,
-        tables: _Tables,
+        group: Group,
+        selection: Selection,
         vertices: int,
         begun: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
         rng: Generator,
@@ -121,17 +125,17 @@ class Explorer:
         before = best_load.copy()
         best_head, best_shift = np.zeros((2, MAX_STEPS, arcs), np.int64)
         anneal(
-            head, shift, partner, tables.involutions, tables.product, tables.inverse,
+            head, shift, partner, selection.involutions, selection.product, selection.inverse,
             self._wished(rng), self._tries(vertices), float(rng.choice([0.25, 1.0, 3.0])),
             int(rng.integers(2**31)), memory(self.search.nodes, vertices, self.search.degree),
             best_load, best_head, best_shift,
         )  # fmt: skip
         return [
             VoltageGraph(
-                tables.group,
+                group,
                 vertices,
                 tuple(best_head[steps].tolist()),
-                tuple(best_shift[steps].tolist()),
+                tuple(selection.elements[best_shift[steps]].tolist()),
             )
             for steps in np.flatnonzero(best_load < before)
         ]
@@ -161,12 +165,12 @@ class Explorer:
         directions = 1 if self.search.links is Links.BIDIRECTIONAL else 2
         tables = (self.bounds.steps + 2) * (degree << degree) * 7e-4
         microseconds = directions * vertices * (nodes * degree * 3.5e-3 + tables) + 0.2
-        return int(np.clip(_ROUND_MICROSECONDS / microseconds, 200, 300_000))
+        return int(np.clip(self._microseconds / microseconds, 200, 300_000))
 
     def _measured(self, graph: VoltageGraph, found: str) -> Entry:
-        """Return the entry of a lift, its costs measured over all destinations."""
+        """Return the entry of a lift, its costs measured at a node over each vertex."""
         recipe = recipe_of(graph)
-        cost, transpose = measure_both(build(recipe))
+        cost, transpose = measure_both(build(recipe), representatives(recipe))
         links = Links.BIDIRECTIONAL if graph.bidirectional else Links.UNIDIRECTIONAL
         size = (self.search.nodes, self.search.degree, links)
         return Entry(*size, cost, transpose, str(recipe), found)
@@ -235,15 +239,6 @@ def sizes(nodes: Iterable[int], degrees: Iterable[int], links: Links, seed: int)
     if not found:
         raise refused or ImpossibleRequest("nodes", "must name some size")
     return found
-
-
-def _tables(group: Group) -> _Tables:
-    order = group.order
-    product = np.stack([group.right(element) for element in range(order)]).astype(np.uint16)
-    # x g = 0 at x, the inverse of g.
-    back = np.argmin(product, axis=1).astype(np.int64)
-    elements = np.arange(order)
-    return _Tables(group, product, back, elements[(back == elements) & (elements > 0)])
 
 
 def _require_searchable(search: Search) -> None:

@@ -4,6 +4,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from synth.discovery.selection import Selection
+
 __all__ = ["start"]
 
 _ATTEMPTS = 50
@@ -11,17 +13,17 @@ Integers = NDArray[np.int64]
 
 
 def start(
-    order: int, vertices: int, degree: int, two_way: bool, inverse: Integers, rng: Generator
+    vertices: int, degree: int, two_way: bool, selection: Selection, rng: Generator
 ) -> tuple[Integers, Integers, Integers] | None:
     """Return heads, voltages and partners of arcs without loops or parallel links.
 
-    ``inverse`` is that of every element of the group.  None if some attempts found none.
+    Voltages are numbers in the selection.  None if some attempts found none.
     """
     for _ in range(_ATTEMPTS):
         head, partner = _two_way(vertices, degree) if two_way else _one_way(vertices, degree)
         shift = np.zeros(len(head), np.int64)
         if all(
-            _choose(arc, head, shift, partner, order, inverse, degree, rng)
+            _choose(arc, head, shift, partner, selection, degree, rng)
             for arc in range(len(head))
             if partner[arc] < 0 or arc <= partner[arc]
         ):
@@ -60,17 +62,15 @@ def _choose(
     head: Integers,
     shift: Integers,
     partner: Integers,
-    order: int,
-    inverse: Integers,
+    selection: Selection,
     degree: int,
     rng: Generator,
 ) -> bool:
     """Give an arc and its partner a voltage at random; return whether one fits."""
-    tail, mate = arc // degree, partner[arc]
-    for _ in range(_ATTEMPTS):
-        voltage = int(rng.integers(order))
-        if mate == arc and inverse[voltage] != voltage:
-            continue
+    tail, mate, inverse = arc // degree, partner[arc], selection.inverse
+    offered = selection.involutions if mate == arc else np.arange(len(inverse))
+    for _ in range(_ATTEMPTS if len(offered) else 0):
+        voltage = int(rng.choice(offered))
         shift[arc] = voltage
         ends = [arc] if mate in (-1, arc) else [arc, mate]
         if mate >= 0:

@@ -16,9 +16,10 @@ from synth.discovery.atlas import Atlas, Entry, Search, bundled, merged
 from synth.discovery.evaluate import MAX_STEPS, UNIT, evaluate, memory
 from synth.discovery.explore import Explorer, explore, sizes
 from synth.discovery.random_groups import random_group
+from synth.discovery.selection import select
 from synth.discovery.start import start
 from synth.errors import ImpossibleRequest, InvalidAtlas
-from synth.groups import Metacyclic
+from synth.groups import Alternating, Metacyclic
 from synth.measure import measure, measure_both
 from synth.voltage import VoltageGraph
 from tests.cost_oracles import broadcast_cost
@@ -26,9 +27,9 @@ from tests.cost_oracles import broadcast_cost
 ONE_WAY, TWO_WAY = Links.UNIDIRECTIONAL, Links.BIDIRECTIONAL
 
 
-def tables(group):
-    product = np.stack([group.right(element) for element in range(group.order)])
-    return product.astype(np.uint16), np.argmin(product, axis=1).astype(np.int64)
+def start_over(group, vertices, degree, two_way, rng):
+    selection = select(group, rng)
+    return selection, start(vertices, degree, two_way, selection, rng)
 
 
 @st.composite
@@ -39,7 +40,7 @@ def lifts(draw: st.DrawFn) -> VoltageGraph:
     degree = draw(st.integers(2, 4))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     group = random_group(order, rng, plain=vertices > 1)
-    begun = start(order, vertices, degree, two_way, tables(group)[1], rng)
+    _, begun = start_over(group, vertices, degree, two_way, rng)
     if begun is None:
         return draw(st.nothing())
     head, shift, _ = begun
@@ -50,11 +51,13 @@ def lifts(draw: st.DrawFn) -> VoltageGraph:
 @given(lifts())
 def test_one_destination_per_vertex_costs_what_all_destinations_cost(graph: VoltageGraph) -> None:
     topology = build(recipe_of(graph))
-    product, inverse = tables(graph.group)
+    every = select(graph.group, np.random.default_rng(0))
     work = memory(graph.nodes, graph.vertices, graph.degree)
     heads, voltages = np.array(graph.heads), np.array(graph.voltages)
     for backward, turned in ((False, topology), (True, topology.transpose())):
-        steps, load, _, late = evaluate(heads, voltages, product, inverse, backward, 2, work)
+        steps, load, _, late = evaluate(
+            heads, voltages, every.product, every.inverse, backward, 2, work
+        )
         expected = broadcast_cost(turned)
         assert Cost(steps, Fraction(load * graph.degree, UNIT * graph.nodes)) == expected
         distances = [len(_within(turned, node, 2)) for node in range(0, graph.nodes)]
@@ -70,6 +73,22 @@ def _within(topology, goal: int, radius: int) -> set[int]:
     return ball
 
 
+@pytest.mark.parametrize(
+    "group", [Metacyclic(16, 3, 4), Metacyclic(32, 15, 16), Metacyclic(257, 1, 1), Alternating(6)]
+)
+def test_a_selection_is_closed_under_inverses_and_knows_its_involutions(group) -> None:
+    chosen = select(group, np.random.default_rng(3))
+    assert chosen.elements[0] == 0
+    assert len(set(chosen.elements.tolist())) == len(chosen.elements)
+    assert (chosen.inverse[chosen.inverse] == np.arange(len(chosen.inverse))).all()
+    for number, element in enumerate(chosen.elements.tolist()):
+        assert (chosen.product[number] == group.right(element)).all()
+        assert chosen.product[number, chosen.elements[chosen.inverse[number]]] == 0
+        twice = chosen.product[number, element]
+        assert (number in chosen.involutions) == (twice == 0 and number > 0)
+    assert len(chosen.involutions) > 0 or group.order % 2
+
+
 @pytest.mark.parametrize("two_way", [False, True])
 @pytest.mark.parametrize(("vertices", "order"), [(1, 24), (4, 6), (12, 1)])
 def test_moves_keep_lifts_regular_simple_and_two_way(
@@ -77,17 +96,13 @@ def test_moves_keep_lifts_regular_simple_and_two_way(
 ) -> None:
     rng = np.random.default_rng(7)
     group = random_group(order, rng, plain=True)
-    product, inverse = tables(group)
-    elements = np.arange(order)
-    involutions = elements[(inverse == elements) & (elements > 0)]
-    begun = start(order, vertices, 4, two_way, inverse, rng)
+    every, begun = start_over(group, vertices, 4, two_way, rng)
     assert begun is not None
     best_load = np.full(MAX_STEPS, 2**62)
     best_head, best_shift = np.zeros((2, MAX_STEPS, vertices * 4), np.int64)
     evaluated = anneal(
-        *begun, involutions, product, inverse, 2, 2000, 1.0, 3, memory(24, vertices, 4)
-        if vertices * order == 24 else memory(vertices * order, vertices, 4),
-        best_load, best_head, best_shift,
+        *begun, every.involutions, every.product, every.inverse, 2, 2000, 1.0, 3,
+        memory(vertices * order, vertices, 4), best_load, best_head, best_shift,
     )  # fmt: skip
     assert evaluated > 200
     met = [s for s in range(MAX_STEPS) if best_load[s] < 2**62]

@@ -1,0 +1,51 @@
+"""A short search at sizes that the atlas does not have, when a frontier asks for them."""
+
+from functools import lru_cache
+
+from synth.cost import Links
+from synth.discovery.atlas import Atlas, Search, bundled
+from synth.discovery.evaluate import MAX_DEGREE
+from synth.discovery.explore import MAX_NODES, Explorer
+from synth.errors import ImpossibleRequest
+from synth.recipe import Base
+
+__all__ = ["sampled"]
+
+_LEAST_NODES = 24
+_ROUNDS = 5
+_MICROSECONDS = 50_000
+_MOST_VERTICES = 8
+
+
+@lru_cache(maxsize=4096)
+def sampled(nodes: int, degree: int, links: Links) -> tuple[Base, ...]:
+    """Return some good Cayley digraphs and lifts of this size, the same every time.
+
+    Nothing where the atlas has entries, or where the named families are as good.  The
+    number of moves is fixed; they take about a quarter of a second.
+
+    >>> [recipe.family for recipe in sampled(16, 4, Links.UNIDIRECTIONAL)]
+    []
+    """
+    known = [entry.links for entry in bundled().of_size(nodes, degree)]
+    two_way = links is Links.BIDIRECTIONAL
+    if (
+        links in known
+        or Links.BIDIRECTIONAL in known
+        or not _LEAST_NODES <= nodes <= MAX_NODES
+        or not 2 + two_way <= degree <= MAX_DEGREE
+    ):
+        return ()
+    try:
+        explorer = Explorer(
+            Search(nodes, degree, links, 0),
+            Atlas(),
+            microseconds=_MICROSECONDS,
+            most_vertices=_MOST_VERTICES,
+        )
+    except ImpossibleRequest:
+        return ()
+    for _ in range(_ROUNDS):
+        if not explorer.done:
+            explorer.round()
+    return tuple(entry.base for entry in explorer.atlas)
