@@ -61,7 +61,7 @@ def search_memory(nodes: int) -> Search:
 def towards(links: Any, goal: int, found: Any) -> int:
     """Search backwards from ``goal``; fill ``found`` and return the longest distance.
 
-    Every node must reach the goal.  O(links).
+    ``level[steps + 1]`` is the number of nodes that reach the goal.  O(links).
     """
     distance, mask, order, level = found.distance, found.mask, found.order, found.level
     nodes = len(links.start) - 1

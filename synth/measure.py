@@ -140,6 +140,8 @@ def step_loads(topology: Topology, goals: Positions | None = None) -> tuple[Frac
     (Fraction(1, 1), Fraction(1, 1))
     """
     _require_measurable(topology)
+    if topology.node_count < 2 or len(topology.sources) == 0:
+        topology.require_connected()
     links = in_links(topology, whole_capacities(topology))
     nodes = topology.node_count
     goals = np.arange(nodes) if goals is None else np.asarray(goals, np.int64)
@@ -173,6 +175,8 @@ def step_loads(topology: Topology, goals: Positions | None = None) -> tuple[Frac
     else:
         with ThreadPoolExecutor(workers) as pool:
             parts = list(pool.map(run, pieces))
+    if min(part[0] for part in parts) < 0:
+        topology.require_connected()
     steps = max(part[0] for part in parts)
     return tuple(
         max(Fraction(int(top[t]), int(bottom[t])) for _, top, bottom in parts)
@@ -207,6 +211,7 @@ def distance_profile(topology: Topology, node: int) -> tuple[int, ...]:
     (1, 1, 1)
     """
     _require_measurable(topology)
+    topology.require_connected()
     found = search_memory(topology.node_count)
     steps = towards(in_links(topology, whole_capacities(topology)), node, found)
     return tuple(np.diff(found.level[1 : steps + 2]).tolist())
@@ -226,8 +231,7 @@ def _require_measurable(topology: Topology) -> None:
         raise NotMeasurable(
             "/nodes", "must hold no switches: this cost is of direct links; see the optimum"
         )
-    topology.require_connected()
-    if topology.in_degrees.max() > MAX_DEGREE:
+    if topology.in_degrees.max(initial=0) > MAX_DEGREE:
         raise NotMeasurable("/links", f"at most {MAX_DEGREE} links may enter a node")
 
 

@@ -32,7 +32,8 @@ def measure_range(
     """Raise the largest load of every step by the destinations ``goals``.
 
     ``numerators[t] / denominators[t]`` is the largest load of step t so far, in shards
-    per unit of capacity; returns the longest distance met.  ``masks`` and ``counts``
+    per unit of capacity; returns the longest distance met, or -1 if some node does not
+    reach a destination.  ``masks`` and ``counts``
     have one entry per node.  ``table``, all zero, has 2 ** degree entries for the largest
     degree up to `MAX_COUNTED_DEGREE`, which may be that of other nodes than the widest;
     ``weight`` as many for degrees up to `MAX_TABLE_DEGREE`.
@@ -40,6 +41,8 @@ def measure_range(
     longest, weighed = 0, -1
     for goal in goals:
         steps = towards(links, goal, found)
+        if found.level[steps + 1] < len(links.start) - 1:
+            return -1
         longest = max(longest, steps)
         start = links.start[goal]
         degree = links.start[goal + 1] - start
