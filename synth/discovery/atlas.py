@@ -95,6 +95,13 @@ class Atlas:
         """Return the entries of exactly this size, one-way and two-way."""
         return tuple(self._entries.get((nodes, degree), ()))
 
+    def searched(self, nodes: int, degree: int, links: Links) -> bool:
+        """Return whether this size was searched, with or without finds worth keeping."""
+        return any(
+            (search.nodes, search.degree, search.links) == (nodes, degree, links)
+            for search in self.rounds
+        )
+
     def entry(self, recipe: Base) -> Entry | None:
         """Return the entry of this very recipe."""
         return self._by_recipe.get(str(recipe))

@@ -21,17 +21,15 @@ _MOST_VERTICES = 8
 def sampled(nodes: int, degree: int, links: Links) -> tuple[Base, ...]:
     """Return some good Cayley digraphs and lifts of this size, the same every time.
 
-    Nothing where the atlas has entries, or where the named families are as good.  The
-    number of moves is fixed; they take about a quarter of a second.
+    Nothing at sizes that were searched for the atlas, which has what was found.  The number
+    of moves is fixed; they take about a quarter of a second.
 
     >>> [recipe.family for recipe in sampled(16, 4, Links.UNIDIRECTIONAL)]
     []
     """
-    known = [entry.links for entry in bundled().of_size(nodes, degree)]
     two_way = links is Links.BIDIRECTIONAL
     if (
-        links in known
-        or Links.BIDIRECTIONAL in known
+        bundled().searched(nodes, degree, links)
         or not _LEAST_NODES <= nodes <= MAX_NODES
         or not 2 + two_way <= degree <= MAX_DEGREE
     ):
