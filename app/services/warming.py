@@ -11,11 +11,16 @@ def warm() -> None:
     from schedules.model import Collective
     from schedules.verify import require_valid, step_cost
     from synth.build import build
+    from synth.cost import Links
     from synth.fabrics import fabric
     from synth.recipe import parse
     from synth.search import frontier
 
     frontier(12, 4)
+    # Sizes that no atlas has: the search for bases, of one way and of two.
+    for links in Links:
+        frontier(130, 3, links)
+        frontier(40, 12, links)
     for topology in (build(parse("BiRing(5)")), build(parse("Kautz(2, 2)"))):
         schedule = make(topology, Collective.ALLREDUCE, "bfb")
         require_valid(schedule, topology)

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from importlib.resources import files
 from pathlib import Path
 
 from synth.cost import Cost, Links
@@ -26,6 +25,8 @@ __all__ = ["Atlas", "Entry", "Search", "bundled"]
 
 HEADER = "topoloom atlas 1"
 MAX_BYTES = 64 * 2**20
+BUNDLED = Path(__file__).with_name("atlas.tsv")
+"""The atlas that comes with the package."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,8 +219,7 @@ def _line(*fields: object) -> str:
 @lru_cache(maxsize=1)
 def bundled() -> Atlas:
     """Return the atlas that comes with the package; it is read once."""
-    text = files("synth.discovery").joinpath("atlas.tsv").read_text("utf-8")
-    return Atlas.read(text, "atlas.tsv")
+    return Atlas.load(BUNDLED)
 
 
 def merged(atlases: Iterable[Atlas]) -> Atlas:

@@ -8,11 +8,10 @@ smaller bases or other entries are as good.
 """
 
 import argparse
-from importlib.resources import as_file, files
 from pathlib import Path
 
 from synth.cost import Links
-from synth.discovery.atlas import Atlas, bundled, merged
+from synth.discovery.atlas import BUNDLED, Atlas, bundled, merged
 from synth.search import frontier
 
 __all__ = ["curate"]
@@ -45,8 +44,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("finds", nargs="*", type=Path)
     arguments = parser.parse_args()
-    with as_file(files("synth.discovery").joinpath("atlas.tsv")) as path:
-        before, after = curate(path, arguments.finds)
+    before, after = curate(BUNDLED, arguments.finds)
     print(f"{before} entries, {after} of use")
 
 

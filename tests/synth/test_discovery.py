@@ -13,6 +13,7 @@ from synth.build import build
 from synth.cost import Cost, Links
 from synth.discovery.anneal import anneal
 from synth.discovery.atlas import Atlas, Entry, Search, bundled, merged
+from synth.discovery.curate import curate
 from synth.discovery.evaluate import MAX_STEPS, UNIT, evaluate, memory
 from synth.discovery.explore import Explorer, explore, sizes
 from synth.discovery.random_groups import random_group
@@ -244,6 +245,31 @@ def test_every_bundled_base_costs_what_the_atlas_says(size: tuple[int, int]) -> 
         assert (measure(topology), measure(topology.transpose())) == (one.cost, one.transpose)
         if one.links is TWO_WAY:
             assert topology.transpose() == topology
+
+
+def test_curating_keeps_what_the_frontier_uses_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = Atlas()
+    before.add(
+        Entry(12, 4, ONE_WAY, *[Cost(2, Fraction(1))] * 2, "Cayley(12, 1, 1, 1, 2, 3, 6)", "x")
+    )
+    good = next(e for e in bundled().of_size(128, 4) if e.cost == Cost(4, Fraction(127, 128)))
+    finds = Atlas()
+    finds.add(good)
+    finds.rounds[Search(128, 4, ONE_WAY, 9)] = 2
+    finds.save(tmp_path / "finds.tsv")
+    path = tmp_path / "atlas.tsv"
+    before.save(path)
+    monkeypatch.setattr("synth.discovery.atlas.BUNDLED", path)
+    bundled.cache_clear()
+    try:
+        assert curate(path, [tmp_path / "finds.tsv"]) == (2, 1)
+        assert list(Atlas.load(path)) == [good]
+        assert Atlas.load(path).rounds == finds.rounds
+    finally:
+        monkeypatch.undo()
+        bundled.cache_clear()
 
 
 def test_a_lift_over_a_group_of_one_element_is_a_plain_digraph() -> None:
