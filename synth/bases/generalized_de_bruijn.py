@@ -1,7 +1,6 @@
 """Generalized de Bruijn digraphs, as published and with their loops put to use."""
 
-from collections.abc import Iterator
-from math import gcd
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +61,12 @@ class GeneralizedDeBruijn(Family):
         """Two values of a agree mod n, other than 0 and n = d - 1, which give loops."""
         d, n = arguments
         return d > n + 1
+
+    def representatives(self, arguments: Arguments) -> Sequence[int]:
+        """Return one of each orbit of x -> -1 - x and x -> x + c with (d - 1) c = 0, all mod n."""
+        d, n = arguments
+        period = n // gcd(d - 1, n)
+        return [x for x in range(period) if x <= (-1 - x) % period]
 
     def regular(self, arguments: Arguments) -> bool:
         """No node has more loops than another."""

@@ -1,6 +1,6 @@
 """Generalized Kautz digraphs, as published and with their loops put to use."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import gcd
 
 import numpy as np
@@ -60,6 +60,12 @@ class GeneralizedKautz(Family):
         """Two values of a agree mod n."""
         d, n = arguments
         return d > n
+
+    def representatives(self, arguments: Arguments) -> Sequence[int]:
+        """Return one of each orbit of x -> -1 - x and x -> x + c with (d + 1) c = 0, all mod n."""
+        d, n = arguments
+        period = n // gcd(d + 1, n)
+        return [x for x in range(period) if x <= (-1 - x) % period]
 
     def regular(self, arguments: Arguments) -> bool:
         """No node has more loops than another."""
