@@ -261,6 +261,15 @@ def discover(
 
 
 @app.command()
+def families() -> None:
+    """List the families of bases that recipes are made of."""
+    from synth.bases import FAMILIES
+
+    for member in FAMILIES:
+        typer.echo(f"{member.name}({', '.join(member.parameters)}): {member.title}")
+
+
+@app.command()
 def fabrics() -> None:
     """List the fabrics that are known by name."""
     from synth.fabrics import FABRICS

@@ -115,7 +115,7 @@ def _show(atlas: Atlas, wanted: list[Search], rounds: int) -> None:
     for entry in atlas:
         if (entry.nodes, entry.degree, entry.links) in asked:
             print(_line(entry))
-    Console(stderr=True).print(f"{rounds} rounds")
+    Console(stderr=True).print(f"rounds: {rounds}")
 
 
 def _line(entry: Entry) -> str:

@@ -1,6 +1,7 @@
 """Generalized de Bruijn digraphs, as published and with their loops put to use."""
 
 from collections.abc import Iterator, Sequence
+from math import gcd
 
 import numpy as np
 from numpy.typing import NDArray
