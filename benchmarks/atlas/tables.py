@@ -37,8 +37,8 @@ beaten by another has the better transpose.
 
 Every cost is measured on the graph that the recipe builds; where automorphisms of the graph are
 proved, one destination stands for all that they take to each other. What theorems promise chooses
-what is built and is never printed: a graph that measures other than its theorem stops the run. The frontier is
-that of the catalogue; where no {MARK} stands, better topologies may exist.
+what is built and is never printed: a graph that measures other than its theorem stops the run. The
+frontier is that of the catalogue; where no {MARK} stands, better topologies may exist.
 
 ![least steps found, and the bound, over N](images/{STEPS})
 
