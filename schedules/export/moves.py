@@ -48,6 +48,7 @@ __all__ = [
     "transfers",
 ]
 
+MOVED = (Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE)
 MAX_CELLS = 1 << 27
 MAX_MESSAGES = 1 << 18
 
@@ -134,8 +135,10 @@ def transfers(schedule: Schedule, ranks: tuple[NodeId, ...]) -> tuple[int, list[
     Raises
     ------
     NotExportable
-        The chunks on all GPUs are too many to follow.
+        It is another collective than these are made for, or the chunks on all GPUs are
+        too many to follow.
     """
+    _require_plain(schedule)
     parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
     chunks = chunks_per_shard(schedule)
     cells = len(ranks) ** 2 * chunks
@@ -164,6 +167,19 @@ def chunks_per_shard(schedule: Schedule) -> int:
     """
     parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
     return lcm(*(total // grain for total, grain in map(_grain, parts)))
+
+
+def _require_plain(schedule: Schedule) -> None:
+    """Raise unless it is one of the collectives that moves are made for.
+
+    Raises
+    ------
+    NotExportable
+        It is another.
+    """
+    if schedule.collective not in MOVED:
+        names = ", ".join(MOVED)
+        raise NotExportable("/collective", f"must be one of {names} for this format")
 
 
 def _grain(part: StepSchedule | TreeSchedule) -> tuple[int, int]:

@@ -99,9 +99,10 @@ def parse(text: str) -> Program:
     schedules.errors.InvalidProgram: /name: must be a text
     """
     try:
-        top = Fields.of(json.loads(text), "")
+        document = json.loads(text)
     except (ValueError, RecursionError):
         raise InvalidProgram("", "must be JSON") from None
+    top = Fields.of(document, "")
     name = top.text("name")
     names = {name: collective for collective, name in COLLECTIVES.items()}
     collective = names[top.choice("collective", tuple(names))]
