@@ -173,15 +173,30 @@ def schedule(
     trees_per_root: Annotated[
         int | None, typer.Option(help="forestcoll: trees that each shard is cut into")
     ] = None,
-    form: Annotated[str, typer.Option("--format", help="json or msccl-xml")] = "json",
+    form: Annotated[
+        str,
+        typer.Option("--format", help="json, msccl-xml, mscclpp-json, chakra-et, dot or graphml"),
+    ] = "json",
     dialect: Annotated[str | None, typer.Option(help="dialect of MSCCL XML")] = None,
+    inplace: Annotated[
+        bool | None,
+        typer.Option("--inplace", help="msccl-xml, mscclpp-json: for calls in place"),
+    ] = None,
+    ranks_per_node: Annotated[
+        int | None, typer.Option(help="mscclpp-json: ranks of one machine")
+    ] = None,
+    size: Annotated[
+        str | None, typer.Option("--bytes", help="chakra-et: size of the data, such as 1MiB")
+    ] = None,
     out: Out = None,
 ) -> None:
     """Generate a schedule, verify it, and write it."""
-    from app.schemas import ScheduleRequest
+    from app.schemas import ExportRequest, ScheduleRequest
     from app.services import schedules
 
-    schedules.require_available(form, dialect)
+    given = _given(dialect=dialect, inplace=inplace, ranks_per_node=ranks_per_node, bytes=size)
+    options = schedules.Options(**ExportRequest.model_validate(given).model_dump())
+    schedules.require_options(form, options)
     with opened() as context:
         asked: dict[str, Any] = {
             "topology": source_of(source, context),
@@ -190,23 +205,35 @@ def schedule(
         chosen = {"algorithm": algorithm, "trees_per_root": trees_per_root}
         asked |= {name: value for name, value in chosen.items() if value is not None}
         artefact = schedules.create(context, ScheduleRequest.model_validate(asked))
-        pieces = schedules.export(context, artefact, form, dialect)
-        write(pieces, out, f"verified {collective} schedule by {artefact.summary['algorithm']}")
+        exported = schedules.export(context, artefact, form, options)
+        write(exported, out, f"verified {collective} schedule by {artefact.summary['algorithm']}")
 
 
 @app.command()
 def verify(
-    schedule: Annotated[Path, typer.Argument(metavar="SCHEDULE", help="schedule/1 file")],
+    schedule: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SCHEDULE", help="schedule/1, MSCCL XML, MSCCL++ JSON or Chakra traces"
+        ),
+    ],
     topology: Annotated[str, typer.Option(help="topology/1 file, recipe or fabric's name")],
+    dialect: Annotated[str | None, typer.Option(help="dialect of MSCCL XML")] = None,
 ) -> None:
     """Check a schedule against a topology, independently of how it was made."""
+    from app.exported import exported_files
     from app.files import read_json
     from app.services import schedules, topologies
 
     with opened() as context:
         loaded = topologies.load(context, source_of(topology, context))
-        document = read_json(schedule, context.settings)
-    found = schedules.check(document, loaded.topology)
+        form, files = exported_files(schedule, context.settings)
+        if dialect is not None:
+            schedules.require_options(form, schedules.Options(dialect=dialect))
+        if form == "json":
+            found = schedules.check(read_json(schedule, context.settings), loaded.topology)
+        else:
+            found = schedules.check_exported(form, files, loaded.topology, dialect)
     for violation in found:
         typer.echo(violation)
     if found:

@@ -24,7 +24,9 @@ from pydantic import (
 )
 
 __all__ = [
+    "Bytes",
     "DesignRequest",
+    "ExportRequest",
     "FrontierRequest",
     "PatchPlanRequest",
     "ScheduleRequest",
@@ -235,6 +237,17 @@ class TopologySource(Request):
                 "must name the topology by exactly one of recipe, fabric, document, id"
             )
         return self
+
+
+class ExportRequest(Request):
+    """What may be said about the format that a schedule is written in."""
+
+    dialect: str | None = optional("dialect of MSCCL XML")
+    inplace: StrictBool | None = optional("for calls in place")
+    ranks_per_node: Annotated[StrictInt, Field(ge=1, le=10**6)] | None = optional(
+        "ranks of one machine"
+    )
+    bytes: Bytes | None = optional("size of the data")
 
 
 class ScheduleRequest(Request):

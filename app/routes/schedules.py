@@ -1,6 +1,7 @@
 """/v1/schedules: verified collective schedules."""
 
 import json
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
@@ -18,23 +19,34 @@ from app.deps import (
     list_route,
     representation,
 )
+from app.files import zipped
 from app.negotiation import negotiate
 from app.problems import responses
-from app.schemas import ScheduleRequest
+from app.schemas import Bytes, ScheduleRequest
 from app.services import schedules
 
 __all__ = ["router"]
 
 router = APIRouter(prefix="/v1/schedules", tags=["schedules"])
 
-MEDIA_TYPES = {"json": "application/json", "msccl-xml": "application/xml"}
+MEDIA_TYPES = {name: form.media_type for name, form in schedules.FORMATS.items()}
 
 FormatDep = Annotated[
-    Literal["json", "msccl-xml"] | None,
+    Literal["json", "msccl-xml", "mscclpp-json", "chakra-et", "dot", "graphml"] | None,
     Query(alias="format", description="representation; goes before the Accept header"),
 ]
 DialectDep = Annotated[
     str | None, Query(max_length=40, description="dialect of MSCCL XML, see the documentation")
+]
+InplaceDep = Annotated[
+    bool | None, Query(description="for programs: input and output of a call are one buffer")
+]
+RanksDep = Annotated[
+    int | None,
+    Query(alias="ranks_per_node", ge=1, le=10**6, description="MSCCL++: ranks of one machine"),
+]
+BytesDep = Annotated[
+    Bytes | None, Query(alias="bytes", description="Chakra: size of the data, such as 1MiB")
 ]
 
 
@@ -84,8 +96,8 @@ list_route(router, "schedule", "listSchedules", "schedules")
         200: {
             "description": "the schedule; large ones are streamed",
             "content": {
-                "application/json": {"schema": {"type": "object"}},
-                "application/xml": {"schema": {"type": "string"}},
+                media: {"schema": {"type": "object" if name == "json" else "string"}}
+                for name, media in MEDIA_TYPES.items()
             },
         },
         **responses(404, 406, 422, 503),
@@ -96,17 +108,31 @@ def read_schedule(
     context: ContextDep,
     form: FormatDep = None,
     dialect: DialectDep = None,
+    inplace: InplaceDep = None,
+    ranks_per_node: RanksDep = None,
+    size: BytesDep = None,
     accept: AcceptDep = None,
     if_none_match: IfNoneMatchDep = None,
 ) -> Response:
     """Return the schedule in the format asked for; schedule/1 by default."""
     artefact = context.read("schedule", id)
     form_ = negotiate(form, accept, MEDIA_TYPES)
-    schedules.require_available(form_, dialect)
+    options = schedules.Options(
+        dialect=dialect, inplace=inplace, ranks_per_node=ranks_per_node, bytes=size
+    )
+    schedules.require_options(form_, options)
+    variant = "-".join([form_, *(f"{name}={value}" for name, value in options.given.items())])
     return representation(
         artefact,
-        f"{form_}-{dialect}" if dialect else form_,
+        variant,
         MEDIA_TYPES[form_],
         if_none_match,
-        lambda: schedules.export(context, artefact, form_, dialect),
+        lambda: _content(schedules.export(context, artefact, form_, options)),
     )
+
+
+def _content(exported: Iterable[str] | schedules.Files) -> bytes | Iterable[str]:
+    """Return what is sent: several files are packed into one."""
+    if isinstance(exported, Mapping):
+        return zipped({f"schedule{name}": data for name, data in exported.items()})
+    return exported
