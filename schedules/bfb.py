@@ -19,7 +19,7 @@ from synth.cost import Cost
 from synth.measure import MAX_DEGREE, step_loads, whole_capacities
 from synth.topology import Topology
 
-__all__ = ["MAX_CHUNKS", "MAX_SENDS", "allgather", "cost"]
+__all__ = ["MAX_CHUNKS", "MAX_SENDS", "allgather", "cost", "parallel_index"]
 
 MAX_SENDS = 20_000_000
 MAX_CHUNKS = 1 << 24
@@ -173,7 +173,7 @@ def _by_step(
     topology: Topology, parts: Sequence[NDArray[np.int32]], steps: int
 ) -> tuple[NDArray[np.void], ...]:
     """Return one array of sends per step; within it sends keep their order."""
-    parallel = _place_among_parallel(topology)
+    parallel = parallel_index(topology)
     pieces: list[list[NDArray[np.void]]] = [[] for _ in range(steps)]
     for part in parts:
         rows = part[np.argsort(part[:, 0], kind="stable")]
@@ -188,8 +188,8 @@ def _by_step(
     return tuple(np.concatenate(some) for some in pieces)
 
 
-def _place_among_parallel(topology: Topology) -> NDArray[np.int32]:
-    """Return, by link, its index among its parallel links; NO_LINK where it has none."""
+def parallel_index(topology: Topology) -> NDArray[np.int32]:
+    """Return, by link, its index among its parallel links; `NO_LINK` where it has none."""
     sources, targets = topology.sources, topology.targets
     same = np.zeros(topology.link_count + 1, np.bool_)
     same[1:-1] = (np.diff(sources) == 0) & (np.diff(targets) == 0)
