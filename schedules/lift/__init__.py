@@ -15,7 +15,7 @@ from schedules.lift.sends import arrivals, finished, require_room
 from schedules.model import StepSchedule
 from schedules.verify import step_cost
 from synth.build import build, size
-from synth.cost import optimal_bandwidth
+from synth.cost import Claim, claim, claim_transpose, optimal_bandwidth
 from synth.errors import SynthError
 from synth.recipe import (
     Base,
@@ -29,7 +29,7 @@ from synth.recipe import (
 )
 from synth.topology import Topology
 
-__all__ = ["allgather", "allgather_on"]
+__all__ = ["allgather", "allgather_on", "claim_on"]
 
 
 def allgather(recipe: Recipe, *, transposed: bool = False) -> StepSchedule:
@@ -79,6 +79,7 @@ def allgather(recipe: Recipe, *, transposed: bool = False) -> StepSchedule:
     """
     nodes, _ = size(recipe)
     require_room(nodes * (nodes - 1))
+    _built(recipe, transposed).require_connected()
     return finished(_lifted(recipe, transposed), _built(recipe, transposed))
 
 
@@ -105,6 +106,25 @@ def allgather_on(topology: Topology) -> StepSchedule:
     ...
     schedules.errors.NoSchedule: /algorithm: lifted needs a topology that is named by its recipe
     """
+    recipe, transposed = _recipe_of(topology)
+    return allgather(recipe, transposed=transposed)
+
+
+def claim_on(topology: Topology) -> Claim | None:
+    """Return what is claimed of breadth-first broadcast on the topology, and kept by the lifted.
+
+    The lifted schedule costs as much where the claim is exact, and no more where it is not.
+    Domain and errors as `allgather_on`.
+
+    >>> claim_on(build(parse("LineGraph(1, Complete(4))")))
+    Claim(steps=2, bandwidth=Fraction(1, 1), exact=True)
+    """
+    recipe, transposed = _recipe_of(topology)
+    return claim_transpose(recipe) if transposed else claim(recipe)
+
+
+def _recipe_of(topology: Topology) -> tuple[Recipe, bool]:
+    """Return the recipe in the name of a topology, and whether it makes the transpose."""
     try:
         recipe = parse(topology.name)
         fits = size(recipe) == (topology.node_count, topology.degree)
@@ -114,9 +134,9 @@ def allgather_on(topology: Topology) -> StepSchedule:
             "/algorithm", "lifted needs a topology that is named by its recipe"
         ) from None
     if forward == topology:
-        return allgather(recipe)
+        return recipe, False
     if forward is not None and forward.transpose() == topology:
-        return allgather(recipe, transposed=True)
+        return recipe, True
     raise NoSchedule("/algorithm", "lifted needs the topology that the recipe in its name makes")
 
 

@@ -87,8 +87,8 @@ class _Factor(NamedTuple):
     weight: int
     """What one node of it counts in the number of a node of the product."""
     sends: list[NDArray[np.void]]
-    pairs: list[tuple[NDArray[np.int64], NDArray[np.int64]]]
-    """(rank, shard) that comes to it in the step; in step 0 each rank's own."""
+    pairs: list[tuple[NDArray[np.intp], ...]]
+    """(ranks, shards that come to them in the step); in step 0 each rank's own."""
     most: list[int]
     """Shards that come to one rank in the step, at most."""
 
@@ -144,7 +144,7 @@ def _factors(parts: Sequence[tuple[Topology, StepSchedule]]) -> list[_Factor]:
         weight //= graph.node_count
         came = arrivals(schedule).step
         pairs = [np.nonzero(came == step) for step in range(len(schedule.steps) + 1)]
-        most = [int(np.bincount(ranks, minlength=1).max()) for ranks, _ in pairs]
+        most = [int(np.bincount(ranks).max()) for ranks, _ in pairs]
         none = schedule.steps[0][:0]
         found = _Factor(
             graph.degree, schedule.chunks_per_shard, weight, [none, *schedule.steps], pairs, most

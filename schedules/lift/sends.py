@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from schedules.bfb import MAX_CHUNKS, MAX_SENDS
 from schedules.errors import TooLarge
-from schedules.model import COPY, NO_LINK, SEND, Collective, StepSchedule
+from schedules.model import COPY, SEND, Collective, StepSchedule
 from synth.topology import Topology
 
 __all__ = [
@@ -51,7 +51,7 @@ def sends(
 ) -> NDArray[np.void]:
     """Return copies as a flat array of dtype `SEND`; the columns are broadcast.
 
-    >>> sends(np.array([[0], [1]]), 2, np.array([3, 4]), 0, 1, NO_LINK)["shard"].tolist()
+    >>> sends(np.array([[0], [1]]), 2, np.array([3, 4]), 0, 1, -1)["shard"].tolist()
     [3, 4, 3, 4]
     """
     columns = (source, target, shard, first, count, link)

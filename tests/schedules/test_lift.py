@@ -109,13 +109,7 @@ def lifted(recipe, transposed=False):
 
 def require_claimed(recipe, transposed, cost):
     claimed = (claim_transpose if transposed else claim)(recipe)
-    if claimed is None:
-        return
-    if claimed.exact:
-        assert cost == claimed.cost
-    else:
-        assert cost.steps <= claimed.steps
-        assert cost.bandwidth <= claimed.bandwidth
+    assert claimed is None or claimed.covers(cost), (cost, claimed)
 
 
 @pytest.mark.parametrize("transposed", [False, True], ids=["forward", "transposed"])
@@ -196,7 +190,7 @@ def test_dimension_by_dimension_a_power_may_be_cheaper_than_breadth_first():
 def test_a_bidirected_graph_costs_no_more_than_its_halves_side_by_side(text):
     recipe = parse(text)
     topology = build(recipe)
-    nodes, degree = size(recipe.of)
+    _, degree = size(recipe.of)
     there, back = measure(build(recipe.of)), measure(build(recipe.of).transpose())
     _, _, cost = lifted(recipe)
     assert cost.steps == max(there.steps, back.steps)

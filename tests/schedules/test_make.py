@@ -37,7 +37,7 @@ TOPOLOGIES = {
 }
 UNSERVED = {"bfb": [UNEQUAL], "forestcoll": [], "lifted": [UNEQUAL, TOPOLOGIES["lopsided"]]}
 # What is not its own transpose.
-ONE_WAY = {name: TOPOLOGIES["lopsided"] for name in ALGORITHMS} | {"lifted": TOPOLOGIES["expanded"]}
+ONE_WAY = dict.fromkeys(ALGORITHMS, TOPOLOGIES["lopsided"]) | {"lifted": TOPOLOGIES["expanded"]}
 
 
 @pytest.mark.parametrize("topology", TOPOLOGIES.values(), ids=TOPOLOGIES)
