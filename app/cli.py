@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli_io import opened, show, source_of, write
+from app.cli_io import described, opened, show, source_of, write
 from app.complaints import explained
 
 __all__ = ["app", "main"]
@@ -169,10 +169,13 @@ def schedule(
     source: Source,
     collective: Collective,
     algorithm: Annotated[
-        str | None, typer.Option(help="bfb or forestcoll; left out, bfb where it applies")
+        str | None, typer.Option(help="bfb, forestcoll or lifted; left out, bfb where it applies")
     ] = None,
     trees_per_root: Annotated[
         int | None, typer.Option(help="forestcoll: trees that each shard is cut into")
+    ] = None,
+    max_chunks: Annotated[
+        int | None, typer.Option(help="bfb: cut each shard into at most so many chunks")
     ] = None,
     form: Annotated[str, typer.Option("--format", help="json or msccl-xml")] = "json",
     dialect: Annotated[str | None, typer.Option(help="dialect of MSCCL XML")] = None,
@@ -188,11 +191,10 @@ def schedule(
             "topology": source_of(source, context),
             "collective": collective,
         }
-        chosen = {"algorithm": algorithm, "trees_per_root": trees_per_root}
-        asked |= {name: value for name, value in chosen.items() if value is not None}
+        asked |= _given(algorithm=algorithm, trees_per_root=trees_per_root, max_chunks=max_chunks)
         artefact = schedules.create(context, ScheduleRequest.model_validate(asked))
         pieces = schedules.export(context, artefact, form, dialect)
-        write(pieces, out, f"verified {collective} schedule by {artefact.summary['algorithm']}")
+        write(pieces, out, described(artefact.summary))
 
 
 @app.command()

@@ -115,7 +115,7 @@ Nodes = Annotated[StrictInt, Field(ge=2, le=10**6, description="number of hosts"
 Degree = Annotated[StrictInt, Field(ge=1, le=10**4, description="ports of each host")]
 LinkKind = Literal["unidirectional", "bidirectional"]
 CollectiveName = Literal["allgather", "reduce-scatter", "allreduce"]
-AlgorithmName = Literal["bfb", "forestcoll"]
+AlgorithmName = Literal["bfb", "forestcoll", "lifted"]
 Identity = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -252,10 +252,15 @@ class ScheduleRequest(Request):
     collective: CollectiveName
     algorithm: AlgorithmName = optional(
         "bfb: fewest steps, for hosts joined by equal links; forestcoll: highest throughput, "
-        "for any fabric; left out, bfb where it applies"
+        "for any fabric; lifted: from the bases of a recipe, at the cost its theorems state; "
+        "left out, bfb where it applies"
     )
     trees_per_root: Annotated[StrictInt, Field(ge=1, le=10**6)] = optional(
         "forestcoll only; left out, the least number that is optimal"
+    )
+    max_chunks: Annotated[StrictInt, Field(ge=1, le=2**16)] = optional(
+        "bfb only: cut each shard into at most so many chunks, at the least loss of bandwidth; "
+        "left out, as many as lose none"
     )
 
 
