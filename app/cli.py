@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli_io import opened, show, source_of, write
+from app.cli_io import described, opened, show, source_of, write
 from app.complaints import explained
 
 __all__ = ["app", "main"]
@@ -40,6 +40,10 @@ Families = Annotated[
 ]
 MaxSteps = Annotated[int | None, typer.Option(help="only topologies of at most so many steps")]
 AsJson = Annotated[bool, typer.Option("--json", help="print the JSON document")]
+MaxGap = Annotated[
+    str | None,
+    typer.Option(help="fewest trees that take at most so much longer than the optimum: 1/100"),
+]
 Out = Annotated[Path | None, typer.Option(help="file to write; .gz is compressed")]
 Source = Annotated[
     str,
@@ -154,13 +158,17 @@ def optimum(
     trees_per_root: Annotated[
         int | None, typer.Option(help="best rate of so many trees; left out, of any number")
     ] = None,
+    max_gap: MaxGap = None,
     as_json: AsJson = False,
 ) -> None:
     """Find the best any allgather could do, with the cut that proves it."""
+    from app.schemas import OptimumRequest
     from app.services import costs
 
+    request = OptimumRequest.model_validate(_given(trees_per_root=trees_per_root, max_gap=max_gap))
     with opened() as context:
-        show(costs.optimum(context, source_of(source, context), trees_per_root), as_json)
+        source_ = source_of(source, context)
+        show(costs.optimum(context, source_, request.trees_per_root, request.max_gap), as_json)
 
 
 @app.command()
@@ -173,6 +181,7 @@ def schedule(
     trees_per_root: Annotated[
         int | None, typer.Option(help="forestcoll: trees that each shard is cut into")
     ] = None,
+    max_gap: MaxGap = None,
     form: Annotated[str, typer.Option("--format", help="json or msccl-xml")] = "json",
     dialect: Annotated[str | None, typer.Option(help="dialect of MSCCL XML")] = None,
     out: Out = None,
@@ -187,11 +196,10 @@ def schedule(
             "topology": source_of(source, context),
             "collective": collective,
         }
-        chosen = {"algorithm": algorithm, "trees_per_root": trees_per_root}
-        asked |= {name: value for name, value in chosen.items() if value is not None}
+        asked |= _given(algorithm=algorithm, trees_per_root=trees_per_root, max_gap=max_gap)
         artefact = schedules.create(context, ScheduleRequest.model_validate(asked))
         pieces = schedules.export(context, artefact, form, dialect)
-        write(pieces, out, f"verified {collective} schedule by {artefact.summary['algorithm']}")
+        write(pieces, out, described(artefact.summary))
 
 
 @app.command()

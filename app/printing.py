@@ -105,6 +105,11 @@ def show_optimum(document: dict[str, Any]) -> None:
         f"inverse rate   {document['inverse_rate']}",
         f"trees per root {document['trees_per_root']}, {document['unit_bandwidth']} {unit} each",
     ]
+    if "gap" in document:
+        lines.append(
+            f"gap            {document['gap']} above the optimum's inverse rate, "
+            f"{document['optimal_inverse_rate']}"
+        )
     if cut is not None:
         lines.append(
             f"bottleneck     {len(cut['nodes'])} nodes, {cut['compute_inside']} of them compute, "

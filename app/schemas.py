@@ -5,6 +5,7 @@ into bytes/s and seconds, exactly.
 """
 
 import re
+from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Any, Literal
@@ -24,16 +25,21 @@ from pydantic import (
 )
 
 __all__ = [
+    "MAX_GAP",
     "DesignRequest",
     "FrontierRequest",
+    "Gap",
+    "OptimumRequest",
     "PatchPlanRequest",
     "ScheduleRequest",
     "TopologySource",
     "parse_bytes",
+    "parse_fraction",
 ]
 
 MAX_BYTES = 10**24
 _SIZE = re.compile(r"^([1-9][0-9]{0,11}) ?((?:[KMGTkmgt][Ii]?)?[Bb])?$", re.ASCII)
+_FRACTION = re.compile(r"^[0-9]{1,9}(/[0-9]{0,8}[1-9][0-9]{0,8}|\.[0-9]{1,9})?$", re.ASCII)
 _SUFFIXES = {"B": 1} | {
     f"{letter}{mark}B": base ** (index + 1)
     for mark, base in (("", 1000), ("I", 1024))
@@ -68,6 +74,28 @@ def parse_bytes(value: Any) -> int:
             "B, KB, MB, GB, TB, KiB, MiB, GiB, TiB or none"
         )
     return int(match[1]) * _SUFFIXES[(match[2] or "B").upper()]
+
+
+def parse_fraction(value: Any) -> Fraction:
+    """Return an exact number that is not negative: an integer, or a text of a fraction.
+
+    >>> parse_fraction("1/100"), parse_fraction("0.02"), parse_fraction(0)
+    (Fraction(1, 100), Fraction(1, 50), Fraction(0, 1))
+
+    Raises
+    ------
+    ValueError
+        It is none, or has more than nine digits above, below or behind the point.
+    """
+    if isinstance(value, Fraction):
+        value = str(value)
+    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    if not isinstance(text, str) or _FRACTION.fullmatch(text) is None:
+        raise ValueError(
+            'must be an integer from 0 or a text such as "1/100" or "0.01", '
+            "of at most nine digits each"
+        )
+    return Fraction(text)
 
 
 def _plain_number(value: Decimal) -> int | float:
@@ -111,12 +139,31 @@ Positive = Annotated[
     PlainSerializer(_plain_number),
     WithJsonSchema({"type": "number", "minimum": 1e-6, "maximum": 10**9}),
 ]
+Gap = Annotated[
+    Fraction,
+    BeforeValidator(parse_fraction),
+    PlainSerializer(str),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 0, "maximum": 10**9 - 1},
+                {"type": "string", "pattern": _FRACTION.pattern},
+            ]
+        }
+    ),
+]
 Nodes = Annotated[StrictInt, Field(ge=2, le=10**6, description="number of hosts")]
 Degree = Annotated[StrictInt, Field(ge=1, le=10**4, description="ports of each host")]
 LinkKind = Literal["unidirectional", "bidirectional"]
 CollectiveName = Literal["allgather", "reduce-scatter", "allreduce"]
 AlgorithmName = Literal["bfb", "forestcoll"]
 Identity = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+MAX_GAP = (
+    "forestcoll only, instead of trees_per_root: the fewest trees per root that take at most "
+    "1 + max_gap times as long as the optimum"
+)
 
 
 class Request(BaseModel):
@@ -127,6 +174,10 @@ class Request(BaseModel):
     def canonical(self) -> dict[str, Any]:
         """Return the request as plain JSON values, defaults filled in."""
         return self.model_dump(mode="json", exclude_none=True)
+
+    def canonical_part(self, names: Iterable[str]) -> dict[str, Any]:
+        """Return those of the named members that were given, as plain JSON values."""
+        return self.model_dump(mode="json", exclude_none=True, include=set(names))
 
 
 class FrontierRequest(Request):
@@ -237,6 +288,15 @@ class TopologySource(Request):
         return self
 
 
+class OptimumRequest(Request):
+    """How many trees per root the optimum may be made of."""
+
+    trees_per_root: Annotated[StrictInt, Field(ge=1, le=10**6)] = optional(
+        "best rate of so many trees per root; left out, of any number"
+    )
+    max_gap: Gap = optional(MAX_GAP)
+
+
 class ScheduleRequest(Request):
     """What to run on which topology."""
 
@@ -257,6 +317,7 @@ class ScheduleRequest(Request):
     trees_per_root: Annotated[StrictInt, Field(ge=1, le=10**6)] = optional(
         "forestcoll only; left out, the least number that is optimal"
     )
+    max_gap: Gap = optional(MAX_GAP)
 
 
 class PatchPlanRequest(Request):

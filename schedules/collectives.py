@@ -1,7 +1,8 @@
 """Every collective from an allgather: by reversal in time, and by composition."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
 from types import MappingProxyType
 
 import numpy as np
@@ -19,7 +20,15 @@ from schedules.model import (
 )
 from synth.topology import Topology
 
-__all__ = ["ALGORITHMS", "make", "reverse"]
+__all__ = ["ALGORITHMS", "Options", "make", "reverse"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What only some algorithms can be asked for; None is not asked."""
+
+    trees_per_root: int | None = None
+    max_gap: Fraction | int | None = None
 
 
 def make(
@@ -27,6 +36,8 @@ def make(
     collective: Collective | str,
     algorithm: str = "bfb",
     trees_per_root: int | None = None,
+    *,
+    max_gap: Fraction | int | None = None,
 ) -> Schedule:
     """Return a schedule for a collective on a topology.
 
@@ -42,6 +53,9 @@ def make(
         (highest throughput, any fabric).
     trees_per_root : int, optional
         For forestcoll only: how many trees to cut each shard into.
+    max_gap : Fraction or int, optional
+        For forestcoll only, instead: as few trees as take at most 1 + max_gap times as long
+        as any number would.
 
     Raises
     ------
@@ -72,15 +86,15 @@ def make(
         raise NoSchedule("/trees_per_root", "must be at least 1")
     # Once here, so that no message speaks of the transpose.
     topology.require_connected()
-    generate = ALGORITHMS[algorithm]
+    generate, options = ALGORITHMS[algorithm], Options(trees_per_root, max_gap)
     if wanted is Collective.ALLGATHER:
-        return generate(topology, trees_per_root)
+        return generate(topology, options)
     turned = topology.transpose()
-    scatter = reverse(generate(turned, trees_per_root), topology)
+    scatter = reverse(generate(turned, options), topology)
     if wanted is Collective.REDUCE_SCATTER:
         return scatter
     # A topology that is its own transpose has the same allgather both ways.
-    gather = reverse(scatter, turned) if turned == topology else generate(topology, trees_per_root)
+    gather = reverse(scatter, turned) if turned == topology else generate(topology, options)
     return SequenceSchedule(Collective.ALLREDUCE, topology.digest, (scatter, gather))
 
 
@@ -145,21 +159,22 @@ def reverse(
 
 
 # A generator is imported when it is asked for: each brings kernels of its own.
-def _bfb(topology: Topology, trees_per_root: int | None) -> StepSchedule:
+def _bfb(topology: Topology, options: Options) -> StepSchedule:
     from schedules import bfb
 
-    if trees_per_root is not None:
-        raise NoSchedule("/trees_per_root", "is for the algorithm forestcoll only")
+    for option in fields(options):
+        if getattr(options, option.name) is not None:
+            raise NoSchedule(f"/{option.name}", "is for the algorithm forestcoll only")
     return bfb.allgather(topology)
 
 
-def _forestcoll(topology: Topology, trees_per_root: int | None) -> TreeSchedule:
+def _forestcoll(topology: Topology, options: Options) -> TreeSchedule:
     from schedules import forestcoll
 
-    return forestcoll.allgather(topology, trees_per_root)
+    return forestcoll.allgather(topology, options.trees_per_root, max_gap=options.max_gap)
 
 
-_Generator = Callable[[Topology, int | None], StepSchedule | TreeSchedule]
+_Generator = Callable[[Topology, Options], StepSchedule | TreeSchedule]
 
 ALGORITHMS: Mapping[str, _Generator] = MappingProxyType({"bfb": _bfb, "forestcoll": _forestcoll})
-"""Generators of allgathers, by name: (topology, trees per root) to schedule."""
+"""Generators of allgathers, by name: (topology, options) to schedule."""

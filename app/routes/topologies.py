@@ -17,7 +17,7 @@ from app.deps import (
 )
 from app.negotiation import negotiate
 from app.problems import responses
-from app.schemas import TopologySource
+from app.schemas import Gap, TopologySource
 from app.services import costs, topologies
 
 __all__ = ["router"]
@@ -31,6 +31,14 @@ FormatDep = Annotated[
 
 TreesDep = Annotated[
     int | None, Query(ge=1, le=10**6, description="best rate of so many trees per root")
+]
+
+GapDep = Annotated[
+    Gap | None,
+    Query(
+        description="instead: the fewest trees per root that take at most 1 + max_gap times "
+        'as long as the optimum; such as "1/100"'
+    ),
 ]
 
 
@@ -120,8 +128,9 @@ def read_optimum(
     id: IdDep,
     context: ContextDep,
     trees_per_root: TreesDep = None,
+    max_gap: GapDep = None,
     if_none_match: IfNoneMatchDep = None,
 ) -> Response:
     """Return ForestColl's optimum, with the cut that proves it."""
-    artefact = costs.optimum(context, TopologySource(id=id), trees_per_root)
+    artefact = costs.optimum(context, TopologySource(id=id), trees_per_root, max_gap)
     return representation(artefact, "json", "application/json", if_none_match, artefact.text)

@@ -47,13 +47,15 @@ def optimum(
     context: Context,
     source: TopologySource,
     trees_per_root: int | None = None,
+    max_gap: Fraction | None = None,
     *,
     field: str = "",
 ) -> Artefact:
     """Return the stored optimum/1 document: ForestColl's optimum with a certificate.
 
     With ``trees_per_root`` it is the best rate of that many trees, and the cut that
-    forbids a better one.
+    forbids a better one.  With ``max_gap`` that number is the least within this gap; the
+    document then also says the gap and the inverse rate of the optimum.
     """
     loaded = topologies.load(context, source, field=field)
     topology = loaded.topology
@@ -63,7 +65,7 @@ def optimum(
     def compute(identity: str) -> Computed:
         from schedules.forestcoll import optimum as find
 
-        found = find(topology, trees_per_root)
+        found = find(topology, trees_per_root, max_gap=max_gap)
         document = {
             "schema": "optimum/1",
             "id": identity,
@@ -78,12 +80,20 @@ def optimum(
             "algbw": rounded(found.algbw),
             "bottleneck": _bottleneck(topology, found),
         }
+        if max_gap is not None:
+            document |= {
+                "max_gap": str(max_gap),
+                "gap": str(found.gap),
+                "optimal_inverse_rate": str(found.inverse_rate / (1 + found.gap)),
+            }
         summary = {"name": topology.name, "inverse_rate": str(found.inverse_rate)}
         return Computed.json(document, summary)
 
     asked: dict[str, Any] = {"topology": loaded.id}
     if trees_per_root is not None:
         asked["trees_per_root"] = trees_per_root
+    if max_gap is not None:
+        asked["max_gap"] = str(max_gap)
     return context.store.get_or_compute("optimum", asked, compute)
 
 

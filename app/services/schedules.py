@@ -20,6 +20,9 @@ FORMATS = ("json", "msccl-xml")
 """The formats a schedule comes in."""
 
 PACKED_SCHEDULE = "application/x-topoloom-schedule"
+TREES_ONLY = ("trees_per_root", "max_gap")
+"""What only forestcoll can be asked for."""
+
 ANNOUNCED = ("mscclpp-json", "chakra-et")
 """Formats that have a name already, but no writer yet."""
 
@@ -32,16 +35,16 @@ def create(context: Context, request: ScheduleRequest) -> Artefact:
     """
     loaded = topologies.load(context, request.topology, field="/topology")
     algorithm = request.algorithm or _fitting(request, loaded.topology)
-    if algorithm == "bfb" and request.trees_per_root is not None:
-        raise NoSchedule("/trees_per_root", "is for the algorithm forestcoll only")
+    for name in TREES_ONLY:
+        if algorithm == "bfb" and getattr(request, name) is not None:
+            raise NoSchedule(f"/{name}", "is for the algorithm forestcoll only")
     _require_size(context, algorithm, loaded.topology)
     asked: dict[str, Any] = {
         "topology": loaded.id,
         "collective": request.collective,
         "algorithm": algorithm,
     }
-    if request.trees_per_root is not None:
-        asked["trees_per_root"] = request.trees_per_root
+    asked |= request.canonical_part(TREES_ONLY)
     return context.store.get_or_compute(
         "schedule", asked, lambda identity: _compute(identity, asked, loaded)
     )
@@ -129,7 +132,8 @@ def _sequence_facts(parts: list[dict[str, Any]]) -> dict[str, Any]:
 def _fitting(request: ScheduleRequest, topology: Topology) -> str:
     """Return the algorithm for a request that leaves the choice to us."""
     equal_links = not topology.switches and len(set(topology.capacities)) == 1
-    return "bfb" if equal_links and request.trees_per_root is None else "forestcoll"
+    by_steps = equal_links and all(getattr(request, name) is None for name in TREES_ONLY)
+    return "bfb" if by_steps else "forestcoll"
 
 
 def _compute(identity: str, asked: dict[str, Any], loaded: StoredTopology) -> Computed:
@@ -139,9 +143,10 @@ def _compute(identity: str, asked: dict[str, Any], loaded: StoredTopology) -> Co
 
     topology = loaded.topology
     collective = Collective.of(asked["collective"])
-    schedule = make(topology, collective, asked["algorithm"], asked.get("trees_per_root"))
+    options = _options(asked)
+    schedule = make(topology, collective, asked["algorithm"], **options)
     require_valid(schedule, topology)
-    _require_claimed_cost(schedule, topology, asked.get("trees_per_root"))
+    gap = _require_claimed_cost(schedule, topology, options)
     summary = {
         "id": identity,
         "topology_id": loaded.id,
@@ -149,12 +154,25 @@ def _compute(identity: str, asked: dict[str, Any], loaded: StoredTopology) -> Co
         "name": topology.name,
         "algorithm": asked["algorithm"],
         **facts(schedule, topology),
+        **({"gap": str(gap)} if "max_gap" in options else {}),
     }
     return Computed(pack(schedule), PACKED_SCHEDULE, summary)
 
 
-def _require_claimed_cost(schedule: Schedule, topology: Topology, trees: int | None) -> None:
+def _options(asked: dict[str, Any]) -> dict[str, Any]:
+    """Return what `make` takes, from what is stored of the question."""
+    options = {name: asked[name] for name in TREES_ONLY if name in asked}
+    if "max_gap" in options:
+        options["max_gap"] = Fraction(options["max_gap"])
+    return options
+
+
+def _require_claimed_cost(
+    schedule: Schedule, topology: Topology, options: dict[str, Any]
+) -> Fraction:
     """Refuse a schedule whose sends cost more than its algorithm's theorem says.
+
+    Returns how much longer it takes than the optimum, as a share of that.
 
     Raises
     ------
@@ -166,6 +184,7 @@ def _require_claimed_cost(schedule: Schedule, topology: Topology, trees: int | N
     from synth.measure import measure
 
     parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
+    taken = least = Fraction(0)
     for part in parts:
         # A reduce-scatter is the allgather of the transpose, run backwards.
         gathers = part.collective is Collective.ALLGATHER
@@ -174,11 +193,13 @@ def _require_claimed_cost(schedule: Schedule, topology: Topology, trees: int | N
             derived, claimed = step_cost(part, topology), measure(graph)
             kept = derived == claimed
         else:
-            derived = tree_inverse_rate(part, topology)
-            claimed = optimum(graph, trees).inverse_rate
+            derived, best = tree_inverse_rate(part, topology), optimum(graph, **options)
+            claimed = best.inverse_rate
             kept = derived <= claimed
+            taken, least = taken + derived, least + claimed / (1 + best.gap)
         if not kept:
             raise ClaimBroken("schedule", f"the {part.collective} costs {derived}, not {claimed}")
+    return taken / least - 1 if least else Fraction(0)
 
 
 def _require_size(context: Context, algorithm: str, topology: Topology) -> None:

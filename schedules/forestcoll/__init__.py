@@ -1,7 +1,8 @@
 """ForestColl: throughput-optimal collectives as packed spanning trees, on any fabric.
 
 Read in this order: `network` (integer capacities), `flow` (the max-flow kernel),
-`optimality` (the best rate and the cut that proves it); `trial`, `shares`, `splitting` and
+`optimality` (the best rate and the cut that proves it), `fewness` (how few trees come
+close to it); `trial`, `shares`, `splitting` and
 `routes` (switches away); `packing`, `forest`, `mending`, `growth` and `shortening` (trees).
 
 References
@@ -12,10 +13,12 @@ References
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
 from schedules.errors import NoSchedule
+from schedules.forestcoll.fewness import fewest_trees
 from schedules.forestcoll.network import Network, network_of
 from schedules.forestcoll.optimality import Rate, best_rate, best_rate_for, tree_capacities
 from schedules.forestcoll.packing import pack
@@ -40,6 +43,9 @@ class Optimum:
     With the best k, inverse_rate = compute_inside / exit_capacity.  With a given k it may
     be larger: then the bottleneck is a set whose exits, each rounded down to whole trees,
     could not carry k * compute_inside trees if the unit bandwidth were any larger.
+
+    ``gap`` is how much longer than with the best k everything takes, as a share of that:
+    with any number of trees the inverse rate is at least inverse_rate / (1 + gap).
     """
 
     inverse_rate: Fraction
@@ -49,6 +55,7 @@ class Optimum:
     bottleneck: frozenset[NodeId] | None
     compute_inside: int
     exit_capacity: Fraction
+    gap: Fraction = Fraction(0)
 
     @property
     def algbw(self) -> Fraction:
@@ -56,7 +63,12 @@ class Optimum:
         return self.compute_nodes / self.inverse_rate
 
 
-def optimum(topology: Topology, trees_per_root: int | None = None) -> Optimum:
+def optimum(
+    topology: Topology,
+    trees_per_root: int | None = None,
+    *,
+    max_gap: Fraction | int | None = None,
+) -> Optimum:
     """Return the best possible allgather rate of a topology, exactly.
 
     Let C be the compute nodes, N = |C|, and out(S) the bandwidth that leaves a set S of
@@ -70,6 +82,10 @@ def optimum(topology: Topology, trees_per_root: int | None = None) -> Optimum:
     trees_per_root : int, optional
         The number k of trees per root, at least 1.  Without it, the least k that reaches
         the optimum.  With it, the best rate at which k trees per root can be packed.
+    max_gap : Fraction or int, optional
+        Instead of k: the fewest trees per root whose best rate takes at most 1 + max_gap
+        times as long as the optimum.  At 0 that may be fewer than without it, because links
+        that no bottleneck needs may then be left unused in part.
 
     Returns
     -------
@@ -83,9 +99,11 @@ def optimum(topology: Topology, trees_per_root: int | None = None) -> Optimum:
     Unreachable
         Some compute node cannot reach another.
     NoSchedule
-        ``trees_per_root`` is less than 1.
+        ``trees_per_root`` is less than 1, ``max_gap`` is no exact number or negative, or
+        both are given.
     TooLarge
-        Capacities scaled to whole numbers do not fit 62 bits.
+        Capacities scaled to whole numbers do not fit 62 bits, or ``max_gap`` needs more than
+        `fewness.MOST_TREES_TRIED` trees per root.
 
     Notes
     -----
@@ -100,26 +118,40 @@ def optimum(topology: Topology, trees_per_root: int | None = None) -> Optimum:
     (Fraction(3, 1), 1, Fraction(4, 3))
     >>> sorted(best.bottleneck), best.compute_inside, best.exit_capacity
     ([1, 2, 3], 3, Fraction(1, 1))
+
+    Links of 2 and 3 take five trees per root to be full; six are slower again:
+
+    >>> wheel = [(i, (i + step) % 3, 1 + step) for i in range(3) for step in (1, 2)]
+    >>> [optimum(Topology(range(3), wheel), k).gap for k in (4, 5, 6)]
+    [Fraction(1, 24), Fraction(0, 1), Fraction(1, 24)]
+    >>> optimum(Topology(range(3), wheel), max_gap=Fraction(1, 10)).trees_per_root
+    4
     """
-    network, rate = _solve(topology, trees_per_root)
+    network, rate, best = _solve(topology, trees_per_root, max_gap)
     leaving = rate.inside[network.tail] & ~rate.inside[network.head]
     return Optimum(
-        inverse_rate=rate.scale / rate.trees_per_root / network.unit,
+        inverse_rate=rate.inverse / network.unit,
         trees_per_root=rate.trees_per_root,
         unit_bandwidth=network.unit / rate.scale,
         compute_nodes=len(network.terminals),
         bottleneck=frozenset(topology.nodes[index] for index in np.flatnonzero(rate.inside)),
         compute_inside=int(rate.inside[network.terminals].sum()),
         exit_capacity=int(network.capacity[leaving].sum()) * network.unit,
+        gap=rate.inverse / best.inverse - 1,
     )
 
 
-def allgather(topology: Topology, trees_per_root: int | None = None) -> TreeSchedule:
+def allgather(
+    topology: Topology,
+    trees_per_root: int | None = None,
+    *,
+    max_gap: Fraction | int | None = None,
+) -> TreeSchedule:
     """Return an allgather that reaches the optimum: a forest of spanning trees.
 
     Parameters
     ----------
-    topology, trees_per_root
+    topology, trees_per_root, max_gap
         As for `optimum`.
 
     Returns
@@ -153,7 +185,7 @@ def allgather(topology: Topology, trees_per_root: int | None = None) -> TreeSche
     >>> [(tree.root, tree.weight, tree.edges) for tree in allgather(pair).trees]
     [('a', 1, (('a', 's', 'b'),)), ('b', 1, (('b', 's', 'a'),))]
     """
-    network, rate = _solve(topology, trees_per_root)
+    network, rate, _ = _solve(topology, trees_per_root, max_gap)
     trees_per_root = rate.trees_per_root
     room = tree_capacities(network, rate.scale, trees_per_root)
     ends = zip(network.tail.tolist(), network.head.tolist(), strict=True)
@@ -196,11 +228,35 @@ def _trees(
             yield Tree(root, weight, edges)
 
 
-def _solve(topology: Topology, trees_per_root: int | None) -> tuple[Network, Rate]:
+class _Solution(NamedTuple):
+    """``best`` is the rate of any number of trees, ``rate`` that of the number asked for."""
+
+    network: Network
+    rate: Rate
+    best: Rate
+
+
+def _solve(
+    topology: Topology, trees_per_root: int | None, max_gap: Fraction | int | None
+) -> _Solution:
     if trees_per_root is not None and trees_per_root < 1:
         raise NoSchedule("trees_per_root", f"must be at least 1; got {trees_per_root}")
+    if max_gap is not None:
+        _require_gap(max_gap, trees_per_root)
     topology.require_connected()
     network = network_of(topology)
+    best = best_rate(network)
+    if max_gap is not None:
+        trees_per_root = fewest_trees(network, best, Fraction(max_gap))
     if trees_per_root is None:
-        return network, best_rate(network)
-    return network, best_rate_for(network, trees_per_root)
+        return _Solution(network, best, best)
+    return _Solution(network, best_rate_for(network, trees_per_root, best), best)
+
+
+def _require_gap(max_gap: object, trees_per_root: int | None) -> None:
+    if isinstance(max_gap, bool) or not isinstance(max_gap, Fraction | int):
+        raise NoSchedule("max_gap", f"must be a fraction or an integer; got {max_gap!r}")
+    if max_gap < 0:
+        raise NoSchedule("max_gap", f"must not be negative; got {max_gap}")
+    if trees_per_root is not None:
+        raise NoSchedule("max_gap", "must not be given together with trees_per_root")

@@ -29,6 +29,11 @@ class Rate(NamedTuple):
     trees_per_root: int
     inside: NDArray[np.bool_]
 
+    @property
+    def inverse(self) -> Fraction:
+        """1/x = U / k, in the network's unit of capacity."""
+        return self.scale / self.trees_per_root
+
 
 def best_rate(network: Network) -> Rate:
     """Return the least 1/x over all schedules, as the fraction U / k in lowest terms.
@@ -62,8 +67,10 @@ def best_rate(network: Network) -> Rate:
     return Rate(Fraction(ratio.numerator), ratio.denominator, inside)
 
 
-def best_rate_for(network: Network, trees_per_root: int) -> Rate:
+def best_rate_for(network: Network, trees_per_root: int, free: Rate) -> Rate:
     """Return the least U for which ``trees_per_root`` trees per root can be packed.
+
+    ``free`` is the `best_rate` of the network: its cut is a good one to start from.
 
     Notes
     -----
@@ -71,7 +78,6 @@ def best_rate_for(network: Network, trees_per_root: int) -> Rate:
     least such U is a multiple of some 1 / b_e (ForestColl, section 5.6 on fixed k).  The
     search climbs from cut to cut as in `best_rate`; no grid and no tolerance is needed.
     """
-    free = best_rate(network)
     inside, _ = _first_cut(network)
 
     def of_cut(inside: NDArray[np.bool_]) -> Fraction:
