@@ -1,6 +1,6 @@
 """Every collective from an allgather: by reversal in time, and by composition."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from types import MappingProxyType
@@ -18,7 +18,14 @@ from schedules.model import (
     Tree,
     TreeSchedule,
 )
-from synth.topology import Topology
+from synth.topology import NodeId, Topology
+
+_REVERSED = {
+    Collective.ALLGATHER: Collective.REDUCE_SCATTER,
+    Collective.REDUCE_SCATTER: Collective.ALLGATHER,
+    Collective.BROADCAST: Collective.REDUCE,
+    Collective.REDUCE: Collective.BROADCAST,
+}
 
 __all__ = ["ALGORITHMS", "Options", "make", "reverse"]
 
@@ -29,6 +36,9 @@ class Options:
 
     trees_per_root: int | None = None
     max_gap: Fraction | int | None = None
+    root: NodeId | None = None
+    shards: Mapping[NodeId, int] | None = None
+    participants: Collection[NodeId] | None = None
 
 
 def make(
@@ -38,6 +48,9 @@ def make(
     trees_per_root: int | None = None,
     *,
     max_gap: Fraction | int | None = None,
+    root: NodeId | None = None,
+    shards: Mapping[NodeId, int] | None = None,
+    participants: Collection[NodeId] | None = None,
 ) -> Schedule:
     """Return a schedule for a collective on a topology.
 
@@ -47,7 +60,7 @@ def make(
         Every compute node reaches every other.
     collective : Collective or str
         Reduce-scatter is the reversed allgather of the transpose; allreduce is that
-        followed by an allgather.
+        followed by an allgather.  Reduce is the reversed broadcast of the transpose.
     algorithm : str
         One of `ALGORITHMS`: ``"bfb"`` (fewest steps, no switches) or ``"forestcoll"``
         (highest throughput, any fabric).
@@ -56,6 +69,13 @@ def make(
     max_gap : Fraction or int, optional
         For forestcoll only, instead: as few trees as take at most 1 + max_gap times as long
         as any number would.
+    root : NodeId, optional
+        Of a broadcast or reduce, which forestcoll only makes: where the data begins or ends.
+    shards : mapping, optional
+        For forestcoll only: relative sizes of the shards by compute node, integers from 0;
+        nodes left out have size 0.  Equal shards without it.
+    participants : collection, optional
+        For forestcoll only: the compute nodes that take part.  All others forward only.
 
     Raises
     ------
@@ -84,18 +104,49 @@ def make(
         raise NoSchedule("/algorithm", f"must be one of {names}; not {algorithm!r}")
     if trees_per_root is not None and trees_per_root < 1:
         raise NoSchedule("/trees_per_root", "must be at least 1")
+    options = Options(trees_per_root, max_gap, root, shards, participants)
+    _require_fitting(wanted, algorithm, options)
     # Once here, so that no message speaks of the transpose.
-    topology.require_connected()
-    generate, options = ALGORITHMS[algorithm], Options(trees_per_root, max_gap)
-    if wanted is Collective.ALLGATHER:
+    _require_paths(topology, wanted, options)
+    generate = ALGORITHMS[algorithm]
+    if wanted.outward:
         return generate(topology, options)
     turned = topology.transpose()
     scatter = reverse(generate(turned, options), topology)
-    if wanted is Collective.REDUCE_SCATTER:
+    if wanted is not Collective.ALLREDUCE:
         return scatter
     # A topology that is its own transpose has the same allgather both ways.
     gather = reverse(scatter, turned) if turned == topology else generate(topology, options)
     return SequenceSchedule(Collective.ALLREDUCE, topology.digest, (scatter, gather))
+
+
+def _require_fitting(wanted: Collective, algorithm: str, options: Options) -> None:
+    """Raise unless a root, shards and participants are given where they have a meaning."""
+    if wanted.has_root:
+        if algorithm != "forestcoll":
+            raise NoSchedule("/algorithm", f"must be forestcoll to make a {wanted}")
+        if options.root is None:
+            raise NoSchedule("/root", f"must name the compute node that is the {wanted}'s root")
+        if options.shards is not None:
+            raise NoSchedule("/shards", f"must not be given: a {wanted} has one root")
+    elif options.root is not None:
+        raise NoSchedule("/root", "is for broadcast and reduce only")
+
+
+def _require_paths(topology: Topology, wanted: Collective, options: Options) -> None:
+    if options.root is None and options.shards is None and options.participants is None:
+        topology.require_connected()
+        return
+    from schedules.forestcoll.demand import demand_of, require_paths
+
+    demand = demand_of(topology, _shards(options), options.participants)
+    for inward in (False, True):
+        if wanted is Collective.ALLREDUCE or inward is not wanted.outward:
+            require_paths(topology, demand, inward=inward)
+
+
+def _shards(options: Options) -> Mapping[NodeId, int] | None:
+    return options.shards if options.root is None else {options.root: 1}
 
 
 def reverse(
@@ -103,10 +154,12 @@ def reverse(
 ) -> StepSchedule | TreeSchedule:
     """Turn an allgather on the transpose into a reduce-scatter, or back, by reversing time.
 
+    In the same way a broadcast is turned into a reduce, or back.
+
     Parameters
     ----------
     schedule : StepSchedule or TreeSchedule
-        An allgather or reduce-scatter that runs on the transpose of ``topology``.
+        An allgather, reduce-scatter, broadcast or reduce on the transpose of ``topology``.
     topology : Topology
         What the result runs on.
 
@@ -124,7 +177,7 @@ def reverse(
     Raises
     ------
     NoSchedule
-        The schedule runs on another topology, or is neither of the two collectives.
+        The schedule runs on another topology, or is none of these collectives.
 
     Examples
     --------
@@ -137,18 +190,17 @@ def reverse(
     True
     """
     if isinstance(schedule, SequenceSchedule) or schedule.collective is Collective.ALLREDUCE:
-        raise NoSchedule("/collective", "only an allgather or a reduce-scatter can be reversed")
+        raise NoSchedule("/collective", "an allreduce cannot be reversed")
     if schedule.topology != topology.transpose().digest:
         raise NoSchedule("/topology", "must be the transpose of what the schedule runs on")
-    gathers = schedule.collective is Collective.ALLGATHER
-    collective = Collective.REDUCE_SCATTER if gathers else Collective.ALLGATHER
+    collective = _REVERSED[schedule.collective]
     if isinstance(schedule, TreeSchedule):
         trees = tuple(
             Tree(tree.root, tree.weight, tuple(edge[::-1] for edge in tree.edges))
             for tree in schedule.trees
         )
         return replace(schedule, collective=collective, topology=topology.digest, trees=trees)
-    op = REDUCE if gathers else COPY
+    op = COPY if collective.outward else REDUCE
     steps = []
     for step in schedule.steps[::-1]:
         sends = step.copy()
@@ -171,10 +223,17 @@ def _bfb(topology: Topology, options: Options) -> StepSchedule:
 def _forestcoll(topology: Topology, options: Options) -> TreeSchedule:
     from schedules import forestcoll
 
-    return forestcoll.allgather(topology, options.trees_per_root, max_gap=options.max_gap)
+    count, gap, members = options.trees_per_root, options.max_gap, options.participants
+    if options.root is not None:
+        return forestcoll.broadcast(
+            topology, options.root, count, max_gap=gap, participants=members
+        )
+    return forestcoll.allgather(
+        topology, count, max_gap=gap, shards=options.shards, participants=members
+    )
 
 
 _Generator = Callable[[Topology, Options], StepSchedule | TreeSchedule]
 
 ALGORITHMS: Mapping[str, _Generator] = MappingProxyType({"bfb": _bfb, "forestcoll": _forestcoll})
-"""Generators of allgathers, by name: (topology, options) to schedule."""
+"""Generators of allgathers and broadcasts, by name: (topology, options) to schedule."""

@@ -1,33 +1,41 @@
 """ForestColl: throughput-optimal collectives as packed spanning trees, on any fabric.
 
-Read in this order: `network` (integer capacities), `flow` (the max-flow kernel),
-`optimality` (the best rate and the cut that proves it), `fewness` (how few trees come
-close to it); `trial`, `shares`, `splitting` and
-`routes` (switches away); `packing`, `forest`, `mending`, `growth` and `shortening` (trees).
+Read in this order: `demand` (who brings how much), `network` (integer capacities), `flow`
+(the max-flow kernel), `optimality` (the best rate and the cut that proves it), `fewness` (how
+few trees come close to it); `trial`, `shares`, `splitting` and `routes` (switches away);
+`packing`, `forest`, `mending`, `growth` and `shortening` (trees).
 
 References
 ----------
 .. [1] Zhao et al., "ForestColl", arXiv:2402.06787.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from schedules.errors import NoSchedule
+from schedules.forestcoll.demand import Demand, demand_of, require_paths
 from schedules.forestcoll.fewness import fewest_trees
 from schedules.forestcoll.network import Network, network_of
-from schedules.forestcoll.optimality import Rate, best_rate, best_rate_for, tree_capacities
+from schedules.forestcoll.optimality import (
+    Rate,
+    best_rate,
+    best_rate_for,
+    data_inside,
+    tree_capacities,
+)
 from schedules.forestcoll.packing import pack
 from schedules.forestcoll.routes import Routes
 from schedules.forestcoll.splitting import Splitter
 from schedules.model import Collective, Tree, TreeSchedule
 from synth.topology import NodeId, Topology
 
-__all__ = ["Optimum", "allgather", "optimum"]
+__all__ = ["Optimum", "allgather", "broadcast", "optimum"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +48,13 @@ class Optimum:
     ``bottleneck`` is a set of nodes that holds ``compute_inside`` compute nodes, misses
     one at least, and is left by links of ``exit_capacity`` in all.
 
-    With the best k, inverse_rate = compute_inside / exit_capacity.  With a given k it may
+    Where shards are not equal, x and k are per unit of size: a root whose shard has size s
+    sends at s * x, over s * k trees.  ``data`` is the size of all shards together, which is N
+    where they are equal, and ``data_inside`` that of the bottleneck's.
+
+    With the best k, inverse_rate = data_inside / exit_capacity.  With a given k it may
     be larger: then the bottleneck is a set whose exits, each rounded down to whole trees,
-    could not carry k * compute_inside trees if the unit bandwidth were any larger.
+    could not carry k * data_inside trees if the unit bandwidth were any larger.
 
     ``gap`` is how much longer than with the best k everything takes, as a share of that:
     with any number of trees the inverse rate is at least inverse_rate / (1 + gap).
@@ -55,12 +67,14 @@ class Optimum:
     bottleneck: frozenset[NodeId] | None
     compute_inside: int
     exit_capacity: Fraction
+    data: int
+    data_inside: int
     gap: Fraction = Fraction(0)
 
     @property
     def algbw(self) -> Fraction:
-        """Bytes gathered per unit of time: compute nodes / inverse_rate."""
-        return self.compute_nodes / self.inverse_rate
+        """Bytes gathered per unit of time: data / inverse_rate."""
+        return self.data / self.inverse_rate
 
 
 def optimum(
@@ -68,12 +82,16 @@ def optimum(
     trees_per_root: int | None = None,
     *,
     max_gap: Fraction | int | None = None,
+    shards: Mapping[NodeId, int] | None = None,
+    participants: Iterable[NodeId] | None = None,
 ) -> Optimum:
     """Return the best possible allgather rate of a topology, exactly.
 
     Let C be the compute nodes, N = |C|, and out(S) the bandwidth that leaves a set S of
     nodes.  Every allgather of M bytes takes at least M / N * max |S & C| / out(S), over
-    all S that miss a compute node; ForestColl's trees reach it [1]_.
+    all S that miss a compute node; ForestColl's trees reach it [1]_.  With shards of sizes w it
+    is M / w(C) * max w(S & C) / out(S); for one root that is M over the least max-flow from
+    the root to any compute node (Edmonds).
 
     Parameters
     ----------
@@ -86,6 +104,12 @@ def optimum(
         Instead of k: the fewest trees per root whose best rate takes at most 1 + max_gap
         times as long as the optimum.  At 0 that may be fewer than without it, because links
         that no bottleneck needs may then be left unused in part.
+    shards : mapping, optional
+        Relative sizes of the shards by compute node, integers from 0; nodes left out have
+        size 0.  Equal shards without it.
+    participants : iterable, optional
+        The compute nodes that take part, at least two.  All others forward only, as
+        switches do.  All take part without it.
 
     Returns
     -------
@@ -97,10 +121,10 @@ def optimum(
     InvalidTopology
         There are fewer than two compute nodes.
     Unreachable
-        Some compute node cannot reach another.
+        Some compute node that brings data cannot reach another that takes part.
     NoSchedule
-        ``trees_per_root`` is less than 1, ``max_gap`` is no exact number or negative, or
-        both are given.
+        ``shards`` or ``participants`` break a rule of `demand.demand_of`, ``trees_per_root``
+        is less than 1, ``max_gap`` is no exact number or negative, or both are given.
     TooLarge
         Capacities scaled to whole numbers do not fit 62 bits, or ``max_gap`` needs more than
         `fewness.MOST_TREES_TRIED` trees per root.
@@ -127,7 +151,8 @@ def optimum(
     >>> optimum(Topology(range(3), wheel), max_gap=Fraction(1, 10)).trees_per_root
     4
     """
-    network, rate, best = _solve(topology, trees_per_root, max_gap)
+    demand = demand_of(topology, shards, participants)
+    network, rate, best = _solve(topology, demand, trees_per_root, max_gap)
     leaving = rate.inside[network.tail] & ~rate.inside[network.head]
     return Optimum(
         inverse_rate=rate.inverse / network.unit,
@@ -137,6 +162,8 @@ def optimum(
         bottleneck=frozenset(topology.nodes[index] for index in np.flatnonzero(rate.inside)),
         compute_inside=int(rate.inside[network.terminals].sum()),
         exit_capacity=int(network.capacity[leaving].sum()) * network.unit,
+        data=network.data,
+        data_inside=data_inside(network, rate.inside),
         gap=rate.inverse / best.inverse - 1,
     )
 
@@ -146,18 +173,21 @@ def allgather(
     trees_per_root: int | None = None,
     *,
     max_gap: Fraction | int | None = None,
+    shards: Mapping[NodeId, int] | None = None,
+    participants: Iterable[NodeId] | None = None,
 ) -> TreeSchedule:
     """Return an allgather that reaches the optimum: a forest of spanning trees.
 
     Parameters
     ----------
-    topology, trees_per_root, max_gap
+    topology, trees_per_root, max_gap, shards, participants
         As for `optimum`.
 
     Returns
     -------
     TreeSchedule
-        Per root the weights add up to k = ``optimum(...).trees_per_root``.  Every link
+        Per root the weights add up to k = ``optimum(...).trees_per_root``, times the size
+        of its shard without the factor that all sizes share.  Every link
         carries trees of total weight at most capacity / unit_bandwidth, parallel links
         taken together.
 
@@ -166,9 +196,9 @@ def allgather(
     InvalidTopology, Unreachable, NoSchedule, TooLarge
         As for `optimum`.
     NoSchedule
-        A switch lets out more than it takes in, be it only after rounding down to a given
-        number of trees, and the optimum needs all of it: it would have to copy data, and
-        the cut bound may be out of reach.
+        A switch, or a compute node that takes no part, lets out more than it takes in, be it
+        only after rounding down to a given number of trees, and the optimum needs all of it:
+        it would have to copy data, and the cut bound may be out of reach.
     TooLarge
         The flows kept while packing pass `packing.MOST_FLOW_ENTRIES`.
 
@@ -185,23 +215,69 @@ def allgather(
     >>> [(tree.root, tree.weight, tree.edges) for tree in allgather(pair).trees]
     [('a', 1, (('a', 's', 'b'),)), ('b', 1, (('b', 's', 'a'),))]
     """
-    network, rate, _ = _solve(topology, trees_per_root, max_gap)
+    demand = demand_of(topology, shards, participants)
+    network, rate, _ = _solve(topology, demand, trees_per_root, max_gap)
     trees_per_root = rate.trees_per_root
+    trees = trees_per_root * network.sizes
     room = tree_capacities(network, rate.scale, trees_per_root)
     ends = zip(network.tail.tolist(), network.head.tolist(), strict=True)
     capacities = {pair: trees for pair, trees in zip(ends, room.tolist(), strict=True) if trees}
     routes = None
-    if topology.switches:
-        splitter = Splitter(capacities, network.terminals, trees_per_root, topology.nodes)
+    if len(demand.ranks) < topology.node_count:
+        splitter = Splitter(capacities, network.terminals, trees, trees_per_root, topology.nodes)
         splitter.remove_switches()
         capacities, routes = splitter.capacities, splitter.routes
+    taking_part = set(demand.ranks)
     return TreeSchedule(
         collective=Collective.ALLGATHER,
         topology=topology.digest,
-        ranks=topology.compute_nodes,
+        ranks=demand.ranks,
         trees_per_root=trees_per_root,
-        trees=tuple(_trees(topology, network, capacities, routes, trees_per_root)),
+        trees=tuple(_trees(topology, network, capacities, routes, trees)),
+        shards=() if set(demand.sizes) == {1} else demand.sizes,
+        idle=tuple(node for node in topology.compute_nodes if node not in taking_part),
     )
+
+
+def broadcast(
+    topology: Topology,
+    root: NodeId,
+    trees_per_root: int | None = None,
+    *,
+    max_gap: Fraction | int | None = None,
+    participants: Iterable[NodeId] | None = None,
+) -> TreeSchedule:
+    """Return a broadcast that reaches the optimum: all trees have one root.
+
+    Parameters
+    ----------
+    root : NodeId
+        The compute node that has the data; it takes part.
+    topology, trees_per_root, max_gap, participants
+        As for `optimum`, with all data in the root's shard.
+
+    Raises
+    ------
+    InvalidTopology, Unreachable, NoSchedule, TooLarge
+        As for `allgather`.  Only the root must reach the others.
+
+    Examples
+    --------
+    >>> diamond = Topology("abcd", [(s, t) for s, t in ("ab", "ac", "bd", "cd", "bc", "cb")])
+    >>> optimum(diamond, shards={"a": 1}).inverse_rate  # 2 links enter every node but a
+    Fraction(1, 2)
+    >>> sorted(tree.root for tree in broadcast(diamond, "a").trees)
+    ['a', 'a']
+    """
+    try:
+        schedule = allgather(
+            topology, trees_per_root, max_gap=max_gap, shards={root: 1}, participants=participants
+        )
+    except NoSchedule as error:
+        if error.field == "shards":
+            raise NoSchedule("root", error.rule) from None
+        raise
+    return replace(schedule, collective=Collective.BROADCAST)
 
 
 def _trees(
@@ -209,7 +285,7 @@ def _trees(
     network: Network,
     capacities: dict[tuple[int, int], int],
     routes: Routes | None,
-    trees_per_root: int,
+    trees: NDArray[np.int64],
 ) -> Iterator[Tree]:
     """Pack trees between the terminals and draw them on the topology."""
     nodes, ranks = topology.nodes, network.terminals
@@ -217,7 +293,7 @@ def _trees(
     ends = np.searchsorted(ranks, np.array(pairs, dtype=np.int64))
     room = np.array(list(capacities.values()), dtype=np.int64)
     names = [(nodes[source], nodes[target]) for source, target in pairs]
-    for group in pack(len(ranks), ends[:, 0], ends[:, 1], room, trees_per_root):
+    for group in pack(len(ranks), ends[:, 0], ends[:, 1], room, trees[ranks]):
         root = nodes[ranks[group.root]]
         arcs = group.arcs.tolist()
         if routes is None:
@@ -237,14 +313,17 @@ class _Solution(NamedTuple):
 
 
 def _solve(
-    topology: Topology, trees_per_root: int | None, max_gap: Fraction | int | None
+    topology: Topology,
+    demand: Demand,
+    trees_per_root: int | None,
+    max_gap: Fraction | int | None,
 ) -> _Solution:
     if trees_per_root is not None and trees_per_root < 1:
         raise NoSchedule("trees_per_root", f"must be at least 1; got {trees_per_root}")
     if max_gap is not None:
         _require_gap(max_gap, trees_per_root)
-    topology.require_connected()
-    network = network_of(topology)
+    require_paths(topology, demand)
+    network = network_of(topology, demand)
     best = best_rate(network)
     if max_gap is not None:
         trees_per_root = fewest_trees(network, best, Fraction(max_gap))

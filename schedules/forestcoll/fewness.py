@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from schedules.errors import TooLarge
 from schedules.forestcoll.flow import arcs_of, scratch_for, shortfall
 from schedules.forestcoll.network import Network
-from schedules.forestcoll.optimality import Rate, nearby_order, tree_capacities
+from schedules.forestcoll.optimality import Rate, data_inside, nearby_order, tree_capacities
 
 __all__ = ["MOST_TREES_TRIED", "enough_trees", "fewest_trees"]
 
@@ -68,7 +68,7 @@ def fewest_trees(network: Network, best: Rate, max_gap: Fraction) -> int:
     -----
     k trees per root are within the gap iff they fit at U = (1 + max_gap) k / x, since a
     larger U leaves no arc less room.  A cut that forbids some k is asked first for the later
-    ones; only a k that all of these allow costs flows, as many as there are compute nodes.
+    ones; only a k that all of these allow costs flows, as many as there are ranks.
     Some k up to `enough_trees` is found.
     """
     arcs = arcs_of(network.node_count, network.tail, network.head)
@@ -77,12 +77,13 @@ def fewest_trees(network: Network, best: Rate, max_gap: Fraction) -> int:
     terminals = nearby_order(arcs, network.terminals)
     exits = np.zeros((0, len(network.tail)), np.bool_)
     needs = np.zeros(0, np.int64)
+    shares = network.sizes
     enough = enough_trees(network, best, max_gap)
     for trees in range(1, min(enough, MOST_TREES_TRIED) + 1):
         room = tree_capacities(network, best.inverse * (1 + max_gap) * trees, trees)
         if (exits @ room < needs * trees).any():
             continue
-        _, missing = shortfall(arcs, room, terminals, 0, trees, flow, supply, scratch)
+        _, missing = shortfall(arcs, room, terminals, 0, trees * shares, flow, supply, scratch)
         if not missing:
             return trees
         leaving, inside = _cut(network, scratch.level[: network.node_count] < 0)
@@ -95,6 +96,5 @@ def fewest_trees(network: Network, best: Rate, max_gap: Fraction) -> int:
 
 
 def _cut(network: Network, inside: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], int]:
-    """Return the arcs that leave a cut, and how many compute nodes it holds."""
-    leaving = inside[network.tail] & ~inside[network.head]
-    return leaving, int(inside[network.terminals].sum())
+    """Return the arcs that leave a cut, and the size of the shards that begin inside."""
+    return inside[network.tail] & ~inside[network.head], data_inside(network, inside)
