@@ -139,14 +139,10 @@ def _require_paths(topology: Topology, wanted: Collective, options: Options) -> 
         return
     from schedules.forestcoll.demand import demand_of, require_paths
 
-    demand = demand_of(topology, _shards(options), options.participants)
+    demand = demand_of(topology, options.shards, options.participants, options.root)
     for inward in (False, True):
         if wanted is Collective.ALLREDUCE or inward is not wanted.outward:
             require_paths(topology, demand, inward=inward)
-
-
-def _shards(options: Options) -> Mapping[NodeId, int] | None:
-    return options.shards if options.root is None else {options.root: 1}
 
 
 def reverse(

@@ -6,7 +6,7 @@ no part pass data on as switches do: they keep and copy nothing.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import gcd
 
@@ -38,6 +38,7 @@ def demand_of(
     topology: Topology,
     shards: Mapping[NodeId, int] | None = None,
     participants: Iterable[NodeId] | None = None,
+    root: NodeId | None = None,
 ) -> Demand:
     """Return the demand, checked against the topology.
 
@@ -49,6 +50,8 @@ def demand_of(
         where it is left out itself.
     participants : iterable, optional
         Two compute nodes at least; all of them where it is left out.
+    root : NodeId, optional
+        Instead of shards: the rank that brings everything.
 
     Raises
     ------
@@ -56,7 +59,7 @@ def demand_of(
         There are fewer than two compute nodes.
     NoSchedule
         A node is unknown, a switch, or named twice; a size is no integer from 0, belongs to
-        a node that takes no part, or all of them are 0.
+        a node that takes no part, or all of them are 0; or there are both a root and shards.
     TooLarge
         The sizes do not fit 62 bits.
 
@@ -71,10 +74,22 @@ def demand_of(
     ranks = topology.compute_nodes
     if participants is not None:
         ranks = _chosen(topology, list(participants))
+    if root is not None:
+        if shards is not None:
+            raise NoSchedule("shards", "must not be given together with a root")
+        _require_member(topology, set(ranks), root, "root")
+        return Demand(ranks, tuple(int(rank == root) for rank in ranks))
     if shards is None:
         return Demand(ranks, (1,) * len(ranks))
+    return Demand(ranks, _sizes(topology, ranks, shards))
+
+
+def _sizes(
+    topology: Topology, ranks: tuple[NodeId, ...], shards: Mapping[NodeId, int]
+) -> tuple[int, ...]:
+    members = set(ranks)
     for node, size in shards.items():
-        _require_member(topology, ranks, node, "shards")
+        _require_member(topology, members, node, "shards")
         if type(size) is not int or size < 0:
             raise NoSchedule("shards", f"the size of {node!r} must be an integer from 0: {size!r}")
     sizes = [shards.get(rank, 0) for rank in ranks]
@@ -83,7 +98,7 @@ def demand_of(
         raise NoSchedule("shards", "must hold a size above 0")
     if sum(sizes) // common >= 1 << 62:
         raise TooLarge("shards", "the sizes, without a common factor, must add up to below 2**62")
-    return Demand(ranks, tuple(size // common for size in sizes))
+    return tuple(size // common for size in sizes)
 
 
 def require_paths(topology: Topology, demand: Demand, *, inward: bool = False) -> None:
@@ -126,8 +141,9 @@ def require_paths(topology: Topology, demand: Demand, *, inward: bool = False) -
 
 
 def _chosen(topology: Topology, participants: list[NodeId]) -> tuple[NodeId, ...]:
+    computes = set(topology.compute_nodes)
     for node in participants:
-        _require_member(topology, topology.compute_nodes, node, "participants")
+        _require_member(topology, computes, node, "participants")
     chosen = set(participants)
     if len(chosen) < len(participants):
         raise NoSchedule("participants", "must name each compute node once")
@@ -136,14 +152,12 @@ def _chosen(topology: Topology, participants: list[NodeId]) -> tuple[NodeId, ...
     return tuple(node for node in topology.compute_nodes if node in chosen)
 
 
-def _require_member(
-    topology: Topology, ranks: Collection[NodeId], node: NodeId, field: str
-) -> None:
-    if node not in topology.position:
+def _require_member(topology: Topology, members: set[NodeId], node: NodeId, field: str) -> None:
+    if type(node) not in (int, str) or node not in topology.position:
         raise NoSchedule(field, f"{node!r} is no node of the topology")
     if node in topology.switches:
         raise NoSchedule(field, f"{node!r} is a switch, not a compute node")
-    if node not in ranks:
+    if node not in members:
         raise NoSchedule(field, f"{node!r} takes no part")
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from schedules.forestcoll.flow import Arcs, arcs_of, scratch_for, shortfall
 from schedules.forestcoll.network import Network, guard
 
-__all__ = ["Rate", "best_rate", "best_rate_for", "data_inside", "tree_capacities"]
+__all__ = ["Rate", "best_rate", "best_rate_for", "data_inside", "entry_rate", "tree_capacities"]
 
 
 class Rate(NamedTuple):
@@ -63,6 +63,28 @@ def best_rate(network: Network) -> Rate:
 
     ratio, inside = _climb(network, ratio, inside, capacities, of_cut)
     return Rate(Fraction(ratio.numerator), ratio.denominator, inside)
+
+
+def entry_rate(network: Network, trees_per_root: int | None) -> Rate:
+    """Return the rate at which each rank could just take in all it wants.
+
+    No schedule beats it, since every rank must receive k trees per unit of the others' data.
+    With ``trees_per_root`` None, k is the least that reaches it.  The cut is the one around
+    the narrowest rank.
+    """
+    inside, ratio = _first_cut(network)
+    if trees_per_root is None:
+        return Rate(Fraction(ratio.numerator), ratio.denominator, inside)
+    entering: dict[int, list[int]] = {node: [] for node in network.terminals.tolist()}
+    for node, capacity in zip(network.head.tolist(), network.capacity.tolist(), strict=True):
+        if node in entering:
+            entering[node].append(capacity)
+    alike = {
+        (trees_per_root * (network.data - int(network.sizes[node])), tuple(sorted(capacities)))
+        for node, capacities in entering.items()
+    }
+    scale = max(least_scale(list(capacities), demand) for demand, capacities in alike if demand)
+    return Rate(scale, trees_per_root, inside)
 
 
 def best_rate_for(network: Network, trees_per_root: int, free: Rate) -> Rate:

@@ -30,7 +30,7 @@ def least_flow(topology: Topology, root: NodeId) -> Fraction:
 def test_the_best_broadcast_rate_is_the_least_flow_to_any_node(seed: int) -> None:
     topology = random_topology(random.Random(seed))
     for root in topology.compute_nodes:
-        best = optimum(topology, shards={root: 1})
+        best = optimum(topology, root=root)
         assert best.algbw == least_flow(topology, root)
         assert best.inverse_rate == worst_data_ratio(
             topology, dict.fromkeys(topology.compute_nodes, 0) | {root: 1}
@@ -59,8 +59,9 @@ def test_the_bottleneck_holds_the_root_and_is_the_tightest_of_all_cuts(seed: int
 def test_every_balanced_network_gets_an_optimal_broadcast(seed: int) -> None:
     topology = random_topology(random.Random(seed), balanced=True)
     root = topology.compute_nodes[seed % len(topology.compute_nodes)]
-    best, schedule = optimum(topology, shards={root: 1}), broadcast(topology, root)
-    assert forest_faults(schedule, topology, best.unit_bandwidth) == []
+    best, schedule = optimum(topology, root=root), broadcast(topology, root)
+    sizes = dict.fromkeys(topology.compute_nodes, 0) | {root: 1}
+    assert forest_faults(schedule, topology, best.unit_bandwidth, sizes) == []
     assert {tree.root for tree in schedule.trees} == {root}
     assert violations(schedule, topology) == []
     assert tree_inverse_rate(schedule, topology) == best.inverse_rate
@@ -92,7 +93,7 @@ def test_the_number_of_trees_of_a_broadcast_can_be_given(seed: int, trees: int) 
     schedule = broadcast(topology, root, trees)
     assert violations(schedule, topology) == []
     assert sum(tree.weight for tree in schedule.trees) == trees == schedule.trees_per_root
-    best = optimum(topology, trees, shards={root: 1})
+    best = optimum(topology, trees, root=root)
     assert tree_inverse_rate(schedule, topology) == best.inverse_rate
     least = worst_data_ratio(topology, dict.fromkeys(topology.compute_nodes, 0) | {root: 1})
     assert best.inverse_rate == least * (1 + best.gap)
@@ -103,12 +104,15 @@ def test_the_number_of_trees_of_a_broadcast_can_be_given(seed: int, trees: int) 
     [
         (torus(4, 4), Fraction(4)),
         (torus(8, 8), Fraction(4)),
-        (fabric("dgx-a100-2"), Fraction(325)),
+        (fabric("dgx-a100-1"), Fraction(300)),
+        (fabric("dgx-a100-2"), Fraction(200)),  # its box sends out eight times 25
         (fabric("mi300x"), Fraction(448)),
     ],
     ids=str,
 )
-def test_a_broadcast_is_as_fast_as_the_root_can_send(topology: Topology, rate: Fraction) -> None:
+def test_a_broadcast_is_as_fast_as_the_root_and_its_box_can_send(
+    topology: Topology, rate: Fraction
+) -> None:
     root = topology.compute_nodes[0]
     schedule = broadcast(topology, root)
     assert violations(schedule, topology) == []
@@ -167,11 +171,11 @@ def test_what_makes_no_sense_together_is_refused() -> None:
 
 
 def test_the_fewest_trees_within_a_gap_are_found_for_a_broadcast_too() -> None:
-    root = "0.gpu0"
-    best = optimum(fabric("dgx-a100-2"), shards={root: 1})
-    few = optimum(fabric("dgx-a100-2"), shards={root: 1}, max_gap=Fraction(1, 10))
-    assert few.trees_per_root < best.trees_per_root
+    lopsided = Topology("abc", [("a", "b", 17), ("a", "c", 16), ("b", "c", 5), ("c", "b", 5)])
+    best = optimum(lopsided, root="a")
+    few = optimum(lopsided, root="a", max_gap=Fraction(1, 10))
+    assert (few.trees_per_root, best.trees_per_root) == (4, 21)
     assert few.gap <= Fraction(1, 10)
-    schedule = broadcast(fabric("dgx-a100-2"), root, max_gap=Fraction(1, 10))
-    assert violations(schedule, fabric("dgx-a100-2")) == []
-    assert schedule.trees_per_root == few.trees_per_root
+    schedule = broadcast(lopsided, "a", max_gap=Fraction(1, 10))
+    assert violations(schedule, lopsided) == []
+    assert schedule.trees_per_root == 4
