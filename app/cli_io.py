@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from app.services.context import Context
     from app.store import Artefact
 
-__all__ = ["described", "opened", "show", "source_of", "write"]
+__all__ = ["described", "listed", "opened", "show", "source_of", "write"]
 
 
 @contextmanager
@@ -48,6 +48,17 @@ def _exists(path: Path) -> bool:
         return path.exists()
     except (OSError, ValueError):
         return False
+
+
+def listed(text: str | None, context: "Context") -> Any:
+    """Return the entries of a list with commas, or what a JSON file holds."""
+    from app.files import read_json
+
+    if text is None:
+        return None
+    if text.endswith((".json", ".json.gz")):
+        return read_json(Path(text), context.settings)
+    return text.split(",")
 
 
 def show(artefact: "Artefact", as_json: bool) -> None:

@@ -19,6 +19,7 @@ from pydantic import (
     PlainSerializer,
     StrictBool,
     StrictInt,
+    StrictStr,
     WithJsonSchema,
     field_validator,
     model_validator,
@@ -26,12 +27,15 @@ from pydantic import (
 
 __all__ = [
     "MAX_GAP",
+    "AnyCollectiveName",
     "DesignRequest",
+    "ForestRequest",
     "FrontierRequest",
     "Gap",
     "OptimumRequest",
     "PatchPlanRequest",
     "ScheduleRequest",
+    "ShardSize",
     "TopologySource",
     "parse_bytes",
     "parse_fraction",
@@ -156,7 +160,9 @@ Nodes = Annotated[StrictInt, Field(ge=2, le=10**6, description="number of hosts"
 Degree = Annotated[StrictInt, Field(ge=1, le=10**4, description="ports of each host")]
 LinkKind = Literal["unidirectional", "bidirectional"]
 CollectiveName = Literal["allgather", "reduce-scatter", "allreduce"]
+AnyCollectiveName = Literal["allgather", "reduce-scatter", "allreduce", "broadcast", "reduce"]
 AlgorithmName = Literal["bfb", "forestcoll"]
+NodeName = Annotated[StrictInt | StrictStr, Field(description="id of a compute node")]
 Identity = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -288,16 +294,77 @@ class TopologySource(Request):
         return self
 
 
-class OptimumRequest(Request):
-    """How many trees per root the optimum may be made of."""
+class ShardSize(Request):
+    """How much data one rank brings, relative to the others."""
+
+    rank: NodeName
+    size: Annotated[StrictInt, Field(ge=0, le=10**15)]
+
+
+def _shard(value: Any) -> Any:
+    """Read ``ID=SIZE`` as the object it stands for."""
+    if not isinstance(value, str):
+        return value
+    rank, mark, size = value.rpartition("=")
+    if not mark or re.fullmatch("[0-9]{1,16}", size, re.ASCII) is None:
+        raise ValueError('must be an object with rank and size, or a text "ID=SIZE"')
+    return {"rank": rank, "size": int(size)}
+
+
+class ForestRequest(Request):
+    """What only forestcoll can be asked for: how many trees, of whose data, for whom."""
 
     trees_per_root: Annotated[StrictInt, Field(ge=1, le=10**6)] = optional(
-        "best rate of so many trees per root; left out, of any number"
+        "forestcoll only: trees per root, or per unit of size of a shard; left out, the least "
+        "number that is optimal"
     )
     max_gap: Gap = optional(MAX_GAP)
+    root: NodeName = optional("of a broadcast or reduce: where the data begins or ends")
+    shards: Annotated[
+        list[Annotated[ShardSize, BeforeValidator(_shard)]], Field(min_length=1, max_length=10**5)
+    ] = optional(
+        "forestcoll only: relative sizes of the shards, 0 for those left out; by default all equal"
+    )
+    participants: Annotated[list[NodeName], Field(min_length=2, max_length=10**5)] = optional(
+        "forestcoll only: the compute nodes that take part, the others only forward; by default all"
+    )
+
+    @field_validator("shards")
+    @classmethod
+    def _sizes_sorted(cls, shards: list[ShardSize] | None) -> list[ShardSize] | None:
+        if shards is None:
+            return None
+        _require_once([shard.rank for shard in shards])
+        return sorted(shards, key=lambda shard: str(shard.rank))
+
+    @field_validator("participants")
+    @classmethod
+    def _members_sorted(cls, members: list[int | str] | None) -> list[int | str] | None:
+        if members is None:
+            return None
+        _require_once(members)
+        return sorted(members, key=str)
 
 
-class ScheduleRequest(Request):
+def _require_once(names: list[int | str]) -> None:
+    # Ids are told apart by their texts, as in topology/1.
+    seen: set[str] = set()
+    for name in names:
+        if str(name) in seen:
+            raise ValueError(f"must name each compute node once; {name!r} is repeated")
+        seen.add(str(name))
+
+
+class OptimumRequest(ForestRequest):
+    """Of which collective the optimum is wanted, and of how many trees."""
+
+    collective: AnyCollectiveName = Field(
+        default="allgather",
+        description="the optimum depends on where data starts and where it goes",
+    )
+
+
+class ScheduleRequest(ForestRequest):
     """What to run on which topology."""
 
     model_config = ConfigDict(
@@ -309,15 +376,12 @@ class ScheduleRequest(Request):
     )
 
     topology: TopologySource
-    collective: CollectiveName
+    collective: AnyCollectiveName
     algorithm: AlgorithmName = optional(
         "bfb: fewest steps, for hosts joined by equal links; forestcoll: highest throughput, "
-        "for any fabric; left out, bfb where it applies"
+        "for any fabric, and all that is not allgather, reduce-scatter or allreduce among "
+        "all hosts; left out, bfb where it applies"
     )
-    trees_per_root: Annotated[StrictInt, Field(ge=1, le=10**6)] = optional(
-        "forestcoll only; left out, the least number that is optimal"
-    )
-    max_gap: Gap = optional(MAX_GAP)
 
 
 class PatchPlanRequest(Request):

@@ -27,7 +27,7 @@ _REVERSED = {
     Collective.REDUCE: Collective.BROADCAST,
 }
 
-__all__ = ["ALGORITHMS", "Options", "make", "reverse"]
+__all__ = ["ALGORITHMS", "Options", "make", "require_root", "reverse"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,9 @@ def make(
     if trees_per_root is not None and trees_per_root < 1:
         raise NoSchedule("/trees_per_root", "must be at least 1")
     options = Options(trees_per_root, max_gap, root, shards, participants)
-    _require_fitting(wanted, algorithm, options)
+    if wanted.has_root and algorithm != "forestcoll":
+        raise NoSchedule("/algorithm", f"must be forestcoll to make a {wanted}")
+    require_root(wanted, root, shards)
     # Once here, so that no message speaks of the transpose.
     _require_paths(topology, wanted, options)
     generate = ALGORITHMS[algorithm]
@@ -120,16 +122,14 @@ def make(
     return SequenceSchedule(Collective.ALLREDUCE, topology.digest, (scatter, gather))
 
 
-def _require_fitting(wanted: Collective, algorithm: str, options: Options) -> None:
-    """Raise unless a root, shards and participants are given where they have a meaning."""
+def require_root(wanted: Collective, root: NodeId | None, shards: object) -> None:
+    """Raise NoSchedule unless a root is given where it has a meaning, and nowhere else."""
     if wanted.has_root:
-        if algorithm != "forestcoll":
-            raise NoSchedule("/algorithm", f"must be forestcoll to make a {wanted}")
-        if options.root is None:
+        if root is None:
             raise NoSchedule("/root", f"must name the compute node that is the {wanted}'s root")
-        if options.shards is not None:
+        if shards is not None:
             raise NoSchedule("/shards", f"must not be given: a {wanted} has one root")
-    elif options.root is not None:
+    elif root is not None:
         raise NoSchedule("/root", "is for broadcast and reduce only")
 
 

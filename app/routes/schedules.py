@@ -52,6 +52,8 @@ class ScheduleSummary(BaseModel):
     chunks_per_shard: int = 0
     inverse_rate: str = ""
     trees_per_root: int = 0
+    ranks: int = 0
+    data: int = 0
     gap: str = ""
     parts: list[dict[str, Any]] = []
 

@@ -7,6 +7,7 @@ from typing import Any
 from app.schemas import ScheduleRequest, TopologySource
 from app.services import topologies
 from app.services.context import Context
+from app.services.demands import FOREST_ONLY, asked_of, options_of
 from app.services.topologies import StoredTopology
 from app.store import Artefact, Computed
 from schedules.errors import NoSchedule, NotExportable
@@ -20,9 +21,6 @@ FORMATS = ("json", "msccl-xml")
 """The formats a schedule comes in."""
 
 PACKED_SCHEDULE = "application/x-topoloom-schedule"
-TREES_ONLY = ("trees_per_root", "max_gap")
-"""What only forestcoll can be asked for."""
-
 ANNOUNCED = ("mscclpp-json", "chakra-et")
 """Formats that have a name already, but no writer yet."""
 
@@ -35,7 +33,7 @@ def create(context: Context, request: ScheduleRequest) -> Artefact:
     """
     loaded = topologies.load(context, request.topology, field="/topology")
     algorithm = request.algorithm or _fitting(request, loaded.topology)
-    for name in TREES_ONLY:
+    for name in FOREST_ONLY:
         if algorithm == "bfb" and getattr(request, name) is not None:
             raise NoSchedule(f"/{name}", "is for the algorithm forestcoll only")
     _require_size(context, algorithm, loaded.topology)
@@ -44,7 +42,7 @@ def create(context: Context, request: ScheduleRequest) -> Artefact:
         "collective": request.collective,
         "algorithm": algorithm,
     }
-    asked |= request.canonical_part(TREES_ONLY)
+    asked |= asked_of(request, loaded.topology)
     return context.store.get_or_compute(
         "schedule", asked, lambda identity: _compute(identity, asked, loaded)
     )
@@ -93,8 +91,9 @@ def facts(schedule: Schedule, topology: Topology) -> dict[str, Any]:
     """Return what a schedule costs, derived from its sends alone.
 
     Step schedules: ``steps``, ``bandwidth`` (T_B in units of M / B) and
-    ``chunks_per_shard``.  Tree schedules: ``inverse_rate`` (time per byte of a shard)
-    and ``trees_per_root``.  Sequences: the sums, and the parts.
+    ``chunks_per_shard``.  Tree schedules: ``inverse_rate`` (time per byte of a shard of
+    size 1), ``trees_per_root``, the number of ``ranks`` and the size ``data`` of all shards.
+    Sequences: the sums, and the parts.
     """
     from schedules.verify import step_cost, tree_inverse_rate
 
@@ -112,6 +111,8 @@ def facts(schedule: Schedule, topology: Topology) -> dict[str, Any]:
         "collective": schedule.collective.value,
         "inverse_rate": str(tree_inverse_rate(schedule, topology)),
         "trees_per_root": schedule.trees_per_root,
+        "ranks": len(schedule.ranks),
+        "data": sum(schedule.sizes),
     }
 
 
@@ -122,7 +123,7 @@ def _sequence_facts(parts: list[dict[str, Any]]) -> dict[str, Any]:
     for name in ("bandwidth", "inverse_rate"):
         if all(name in part for part in parts):
             total[name] = str(sum((Fraction(part[name]) for part in parts), Fraction()))
-    for name in ("chunks_per_shard", "trees_per_root"):
+    for name in ("chunks_per_shard", "trees_per_root", "ranks", "data"):
         if all(name in part for part in parts):
             total[name] = max(part[name] for part in parts)
     total["parts"] = parts
@@ -132,7 +133,11 @@ def _sequence_facts(parts: list[dict[str, Any]]) -> dict[str, Any]:
 def _fitting(request: ScheduleRequest, topology: Topology) -> str:
     """Return the algorithm for a request that leaves the choice to us."""
     equal_links = not topology.switches and len(set(topology.capacities)) == 1
-    by_steps = equal_links and all(getattr(request, name) is None for name in TREES_ONLY)
+    by_steps = (
+        equal_links
+        and not Collective.of(request.collective).has_root
+        and all(getattr(request, name) is None for name in FOREST_ONLY)
+    )
     return "bfb" if by_steps else "forestcoll"
 
 
@@ -143,7 +148,7 @@ def _compute(identity: str, asked: dict[str, Any], loaded: StoredTopology) -> Co
 
     topology = loaded.topology
     collective = Collective.of(asked["collective"])
-    options = _options(asked)
+    options = options_of(asked)
     schedule = make(topology, collective, asked["algorithm"], **options)
     require_valid(schedule, topology)
     gap = _require_claimed_cost(schedule, topology, options)
@@ -157,14 +162,6 @@ def _compute(identity: str, asked: dict[str, Any], loaded: StoredTopology) -> Co
         **({"gap": str(gap)} if "max_gap" in options else {}),
     }
     return Computed(pack(schedule), PACKED_SCHEDULE, summary)
-
-
-def _options(asked: dict[str, Any]) -> dict[str, Any]:
-    """Return what `make` takes, from what is stored of the question."""
-    options = {name: asked[name] for name in TREES_ONLY if name in asked}
-    if "max_gap" in options:
-        options["max_gap"] = Fraction(options["max_gap"])
-    return options
 
 
 def _require_claimed_cost(
@@ -186,14 +183,15 @@ def _require_claimed_cost(
     parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
     taken = least = Fraction(0)
     for part in parts:
-        # A reduce-scatter is the allgather of the transpose, run backwards.
-        gathers = part.collective is Collective.ALLGATHER
-        graph = topology if gathers else topology.transpose()
+        inward = not part.collective.outward
         if isinstance(part, StepSchedule):
+            # A reduce-scatter is the allgather of the transpose, run backwards.
+            graph = topology.transpose() if inward else topology
             derived, claimed = step_cost(part, topology), measure(graph)
             kept = derived == claimed
         else:
-            derived, best = tree_inverse_rate(part, topology), optimum(graph, **options)
+            best = optimum(topology, inward=inward, **options)
+            derived = tree_inverse_rate(part, topology)
             claimed = best.inverse_rate
             kept = derived <= claimed
             taken, least = taken + derived, least + claimed / (1 + best.gap)

@@ -43,7 +43,7 @@ class Optimum:
     trees_per_root: int
     unit_bandwidth: Fraction
     compute_nodes: int
-    bottleneck: frozenset[NodeId] | None
+    bottleneck: frozenset[NodeId]
     compute_inside: int
     exit_capacity: Fraction
     data: int
@@ -64,6 +64,7 @@ def optimum(
     shards: Mapping[NodeId, int] | None = None,
     participants: Iterable[NodeId] | None = None,
     root: NodeId | None = None,
+    inward: bool = False,
 ) -> Optimum:
     """Return the best possible allgather or broadcast rate of a topology, exactly.
 
@@ -92,6 +93,9 @@ def optimum(
         switches do.  All take part without it.
     root : NodeId, optional
         For a broadcast, instead of shards: the compute node that brings all data.
+    inward : bool
+        For a reduce-scatter or a reduce: everything the other way.  The bottleneck is then
+        *entered* by links of ``exit_capacity``.
 
     Returns
     -------
@@ -105,8 +109,8 @@ def optimum(
     Unreachable
         Some compute node that brings data cannot reach another that takes part.
     NoSchedule
-        A rule of `demand.demand_of` is broken, ``trees_per_root``
-        is less than 1, ``max_gap`` is no exact number or negative, or both are given.
+        A rule of `demand.demand_of` is broken, ``trees_per_root`` is less than 1,
+        ``max_gap`` is no exact number or negative, or both are given.
     TooLarge
         Capacities scaled to whole numbers do not fit 62 bits, or ``max_gap`` needs more than
         `fewness.MOST_TREES_TRIED` trees per root.
@@ -135,8 +139,8 @@ def optimum(
     """
     require_counts(trees_per_root, max_gap)
     demand = demand_of(topology, shards, participants, root)
-    require_paths(topology, demand)
-    network = network_of(topology, demand)
+    require_paths(topology, demand, inward=inward)
+    network = network_of(topology.transpose() if inward else topology, demand)
     rate, best = rates(network, trees_per_root, max_gap)
     leaving = rate.inside[network.tail] & ~rate.inside[network.head]
     return Optimum(
