@@ -13,7 +13,12 @@ DOCS = Path(__file__).parent.parent.parent / "docs"
 def test_every_command_of_the_documentation_prints_what_is_shown(topoloom, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "130")
-    pages = [DOCS.parent / "README.md", DOCS / "cli.md", DOCS / "discovery.md"]
+    pages = [
+        DOCS.parent / "README.md",
+        DOCS / "cli.md",
+        DOCS / "discovery.md",
+        DOCS / "forestcoll.md",
+    ]
     text = "".join(page.read_text() for page in pages)
     shown = re.findall(r"^```console\n(.*?)^```", text, re.M | re.S)
     examples = [part for block in shown for part in block.split("$ topoloom ")[1:]]
