@@ -4,6 +4,7 @@ Exit codes: 0 done, 1 the answer is "no", 2 bad input, said in one line on stder
 Documents go to stdout and nothing else does when ``--json`` is given.
 """
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -207,7 +208,7 @@ def schedule(
     source: Source,
     collective: AnyCollective,
     algorithm: Annotated[
-        str | None, typer.Option(help="bfb or forestcoll; left out, bfb where it applies")
+        str | None, typer.Option(help="bfb, forestcoll or lifted; left out, bfb where it applies")
     ] = None,
     root: Root = None,
     shards: Shards = None,
@@ -216,6 +217,9 @@ def schedule(
         int | None, typer.Option(help="forestcoll: trees that each shard is cut into")
     ] = None,
     max_gap: MaxGap = None,
+    max_chunks: Annotated[
+        int | None, typer.Option(help="bfb: cut each shard into at most so many chunks")
+    ] = None,
     form: Annotated[str, typer.Option("--format", help="json or msccl-xml")] = "json",
     dialect: Annotated[str | None, typer.Option(help="dialect of MSCCL XML")] = None,
     out: Out = None,
@@ -234,6 +238,7 @@ def schedule(
             algorithm=algorithm,
             trees_per_root=trees_per_root,
             max_gap=max_gap,
+            max_chunks=max_chunks,
             root=root,
             shards=listed(shards, context),
             participants=listed(participants, context),
@@ -262,6 +267,44 @@ def verify(
         typer.echo(f"invalid: {len(found)} violation{'s' if len(found) > 1 else ''}")
         raise typer.Exit(1)
     typer.echo("valid")
+
+
+@app.command()
+def execute(
+    schedule: Annotated[Path, typer.Argument(metavar="SCHEDULE", help="schedule/1 file")],
+    ranks: Annotated[
+        int | None, typer.Option(help="processes; as many as the schedule has ranks")
+    ] = None,
+    topology: Annotated[
+        str | None,
+        typer.Option(help="verify it first: topology/1 file, recipe or fabric's name"),
+    ] = None,
+    size: Annotated[str, typer.Option("--bytes", help="size of the data, such as 1MiB")] = "1MiB",
+    repeat: Annotated[int, typer.Option(help="runs, each on fresh data")] = 1,
+    pipeline_chunks: Annotated[int, typer.Option(help="pieces of each tree's data")] = 4,
+    timeout: Annotated[float, typer.Option(help="seconds to wait for a message")] = 60.0,
+    as_json: AsJson = False,
+) -> None:
+    """Run a schedule between processes on this machine and compare every bit."""
+    from app import executing
+
+    asked = {
+        "ranks": ranks,
+        "bytes": size,
+        "repeat": repeat,
+        "pipeline_chunks": pipeline_chunks,
+        "timeout": timeout,
+    }
+    options = executing.ExecutionOptions.model_validate(asked)
+    with opened() as context:
+        source = None if topology is None else source_of(topology, context)
+        document = executing.run(context, schedule, source, options)
+    if as_json:
+        typer.echo(json.dumps(document))
+    else:
+        executing.show(document)
+    if not document["exact"]:
+        raise typer.Exit(1)
 
 
 @app.command()

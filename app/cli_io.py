@@ -78,6 +78,10 @@ def described(summary: dict[str, Any]) -> str:
         count = summary["trees_per_root"]
         text += f", {count} tree{'s' if count > 1 else ''} per root"
         text += f", {summary['gap']} above the optimum"
+    if "bandwidth_loss" in summary:
+        count = summary["chunks_per_shard"]
+        text += f", {count} chunk{'s' if count > 1 else ''} per shard"
+        text += f", T_B {summary['bandwidth_loss']} above the least"
     return text
 
 

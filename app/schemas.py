@@ -161,7 +161,7 @@ Degree = Annotated[StrictInt, Field(ge=1, le=10**4, description="ports of each h
 LinkKind = Literal["unidirectional", "bidirectional"]
 CollectiveName = Literal["allgather", "reduce-scatter", "allreduce"]
 AnyCollectiveName = Literal["allgather", "reduce-scatter", "allreduce", "broadcast", "reduce"]
-AlgorithmName = Literal["bfb", "forestcoll"]
+AlgorithmName = Literal["bfb", "forestcoll", "lifted"]
 NodeName = Annotated[StrictInt | StrictStr, Field(description="id of a compute node")]
 Identity = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
@@ -379,8 +379,13 @@ class ScheduleRequest(ForestRequest):
     collective: AnyCollectiveName
     algorithm: AlgorithmName = optional(
         "bfb: fewest steps, for hosts joined by equal links; forestcoll: highest throughput, "
-        "for any fabric, and all that is not allgather, reduce-scatter or allreduce among "
-        "all hosts; left out, bfb where it applies"
+        "for any fabric, and all that is not allgather, reduce-scatter or allreduce among all "
+        "hosts; lifted: from the bases of a recipe, at the cost its theorems state; "
+        "left out, bfb where it applies"
+    )
+    max_chunks: Annotated[StrictInt, Field(ge=1, le=2**16)] = optional(
+        "bfb only: cut each shard into at most so many chunks, at the least loss of bandwidth; "
+        "left out, as many as lose none"
     )
 
 

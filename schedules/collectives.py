@@ -39,6 +39,10 @@ class Options:
     root: NodeId | None = None
     shards: Mapping[NodeId, int] | None = None
     participants: Collection[NodeId] | None = None
+    max_chunks: int | None = None
+
+
+_BFB_ONLY = frozenset({"max_chunks"})
 
 
 def make(
@@ -51,6 +55,7 @@ def make(
     root: NodeId | None = None,
     shards: Mapping[NodeId, int] | None = None,
     participants: Collection[NodeId] | None = None,
+    max_chunks: int | None = None,
 ) -> Schedule:
     """Return a schedule for a collective on a topology.
 
@@ -62,8 +67,9 @@ def make(
         Reduce-scatter is the reversed allgather of the transpose; allreduce is that
         followed by an allgather.  Reduce is the reversed broadcast of the transpose.
     algorithm : str
-        One of `ALGORITHMS`: ``"bfb"`` (fewest steps, no switches) or ``"forestcoll"``
-        (highest throughput, any fabric).
+        One of `ALGORITHMS`: ``"bfb"`` (fewest steps, no switches), ``"forestcoll"``
+        (highest throughput, any fabric) or ``"lifted"`` (at the cost the theorems state, for
+        topologies named by their recipe).
     trees_per_root : int, optional
         For forestcoll only: how many trees to cut each shard into.
     max_gap : Fraction or int, optional
@@ -76,6 +82,8 @@ def make(
         nodes left out have size 0.  Equal shards without it.
     participants : collection, optional
         For forestcoll only: the compute nodes that take part.  All others forward only.
+    max_chunks : int, optional
+        For bfb only: cut each shard into at most so many chunks, at the least loss.
 
     Raises
     ------
@@ -96,7 +104,7 @@ def make(
     >>> make(ring, "allgather", "magic")
     Traceback (most recent call last):
     ...
-    schedules.errors.NoSchedule: /algorithm: must be one of bfb, forestcoll; not 'magic'
+    schedules.errors.NoSchedule: /algorithm: must be one of bfb, forestcoll, lifted; not 'magic'
     """
     wanted = Collective.of(collective)
     if algorithm not in ALGORITHMS:
@@ -104,10 +112,11 @@ def make(
         raise NoSchedule("/algorithm", f"must be one of {names}; not {algorithm!r}")
     if trees_per_root is not None and trees_per_root < 1:
         raise NoSchedule("/trees_per_root", "must be at least 1")
-    options = Options(trees_per_root, max_gap, root, shards, participants)
+    options = Options(trees_per_root, max_gap, root, shards, participants, max_chunks)
     if wanted.has_root and algorithm != "forestcoll":
         raise NoSchedule("/algorithm", f"must be forestcoll to make a {wanted}")
     require_root(wanted, root, shards)
+    _require_fitting(algorithm, options)
     # Once here, so that no message speaks of the transpose.
     _require_paths(topology, wanted, options)
     generate = ALGORITHMS[algorithm]
@@ -131,6 +140,13 @@ def require_root(wanted: Collective, root: NodeId | None, shards: object) -> Non
             raise NoSchedule("/shards", f"must not be given: a {wanted} has one root")
     elif root is not None:
         raise NoSchedule("/root", "is for broadcast and reduce only")
+
+
+def _require_fitting(algorithm: str, options: Options) -> None:
+    for option in fields(options):
+        only = "bfb" if option.name in _BFB_ONLY else "forestcoll"
+        if getattr(options, option.name) is not None and algorithm != only:
+            raise NoSchedule(f"/{option.name}", f"is for the algorithm {only} only")
 
 
 def _require_paths(topology: Topology, wanted: Collective, options: Options) -> None:
@@ -210,10 +226,7 @@ def reverse(
 def _bfb(topology: Topology, options: Options) -> StepSchedule:
     from schedules import bfb
 
-    for option in fields(options):
-        if getattr(options, option.name) is not None:
-            raise NoSchedule(f"/{option.name}", "is for the algorithm forestcoll only")
-    return bfb.allgather(topology)
+    return bfb.allgather(topology, options.max_chunks)
 
 
 def _forestcoll(topology: Topology, options: Options) -> TreeSchedule:
@@ -229,7 +242,15 @@ def _forestcoll(topology: Topology, options: Options) -> TreeSchedule:
     )
 
 
+def _lifted(topology: Topology, _: Options) -> StepSchedule:
+    from schedules import lift
+
+    return lift.allgather_on(topology)
+
+
 _Generator = Callable[[Topology, Options], StepSchedule | TreeSchedule]
 
-ALGORITHMS: Mapping[str, _Generator] = MappingProxyType({"bfb": _bfb, "forestcoll": _forestcoll})
+ALGORITHMS: Mapping[str, _Generator] = MappingProxyType(
+    {"bfb": _bfb, "forestcoll": _forestcoll, "lifted": _lifted}
+)
 """Generators of allgathers and broadcasts, by name: (topology, options) to schedule."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.schemas import ScheduleRequest, TopologySource
 from app.services import topologies
@@ -11,7 +11,7 @@ from app.services.demands import FOREST_ONLY, asked_of, options_of
 from app.services.topologies import StoredTopology
 from app.store import Artefact, Computed
 from schedules.errors import NoSchedule, NotExportable
-from schedules.model import Collective, Schedule, SequenceSchedule, StepSchedule
+from schedules.model import Collective, Schedule, SequenceSchedule, StepSchedule, TreeSchedule
 from synth.errors import ClaimBroken
 from synth.topology import Topology
 
@@ -21,6 +21,9 @@ FORMATS = ("json", "msccl-xml")
 """The formats a schedule comes in."""
 
 PACKED_SCHEDULE = "application/x-topoloom-schedule"
+OPTIONS = dict.fromkeys(FOREST_ONLY, "forestcoll") | {"max_chunks": "bfb"}
+"""What only one algorithm can be asked for, and which."""
+
 ANNOUNCED = ("mscclpp-json", "chakra-et")
 """Formats that have a name already, but no writer yet."""
 
@@ -33,9 +36,9 @@ def create(context: Context, request: ScheduleRequest) -> Artefact:
     """
     loaded = topologies.load(context, request.topology, field="/topology")
     algorithm = request.algorithm or _fitting(request, loaded.topology)
-    for name in FOREST_ONLY:
-        if algorithm == "bfb" and getattr(request, name) is not None:
-            raise NoSchedule(f"/{name}", "is for the algorithm forestcoll only")
+    for name, only in OPTIONS.items():
+        if getattr(request, name) is not None and algorithm != only:
+            raise NoSchedule(f"/{name}", f"is for the algorithm {only} only")
     _require_size(context, algorithm, loaded.topology)
     asked: dict[str, Any] = {
         "topology": loaded.id,
@@ -43,6 +46,8 @@ def create(context: Context, request: ScheduleRequest) -> Artefact:
         "algorithm": algorithm,
     }
     asked |= asked_of(request, loaded.topology)
+    if request.max_chunks is not None:
+        asked["max_chunks"] = request.max_chunks
     return context.store.get_or_compute(
         "schedule", asked, lambda identity: _compute(identity, asked, loaded)
     )
@@ -133,12 +138,11 @@ def _sequence_facts(parts: list[dict[str, Any]]) -> dict[str, Any]:
 def _fitting(request: ScheduleRequest, topology: Topology) -> str:
     """Return the algorithm for a request that leaves the choice to us."""
     equal_links = not topology.switches and len(set(topology.capacities)) == 1
-    by_steps = (
-        equal_links
-        and not Collective.of(request.collective).has_root
-        and all(getattr(request, name) is None for name in FOREST_ONLY)
-    )
-    return "bfb" if by_steps else "forestcoll"
+    if any(getattr(request, name) is not None for name in FOREST_ONLY):
+        return "forestcoll"
+    if Collective.of(request.collective).has_root:
+        return "forestcoll"
+    return "bfb" if equal_links or request.max_chunks is not None else "forestcoll"
 
 
 def _compute(identity: str, asked: dict[str, Any], loaded: StoredTopology) -> Computed:
@@ -149,9 +153,11 @@ def _compute(identity: str, asked: dict[str, Any], loaded: StoredTopology) -> Co
     topology = loaded.topology
     collective = Collective.of(asked["collective"])
     options = options_of(asked)
-    schedule = make(topology, collective, asked["algorithm"], **options)
+    schedule = make(
+        topology, collective, asked["algorithm"], max_chunks=asked.get("max_chunks"), **options
+    )
     require_valid(schedule, topology)
-    gap = _require_claimed_cost(schedule, topology, options)
+    losses = _require_claimed_cost(schedule, topology, asked)
     summary = {
         "id": identity,
         "topology_id": loaded.id,
@@ -159,45 +165,75 @@ def _compute(identity: str, asked: dict[str, Any], loaded: StoredTopology) -> Co
         "name": topology.name,
         "algorithm": asked["algorithm"],
         **facts(schedule, topology),
-        **({"gap": str(gap)} if "max_gap" in options else {}),
+        **losses,
     }
     return Computed(pack(schedule), PACKED_SCHEDULE, summary)
 
 
 def _require_claimed_cost(
-    schedule: Schedule, topology: Topology, options: dict[str, Any]
-) -> Fraction:
+    schedule: Schedule, topology: Topology, asked: dict[str, Any]
+) -> dict[str, str]:
     """Refuse a schedule whose sends cost more than its algorithm's theorem says.
 
-    Returns how much longer it takes than the optimum, as a share of that.
+    Returns what was lost by what was asked for: ``bandwidth_loss``, in M / B, for want of
+    chunks; ``gap``, as a share of the optimum, for want of trees.
 
     Raises
     ------
     ClaimBroken
         A bug: the cost derived link by link is not the one of the graph.
     """
+    parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
+    judged = [_judged(part, topology, asked) for part in parts]
+    for part, verdict in zip(parts, judged, strict=True):
+        if not verdict.kept:
+            costs = f"{verdict.derived}, not {verdict.claimed}"
+            raise ClaimBroken("schedule", f"the {part.collective} costs {costs}")
+    if "max_chunks" in asked:
+        lost = (verdict.derived.bandwidth - verdict.best.bandwidth for verdict in judged)
+        return {"bandwidth_loss": str(sum(lost, Fraction(0)))}
+    if "max_gap" in asked:
+        taken, least = (
+            sum((getattr(verdict, name) for verdict in judged), Fraction(0))
+            for name in ("derived", "best")
+        )
+        return {"gap": str(taken / least - 1)}
+    return {}
+
+
+class _Verdict(NamedTuple):
+    """``best`` is what no number of chunks or trees could beat, where that is known."""
+
+    derived: Any
+    claimed: Any
+    kept: bool
+    best: Any = None
+
+
+def _judged(
+    part: StepSchedule | TreeSchedule, topology: Topology, asked: dict[str, Any]
+) -> _Verdict:
+    """Return the cost of a part beside what is claimed of it."""
+    from schedules import bfb, lift
     from schedules.forestcoll import optimum
     from schedules.verify import step_cost, tree_inverse_rate
     from synth.measure import measure
 
-    parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
-    taken = least = Fraction(0)
-    for part in parts:
-        inward = not part.collective.outward
-        if isinstance(part, StepSchedule):
-            # A reduce-scatter is the allgather of the transpose, run backwards.
-            graph = topology.transpose() if inward else topology
-            derived, claimed = step_cost(part, topology), measure(graph)
-            kept = derived == claimed
-        else:
-            best = optimum(topology, inward=inward, **options)
-            derived = tree_inverse_rate(part, topology)
-            claimed = best.inverse_rate
-            kept = derived <= claimed
-            taken, least = taken + derived, least + claimed / (1 + best.gap)
-        if not kept:
-            raise ClaimBroken("schedule", f"the {part.collective} costs {derived}, not {claimed}")
-    return taken / least - 1 if least else Fraction(0)
+    inward = not part.collective.outward
+    if isinstance(part, TreeSchedule):
+        rate = tree_inverse_rate(part, topology)
+        least = optimum(topology, inward=inward, **options_of(asked))
+        best = least.inverse_rate / (1 + least.gap)
+        return _Verdict(rate, least.inverse_rate, rate <= least.inverse_rate, best)
+    # A reduce-scatter is the allgather of the transpose, run backwards.
+    graph = topology.transpose() if inward else topology
+    derived = step_cost(part, topology)
+    if asked["algorithm"] == "bfb":
+        most, best = asked.get("max_chunks"), measure(graph)
+        claimed = best if most is None else bfb.cost(graph, most)
+        return _Verdict(derived, claimed, derived == claimed, best)
+    claim = lift.claim_on(graph)
+    return _Verdict(derived, claim, claim is None or claim.covers(derived))
 
 
 def _require_size(context: Context, algorithm: str, topology: Topology) -> None:

@@ -26,6 +26,7 @@ def warm() -> None:
         require_valid(schedule, topology)
         step_cost(schedule, topology)
         pack(schedule)
+    make(build(parse("Product(UniRing(2), BiRing(3))")), Collective.ALLGATHER, "lifted")
     for topology in (build(parse("Kautz(2, 2)")), fabric("dgx-a100-2")):
         optimum(topology)
         require_valid(make(topology, Collective.ALLREDUCE, "forestcoll"), topology)
