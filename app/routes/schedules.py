@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from app.deps import (
     CREATED,
@@ -22,8 +22,8 @@ from app.deps import (
 from app.files import zipped
 from app.negotiation import negotiate
 from app.problems import responses
-from app.schemas import Bytes, ScheduleRequest
-from app.services import schedules
+from app.schemas import Bytes, ScheduleRequest, SimulationRequest
+from app.services import schedules, simulations
 
 __all__ = ["router"]
 
@@ -62,8 +62,12 @@ class ScheduleSummary(BaseModel):
     steps: int = 0
     bandwidth: str = ""
     chunks_per_shard: int = 0
+    bandwidth_loss: str = ""
     inverse_rate: str = ""
     trees_per_root: int = 0
+    ranks: int = 0
+    data: int = 0
+    gap: str = ""
     parts: list[dict[str, Any]] = []
 
 
@@ -136,3 +140,41 @@ def _content(exported: Iterable[str] | schedules.Files) -> bytes | Iterable[str]
     if isinstance(exported, Mapping):
         return zipped({f"schedule{name}": data for name, data in exported.items()})
     return exported
+
+
+class Utilisation(BaseModel):
+    """For which share of the time links carried data."""
+
+    busiest: float
+    mean: float
+    busiest_link: dict[str, Any]
+
+
+class SimulationDocument(BaseModel):
+    """simulation/1: the time of a schedule, message by message; ``algbw`` in GB/s."""
+
+    schema_: Annotated[str, Field(alias="schema")]
+    schedule_id: str
+    topology: str
+    collective: str
+    request: dict[str, Any]
+    seconds: float
+    exact_seconds: str
+    algbw: float | None
+    chunks: int
+    messages: int
+    events: int
+    utilisation: Utilisation
+
+
+@router.post(
+    "/{id}/simulation",
+    operation_id="simulateSchedule",
+    summary="Simulate a schedule",
+    dependencies=[JsonBody, HeavyDep],
+    response_model=SimulationDocument,
+    responses=responses(400, 404, 413, 415, 422, 503),
+)
+def simulate_schedule(id: IdDep, body: SimulationRequest, context: ContextDep) -> dict[str, Any]:
+    """Return the time of a stored schedule; nothing is stored."""
+    return simulations.of_stored(context, id, body)

@@ -170,16 +170,13 @@ def chunks_per_shard(schedule: Schedule) -> int:
 
 
 def _require_plain(schedule: Schedule) -> None:
-    """Raise unless it is one of the collectives that moves are made for.
-
-    Raises
-    ------
-    NotExportable
-        It is another.
-    """
+    """Refuse what moves are not made for."""
     if schedule.collective not in MOVED:
         names = ", ".join(MOVED)
         raise NotExportable("/collective", f"must be one of {names} for this format")
+    parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
+    if any(isinstance(part, TreeSchedule) and (part.shards or part.idle) for part in parts):
+        raise NotExportable("/shards", "must be equal, and of all compute nodes, for this format")
 
 
 def _grain(part: StepSchedule | TreeSchedule) -> tuple[int, int]:
