@@ -58,8 +58,14 @@ def render(schedule: Schedule, topology: Topology, size_bytes: int) -> tuple[byt
     Notes
     -----
     A send depends on what wrote its bytes; an addition on the receive and on the
-    addition before; a receive into data on what read or wrote them before.  A node depends on
-    nodes of its own file only, and those stand before it, so no order of work gets stuck.
+    addition before; a receive into data on what read or wrote them before.  A node
+    depends on nodes of its own file only, and those stand before it, so no order of work
+    gets stuck.
+
+    Order on a link.  What a rank contributes to sums could leave at once, and would stand in
+    the way of what others wait for.  So a send to be added, and any send of a step, has
+    control dependencies on the sends of the stage before (the step before, or those from
+    deeper in the trees) to the same rank.
 
     Examples
     --------
@@ -105,6 +111,8 @@ class _Traces:
         self.nodes: list[list[Any]] = [[] for _ in range(ranks)]
         self.whole, self.size_bytes = whole, size_bytes
         self.staged = [0] * ranks
+        # By sender and receiver: the latest stage so far, its sends, and those before it.
+        self.stages: dict[tuple[int, int], tuple[int, list[int], list[int]]] = {}
         # Per rank and chunk: the last node that wrote it, and that touched it; -1 if none.
         self.written = np.full((ranks, whole), -1, dtype=np.int32)
         self.touched = self.written.copy()
@@ -127,6 +135,8 @@ class _Traces:
             source, SEND, f"send to {target}", _known(self.written[source, span]), about
         )
         sent.inputs.values = _regions(data)
+        if transfer.reduce or transfer.in_step:
+            sent.ctrl_deps.extend(self._earlier(transfer, sent.id))
         self.touched[source, span] = sent.id
         if not transfer.reduce:
             before = _known(self.touched[target, span])
@@ -142,6 +152,15 @@ class _Traces:
             last.inputs.values = _regions(data, staged)
             last.outputs.values = _regions(data)
         self.written[target, span] = self.touched[target, span] = last.id
+
+    def _earlier(self, transfer: Transfer, sent: int) -> list[int]:
+        """Return the sends of the stage before to the same rank, noting this one."""
+        pair = transfer.source, transfer.target
+        stage, now, before = self.stages.get(pair, (transfer.stage, [], []))
+        if stage < transfer.stage:
+            now, before = [], now
+        self.stages[pair] = transfer.stage, [*now, sent], before
+        return before
 
     def _node(
         self, rank: int, kind: int, name: str, before: list[int], about: dict[str, Any]

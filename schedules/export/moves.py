@@ -85,7 +85,10 @@ class Plan:
 
 
 class Transfer(NamedTuple):
-    """``length`` chunks sent at one stage; the target adds them if ``reduce``."""
+    """``length`` chunks sent at one stage; the target adds them if ``reduce``.
+
+    ``in_step`` tells whether the stage is a step, not a depth in trees that are pipelined.
+    """
 
     stage: int
     source: int
@@ -93,6 +96,7 @@ class Transfer(NamedTuple):
     chunk: int
     length: int
     reduce: bool
+    in_step: bool
 
 
 def plan(
@@ -208,6 +212,7 @@ def _sent(
                 shard * chunks + first * chunks // total,
                 count * chunks // total,
                 op == REDUCE,
+                True,
             )
             for number, step in enumerate(part.steps)
             for source, target, shard, first, count, _, op in step.tolist()
@@ -226,7 +231,9 @@ def _sent(
             when = depth[far] if outward else len(ranks) - depth[far]
             ends = rank[edge[0]], rank[edge[-1]]
             found.append(
-                Transfer(stage + when, *ends, chunk, tree.weight * chunks // total, not outward)
+                Transfer(
+                    stage + when, *ends, chunk, tree.weight * chunks // total, not outward, False
+                )
             )
     return found
 
