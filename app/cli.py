@@ -1,6 +1,7 @@
 """The command line: parses, calls one service function, prints.
 
-Exit codes: 0 done, 1 the answer is "no", 2 bad input, said in one line on stderr.
+Exit codes: 0 done, 1 the answer is "no", 2 bad input, said in one line on stderr; 130
+interrupted.
 Documents go to stdout and nothing else does when ``--json`` is given.
 """
 
@@ -502,6 +503,8 @@ def run(arguments: list[str]) -> int:
     try:
         code = app(arguments, prog_name="topoloom", standalone_mode=False)
     except typer.Exit as exit_:
+        if isinstance(exit_.__cause__, KeyboardInterrupt):
+            print("topoloom: interrupted; nothing was kept", file=sys.stderr)
         return exit_.exit_code
     except typer.Abort:
         return 2

@@ -23,8 +23,30 @@ def opened() -> "Iterator[Context]":
     from app.config import Settings
     from app.services.context import open_context
 
-    with open_context(Settings()) as context:
+    with open_context(Settings(), shown_progress) as context:
         yield context
+
+
+@contextmanager
+def shown_progress() -> Iterator[None]:
+    """Show on a terminal how far work is that takes longer than a moment."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from schedules.progress import listened
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task("", total=None, visible=False)
+
+        def listener(stage: str, done: int, total: int) -> None:
+            progress.update(bar, description=stage, completed=done, total=total, visible=True)
+
+        with listened(listener):
+            yield
 
 
 def source_of(text: str, context: "Context") -> "TopologySource":

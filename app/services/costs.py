@@ -46,7 +46,7 @@ def measure(context: Context, source: TopologySource, *, field: str = "") -> Art
         }
         return Computed.json(document, {"name": topology.name, **facts})
 
-    return context.store.get_or_compute("cost", {"topology": loaded.id}, compute)
+    return context.answer("cost", {"topology": loaded.id}, compute)
 
 
 def optimum(
@@ -89,7 +89,7 @@ def optimum(
         summary = {"name": topology.name, "inverse_rate": document["inverse_rate"]}
         return Computed.json(document, summary)
 
-    return context.store.get_or_compute("optimum", asked, compute)
+    return context.answer("optimum", asked, compute)
 
 
 def _optimum(topology: Topology, collective: Collective, options: dict[str, Any]) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def _store(context: Context, request: dict[str, Any], topology: Topology) -> Art
         schema = document.pop("schema")
         return Computed.json({"schema": schema, "id": identity, **document}, _summary(topology))
 
-    return context.store.get_or_compute("topology", request, compute)
+    return context.answer("topology", request, compute)
 
 
 def _from_recipe(context: Context, text: str) -> Artefact:
