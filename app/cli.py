@@ -223,7 +223,10 @@ def schedule(
     ] = None,
     form: Annotated[
         str,
-        typer.Option("--format", help="json, msccl-xml, mscclpp-json, chakra-et, dot or graphml"),
+        typer.Option(
+            "--format",
+            help="json, msccl-xml, mscclpp-json, chakra-et, nccl-tuner-csv, dot or graphml",
+        ),
     ] = "json",
     dialect: Annotated[str | None, typer.Option(help="dialect of MSCCL XML")] = None,
     inplace: Annotated[
@@ -231,10 +234,16 @@ def schedule(
         typer.Option("--inplace", help="msccl-xml, mscclpp-json: for calls in place"),
     ] = None,
     ranks_per_node: Annotated[
-        int | None, typer.Option(help="mscclpp-json: ranks of one machine")
+        int | None, typer.Option(help="mscclpp-json, nccl-tuner-csv: ranks of one machine")
     ] = None,
     size: Annotated[
         str | None, typer.Option("--bytes", help="chakra-et: size of the data, such as 1MiB")
+    ] = None,
+    alpha_us: Annotated[
+        str | None, typer.Option(help="nccl-tuner-csv: latency of one hop, microseconds")
+    ] = None,
+    node_gbps: Annotated[
+        str | None, typer.Option(help="nccl-tuner-csv: bandwidth of one host, Gbit/s")
     ] = None,
     out: Out = None,
 ) -> None:
@@ -242,7 +251,14 @@ def schedule(
     from app.schemas import ExportRequest, ScheduleRequest
     from app.services import schedules
 
-    given = _given(dialect=dialect, inplace=inplace, ranks_per_node=ranks_per_node, bytes=size)
+    given = _given(
+        dialect=dialect,
+        inplace=inplace,
+        ranks_per_node=ranks_per_node,
+        bytes=size,
+        alpha_us=alpha_us,
+        node_gbps=node_gbps,
+    )
     options = schedules.Options(**ExportRequest.model_validate(given).model_dump())
     schedules.require_options(form, options)
     with opened() as context:
@@ -269,7 +285,8 @@ def verify(
     schedule: Annotated[
         Path,
         typer.Argument(
-            metavar="SCHEDULE", help="schedule/1, MSCCL XML, MSCCL++ JSON or Chakra traces"
+            metavar="SCHEDULE",
+            help="schedule/1, MSCCL XML, MSCCL++ JSON, Chakra traces or NCCL tuner table",
         ),
     ],
     topology: Annotated[str, typer.Option(help="topology/1 file, recipe or fabric's name")],

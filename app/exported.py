@@ -9,6 +9,7 @@ from app.files import UnusableFile, read_bytes, unzipped
 
 __all__ = ["exported_files"]
 
+_TABLE = re.compile(rb"(#[^\n]*\n|\n)*[a-z]+,")
 _TRACE = re.compile(r"(.*)\.(0|[1-9][0-9]*)\.et", re.DOTALL)
 
 
@@ -32,6 +33,8 @@ def exported_files(path: Path, settings: Settings) -> tuple[str, list[bytes]]:
         return "chakra-et", _by_rank(path, unzipped(path, data, settings))
     if data.lstrip()[:1] == b"<":
         return "msccl-xml", [data]
+    if _TABLE.match(data):
+        return "nccl-tuner-csv", [data]
     return ("mscclpp-json" if _is_plan(data) else "json"), [data]
 
 

@@ -36,6 +36,7 @@ __all__ = [
     "Gap",
     "OptimumRequest",
     "PatchPlanRequest",
+    "Positive",
     "ScheduleRequest",
     "ShardSize",
     "SimulationRequest",
@@ -314,6 +315,8 @@ class ExportRequest(Request):
         "ranks of one machine"
     )
     bytes: Bytes | None = optional("size of the data")
+    alpha_us: Positive | None = optional("latency of one hop, microseconds")
+    node_gbps: Positive | None = optional("bandwidth of one host, Gbit/s")
 
 
 class ShardSize(Request):

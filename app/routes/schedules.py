@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from app.deps import (
@@ -22,7 +22,7 @@ from app.deps import (
 from app.files import zipped
 from app.negotiation import negotiate
 from app.problems import responses
-from app.schemas import Bytes, ScheduleRequest, SimulationRequest
+from app.schemas import Bytes, Positive, ScheduleRequest, SimulationRequest
 from app.services import schedules, simulations
 
 __all__ = ["router"]
@@ -32,22 +32,42 @@ router = APIRouter(prefix="/v1/schedules", tags=["schedules"])
 MEDIA_TYPES = {name: form.media_type for name, form in schedules.FORMATS.items()}
 
 FormatDep = Annotated[
-    Literal["json", "msccl-xml", "mscclpp-json", "chakra-et", "dot", "graphml"] | None,
+    Literal["json", "msccl-xml", "mscclpp-json", "chakra-et", "nccl-tuner-csv", "dot", "graphml"]
+    | None,
     Query(alias="format", description="representation; goes before the Accept header"),
 ]
-DialectDep = Annotated[
-    str | None, Query(max_length=40, description="dialect of MSCCL XML, see the documentation")
-]
-InplaceDep = Annotated[
-    bool | None, Query(description="for programs: input and output of a call are one buffer")
-]
-RanksDep = Annotated[
-    int | None,
-    Query(alias="ranks_per_node", ge=1, le=10**6, description="MSCCL++: ranks of one machine"),
-]
-BytesDep = Annotated[
-    Bytes | None, Query(alias="bytes", description="Chakra: size of the data, such as 1MiB")
-]
+
+
+def _options(
+    dialect: Annotated[str | None, Query(max_length=40, description="dialect of MSCCL XML")] = None,
+    inplace: Annotated[
+        bool | None, Query(description="programs: input and output of a call are one buffer")
+    ] = None,
+    ranks_per_node: Annotated[
+        int | None, Query(ge=1, le=10**6, description="ranks that share a machine")
+    ] = None,
+    bytes: Annotated[
+        Bytes | None, Query(description="Chakra: size of the data, such as 1MiB")
+    ] = None,
+    alpha_us: Annotated[
+        Positive | None, Query(description="NCCL tuner: latency of one hop, microseconds")
+    ] = None,
+    node_gbps: Annotated[
+        Positive | None, Query(description="NCCL tuner: bandwidth of one host, Gbit/s")
+    ] = None,
+) -> schedules.Options:
+    """Return what the query says about the format."""
+    return schedules.Options(
+        dialect=dialect,
+        inplace=inplace,
+        ranks_per_node=ranks_per_node,
+        bytes=bytes,
+        alpha_us=alpha_us,
+        node_gbps=node_gbps,
+    )
+
+
+OptionsDep = Annotated[schedules.Options, Depends(_options)]
 
 
 class ScheduleSummary(BaseModel):
@@ -110,20 +130,14 @@ list_route(router, "schedule", "listSchedules", "schedules")
 def read_schedule(
     id: IdDep,
     context: ContextDep,
+    options: OptionsDep,
     form: FormatDep = None,
-    dialect: DialectDep = None,
-    inplace: InplaceDep = None,
-    ranks_per_node: RanksDep = None,
-    size: BytesDep = None,
     accept: AcceptDep = None,
     if_none_match: IfNoneMatchDep = None,
 ) -> Response:
     """Return the schedule in the format asked for; schedule/1 by default."""
     artefact = context.read("schedule", id)
     form_ = negotiate(form, accept, MEDIA_TYPES)
-    options = schedules.Options(
-        dialect=dialect, inplace=inplace, ranks_per_node=ranks_per_node, bytes=size
-    )
     schedules.require_options(form_, options)
     variant = "-".join([form_, *(f"{name}={value}" for name, value in options.given.items())])
     return representation(

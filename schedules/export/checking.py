@@ -11,6 +11,8 @@ from schedules.export.msccl_dialects import Dialect
 from schedules.export.msccl_program import SENDS
 from schedules.export.msccl_replay import replay as replay_msccl
 from schedules.export.mscclpp_replay import replay as replay_mscclpp
+from schedules.export.nccl_tuner_table import MAX_SIZE
+from schedules.export.nccl_tuner_table import parse as parse_table
 from schedules.verify import Violation
 from synth.topology import NodeId, Topology
 
@@ -48,9 +50,30 @@ def _chakra(files: Sequence[bytes], _: str) -> tuple[int, set[tuple[int, int]]]:
     }
 
 
+def _tuner(files: Sequence[bytes], _: str) -> tuple[int, set[tuple[int, int]]]:
+    """Read a table: it sends nothing, and is for one number of ranks and for every size."""
+    rows = parse_table(_text(files))
+    counts = {row.ranks for row in rows}
+    if len(counts) > 1 or -1 in counts:
+        raise InvalidProgram("", "must name the same number of ranks in all rows")
+    for key in {(row.collective, row.nodes) for row in rows}:
+        sizes = sorted((r.first, r.last) for r in rows if (r.collective, r.nodes) == key)
+        ends = [-1, *(last for _, last in sizes)]
+        if [first for first, _ in sizes] + [MAX_SIZE + 1] != [end + 1 for end in ends]:
+            raise InvalidProgram("", "must have a row for every size")
+    return counts.pop(), set()
+
+
 REPLAYED: Mapping[str, Callable[[Sequence[bytes], str], tuple[int, set[tuple[int, int]]]]]
-REPLAYED = MappingProxyType({"msccl-xml": _msccl, "mscclpp-json": _mscclpp, "chakra-et": _chakra})
-"""By format: what replays its files; returns the number of ranks and who sends to whom."""
+REPLAYED = MappingProxyType(
+    {
+        "msccl-xml": _msccl,
+        "mscclpp-json": _mscclpp,
+        "chakra-et": _chakra,
+        "nccl-tuner-csv": _tuner,
+    }
+)
+"""By format: what reads its files back; returns the number of ranks and who sends to whom."""
 
 
 def messages(

@@ -6,6 +6,8 @@ line and the service read.  Writers are imported when they are first needed.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
+from decimal import Decimal
+from fractions import Fraction
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -14,6 +16,8 @@ from schedules.model import Schedule
 from synth.topology import Topology
 
 __all__ = ["FORMATS", "Files", "Format", "Options", "require_options", "write"]
+
+DEFAULT_ALPHA_US = 10
 
 Files: TypeAlias = Mapping[str, bytes]
 """Several files: what to put behind a common name, such as ``.0.et``, and the content."""
@@ -27,6 +31,8 @@ class Options:
     inplace: bool | None = None
     ranks_per_node: int | None = None
     bytes: int | None = None
+    alpha_us: Decimal | None = None
+    node_gbps: Decimal | None = None
 
     @property
     def given(self) -> dict[str, object]:
@@ -119,6 +125,21 @@ def _chakra(schedule: Schedule, topology: Topology, options: Options) -> Files:
     return {f".{rank}.et": data for rank, data in enumerate(files)}
 
 
+def _tuner(schedule: Schedule, topology: Topology, options: Options) -> Iterable[str]:
+    from schedules.export.nccl_tuner import render
+    from schedules.verify.costs import unit_bytes_per_second
+
+    node = None if options.node_gbps is None else Fraction(options.node_gbps)
+    alpha_us = DEFAULT_ALPHA_US if options.alpha_us is None else options.alpha_us
+    return render(
+        schedule,
+        topology,
+        alpha_seconds=Fraction(alpha_us) / 10**6,
+        unit_bytes_per_second=unit_bytes_per_second(topology, node),
+        ranks_per_node=options.ranks_per_node,
+    )
+
+
 def _dot(schedule: Schedule, topology: Topology, options: Options) -> Iterable[str]:
     from schedules.export.tree_drawing import dot
 
@@ -139,6 +160,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             "application/vnd.mscclpp.plan+json", _mscclpp, ("inplace", "ranks_per_node")
         ),
         "chakra-et": Format("application/zip", _chakra, ("bytes",), ("bytes",)),
+        "nccl-tuner-csv": Format("text/csv", _tuner, ("alpha_us", "node_gbps", "ranks_per_node")),
         "dot": Format("text/vnd.graphviz", _dot),
         "graphml": Format("application/graphml+xml", _graphml),
     }

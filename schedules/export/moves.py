@@ -45,6 +45,7 @@ __all__ = [
     "Transfer",
     "chunks_per_shard",
     "plan",
+    "require_plain",
     "transfers",
 ]
 
@@ -142,7 +143,7 @@ def transfers(schedule: Schedule, ranks: tuple[NodeId, ...]) -> tuple[int, list[
         It is another collective than these are made for, or the chunks on all GPUs are
         too many to follow.
     """
-    _require_plain(schedule)
+    require_plain(schedule)
     parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
     chunks = chunks_per_shard(schedule)
     cells = len(ranks) ** 2 * chunks
@@ -173,8 +174,14 @@ def chunks_per_shard(schedule: Schedule) -> int:
     return lcm(*(total // grain for total, grain in map(_grain, parts)))
 
 
-def _require_plain(schedule: Schedule) -> None:
-    """Refuse what moves are not made for."""
+def require_plain(schedule: Schedule) -> None:
+    """Raise unless moves are made for such schedules.
+
+    Raises
+    ------
+    NotExportable
+        It is another collective, or not of equal shards among all compute nodes.
+    """
     if schedule.collective not in MOVED:
         names = ", ".join(MOVED)
         raise NotExportable("/collective", f"must be one of {names} for this format")

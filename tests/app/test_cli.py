@@ -202,6 +202,15 @@ def test_an_exported_file_is_verified_as_it_lies_on_disk(topoloom, tmp_path, for
         assert "rank 0 of 7" in fewer.out
 
 
+def test_a_tuner_table_is_verified(topoloom, tmp_path):
+    file = tmp_path / "nccl_tuner.conf"
+    flags = ["--collective", "allreduce", "--format", "nccl-tuner-csv", "--alpha-us", "2.5"]
+    assert topoloom("schedule", "BiRing(4)", *flags, "--out", str(file)).code == 0
+    assert topoloom("verify", str(file), "--topology", "BiRing(4)").out == "valid\n"
+    other = topoloom("verify", str(file), "--topology", "BiRing(5)")
+    assert (other.code, "5 compute nodes" in other.out) == (1, True)
+
+
 def test_a_damaged_exported_file_is_answered_no(topoloom, tmp_path):
     file = tmp_path / "a.xml"
     flags = ["--collective", "allgather", "--format", "msccl-xml", "--dialect", "rccl"]

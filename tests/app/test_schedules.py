@@ -196,6 +196,19 @@ def test_what_is_exported_is_replayed_on_its_topology(client, form, collective):
     assert again.headers["ETag"] != answer.headers["ETag"]
 
 
+def test_a_tuner_table_is_for_the_speed_that_was_said(client):
+    made = make(client, topology={"recipe": "Hypercube(4)"}, collective="allreduce")
+    tables = set()
+    for speed in ({}, {"alpha_us": 5}, {"node_gbps": 400, "ranks_per_node": 4}):
+        query = {"format": "nccl-tuner-csv"} | speed
+        answer = client.get(made.headers["Location"], params=query)
+        assert answer.headers["Content-Type"].startswith("text/csv")
+        tables.add(answer.text)
+        files, topology = [answer.content], build(parse("Hypercube(4)"))
+        assert schedules.check_exported("nccl-tuner-csv", files, topology) == []
+    assert len(tables) == 3
+
+
 @pytest.mark.parametrize("form", ["dot", "graphml"])
 def test_trees_are_drawn(client, form):
     made = make(client, topology={"fabric": "dgx-1v"}, collective="allreduce")
