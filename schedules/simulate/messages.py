@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from schedules.errors import InvalidSchedule, TooLarge
 from schedules.model import Collective, StepSchedule, TreeSchedule
-from schedules.verify.steps import flat_sends, sends_off_links
+from schedules.verify.sends import flat_sends, sends_off_links
 from synth.topology import Capacity, NodeId, Topology
 
 __all__ = ["MAX_COMPARISONS", "Messages", "messages_of"]
