@@ -18,6 +18,9 @@ from app.complaints import explained
 
 __all__ = ["app", "main"]
 
+INTERRUPTED = 130
+"""What shells, and typer, call the end by Ctrl-C."""
+
 app = typer.Typer(
     name="topoloom",
     help="Topologies for directly wired hosts, schedules that match them, and wiring plans.",
@@ -476,8 +479,6 @@ def run(arguments: list[str]) -> int:
     try:
         code = app(arguments, prog_name="topoloom", standalone_mode=False)
     except typer.Exit as exit_:
-        if isinstance(exit_.__cause__, KeyboardInterrupt):
-            print("topoloom: interrupted; nothing was kept", file=sys.stderr)
         return exit_.exit_code
     except typer.Abort:
         return 2
@@ -488,4 +489,6 @@ def run(arguments: list[str]) -> int:
     except Exception as error:
         code, line = explained(error)
         print(f"topoloom: {line}", file=sys.stderr)
+    if code == INTERRUPTED:
+        print("topoloom: interrupted; nothing was kept", file=sys.stderr)
     return code or 0
