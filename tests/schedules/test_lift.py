@@ -90,6 +90,7 @@ NESTED = [
     "Product(Power(2, UniRing(3)), BiRing(4))",
     "Product(Product(UniRing(2), BiRing(3)), DegreeExpansion(2, UniRing(2)))",
     "Product(LineGraph(1, Power(2, Kautz(2, 2))), BiRing(3))",
+    "Product(UniRing(2), LineGraph(1, UniRing(2)))",
     "Bidirected(LineGraph(2, Diamond()))",
     "Bidirected(Power(2, UniRing(3)))",
     "Bidirected(Product(UniRing(3), BiRing(4)))",
