@@ -216,6 +216,21 @@ def test_products_of_optimal_factors_keep_to_shortest_paths_and_the_optimum(text
     assert np.array_equal(arrivals(schedule).step, shortest)
 
 
+@pytest.mark.parametrize(
+    ("text", "chunks"),
+    [
+        ("Circulant(16, 3, 4)", 4),
+        ("LineGraph(1, Circulant(16, 3, 4))", 1),
+        ("Hypercube(5)", 5),
+        ("LineGraph(1, Hypercube(5))", 1),
+        ("GeneralizedKautz(5, 31)", 2),
+        ("LineGraph(1, GeneralizedKautz(5, 31))", 2),
+    ],
+)
+def test_a_line_graph_hands_on_whole_shards_where_it_can(text, chunks):
+    assert lift.allgather(parse(text)).chunks_per_shard == chunks
+
+
 def test_a_product_of_rings_is_cut_into_few_chunks():
     assert lift.allgather(parse("Product(UniRing(20), UniRing(30))")).chunks_per_shard == 2
 
