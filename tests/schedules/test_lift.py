@@ -223,8 +223,8 @@ def test_products_of_optimal_factors_keep_to_shortest_paths_and_the_optimum(text
         ("LineGraph(1, Circulant(16, 3, 4))", 1),
         ("Hypercube(5)", 5),
         ("LineGraph(1, Hypercube(5))", 1),
-        ("GeneralizedKautz(5, 31)", 2),
-        ("LineGraph(1, GeneralizedKautz(5, 31))", 2),
+        ("GeneralizedKautz(5, 36)", 2),
+        ("LineGraph(1, GeneralizedKautz(5, 36))", 2),
     ],
 )
 def test_a_line_graph_hands_on_whole_shards_where_it_can(text, chunks):
