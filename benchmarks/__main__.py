@@ -2,12 +2,14 @@
 
 import sys
 
-from benchmarks import bench_forestcoll, bench_synthesis
+from benchmarks import bench_forestcoll, bench_schedules, bench_synthesis
 
 
 def main() -> None:
     arguments, sys.argv[1:] = sys.argv[1:], []
     bench_synthesis.main()
+    print()
+    bench_schedules.main()
     sys.argv[1:] = arguments
     print()
     bench_forestcoll.main()

@@ -20,12 +20,14 @@ import numpy as np
 
 from app.files import write_text
 from benchmarks.timing import timed
+from schedules import lift
 from schedules.collectives import make
 from schedules.export.schedule_json import pack, write
 from schedules.model import StepSchedule
 from schedules.verify import require_valid, step_cost
 from synth.build import build
 from synth.cost import Cost
+from synth.measure import measure
 from synth.recipe import parse
 from synth.topology import Topology
 
@@ -101,7 +103,8 @@ def case(algorithm: str, text: str, repeat: int) -> list[str]:
         path = Path(folder) / "schedule.json.gz"
         written = timed(lambda: write_text(path, write(schedule)), 1)
         size = path.stat().st_size
-    cost: Cost = step_cost(schedule, topology)
+    cost = step_cost(schedule, topology)
+    _require_claimed(algorithm, cost, topology)
     return [
         f"{sum(len(step) for step in schedule.steps):,}",
         f"{schedule.chunks_per_shard}",
@@ -116,6 +119,16 @@ def case(algorithm: str, text: str, repeat: int) -> list[str]:
         f"{written.best:.1f} s",
         f"{size / 1e6:.1f}",
     ]
+
+
+def _require_claimed(algorithm: str, cost: Cost, topology: Topology) -> None:
+    if algorithm == "lifted":
+        claim = lift.claim_on(topology)
+        kept = claim is None or claim.covers(cost)
+    else:
+        kept = cost == measure(topology)
+    if not kept:
+        sys.exit(f"{topology.name}: the schedule costs {cost}, not what was claimed")
 
 
 def main() -> None:
