@@ -88,8 +88,9 @@ def write_text(path: Path, pieces: Iterable[str]) -> None:
     try:
         with path.open("wb") as raw:
             if path.suffix == ".gz":
-                # No time stamp and no name: the same text gives the same bytes.
-                with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed:
+                # No time stamp and no name: the same text gives the same bytes.  Level 9 takes
+                # ten times as long for a schedule that is 7 % smaller.
+                with gzip.GzipFile("", "wb", compresslevel=5, fileobj=raw, mtime=0) as packed:
                     packed.writelines(piece.encode() for piece in pieces)
             else:
                 raw.writelines(piece.encode() for piece in pieces)
