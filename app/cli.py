@@ -271,7 +271,7 @@ def families() -> None:
 
 @app.command()
 def fabrics() -> None:
-    """List the fabrics that are known by name."""
+    """List the fabrics known by name; a capital letter stands for a number."""
     from synth.fabrics import FABRICS
 
     for name in FABRICS:
