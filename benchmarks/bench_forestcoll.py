@@ -2,7 +2,7 @@
 
     python benchmarks/bench_forestcoll.py
     git clone https://github.com/liangyuRain/ForestColl /tmp/forestcoll
-    python benchmarks/bench_forestcoll.py --peer-dir /tmp/forestcoll [--quick]
+    python benchmarks/bench_forestcoll.py --peer-dir /tmp/forestcoll [--quick] [--large]
 
 Each line: our seconds (median of --repeat runs after one that warms up), the peer's (one
 run), their ratio, whether both find the same optimum, and the trees and greatest height
@@ -12,6 +12,7 @@ and switches are read from our topology.
 
 import argparse
 import importlib
+import resource
 import statistics
 import sys
 import time
@@ -27,7 +28,9 @@ import networkx as nx
 import numpy as np
 
 from schedules.forestcoll import allgather, optimum
+from synth.build import build
 from synth.fabrics import fabric
+from synth.recipe import parse
 from synth.topology import Topology
 
 
@@ -39,6 +42,7 @@ class Case:
     make: Callable[[], Topology]
     trees_per_root: int | None = None
     peer_seconds: float | None = None
+    large: bool = False
 
 
 def torus(*sides: int) -> Topology:
@@ -61,6 +65,7 @@ def generalized_kautz(degree: int, nodes: int) -> Topology:
     return Topology.direct(nodes, source[source != target], target[source != target])
 
 
+CAYLEY = "Cayley(64, 35, 16, 64, 182, 815, 1023)"
 CASES = (
     Case("dgx-a100-1", lambda: fabric("dgx-a100-1"), None, 1),
     Case("dgx-a100-2", lambda: fabric("dgx-a100-2"), None, 6),
@@ -75,6 +80,10 @@ CASES = (
     Case("torus 8x8", lambda: torus(8, 8), None, 96),
     Case("torus 16x16", lambda: torus(16, 16)),
     Case("Kautz(4,320)", lambda: generalized_kautz(4, 320)),
+    Case("torus 32x32", lambda: torus(32, 32), large=True),
+    Case("Cayley 1024", lambda: build(parse(CAYLEY)), large=True),
+    Case("dgx-a100-128", lambda: fabric("dgx-a100-128"), large=True),
+    Case("Kautz(4,1280)", lambda: generalized_kautz(4, 1280), large=True),
 )
 
 QUICK_PEER_SECONDS = 10
@@ -92,11 +101,14 @@ class Result:
 
 def run_ours(case: Case, repeat: int) -> Result:
     topology = case.make()
-    times, schedule = [], allgather(topology, case.trees_per_root)
+    times, schedule = [], None
+    if not case.large:
+        allgather(topology, case.trees_per_root)
     for _ in range(repeat):
         start = time.perf_counter()
-        allgather(topology, case.trees_per_root)
+        schedule = allgather(topology, case.trees_per_root)
         times.append(time.perf_counter() - start)
+    assert schedule is not None
     height = max(
         height_of(tree.root, [(path[0], path[-1]) for path in tree.edges])
         for tree in schedule.trees
@@ -144,6 +156,7 @@ def main() -> None:
     )
     parser.add_argument("--peer-dir", type=Path, help="checkout of liangyuRain/ForestColl")
     parser.add_argument("--quick", action="store_true", help="leave out slow cases of the peer")
+    parser.add_argument("--large", action="store_true", help="cases of 1024 nodes and more, once")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--only", default="", help="only cases whose name contains this")
     options = parser.parse_args()
@@ -156,9 +169,9 @@ def main() -> None:
         f"{'trees':>8}{'peer':>6}{'height':>8}{'peer':>6}"
     )
     for case in CASES:
-        if options.only not in case.name:
+        if options.only not in case.name or (case.large and not options.large):
             continue
-        ours = run_ours(case, options.repeat)
+        ours = run_ours(case, 1 if case.large else options.repeat)
         trees_per_root = optimum(case.make(), case.trees_per_root).trees_per_root
         line = f"{case.name:<14}{trees_per_root:>5}{ours.seconds:>10.4f}"
         limit = QUICK_PEER_SECONDS if options.quick else float("inf")
@@ -172,6 +185,7 @@ def main() -> None:
             f"{ours.trees:>8}{theirs.trees:>6}{ours.height:>8}{theirs.height:>6}",
             flush=True,
         )
+    print(f"peak memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MiB")
 
 
 if __name__ == "__main__":

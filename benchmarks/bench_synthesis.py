@@ -11,7 +11,9 @@ import argparse
 import sys
 import tempfile
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -28,9 +30,15 @@ from schedules.collectives import make
 from schedules.verify import require_valid, step_cost
 from synth.build import build
 from synth.cost import Links
+from synth.discovery.anneal import anneal
+from synth.discovery.evaluate import MAX_STEPS, memory
+from synth.discovery.sampled import sampled
+from synth.discovery.selection import Selection, select
+from synth.discovery.start import start
+from synth.groups import Metacyclic
 from synth.measure import measure, step_loads
 from synth.recipe import parse
-from synth.search import frontier
+from synth.search import Frontier, frontier
 from synth.topology import Topology
 from synth.wiring import Layout, Panels, assign_ports
 
@@ -46,7 +54,7 @@ MEASURED = (
 SOLVED = ("GeneralizedKautz(4, 128)", "Torus(6, 6)", "Hypercube(6)")
 SEARCHED = tuple(
     (nodes, degree, links)
-    for nodes in (12, 64, 256, 1000, 1024, 2520, 4096)
+    for nodes in (12, 64, 256, 999, 1000, 1024, 2520, 4096)
     for degree in (2, 4, 8, 16)
     for links in Links
     if degree < nodes
@@ -122,9 +130,41 @@ def searching(repeat: int) -> None:
     title("frontier, nothing cached", "points: steps, bandwidth")
     for nodes, degree, links in SEARCHED:
         frontier(6, degree, links, parallel_links=True)
-        found = timed(lambda n=nodes, d=degree, k=links: frontier(n, d, k), repeat)
+        found = timed(lambda n=nodes, d=degree, k=links: searched(n, d, k), repeat)
         points = "; ".join(f"{p.cost.steps}, {p.cost.bandwidth}" for p in found.result.points)
         print(f"{f'{nodes} hosts, degree {degree}, {links}':<58}{found}  {points}")
+
+
+def searched(nodes: int, degree: int, links: Links) -> Frontier:
+    sampled.cache_clear()
+    return frontier(nodes, degree, links)
+
+
+def discovering(repeat: int) -> None:
+    title("Cayley digraphs evaluated, both directions, one core", "graphs per second")
+    for nodes, degree in ((128, 4), (1024, 2), (1024, 4), (1024, 8), (4096, 4)):
+        rng = np.random.default_rng(1)
+        group = Metacyclic(nodes // 8, 1, 8)
+        selection = select(group, rng)
+        begun = start(1, degree, False, selection, rng)
+        assert begun is not None
+        tries = 200_000 // nodes * 10
+        walk = partial(random_walk, begun, selection, nodes, degree, tries)
+        walk()
+        evaluated = timed(walk, repeat)
+        rate = evaluated.result / evaluated.median
+        print(f"{f'{nodes} nodes, degree {degree}':<58}{evaluated}  {rate:,.0f}")
+
+
+def random_walk(begun: Any, selection: Selection, nodes: int, degree: int, tries: int) -> int:
+    """Evaluate random generators, every one accepted; return how many."""
+    head, shift, partner = (array.copy() for array in begun)
+    best = np.full(MAX_STEPS, 2**62)
+    best_head, best_shift = np.zeros((2, MAX_STEPS, degree), np.int64)
+    return anneal(
+        head, shift, partner, selection.involutions, selection.product, selection.inverse,
+        5, tries, 1e9, 1, memory(nodes, 1, degree), best, best_head, best_shift,
+    )  # fmt: skip
 
 
 def scheduling(repeat: int) -> None:
@@ -185,6 +225,7 @@ def main() -> None:
     measuring(repeat)
     solving()
     searching(repeat)
+    discovering(repeat)
     scheduling(repeat)
     wiring(repeat)
     asking(repeat)

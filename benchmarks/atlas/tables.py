@@ -35,10 +35,10 @@ A row is a point of the frontier: nothing else in the catalogue is at least as g
 bandwidth, on the graph and on its transpose, and better in one of the four. So a row that looks
 beaten by another has the better transpose.
 
-Every cost is measured on the graph that the recipe builds, over all destinations; where all nodes
-of a graph look alike, one destination stands for all. What theorems promise chooses what is built
-and is never printed: a graph that measures worse than its theorem stops the run. The frontier is
-that of the catalogue; where no {MARK} stands, better topologies may exist.
+Every cost is measured on the graph that the recipe builds; where automorphisms of the graph are
+proved, one destination stands for all that they take to each other. What theorems promise chooses
+what is built and is never printed: a graph that measures other than its theorem stops the run. The
+frontier is that of the catalogue; where no {MARK} stands, better topologies may exist.
 
 ![least steps found, and the bound, over N](images/{STEPS})
 

@@ -2,7 +2,8 @@
 
 Read in this order: `network` (integer capacities), `flow` (the max-flow kernel),
 `optimality` (the best rate and the cut that proves it); `trial`, `shares`, `splitting` and
-`routes` (switches away); `packing`, `forest`, `mending`, `growth` and `shortening` (trees).
+`routes` (switches away); `shortest` (trees of shortest paths, where they do); `packing`,
+`forest`, `mending`, `growth` and `shortening` (trees elsewhere).
 
 References
 ----------
@@ -17,9 +18,16 @@ import numpy as np
 
 from schedules.errors import NoSchedule
 from schedules.forestcoll.network import Network, network_of
-from schedules.forestcoll.optimality import Rate, best_rate, best_rate_for, tree_capacities
+from schedules.forestcoll.optimality import (
+    Rate,
+    best_rate,
+    best_rate_for,
+    entry_rate,
+    tree_capacities,
+)
 from schedules.forestcoll.packing import pack
 from schedules.forestcoll.routes import Routes
+from schedules.forestcoll.shortest import shortest_trees
 from schedules.forestcoll.splitting import Splitter
 from schedules.model import Collective, Tree, TreeSchedule
 from synth.topology import NodeId, Topology
@@ -101,7 +109,8 @@ def optimum(topology: Topology, trees_per_root: int | None = None) -> Optimum:
     >>> sorted(best.bottleneck), best.compute_inside, best.exit_capacity
     ([1, 2, 3], 3, Fraction(1, 1))
     """
-    network, rate = _solve(topology, trees_per_root)
+    network = _network(topology, trees_per_root)
+    rate = _rate(network, trees_per_root)
     leaving = rate.inside[network.tail] & ~rate.inside[network.head]
     return Optimum(
         inverse_rate=rate.scale / rate.trees_per_root / network.unit,
@@ -142,7 +151,9 @@ def allgather(topology: Topology, trees_per_root: int | None = None) -> TreeSche
 
     Notes
     -----
-    Whole links become switch-free arcs (`splitting`), trees are packed into those
+    Without switches, trees of shortest paths are tried first (`shortest`): where they reach
+    the optimum, nothing is faster to find nor lower.  Otherwise
+    whole links become switch-free arcs (`splitting`), trees are packed into those
     (`packing`), made as shallow as exchanges can (`shortening`) and drawn along the paths
     the arcs stand for (`routes`).  A group of equal trees is cut where its edges are served
     by several paths.  Deterministic.
@@ -153,23 +164,52 @@ def allgather(topology: Topology, trees_per_root: int | None = None) -> TreeSche
     >>> [(tree.root, tree.weight, tree.edges) for tree in allgather(pair).trees]
     [('a', 1, (('a', 's', 'b'),)), ('b', 1, (('b', 's', 'a'),))]
     """
-    network, rate = _solve(topology, trees_per_root)
-    trees_per_root = rate.trees_per_root
-    room = tree_capacities(network, rate.scale, trees_per_root)
-    ends = zip(network.tail.tolist(), network.head.tolist(), strict=True)
-    capacities = {pair: trees for pair, trees in zip(ends, room.tolist(), strict=True) if trees}
-    routes = None
-    if topology.switches:
-        splitter = Splitter(capacities, network.terminals, trees_per_root, topology.nodes)
-        splitter.remove_switches()
-        capacities, routes = splitter.capacities, splitter.routes
+    network = _network(topology, trees_per_root)
+    rate = entry_rate(network, trees_per_root)
+    # If trees reach the rate at which nodes can take in all they want, it is the optimum.
+    trees = _of_shortest_paths(topology, network, rate)
+    if trees is None:
+        rate = _rate(network, trees_per_root)
+        trees = _of_shortest_paths(topology, network, rate) or _packed(topology, network, rate)
     return TreeSchedule(
         collective=Collective.ALLGATHER,
         topology=topology.digest,
         ranks=topology.compute_nodes,
-        trees_per_root=trees_per_root,
-        trees=tuple(_trees(topology, network, capacities, routes, trees_per_root)),
+        trees_per_root=rate.trees_per_root,
+        trees=tuple(trees),
     )
+
+
+def _of_shortest_paths(topology: Topology, network: Network, rate: Rate) -> Iterator[Tree] | None:
+    """Return trees of shortest paths at this rate, or None if there are none."""
+    if topology.switches:
+        return None
+    room = tree_capacities(network, rate.scale, rate.trees_per_root)
+    groups = shortest_trees(
+        network.node_count, network.tail, network.head, room, rate.trees_per_root
+    )
+    if groups is None:
+        return None
+    nodes = topology.nodes
+    ends = zip(network.tail.tolist(), network.head.tolist(), strict=True)
+    names = [(nodes[source], nodes[target]) for source, target in ends]
+    return (
+        Tree(nodes[group.root], group.multiplicity, tuple([names[a] for a in group.arcs.tolist()]))
+        for group in groups
+    )
+
+
+def _packed(topology: Topology, network: Network, rate: Rate) -> Iterator[Tree]:
+    """Return trees packed after the switches are taken away."""
+    room = tree_capacities(network, rate.scale, rate.trees_per_root)
+    ends = zip(network.tail.tolist(), network.head.tolist(), strict=True)
+    capacities = {pair: trees for pair, trees in zip(ends, room.tolist(), strict=True) if trees}
+    routes = None
+    if topology.switches:
+        splitter = Splitter(capacities, network.terminals, rate.trees_per_root, topology.nodes)
+        splitter.remove_switches()
+        capacities, routes = splitter.capacities, splitter.routes
+    return _trees(topology, network, capacities, routes, rate.trees_per_root)
 
 
 def _trees(
@@ -196,11 +236,14 @@ def _trees(
             yield Tree(root, weight, edges)
 
 
-def _solve(topology: Topology, trees_per_root: int | None) -> tuple[Network, Rate]:
+def _network(topology: Topology, trees_per_root: int | None) -> Network:
     if trees_per_root is not None and trees_per_root < 1:
         raise NoSchedule("trees_per_root", f"must be at least 1; got {trees_per_root}")
     topology.require_connected()
-    network = network_of(topology)
+    return network_of(topology)
+
+
+def _rate(network: Network, trees_per_root: int | None) -> Rate:
     if trees_per_root is None:
-        return network, best_rate(network)
-    return network, best_rate_for(network, trees_per_root)
+        return best_rate(network)
+    return best_rate_for(network, trees_per_root)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from schedules.forestcoll.flow import Arcs, arcs_of, scratch_for, shortfall
 from schedules.forestcoll.network import Network, guard
 
-__all__ = ["Rate", "best_rate", "best_rate_for", "tree_capacities"]
+__all__ = ["Rate", "best_rate", "best_rate_for", "entry_rate", "tree_capacities"]
 
 
 class Rate(NamedTuple):
@@ -60,6 +60,26 @@ def best_rate(network: Network) -> Rate:
 
     ratio, inside = _climb(network, ratio, inside, capacities, of_cut)
     return Rate(Fraction(ratio.numerator), ratio.denominator, inside)
+
+
+def entry_rate(network: Network, trees_per_root: int | None) -> Rate:
+    """Return the rate at which each compute node could just take in all it wants.
+
+    No schedule beats it, since every node must receive k trees of each other root.  With
+    ``trees_per_root`` None, k is the least that reaches it.  The cut is the one around
+    the narrowest node.
+    """
+    inside, ratio = _first_cut(network)
+    if trees_per_root is None:
+        return Rate(Fraction(ratio.numerator), ratio.denominator, inside)
+    demand = trees_per_root * (len(network.terminals) - 1)
+    entering: dict[int, list[int]] = {node: [] for node in network.terminals.tolist()}
+    for node, capacity in zip(network.head.tolist(), network.capacity.tolist(), strict=True):
+        if node in entering:
+            entering[node].append(capacity)
+    alike = {tuple(sorted(capacities)) for capacities in entering.values()}
+    scale = max(least_scale(list(capacities), demand) for capacities in alike)
+    return Rate(scale, trees_per_root, inside)
 
 
 def best_rate_for(network: Network, trees_per_root: int) -> Rate:
