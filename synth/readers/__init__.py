@@ -13,7 +13,7 @@ from synth.readers.graphs import document, graphml, node_link
 from synth.readers.nccl_xml import nccl_xml
 from synth.readers.nvidia_smi import nvidia_smi
 from synth.readers.rocm_smi import rocm_smi
-from synth.readers.tables import edgelist, matrix, numbered_rows, undirected_edgelist
+from synth.readers.tables import edgelist, looks_like, matrix, undirected_edgelist
 from synth.topology import Capacity, Topology
 
 __all__ = ["MAX_CHARACTERS", "READERS", "TAKES_LINK_BANDWIDTH", "detect", "read"]
@@ -39,9 +39,7 @@ TAKES_LINK_BANDWIDTH = ("nvidia-smi", "rocm-smi")
 """Formats that say how many links there are, but not how fast one is."""
 
 
-def read(
-    text: str, form: str | None = None, *, link_bandwidth: Capacity | None = None
-) -> Topology:
+def read(text: str, form: str | None = None, *, link_bandwidth: Capacity | None = None) -> Topology:
     r"""Return the topology that a text describes.
 
     Parameters
@@ -85,9 +83,13 @@ def read(
 
 
 _SIGNS = (
-    ("nvidia-smi", re.compile("^[ \t]*(?:\x1b\\[[0-9;]*m[ \t]*)*GPU0(?:\x1b\\[[0-9;]*m)*\\s+X", re.M)),
+    (
+        "nvidia-smi",
+        re.compile("^[ \t]*(?:\x1b\\[[0-9;]*m[ \t]*)*GPU0(?:\x1b\\[[0-9;]*m)*[ \t]+X", re.M),
+    ),
     ("rocm-smi", re.compile(r"^=+ Link Type between", re.M)),
 )
+_DOCUMENT = re.compile(r'"schema"\s*:\s*"topology/')
 
 
 def detect(text: str) -> str:
@@ -104,9 +106,9 @@ def detect(text: str) -> str:
     InvalidTopology
         It looks like none of them.
     """
-    head = text[:4096].lstrip()
+    head = text[:4096].lstrip("\ufeff \t\r\n")
     if head.startswith("{"):
-        return "json" if re.search(r'"schema"\s*:\s*"topology/', text) else "node-link"
+        return "json" if _DOCUMENT.search(text) else "node-link"
     if head.startswith("<"):
         root = re.search(r"<(?:[A-Za-z]{1,20}:)?(graphml|system)\b", head)
         if root is not None:
@@ -115,27 +117,6 @@ def detect(text: str) -> str:
         for form, sign in _SIGNS:
             if sign.search(text):
                 return form
-        if (form := _table(text)) is not None:
+        if (form := looks_like(text)) is not None:
             return form
     raise InvalidTopology("", f"must be in one of the formats {', '.join(READERS)}")
-
-
-def _table(text: str) -> str | None:
-    rows = numbered_rows(text)
-    widths = {len(cells) for _, cells in rows}
-    if widths and len(widths) <= 2 and max(widths) - min(widths) <= 1:
-        named = _is_named(rows)
-        body = rows[1:] if named else rows
-        shift = max(widths) - len(body)
-        if shift in (0, 1) and all(len(body) + shift == len(cells) for _, cells in body):
-            diagonal = [cells[index + shift] for index, (_, cells) in enumerate(body)]
-            if all(re.fullmatch(r"0+(\.0+)?([eE]\+00)?|[-xX]?", cell) for cell in diagonal):
-                return "matrix"
-    first = re.split(r"[\s,;]+", text.split("#")[0].strip(), maxsplit=1)[0]
-    return "edgelist" if first and rows and len(rows[-1][1]) in (2, 3) else None
-
-
-def _is_named(rows: list[tuple[int, list[str]]]) -> bool:
-    first = rows[0][1]
-    letters = any(re.search("[A-Za-z_]", cell) and cell not in ("x", "X") for cell in first)
-    return letters or not first[0] or len(rows) == len(first) + 1

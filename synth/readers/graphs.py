@@ -7,6 +7,7 @@ capacity is 1, else ``GB/s``.
 """
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from synth.readers.draft import Draft, capacity, line, wrong
@@ -21,7 +22,7 @@ MAX_KEYS = 100
 
 def document(text: str) -> Topology:
     """Return the topology of a topology/1 document."""
-    return topology_from_document(_json(text))
+    return topology_from_document(_json(text, float))
 
 
 def node_link(text: str) -> Topology:
@@ -36,7 +37,8 @@ def node_link(text: str) -> Topology:
     InvalidTopology
         Naming the offending place by JSON pointer and the rule it breaks.
     """
-    graph = _json(text)
+    # Decimals stay as written: no binary fraction comes between.
+    graph = _json(text, str)
     if not isinstance(graph, dict):
         raise wrong("", "must be a JSON object with nodes and edges")
     key = "edges" if "edges" in graph else "links"
@@ -58,10 +60,9 @@ def node_link(text: str) -> Topology:
     )
 
 
-def _json(text: str) -> Any:
+def _json(text: str, decimal: Callable[[str], Any]) -> Any:
     try:
-        # Decimals stay as written: no binary fraction comes between.
-        return json.loads(text, parse_float=str)
+        return json.loads(text, parse_float=decimal)
     except RecursionError:
         raise wrong("", "must not nest so deep") from None
     except json.JSONDecodeError as error:

@@ -213,9 +213,7 @@ def _pcie(pci: Element) -> Fraction:
     speed = pci.attributes.get("link_speed", "")
     value = pcie(speed, lanes)
     if value is None:
-        raise wrong(
-            pci.place, f"link_speed of <pci> must be 2.5 to 64 GT/s; {speed[:50]!r} is not"
-        )
+        raise wrong(pci.place, f"link_speed of <pci> must be 2.5 to 64 GT/s; {speed[:50]!r} is not")
     return value
 
 

@@ -5,38 +5,86 @@ is ``link`` when every capacity is 1, else ``GB/s``.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import islice
 
 from synth.readers.draft import Draft, capacity, line, wrong
 from synth.topology import NodeId, Topology
 
-__all__ = ["MAX_ROWS", "edgelist", "matrix", "numbered_rows", "undirected_edgelist"]
+__all__ = [
+    "MAX_CELLS",
+    "MAX_LINES",
+    "MAX_ROWS",
+    "edgelist",
+    "looks_like",
+    "matrix",
+    "numbered_rows",
+    "undirected_edgelist",
+]
 
 MAX_ROWS = 4096
+MAX_LINES = 1_000_000
+MAX_CELLS = 200_000
+"""Characters of one line."""
 
 Row = tuple[int, list[str]]
 
 _BETWEEN = re.compile(r"\s*[,;]\s*|\s+")
 _NUMBER = re.compile(r"[+-]?[0-9.]+([eE][+-]?[0-9]+)?|[0-9]+/[0-9]+|-|[xX]")
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
+_ZERO = re.compile(r"0{1,9}(\.0{1,30})?([eE]\+00)?")
 _NOTHING = frozenset({"", "-", "x", "X"})
 
 
-def numbered_rows(text: str) -> list[Row]:
-    r"""Return the cells of every line and its number, without comments and empty lines.
+def numbered_rows(text: str) -> Iterator[Row]:
+    r"""Yield the number of every line and its cells, without comments and empty lines.
 
-    Cells are set apart by commas, semicolons or blanks.
+    Cells are set apart by commas, semicolons or blanks; a networkx dictionary is one cell,
+    the capacity in it, or none.
 
-    >>> numbered_rows("a, b # note\n\n1\t2")
-    [(1, ['a', 'b']), (3, ['1', '2'])]
+    >>> list(numbered_rows("a, b # note\n\n1\t2 {'capacity': 3}"))
+    [(1, ['a', 'b']), (3, ['1', '2', '3'])]
+
+    Raises
+    ------
+    InvalidTopology
+        There are more than a million such lines, or one of more than 200,000 characters.
     """
-    rows: list[Row] = []
+    count = 0
     for number, content in enumerate(text.split("\n"), 1):
         bare = content.partition("#")[0].strip()
-        if bare:
-            rows.append((number, _BETWEEN.split(bare)))
-    return rows
+        if not bare:
+            continue
+        count += 1
+        if count > MAX_LINES:
+            raise wrong(line(number), f"must be among the first {MAX_LINES} lines of the table")
+        if len(bare) > MAX_CELLS:
+            raise wrong(line(number), f"must have at most {MAX_CELLS} characters")
+        yield number, _BETWEEN.split(_plain(bare) if "{" in bare else bare)
+
+
+def looks_like(text: str) -> str | None:
+    r"""Return ``matrix``, ``edgelist`` or, for what is neither, None.
+
+    A square of cells with an empty diagonal is a matrix; other lines of two or three
+    cells are an edge list.
+
+    >>> looks_like("0 1\n1 0"), looks_like("0 1\n1 2\n2 0"), looks_like("a b c d")
+    ('matrix', 'edgelist', None)
+    """
+    # One row more than a matrix may have, and a heading.
+    rows = list(islice(numbered_rows(text), MAX_ROWS + 2))
+    if not rows:
+        return None
+    names, body = _header(rows)
+    widths = {len(cells) for _, cells in body}
+    shift = max(widths, default=0) - len(body)
+    if len(widths) == 1 and shift in (0, 1) and (shift == 0 or names is not None):
+        diagonal = (cells[index + shift] for index, (_, cells) in enumerate(body))
+        if all(cell in _NOTHING or _ZERO.fullmatch(cell) for cell in diagonal):
+            return "matrix"
+    return "edgelist" if len(rows[-1][1]) in (2, 3) else None
 
 
 def matrix(text: str) -> Topology:
@@ -57,8 +105,8 @@ def matrix(text: str) -> Topology:
     InvalidTopology
         The lines make no square of such numbers; the line and the rule are named.
     """
-    rows = numbered_rows(text)
-    names, rows = _header(rows)
+    # One row more than is allowed, and a heading.
+    names, rows = _header(list(islice(numbered_rows(text), MAX_ROWS + 2)))
     if not 1 <= len(rows) <= MAX_ROWS:
         raise wrong("", f"a matrix must have from 1 to {MAX_ROWS} rows")
     if names is not None and len(names) == len(rows) + 1:
@@ -153,8 +201,8 @@ _CAPACITY = re.compile(r"['\"]capacity['\"]\s*:\s*['\"]?([^,'\"}\s]{1,60})")
 
 
 def _link_rows(text: str) -> list[Row]:
-    """Return the rows below the heading, if there is one, without dictionaries."""
-    rows = numbered_rows("\n".join(map(_plain, text.split("\n"))) if "{" in text else text)
+    """Return the rows below the heading, if there is one."""
+    rows = list(numbered_rows(text))
     heading = [cell.lower() for cell in rows[0][1][:2]] if rows else []
     return rows[1:] if heading == ["source", "target"] else rows
 
