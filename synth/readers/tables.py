@@ -84,7 +84,7 @@ def looks_like(text: str) -> str | None:
         diagonal = (cells[index + shift] for index, (_, cells) in enumerate(body))
         if all(cell in _NOTHING or _ZERO.fullmatch(cell) for cell in diagonal):
             return "matrix"
-    return "edgelist" if len(rows[-1][1]) in (2, 3) else None
+    return "edgelist" if {len(rows[0][1]), len(rows[-1][1])} <= {2, 3} else None
 
 
 def matrix(text: str) -> Topology:
