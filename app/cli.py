@@ -12,6 +12,22 @@ from typing import Annotated, Any
 import typer
 
 from app.cli_io import opened, show, source_of, write
+from app.cli_options import (
+    Alike,
+    AsJson,
+    Collective,
+    Degree,
+    Families,
+    LinkKind,
+    MaxSteps,
+    Nodes,
+    Out,
+    Parallel,
+    Reading,
+    Source,
+    given,
+    reads_topology,
+)
 from app.complaints import explained
 
 __all__ = ["app", "main"]
@@ -23,37 +39,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-
-Nodes = Annotated[int, typer.Option(help="number of hosts")]
-Degree = Annotated[int, typer.Option(help="ports of each host")]
-LinkKind = Annotated[str, typer.Option(help="unidirectional or bidirectional")]
-Parallel = Annotated[
-    bool, typer.Option("--parallel-links", help="allow several links between the same two hosts")
-]
-Alike = Annotated[
-    bool,
-    typer.Option("--vertex-transitive", help="only topologies that look the same from every host"),
-]
-Families = Annotated[
-    list[str] | None,
-    typer.Option("--family", help="only of this family of bases; may be given several times"),
-]
-MaxSteps = Annotated[int | None, typer.Option(help="only topologies of at most so many steps")]
-AsJson = Annotated[bool, typer.Option("--json", help="print the JSON document")]
-Out = Annotated[Path | None, typer.Option(help="file to write; .gz is compressed")]
-Source = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE_OR_RECIPE",
-        help="topology/1 file (.json, .json.gz), recipe, fabric's name, or id of a stored topology",
-    ),
-]
-Collective = Annotated[str, typer.Option(help="allgather, reduce-scatter or allreduce")]
-
-
-def _given(**options: Any) -> dict[str, Any]:
-    """Return the options that were given; the requests know no null."""
-    return {name: value for name, value in options.items() if value not in (None, [])}
 
 
 @app.command()
@@ -86,7 +71,7 @@ def design(
             "alpha_us": alpha_us,
             "parallel_links": parallel_links,
             "vertex_transitive": vertex_transitive,
-            **_given(families=family, max_steps=max_steps),
+            **given(families=family, max_steps=max_steps),
         }
     )
     with opened() as context:
@@ -115,7 +100,7 @@ def frontier(
             "links": links,
             "parallel_links": parallel_links,
             "vertex_transitive": vertex_transitive,
-            **_given(families=family, max_steps=max_steps),
+            **given(families=family, max_steps=max_steps),
         }
     )
     with opened() as context:
@@ -123,33 +108,36 @@ def frontier(
 
 
 @app.command()
+@reads_topology
 def topology(
-    source: Annotated[
-        str, typer.Argument(metavar="RECIPE_OR_FABRIC", help="recipe, or a fabric's name")
-    ],
+    reading: Reading,
+    source: Source,
     out: Out = None,
     form: Annotated[str, typer.Option("--format", help="json, graphml, dot or edgelist")] = "json",
 ) -> None:
-    """Build a topology and write it."""
+    """Build a topology, or read one in any format, and write it."""
     from app.services import topologies
 
     topologies.require_available(form)
     with opened() as context:
-        artefact = topologies.create(context, source_of(source, context))
+        artefact = topologies.create(context, source_of(source, reading, context))
         write(topologies.export(artefact, form), out, artefact.summary["name"] or source)
 
 
 @app.command()
-def measure(source: Source, as_json: AsJson = False) -> None:
+@reads_topology
+def measure(reading: Reading, source: Source, as_json: AsJson = False) -> None:
     """Measure the exact cost of a topology, and of its transpose."""
     from app.services import costs
 
     with opened() as context:
-        show(costs.measure(context, source_of(source, context)), as_json)
+        show(costs.measure(context, source_of(source, reading, context)), as_json)
 
 
 @app.command()
+@reads_topology
 def optimum(
+    reading: Reading,
     source: Source,
     trees_per_root: Annotated[
         int | None, typer.Option(help="best rate of so many trees; left out, of any number")
@@ -160,11 +148,13 @@ def optimum(
     from app.services import costs
 
     with opened() as context:
-        show(costs.optimum(context, source_of(source, context), trees_per_root), as_json)
+        show(costs.optimum(context, source_of(source, reading, context), trees_per_root), as_json)
 
 
 @app.command()
+@reads_topology
 def schedule(
+    reading: Reading,
     source: Source,
     collective: Collective,
     algorithm: Annotated[
@@ -184,27 +174,28 @@ def schedule(
     schedules.require_available(form, dialect)
     with opened() as context:
         asked: dict[str, Any] = {
-            "topology": source_of(source, context),
+            "topology": source_of(source, reading, context),
             "collective": collective,
         }
-        chosen = {"algorithm": algorithm, "trees_per_root": trees_per_root}
-        asked |= {name: value for name, value in chosen.items() if value is not None}
+        asked |= given(algorithm=algorithm, trees_per_root=trees_per_root)
         artefact = schedules.create(context, ScheduleRequest.model_validate(asked))
         pieces = schedules.export(context, artefact, form, dialect)
         write(pieces, out, f"verified {collective} schedule by {artefact.summary['algorithm']}")
 
 
 @app.command()
+@reads_topology
 def verify(
+    reading: Reading,
     schedule: Annotated[Path, typer.Argument(metavar="SCHEDULE", help="schedule/1 file")],
-    topology: Annotated[str, typer.Option(help="topology/1 file, recipe or fabric's name")],
+    topology: Annotated[str, typer.Option(help="as FILE_OR_RECIPE of other commands")],
 ) -> None:
     """Check a schedule against a topology, independently of how it was made."""
     from app.files import read_json
     from app.services import schedules, topologies
 
     with opened() as context:
-        loaded = topologies.load(context, source_of(topology, context))
+        loaded = topologies.load(context, source_of(topology, reading, context))
         document = read_json(schedule, context.settings)
     found = schedules.check(document, loaded.topology)
     for violation in found:
@@ -216,7 +207,9 @@ def verify(
 
 
 @app.command()
+@reads_topology
 def patch(
+    reading: Reading,
     source: Source,
     panels: Annotated[str, typer.Option(help="per-port or single")] = "per-port",
     present: Annotated[
@@ -234,8 +227,8 @@ def patch(
 
     patch_plans.require_available(form)
     with opened() as context:
-        asked: dict[str, Any] = {"topology": source_of(source, context), "panels": panels}
-        asked |= {k: v for k, v in (("hosts", hosts), ("lanes", lanes)) if v is not None}
+        asked: dict[str, Any] = {"topology": source_of(source, reading, context), "panels": panels}
+        asked |= given(hosts=hosts, lanes=lanes)
         if present is not None:
             asked["present"] = patch_plans.read_present_file(present, context.settings)
         artefact = patch_plans.create(context, PatchPlanRequest.model_validate(asked))

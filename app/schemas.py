@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -20,8 +19,10 @@ from pydantic import (
     StrictInt,
     WithJsonSchema,
     field_validator,
-    model_validator,
 )
+
+from app.request_base import Request, optional
+from app.topology_source import TopologySource
 
 __all__ = [
     "DesignRequest",
@@ -81,15 +82,6 @@ def _decimal(value: Any) -> Any:
     return Decimal(repr(value)) if isinstance(value, float) else value
 
 
-def optional(description: str) -> Any:
-    """Return a field that may be left out, but not be null."""
-    return Field(default=None, description=description, json_schema_extra=_without_default)
-
-
-def _without_default(schema: dict[str, Any]) -> None:
-    schema.pop("default", None)
-
-
 Bytes = Annotated[
     int,
     BeforeValidator(parse_bytes),
@@ -116,17 +108,6 @@ Degree = Annotated[StrictInt, Field(ge=1, le=10**4, description="ports of each h
 LinkKind = Literal["unidirectional", "bidirectional"]
 CollectiveName = Literal["allgather", "reduce-scatter", "allreduce"]
 AlgorithmName = Literal["bfb", "forestcoll"]
-Identity = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-
-
-class Request(BaseModel):
-    """Base of all requests: unknown fields are refused, nothing is changed later."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    def canonical(self) -> dict[str, Any]:
-        """Return the request as plain JSON values, defaults filled in."""
-        return self.model_dump(mode="json", exclude_none=True)
 
 
 class FrontierRequest(Request):
@@ -200,41 +181,6 @@ class DesignRequest(FrontierRequest):
             families=self.families,
             max_steps=self.max_steps,
         )
-
-
-class TopologySource(Request):
-    """A topology, named in exactly one of four ways, or a topology/1 document itself."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        json_schema_extra={
-            "minProperties": 1,
-            "maxProperties": 1,
-            "examples": [{"recipe": "LineGraph(3, Circulant(16, 3, 4))"}],
-        },
-    )
-
-    recipe: Annotated[str, Field(min_length=1, max_length=4096)] = optional("recipe text")
-    fabric: Annotated[str, Field(min_length=1, max_length=200)] = optional("a known fabric")
-    document: dict[str, Any] = optional("a topology/1 document")
-    id: Identity = optional("id of a stored topology")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _document_itself(cls, value: Any) -> Any:
-        """Take a topology/1 document for what it is; places in it are under /document."""
-        if isinstance(value, dict) and value.get("schema") == "topology/1":
-            return {"document": value}
-        return value
-
-    @model_validator(mode="after")
-    def _exactly_one(self) -> "TopologySource":
-        if len(self.model_fields_set) != 1:
-            raise ValueError(
-                "must name the topology by exactly one of recipe, fabric, document, id"
-            )
-        return self
 
 
 class ScheduleRequest(Request):

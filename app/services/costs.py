@@ -8,6 +8,7 @@ from app.services import topologies
 from app.services.context import Context
 from app.store import Artefact, Computed
 from synth.cost import Cost, Links, lower_bound
+from synth.errors import NotMeasurable
 from synth.topology import Topology
 
 __all__ = ["cost_object", "measure", "optimum"]
@@ -23,7 +24,7 @@ def measure(context: Context, source: TopologySource, *, field: str = "") -> Art
         topology = loaded.topology
         cost, transpose = measure_both(topology)
         facts = {"steps": cost.steps, "bandwidth": str(cost.bandwidth)}
-        document = {
+        document: dict[str, Any] = {
             "schema": "cost/1",
             "id": identity,
             "topology_id": loaded.id,
@@ -38,6 +39,8 @@ def measure(context: Context, source: TopologySource, *, field: str = "") -> Art
                 lower_bound(topology.node_count, topology.degree, _links(topology))
             ),
         }
+        if loaded.healthy is not None and (before := _before(context, loaded.healthy)):
+            document["healthy"] = before
         return Computed.json(document, {"name": topology.name, **facts})
 
     return context.store.get_or_compute("cost", {"topology": loaded.id}, compute)
@@ -64,7 +67,7 @@ def optimum(
         from schedules.forestcoll import optimum as find
 
         found = find(topology, trees_per_root)
-        document = {
+        document: dict[str, Any] = {
             "schema": "optimum/1",
             "id": identity,
             "topology_id": loaded.id,
@@ -78,6 +81,10 @@ def optimum(
             "algbw": rounded(found.algbw),
             "bottleneck": _bottleneck(topology, found),
         }
+        if loaded.healthy is not None:
+            source = TopologySource(id=loaded.healthy)
+            before = optimum(context, source, trees_per_root, field=field).document()
+            document["healthy"] = _beside(before, found.algbw)
         summary = {"name": topology.name, "inverse_rate": str(found.inverse_rate)}
         return Computed.json(document, summary)
 
@@ -85,6 +92,23 @@ def optimum(
     if trees_per_root is not None:
         asked["trees_per_root"] = trees_per_root
     return context.store.get_or_compute("optimum", asked, compute)
+
+
+def _before(context: Context, healthy: str) -> dict[str, Any] | None:
+    """Return the cost of the healthy topology; None if only the changed one has a cost."""
+    try:
+        document = measure(context, TopologySource(id=healthy)).document()
+    except NotMeasurable:
+        return None
+    members = ("topology_id", "name", "degree", "steps", "bandwidth", "transpose")
+    return {member: document[member] for member in members}
+
+
+def _beside(before: dict[str, Any], algbw: Fraction) -> dict[str, Any]:
+    """Return the optimum of the healthy topology, and the share of it that is left."""
+    members = ("topology_id", "name", "nodes", "inverse_rate", "trees_per_root", "algbw")
+    healthy = before["nodes"] / Fraction(before["inverse_rate"])
+    return {member: before[member] for member in members} | {"ratio": str(algbw / healthy)}
 
 
 def cost_object(cost: Cost) -> dict[str, Any]:
