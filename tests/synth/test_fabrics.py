@@ -6,8 +6,11 @@ import networkx as nx
 import pytest
 
 from schedules.forestcoll import optimum
+from synth.build import build
 from synth.errors import InvalidRecipe
 from synth.fabrics import FABRICS, fabric
+from synth.recipe import parse
+from synth.topology import Topology
 
 NUMBERS = {
     "fat-tree-K": ["2", "4", "6"],
@@ -153,6 +156,44 @@ def test_numbers_outside_the_domain_are_named_with_their_rule(name: str, words: 
 )
 def test_the_optimum_of_a_fabric_is_the_published_or_the_closed_form(name, algbw) -> None:
     assert optimum(fabric(name)).algbw == algbw
+
+
+PUBLISHED = [
+    # Throughput of allgather in GB/s, and trees per root where that is known too.
+    ("dgx-1v", 171.43, 6),
+    ("dgx-a100-1", 342.857, 1),
+    ("dgx-a100-2", 346.667, 13),
+    ("dgx-a100-3", 300.0, 1),
+    ("dgx-a100-4", 266.667, None),
+    ("dgx-a100-8", 228.571, 1),
+    ("dgx-a100-16", 213.333, None),
+    ("dgx-a100-128", 201.575, None),
+    ("dgx-h100-1", 514.286, 1),
+    ("dgx-h100-2", 533.333, 2),
+    ("dgx-h100-4", 516.129, 10),
+    ("dgx-h100-8", 457.143, 1),
+    ("mi250-1", 342.857, 3),
+    ("mi250-2", 354.13, 83),
+    ("mi300x", 512.0, 1),
+    ("gb200-nvl72", 912.676, 1),
+    ("tpu-v4-4x4x4", 304.762, 2),
+]
+
+
+@pytest.mark.parametrize(("name", "algbw", "trees"), PUBLISHED)
+def test_the_optimum_is_that_of_the_forestcoll_reference(name, algbw, trees) -> None:
+    found = optimum(fabric(name))
+    assert float(found.algbw) == pytest.approx(algbw, rel=2e-5)
+    assert trees in (None, found.trees_per_root)
+
+
+def test_a_square_torus_of_50_gb_per_second_reaches_what_the_reference_does() -> None:
+    torus = build(parse("Torus(4, 4)"))
+    links = [link._replace(capacity=50) for link in torus.links]
+    found = optimum(Topology(torus.nodes, links))
+    assert (found.algbw, found.trees_per_root) == (Fraction(640, 3), 4)
+    # The same shape with faster links.
+    assert optimum(fabric("trainium2")).algbw == found.algbw * Fraction(128, 50)
 
 
 def longest_way(name: str) -> int:
