@@ -4,6 +4,7 @@ Exit codes: 0 done, 1 the answer is "no", 2 bad input, said in one line on stder
 Documents go to stdout and nothing else does when ``--json`` is given.
 """
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -11,19 +12,24 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli_io import opened, show, source_of, write
+from app.cli_io import described, listed, opened, show, source_of, write
 from app.cli_options import (
     Alike,
+    AnyCollective,
     AsJson,
     Collective,
     Degree,
     Families,
     LinkKind,
+    MaxGap,
     MaxSteps,
     Nodes,
     Out,
     Parallel,
+    Participants,
     Reading,
+    Root,
+    Shards,
     Source,
     given,
     reads_topology,
@@ -139,16 +145,31 @@ def measure(reading: Reading, source: Source, as_json: AsJson = False) -> None:
 def optimum(
     reading: Reading,
     source: Source,
+    collective: AnyCollective = "allgather",
+    root: Root = None,
+    shards: Shards = None,
+    participants: Participants = None,
     trees_per_root: Annotated[
         int | None, typer.Option(help="best rate of so many trees; left out, of any number")
     ] = None,
+    max_gap: MaxGap = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find the best any allgather could do, with the cut that proves it."""
+    """Find the best any collective could do, with the cut that proves it."""
+    from app.schemas import OptimumRequest
     from app.services import costs
 
     with opened() as context:
-        show(costs.optimum(context, source_of(source, reading, context), trees_per_root), as_json)
+        asked = given(
+            collective=collective,
+            trees_per_root=trees_per_root,
+            max_gap=max_gap,
+            root=root,
+            shards=listed(shards, context),
+            participants=listed(participants, context),
+        )
+        request = OptimumRequest.model_validate(asked)
+        show(costs.optimum(context, source_of(source, reading, context), request), as_json)
 
 
 @app.command()
@@ -156,12 +177,19 @@ def optimum(
 def schedule(
     reading: Reading,
     source: Source,
-    collective: Collective,
+    collective: AnyCollective,
     algorithm: Annotated[
-        str | None, typer.Option(help="bfb or forestcoll; left out, bfb where it applies")
+        str | None, typer.Option(help="bfb, forestcoll or lifted; left out, bfb where it applies")
     ] = None,
+    root: Root = None,
+    shards: Shards = None,
+    participants: Participants = None,
     trees_per_root: Annotated[
         int | None, typer.Option(help="forestcoll: trees that each shard is cut into")
+    ] = None,
+    max_gap: MaxGap = None,
+    max_chunks: Annotated[
+        int | None, typer.Option(help="bfb: cut each shard into at most so many chunks")
     ] = None,
     form: Annotated[str, typer.Option("--format", help="json or msccl-xml")] = "json",
     dialect: Annotated[str | None, typer.Option(help="dialect of MSCCL XML")] = None,
@@ -177,10 +205,18 @@ def schedule(
             "topology": source_of(source, reading, context),
             "collective": collective,
         }
-        asked |= given(algorithm=algorithm, trees_per_root=trees_per_root)
+        asked |= given(
+            algorithm=algorithm,
+            trees_per_root=trees_per_root,
+            max_gap=max_gap,
+            max_chunks=max_chunks,
+            root=root,
+            shards=listed(shards, context),
+            participants=listed(participants, context),
+        )
         artefact = schedules.create(context, ScheduleRequest.model_validate(asked))
         pieces = schedules.export(context, artefact, form, dialect)
-        write(pieces, out, f"verified {collective} schedule by {artefact.summary['algorithm']}")
+        write(pieces, out, described(artefact.summary))
 
 
 @app.command()
@@ -204,6 +240,95 @@ def verify(
         typer.echo(f"invalid: {len(found)} violation{'s' if len(found) > 1 else ''}")
         raise typer.Exit(1)
     typer.echo("valid")
+
+
+@app.command()
+@reads_topology
+def execute(
+    reading: Reading,
+    schedule: Annotated[Path, typer.Argument(metavar="SCHEDULE", help="schedule/1 file")],
+    ranks: Annotated[
+        int | None, typer.Option(help="processes; as many as the schedule has ranks")
+    ] = None,
+    topology: Annotated[
+        str | None,
+        typer.Option(help="verify it first; as FILE_OR_RECIPE"),
+    ] = None,
+    size: Annotated[str, typer.Option("--bytes", help="size of the data, such as 1MiB")] = "1MiB",
+    repeat: Annotated[int, typer.Option(help="runs, each on fresh data")] = 1,
+    pipeline_chunks: Annotated[int, typer.Option(help="pieces of each tree's data")] = 4,
+    timeout: Annotated[float, typer.Option(help="seconds to wait for a message")] = 60.0,
+    as_json: AsJson = False,
+) -> None:
+    """Run a schedule between processes on this machine and compare every bit."""
+    from app import executing
+
+    asked = {
+        "ranks": ranks,
+        "bytes": size,
+        "repeat": repeat,
+        "pipeline_chunks": pipeline_chunks,
+        "timeout": timeout,
+    }
+    options = executing.ExecutionOptions.model_validate(asked)
+    if topology is None and reading != Reading():
+        raise typer.BadParameter("must be given to read or change one", param_hint="--topology")
+    with opened() as context:
+        source = None if topology is None else source_of(topology, reading, context)
+        document = executing.run(context, schedule, source, options)
+    if as_json:
+        typer.echo(json.dumps(document))
+    else:
+        executing.show(document)
+    if not document["exact"]:
+        raise typer.Exit(1)
+
+
+@app.command()
+@reads_topology
+def simulate(
+    reading: Reading,
+    schedule: Annotated[Path, typer.Argument(metavar="SCHEDULE", help="schedule/1 file")],
+    topology: Annotated[str, typer.Option(help="as FILE_OR_RECIPE of other commands")],
+    size: Annotated[str, typer.Option("--bytes", help="size of the data, such as 64MiB")],
+    alpha_us: Annotated[str, typer.Option(help="latency of one hop, microseconds")] = "10",
+    node_gbps: Annotated[
+        str | None, typer.Option(help="bandwidth of one host, Gbit/s; left out, the topology's")
+    ] = None,
+    link_gbps: Annotated[
+        str | None, typer.Option(help="instead: what one unit of capacity carries, Gbit/s")
+    ] = None,
+    overhead_us: Annotated[
+        str, typer.Option(help="how long a message keeps a link busy beside its bytes")
+    ] = "0",
+    channels: Annotated[
+        int | None, typer.Option(help="links a host sends on at a time; left out, all")
+    ] = None,
+    chunks: Annotated[
+        int | None, typer.Option(help="pieces each message is cut into; left out, the best")
+    ] = None,
+    synchronous: Annotated[
+        bool, typer.Option("--synchronous", help="all wait for the slowest of each step")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Simulate a schedule message by message: its time, and how busy the links are."""
+    from app.files import read_json
+    from app.printing import PRINTERS
+    from app.schemas import SimulationRequest
+    from app.services import simulations, topologies
+
+    asked = {"bytes": size, "alpha_us": alpha_us, "overhead_us": overhead_us}
+    asked |= given(node_gbps=node_gbps, link_gbps=link_gbps, channels=channels, chunks=chunks)
+    request = SimulationRequest.model_validate(asked | {"synchronous": synchronous})
+    with opened() as context:
+        loaded = topologies.load(context, source_of(topology, reading, context))
+        document = read_json(schedule, context.settings)
+    found = simulations.of_document(document, loaded.topology, request)
+    if as_json:
+        typer.echo(json.dumps(found, separators=(",", ":")))
+    else:
+        PRINTERS["simulation"](found)
 
 
 @app.command()

@@ -10,16 +10,21 @@ import typer
 
 __all__ = [
     "Alike",
+    "AnyCollective",
     "AsJson",
     "Collective",
     "Degree",
     "Families",
     "LinkKind",
+    "MaxGap",
     "MaxSteps",
     "Nodes",
     "Out",
     "Parallel",
+    "Participants",
     "Reading",
+    "Root",
+    "Shards",
     "Source",
     "given",
     "reads_topology",
@@ -43,6 +48,30 @@ MaxSteps = Annotated[int | None, typer.Option(help="only topologies of at most s
 AsJson = Annotated[bool, typer.Option("--json", help="print the JSON document")]
 Out = Annotated[Path | None, typer.Option(help="file to write; .gz is compressed")]
 Collective = Annotated[str, typer.Option(help="allgather, reduce-scatter or allreduce")]
+AnyCollective = Annotated[
+    str, typer.Option(help="allgather, reduce-scatter, allreduce, broadcast or reduce")
+]
+Root = Annotated[
+    str | None, typer.Option(help="broadcast, reduce: node where the data begins or ends")
+]
+Shards = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE_OR_LIST",
+        help="relative sizes of the shards: a=3,b=1 or a JSON file; 0 for the others",
+    ),
+]
+Participants = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE_OR_LIST",
+        help="compute nodes that take part: a,b,c or a JSON file; the others only forward",
+    ),
+]
+MaxGap = Annotated[
+    str | None,
+    typer.Option(help="fewest trees that take at most so much longer than the optimum: 1/100"),
+]
 Source = Annotated[
     str,
     typer.Argument(

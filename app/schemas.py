@@ -17,20 +17,30 @@ from pydantic import (
     PlainSerializer,
     StrictBool,
     StrictInt,
+    StrictStr,
     WithJsonSchema,
     field_validator,
+    model_validator,
 )
 
-from app.request_base import Request, optional
+from app.request_base import FRACTION, Request, optional, parse_fraction
 from app.topology_source import TopologySource
 
 __all__ = [
+    "MAX_GAP",
+    "AnyCollectiveName",
     "DesignRequest",
+    "ForestRequest",
     "FrontierRequest",
+    "Gap",
+    "OptimumRequest",
     "PatchPlanRequest",
     "ScheduleRequest",
+    "ShardSize",
+    "SimulationRequest",
     "TopologySource",
     "parse_bytes",
+    "parse_fraction",
 ]
 
 MAX_BYTES = 10**24
@@ -103,11 +113,40 @@ Positive = Annotated[
     PlainSerializer(_plain_number),
     WithJsonSchema({"type": "number", "minimum": 1e-6, "maximum": 10**9}),
 ]
+NotNegative = Annotated[
+    Decimal,
+    BeforeValidator(_decimal),
+    Field(ge=0, le=10**9, allow_inf_nan=False),
+    AfterValidator(lambda value: Decimal(repr(float(value)))),
+    PlainSerializer(_plain_number),
+    WithJsonSchema({"type": "number", "minimum": 0, "maximum": 10**9}),
+]
+Gap = Annotated[
+    Fraction,
+    BeforeValidator(parse_fraction),
+    PlainSerializer(str),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 0, "maximum": 10**9 - 1},
+                {"type": "string", "pattern": FRACTION.pattern},
+            ]
+        }
+    ),
+]
 Nodes = Annotated[StrictInt, Field(ge=2, le=10**6, description="number of hosts")]
 Degree = Annotated[StrictInt, Field(ge=1, le=10**4, description="ports of each host")]
 LinkKind = Literal["unidirectional", "bidirectional"]
 CollectiveName = Literal["allgather", "reduce-scatter", "allreduce"]
-AlgorithmName = Literal["bfb", "forestcoll"]
+AnyCollectiveName = Literal["allgather", "reduce-scatter", "allreduce", "broadcast", "reduce"]
+AlgorithmName = Literal["bfb", "forestcoll", "lifted"]
+NodeName = Annotated[StrictInt | StrictStr, Field(description="id of a compute node")]
+
+
+MAX_GAP = (
+    "forestcoll only, instead of trees_per_root: the fewest trees per root that take at most "
+    "1 + max_gap times as long as the optimum"
+)
 
 
 class FrontierRequest(Request):
@@ -183,7 +222,77 @@ class DesignRequest(FrontierRequest):
         )
 
 
-class ScheduleRequest(Request):
+class ShardSize(Request):
+    """How much data one rank brings, relative to the others."""
+
+    rank: NodeName
+    size: Annotated[StrictInt, Field(ge=0, le=10**15)]
+
+
+def _shard(value: Any) -> Any:
+    """Read ``ID=SIZE`` as the object it stands for."""
+    if not isinstance(value, str):
+        return value
+    rank, mark, size = value.rpartition("=")
+    if not mark or re.fullmatch("[0-9]{1,16}", size, re.ASCII) is None:
+        raise ValueError('must be an object with rank and size, or a text "ID=SIZE"')
+    return {"rank": rank, "size": int(size)}
+
+
+class ForestRequest(Request):
+    """What only forestcoll can be asked for: how many trees, of whose data, for whom."""
+
+    trees_per_root: Annotated[StrictInt, Field(ge=1, le=10**6)] = optional(
+        "forestcoll only: trees per root, or per unit of size of a shard; left out, the least "
+        "number that is optimal"
+    )
+    max_gap: Gap = optional(MAX_GAP)
+    root: NodeName = optional("of a broadcast or reduce: where the data begins or ends")
+    shards: Annotated[
+        list[Annotated[ShardSize, BeforeValidator(_shard)]], Field(min_length=1, max_length=10**5)
+    ] = optional(
+        "forestcoll only: relative sizes of the shards, 0 for those left out; by default all equal"
+    )
+    participants: Annotated[list[NodeName], Field(min_length=2, max_length=10**5)] = optional(
+        "forestcoll only: the compute nodes that take part, the others only forward; by default all"
+    )
+
+    @field_validator("shards")
+    @classmethod
+    def _sizes_sorted(cls, shards: list[ShardSize] | None) -> list[ShardSize] | None:
+        if shards is None:
+            return None
+        _require_once([shard.rank for shard in shards])
+        return sorted(shards, key=lambda shard: str(shard.rank))
+
+    @field_validator("participants")
+    @classmethod
+    def _members_sorted(cls, members: list[int | str] | None) -> list[int | str] | None:
+        if members is None:
+            return None
+        _require_once(members)
+        return sorted(members, key=str)
+
+
+def _require_once(names: list[int | str]) -> None:
+    # Ids are told apart by their texts, as in topology/1.
+    seen: set[str] = set()
+    for name in names:
+        if str(name) in seen:
+            raise ValueError(f"must name each compute node once; {name!r} is repeated")
+        seen.add(str(name))
+
+
+class OptimumRequest(ForestRequest):
+    """Of which collective the optimum is wanted, and of how many trees."""
+
+    collective: AnyCollectiveName = Field(
+        default="allgather",
+        description="the optimum depends on where data starts and where it goes",
+    )
+
+
+class ScheduleRequest(ForestRequest):
     """What to run on which topology."""
 
     model_config = ConfigDict(
@@ -195,14 +304,54 @@ class ScheduleRequest(Request):
     )
 
     topology: TopologySource
-    collective: CollectiveName
+    collective: AnyCollectiveName
     algorithm: AlgorithmName = optional(
         "bfb: fewest steps, for hosts joined by equal links; forestcoll: highest throughput, "
-        "for any fabric; left out, bfb where it applies"
+        "for any fabric, and all that is not allgather, reduce-scatter or allreduce among all "
+        "hosts; lifted: from the bases of a recipe, at the cost its theorems state; "
+        "left out, bfb where it applies"
     )
-    trees_per_root: Annotated[StrictInt, Field(ge=1, le=10**6)] = optional(
-        "forestcoll only; left out, the least number that is optimal"
+    max_chunks: Annotated[StrictInt, Field(ge=1, le=2**16)] = optional(
+        "bfb only: cut each shard into at most so many chunks, at the least loss of bandwidth; "
+        "left out, as many as lose none"
     )
+
+
+class SimulationRequest(Request):
+    """How much data a schedule moves, and how fast the fabric is."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, json_schema_extra={"examples": [{"bytes": "64MiB"}]}
+    )
+
+    bytes: Bytes = Field(
+        description="allgather: size of the result; reduce-scatter, allreduce: of the input"
+    )
+    alpha_us: NotNegative = Field(Decimal(10), description="latency of one hop, microseconds")
+    node_gbps: Positive = optional(
+        "what one host sends at most, all ports together, Gbit/s; left out, the topology's "
+        "own unit, and 100 where that counts links"
+    )
+    link_gbps: Positive = optional("instead: what one unit of capacity carries, Gbit/s")
+    overhead_us: NotNegative = Field(
+        Decimal(0), description="how long a message keeps its link busy beside its bytes"
+    )
+    channels: Annotated[StrictInt, Field(ge=1, le=10**4)] = optional(
+        "how many links a host sends on at a time; left out, on all"
+    )
+    chunks: Annotated[StrictInt, Field(ge=1, le=2**20)] = optional(
+        "into how many pieces each message is cut; left out, 1 for steps, and for trees what "
+        "is best in lock step"
+    )
+    synchronous: StrictBool = Field(
+        False, description="all hosts wait for the slowest message of each step or round"
+    )
+
+    @model_validator(mode="after")
+    def _one_rate(self) -> "SimulationRequest":
+        if self.node_gbps is not None and self.link_gbps is not None:
+            raise ValueError("must have only one of node_gbps and link_gbps")
+        return self
 
 
 class PatchPlanRequest(Request):

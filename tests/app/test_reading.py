@@ -62,7 +62,7 @@ def test_a_schedule_is_verified_against_a_file(topoloom, tmp_path) -> None:
     assert faster.code == 1
 
 
-@pytest.mark.parametrize("bandwidth", [12.5, "12.5", "25/2"])
+@pytest.mark.parametrize("bandwidth", ["12.5", "25/2", "50/4"])
 def test_the_bandwidth_of_a_link_is_exact_however_it_is_written(client, bandwidth) -> None:
     asked = {"text": BOX.read_text(), "format": "nvidia-smi", "link_bandwidth": bandwidth}
     made = client.post("/v1/topologies", json=asked).json()
@@ -130,7 +130,7 @@ def test_a_source_of_the_wrong_shape_is_refused(client, asked) -> None:
 
 
 FLAGS = ["--without-node", "0.gpu3", "--slow-link", "plane0,1.gpu0=1/2"]
-CHANGES = {"without_nodes": ["0.gpu3"], "slow_links": [["1.gpu0", "plane0", 0.5]]}
+CHANGES = {"without_nodes": ["0.gpu3"], "slow_links": [["1.gpu0", "plane0", "0.5"]]}
 LEFT = degraded(
     fabric("dgx-a100-2"),
     without_nodes=["0.gpu3"],
@@ -206,7 +206,10 @@ def test_a_schedule_of_what_is_left_is_valid_on_it_and_not_on_the_healthy(
         (["--without-link", "0.gpu0"], "--without-link: must name two nodes as A,B"),
         (["--slow-link", "0.gpu0,plane0"], "--slow-link: must be A,B=1/2"),
         (["--slow-link", "0.gpu0,plane0=2"], "share between 0 and 1"),
-        (["--slow-link", "0.gpu0,plane0=-1"], "/changes/slow_links/0/2: must be a positive"),
+        (
+            ["--slow-link", "0.gpu0,plane0=-1"],
+            "/changes/slow_links/0/2: must be an integer from 0 or a text",
+        ),
         (["--without-node", "0.nvswitch", "--without-node", "plane0"], "must reach"),
         (["--link-bandwidth", "25"], "for text only"),
         (["--from", "matrix"], "no such file"),
@@ -216,6 +219,28 @@ def test_a_change_that_cannot_be_is_one_line(topoloom, flags, words) -> None:
     answer = topoloom("optimum", "dgx-a100-2", *flags)
     assert (answer.code, answer.out, answer.err.count("\n")) == (2, "", 1)
     assert words in answer.err
+
+
+@pytest.mark.parametrize("collective", ["reduce-scatter", "allreduce", "broadcast"])
+def test_the_share_that_is_left_is_that_of_the_collective_asked_for(topoloom, collective) -> None:
+    flags = ["--collective", collective, "--json"]
+    flags += ["--root", "0.gpu0"] if collective == "broadcast" else []
+    whole = json.loads(topoloom("optimum", "dgx-a100-2", *flags).out)
+    left = json.loads(topoloom("optimum", "dgx-a100-2", *flags, "--without-node", "plane0").out)
+    assert left["healthy"]["inverse_rate"] == whole["inverse_rate"]
+    # The same compute nodes, so the rates tell the share.
+    ratio = Fraction(whole["inverse_rate"]) / Fraction(left["inverse_rate"])
+    assert 0 < ratio < 1 and Fraction(left["healthy"]["ratio"]) == ratio
+
+
+def test_a_schedule_is_simulated_on_what_is_left(topoloom, tmp_path) -> None:
+    file = tmp_path / "schedule.json"
+    flags = ["--without-link", "0,1"]
+    topoloom("schedule", "BiRing(6)", "--collective", "allgather", *flags, f"--out={file}")
+    answer = topoloom("simulate", str(file), "--topology", "BiRing(6)", *flags, "--bytes", "1MiB")
+    assert (answer.code, answer.err) == (0, "")
+    refused = topoloom("execute", str(file), *flags)
+    assert refused.code == 2 and "--topology" in refused.err
 
 
 def test_what_topoloom_writes_it_reads(topoloom, tmp_path) -> None:
