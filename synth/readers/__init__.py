@@ -82,11 +82,10 @@ def read(text: str, form: str | None = None, *, link_bandwidth: Capacity | None 
     return READERS[form](text, link_bandwidth=link_bandwidth)
 
 
+# The header of a terminal may be underlined; a few codes are enough.
+_CODES = "(?:\x1b\\[[0-9;]{0,9}m[ \t]{0,9}){0,9}"
 _SIGNS = (
-    (
-        "nvidia-smi",
-        re.compile("^[ \t]*(?:\x1b\\[[0-9;]*m[ \t]*)*GPU0(?:\x1b\\[[0-9;]*m)*[ \t]+X", re.M),
-    ),
+    ("nvidia-smi", re.compile(f"^[ \t]{{0,99}}{_CODES}GPU0{_CODES}[ \t]+X", re.M)),
     ("rocm-smi", re.compile(r"^=+ Link Type between", re.M)),
 )
 _DOCUMENT = re.compile(r'"schema"\s*:\s*"topology/')
@@ -109,6 +108,8 @@ def detect(text: str) -> str:
     head = text[:4096].lstrip("\ufeff \t\r\n")
     if head.startswith("{"):
         return "json" if _DOCUMENT.search(text) else "node-link"
+    if len(text) > MAX_CHARACTERS:
+        raise InvalidTopology("", f"must have at most {MAX_CHARACTERS} characters")
     if head.startswith("<"):
         root = re.search(r"<(?:[A-Za-z]{1,20}:)?(graphml|system)\b", head)
         if root is not None:

@@ -34,6 +34,7 @@ FILES = {
     "star.node-link.json": "node-link",
     "multi.node-link.json": "node-link",
     "star.graphml": "graphml",
+    "pair.yed.graphml": "graphml",
     "ring.edgelist.txt": "edgelist",
     "networkx.edgelist.txt": "edgelist",
 }
@@ -146,6 +147,10 @@ def test_what_is_written_as_graphml_or_json_is_read_back(name: str) -> None:
         assert (again.digest, again.name) == (topology.digest, topology.name)
     edges = read(FORMATS["edgelist"](topology))
     assert sorted(map(str, edges.links)) == sorted(map(str, topology.links))
+
+
+def test_what_yed_draws_is_passed_over_and_defaults_are_taken() -> None:
+    assert read(text_of("pair.yed.graphml")).capacities == (Fraction(5, 2), 5)
 
 
 HEAD = "\tGPU0\tGPU1\tGPU2\n"
