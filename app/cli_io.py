@@ -35,11 +35,7 @@ def source_of(text: str, reading: "Reading", context: "Context") -> "TopologySou
     from app.schemas import TopologySource
 
     path = Path(text)
-    if (
-        reading.source_format is not None
-        or _exists(path)
-        or ("(" not in text and text.endswith((".json", ".json.gz")))
-    ):
+    if reading.source_format is not None or _exists(path) or ("(" not in text and "." in text):
         named = _from_file(path, reading, context)
     elif re.fullmatch("[0-9a-f]{64}", text):
         named = {"id": text}

@@ -243,6 +243,12 @@ def test_a_schedule_is_simulated_on_what_is_left(topoloom, tmp_path) -> None:
     assert refused.code == 2 and "--topology" in refused.err
 
 
+def test_a_file_that_is_not_there_is_no_unknown_fabric(topoloom) -> None:
+    for name in ("none.txt", "none.xml", "folder/none.csv"):
+        answer = topoloom("optimum", name)
+        assert (answer.code, answer.err) == (2, f"topoloom: {name}: no such file or directory\n")
+
+
 def test_what_topoloom_writes_it_reads(topoloom, tmp_path) -> None:
     for form in ("json", "graphml", "edgelist"):
         file = tmp_path / f"box.{form}"
