@@ -9,7 +9,7 @@ from typing import Any
 
 from app.config import Settings
 
-__all__ = ["UnusableFile", "read_json", "read_text", "write_text"]
+__all__ = ["UnusableFile", "parse_json", "read_json", "read_text", "write_text"]
 
 
 class UnusableFile(ValueError):
@@ -27,7 +27,11 @@ def read_json(path: Path, settings: Settings) -> Any:
     UnusableFile
         As `read_text`, or it is not JSON.
     """
-    text = read_text(path, settings)
+    return parse_json(path, read_text(path, settings))
+
+
+def parse_json(path: Path, text: str) -> Any:
+    """Return the parsed content of a file; raise `UnusableFile` if it is not JSON."""
     try:
         return json.loads(text)
     except RecursionError:
