@@ -14,6 +14,7 @@ import typer
 
 from app.cli_io import opened, show, source_of, write
 from app.complaints import explained
+from app.plots.commands import app as plots
 
 __all__ = ["app", "main"]
 
@@ -24,6 +25,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.add_typer(plots, name="plot")
 
 Nodes = Annotated[int, typer.Option(help="number of hosts")]
 Degree = Annotated[int, typer.Option(help="ports of each host")]
