@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli_io import opened, show, source_of, write
+from app.cli_io import described, opened, show, source_of, write
 from app.complaints import explained
 from app.plots.commands import app as plots
 
@@ -171,10 +171,13 @@ def schedule(
     source: Source,
     collective: Collective,
     algorithm: Annotated[
-        str | None, typer.Option(help="bfb or forestcoll; left out, bfb where it applies")
+        str | None, typer.Option(help="bfb, forestcoll or lifted; left out, bfb where it applies")
     ] = None,
     trees_per_root: Annotated[
         int | None, typer.Option(help="forestcoll: trees that each shard is cut into")
+    ] = None,
+    max_chunks: Annotated[
+        int | None, typer.Option(help="bfb: cut each shard into at most so many chunks")
     ] = None,
     form: Annotated[str, typer.Option("--format", help="json or msccl-xml")] = "json",
     dialect: Annotated[str | None, typer.Option(help="dialect of MSCCL XML")] = None,
@@ -190,11 +193,10 @@ def schedule(
             "topology": source_of(source, context),
             "collective": collective,
         }
-        chosen = {"algorithm": algorithm, "trees_per_root": trees_per_root}
-        asked |= {name: value for name, value in chosen.items() if value is not None}
+        asked |= _given(algorithm=algorithm, trees_per_root=trees_per_root, max_chunks=max_chunks)
         artefact = schedules.create(context, ScheduleRequest.model_validate(asked))
         pieces = schedules.export(context, artefact, form, dialect)
-        write(pieces, out, f"verified {collective} schedule by {artefact.summary['algorithm']}")
+        write(pieces, out, described(artefact.summary))
 
 
 @app.command()
@@ -254,6 +256,53 @@ def execute(
         executing.show(document)
     if not document["exact"]:
         raise typer.Exit(1)
+
+
+@app.command()
+def simulate(
+    schedule: Annotated[Path, typer.Argument(metavar="SCHEDULE", help="schedule/1 file")],
+    topology: Annotated[str, typer.Option(help="topology/1 file, recipe or fabric's name")],
+    size: Annotated[str, typer.Option("--bytes", help="size of the data, such as 64MiB")],
+    alpha_us: Annotated[str, typer.Option(help="latency of one hop, microseconds")] = "10",
+    node_gbps: Annotated[
+        str | None, typer.Option(help="bandwidth of one host, Gbit/s; left out, the topology's")
+    ] = None,
+    link_gbps: Annotated[
+        str | None, typer.Option(help="instead: what one unit of capacity carries, Gbit/s")
+    ] = None,
+    overhead_us: Annotated[
+        str, typer.Option(help="how long a message keeps a link busy beside its bytes")
+    ] = "0",
+    channels: Annotated[
+        int | None, typer.Option(help="links a host sends on at a time; left out, all")
+    ] = None,
+    chunks: Annotated[
+        int | None, typer.Option(help="pieces each message is cut into; left out, the best")
+    ] = None,
+    synchronous: Annotated[
+        bool, typer.Option("--synchronous", help="all wait for the slowest of each step")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Simulate a schedule message by message: its time, and how busy the links are."""
+    import json
+
+    from app.files import read_json
+    from app.printing import PRINTERS
+    from app.schemas import SimulationRequest
+    from app.services import simulations, topologies
+
+    asked = {"bytes": size, "alpha_us": alpha_us, "overhead_us": overhead_us}
+    asked |= _given(node_gbps=node_gbps, link_gbps=link_gbps, channels=channels, chunks=chunks)
+    request = SimulationRequest.model_validate(asked | {"synchronous": synchronous})
+    with opened() as context:
+        loaded = topologies.load(context, source_of(topology, context))
+        document = read_json(schedule, context.settings)
+    found = simulations.of_document(document, loaded.topology, request)
+    if as_json:
+        typer.echo(json.dumps(found, separators=(",", ":")))
+    else:
+        PRINTERS["simulation"](found)
 
 
 @app.command()

@@ -1,7 +1,7 @@
 """Every collective from an allgather: by reversal in time, and by composition."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -19,7 +19,18 @@ from schedules.model import (
 )
 from synth.topology import Topology
 
-__all__ = ["ALGORITHMS", "make", "reverse"]
+__all__ = ["ALGORITHMS", "Options", "make", "reverse"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What only some algorithms can be asked for; None is not asked."""
+
+    trees_per_root: int | None = None
+    max_chunks: int | None = None
+
+
+_ONLY = MappingProxyType({"trees_per_root": "forestcoll", "max_chunks": "bfb"})
 
 
 def make(
@@ -27,6 +38,8 @@ def make(
     collective: Collective | str,
     algorithm: str = "bfb",
     trees_per_root: int | None = None,
+    *,
+    max_chunks: int | None = None,
 ) -> Schedule:
     """Return a schedule for a collective on a topology.
 
@@ -38,10 +51,13 @@ def make(
         Reduce-scatter is the reversed allgather of the transpose; allreduce is that
         followed by an allgather.
     algorithm : str
-        One of `ALGORITHMS`: ``"bfb"`` (fewest steps, no switches) or ``"forestcoll"``
-        (highest throughput, any fabric).
+        One of `ALGORITHMS`: ``"bfb"`` (fewest steps, no switches), ``"forestcoll"``
+        (highest throughput, any fabric) or ``"lifted"`` (at the cost the theorems state, for
+        topologies named by their recipe).
     trees_per_root : int, optional
         For forestcoll only: how many trees to cut each shard into.
+    max_chunks : int, optional
+        For bfb only: cut each shard into at most so many chunks, at the least loss.
 
     Raises
     ------
@@ -62,7 +78,7 @@ def make(
     >>> make(ring, "allgather", "magic")
     Traceback (most recent call last):
     ...
-    schedules.errors.NoSchedule: /algorithm: must be one of bfb, forestcoll; not 'magic'
+    schedules.errors.NoSchedule: /algorithm: must be one of bfb, forestcoll, lifted; not 'magic'
     """
     wanted = Collective.of(collective)
     if algorithm not in ALGORITHMS:
@@ -70,18 +86,26 @@ def make(
         raise NoSchedule("/algorithm", f"must be one of {names}; not {algorithm!r}")
     if trees_per_root is not None and trees_per_root < 1:
         raise NoSchedule("/trees_per_root", "must be at least 1")
+    options = Options(trees_per_root, max_chunks)
+    _require_fitting(algorithm, options)
     # Once here, so that no message speaks of the transpose.
     topology.require_connected()
     generate = ALGORITHMS[algorithm]
     if wanted is Collective.ALLGATHER:
-        return generate(topology, trees_per_root)
+        return generate(topology, options)
     turned = topology.transpose()
-    scatter = reverse(generate(turned, trees_per_root), topology)
+    scatter = reverse(generate(turned, options), topology)
     if wanted is Collective.REDUCE_SCATTER:
         return scatter
     # A topology that is its own transpose has the same allgather both ways.
-    gather = reverse(scatter, turned) if turned == topology else generate(topology, trees_per_root)
+    gather = reverse(scatter, turned) if turned == topology else generate(topology, options)
     return SequenceSchedule(Collective.ALLREDUCE, topology.digest, (scatter, gather))
+
+
+def _require_fitting(algorithm: str, options: Options) -> None:
+    for option in fields(options):
+        if getattr(options, option.name) is not None and algorithm != _ONLY[option.name]:
+            raise NoSchedule(f"/{option.name}", f"is for the algorithm {_ONLY[option.name]} only")
 
 
 def reverse(
@@ -145,21 +169,27 @@ def reverse(
 
 
 # A generator is imported when it is asked for: each brings kernels of its own.
-def _bfb(topology: Topology, trees_per_root: int | None) -> StepSchedule:
+def _bfb(topology: Topology, options: Options) -> StepSchedule:
     from schedules import bfb
 
-    if trees_per_root is not None:
-        raise NoSchedule("/trees_per_root", "is for the algorithm forestcoll only")
-    return bfb.allgather(topology)
+    return bfb.allgather(topology, options.max_chunks)
 
 
-def _forestcoll(topology: Topology, trees_per_root: int | None) -> TreeSchedule:
+def _forestcoll(topology: Topology, options: Options) -> TreeSchedule:
     from schedules import forestcoll
 
-    return forestcoll.allgather(topology, trees_per_root)
+    return forestcoll.allgather(topology, options.trees_per_root)
 
 
-_Generator = Callable[[Topology, int | None], StepSchedule | TreeSchedule]
+def _lifted(topology: Topology, _: Options) -> StepSchedule:
+    from schedules import lift
 
-ALGORITHMS: Mapping[str, _Generator] = MappingProxyType({"bfb": _bfb, "forestcoll": _forestcoll})
-"""Generators of allgathers, by name: (topology, trees per root) to schedule."""
+    return lift.allgather_on(topology)
+
+
+_Generator = Callable[[Topology, Options], StepSchedule | TreeSchedule]
+
+ALGORITHMS: Mapping[str, _Generator] = MappingProxyType(
+    {"bfb": _bfb, "forestcoll": _forestcoll, "lifted": _lifted}
+)
+"""Generators of allgathers, by name: (topology, options) to schedule."""

@@ -10,7 +10,7 @@ from app.services.context import Context
 from app.services.topologies import StoredTopology
 from app.store import Artefact, Computed
 from schedules.errors import InvalidSchedule, NoSchedule, NotExportable
-from schedules.model import Collective, Schedule, SequenceSchedule, StepSchedule
+from schedules.model import Collective, Schedule, SequenceSchedule, StepSchedule, TreeSchedule
 from synth.errors import ClaimBroken
 from synth.topology import Topology
 
@@ -29,6 +29,9 @@ FORMATS = ("json", "msccl-xml")
 """The formats a schedule comes in."""
 
 PACKED_SCHEDULE = "application/x-topoloom-schedule"
+OPTIONS = {"trees_per_root": "forestcoll", "max_chunks": "bfb"}
+"""What only one algorithm can be asked for, and which."""
+
 ANNOUNCED = ("mscclpp-json", "chakra-et")
 """Formats that have a name already, but no writer yet."""
 
@@ -41,16 +44,17 @@ def create(context: Context, request: ScheduleRequest) -> Artefact:
     """
     loaded = topologies.load(context, request.topology, field="/topology")
     algorithm = request.algorithm or _fitting(request, loaded.topology)
-    if algorithm == "bfb" and request.trees_per_root is not None:
-        raise NoSchedule("/trees_per_root", "is for the algorithm forestcoll only")
+    options = request.model_dump(include=set(OPTIONS), exclude_none=True)
+    for name in options:
+        if algorithm != OPTIONS[name]:
+            raise NoSchedule(f"/{name}", f"is for the algorithm {OPTIONS[name]} only")
     _require_size(context, algorithm, loaded.topology)
     asked: dict[str, Any] = {
         "topology": loaded.id,
         "collective": request.collective,
         "algorithm": algorithm,
+        **options,
     }
-    if request.trees_per_root is not None:
-        asked["trees_per_root"] = request.trees_per_root
     return context.store.get_or_compute(
         "schedule", asked, lambda identity: _compute(identity, asked, loaded)
     )
@@ -157,7 +161,8 @@ def _sequence_facts(parts: list[dict[str, Any]]) -> dict[str, Any]:
 def _fitting(request: ScheduleRequest, topology: Topology) -> str:
     """Return the algorithm for a request that leaves the choice to us."""
     equal_links = not topology.switches and len(set(topology.capacities)) == 1
-    return "bfb" if equal_links and request.trees_per_root is None else "forestcoll"
+    by_steps = equal_links or request.max_chunks is not None
+    return "bfb" if by_steps and request.trees_per_root is None else "forestcoll"
 
 
 def _compute(identity: str, asked: dict[str, Any], loaded: StoredTopology) -> Computed:
@@ -167,9 +172,10 @@ def _compute(identity: str, asked: dict[str, Any], loaded: StoredTopology) -> Co
 
     topology = loaded.topology
     collective = Collective.of(asked["collective"])
-    schedule = make(topology, collective, asked["algorithm"], asked.get("trees_per_root"))
+    options = {name: asked[name] for name in OPTIONS if name in asked}
+    schedule = make(topology, collective, asked["algorithm"], **options)
     require_valid(schedule, topology)
-    _require_claimed_cost(schedule, topology, asked.get("trees_per_root"))
+    loss = _require_claimed_cost(schedule, topology, asked)
     summary = {
         "id": identity,
         "topology_id": loaded.id,
@@ -177,36 +183,59 @@ def _compute(identity: str, asked: dict[str, Any], loaded: StoredTopology) -> Co
         "name": topology.name,
         "algorithm": asked["algorithm"],
         **facts(schedule, topology),
+        **({"bandwidth_loss": str(loss)} if "max_chunks" in options else {}),
     }
     return Computed(pack(schedule), PACKED_SCHEDULE, summary)
 
 
-def _require_claimed_cost(schedule: Schedule, topology: Topology, trees: int | None) -> None:
+def _require_claimed_cost(
+    schedule: Schedule, topology: Topology, asked: dict[str, Any]
+) -> Fraction:
     """Refuse a schedule whose sends cost more than its algorithm's theorem says.
+
+    Returns how much more bandwidth it takes, in M / B, for want of chunks.
 
     Raises
     ------
     ClaimBroken
         A bug: the cost derived link by link is not the one of the graph.
     """
-    from schedules.forestcoll import optimum
-    from schedules.verify import step_cost, tree_inverse_rate
     from synth.measure import measure
 
     parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
+    loss = Fraction(0)
     for part in parts:
         # A reduce-scatter is the allgather of the transpose, run backwards.
         gathers = part.collective is Collective.ALLGATHER
         graph = topology if gathers else topology.transpose()
-        if isinstance(part, StepSchedule):
-            derived, claimed = step_cost(part, topology), measure(graph)
-            kept = derived == claimed
-        else:
-            derived = tree_inverse_rate(part, topology)
-            claimed = optimum(graph, trees).inverse_rate
-            kept = derived <= claimed
+        derived, claimed, kept = _judged(part, topology, graph, asked)
         if not kept:
             raise ClaimBroken("schedule", f"the {part.collective} costs {derived}, not {claimed}")
+        if "max_chunks" in asked:
+            loss += derived.bandwidth - measure(graph).bandwidth
+    return loss
+
+
+def _judged(
+    part: StepSchedule | TreeSchedule, topology: Topology, graph: Topology, asked: dict[str, Any]
+) -> tuple[Any, Any, bool]:
+    """Return the cost of a part, what is claimed of it on ``graph``, and whether that is kept."""
+    from schedules import bfb, lift
+    from schedules.forestcoll import optimum
+    from schedules.verify import step_cost, tree_inverse_rate
+    from synth.measure import measure
+
+    if isinstance(part, TreeSchedule):
+        rate = tree_inverse_rate(part, topology)
+        least = optimum(graph, asked.get("trees_per_root")).inverse_rate
+        return rate, least, rate <= least
+    derived = step_cost(part, topology)
+    if asked["algorithm"] == "bfb":
+        most = asked.get("max_chunks")
+        claimed = measure(graph) if most is None else bfb.cost(graph, most)
+        return derived, claimed, derived == claimed
+    claim = lift.claim_on(graph)
+    return derived, claim, claim is None or claim.covers(derived)
 
 
 def _require_size(context: Context, algorithm: str, topology: Topology) -> None:
