@@ -19,6 +19,8 @@ __all__ = ["MAX_NODES", "SIZE", "draw"]
 SIZE = (6.6, 5.6)
 MAX_NODES = 512
 _MAX_NAMED = 40
+# In a row; longer rows of names are turned upright.
+_MAX_CHARACTERS = 60
 
 
 def draw(figure: "Figure", schedule: Schedule, topology: Topology) -> None:
@@ -64,7 +66,7 @@ def _name(panel: "Axes", names: list[str], ranks: int) -> None:
     apart = -(-count // _MAX_NAMED)
     shown = range(0, count, apart)
     size = max(5.0, min(9.0, 220 / len(shown)))
-    long = max(len(names[at]) for at in shown) > 3
+    long = max(len(names[at]) for at in shown) * len(shown) > _MAX_CHARACTERS
     panel.set_xticks(shown, [names[at] for at in shown], rotation=90 if long else 0, fontsize=size)
     panel.set_yticks(shown, [names[at] for at in shown], fontsize=size)
     panel.tick_params(length=0)

@@ -15,9 +15,9 @@ __all__ = ["MAX_RANKS", "draw", "size"]
 
 MAX_RANKS = 256
 _ROW, _MAX_COLUMN, _MAX_ACROSS = 0.3, 1.7, 14.0
-_LEFT, _TOP, _BOTTOM = 0.7, 0.85, 0.55
-_POINTS = 8
-_MAX_LABEL = 12
+_LEFT, _TOP, _BOTTOM = 0.7, 1.0, 0.55
+_POINTS, _TITLE_POINTS = 8, 10
+_MAX_LABEL, _MAX_NAME = 12, 48
 _MAX_SHARES = 4
 # Inches per character of a label, and around it.
 _WIDE, _PAD = 0.62 * _POINTS / 72, 0.1
@@ -35,8 +35,9 @@ def size(broadcast: Broadcast) -> tuple[float, float]:
         raise TooLarge("/topology", f"must have at most {MAX_RANKS} ranks to draw a tree")
     deepest = max(broadcast.depth.values())
     across = 2 * _LEFT + deepest * _column(broadcast)
+    title = 0.3 + len(broadcast.title) * _WIDE * _TITLE_POINTS / _POINTS
     down = max(broadcast.row.values()) * _ROW + _TOP + _BOTTOM
-    return max(5.2, across), max(2.0, down)
+    return max(5.2, across, title), max(2.0, down)
 
 
 def draw(figure: "Figure", broadcast: Broadcast, topology: Topology) -> None:
@@ -50,11 +51,12 @@ def draw(figure: "Figure", broadcast: Broadcast, topology: Topology) -> None:
         node: (_LEFT + depth * column, _TOP + broadcast.row[node] * _ROW)
         for node, depth in broadcast.depth.items()
     }
-    name = short(topology.name or "topology", 48)
-    panel.text(0.15, 0.25, f"{broadcast.title}, on {name}", fontsize=10, va="center")
+    name = f"on {short(topology.name or 'topology', _MAX_NAME)}"
+    for line, text in enumerate((broadcast.title, name)):
+        panel.text(0.15, 0.22 + 0.2 * line, text, fontsize=_TITLE_POINTS, va="center")
     for depth, label in enumerate(broadcast.columns, start=1):
         where = _LEFT + depth * column
-        panel.text(where, 0.55, label, color=GREY, ha="center", va="center")
+        panel.text(where, _TOP - 0.3, label, color=GREY, ha="center", va="center")
     looks = _looks(broadcast.arcs)
     for arc in broadcast.arcs:
         _arrow(panel, at, arc, broadcast.outward, looks[arc.through])
