@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli_io import described, opened, show, source_of, write
+from app.cli_io import described, listed, opened, show, source_of, write
 from app.complaints import explained
 from app.plots.commands import app as plots
 
@@ -43,6 +43,10 @@ Families = Annotated[
 ]
 MaxSteps = Annotated[int | None, typer.Option(help="only topologies of at most so many steps")]
 AsJson = Annotated[bool, typer.Option("--json", help="print the JSON document")]
+MaxGap = Annotated[
+    str | None,
+    typer.Option(help="fewest trees that take at most so much longer than the optimum: 1/100"),
+]
 Out = Annotated[Path | None, typer.Option(help="file to write; .gz is compressed")]
 Source = Annotated[
     str,
@@ -52,6 +56,26 @@ Source = Annotated[
     ),
 ]
 Collective = Annotated[str, typer.Option(help="allgather, reduce-scatter or allreduce")]
+AnyCollective = Annotated[
+    str, typer.Option(help="allgather, reduce-scatter, allreduce, broadcast or reduce")
+]
+Root = Annotated[
+    str | None, typer.Option(help="broadcast, reduce: node where the data begins or ends")
+]
+Shards = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE_OR_LIST",
+        help="relative sizes of the shards: a=3,b=1 or a JSON file; 0 for the others",
+    ),
+]
+Participants = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE_OR_LIST",
+        help="compute nodes that take part: a,b,c or a JSON file; the others only forward",
+    ),
+]
 
 
 def _given(**options: Any) -> dict[str, Any]:
@@ -154,28 +178,47 @@ def measure(source: Source, as_json: AsJson = False) -> None:
 @app.command()
 def optimum(
     source: Source,
+    collective: AnyCollective = "allgather",
+    root: Root = None,
+    shards: Shards = None,
+    participants: Participants = None,
     trees_per_root: Annotated[
         int | None, typer.Option(help="best rate of so many trees; left out, of any number")
     ] = None,
+    max_gap: MaxGap = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find the best any allgather could do, with the cut that proves it."""
+    """Find the best any collective could do, with the cut that proves it."""
+    from app.schemas import OptimumRequest
     from app.services import costs
 
     with opened() as context:
-        show(costs.optimum(context, source_of(source, context), trees_per_root), as_json)
+        asked = _given(
+            collective=collective,
+            trees_per_root=trees_per_root,
+            max_gap=max_gap,
+            root=root,
+            shards=listed(shards, context),
+            participants=listed(participants, context),
+        )
+        request = OptimumRequest.model_validate(asked)
+        show(costs.optimum(context, source_of(source, context), request), as_json)
 
 
 @app.command()
 def schedule(
     source: Source,
-    collective: Collective,
+    collective: AnyCollective,
     algorithm: Annotated[
         str | None, typer.Option(help="bfb, forestcoll or lifted; left out, bfb where it applies")
     ] = None,
+    root: Root = None,
+    shards: Shards = None,
+    participants: Participants = None,
     trees_per_root: Annotated[
         int | None, typer.Option(help="forestcoll: trees that each shard is cut into")
     ] = None,
+    max_gap: MaxGap = None,
     max_chunks: Annotated[
         int | None, typer.Option(help="bfb: cut each shard into at most so many chunks")
     ] = None,
@@ -193,7 +236,15 @@ def schedule(
             "topology": source_of(source, context),
             "collective": collective,
         }
-        asked |= _given(algorithm=algorithm, trees_per_root=trees_per_root, max_chunks=max_chunks)
+        asked |= _given(
+            algorithm=algorithm,
+            trees_per_root=trees_per_root,
+            max_gap=max_gap,
+            max_chunks=max_chunks,
+            root=root,
+            shards=listed(shards, context),
+            participants=listed(participants, context),
+        )
         artefact = schedules.create(context, ScheduleRequest.model_validate(asked))
         pieces = schedules.export(context, artefact, form, dialect)
         write(pieces, out, described(artefact.summary))

@@ -70,12 +70,14 @@ def shifted_ring(nodes: int, degree: int, workload: Workload) -> Baseline | None
 
     Each direction of each ring carries an equal part of the data, N - 1 steps per
     pass.  A port left over when d is odd stays idle; with d = 1 there is one
-    directed ring.
+    directed ring.  Broadcast and reduce run otherwise: None.
 
     >>> work = Workload(Collective.ALLREDUCE, 10**6, Fraction(125 * 10**8), Fraction(1, 10**5))
     >>> float(shifted_ring(12, 4, work).seconds)
     0.00036666666666666667
     """
+    if workload.collective.has_root:
+        return None
     used = degree if degree == 1 else degree - degree % 2
     steps = passes(workload.collective) * (nodes - 1)
     bandwidth = Fraction(steps, nodes) * Fraction(degree, used)

@@ -53,6 +53,9 @@ class ScheduleSummary(BaseModel):
     bandwidth_loss: str = ""
     inverse_rate: str = ""
     trees_per_root: int = 0
+    ranks: int = 0
+    data: int = 0
+    gap: str = ""
     parts: list[dict[str, Any]] = []
 
 

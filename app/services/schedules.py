@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.schemas import ScheduleRequest, TopologySource
 from app.services import topologies
 from app.services.context import Context
+from app.services.demands import FOREST_ONLY, asked_of, options_of
 from app.services.topologies import StoredTopology
 from app.store import Artefact, Computed
 from schedules.errors import InvalidSchedule, NoSchedule, NotExportable
@@ -29,7 +30,7 @@ FORMATS = ("json", "msccl-xml")
 """The formats a schedule comes in."""
 
 PACKED_SCHEDULE = "application/x-topoloom-schedule"
-OPTIONS = {"trees_per_root": "forestcoll", "max_chunks": "bfb"}
+OPTIONS = dict.fromkeys(FOREST_ONLY, "forestcoll") | {"max_chunks": "bfb"}
 """What only one algorithm can be asked for, and which."""
 
 ANNOUNCED = ("mscclpp-json", "chakra-et")
@@ -44,17 +45,18 @@ def create(context: Context, request: ScheduleRequest) -> Artefact:
     """
     loaded = topologies.load(context, request.topology, field="/topology")
     algorithm = request.algorithm or _fitting(request, loaded.topology)
-    options = request.model_dump(include=set(OPTIONS), exclude_none=True)
-    for name in options:
-        if algorithm != OPTIONS[name]:
-            raise NoSchedule(f"/{name}", f"is for the algorithm {OPTIONS[name]} only")
+    for name, only in OPTIONS.items():
+        if getattr(request, name) is not None and algorithm != only:
+            raise NoSchedule(f"/{name}", f"is for the algorithm {only} only")
     _require_size(context, algorithm, loaded.topology)
     asked: dict[str, Any] = {
         "topology": loaded.id,
         "collective": request.collective,
         "algorithm": algorithm,
-        **options,
     }
+    asked |= asked_of(request, loaded.topology)
+    if request.max_chunks is not None:
+        asked["max_chunks"] = request.max_chunks
     return context.store.get_or_compute(
         "schedule", asked, lambda identity: _compute(identity, asked, loaded)
     )
@@ -122,8 +124,9 @@ def facts(schedule: Schedule, topology: Topology) -> dict[str, Any]:
     """Return what a schedule costs, derived from its sends alone.
 
     Step schedules: ``steps``, ``bandwidth`` (T_B in units of M / B) and
-    ``chunks_per_shard``.  Tree schedules: ``inverse_rate`` (time per byte of a shard)
-    and ``trees_per_root``.  Sequences: the sums, and the parts.
+    ``chunks_per_shard``.  Tree schedules: ``inverse_rate`` (time per byte of a shard of
+    size 1), ``trees_per_root``, the number of ``ranks`` and the size ``data`` of all shards.
+    Sequences: the sums, and the parts.
     """
     from schedules.verify import step_cost, tree_inverse_rate
 
@@ -141,6 +144,8 @@ def facts(schedule: Schedule, topology: Topology) -> dict[str, Any]:
         "collective": schedule.collective.value,
         "inverse_rate": str(tree_inverse_rate(schedule, topology)),
         "trees_per_root": schedule.trees_per_root,
+        "ranks": len(schedule.ranks),
+        "data": sum(schedule.sizes),
     }
 
 
@@ -151,7 +156,7 @@ def _sequence_facts(parts: list[dict[str, Any]]) -> dict[str, Any]:
     for name in ("bandwidth", "inverse_rate"):
         if all(name in part for part in parts):
             total[name] = str(sum((Fraction(part[name]) for part in parts), Fraction()))
-    for name in ("chunks_per_shard", "trees_per_root"):
+    for name in ("chunks_per_shard", "trees_per_root", "ranks", "data"):
         if all(name in part for part in parts):
             total[name] = max(part[name] for part in parts)
     total["parts"] = parts
@@ -161,8 +166,11 @@ def _sequence_facts(parts: list[dict[str, Any]]) -> dict[str, Any]:
 def _fitting(request: ScheduleRequest, topology: Topology) -> str:
     """Return the algorithm for a request that leaves the choice to us."""
     equal_links = not topology.switches and len(set(topology.capacities)) == 1
-    by_steps = equal_links or request.max_chunks is not None
-    return "bfb" if by_steps and request.trees_per_root is None else "forestcoll"
+    if any(getattr(request, name) is not None for name in FOREST_ONLY):
+        return "forestcoll"
+    if Collective.of(request.collective).has_root:
+        return "forestcoll"
+    return "bfb" if equal_links or request.max_chunks is not None else "forestcoll"
 
 
 def _compute(identity: str, asked: dict[str, Any], loaded: StoredTopology) -> Computed:
@@ -172,10 +180,12 @@ def _compute(identity: str, asked: dict[str, Any], loaded: StoredTopology) -> Co
 
     topology = loaded.topology
     collective = Collective.of(asked["collective"])
-    options = {name: asked[name] for name in OPTIONS if name in asked}
-    schedule = make(topology, collective, asked["algorithm"], **options)
+    options = options_of(asked)
+    schedule = make(
+        topology, collective, asked["algorithm"], max_chunks=asked.get("max_chunks"), **options
+    )
     require_valid(schedule, topology)
-    loss = _require_claimed_cost(schedule, topology, asked)
+    losses = _require_claimed_cost(schedule, topology, asked)
     summary = {
         "id": identity,
         "topology_id": loaded.id,
@@ -183,59 +193,75 @@ def _compute(identity: str, asked: dict[str, Any], loaded: StoredTopology) -> Co
         "name": topology.name,
         "algorithm": asked["algorithm"],
         **facts(schedule, topology),
-        **({"bandwidth_loss": str(loss)} if "max_chunks" in options else {}),
+        **losses,
     }
     return Computed(pack(schedule), PACKED_SCHEDULE, summary)
 
 
 def _require_claimed_cost(
     schedule: Schedule, topology: Topology, asked: dict[str, Any]
-) -> Fraction:
+) -> dict[str, str]:
     """Refuse a schedule whose sends cost more than its algorithm's theorem says.
 
-    Returns how much more bandwidth it takes, in M / B, for want of chunks.
+    Returns what was lost by what was asked for: ``bandwidth_loss``, in M / B, for want of
+    chunks; ``gap``, as a share of the optimum, for want of trees.
 
     Raises
     ------
     ClaimBroken
         A bug: the cost derived link by link is not the one of the graph.
     """
-    from synth.measure import measure
-
     parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
-    loss = Fraction(0)
-    for part in parts:
-        # A reduce-scatter is the allgather of the transpose, run backwards.
-        gathers = part.collective is Collective.ALLGATHER
-        graph = topology if gathers else topology.transpose()
-        derived, claimed, kept = _judged(part, topology, graph, asked)
-        if not kept:
-            raise ClaimBroken("schedule", f"the {part.collective} costs {derived}, not {claimed}")
-        if "max_chunks" in asked:
-            loss += derived.bandwidth - measure(graph).bandwidth
-    return loss
+    judged = [_judged(part, topology, asked) for part in parts]
+    for part, verdict in zip(parts, judged, strict=True):
+        if not verdict.kept:
+            costs = f"{verdict.derived}, not {verdict.claimed}"
+            raise ClaimBroken("schedule", f"the {part.collective} costs {costs}")
+    if "max_chunks" in asked:
+        lost = (verdict.derived.bandwidth - verdict.best.bandwidth for verdict in judged)
+        return {"bandwidth_loss": str(sum(lost, Fraction(0)))}
+    if "max_gap" in asked:
+        taken, least = (
+            sum((getattr(verdict, name) for verdict in judged), Fraction(0))
+            for name in ("derived", "best")
+        )
+        return {"gap": str(taken / least - 1)}
+    return {}
+
+
+class _Verdict(NamedTuple):
+    """``best`` is what no number of chunks or trees could beat, where that is known."""
+
+    derived: Any
+    claimed: Any
+    kept: bool
+    best: Any = None
 
 
 def _judged(
-    part: StepSchedule | TreeSchedule, topology: Topology, graph: Topology, asked: dict[str, Any]
-) -> tuple[Any, Any, bool]:
-    """Return the cost of a part, what is claimed of it on ``graph``, and whether that is kept."""
+    part: StepSchedule | TreeSchedule, topology: Topology, asked: dict[str, Any]
+) -> _Verdict:
+    """Return the cost of a part beside what is claimed of it."""
     from schedules import bfb, lift
     from schedules.forestcoll import optimum
     from schedules.verify import step_cost, tree_inverse_rate
     from synth.measure import measure
 
+    inward = not part.collective.outward
     if isinstance(part, TreeSchedule):
         rate = tree_inverse_rate(part, topology)
-        least = optimum(graph, asked.get("trees_per_root")).inverse_rate
-        return rate, least, rate <= least
+        least = optimum(topology, inward=inward, **options_of(asked))
+        best = least.inverse_rate / (1 + least.gap)
+        return _Verdict(rate, least.inverse_rate, rate <= least.inverse_rate, best)
+    # A reduce-scatter is the allgather of the transpose, run backwards.
+    graph = topology.transpose() if inward else topology
     derived = step_cost(part, topology)
     if asked["algorithm"] == "bfb":
-        most = asked.get("max_chunks")
-        claimed = measure(graph) if most is None else bfb.cost(graph, most)
-        return derived, claimed, derived == claimed
+        most, best = asked.get("max_chunks"), measure(graph)
+        claimed = best if most is None else bfb.cost(graph, most)
+        return _Verdict(derived, claimed, derived == claimed, best)
     claim = lift.claim_on(graph)
-    return derived, claim, claim is None or claim.covers(derived)
+    return _Verdict(derived, claim, claim is None or claim.covers(derived))
 
 
 def _require_size(context: Context, algorithm: str, topology: Topology) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedules.errors import InvalidSchedule
-from schedules.model import Collective, Schedule, SequenceSchedule, StepSchedule, TreeSchedule
+from schedules.model import Schedule, SequenceSchedule, StepSchedule, TreeSchedule
 from synth.topology import NodeId
 
 __all__ = ["Message", "Plan", "Round", "for_rank", "is_outward", "plan", "shard_bounds"]
@@ -116,12 +116,12 @@ def for_rank(rounds: tuple[Round, ...], rank: int) -> tuple[Round, ...]:
 
 
 def is_outward(part: StepSchedule | TreeSchedule) -> bool:
-    """Tell whether data leaves its owner, as in an allgather."""
-    return part.collective is Collective.ALLGATHER
+    """Tell whether data leaves its owner, as in an allgather or a broadcast."""
+    return part.collective.outward
 
 
 def _sizes(part: StepSchedule | TreeSchedule) -> tuple[int, ...]:
-    return (1,) * len(part.ranks)
+    return part.sizes if isinstance(part, TreeSchedule) else (1,) * len(part.ranks)
 
 
 def _step_rows(part: StepSchedule, bounds: tuple[int, ...], place: str) -> Rows:

@@ -27,7 +27,7 @@ def printed(answer):
 def test_every_command_of_the_documentation_prints_what_is_shown(topoloom, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "130")
-    pages = ["cli.md", "discovery.md", "schedules.md"]
+    pages = ["cli.md", "discovery.md", "schedules.md", "forestcoll.md"]
     examples = examples_of([DOCS.parent / "README.md", *(DOCS / page for page in pages)])
     assert len(examples) >= 12
     for command, expected in examples:

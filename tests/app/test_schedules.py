@@ -62,6 +62,25 @@ def test_a_topology_named_by_id_is_the_same_question(client):
     assert client.post("/v1/schedules", json=named).json() == first.json()
 
 
+@pytest.mark.parametrize("collective", ["allgather", "allreduce"])
+def test_the_fewest_trees_within_a_gap_are_used_and_the_gap_is_told(client, collective):
+    topology = fabric("dgx-a100-2")
+    source = {"topology": {"fabric": topology.name}, "collective": collective}
+    made = make(client, **source, max_gap="1/50").json()
+    assert (made["algorithm"], made["trees_per_root"], made["gap"]) == ("forestcoll", 1, "1/90")
+    same = client.post("/v1/schedules", json=source | {"max_gap": "0.02"})
+    assert (same.status_code, same.json()) == (200, made)
+
+
+def test_a_gap_alone_asks_for_trees_and_bfb_refuses_it(client):
+    ring = {"topology": {"recipe": "BiRing(5)"}, "collective": "allgather", "max_gap": 0}
+    assert make(client, **ring).json()["algorithm"] == "forestcoll"
+    refused = client.post("/v1/schedules", json=ring | {"algorithm": "bfb"})
+    assert refused.json()["errors"][0]["pointer"] == "/max_gap"
+    refused = client.post("/v1/schedules", json=ring | {"trees_per_root": 2})
+    assert refused.json()["errors"][0]["pointer"] == "/max_gap"
+
+
 def test_trees_per_root_is_obeyed(client):
     made = make(
         client,

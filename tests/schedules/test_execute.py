@@ -69,6 +69,24 @@ def test_every_rank_holds_every_bit_of_the_result(team, name, algorithm, collect
     assert all(seconds > 0 for seconds in done.seconds)
 
 
+@pytest.mark.parametrize(
+    ("collective", "options"),
+    [
+        ("broadcast", {"root": "0.gpu3"}),
+        ("reduce", {"root": "1.gpu0"}),
+        ("reduce", {"root": "1.gpu0", "participants": ["0.gpu0", "1.gpu0", "1.gpu7"]}),
+        ("allgather", {"shards": {"0.gpu0": 3, "1.gpu5": 1}}),
+        ("allreduce", {"shards": {"0.gpu0": 3, "1.gpu5": 1}}),
+        ("allreduce", {"participants": ["0.gpu0", "0.gpu1", "1.gpu6"]}),
+    ],
+)
+def test_one_root_unequal_shards_and_groups_hold_every_bit_too(team, collective, options):
+    schedule = make(fabric("dgx-a100-2"), collective, "forestcoll", **options)
+    done = execute(schedule, size_bytes=120_000, team=team)
+    assert done.exact
+    assert done.ranks == getattr(schedule, "parts", (schedule,))[0].ranks
+
+
 def simulated(schedule, elements, pipeline_chunks):
     """Carry out a plan in this process; return the mistakes and the rounds."""
     found = plan(schedule, elements, pipeline_chunks)
