@@ -12,7 +12,6 @@ from fractions import Fraction
 from schedules.errors import NoSchedule
 from schedules.model import (
     COPY,
-    Collective,
     Schedule,
     SequenceSchedule,
     StepSchedule,
@@ -92,11 +91,14 @@ def _part(schedule: Schedule, part: int | None) -> StepSchedule | TreeSchedule:
 
 def _of_tree(schedule: TreeSchedule, root: NodeId, number: int) -> Broadcast:
     trees = sorted((t for t in schedule.trees if t.root == root), key=lambda t: -t.weight)
+    if not trees:
+        raise NoSchedule("/root", f"must have data of its own, which {root!r} has not")
     if not 1 <= number <= len(trees):
         raise NoSchedule("/tree", f"must lie in 1 to {len(trees)}, the trees of {root!r}")
-    tree, outward = trees[number - 1], schedule.collective is Collective.ALLGATHER
+    tree, outward = trees[number - 1], schedule.collective.outward
     arcs = tuple(_arc(edge if outward else edge[::-1]) for edge in tree.edges)
-    share = Fraction(tree.weight, schedule.trees_per_root)
+    size = schedule.sizes[schedule.ranks.index(root)]
+    share = Fraction(tree.weight, schedule.trees_per_root * size)
     what = "" if share == 1 else f", with {share} of its shard"
     title = f"{schedule.collective}: tree {number} of {len(trees)} of rank {root}{what}"
     depth = _tree_depths(tree, arcs)

@@ -268,6 +268,21 @@ def test_trees_come_heaviest_first_and_parts_by_number():
         assert error.value.field == f"/{next(iter(options))}"
 
 
+def test_a_broadcast_has_trees_of_its_root_only(tmp_path):
+    boxes = fabric("dgx-a100-2")
+    for collective, outward in (("broadcast", True), ("reduce", False)):
+        schedule = make(boxes, collective, "forestcoll", root="0.gpu3")
+        found = broadcasts.broadcast_of(schedule, "0.gpu3")
+        assert found.outward == outward
+        assert found.depth.keys() == set(boxes.compute_nodes)
+        with pytest.raises(NoSchedule) as error:
+            broadcasts.broadcast_of(schedule, "0.gpu4")
+        assert error.value.field == "/root"
+        with canvas.drawn(tmp_path / "plot.png", *load.SIZE) as figure:
+            load.draw(figure, schedule, boxes)
+        require_legible(figure)
+
+
 def test_what_is_too_large_to_be_read_is_refused():
     ring = Topology(range(600), [(i, (i + 1) % 600) for i in range(600)])
     with pytest.raises(TooLarge):
