@@ -126,5 +126,8 @@ def show(document: dict[str, Any]) -> None:
 
 
 def _span(seconds: list[float]) -> str:
-    least, most = (f"{value * 1e3:.3g} ms" for value in (min(seconds), max(seconds)))
+    least, most = (
+        f"{value:.3g} s" if value >= 1 else f"{value * 1e3:.3g} ms"
+        for value in (min(seconds), max(seconds))
+    )
     return least if least == most else f"{least} to {most}"

@@ -102,7 +102,7 @@ def _joined(rank: int, ranks: int, folder: str, timeouts: Timeouts) -> Exchange:
     torch.set_num_threads(1)
     group.init_process_group(
         "gloo",
-        init_method=f"file://{folder}/rendezvous",
+        store=group.FileStore(f"{folder}/rendezvous", ranks),
         rank=rank,
         world_size=ranks,
         timeout=timedelta(seconds=timeouts.start),
