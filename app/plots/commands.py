@@ -38,7 +38,7 @@ def frontier(nodes: Nodes, degree: Degree, out: Out, links: LinkKind = "unidirec
     canvas.require_drawable(out)
     asked = {"nodes": nodes, "degree": degree, "links": links}
     document = _frontier(FrontierRequest.model_validate(asked))
-    with canvas.drawn(out, *plot.SIZE) as figure:
+    with canvas.drawn(out, *plot.size(document)) as figure:
         plot.draw(figure, document)
     _done(out)
 

@@ -9,10 +9,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["SIZE", "draw"]
+__all__ = ["draw", "size"]
 
-SIZE = (6.4, 4.4)
 _MAX_LISTED = 12
+_LINE = 0.19
+
+
+def size(document: dict[str, Any]) -> tuple[float, float]:
+    """Return the inches a plot needs."""
+    return 6.4, 3.8 + _LINE * min(len(document["frontier"]), _MAX_LISTED)
 
 
 def draw(figure: "Figure", document: dict[str, Any]) -> None:

@@ -1,11 +1,12 @@
 """Plot of link loads: a matrix of nodes by nodes, coloured by how busy each link is."""
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from app.plots.canvas import GREY, short
-from schedules.errors import TooLarge
+from schedules.errors import NoSchedule, TooLarge
 from schedules.loads import busy_shares
 from schedules.model import Schedule
 from synth.topology import Topology
@@ -18,7 +19,7 @@ __all__ = ["MAX_NODES", "SIZE", "draw"]
 
 SIZE = (6.6, 5.6)
 MAX_NODES = 512
-_MAX_NAMED = 40
+_MAX_NAMED, _MAX_LABEL = 40, 16
 # In a row; longer rows of names are turned upright.
 _MAX_CHARACTERS = 60
 
@@ -28,9 +29,13 @@ def draw(figure: "Figure", schedule: Schedule, topology: Topology) -> None:
 
     Raises
     ------
+    NoSchedule
+        The topology has no links.
     TooLarge
         The topology has more than `MAX_NODES` nodes.
     """
+    if not topology.link_count:
+        raise NoSchedule("/topology", "must have links")
     if topology.node_count > MAX_NODES:
         raise TooLarge("/topology", f"must have at most {MAX_NODES} nodes to be drawn")
     from matplotlib import colormaps
@@ -45,19 +50,19 @@ def draw(figure: "Figure", schedule: Schedule, topology: Topology) -> None:
     colours = colormaps["cividis_r"].with_extremes(bad="white")
     image = panel.imshow(shares, cmap=colours, vmin=0, vmax=100, interpolation="nearest")
     figure.colorbar(image, ax=panel, shrink=0.85, label="busy, % of the time on the wire")
-    _name(panel, [str(node) for node in order], len(topology.compute_nodes))
+    _name(panel, [short(str(node), _MAX_LABEL) for node in order], len(topology.compute_nodes))
     values = sorted(busy.values())
     panel.set_title(
         f"{schedule.collective} on {short(topology.name or 'topology', 44)}\n"
         f"{len(values)} joined pairs: busiest {_percent(values[-1])}, "
-        f"mean {_percent(sum(values) / len(values))}, least {_percent(values[0])}",
+        f"mean {_percent(sum(values, Fraction()) / len(values))}, least {_percent(values[0])}",
         loc="left",
         fontsize=10,
     )
 
 
-def _percent(share: object) -> str:
-    return f"{100 * float(share):.3g} %"  # type: ignore[arg-type]
+def _percent(share: Fraction) -> str:
+    return f"{float(100 * share):.3g} %"
 
 
 def _name(panel: "Axes", names: list[str], ranks: int) -> None:

@@ -1,8 +1,8 @@
 """Plot of time over message size: every point of a frontier, the baselines, the bound."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import Field, model_validator
 
@@ -23,9 +23,17 @@ _STEPS_PER_DOUBLING = 4
 _MAX_RATIO = 4
 _BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 _TIME_UNITS = ((1, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+_SHADES = ("0.35", "0.55", "0.7")
 _DASHES = ((0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (3, 1, 1, 1, 1, 1)))
 
-Time = Callable[[Workload], Fraction | None]
+
+class Curve(NamedTuple):
+    """The seconds that something takes at each size, and how it is drawn."""
+
+    label: str
+    sizes: list[int]
+    seconds: list[Fraction]
+    look: dict[str, Any]
 
 
 class SizesRequest(DesignRequest):
@@ -62,60 +70,49 @@ def sizes(least: int, most: int) -> list[int]:
 def draw(figure: "Figure", document: dict[str, Any], request: SizesRequest) -> None:
     """Draw the times of a frontier/1 document, and below them their ratios to the bound."""
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
-    across = sizes(request.least, request.bytes)
-    workloads = [request.workload(size) for size in across]
-    bounds = document["bounds"]
-    least = [bound_seconds(bounds["steps"], Fraction(bounds["bandwidth"]), w) for w in workloads]
-    for label, time, look in _curves(document, Collective.of(request.collective)):
-        found = [time(workload) for workload in workloads]
-        kept = [i for i, value in enumerate(found) if value is not None]
-        if not kept:
-            continue
-        values = [(across[i], float(found[i]), float(found[i] / least[i])) for i in kept]  # type: ignore[operator,arg-type]
-        where, times, ratios = zip(*values, strict=True)
-        above.plot(where, times, label=label, **look)
-        below.plot(where, ratios, **look)
-    above.plot(
-        across, list(map(float, least)), color="black", linewidth=1, label="lower bound", zorder=1
-    )
-    below.axhline(1, color="black", linewidth=1, zorder=1)
+    workloads = [request.workload(size) for size in sizes(request.least, request.bytes)]
+    bound = document["bounds"]["steps"], Fraction(document["bounds"]["bandwidth"])
+    least = {work.size_bytes: bound_seconds(*bound, work) for work in workloads}
+    for curve in (*_points(document, workloads), *_baselines(document, workloads)):
+        above.plot(curve.sizes, list(map(float, curve.seconds)), label=curve.label, **curve.look)
+        pairs = zip(curve.sizes, curve.seconds, strict=True)
+        below.plot(curve.sizes, [float(time / least[size]) for size, time in pairs], **curve.look)
+    look = {"color": "black", "linewidth": 1, "zorder": 1}
+    above.plot([*least], list(map(float, least.values())), label="lower bound", **look)
+    below.axhline(1, **look)
     _name(above, below, request)
     figure.legend(loc="outside right upper", frameon=False)
 
 
-def _curves(
-    document: dict[str, Any], collective: Collective
-) -> list[tuple[str, Time, dict[str, Any]]]:
-    """Return label, time and look of each curve: topologies in colour, baselines dashed."""
-    found: list[tuple[str, Time, dict[str, Any]]] = []
+def _points(document: dict[str, Any], workloads: list[Workload]) -> Iterator[Curve]:
+    """Yield the curves of the topologies, in colour."""
     for index, entry in enumerate(document["frontier"]):
-        steps, bandwidth = collective_cost(entry, collective)
-        look = {"color": COLOURS[index % len(COLOURS)], "linewidth": 2}
-        label = f"{short(entry['recipe'], 28)}\n({steps} steps, {bandwidth} M/B)"
-        found.append((label, _linear(steps, bandwidth), look))
+        steps, bandwidth = collective_cost(entry, workloads[0].collective)
+        yield Curve(
+            f"{short(entry['recipe'], 28)}\n({steps} steps, {bandwidth} M/B)",
+            [work.size_bytes for work in workloads],
+            [seconds(steps, bandwidth, work) for work in workloads],
+            {"color": COLOURS[index % len(COLOURS)], "linewidth": 2},
+        )
+
+
+def _baselines(document: dict[str, Any], workloads: list[Workload]) -> Iterator[Curve]:
+    """Yield the curves of the baselines that these hosts can run, dashed."""
     nodes, degree = document["request"]["nodes"], document["request"]["degree"]
-    shades = ("0.35", "0.55", "0.7")
     for index, baseline in enumerate(BASELINES):
-        look = {
-            "color": shades[index // len(_DASHES) % len(shades)],
-            "linestyle": _DASHES[index % len(_DASHES)],
-            "linewidth": 1.5,
-        }
-        name = baseline.__name__.replace("_", "-")
-        found.append((name, _baseline(baseline, nodes, degree), look))
-    return found
-
-
-def _linear(steps: int, bandwidth: Fraction) -> Time:
-    return lambda workload: seconds(steps, bandwidth, workload)
-
-
-def _baseline(baseline: Callable[..., Any], nodes: int, degree: int) -> Time:
-    def time(workload: Workload) -> Fraction | None:
-        found = baseline(nodes, degree, workload)
-        return None if found is None else found.seconds
-
-    return time
+        found = [(work.size_bytes, baseline(nodes, degree, work)) for work in workloads]
+        kept = [(size, answer) for size, answer in found if answer is not None]
+        if kept:
+            yield Curve(
+                kept[0][1].name,
+                [size for size, _ in kept],
+                [answer.seconds for _, answer in kept],
+                {
+                    "color": _SHADES[index // len(_DASHES) % len(_SHADES)],
+                    "linestyle": _DASHES[index % len(_DASHES)],
+                    "linewidth": 1.5,
+                },
+            )
 
 
 def _name(above: "Axes", below: "Axes", request: SizesRequest) -> None:

@@ -35,8 +35,8 @@ class Execution:
 
     ``rounds``: how many times each rank waited for its peers.  ``messages``, ``bytes_moved``:
     all that went between two ranks in one run.  ``seconds``: of each run, that of its
-    slowest rank.  ``mistakes``: what was wrong at the end of any run; empty if every
-    element of every rank was right.
+    slowest rank.  ``mistakes``: at each rank, what was wrong at the end of the first run
+    in which anything was; empty if every element of every rank was right in all.
     """
 
     ranks: tuple[NodeId, ...]

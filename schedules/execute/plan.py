@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from schedules.errors import InvalidSchedule, TooLarge
 from schedules.execute.limits import MAX_PIECES
-from schedules.model import Schedule, SequenceSchedule, StepSchedule, TreeSchedule
+from schedules.model import COPY, REDUCE, Schedule, SequenceSchedule, StepSchedule, TreeSchedule
 from synth.topology import NodeId
 
 __all__ = ["Message", "Plan", "Round", "for_rank", "plan", "shard_bounds"]
@@ -175,7 +175,7 @@ def _tree_rows(
             ends = rank[edge[0]], rank[edge[-1]]
             begin = depth if outward else height - 1 - depth
             rows += [
-                (begin + piece, *ends, cuts[piece], cuts[piece + 1], 0 if outward else 1)
+                (begin + piece, *ends, cuts[piece], cuts[piece + 1], COPY if outward else REDUCE)
                 for piece in range(pieces)
             ]
     rounds = height + pieces - 1 if rows else 0
