@@ -36,6 +36,7 @@ from app.cli_options import (
     reads_topology,
 )
 from app.complaints import explained
+from app.plots.commands import app as plots
 
 __all__ = ["app", "main"]
 
@@ -49,6 +50,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.add_typer(plots, name="plot")
 
 
 @app.command()

@@ -9,7 +9,14 @@ from typing import Any
 
 from app.config import Settings
 
-__all__ = ["UnusableFile", "parse_json", "read_json", "read_text", "write_text"]
+__all__ = [
+    "UnusableFile",
+    "parse_json",
+    "read_json",
+    "read_text",
+    "write_bytes",
+    "write_text",
+]
 
 
 class UnusableFile(ValueError):
@@ -98,6 +105,20 @@ def write_text(path: Path, pieces: Iterable[str]) -> None:
                     packed.writelines(piece.encode() for piece in pieces)
             else:
                 raw.writelines(piece.encode() for piece in pieces)
+    except OSError as error:
+        raise UnusableFile(path, _reason(error)) from None
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file.
+
+    Raises
+    ------
+    UnusableFile
+        It cannot be written.
+    """
+    try:
+        path.write_bytes(content)
     except OSError as error:
         raise UnusableFile(path, _reason(error)) from None
 
