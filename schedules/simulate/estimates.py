@@ -3,7 +3,7 @@
 A hop takes ``alpha_seconds`` and then as long as its bytes need on the busiest
 link.  ``unit_bytes_per_second`` is what one unit of capacity of the topology
 carries: 1e9 for capacities in GB/s.  ``size_bytes`` is M, the output of an
-allgather, the input of a reduce-scatter, the buffer of an allreduce.  Costs are
+allgather, the input of a reduce-scatter, else the buffer of every rank.  Costs are
 exact until the last line; seconds are floats.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import isqrt
 
 from schedules.errors import InvalidSchedule, NoSchedule
-from schedules.model import Collective, Schedule, SequenceSchedule, StepSchedule, TreeSchedule
+from schedules.model import Schedule, SequenceSchedule, StepSchedule, TreeSchedule
 from schedules.verify import step_cost, tree_inverse_rate
 from schedules.verify.costs import node_capacity
 from synth.topology import NodeId, Topology
@@ -69,7 +69,7 @@ def estimate(
 
     Examples
     --------
-    >>> from schedules.model import Tree
+    >>> from schedules.model import Collective, Tree
     >>> pair = Topology(range(2), [(0, 1, 4), (1, 0, 4)], bandwidth_unit="GB/s")
     >>> trees = (Tree(0, 1, ((0, 1),)), Tree(1, 1, ((1, 0),)))
     >>> both = TreeSchedule(Collective.ALLGATHER, pair.digest, (0, 1), 1, trees)
@@ -100,12 +100,12 @@ def estimate(
 def tree_depth(schedule: TreeSchedule) -> int:
     """Return h, the most edges on any way between a root and a rank.
 
-    >>> from schedules.model import Tree
+    >>> from schedules.model import Collective, Tree
     >>> chain = Tree(0, 1, ((0, 1), (1, "switch", 2)))
     >>> tree_depth(TreeSchedule(Collective.ALLGATHER, "sha256:0", (0, 1, 2), 1, (chain,)))
     2
     """
-    outward = schedule.collective is Collective.ALLGATHER
+    outward = schedule.collective.outward
     deepest = 0
     for index, tree in enumerate(schedule.trees):
         depth: dict[NodeId, int] = {tree.root: 0}
@@ -133,7 +133,7 @@ def _trees(
     alpha_seconds: float,
     pipeline_chunks: int | None,
 ) -> Estimate:
-    rate = tree_inverse_rate(schedule, topology) / len(topology.compute_nodes)
+    rate = tree_inverse_rate(schedule, topology) / sum(schedule.sizes)
     transfer, depth = float(rate) * scale, tree_depth(schedule)
 
     def seconds(chunks: int) -> float:

@@ -9,9 +9,12 @@ violations:
 * the postcondition of its collective is met, each contribution counted once.
 
 What it costs is derived anew from the sends by `step_cost` and `tree_inverse_rate`.
-An allreduce is a sequence of a reduce-scatter and an allgather.  One step or tree
-schedule that claims to be an allreduce is reported, never accepted.
+An allreduce is a sequence of a reduce-scatter and an allgather of the same shards.  One step
+or tree schedule that claims to be an allreduce is reported, never accepted; so is a broadcast
+or a reduce in steps.
 """
+
+from math import gcd
 
 from schedules.errors import InvalidSchedule, NoSchedule
 from schedules.model import Collective, Schedule, SequenceSchedule, StepSchedule, TreeSchedule
@@ -19,7 +22,7 @@ from schedules.verify.costs import step_cost, tree_inverse_rate
 from schedules.verify.findings import Findings, Violation
 from schedules.verify.steps import check_steps
 from schedules.verify.trees import check_trees
-from synth.topology import Topology
+from synth.topology import NodeId, Topology
 
 __all__ = ["Violation", "require_valid", "step_cost", "tree_inverse_rate", "violations"]
 
@@ -27,6 +30,8 @@ _SEQUENCES = {
     Collective.ALLGATHER: [Collective.ALLGATHER],
     Collective.REDUCE_SCATTER: [Collective.REDUCE_SCATTER],
     Collective.ALLREDUCE: [Collective.REDUCE_SCATTER, Collective.ALLGATHER],
+    Collective.BROADCAST: [Collective.BROADCAST],
+    Collective.REDUCE: [Collective.REDUCE],
 }
 
 
@@ -108,15 +113,18 @@ def _check(schedule: Schedule, topology: Topology, findings: Findings, prefix: s
     if isinstance(schedule, SequenceSchedule):
         _check_sequence(schedule, topology, findings, prefix)
         return
-    if schedule.ranks != topology.compute_nodes:
-        findings.add(f"{prefix}/ranks", "must be the compute nodes of the topology, in order")
+    idle = set(schedule.idle) if isinstance(schedule, TreeSchedule) else set()
+    if schedule.ranks != tuple(node for node in topology.compute_nodes if node not in idle):
+        findings.add(f"{prefix}/ranks", "must be the compute nodes that take part, in order")
         return
     if schedule.collective is Collective.ALLREDUCE:
         findings.add(f"{prefix}/collective", "an allreduce must be a sequence of two schedules")
-    elif isinstance(schedule, StepSchedule):
-        check_steps(schedule, topology, findings, prefix)
-    else:
+    elif isinstance(schedule, TreeSchedule):
         check_trees(schedule, topology, findings, prefix)
+    elif schedule.collective.has_root:
+        findings.add(f"{prefix}/kind", f"a {schedule.collective} must be made of trees")
+    else:
+        check_steps(schedule, topology, findings, prefix)
 
 
 def _check_sequence(
@@ -130,5 +138,15 @@ def _check_sequence(
     for index, part in enumerate(schedule.parts):
         if not isinstance(part, StepSchedule | TreeSchedule):
             findings.add(f"{prefix}/parts/{index}", "must be a step or a tree schedule")
-        else:
-            _check(part, topology, findings, f"{prefix}/parts/{index}")
+            return
+        _check(part, topology, findings, f"{prefix}/parts/{index}")
+    if len(set(map(_division, schedule.parts))) > 1:
+        findings.add(f"{prefix}/parts", "must have the same ranks and the same shards")
+
+
+def _division(part: StepSchedule | TreeSchedule) -> tuple[tuple[NodeId, ...], tuple[int, ...]]:
+    """Return the ranks and the sizes of their shards, without a common factor."""
+    if not isinstance(part, TreeSchedule):
+        return part.ranks, (1,) * len(part.ranks)
+    common = gcd(*part.sizes) or 1
+    return part.ranks, tuple(size // common for size in part.sizes)
