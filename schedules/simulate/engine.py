@@ -36,8 +36,8 @@ def simulate(
     Parameters
     ----------
     size_bytes : int
-        M, the output of an allgather, the input of a reduce-scatter, the buffer of an
-        allreduce.
+        M, the output of an allgather, the input of a reduce-scatter, else the buffer of
+        every rank.
     chunks : int, optional
         Into how many pieces every message is cut.  Left out: 1 for steps; for trees what
         is best in lock step, as far as that makes at most `CHOSEN_MESSAGES` pieces.
