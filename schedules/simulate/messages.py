@@ -215,6 +215,8 @@ def _edges(schedule: TreeSchedule) -> _Edges:
         above: dict[int, list[int]] = defaultdict(list)
         begin = len(paths)
         for edge in tree.edges:
+            if len(edge) < 2:
+                raise InvalidSchedule(f"/trees/{number}", "edges must have two ends")
             near, far = (edge[0], edge[-1]) if outward else (edge[-1], edge[0])
             if near not in reached or far in reached:
                 raise InvalidSchedule(f"/trees/{number}", "edges must follow one another")

@@ -72,7 +72,7 @@ def picker(data):
     return lambda count: data.draw(st.integers(0, max(0, count - 1)))
 
 
-RELAXED = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+RELAXED = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def resolves(document, pointer):

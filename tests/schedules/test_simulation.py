@@ -553,6 +553,25 @@ def test_ranks_that_are_not_there_are_refused(made, ranks):
     assert caught.value.field == "/ranks"
 
 
+@pytest.mark.parametrize("edge", [(), (1,)])
+def test_an_edge_without_two_ends_is_refused(edge):
+    trees = shortest_trees(ring(4))
+    broken = replace(trees, trees=(replace(trees.trees[0], edges=(edge,)), *trees.trees[1:]))
+    with pytest.raises(InvalidSchedule) as caught:
+        simulate(broken, ring(4), NETWORK, size_bytes=1)
+    assert caught.value.field == "/trees/0"
+
+
+@pytest.mark.parametrize("overhead", [0, Fraction(1)])
+def test_the_chunks_nobody_asked_for_are_best_in_lock_step(overhead):
+    topology = bidirectional_ring(6)
+    trees = shortest_trees(topology)
+    network = Network(Fraction(1), Fraction(1), overhead)
+    closed = lockstep(trees, topology, Network(1 + overhead, 1), size_bytes=6000)
+    found = simulate(trees, topology, network, size_bytes=6000)
+    assert found.chunks == closed.best_chunks() > 1
+
+
 def test_a_weight_that_is_none_is_refused():
     trees = shortest_trees(ring(4))
     broken = replace(trees, trees=(replace(trees.trees[0], weight=0), *trees.trees[1:]))
