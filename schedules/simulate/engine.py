@@ -41,7 +41,8 @@ def simulate(
         every rank.
     chunks : int, optional
         Into how many pieces every message is cut.  Left out: 1 for steps; for trees what
-        is best in lock step with overhead as more latency, as far as that makes at most `CHOSEN_MESSAGES` pieces.
+        is best in lock step with overhead as more latency, as far as that makes at most
+        `CHOSEN_MESSAGES` pieces.
     synchronous : bool
         All wait for the slowest message of a step, or of a round of trees.
 
@@ -130,8 +131,8 @@ def best_chunks(
     """Search the number of pieces of least simulated time; return it and that time.
 
     Powers of two up to ``most``, then from the best one up or down by steps that halve
-    when neither is better.  The time need not be convex in the number of pieces, so this is the best that was
-    found.  Without overhead more pieces are hardly ever slower.
+    when neither is better.  The time need not be convex in the number of pieces, so this
+    is the best that was found.  Without overhead more pieces are hardly ever slower.
 
     Raises
     ------

@@ -564,8 +564,7 @@ def test_an_edge_without_two_ends_is_refused(edge):
 
 @pytest.mark.parametrize("overhead", [0, Fraction(1)])
 def test_the_chunks_nobody_asked_for_are_best_in_lock_step(overhead):
-    topology = bidirectional_ring(6)
-    trees = shortest_trees(topology)
+    topology, trees = chain(6)
     network = Network(Fraction(1), Fraction(1), overhead)
     closed = lockstep(trees, topology, Network(1 + overhead, 1), size_bytes=6000)
     found = simulate(trees, topology, network, size_bytes=6000)
