@@ -4,8 +4,9 @@ import json
 import re
 from pathlib import Path
 
+from app.archives import unzipped
 from app.config import Settings
-from app.files import UnusableFile, read_bytes, unzipped
+from app.files import UnusableFile, read_bytes
 
 __all__ = ["exported_files"]
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, Field
 
+from app.archives import zipped
 from app.deps import (
     CREATED,
     AcceptDep,
@@ -19,7 +20,6 @@ from app.deps import (
     list_route,
     representation,
 )
-from app.files import zipped
 from app.negotiation import negotiate
 from app.problems import responses
 from app.schemas import Bytes, Positive, ScheduleRequest, SimulationRequest

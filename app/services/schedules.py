@@ -10,7 +10,7 @@ from app.services.context import Context
 from app.services.demands import FOREST_ONLY, asked_of, options_of
 from app.services.topologies import StoredTopology
 from app.store import Artefact, Computed
-from schedules.errors import NoSchedule
+from schedules.errors import InvalidSchedule, NoSchedule
 from schedules.export.formats import FORMATS, Files, Options, require_options
 from schedules.model import Collective, Schedule, SequenceSchedule, StepSchedule, TreeSchedule
 from synth.errors import ClaimBroken
@@ -25,6 +25,7 @@ __all__ = [
     "create",
     "export",
     "facts",
+    "read",
     "require_options",
 ]
 
@@ -72,6 +73,25 @@ def check_exported(
     from schedules.export.msccl_dialects import Dialect
 
     return program_violations(form, files, topology, dialect or Dialect.MSCCL)
+
+
+def read(document: Any, topology: Topology) -> Schedule:
+    """Return the schedule of a schedule/1 document that is valid on a topology.
+
+    Raises
+    ------
+    InvalidSchedule
+        It breaks a rule of the format, is for another topology, or is not valid.
+    """
+    from schedules.export.schedule_json import from_document
+    from schedules.verify import require_valid
+
+    if isinstance(document, dict) and document.get("topology", topology.digest) != topology.digest:
+        # Before it is read: the nodes it names may not be there either.
+        raise InvalidSchedule("/topology", "must be the digest of the given topology")
+    schedule = from_document(document, topology)
+    require_valid(schedule, topology)
+    return schedule
 
 
 def export(
