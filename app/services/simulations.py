@@ -15,11 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["of_document", "of_stored"]
 
-UNITS = {"GB/s": Fraction(10**9), "Gbit/s": Fraction(10**9, 8)}
-"""What the units of capacity that fabrics are given in carry, in bytes/s."""
-
-DEFAULT_NODE_GBPS = 100
-
 
 def of_stored(context: Context, identity: str, request: SimulationRequest) -> dict[str, Any]:
     """Return the simulation/1 document of a stored schedule."""
@@ -84,14 +79,13 @@ def _simulate(
 
 def _network(topology: Topology, request: SimulationRequest) -> "Network":
     from schedules.simulate import Network
-    from schedules.verify.costs import node_capacity
+    from schedules.verify.costs import unit_bytes_per_second
 
-    rate = UNITS.get(topology.bandwidth_unit)
     if request.link_gbps is not None:
         rate = Fraction(request.link_gbps) * 10**9 / 8
-    elif request.node_gbps is not None or rate is None:
-        node = Fraction(request.node_gbps or DEFAULT_NODE_GBPS)
-        rate = node * 10**9 / 8 / node_capacity(topology)
+    else:
+        node = request.node_gbps
+        rate = unit_bytes_per_second(topology, None if node is None else Fraction(node))
     return Network(
         Fraction(request.alpha_us) / 10**6,
         rate,
