@@ -48,7 +48,7 @@ def frontier(context: Context, request: FrontierRequest) -> Artefact:
         }
         return Computed.json(document, {"points": len(found.points)})
 
-    return context.store.get_or_compute("frontier", asked, compute)
+    return context.answer("frontier", asked, compute)
 
 
 def create(context: Context, request: DesignRequest) -> Artefact:
@@ -81,7 +81,7 @@ def create(context: Context, request: DesignRequest) -> Artefact:
         summary = {"recipe": best[1]["recipe"], "seconds": best[1]["seconds"]}
         return Computed.json(document, summary)
 
-    return context.store.get_or_compute("design", asked, compute)
+    return context.answer("design", asked, compute)
 
 
 def _entry(context: Context, found: "Frontier", point: "Point") -> dict[str, Any]:

@@ -57,9 +57,7 @@ def create(context: Context, request: ScheduleRequest) -> Artefact:
     asked |= asked_of(request, loaded.topology)
     if request.max_chunks is not None:
         asked["max_chunks"] = request.max_chunks
-    return context.store.get_or_compute(
-        "schedule", asked, lambda identity: _compute(identity, asked, loaded)
-    )
+    return context.answer("schedule", asked, lambda identity: _compute(identity, asked, loaded))
 
 
 def check(document: Any, topology: Topology) -> list[Any]:
