@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from app.cli_io import opened, source_of
+from app.cli_options import Collective, Degree, LinkKind, Nodes, Reading, reads_topology
 
 if TYPE_CHECKING:
     from app.schemas import FrontierRequest
@@ -18,13 +19,10 @@ app = typer.Typer(
     help="Draw frontiers, times, link loads and trees, as PNG or SVG.", no_args_is_help=True
 )
 
-Nodes = Annotated[int, typer.Option(help="number of hosts")]
-Degree = Annotated[int, typer.Option(help="ports of each host")]
-LinkKind = Annotated[str, typer.Option(help="unidirectional or bidirectional")]
 Out = Annotated[Path, typer.Option(help="file to write, .png or .svg")]
 ScheduleFile = Annotated[Path, typer.Argument(metavar="SCHEDULE", help="schedule/1 file")]
 TopologyOption = Annotated[
-    str, typer.Option(help="what it runs on: topology/1 file, recipe or fabric's name")
+    str, typer.Option(help="what it runs on, as FILE_OR_RECIPE of other commands")
 ]
 
 
@@ -47,7 +45,7 @@ def frontier(nodes: Nodes, degree: Degree, out: Out, links: LinkKind = "unidirec
 def sizes(
     nodes: Nodes,
     degree: Degree,
-    collective: Annotated[str, typer.Option(help="allgather, reduce-scatter or allreduce")],
+    collective: Collective,
     out: Out,
     links: LinkKind = "unidirectional",
     least: Annotated[str, typer.Option("--from", help="smallest size")] = "1KiB",
@@ -79,20 +77,23 @@ def sizes(
 
 
 @app.command()
-def load(schedule: ScheduleFile, topology: TopologyOption, out: Out) -> None:
+@reads_topology
+def load(reading: Reading, schedule: ScheduleFile, topology: TopologyOption, out: Out) -> None:
     """Draw how busy a schedule keeps each link."""
     from app.plots import canvas
     from app.plots import load as plot
 
     canvas.require_drawable(out)
-    read, loaded = _schedule(schedule, topology)
+    read, loaded = _schedule(schedule, topology, reading)
     with canvas.drawn(out, *plot.SIZE) as figure:
         plot.draw(figure, read, loaded)
     _done(out)
 
 
 @app.command()
+@reads_topology
 def tree(
+    reading: Reading,
     schedule: ScheduleFile,
     topology: TopologyOption,
     root: Annotated[str, typer.Option(help="id of the rank whose shard is followed")],
@@ -109,7 +110,7 @@ def tree(
     from app.plots import tree as plot
 
     canvas.require_drawable(out)
-    read, loaded = _schedule(schedule, topology)
+    read, loaded = _schedule(schedule, topology, reading)
     broadcast = broadcasts.broadcast_of(read, root, number, part)
     with canvas.drawn(out, *plot.size(broadcast), arrange=False) as figure:
         plot.draw(figure, broadcast, loaded)
@@ -123,12 +124,12 @@ def _frontier(request: "FrontierRequest") -> dict[str, Any]:
         return designs.frontier(context, request).document()
 
 
-def _schedule(path: Path, topology: str) -> "tuple[Schedule, Topology]":
+def _schedule(path: Path, topology: str, reading: Reading) -> "tuple[Schedule, Topology]":
     from app.files import read_json
     from app.services import schedules, topologies
 
     with opened() as context:
-        loaded = topologies.load(context, source_of(topology, context)).topology
+        loaded = topologies.load(context, source_of(topology, reading, context)).topology
         return schedules.read(read_json(path, context.settings), loaded), loaded
 
 
