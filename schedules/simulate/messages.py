@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from schedules.errors import InvalidSchedule, TooLarge
-from schedules.model import Collective, StepSchedule, TreeSchedule
+from schedules.model import StepSchedule, TreeSchedule
 from schedules.verify.sends import flat_sends, sends_off_links
 from synth.topology import Capacity, NodeId, Topology
 
@@ -173,6 +173,8 @@ class _Edges(NamedTuple):
 def _of_trees(schedule: TreeSchedule, topology: Topology) -> Messages:
     if schedule.trees_per_root < 1:
         raise InvalidSchedule("/trees_per_root", "must be at least 1")
+    if min(schedule.sizes) < 0 or not any(schedule.sizes):
+        raise InvalidSchedule("/shards", "must be sizes from 0, and not all 0")
     capacity: dict[tuple[NodeId, NodeId], Capacity] = defaultdict(int)
     for link in topology.links:
         capacity[link.source, link.target] += link.capacity
@@ -183,7 +185,7 @@ def _of_trees(schedule: TreeSchedule, topology: Topology) -> Messages:
     depth = max(edges.levels, default=-1) + 1
     return Messages(
         [edges.weights[edge] for edge in order],
-        Fraction(1, schedule.trees_per_root * len(schedule.ranks)),
+        Fraction(1, schedule.trees_per_root * sum(schedule.sizes)),
         _starts(len(edges.paths[edge]) - 1 for edge in order),
         np.array(
             [_link(index, hop) for edge in order for hop in pairwise(edges.paths[edge])], np.int64
@@ -201,7 +203,7 @@ def _of_trees(schedule: TreeSchedule, topology: Topology) -> Messages:
 
 
 def _edges(schedule: TreeSchedule) -> _Edges:
-    outward = schedule.collective is Collective.ALLGATHER
+    outward = schedule.collective.outward
     depths: list[int] = []
     weights: list[int] = []
     paths: list[tuple[NodeId, ...]] = []
@@ -213,6 +215,8 @@ def _edges(schedule: TreeSchedule) -> _Edges:
         above: dict[int, list[int]] = defaultdict(list)
         begin = len(paths)
         for edge in tree.edges:
+            if len(edge) < 2:
+                raise InvalidSchedule(f"/trees/{number}", "edges must have two ends")
             near, far = (edge[0], edge[-1]) if outward else (edge[-1], edge[0])
             if near not in reached or far in reached:
                 raise InvalidSchedule(f"/trees/{number}", "edges must follow one another")
