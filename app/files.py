@@ -9,7 +9,14 @@ from typing import Any
 
 from app.config import Settings
 
-__all__ = ["UnusableFile", "read_json", "read_text", "write_text"]
+__all__ = [
+    "UnusableFile",
+    "parse_json",
+    "read_json",
+    "read_text",
+    "write_bytes",
+    "write_text",
+]
 
 
 class UnusableFile(ValueError):
@@ -27,7 +34,11 @@ def read_json(path: Path, settings: Settings) -> Any:
     UnusableFile
         As `read_text`, or it is not JSON.
     """
-    text = read_text(path, settings)
+    return parse_json(path, read_text(path, settings))
+
+
+def parse_json(path: Path, text: str) -> Any:
+    """Return the parsed content of a file; raise `UnusableFile` if it is not JSON."""
     try:
         return json.loads(text)
     except RecursionError:
@@ -94,6 +105,20 @@ def write_text(path: Path, pieces: Iterable[str]) -> None:
                     packed.writelines(piece.encode() for piece in pieces)
             else:
                 raw.writelines(piece.encode() for piece in pieces)
+    except OSError as error:
+        raise UnusableFile(path, _reason(error)) from None
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file.
+
+    Raises
+    ------
+    UnusableFile
+        It cannot be written.
+    """
+    try:
+        path.write_bytes(content)
     except OSError as error:
         raise UnusableFile(path, _reason(error)) from None
 
