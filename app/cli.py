@@ -307,7 +307,7 @@ def execute(
     size: Annotated[str, typer.Option("--bytes", help="size of the data, such as 1MiB")] = "1MiB",
     repeat: Annotated[int, typer.Option(help="runs, each on fresh data")] = 1,
     pipeline_chunks: Annotated[int, typer.Option(help="pieces of each tree's data")] = 4,
-    timeout: Annotated[float, typer.Option(help="seconds to wait for a message")] = 60.0,
+    timeout: Annotated[float, typer.Option(help="seconds after which all is given up")] = 60.0,
     as_json: AsJson = False,
 ) -> None:
     """Run a schedule between processes on this machine and compare every bit."""

@@ -4,7 +4,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from app.schemas import SimulationRequest, TopologySource
-from app.services import topologies
+from app.services import schedules, topologies
 from app.services.context import Context
 from app.services.costs import rounded
 from synth.topology import Topology
@@ -35,12 +35,7 @@ def of_document(document: Any, topology: Topology, request: SimulationRequest) -
     InvalidSchedule
         The schedule is not valid on the topology: the first violations are named.
     """
-    from schedules.export.schedule_json import from_document
-    from schedules.verify import require_valid
-
-    schedule = from_document(document, topology)
-    require_valid(schedule, topology)
-    return _simulate(schedule, topology, request)
+    return _simulate(schedules.read(document, topology), topology, request)
 
 
 def _simulate(
