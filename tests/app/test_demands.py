@@ -79,6 +79,24 @@ def test_the_optimum_of_the_same_question_is_told_by_both(client, topoloom, ques
             assert Fraction(part["inverse_rate"]) == gap * cut["data_inside"] / capacity
 
 
+def test_an_allreduce_is_told_how_far_it_is_from_both_passes_at_once(client, topoloom):
+    place = client.post("/v1/topologies", json={"recipe": "GeneralizedKautz(3, 8)"}).headers[
+        "Location"
+    ]
+    found = client.get(f"{place}/optimum", params={"collective": "allreduce"}).json()
+    bound = found["bound"]
+    assert bound["exact"] is True
+    assert Fraction(found["inverse_rate"]) / Fraction(bound["inverse_rate"]) == 1 + Fraction(
+        bound["gap"]
+    )
+    shown = topoloom("optimum", "GeneralizedKautz(3, 8)", "--collective", "allreduce").out
+    assert f"bound          {bound['inverse_rate']} with both passes at once" in shown
+    large = topoloom("optimum", "Hypercube(7)", "--collective", "allreduce")
+    assert large.code == 0
+    assert "bound          left out: the linear program is solved for at most 72 ranks" in large.out
+    assert "bound" not in client.get(f"{place}/optimum").json()
+
+
 def test_the_order_of_names_makes_no_other_question(client):
     first = {"collective": "allgather", "participants": GROUP}
     second = first | {"participants": GROUP[::-1]}
