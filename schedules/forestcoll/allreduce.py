@@ -15,6 +15,8 @@ data with root v, b_e and a_e what link e of capacity c_e gives to spreading and
               b(links out of w) <= b(links into w) for every node w that only forwards,
               a(links into w) <= a(links out of w) for every such w: it neither copies nor adds.
 
+Multicast switches do both, and are left out of the last two lines.
+
 The sets are too many to write down; those that a present solution breaks are found by
 max-flow and added, as cutting planes.
 
@@ -130,10 +132,11 @@ def allreduce_bound(
             f"the linear program is solved for at most {MOST_RANKS} ranks and {MOST_ARCS} joined"
             f" pairs of nodes; there are {ranks} and {arcs}",
         )
-    program = Program(network)
+    able = set(demand.ranks) | topology.multicast
+    program = Program(network, [i for i, node in enumerate(topology.nodes) if node not in able])
     solution = program.solve()
     proof = min((_proof(program, most) for most in _DENOMINATORS), key=lambda found: found.rate)
-    feasible = max(_feasible(network, solution, most) for most in _DENOMINATORS)
+    feasible = max(_feasible(program, solution, most) for most in _DENOMINATORS)
     names = topology.nodes
     cuts = tuple(
         Cut(frozenset(names[i] for i in np.flatnonzero(inside)), inward, weight)
@@ -205,8 +208,9 @@ def _proven(
     return total
 
 
-def _feasible(network: Network, solution: Solution, most: int) -> Fraction:
+def _feasible(program: Program, solution: Solution, most: int) -> Fraction:
     """Return a rate that the program allows near a solution, by exact max-flows; 0 if none is."""
+    network = program.network
     whole = int(network.capacity.max())
 
     def rounded(values: NDArray[np.float64], factor: int) -> list[Fraction]:
@@ -228,30 +232,30 @@ def _feasible(network: Network, solution: Solution, most: int) -> Fraction:
         default=Fraction(0),
     )
     try:
-        rates = [_rate(network, roots, out, inward=False), _rate(network, roots, back, inward=True)]
+        rates = [_rate(program, roots, out, inward=False), _rate(program, roots, back, inward=True)]
     except TooLarge:
         return Fraction(0)
     return min(1, fit) * min(rates)
 
 
 def _rate(
-    network: Network, shares: list[Fraction], capacities: list[Fraction], *, inward: bool
+    program: Program, shares: list[Fraction], capacities: list[Fraction], *, inward: bool
 ) -> Fraction:
     """Return the most that trees with roots in these shares can carry, in all; 0 if none fit."""
+    network = program.network
     tail, head = (network.head, network.tail) if inward else (network.tail, network.head)
     entering = [Fraction(0)] * network.node_count
     for source, target, capacity in zip(tail.tolist(), head.tolist(), capacities, strict=True):
         entering[source] -= capacity
         entering[target] += capacity
-    ranks = set(network.terminals.tolist())
-    if any(surplus < 0 for node, surplus in enumerate(entering) if node not in ranks):
+    if any(entering[node] < 0 for node in program.forwarding):
         return Fraction(0)
     whole = lcm(*(share.denominator for share in shares))
     scale = lcm(*(capacity.denominator for capacity in capacities))
     kept = [index for index, capacity in enumerate(capacities) if capacity]
     data = [int(share * whole) for share in shares]
     units = [int(capacities[index] * scale) for index in kept]
-    guard(sum(units) * len(ranks) + sum(data))
+    guard(sum(units) * len(data) + sum(data))
     sizes = np.zeros(network.node_count, np.int64)
     sizes[network.terminals] = data
     room = np.array(units, np.int64)

@@ -28,11 +28,10 @@ class Program:
     turn, then those of the sets it was solved with, then those of the links.
     """
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: Network, forwarding: list[int]) -> None:
         self.network = network
         self.whole = float(network.capacity.max())
-        ranks = set(network.terminals.tolist())
-        self.forwarding = [node for node in range(network.node_count) if node not in ranks]
+        self.forwarding = forwarding
         self.known: set[tuple[bytes, bool]] = set()
         self.cuts: list[tuple[NDArray[np.bool_], bool]] = []
         self.weights = np.zeros(0)

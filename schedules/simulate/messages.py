@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from schedules.errors import InvalidSchedule, TooLarge
-from schedules.model import Collective, StepSchedule, TreeSchedule
+from schedules.model import StepSchedule, TreeSchedule
 from schedules.verify.steps import flat_sends, sends_off_links
 from synth.topology import Capacity, NodeId, Topology
 
@@ -178,7 +178,7 @@ def _of_trees(schedule: TreeSchedule, topology: Topology) -> Messages:
     depth = max(edges.levels, default=-1) + 1
     return Messages(
         [edges.weights[edge] for edge in order],
-        Fraction(1, schedule.trees_per_root * len(schedule.ranks)),
+        Fraction(1, schedule.trees_per_root * sum(schedule.sizes)),
         _starts(len(edges.paths[edge]) - 1 for edge in order),
         np.array(
             [_link(index, hop) for edge in order for hop in pairwise(edges.paths[edge])], np.int64
@@ -196,7 +196,7 @@ def _of_trees(schedule: TreeSchedule, topology: Topology) -> Messages:
 
 
 def _edges(schedule: TreeSchedule) -> _Edges:
-    outward = schedule.collective is Collective.ALLGATHER
+    outward = schedule.collective.outward
     depths: list[int] = []
     weights: list[int] = []
     paths: list[tuple[NodeId, ...]] = []

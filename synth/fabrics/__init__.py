@@ -14,7 +14,13 @@ from types import MappingProxyType
 
 from synth.errors import InvalidRecipe
 from synth.fabrics.accelerators import dgx_1v, mi250, mi300x
-from synth.fabrics.switched import dgx_a100, dgx_h100, gb200_nvl72
+from synth.fabrics.switched import (
+    dgx_a100,
+    dgx_h100,
+    dgx_h100_sharp,
+    gb200_nvl72,
+    gb200_nvl72_sharp,
+)
 from synth.topology import Topology
 
 __all__ = ["FABRICS", "MOST_BOXES", "fabric"]
@@ -26,7 +32,9 @@ FABRICS: MappingProxyType[str, Callable[..., Topology]] = MappingProxyType(
         "dgx-1v": dgx_1v,
         "dgx-a100-N": dgx_a100,
         "dgx-h100-N": dgx_h100,
+        "dgx-h100-sharp-N": dgx_h100_sharp,
         "gb200-nvl72": gb200_nvl72,
+        "gb200-nvl72-sharp": gb200_nvl72_sharp,
         "mi250-N": mi250,
         "mi300x": mi300x,
     }
@@ -55,7 +63,8 @@ def fabric(name: str) -> Topology:
     Traceback (most recent call last):
     ...
     synth.errors.InvalidRecipe: /name: must be one of dgx-1v, dgx-a100-N, dgx-h100-N, \
-gb200-nvl72, mi250-N, mi300x with N from 1 to 1024; not 'dgx-2000'
+dgx-h100-sharp-N, gb200-nvl72, gb200-nvl72-sharp, mi250-N, mi300x with N from 1 to 1024; \
+not 'dgx-2000'
     """
     make = FABRICS.get(name)
     if make is not None and not name.endswith("-N"):

@@ -214,3 +214,34 @@ def test_a_wrong_option_is_one_line(topoloom, command, flags, pointer):
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(f"topoloom: {pointer}: ")
     assert done.err.count("\n") == 1
+
+
+def test_what_multicast_switches_save_is_told(client, topoloom, tmp_path):
+    source = {"topology": {"fabric": "gb200-nvl72-sharp"}}
+    made = client.post("/v1/schedules", json=source | {"collective": "allreduce"}).json()
+    assert made["multicast"] == {
+        "crossings": "10368",
+        "crossings_unshared": "20448",
+        "inverse_rate_together": "2/25",
+    }
+    assert made["parts"][1]["multicast"] == {"crossings": "5184", "crossings_unshared": "10224"}
+    plain = {"topology": {"fabric": "dgx-h100-1"}, "collective": "allgather"}
+    assert "multicast" not in client.post("/v1/schedules", json=plain).json()
+    file = tmp_path / "gather.json"
+    flags = ["--collective", "allgather", "--out", str(file)]
+    said = topoloom("schedule", "dgx-h100-sharp-1", *flags).out
+    assert ", 64 link crossings, 112 without multicast" in said
+    assert topoloom("verify", str(file), "--topology", "dgx-h100-sharp-1").out == "valid\n"
+
+
+def test_a_document_may_name_multicast_switches(client):
+    nodes = [{"id": "a"}, {"id": "b"}, {"id": "w", "kind": "switch", "multicast": True}]
+    links = [{"source": s, "target": t} for s, t in ("aw", "wa", "bw", "wb")]
+    document = {"schema": "topology/1", "name": "pair", "nodes": nodes, "links": links}
+    made = client.post("/v1/topologies", json=document)
+    assert made.status_code == 201
+    assert made.json()["nodes"][2]["multicast"] is True
+    wrong = document | {"nodes": [{"id": "a", "multicast": True}, *nodes[1:]]}
+    refused = client.post("/v1/topologies", json=wrong)
+    assert refused.status_code == 422
+    assert refused.json()["errors"][0]["pointer"] == "/document/nodes/0/multicast"
