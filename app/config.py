@@ -12,7 +12,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 __all__ = ["KERNEL_VERSION", "Settings", "default_database_url"]
 
-KERNEL_VERSION = "2"
+KERNEL_VERSION = "3"
 """Part of every cache key.  Raise it whenever any computed answer changes."""
 
 
@@ -54,6 +54,9 @@ class Settings(BaseSettings):
     )
     max_optimum_nodes: int = Field(
         default=8_192, ge=2, description="largest topology for ForestColl's optimum"
+    )
+    max_seconds: float = Field(
+        default=600, gt=0, description="longest time that one answer of the service may take"
     )
     max_forest_nodes: int = Field(
         default=2_048, ge=2, description="largest topology for ForestColl's trees"

@@ -5,14 +5,12 @@ into bytes/s and seconds, exactly.
 """
 
 import re
-from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -24,6 +22,9 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+
+from app.request_base import FRACTION, Request, optional, parse_fraction
+from app.topology_source import TopologySource
 
 __all__ = [
     "MAX_GAP",
@@ -44,7 +45,6 @@ __all__ = [
 
 MAX_BYTES = 10**24
 _SIZE = re.compile(r"^([1-9][0-9]{0,11}) ?((?:[KMGTkmgt][Ii]?)?[Bb])?$", re.ASCII)
-_FRACTION = re.compile(r"^[0-9]{1,9}(/[0-9]{0,8}[1-9][0-9]{0,8}|\.[0-9]{1,9})?$", re.ASCII)
 _SUFFIXES = {"B": 1} | {
     f"{letter}{mark}B": base ** (index + 1)
     for mark, base in (("", 1000), ("I", 1024))
@@ -81,28 +81,6 @@ def parse_bytes(value: Any) -> int:
     return int(match[1]) * _SUFFIXES[(match[2] or "B").upper()]
 
 
-def parse_fraction(value: Any) -> Fraction:
-    """Return an exact number that is not negative: an integer, or a text of a fraction.
-
-    >>> parse_fraction("1/100"), parse_fraction("0.02"), parse_fraction(0)
-    (Fraction(1, 100), Fraction(1, 50), Fraction(0, 1))
-
-    Raises
-    ------
-    ValueError
-        It is none, or has more than nine digits above, below or behind the point.
-    """
-    if isinstance(value, Fraction):
-        value = str(value)
-    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-    if not isinstance(text, str) or _FRACTION.fullmatch(text) is None:
-        raise ValueError(
-            'must be an integer from 0 or a text such as "1/100" or "0.01", '
-            "of at most nine digits each"
-        )
-    return Fraction(text)
-
-
 def _plain_number(value: Decimal) -> int | float:
     return int(value) if value == value.to_integral_value() else float(value)
 
@@ -112,15 +90,6 @@ def _decimal(value: Any) -> Any:
     if isinstance(value, bool):
         raise ValueError("must be a number")
     return Decimal(repr(value)) if isinstance(value, float) else value
-
-
-def optional(description: str) -> Any:
-    """Return a field that may be left out, but not be null."""
-    return Field(default=None, description=description, json_schema_extra=_without_default)
-
-
-def _without_default(schema: dict[str, Any]) -> None:
-    schema.pop("default", None)
 
 
 Bytes = Annotated[
@@ -160,7 +129,7 @@ Gap = Annotated[
         {
             "anyOf": [
                 {"type": "integer", "minimum": 0, "maximum": 10**9 - 1},
-                {"type": "string", "pattern": _FRACTION.pattern},
+                {"type": "string", "pattern": FRACTION.pattern},
             ]
         }
     ),
@@ -172,27 +141,12 @@ CollectiveName = Literal["allgather", "reduce-scatter", "allreduce"]
 AnyCollectiveName = Literal["allgather", "reduce-scatter", "allreduce", "broadcast", "reduce"]
 AlgorithmName = Literal["bfb", "forestcoll", "lifted"]
 NodeName = Annotated[StrictInt | StrictStr, Field(description="id of a compute node")]
-Identity = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 MAX_GAP = (
     "forestcoll only, instead of trees_per_root: the fewest trees per root that take at most "
     "1 + max_gap times as long as the optimum"
 )
-
-
-class Request(BaseModel):
-    """Base of all requests: unknown fields are refused, nothing is changed later."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    def canonical(self) -> dict[str, Any]:
-        """Return the request as plain JSON values, defaults filled in."""
-        return self.model_dump(mode="json", exclude_none=True)
-
-    def canonical_part(self, names: Iterable[str]) -> dict[str, Any]:
-        """Return those of the named members that were given, as plain JSON values."""
-        return self.model_dump(mode="json", exclude_none=True, include=set(names))
 
 
 class FrontierRequest(Request):
@@ -266,41 +220,6 @@ class DesignRequest(FrontierRequest):
             families=self.families,
             max_steps=self.max_steps,
         )
-
-
-class TopologySource(Request):
-    """A topology, named in exactly one of four ways, or a topology/1 document itself."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        json_schema_extra={
-            "minProperties": 1,
-            "maxProperties": 1,
-            "examples": [{"recipe": "LineGraph(3, Circulant(16, 3, 4))"}],
-        },
-    )
-
-    recipe: Annotated[str, Field(min_length=1, max_length=4096)] = optional("recipe text")
-    fabric: Annotated[str, Field(min_length=1, max_length=200)] = optional("a known fabric")
-    document: dict[str, Any] = optional("a topology/1 document")
-    id: Identity = optional("id of a stored topology")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _document_itself(cls, value: Any) -> Any:
-        """Take a topology/1 document for what it is; places in it are under /document."""
-        if isinstance(value, dict) and value.get("schema") == "topology/1":
-            return {"document": value}
-        return value
-
-    @model_validator(mode="after")
-    def _exactly_one(self) -> "TopologySource":
-        if len(self.model_fields_set) != 1:
-            raise ValueError(
-                "must name the topology by exactly one of recipe, fabric, document, id"
-            )
-        return self
 
 
 class ShardSize(Request):

@@ -15,7 +15,7 @@ from synth.errors import ClaimBroken
 if TYPE_CHECKING:
     from synth.search import Frontier, Point
 
-__all__ = ["create", "frontier"]
+__all__ = ["collective_cost", "create", "frontier"]
 
 
 def frontier(context: Context, request: FrontierRequest) -> Artefact:
@@ -48,7 +48,7 @@ def frontier(context: Context, request: FrontierRequest) -> Artefact:
         }
         return Computed.json(document, {"points": len(found.points)})
 
-    return context.store.get_or_compute("frontier", asked, compute)
+    return context.answer("frontier", asked, compute)
 
 
 def create(context: Context, request: DesignRequest) -> Artefact:
@@ -81,7 +81,7 @@ def create(context: Context, request: DesignRequest) -> Artefact:
         summary = {"recipe": best[1]["recipe"], "seconds": best[1]["seconds"]}
         return Computed.json(document, summary)
 
-    return context.store.get_or_compute("design", asked, compute)
+    return context.answer("design", asked, compute)
 
 
 def _entry(context: Context, found: "Frontier", point: "Point") -> dict[str, Any]:
@@ -108,8 +108,12 @@ def _workload(request: DesignRequest) -> Workload:
     )
 
 
-def _collective_cost(entry: dict[str, Any], collective: Collective) -> tuple[int, Fraction]:
-    """Allgather costs what G costs, reduce-scatter what the transpose does, allreduce both."""
+def collective_cost(entry: dict[str, Any], collective: Collective) -> tuple[int, Fraction]:
+    """Return the steps and the bandwidth that a collective takes at a point of a frontier/1.
+
+    An allgather costs what G costs, a reduce-scatter what the transpose does, an allreduce
+    both.
+    """
     used = {
         Collective.ALLGATHER: [entry],
         Collective.REDUCE_SCATTER: [entry["transpose"]],
@@ -120,7 +124,7 @@ def _collective_cost(entry: dict[str, Any], collective: Collective) -> tuple[int
 
 
 def _timed(entry: dict[str, Any], workload: Workload) -> tuple[Fraction, dict[str, Any]]:
-    exact = seconds(*_collective_cost(entry, workload.collective), workload)
+    exact = seconds(*collective_cost(entry, workload.collective), workload)
     identity = entry["topology_id"]
     rest = {name: value for name, value in entry.items() if name != "topology_id"}
     return exact, {**rest, "seconds": float(exact), "topology_id": identity}
@@ -147,7 +151,7 @@ def _best(context: Context, request: DesignRequest, entry: dict[str, Any]) -> di
         algorithm="bfb",
     )
     summary = schedules.create(context, wanted).summary
-    _require_cost(summary, *_collective_cost(entry, Collective.of(request.collective)))
+    _require_cost(summary, *collective_cost(entry, Collective.of(request.collective)))
     names = ("id", "algorithm", "collective", "steps", "bandwidth", "chunks_per_shard", "parts")
     return {**best, "schedule": {name: summary[name] for name in names if name in summary}}
 

@@ -19,12 +19,21 @@ from numpy.typing import NDArray
 from schedules.forestcoll.network import Network
 from schedules.forestcoll.symmetry import Action
 
-__all__ = ["Drawn", "translated_trees"]
+__all__ = ["MOST_STEPS", "Drawn", "translated_trees"]
 
 _MOST_ROOM = 1 << 31
 """Rooms are compared as fractions of 31 bits."""
 
+_TOLLS = (1 << 31, 1 << 29, 1 << 27, 1 << 25, 1 << 23, 1 << 20, 0)
+"""What a hop of depth counts beside those fractions: at first, all edges begin near the root."""
+
+_FEW = 128
+"""Packing so many ranks takes seconds, and makes lower trees where ranks differ."""
+
 _MOST_NODES_OF_AN_EDGE = 16
+
+MOST_STEPS = 1 << 30
+"""Limit on arcs looked at: some seconds, which packing may need less of."""
 
 
 class Drawn(NamedTuple):
@@ -52,6 +61,12 @@ def translated_trees(
     action : Action
         Automorphisms of the network.
 
+    Returns
+    -------
+    iterator of Drawn, or None
+        None also where packing does better: where ranks are of several kinds, and few or
+        joined without switches.  And if more than `MOST_STEPS` arcs would be looked at.
+
     Notes
     -----
     O(arcs) for each edge of the trees of one root per orbit; then the size of the result.
@@ -66,6 +81,12 @@ def translated_trees(
     >>> [(tree.root, tree.nodes[:3].tolist()) for tree in trees][:2]
     [(0, [0, 8, 1]), (1, [1, 8, 2])]
     """
+    roots = len(action.roots)
+    if roots > 1 and (len(network.terminals) <= _FEW or not _forwards(network)):
+        return None
+    edges = trees_per_root * roots * len(network.terminals)
+    if edges * len(network.tail) > MOST_STEPS:
+        return None
     total = np.zeros(int(action.orbit.max()) + 1, np.int64)
     # An arc that s elements keep is used s times by the images of each tree on its orbit.
     total[action.orbit] = room // action.turns
@@ -73,15 +94,21 @@ def translated_trees(
         return None
     is_rank = np.zeros(network.node_count, np.bool_)
     is_rank[network.terminals] = True
-    arcs, left = _sorted(network, action, is_rank), total.copy()
-    first: list[Drawn] = []
-    for _ in range(trees_per_root):
-        for root in action.roots.tolist():
-            nodes, ends, whole = _grown(arcs, is_rank, left, total, root)
+    arcs = _sorted(network, action, is_rank)
+    for toll in _TOLLS:
+        left, first = total.copy(), []
+        for root in trees_per_root * action.roots.tolist():
+            nodes, ends, whole = _grown(arcs, is_rank, left, total, root, toll)
             if not whole:
-                return None
+                break
             first.append(Drawn(root, 1, nodes, ends))
-    return _images(action, _merged(first))
+        else:
+            return _images(action, _merged(first))
+    return None
+
+
+def _forwards(network: Network) -> bool:
+    return len(network.terminals) < network.node_count
 
 
 class _Arcs(NamedTuple):
@@ -130,7 +157,7 @@ def _images(action: Action, first: dict[int, list[Drawn]]) -> Iterator[Drawn]:
 
 
 @njit(cache=True, nogil=True)
-def _grown(arcs, is_rank, left, total, root):
+def _grown(arcs, is_rank, left, total, root, toll):
     """Grow a tree and take its arcs out of ``left``; say whether it has become whole.
 
     The next edge is one whose tightest orbit keeps the largest part of its room, and among
@@ -149,8 +176,10 @@ def _grown(arcs, is_rank, left, total, root):
     ends, depths = np.zeros(wanted + 1, np.int64), np.empty(wanted, np.int64)
     for edge in range(wanted):
         for orbit in range(len(total)):
-            keeps[orbit] = ((left[orbit] - 1) << 31) // total[orbit] if left[orbit] > 0 else -1
-        goal = _widest(arcs, is_rank, depth, keeps, worth, hops, via)
+            keeps[orbit] = -1
+            if left[orbit] > 0:
+                keeps[orbit] = ((left[orbit] - 1) << 31) // total[orbit]
+        goal = _widest(arcs, is_rank, depth, keeps, toll, worth, hops, via)
         if goal < 0:
             return nodes, ends, False
         size, node = 1, goal
@@ -182,32 +211,49 @@ def _level_by_level(nodes, ends, depths):
 
 
 @njit(cache=True, nogil=True)
-def _widest(arcs, is_rank, depth, keeps, worth, hops, via):
+def _widest(arcs, is_rank, depth, keeps, toll, worth, hops, via):
     """Find the best way on from the tree; return the rank it ends at, or -1.
 
-    ``via[v]`` is the last arc of the best way to v, ``worth[v]`` what its orbits keep.
+    ``via[v]`` is the last arc of the best way to v, ``worth[v]`` what its orbits keep, and
+    ``hops[v]`` the depth at which it begins.
     """
     worth[:] = -1
+    hops[:] = 0
     for arc in range(arcs.from_ranks):
         tail, head = arcs.tail[arc], arcs.head[arc]
         if depth[tail] >= 0 and depth[head] < 0:
-            wide, near = keeps[arcs.orbit[arc]], depth[tail]
-            if wide > worth[head] or (wide == worth[head] >= 0 and near < hops[head]):
-                worth[head], hops[head], via[head] = wide, near, arc
+            _offer(arc, head, keeps[arcs.orbit[arc]], depth[tail], toll, worth, hops, via)
     again = True
     while again:
         again = False
         for arc in range(arcs.from_ranks, len(arcs.tail)):
             tail, head = arcs.tail[arc], arcs.head[arc]
             if worth[tail] >= 0 and depth[head] < 0:
-                wide, near = min(worth[tail], keeps[arcs.orbit[arc]]), hops[tail]
-                if wide > worth[head] or (wide == worth[head] >= 0 and near < hops[head]):
-                    worth[head], hops[head], via[head] = wide, near, arc
-                    again = again or not is_rank[head]
+                wide = min(worth[tail], keeps[arcs.orbit[arc]])
+                better = _offer(arc, head, wide, hops[tail], toll, worth, hops, via)
+                again = again or (better and not is_rank[head])
     goal = -1
     for node in range(len(is_rank)):
         if is_rank[node] and worth[node] >= 0:
-            wide, near = worth[node], hops[node]
-            if goal < 0 or wide > worth[goal] or (wide == worth[goal] and near < hops[goal]):
+            gain = 0 if goal < 0 else _gain(worth, hops, toll, node, goal)
+            if goal < 0 or gain > 0 or (gain == 0 and hops[node] < hops[goal]):
                 goal = node
     return goal
+
+
+@njit(cache=True, nogil=True)
+def _gain(worth, hops, toll, node, other):
+    return worth[node] - worth[other] - toll * (hops[node] - hops[other])
+
+
+@njit(cache=True, nogil=True)
+def _offer(arc, head, wide, near, toll, worth, hops, via):
+    """Note a way to ``head`` if it is better than the best so far; say whether it is."""
+    if wide < 0:
+        return False
+    if worth[head] >= 0:
+        gain = wide - worth[head] - toll * (near - hops[head])
+        if gain < 0 or (gain == 0 and near >= hops[head]):
+            return False
+    worth[head], hops[head], via[head] = wide, near, arc
+    return True

@@ -10,7 +10,10 @@ from schedules.simulate.messages import messages_of
 from schedules.simulate.running import MAX_MESSAGES, Simulation, run
 from synth.topology import Topology
 
-__all__ = ["best_chunks", "simulate"]
+__all__ = ["CHOSEN_MESSAGES", "best_chunks", "simulate"]
+
+CHOSEN_MESSAGES = 1 << 22
+"""How many pieces there are at most where nobody asked for a number of chunks."""
 
 
 def simulate(
@@ -37,7 +40,7 @@ def simulate(
         allreduce.
     chunks : int, optional
         Into how many pieces every message is cut.  Left out: 1 for steps; for trees what
-        is best in lock step.
+        is best in lock step, as far as that makes at most `CHOSEN_MESSAGES` pieces.
     synchronous : bool
         All wait for the slowest message of a step, or of a round of trees.
 
@@ -106,7 +109,7 @@ def _simulate(
         chunks = 1
         if isinstance(part, TreeSchedule):
             chunks = lockstep(part, topology, network, size_bytes=size_bytes).best_chunks()
-            most = MAX_MESSAGES // max(1, len(messages.units))
+            most = CHOSEN_MESSAGES // max(1, len(messages.units))
             chunks = max(1, min(chunks, most))
     elif synchronous and chunks > 1 and isinstance(part, StepSchedule):
         raise NoSchedule("/chunks", "must be 1 for synchronous steps")

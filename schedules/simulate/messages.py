@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from schedules.errors import InvalidSchedule, TooLarge
 from schedules.model import StepSchedule, TreeSchedule
-from schedules.verify.steps import flat_sends, sends_off_links
+from schedules.verify.sends import flat_sends, sends_off_links
 from synth.topology import Capacity, NodeId, Topology
 
 __all__ = ["MAX_COMPARISONS", "Messages", "messages_of"]
@@ -63,7 +63,8 @@ def messages_of(schedule: StepSchedule | TreeSchedule, topology: Topology) -> Me
     Raises
     ------
     InvalidSchedule
-        A send or an edge runs over no link, or edges do not follow one another.
+        A send or an edge runs over no link, edges do not follow one another, or a number
+        is out of its range.
     TooLarge
         More than `MAX_COMPARISONS` pairs of sends would have to be compared.
 
@@ -73,6 +74,8 @@ def messages_of(schedule: StepSchedule | TreeSchedule, topology: Topology) -> Me
     chunks.  An edge away from the root waits for the edge before it; one towards the
     root for all that end where it begins.
     """
+    if not schedule.ranks or not set(schedule.ranks) <= set(topology.compute_nodes):
+        raise InvalidSchedule("/ranks", "must be compute nodes of the topology")
     if isinstance(schedule, StepSchedule):
         return _of_steps(schedule, topology)
     return _of_trees(schedule, topology)
@@ -90,9 +93,11 @@ def _of_steps(schedule: StepSchedule, topology: Topology) -> Messages:
         for name in ("source", "target", "shard", "first", "count")
     ]
     source, target, shard, first, count = columns
+    if (count < 1).any() or (first < 0).any():
+        raise InvalidSchedule("/steps", "every send must hold chunks of its shard")
     steps = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     order = np.argsort(shard, kind="stable")
-    arguments = (order, source, target, shard, first, count, steps, len(schedule.ranks))
+    arguments = (order, source, target, shard, first, count, steps, len(topology.compute_nodes))
     need_start = np.zeros(len(sends) + 1, np.int64)
     if _find_needs(*arguments, need_start, np.zeros(0, np.int64), False) > MAX_COMPARISONS:
         raise TooLarge("/steps", f"more than {MAX_COMPARISONS} pairs of sends to compare")
@@ -202,6 +207,8 @@ def _edges(schedule: TreeSchedule) -> _Edges:
     paths: list[tuple[NodeId, ...]] = []
     needs: list[tuple[int, ...]] = []
     for number, tree in enumerate(schedule.trees):
+        if tree.weight < 1:
+            raise InvalidSchedule(f"/trees/{number}/weight", "must be at least 1")
         reached: dict[NodeId, tuple[int, int]] = {tree.root: (0, -1)}
         above: dict[int, list[int]] = defaultdict(list)
         begin = len(paths)

@@ -14,6 +14,7 @@ from schedules.errors import NoSchedule
 from schedules.export.schedule_json import from_document, to_document
 from schedules.forestcoll import allgather, optimum
 from schedules.forestcoll.allreduce import allreduce_bound
+from schedules.loads import busy_shares
 from schedules.model import Collective, Tree, TreeSchedule
 from schedules.multicast import pruned
 from schedules.simulate import tree_depth
@@ -23,6 +24,7 @@ from schedules.verify import (
     tree_loads,
     violations,
 )
+from synth.degrade import degraded
 from synth.errors import InvalidTopology
 from synth.fabrics import fabric
 from synth.topology import Topology
@@ -181,6 +183,18 @@ def test_only_switches_are_multicast(node: dict, pointer: str) -> None:
     assert caught.value.field == pointer
     with pytest.raises(InvalidTopology, match="only switches"):
         Topology("ab", [], multicast="a")
+
+
+def test_what_is_lost_takes_no_other_switch_with_it() -> None:
+    boxes = degraded(fabric("dgx-h100-sharp-2"), without_nodes=["0.nvswitch"])
+    assert boxes.multicast == {"1.nvswitch"}
+
+
+def test_the_share_of_time_that_a_link_is_busy_counts_a_shared_way_once() -> None:
+    box = fabric("dgx-h100-sharp-1")
+    busy = busy_shares(make(box, "allgather", "forestcoll"), box)
+    assert busy["0.gpu0", "0.nvswitch"] == Fraction(1, 7)
+    assert busy["0.nvswitch", "0.gpu0"] == 1
 
 
 def test_a_copying_switch_must_still_take_in_what_it_lets_out() -> None:

@@ -531,6 +531,36 @@ def test_what_runs_over_no_link_is_refused():
         simulate(loose, ring(4), NETWORK, size_bytes=1)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [{"first": -1}, {"count": 0}, {"count": -3}, {"source": -1}, {"target": 9}, {"link": 4}],
+    ids=str,
+)
+def test_sends_that_mean_nothing_are_refused(change):
+    schedule = shortest_steps(ring(4))
+    for name, value in change.items():
+        schedule.steps[1][name][2] = value
+    with pytest.raises(InvalidSchedule):
+        simulate(schedule, ring(4), NETWORK, size_bytes=1)
+
+
+@pytest.mark.parametrize("made", ["steps-allgather", "trees-reduce-scatter"])
+@pytest.mark.parametrize("ranks", [(), (0, 1, 2, 9)])
+def test_ranks_that_are_not_there_are_refused(made, ranks):
+    schedule = replace(every_schedule(ring(4))[made], ranks=ranks)
+    with pytest.raises(InvalidSchedule) as caught:
+        simulate(schedule, ring(4), NETWORK, size_bytes=1)
+    assert caught.value.field == "/ranks"
+
+
+def test_a_weight_that_is_none_is_refused():
+    trees = shortest_trees(ring(4))
+    broken = replace(trees, trees=(replace(trees.trees[0], weight=0), *trees.trees[1:]))
+    with pytest.raises(InvalidSchedule) as caught:
+        simulate(broken, ring(4), NETWORK, size_bytes=1)
+    assert caught.value.field == "/trees/0/weight"
+
+
 def test_an_empty_schedule_takes_no_time():
     none = StepSchedule(Collective.ALLGATHER, ring(3).digest, (0, 1, 2), 1, ())
     found = simulate(none, ring(3), NETWORK, size_bytes=9)
