@@ -325,7 +325,7 @@ class SimulationRequest(Request):
     )
 
     bytes: Bytes = Field(
-        description="allgather: size of the result; reduce-scatter, allreduce: of the input"
+        description="allgather: size of the result; else of the input of every rank"
     )
     alpha_us: NotNegative = Field(Decimal(10), description="latency of one hop, microseconds")
     node_gbps: Positive = optional(

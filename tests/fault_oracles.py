@@ -34,9 +34,14 @@ def steps_are_right(schedule, topology):
 
 def trees_are_right(schedule, topology):
     """Each tree is a spanning arborescence over links, in order of depth; weights add up."""
-    ranks = set(topology.compute_nodes)
+    ranks, forwarding = set(schedule.ranks), topology.switches | set(schedule.idle)
+    sizes = schedule.sizes
+    if len(sizes) != len(ranks) or min(sizes) < 0 or not any(sizes):
+        return False
+    if schedule.collective.has_root and sorted(sizes) != [0] * (len(ranks) - 1) + [1]:
+        return False
     links = {(link.source, link.target) for link in topology.links}
-    outward = schedule.collective is Collective.ALLGATHER
+    outward = schedule.collective in (Collective.ALLGATHER, Collective.BROADCAST)
     weights = Counter(dict.fromkeys(ranks, 0))
     for tree in schedule.trees:
         weights[tree.root] += tree.weight
@@ -47,7 +52,7 @@ def trees_are_right(schedule, topology):
         for edge in tree.edges:
             if len(edge) < 2 or not all(hop in links for hop in pairwise(edge)):
                 return False
-            if not set(edge[1:-1]) <= topology.switches:
+            if not set(edge[1:-1]) <= forwarding:
                 return False
             graph.add_edge(*((edge[0], edge[-1]) if outward else (edge[-1], edge[0])))
         if set(graph) != ranks or not nx.is_arborescence(graph) or graph.in_degree(tree.root):
@@ -57,16 +62,20 @@ def trees_are_right(schedule, topology):
         if order != sorted(order):
             return False
     return schedule.trees_per_root >= 1 and all(
-        weights[rank] == schedule.trees_per_root for rank in ranks
+        weights[rank] == schedule.trees_per_root * size
+        for rank, size in zip(schedule.ranks, sizes, strict=True)
     )
 
 
 def is_right(schedule, topology):
-    if schedule.topology != topology.digest or schedule.ranks != topology.compute_nodes:
+    if schedule.topology != topology.digest:
         return False
     if isinstance(schedule, StepSchedule):
-        return schedule.chunks_per_shard >= 1 and steps_are_right(schedule, topology)
-    return trees_are_right(schedule, topology)
+        if schedule.ranks != topology.compute_nodes or schedule.chunks_per_shard < 1:
+            return False
+        return not schedule.collective.has_root and steps_are_right(schedule, topology)
+    taking_part = [node for node in topology.compute_nodes if node not in schedule.idle]
+    return list(schedule.ranks) == taking_part and trees_are_right(schedule, topology)
 
 
 # Ways to break steps: (schedule, pick) -> schedule.  ``pick(n)`` gives an index below n.
@@ -214,9 +223,10 @@ def cut_coarser(schedule, pick):
 
 
 def of_the_other_collective(schedule, pick):
-    gathers = schedule.collective is Collective.ALLGATHER
-    other = Collective.REDUCE_SCATTER if gathers else Collective.ALLGATHER
-    return replace(schedule, collective=other)
+    others = [
+        each for each in Collective if each not in (schedule.collective, Collective.ALLREDUCE)
+    ]
+    return replace(schedule, collective=others[pick(len(others))])
 
 
 def ranks_exchanged(schedule, pick):
@@ -386,7 +396,35 @@ def more_promised(schedule, pick):
     return replace(schedule, trees_per_root=schedule.trees_per_root + pick(3) - 1)
 
 
+def a_size_changed(schedule, pick):
+    sizes = list(schedule.sizes)
+    sizes[pick(len(sizes))] = pick(4) - 1
+    return replace(schedule, shards=tuple(sizes))
+
+
+def sizes_exchanged(schedule, pick):
+    sizes = list(schedule.sizes)
+    one, other = pick(len(sizes)), pick(len(sizes))
+    sizes[one], sizes[other] = sizes[other], sizes[one]
+    return replace(schedule, shards=tuple(sizes))
+
+
+def a_rank_idle(schedule, pick):
+    rank = schedule.ranks[pick(len(schedule.ranks))]
+    ranks = tuple(each for each in schedule.ranks if each != rank)
+    return replace(schedule, ranks=ranks, idle=(*schedule.idle, rank), shards=schedule.sizes[1:])
+
+
+def nobody_idle(schedule, pick):
+    """Harmless where nobody was."""
+    return replace(schedule, idle=())
+
+
 TREE_FAULTS = {
+    "a size changed": a_size_changed,
+    "sizes exchanged": sizes_exchanged,
+    "a rank idle": a_rank_idle,
+    "nobody idle": nobody_idle,
     "edge missing": _edges(_without_one),
     "edge twice": _edges(_one_twice),
     "edges exchanged": _edges(_two_exchanged),

@@ -173,6 +173,8 @@ class _Edges(NamedTuple):
 def _of_trees(schedule: TreeSchedule, topology: Topology) -> Messages:
     if schedule.trees_per_root < 1:
         raise InvalidSchedule("/trees_per_root", "must be at least 1")
+    if min(schedule.sizes) < 0 or not any(schedule.sizes):
+        raise InvalidSchedule("/shards", "must be sizes from 0, and not all 0")
     capacity: dict[tuple[NodeId, NodeId], Capacity] = defaultdict(int)
     for link in topology.links:
         capacity[link.source, link.target] += link.capacity
@@ -213,6 +215,8 @@ def _edges(schedule: TreeSchedule) -> _Edges:
         above: dict[int, list[int]] = defaultdict(list)
         begin = len(paths)
         for edge in tree.edges:
+            if len(edge) < 2:
+                raise InvalidSchedule(f"/trees/{number}", "edges must have two ends")
             near, far = (edge[0], edge[-1]) if outward else (edge[-1], edge[0])
             if near not in reached or far in reached:
                 raise InvalidSchedule(f"/trees/{number}", "edges must follow one another")

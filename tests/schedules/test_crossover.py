@@ -62,7 +62,7 @@ def test_of_equals_the_first_named_wins():
 
 
 @pytest.mark.parametrize("size", [1, 1000, 10**6, 10**9])
-@pytest.mark.parametrize("name", list(Collective))
+@pytest.mark.parametrize("name", ["allgather", "reduce-scatter", "allreduce"])
 def test_trees_take_their_best_lock_step(size, name):
     topology = bidirectional_ring(6)
     schedule = every_schedule(topology)[f"trees-{name}"]

@@ -119,7 +119,7 @@ def judge(document, topology):
     assert simulate(schedule, topology, network, size_bytes=1, chunks=1).seconds >= 1
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_a_damaged_document_is_judged_with_a_place_in_it(data):
     topology, _, document = data.draw(st.sampled_from(SUBJECTS))
@@ -129,7 +129,7 @@ def test_a_damaged_document_is_judged_with_a_place_in_it(data):
     judge(document, data.draw(st.sampled_from([topology, RING, BOXES])))
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_a_damaged_text_is_no_json_or_is_judged(data):
     topology, _, document = data.draw(st.sampled_from(SUBJECTS))
@@ -145,7 +145,7 @@ def test_a_damaged_text_is_no_json_or_is_judged(data):
     judge(broken, topology)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.recursive(
         NASTY | st.floats() | st.integers() | st.text(max_size=4),

@@ -23,6 +23,7 @@ from tests.fault_oracles import STEP_FAULTS, TREE_FAULTS, is_right
 from tests.schedule_oracles import every_schedule, two_boxes
 
 HALVES = (Collective.ALLGATHER, Collective.REDUCE_SCATTER)
+ROOTED = (Collective.BROADCAST, Collective.REDUCE)
 DOUBLE = Topology(range(3), [(i, (i + 1) % 3) for i in range(3) for _ in range(2)])
 UNEQUAL = Topology("abcd", [(a, b, 1 + (a < b)) for a in "abcd" for b in "abcd" if a != b])
 
@@ -39,16 +40,39 @@ def subjects(kind, collective):
     plain = [DOUBLE] if kind == "steps" else [DOUBLE, UNEQUAL, two_boxes(3)]
     found += [(every_schedule(each, 3)[f"{kind}-{collective}"], each) for each in plain]
     if kind == "trees":
-        fabrics = map(fabric, ("dgx-a100-1", "mi250-1"))
+        fabrics = [*map(fabric, ("dgx-a100-1", "mi250-1")), two_boxes(3)]
         found += [(make(each, collective, "forestcoll"), each) for each in fabrics]
+        boxes = two_boxes(2)
+        some = {"participants": boxes.compute_nodes[:3]}
+        sizes = {"shards": {node: size for size, node in enumerate(boxes.compute_nodes)}}
+        found += [(make(boxes, collective, "forestcoll", **what), boxes) for what in (some, sizes)]
     return found
+
+
+@cache
+def rooted(collective):
+    """Broadcasts or reduces with their topologies."""
+    graphs = [build(parse("Kautz(2, 2)")), build(parse("BiRing(5)")), UNEQUAL, two_boxes(2)]
+    found = []
+    for topology in graphs:
+        root = topology.compute_nodes[1]
+        found.append((make(topology, collective, "forestcoll", root=root), topology))
+    return found
+
+
+def some_schedule(data, kind):
+    """Draw a collective of one pass, and a schedule for it with its topology."""
+    choice = HALVES if kind == "steps" else (*HALVES, *ROOTED)
+    collective = data.draw(st.sampled_from(choice))
+    made = rooted(collective) if collective.has_root else subjects(kind, collective)
+    return data.draw(st.sampled_from(made))
 
 
 def picker(data):
     return lambda count: data.draw(st.integers(0, max(0, count - 1)))
 
 
-RELAXED = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+RELAXED = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def resolves(document, pointer):
@@ -81,6 +105,12 @@ def test_the_oracle_accepts_what_is_not_broken(kind, collective):
         assert judge(schedule, topology)
 
 
+@pytest.mark.parametrize("collective", ROOTED)
+def test_the_oracle_accepts_what_has_a_root(collective):
+    for schedule, topology in rooted(collective):
+        assert judge(schedule, topology)
+
+
 @pytest.mark.parametrize("collective", HALVES)
 @pytest.mark.parametrize("fault", STEP_FAULTS.values(), ids=STEP_FAULTS)
 @RELAXED
@@ -90,12 +120,13 @@ def test_a_fault_in_steps_is_found_unless_it_is_harmless(fault, collective, data
     judge(fault(schedule, picker(data)), topology)
 
 
-@pytest.mark.parametrize("collective", HALVES)
+@pytest.mark.parametrize("collective", [*HALVES, *ROOTED])
 @pytest.mark.parametrize("fault", TREE_FAULTS.values(), ids=TREE_FAULTS)
 @RELAXED
 @given(data=st.data())
 def test_a_fault_in_trees_is_found_unless_it_is_harmless(fault, collective, data):
-    schedule, topology = data.draw(st.sampled_from(subjects("trees", collective)))
+    made = rooted(collective) if collective.has_root else subjects("trees", collective)
+    schedule, topology = data.draw(st.sampled_from(made))
     judge(fault(schedule, picker(data)), topology)
 
 
@@ -103,9 +134,7 @@ def test_a_fault_in_trees_is_found_unless_it_is_harmless(fault, collective, data
 @given(data=st.data())
 def test_several_faults_at_once_do_not_hide_each_other(data):
     kind = data.draw(st.sampled_from(["steps", "trees"]))
-    schedule, topology = data.draw(
-        st.sampled_from(subjects(kind, data.draw(st.sampled_from(HALVES))))
-    )
+    schedule, topology = some_schedule(data, kind)
     faults = STEP_FAULTS if kind == "steps" else TREE_FAULTS
     for _ in range(data.draw(st.integers(2, 4))):
         name = data.draw(st.sampled_from(sorted(faults)))
@@ -128,8 +157,20 @@ def test_a_fault_in_a_part_of_an_allreduce_is_found_in_that_part(kind, data):
     parts = list(whole.parts)
     parts[index] = fault(parts[index], picker(data))
     found = violations(replace(whole, parts=tuple(parts)), topology)
-    assert bool(found) != is_right(parts[index], topology)
-    assert all(violation.place.startswith(f"/parts/{index}/") for violation in found)
+    right = is_right(parts[index], topology)
+    assert bool(found) != (right and division(parts[index]) == division(parts[1 - index]))
+    places = {violation.place for violation in found}
+    assert all(place == "/parts" or place.startswith(f"/parts/{index}/") for place in places)
+    assert right or places != {"/parts"}
+
+
+def division(part):
+    """Who takes part, and each one's share of the data."""
+    sizes = getattr(part, "sizes", [1] * len(part.ranks))
+    return [
+        (rank, Fraction(size, sum(sizes) or 1))
+        for rank, size in zip(part.ranks, sizes, strict=False)
+    ]
 
 
 @pytest.mark.parametrize("kind", ["steps", "trees"])
@@ -168,8 +209,7 @@ def test_a_schedule_does_not_run_on_links_of_other_capacity(kind):
 @given(data=st.data())
 def test_every_place_is_a_place_of_the_document(data):
     kind = data.draw(st.sampled_from(["steps", "trees"]))
-    collective = data.draw(st.sampled_from(HALVES))
-    schedule, topology = data.draw(st.sampled_from(subjects(kind, collective)))
+    schedule, topology = some_schedule(data, kind)
     faults = STEP_FAULTS if kind == "steps" else TREE_FAULTS
     names = sorted(set(faults) - {"ranks exchanged"})
     broken = faults[data.draw(st.sampled_from(names))](schedule, picker(data))
@@ -217,8 +257,7 @@ def test_a_send_moved_to_a_busy_parallel_link_is_valid_but_costs_more():
 @given(data=st.data())
 def test_a_claimed_cost_that_is_not_paid_is_seen(data):
     """A harmless change of weights overloads a link: the derived rate says so exactly."""
-    collective = data.draw(st.sampled_from(HALVES))
-    schedule, topology = data.draw(st.sampled_from(subjects("trees", collective)))
+    schedule, topology = some_schedule(data, "trees")
     changed = TREE_FAULTS["weight moved"](schedule, picker(data))
     if not is_right(changed, topology):
         return
