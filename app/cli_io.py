@@ -121,6 +121,9 @@ def described(summary: dict[str, Any]) -> str:
         count = summary["trees_per_root"]
         text += f", {count} tree{'s' if count > 1 else ''} per root"
         text += f", {summary['gap']} above the optimum"
+    if "multicast" in summary:
+        shared, unshared = (summary["multicast"][n] for n in ("crossings", "crossings_unshared"))
+        text += f", {shared} link crossings, {unshared} without multicast"
     if "bandwidth_loss" in summary:
         count = summary["chunks_per_shard"]
         text += f", {count} chunk{'s' if count > 1 else ''} per shard"

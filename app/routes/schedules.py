@@ -88,6 +88,7 @@ class ScheduleSummary(BaseModel):
     ranks: int = 0
     data: int = 0
     gap: str = ""
+    multicast: dict[str, str] = {}
     parts: list[dict[str, Any]] = []
 
 

@@ -136,7 +136,29 @@ def _optimum(topology: Topology, collective: Collective, options: dict[str, Any]
         "inverse_rate": str(inverse),
         "algbw": rounded(common["data"] / inverse),
         "parts": parts,
+        **_together(topology, options.get("participants"), common["data"], inverse),
     }
+
+
+def _together(
+    topology: Topology, participants: Any, data: int, inverse: Fraction
+) -> dict[str, Any]:
+    """Return how fast both passes of an allreduce could be at once, and how far off this is."""
+    from schedules.errors import TooLarge
+    from schedules.forestcoll.allreduce import allreduce_bound
+
+    try:
+        bound = allreduce_bound(topology, participants)
+    except TooLarge as error:
+        return {"bound_left_out": error.rule}
+    least = data / bound.rate
+    facts: dict[str, Any] = {
+        "inverse_rate": str(least),
+        "algbw": rounded(bound.rate),
+        "gap": str(inverse / least - 1),
+        "exact": bound.feasible == bound.rate,
+    }
+    return {"bound": facts}
 
 
 def _one_pass(

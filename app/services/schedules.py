@@ -118,12 +118,14 @@ def facts(schedule: Schedule, topology: Topology) -> dict[str, Any]:
     Step schedules: ``steps``, ``bandwidth`` (T_B in units of M / B) and
     ``chunks_per_shard``.  Tree schedules: ``inverse_rate`` (time per byte of a shard of
     size 1), ``trees_per_root``, the number of ``ranks`` and the size ``data`` of all shards.
-    Sequences: the sums, and the parts.
+    Sequences: the sums, and the parts.  On topologies with ``multicast`` switches, what
+    they save.
     """
     from schedules.verify import step_cost, tree_inverse_rate
 
     if isinstance(schedule, SequenceSchedule):
-        return _sequence_facts([facts(part, topology) for part in schedule.parts])
+        total = _sequence_facts([facts(part, topology) for part in schedule.parts])
+        return total | _sharing(schedule, topology)
     if isinstance(schedule, StepSchedule):
         cost = step_cost(schedule, topology)
         return {
@@ -138,7 +140,29 @@ def facts(schedule: Schedule, topology: Topology) -> dict[str, Any]:
         "trees_per_root": schedule.trees_per_root,
         "ranks": len(schedule.ranks),
         "data": sum(schedule.sizes),
+        **_sharing(schedule, topology),
     }
+
+
+def _sharing(schedule: Schedule, topology: Topology) -> dict[str, Any]:
+    """Return what multicast switches save: how many units of data cross how many links."""
+    from schedules.verify import together_inverse_rate, tree_loads
+
+    parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
+    trees = [part for part in parts if isinstance(part, TreeSchedule)]
+    if not topology.multicast or len(trees) < len(parts):
+        return {}
+    crossings, unshared = (
+        sum(
+            Fraction(sum(tree_loads(part, topology, shared=shared).values()), part.trees_per_root)
+            for part in trees
+        )
+        for shared in (True, False)
+    )
+    found = {"crossings": str(crossings), "crossings_unshared": str(unshared)}
+    if isinstance(schedule, SequenceSchedule):
+        found["inverse_rate_together"] = str(together_inverse_rate(schedule, topology))
+    return {"multicast": found}
 
 
 def _sequence_facts(parts: list[dict[str, Any]]) -> dict[str, Any]:

@@ -18,13 +18,26 @@ from math import gcd
 
 from schedules.errors import InvalidSchedule, NoSchedule
 from schedules.model import Collective, Schedule, SequenceSchedule, StepSchedule, TreeSchedule
-from schedules.verify.costs import step_cost, tree_inverse_rate
+from schedules.verify.costs import (
+    step_cost,
+    together_inverse_rate,
+    tree_inverse_rate,
+    tree_loads,
+)
 from schedules.verify.findings import Findings, Violation
 from schedules.verify.steps import check_steps
 from schedules.verify.trees import check_trees
 from synth.topology import NodeId, Topology
 
-__all__ = ["Violation", "require_valid", "step_cost", "tree_inverse_rate", "violations"]
+__all__ = [
+    "Violation",
+    "require_valid",
+    "step_cost",
+    "together_inverse_rate",
+    "tree_inverse_rate",
+    "tree_loads",
+    "violations",
+]
 
 _SEQUENCES = {
     Collective.ALLGATHER: [Collective.ALLGATHER],
