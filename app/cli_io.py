@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -131,8 +131,16 @@ def described(summary: dict[str, Any]) -> str:
     return text
 
 
-def write(pieces: str | Iterable[str], out: Path | None, what: str) -> None:
-    """Write a document to a file, and say so, or to stdout."""
+def write(pieces: str | Iterable[str] | Mapping[str, bytes], out: Path | None, what: str) -> None:
+    """Write a document to a file, and say so, or to stdout; several files go to files only."""
+    if isinstance(pieces, Mapping):
+        from app.archives import write_files
+
+        if out is None:
+            raise typer.BadParameter("must name where to write these files", param_hint="--out")
+        write_files(out, pieces)
+        typer.echo(f"{what}: {len(pieces)} files written to {out}")
+        return
     parts = [pieces] if isinstance(pieces, str) else pieces
     if out is not None:
         from app.files import write_text

@@ -22,7 +22,13 @@ __all__ = [
     "together_inverse_rate",
     "tree_inverse_rate",
     "tree_loads",
+    "unit_bytes_per_second",
 ]
+
+UNITS = {"GB/s": Fraction(10**9), "Gbit/s": Fraction(10**9, 8)}
+"""What the units of capacity that fabrics are given in carry, in bytes/s."""
+
+DEFAULT_NODE_GBPS = 100
 
 _Part = TypeVar("_Part")
 
@@ -41,6 +47,27 @@ def node_capacity(topology: Topology) -> Fraction:
         entering[target] += capacity
     computing = [topology.position[node] for node in topology.compute_nodes]
     return max(Fraction(max(leaving[at], entering[at])) for at in computing)
+
+
+def unit_bytes_per_second(topology: Topology, node_gbps: Fraction | None = None) -> Fraction:
+    """Return what one unit of capacity of a topology carries.
+
+    Parameters
+    ----------
+    node_gbps : Fraction, optional
+        What one node sends at most, all ports together, in Gbit/s.  Left out, the
+        topology's unit tells, and where that counts links, it is 100.
+
+    Examples
+    --------
+    >>> unit_bytes_per_second(Topology("ab", [("a", "b", 4), ("b", "a", 4)]), Fraction(80))
+    Fraction(2500000000, 1)
+    """
+    known = UNITS.get(topology.bandwidth_unit)
+    if node_gbps is None and known is not None:
+        return known
+    node = DEFAULT_NODE_GBPS if node_gbps is None else node_gbps
+    return Fraction(node) * 10**9 / 8 / node_capacity(topology)
 
 
 def step_cost(schedule: Schedule, topology: Topology) -> Cost:

@@ -175,7 +175,7 @@ def test_a_broadcast_is_written_and_found_valid(topoloom, tmp_path):
     assert topoloom("verify", file, "--topology", "dgx-a100-2").out == "valid\n"
     refused = topoloom("schedule", "dgx-a100-2", *flags, "--format", "msccl-xml")
     assert (refused.code, refused.out) == (2, "")
-    assert "/collective: a broadcast is not exported to MSCCL XML" in refused.err
+    assert "/collective: must be one of allgather, reduce-scatter, allreduce" in refused.err
 
 
 def test_lists_may_come_from_files(topoloom, tmp_path):
