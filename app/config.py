@@ -58,3 +58,6 @@ class Settings(BaseSettings):
     max_forest_nodes: int = Field(
         default=2_048, ge=2, description="largest topology for ForestColl's trees"
     )
+    max_routed_nodes: int = Field(
+        default=512, ge=2, description="largest topology for an all-to-all by routes"
+    )

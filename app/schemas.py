@@ -114,8 +114,8 @@ Positive = Annotated[
 Nodes = Annotated[StrictInt, Field(ge=2, le=10**6, description="number of hosts")]
 Degree = Annotated[StrictInt, Field(ge=1, le=10**4, description="ports of each host")]
 LinkKind = Literal["unidirectional", "bidirectional"]
-CollectiveName = Literal["allgather", "reduce-scatter", "allreduce"]
-AlgorithmName = Literal["bfb", "forestcoll"]
+CollectiveName = Literal["allgather", "reduce-scatter", "allreduce", "all-to-all"]
+AlgorithmName = Literal["bfb", "forestcoll", "mcf"]
 Identity = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -252,7 +252,8 @@ class ScheduleRequest(Request):
     collective: CollectiveName
     algorithm: AlgorithmName = optional(
         "bfb: fewest steps, for hosts joined by equal links; forestcoll: highest throughput, "
-        "for any fabric; left out, bfb where it applies"
+        "for any fabric; mcf: multi-commodity flow, the one for all-to-all; left out, bfb where "
+        "it applies, mcf for all-to-all"
     )
     trees_per_root: Annotated[StrictInt, Field(ge=1, le=10**6)] = optional(
         "forestcoll only; left out, the least number that is optimal"

@@ -11,6 +11,7 @@ from schedules.model import (
     COPY,
     REDUCE,
     Collective,
+    RouteSchedule,
     Schedule,
     SequenceSchedule,
     StepSchedule,
@@ -19,7 +20,7 @@ from schedules.model import (
 )
 from synth.topology import Topology
 
-__all__ = ["ALGORITHMS", "make", "reverse"]
+__all__ = ["ALGORITHMS", "ROUTING", "make", "reverse"]
 
 
 def make(
@@ -39,7 +40,7 @@ def make(
         followed by an allgather.
     algorithm : str
         One of `ALGORITHMS`: ``"bfb"`` (fewest steps, no switches) or ``"forestcoll"``
-        (highest throughput, any fabric).
+        (highest throughput, any fabric); for all-to-all `ROUTING` only.
     trees_per_root : int, optional
         For forestcoll only: how many trees to cut each shard into.
 
@@ -65,6 +66,8 @@ def make(
     schedules.errors.NoSchedule: /algorithm: must be one of bfb, forestcoll; not 'magic'
     """
     wanted = Collective.of(collective)
+    if wanted is Collective.ALL_TO_ALL:
+        return _all_to_all(topology, algorithm, trees_per_root)
     if algorithm not in ALGORITHMS:
         names = ", ".join(ALGORITHMS)
         raise NoSchedule("/algorithm", f"must be one of {names}; not {algorithm!r}")
@@ -122,7 +125,7 @@ def reverse(
     >>> reverse(reverse(gather, ring), ring) == gather
     True
     """
-    if isinstance(schedule, SequenceSchedule) or schedule.collective is Collective.ALLREDUCE:
+    if schedule.collective not in (Collective.ALLGATHER, Collective.REDUCE_SCATTER):
         raise NoSchedule("/collective", "only an allgather or a reduce-scatter can be reversed")
     if schedule.topology != topology.transpose().digest:
         raise NoSchedule("/topology", "must be the transpose of what the schedule runs on")
@@ -144,6 +147,16 @@ def reverse(
     return replace(schedule, collective=collective, topology=topology.digest, steps=tuple(steps))
 
 
+def _all_to_all(topology: Topology, algorithm: str, trees_per_root: int | None) -> RouteSchedule:
+    from schedules import alltoall
+
+    if algorithm != ROUTING:
+        raise NoSchedule("/algorithm", f"must be {ROUTING} for all-to-all; not {algorithm!r}")
+    if trees_per_root is not None:
+        raise NoSchedule("/trees_per_root", "is for the algorithm forestcoll only")
+    return alltoall.schedule(topology)
+
+
 # A generator is imported when it is asked for: each brings kernels of its own.
 def _bfb(topology: Topology, trees_per_root: int | None) -> StepSchedule:
     from schedules import bfb
@@ -160,6 +173,9 @@ def _forestcoll(topology: Topology, trees_per_root: int | None) -> TreeSchedule:
 
 
 _Generator = Callable[[Topology, int | None], StepSchedule | TreeSchedule]
+
+ROUTING = "mcf"
+"""The algorithm for all-to-all: multi-commodity flow."""
 
 ALGORITHMS: Mapping[str, _Generator] = MappingProxyType({"bfb": _bfb, "forestcoll": _forestcoll})
 """Generators of allgathers, by name: (topology, trees per root) to schedule."""

@@ -7,7 +7,8 @@ N.  The data is cut into N equal *shards*; shard i belongs to rank i.
 holds every shard.  Reduce-scatter: at first every rank holds its own contribution
 to every shard; at the end rank i holds shard i reduced over all ranks, each
 contribution counted exactly once.  Allreduce: starts as reduce-scatter, ends with
-every reduced shard on every rank.
+every reduced shard on every rank.  All-to-all: at first rank i holds N blocks, at the
+end rank j holds the block that each rank i had for it.
 
 **Step schedules** are synchronous: all sends of a step read what the ranks held
 before the step, and what arrives is there before the next step.  Each shard is cut
@@ -18,6 +19,9 @@ its root's shard along all its edges at once.  An edge is a path
 ``(sender, switch, ..., switch, receiver)``.  In an allgather edges lead away from
 the root; in a reduce-scatter they lead towards it.  In both, edges are listed in
 breadth-first order from the root (a reduce-scatter runs them last to first).
+
+**Route schedules** are for all-to-all: what rank i has for rank j takes one or more paths,
+each of which carries ``weight / units_per_pair`` of it, all at once and pipelined.
 
 **Sequences** run their parts one after another.
 """
@@ -38,6 +42,8 @@ __all__ = [
     "REDUCE",
     "SEND",
     "Collective",
+    "Route",
+    "RouteSchedule",
     "Schedule",
     "SequenceSchedule",
     "StepSchedule",
@@ -52,6 +58,7 @@ class Collective(StrEnum):
     ALLGATHER = "allgather"
     REDUCE_SCATTER = "reduce-scatter"
     ALLREDUCE = "allreduce"
+    ALL_TO_ALL = "all-to-all"
 
     @classmethod
     def of(cls, text: str) -> "Collective":
@@ -127,6 +134,25 @@ class TreeSchedule:
 
 
 @dataclass(frozen=True, slots=True)
+class Route:
+    """A path from the rank that sends, over nodes that forward, to the rank that receives."""
+
+    path: tuple[NodeId, ...]
+    weight: int
+
+
+@dataclass(frozen=True, slots=True)
+class RouteSchedule:
+    """An all-to-all by routes; of each ordered pair the weights add up to ``units_per_pair``."""
+
+    collective: Collective
+    topology: str
+    ranks: tuple[NodeId, ...]
+    units_per_pair: int
+    routes: tuple[Route, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SequenceSchedule:
     """Schedules run one after another on the same topology."""
 
@@ -135,4 +161,4 @@ class SequenceSchedule:
     parts: tuple["StepSchedule | TreeSchedule", ...]
 
 
-Schedule: TypeAlias = StepSchedule | TreeSchedule | SequenceSchedule
+Schedule: TypeAlias = StepSchedule | TreeSchedule | RouteSchedule | SequenceSchedule

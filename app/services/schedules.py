@@ -10,7 +10,7 @@ from app.services.context import Context
 from app.services.topologies import StoredTopology
 from app.store import Artefact, Computed
 from schedules.errors import NoSchedule, NotExportable
-from schedules.model import Collective, Schedule, SequenceSchedule, StepSchedule
+from schedules.model import Collective, RouteSchedule, Schedule, SequenceSchedule, StepSchedule
 from synth.errors import ClaimBroken
 from synth.topology import Topology
 
@@ -32,7 +32,7 @@ def create(context: Context, request: ScheduleRequest) -> Artefact:
     """
     loaded = topologies.load(context, request.topology, field="/topology")
     algorithm = request.algorithm or _fitting(request, loaded.topology)
-    if algorithm == "bfb" and request.trees_per_root is not None:
+    if algorithm != "forestcoll" and request.trees_per_root is not None:
         raise NoSchedule("/trees_per_root", "is for the algorithm forestcoll only")
     _require_size(context, algorithm, loaded.topology)
     asked: dict[str, Any] = {
@@ -91,10 +91,14 @@ def facts(schedule: Schedule, topology: Topology) -> dict[str, Any]:
 
     Step schedules: ``steps``, ``bandwidth`` (T_B in units of M / B) and
     ``chunks_per_shard``.  Tree schedules: ``inverse_rate`` (time per byte of a shard)
-    and ``trees_per_root``.  Sequences: the sums, and the parts.
+    and ``trees_per_root``.  Routes: ``inverse_rate`` (time in which every rank sends a unit
+    to every other), ``bandwidth`` of it, ``steps`` (most hops) and ``units_per_pair``.
+    Sequences: the sums, and the parts.
     """
     from schedules.verify import step_cost, tree_inverse_rate
 
+    if isinstance(schedule, RouteSchedule):
+        return _route_facts(schedule, topology)
     if isinstance(schedule, SequenceSchedule):
         return _sequence_facts([facts(part, topology) for part in schedule.parts])
     if isinstance(schedule, StepSchedule):
@@ -109,6 +113,20 @@ def facts(schedule: Schedule, topology: Topology) -> dict[str, Any]:
         "collective": schedule.collective.value,
         "inverse_rate": str(tree_inverse_rate(schedule, topology)),
         "trees_per_root": schedule.trees_per_root,
+    }
+
+
+def _route_facts(schedule: RouteSchedule, topology: Topology) -> dict[str, Any]:
+    from schedules.verify import route_inverse_rate
+    from schedules.verify.costs import node_capacity
+
+    rate = route_inverse_rate(schedule, topology)
+    return {
+        "collective": schedule.collective.value,
+        "steps": max((len(route.path) - 1 for route in schedule.routes), default=0),
+        "bandwidth": str(rate * node_capacity(topology) / len(topology.compute_nodes)),
+        "inverse_rate": str(rate),
+        "units_per_pair": schedule.units_per_pair,
     }
 
 
@@ -128,6 +146,8 @@ def _sequence_facts(parts: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _fitting(request: ScheduleRequest, topology: Topology) -> str:
     """Return the algorithm for a request that leaves the choice to us."""
+    if request.collective == Collective.ALL_TO_ALL:
+        return "mcf"
     equal_links = not topology.switches and len(set(topology.capacities)) == 1
     return "bfb" if equal_links and request.trees_per_root is None else "forestcoll"
 
@@ -165,6 +185,9 @@ def _require_claimed_cost(schedule: Schedule, topology: Topology, trees: int | N
     from schedules.verify import step_cost, tree_inverse_rate
     from synth.measure import measure
 
+    if isinstance(schedule, RouteSchedule):
+        # No theorem names its cost: `services.alltoall` gives the bounds.
+        return
     parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
     for part in parts:
         # A reduce-scatter is the allgather of the transpose, run backwards.
@@ -183,8 +206,10 @@ def _require_claimed_cost(schedule: Schedule, topology: Topology, trees: int | N
 
 def _require_size(context: Context, algorithm: str, topology: Topology) -> None:
     settings = context.settings
-    forest = algorithm == "forestcoll"
-    limit = settings.max_forest_nodes if forest else settings.max_scheduled_nodes
+    limit = {
+        "forestcoll": settings.max_forest_nodes,
+        "mcf": settings.max_routed_nodes,
+    }.get(algorithm, settings.max_scheduled_nodes)
     context.require_at_most("/topology", topology.node_count, limit, "nodes")
 
 

@@ -8,25 +8,43 @@ violations:
 * nothing is sent before it has arrived, and nothing arrives twice;
 * the postcondition of its collective is met, each contribution counted once.
 
-What it costs is derived anew from the sends by `step_cost` and `tree_inverse_rate`.
+What it costs is derived anew from the sends by `step_cost`, `tree_inverse_rate` and
+`route_inverse_rate`.
 An allreduce is a sequence of a reduce-scatter and an allgather.  One step or tree
 schedule that claims to be an allreduce is reported, never accepted.
 """
 
 from schedules.errors import InvalidSchedule
-from schedules.model import Collective, Schedule, SequenceSchedule, StepSchedule, TreeSchedule
+from schedules.model import (
+    Collective,
+    RouteSchedule,
+    Schedule,
+    SequenceSchedule,
+    StepSchedule,
+    TreeSchedule,
+)
 from schedules.verify.costs import step_cost, tree_inverse_rate
 from schedules.verify.findings import Findings, Violation
+from schedules.verify.routes import check_routes, route_inverse_rate, route_phases
 from schedules.verify.steps import check_steps
 from schedules.verify.trees import check_trees
 from synth.topology import Topology
 
-__all__ = ["Violation", "require_valid", "step_cost", "tree_inverse_rate", "violations"]
+__all__ = [
+    "Violation",
+    "require_valid",
+    "route_inverse_rate",
+    "route_phases",
+    "step_cost",
+    "tree_inverse_rate",
+    "violations",
+]
 
 _SEQUENCES = {
     Collective.ALLGATHER: [Collective.ALLGATHER],
     Collective.REDUCE_SCATTER: [Collective.REDUCE_SCATTER],
     Collective.ALLREDUCE: [Collective.REDUCE_SCATTER, Collective.ALLGATHER],
+    Collective.ALL_TO_ALL: [Collective.ALL_TO_ALL],
 }
 
 
@@ -106,7 +124,11 @@ def _check(schedule: Schedule, topology: Topology, findings: Findings, prefix: s
     if schedule.ranks != topology.compute_nodes:
         findings.add(f"{prefix}/ranks", "must be the compute nodes of the topology, in order")
         return
-    if schedule.collective is Collective.ALLREDUCE:
+    if isinstance(schedule, RouteSchedule):
+        check_routes(schedule, topology, findings, prefix)
+    elif schedule.collective is Collective.ALL_TO_ALL:
+        findings.add(f"{prefix}/collective", "an all-to-all must be by routes")
+    elif schedule.collective is Collective.ALLREDUCE:
         findings.add(f"{prefix}/collective", "an allreduce must be a sequence of two schedules")
     elif isinstance(schedule, StepSchedule):
         check_steps(schedule, topology, findings, prefix)
