@@ -48,7 +48,7 @@ Source = Annotated[
         help="topology/1 file (.json, .json.gz), recipe, fabric's name, or id of a stored topology",
     ),
 ]
-Collective = Annotated[str, typer.Option(help="allgather, reduce-scatter or allreduce")]
+Collective = Annotated[str, typer.Option(help="allgather, reduce-scatter, allreduce or all-to-all")]
 
 
 def _given(**options: Any) -> dict[str, Any]:
@@ -102,6 +102,9 @@ def frontier(
     vertex_transitive: Alike = False,
     family: Families = None,
     max_steps: MaxSteps = None,
+    all_to_all: Annotated[
+        bool, typer.Option("--all-to-all", help="measure all-to-all on every point, too")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Find the Pareto frontier of latency and bandwidth."""
@@ -115,7 +118,7 @@ def frontier(
             "links": links,
             "parallel_links": parallel_links,
             "vertex_transitive": vertex_transitive,
-            **_given(families=family, max_steps=max_steps),
+            **_given(families=family, max_steps=max_steps, all_to_all=all_to_all or None),
         }
     )
     with opened() as context:
@@ -154,13 +157,15 @@ def optimum(
     trees_per_root: Annotated[
         int | None, typer.Option(help="best rate of so many trees; left out, of any number")
     ] = None,
+    collective: Annotated[str, typer.Option(help="allgather or all-to-all")] = "allgather",
     as_json: AsJson = False,
 ) -> None:
-    """Find the best any allgather could do, with the cut that proves it."""
+    """Find the best any allgather or all-to-all could do, with a proof."""
     from app.services import costs
 
     with opened() as context:
-        show(costs.optimum(context, source_of(source, context), trees_per_root), as_json)
+        named = source_of(source, context)
+        show(costs.optimum(context, named, trees_per_root, collective=collective), as_json)
 
 
 @app.command()
@@ -168,7 +173,8 @@ def schedule(
     source: Source,
     collective: Collective,
     algorithm: Annotated[
-        str | None, typer.Option(help="bfb or forestcoll; left out, bfb where it applies")
+        str | None,
+        typer.Option(help="bfb, forestcoll or mcf; left out, bfb where it applies"),
     ] = None,
     trees_per_root: Annotated[
         int | None, typer.Option(help="forestcoll: trees that each shard is cut into")
@@ -267,6 +273,15 @@ def families() -> None:
 
     for member in FAMILIES:
         typer.echo(f"{member.name}({', '.join(member.parameters)}): {member.title}")
+
+
+@app.command()
+def presets() -> None:
+    """List the workloads that are known by name."""
+    from schedules.workloads.presets import PRESETS
+
+    for name, known in PRESETS.items():
+        typer.echo(f"{name}: {known.title}; {known.model.source}")
 
 
 @app.command()

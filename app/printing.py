@@ -1,6 +1,7 @@
 """What the command line shows to people; ``--json`` shows the document instead."""
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
@@ -69,13 +70,23 @@ def _design_row(entry: dict[str, Any]) -> list[str]:
 def show_frontier(document: dict[str, Any]) -> None:
     """Print a frontier/1 document."""
     bounds = document["bounds"]
-    table = _table("topology", "steps", "T_B", "T_B transposed", "")
+    measured = ["T_B all-to-all"] if "all_to_all" in document["frontier"][0] else []
+    table = _table("topology", "steps", "T_B", "T_B transposed", *measured, "")
     for entry in document["frontier"]:
-        table.add_row(*_design_row(entry), entry["status"])
+        more = [_all_to_all(entry["all_to_all"])] if measured else []
+        table.add_row(*_design_row(entry), *more, entry["status"])
     table.add_section()
     bound = _fraction(bounds["bandwidth"])
     table.add_row("lower bound", str(bounds["steps"]), bound, bound)
     Console().print(table)
+
+
+def _all_to_all(entry: dict[str, Any]) -> str:
+    """Show the exact optimum, or the bounds it lies between."""
+    if entry["proved"]:
+        return _fraction(entry["bandwidth"])
+    low, high = Fraction(entry["bound"]), Fraction(entry["bandwidth"])
+    return f"{float(low):.4f} to {float(high):.4f}"
 
 
 def show_cost(document: dict[str, Any]) -> None:
@@ -96,7 +107,10 @@ def show_cost(document: dict[str, Any]) -> None:
 
 
 def show_optimum(document: dict[str, Any]) -> None:
-    """Print an optimum/1 document."""
+    """Print an optimum/1 or an all-to-all/1 document."""
+    if document["schema"] == "all-to-all/1":
+        _show_all_to_all(document)
+        return
     unit = document["bandwidth_unit"]
     cut = document["bottleneck"]
     lines = [
@@ -110,6 +124,20 @@ def show_optimum(document: dict[str, Any]) -> None:
             f"bottleneck     {len(cut['nodes'])} nodes, {cut['compute_inside']} of them compute, "
             f"send out {cut['exit_capacity']} {unit}"
         )
+    for line in lines:
+        Console().print(line, soft_wrap=True, highlight=False)
+
+
+def _show_all_to_all(document: dict[str, Any]) -> None:
+    unit, best = document["bandwidth_unit"], document["routings"][-1]
+    proof = "proved optimal" if document["proved"] else f"bound {document['lower_bound']}"
+    lines = (
+        f"{document['name'] or 'topology'}: {document['nodes']} compute nodes, all-to-all",
+        f"algbw          {document['algbw']} {unit}",
+        f"inverse rate   {document['inverse_rate']}, {proof}",
+        f"T_B            {_fraction(best['bandwidth'])}",
+        f"routes         {best['method']}, at most {best['steps']} hops",
+    )
     for line in lines:
         Console().print(line, soft_wrap=True, highlight=False)
 

@@ -151,6 +151,15 @@ class FrontierRequest(Request):
     max_steps: Annotated[StrictInt, Field(ge=1, le=10**6)] | None = optional(
         "only topologies of at most so many steps, and so on their transposes"
     )
+    all_to_all: StrictBool | None = optional(
+        "measure all-to-all on every point, too, exactly or between bounds"
+    )
+
+    @field_validator("all_to_all")
+    @classmethod
+    def _asked(cls, asked: bool | None) -> bool | None:
+        # Not asked for and left out are one question.
+        return asked or None
 
     @field_validator("families")
     @classmethod
@@ -199,6 +208,7 @@ class DesignRequest(FrontierRequest):
             vertex_transitive=self.vertex_transitive,
             families=self.families,
             max_steps=self.max_steps,
+            all_to_all=self.all_to_all,
         )
 
 

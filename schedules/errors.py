@@ -5,6 +5,7 @@ The tree::
     ScheduleError
       InvalidSchedule       a schedule document breaks a rule of its format
       UnknownCollective     no such collective
+      UnknownPreset         no such preset workload
       NoSchedule            this algorithm cannot serve this topology or request
       TooLarge              an explicit limit on size is passed
       NotExportable         the target format cannot express this schedule
@@ -21,6 +22,7 @@ __all__ = [
     "ScheduleError",
     "TooLarge",
     "UnknownCollective",
+    "UnknownPreset",
 ]
 
 
@@ -46,6 +48,10 @@ class InvalidSchedule(ScheduleError):
 
 class UnknownCollective(ScheduleError):
     """No such collective."""
+
+
+class UnknownPreset(ScheduleError):
+    """No such preset workload."""
 
 
 class NoSchedule(ScheduleError):

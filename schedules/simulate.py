@@ -19,7 +19,7 @@ from schedules.model import (
     StepSchedule,
     TreeSchedule,
 )
-from schedules.verify import route_phases, route_inverse_rate, step_cost, tree_inverse_rate
+from schedules.verify import route_inverse_rate, route_phases, step_cost, tree_inverse_rate
 from schedules.verify.costs import node_capacity
 from synth.topology import NodeId, Topology
 

@@ -32,6 +32,9 @@ FormatDep = Annotated[
 TreesDep = Annotated[
     int | None, Query(ge=1, le=10**6, description="best rate of so many trees per root")
 ]
+OptimumDep = Annotated[
+    Literal["allgather", "all-to-all"], Query(description="the collective whose optimum it is")
+]
 
 
 def _document(description: str) -> dict[str, Any]:
@@ -111,17 +114,19 @@ def read_cost(id: IdDep, context: ContextDep, if_none_match: IfNoneMatchDep = No
 @router.get(
     "/{id}/optimum",
     operation_id="readOptimum",
-    summary="Find the best any allgather could do",
+    summary="Find the best any allgather, or any all-to-all, could do",
     dependencies=[HeavyDep],
     response_model=None,
-    responses={200: _document("optimum/1"), **responses(404, 422, 503)},
+    responses={200: _document("optimum/1, or all-to-all/1"), **responses(404, 422, 503)},
 )
 def read_optimum(
     id: IdDep,
     context: ContextDep,
+    collective: OptimumDep = "allgather",
     trees_per_root: TreesDep = None,
     if_none_match: IfNoneMatchDep = None,
 ) -> Response:
-    """Return ForestColl's optimum, with the cut that proves it."""
-    artefact = costs.optimum(context, TopologySource(id=id), trees_per_root)
+    """Return ForestColl's optimum with the cut that proves it, or that of all-to-all."""
+    source = TopologySource(id=id)
+    artefact = costs.optimum(context, source, trees_per_root, collective=collective)
     return representation(artefact, "json", "application/json", if_none_match, artefact.text)

@@ -4,13 +4,17 @@ from fractions import Fraction
 from typing import Any
 
 from app.schemas import TopologySource
-from app.services import topologies
+from app.services import all_to_all, topologies
 from app.services.context import Context
 from app.store import Artefact, Computed
+from schedules.errors import NoSchedule
 from synth.cost import Cost, Links, lower_bound
 from synth.topology import Topology
 
-__all__ = ["cost_object", "measure", "optimum"]
+__all__ = ["OPTIMA", "cost_object", "measure", "optimum"]
+
+OPTIMA = ("allgather", "all-to-all")
+"""The collectives whose optimum is known."""
 
 
 def measure(context: Context, source: TopologySource, *, field: str = "") -> Artefact:
@@ -49,12 +53,19 @@ def optimum(
     trees_per_root: int | None = None,
     *,
     field: str = "",
+    collective: str = "allgather",
 ) -> Artefact:
     """Return the stored optimum/1 document: ForestColl's optimum with a certificate.
 
     With ``trees_per_root`` it is the best rate of that many trees, and the cut that
-    forbids a better one.
+    forbids a better one.  Of all-to-all it is an all-to-all/1 document.
     """
+    if collective not in OPTIMA:
+        raise NoSchedule("/collective", f"must be one of {', '.join(OPTIMA)}; not {collective!r}")
+    if collective == "all-to-all":
+        if trees_per_root is not None:
+            raise NoSchedule("/trees_per_root", "is for allgather only")
+        return all_to_all.optimum(context, source, field=field)
     loaded = topologies.load(context, source, field=field)
     topology = loaded.topology
     limit = context.settings.max_optimum_nodes

@@ -4,7 +4,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from app.schemas import DesignRequest, FrontierRequest, ScheduleRequest, TopologySource
-from app.services import schedules, topologies
+from app.services import all_to_all, schedules, topologies
 from app.services.context import Context
 from app.services.costs import cost_object
 from app.store import Artefact, Computed
@@ -46,6 +46,9 @@ def frontier(context: Context, request: FrontierRequest) -> Artefact:
             "bounds": cost_object(found.bounds),
             "frontier": [_entry(context, found, point) for point in found.points],
         }
+        if request.all_to_all:
+            for entry in document["frontier"]:
+                entry["all_to_all"] = all_to_all.point(context, entry["topology_id"])
         return Computed.json(document, {"points": len(found.points)})
 
     return context.store.get_or_compute("frontier", asked, compute)

@@ -20,7 +20,7 @@ Integers = NDArray[np.int64]
 
 
 class Ways(NamedTuple):
-    """Arcs leaving[v] .. leaving[v + 1] leave node v; into[entering[v] .. entering[v + 1]] enter."""
+    """Arcs ``leaving[v]`` and following leave node v; ``into[entering[v]]`` and following enter."""
 
     tail: Integers
     head: Integers
