@@ -222,6 +222,53 @@ def verify(
 
 
 @app.command()
+def simulate(
+    schedule: Annotated[Path, typer.Argument(metavar="SCHEDULE", help="schedule/1 file")],
+    topology: Annotated[str, typer.Option(help="topology/1 file, recipe or fabric's name")],
+    size: Annotated[str, typer.Option("--bytes", help="size of the data, such as 64MiB")],
+    alpha_us: Annotated[str, typer.Option(help="latency of one hop, microseconds")] = "10",
+    node_gbps: Annotated[
+        str | None, typer.Option(help="bandwidth of one host, Gbit/s; left out, the topology's")
+    ] = None,
+    link_gbps: Annotated[
+        str | None, typer.Option(help="instead: what one unit of capacity carries, Gbit/s")
+    ] = None,
+    overhead_us: Annotated[
+        str, typer.Option(help="how long a message keeps a link busy beside its bytes")
+    ] = "0",
+    channels: Annotated[
+        int | None, typer.Option(help="links a host sends on at a time; left out, all")
+    ] = None,
+    chunks: Annotated[
+        int | None, typer.Option(help="pieces each message is cut into; left out, the best")
+    ] = None,
+    synchronous: Annotated[
+        bool, typer.Option("--synchronous", help="all wait for the slowest of each step")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Simulate a schedule message by message: its time, and how busy the links are."""
+    import json
+
+    from app.files import read_json
+    from app.printing import PRINTERS
+    from app.schemas import SimulationRequest
+    from app.services import simulations, topologies
+
+    asked = {"bytes": size, "alpha_us": alpha_us, "overhead_us": overhead_us}
+    asked |= _given(node_gbps=node_gbps, link_gbps=link_gbps, channels=channels, chunks=chunks)
+    request = SimulationRequest.model_validate(asked | {"synchronous": synchronous})
+    with opened() as context:
+        loaded = topologies.load(context, source_of(topology, context))
+        document = read_json(schedule, context.settings)
+    found = simulations.of_document(document, loaded.topology, request)
+    if as_json:
+        typer.echo(json.dumps(found, separators=(",", ":")))
+    else:
+        PRINTERS["simulation"](found)
+
+
+@app.command()
 def patch(
     source: Source,
     panels: Annotated[str, typer.Option(help="per-port or single")] = "per-port",

@@ -142,6 +142,25 @@ def _show_all_to_all(document: dict[str, Any]) -> None:
         Console().print(line, soft_wrap=True, highlight=False)
 
 
+def show_simulation(document: dict[str, Any]) -> None:
+    """Print a simulation/1 document."""
+    used, link = document["utilisation"], document["utilisation"]["busiest_link"]
+    console = Console()
+    rows = [
+        ("time", _time(document["seconds"])),
+        ("algbw", f"{document['algbw']} GB/s"),
+        ("chunks", str(document["chunks"])),
+        (
+            "busiest link",
+            f"{link['source']} -> {link['target']}, {used['busiest']:.1%} of the time",
+        ),
+        ("mean link", f"{used['mean']:.1%} of the time"),
+        ("messages", f"{document['messages']}, put on a link {document['events']} times"),
+    ]
+    for name, value in rows:
+        console.print(f"{name:<14}{value}", soft_wrap=True, highlight=False)
+
+
 def _table(*headers: str) -> Table:
     table = Table(box=None, pad_edge=False)
     for index, header in enumerate(headers):
@@ -174,6 +193,7 @@ PRINTERS: Mapping[str, Callable[[dict[str, Any]], None]] = MappingProxyType(
         "frontier": show_frontier,
         "cost": show_cost,
         "optimum": show_optimum,
+        "simulation": show_simulation,
     }
 )
 """Kind of document -> what prints it."""

@@ -28,6 +28,7 @@ __all__ = [
     "FrontierRequest",
     "PatchPlanRequest",
     "ScheduleRequest",
+    "SimulationRequest",
     "TopologySource",
     "parse_bytes",
 ]
@@ -110,6 +111,14 @@ Positive = Annotated[
     AfterValidator(lambda value: Decimal(repr(float(value)))),
     PlainSerializer(_plain_number),
     WithJsonSchema({"type": "number", "minimum": 1e-6, "maximum": 10**9}),
+]
+NotNegative = Annotated[
+    Decimal,
+    BeforeValidator(_decimal),
+    Field(ge=0, le=10**9, allow_inf_nan=False),
+    AfterValidator(lambda value: Decimal(repr(float(value)))),
+    PlainSerializer(_plain_number),
+    WithJsonSchema({"type": "number", "minimum": 0, "maximum": 10**9}),
 ]
 Nodes = Annotated[StrictInt, Field(ge=2, le=10**6, description="number of hosts")]
 Degree = Annotated[StrictInt, Field(ge=1, le=10**4, description="ports of each host")]
@@ -268,6 +277,43 @@ class ScheduleRequest(Request):
     trees_per_root: Annotated[StrictInt, Field(ge=1, le=10**6)] = optional(
         "forestcoll only; left out, the least number that is optimal"
     )
+
+
+class SimulationRequest(Request):
+    """How much data a schedule moves, and how fast the fabric is."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, json_schema_extra={"examples": [{"bytes": "64MiB"}]}
+    )
+
+    bytes: Bytes = Field(
+        description="allgather: size of the result; reduce-scatter, allreduce: of the input"
+    )
+    alpha_us: NotNegative = Field(Decimal(10), description="latency of one hop, microseconds")
+    node_gbps: Positive = optional(
+        "what one host sends at most, all ports together, Gbit/s; left out, the topology's "
+        "own unit, and 100 where that counts links"
+    )
+    link_gbps: Positive = optional("instead: what one unit of capacity carries, Gbit/s")
+    overhead_us: NotNegative = Field(
+        Decimal(0), description="how long a message keeps its link busy beside its bytes"
+    )
+    channels: Annotated[StrictInt, Field(ge=1, le=10**4)] = optional(
+        "how many links a host sends on at a time; left out, on all"
+    )
+    chunks: Annotated[StrictInt, Field(ge=1, le=2**20)] = optional(
+        "into how many pieces each message is cut; left out, 1 for steps, and for trees what "
+        "is best in lock step"
+    )
+    synchronous: StrictBool = Field(
+        False, description="all hosts wait for the slowest message of each step or round"
+    )
+
+    @model_validator(mode="after")
+    def _one_rate(self) -> "SimulationRequest":
+        if self.node_gbps is not None and self.link_gbps is not None:
+            raise ValueError("must have only one of node_gbps and link_gbps")
+        return self
 
 
 class PatchPlanRequest(Request):

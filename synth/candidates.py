@@ -10,6 +10,7 @@ enough to see that most cannot compete.
 """
 
 from collections.abc import Iterable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isqrt
@@ -94,12 +95,16 @@ class Catalogue:
             for family in FAMILIES
             if wanted.families is None or family.name in wanted.families
         ]
+        self._samples: dict[int, Future[tuple[Base, ...]]] = {}
         self._fronts: dict[tuple[int, int, bool], tuple[Candidate, ...]] = {}
         self._balanced: dict[tuple[int, int], Candidate | None] = {}
 
     def asked(self) -> tuple[Candidate, ...]:
         """Return the undominated candidates of the size of the question."""
-        return self.front(self._nodes, self._degree)
+        # Half a second at most sizes: samples are drawn beside each other and the rest.
+        with ThreadPoolExecutor(2) as pool:
+            self._begin_sampling(pool)
+            return self.front(self._nodes, self._degree)
 
     def front(
         self, nodes: int, degree: int, *, parallel: bool | None = None
@@ -170,12 +175,21 @@ class Catalogue:
             for base in self.front(nodes // factor, degree // factor, parallel=parallel):
                 yield DegreeExpansion(factor, base.recipe)
 
+    def _begin_sampling(self, pool: Executor) -> None:
+        """Begin short searches, at the size asked for and one line graph below."""
+        wanted, degree = self._wanted, self._degree
+        if wanted.families is None or "Cayley" in wanted.families:
+            links = Links.BIDIRECTIONAL if wanted.bidirectional else Links.UNIDIRECTIONAL
+            sizes = [self._nodes] if self._nodes % degree else [self._nodes, self._nodes // degree]
+            for nodes in sizes:
+                self._samples[nodes] = pool.submit(sampled, nodes, degree, links)
+        if wanted.bidirectional and degree % 2 == 0:
+            self._one_way._begin_sampling(pool)
+
     def _sampled(self, nodes: int, degree: int) -> Iterator[Recipe]:
-        """Yield what a short search finds, at the size asked for and one line graph below."""
-        near = nodes in (self._nodes, self._nodes // degree) and degree == self._degree
-        if near and (self._wanted.families is None or "Cayley" in self._wanted.families):
-            links = Links.BIDIRECTIONAL if self._wanted.bidirectional else Links.UNIDIRECTIONAL
-            yield from sampled(nodes, degree, links)
+        """Yield what the short searches find."""
+        if degree == self._degree and nodes in self._samples:
+            yield from self._samples[nodes].result()
 
     def _bidirected(self, nodes: int, degree: int) -> Iterator[Recipe]:
         """Yield one-way graphs of half the degree with a partner for every link."""

@@ -4,7 +4,7 @@ import json
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from app.deps import (
     CREATED,
@@ -20,8 +20,8 @@ from app.deps import (
 )
 from app.negotiation import negotiate
 from app.problems import responses
-from app.schemas import ScheduleRequest
-from app.services import schedules
+from app.schemas import ScheduleRequest, SimulationRequest
+from app.services import schedules, simulations
 
 __all__ = ["router"]
 
@@ -110,3 +110,41 @@ def read_schedule(
         if_none_match,
         lambda: schedules.export(context, artefact, form_, dialect),
     )
+
+
+class Utilisation(BaseModel):
+    """For which share of the time links carried data."""
+
+    busiest: float
+    mean: float
+    busiest_link: dict[str, Any]
+
+
+class SimulationDocument(BaseModel):
+    """simulation/1: the time of a schedule, message by message; ``algbw`` in GB/s."""
+
+    schema_: Annotated[str, Field(alias="schema")]
+    schedule_id: str
+    topology: str
+    collective: str
+    request: dict[str, Any]
+    seconds: float
+    exact_seconds: str
+    algbw: float | None
+    chunks: int
+    messages: int
+    events: int
+    utilisation: Utilisation
+
+
+@router.post(
+    "/{id}/simulation",
+    operation_id="simulateSchedule",
+    summary="Simulate a schedule",
+    dependencies=[JsonBody, HeavyDep],
+    response_model=SimulationDocument,
+    responses=responses(400, 404, 413, 415, 422, 503),
+)
+def simulate_schedule(id: IdDep, body: SimulationRequest, context: ContextDep) -> dict[str, Any]:
+    """Return the time of a stored schedule; nothing is stored."""
+    return simulations.of_stored(context, id, body)

@@ -117,13 +117,13 @@ def facts(schedule: Schedule, topology: Topology) -> dict[str, Any]:
 
 
 def _route_facts(schedule: RouteSchedule, topology: Topology) -> dict[str, Any]:
-    from schedules.verify import route_inverse_rate
+    from schedules.verify import route_inverse_rate, route_phases
     from schedules.verify.costs import node_capacity
 
     rate = route_inverse_rate(schedule, topology)
     return {
         "collective": schedule.collective.value,
-        "steps": max((len(route.path) - 1 for route in schedule.routes), default=0),
+        "steps": len(route_phases(schedule, topology)),
         "bandwidth": str(rate * node_capacity(topology) / len(topology.compute_nodes)),
         "inverse_rate": str(rate),
         "units_per_pair": schedule.units_per_pair,

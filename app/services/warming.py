@@ -1,5 +1,7 @@
 """Compiling the kernels ahead of the first question."""
 
+from fractions import Fraction
+
 __all__ = ["warm"]
 
 
@@ -9,6 +11,7 @@ def warm() -> None:
     from schedules.export.schedule_json import pack
     from schedules.forestcoll import optimum
     from schedules.model import Collective
+    from schedules.simulate import Network, simulate
     from schedules.verify import require_valid, step_cost
     from synth.build import build
     from synth.cost import Links
@@ -16,6 +19,7 @@ def warm() -> None:
     from synth.recipe import parse
     from synth.search import frontier
 
+    network = Network(Fraction(0), Fraction(1))
     frontier(12, 4)
     # Sizes that no atlas has: the search for bases, of one way and of two.
     for links in Links:
@@ -25,7 +29,10 @@ def warm() -> None:
         schedule = make(topology, Collective.ALLREDUCE, "bfb")
         require_valid(schedule, topology)
         step_cost(schedule, topology)
+        simulate(schedule, topology, network, size_bytes=1)
         pack(schedule)
     for topology in (build(parse("Kautz(2, 2)")), fabric("dgx-a100-2")):
         optimum(topology)
-        require_valid(make(topology, Collective.ALLREDUCE, "forestcoll"), topology)
+        forest = make(topology, Collective.ALLREDUCE, "forestcoll")
+        require_valid(forest, topology)
+        simulate(forest, topology, network, size_bytes=1)

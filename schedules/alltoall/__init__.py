@@ -40,8 +40,9 @@ class AllToAll:
     Every compute node sends one unit to every other.  ``inverse_rate`` is the time that
     takes with the routing found, in 1 / (bandwidth unit): the largest load of any link
     over its capacity.  ``lower`` is what no routing can undercut.  ``method`` is
-    ``"linear-program"`` or ``"shortest-paths"``; no way has more than ``hops`` hops.  With
-    M bytes in each rank's buffer, M / N for each rank, the time is ``inverse_rate * M / N``.
+    ``"linear-program"`` or ``"shortest-paths"``; no way has more than ``hops`` hops
+    from host to host.  With M bytes in each rank's buffer, M / N for each rank, the time
+    is ``inverse_rate * M / N``.
     """
 
     compute_nodes: int

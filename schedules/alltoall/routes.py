@@ -63,9 +63,9 @@ def routed(topology: Topology, problem: Demand, flows: Integers, unit: int) -> R
 
 
 def most_hops(problem: Demand, flows: Integers, unit: int) -> int:
-    """Return the most hops of a route that `routed` makes of these flows."""
+    """Return the most hops, from host to host, of a route that `routed` makes of these flows."""
     found = _every_path(problem, flows, unit)
-    return max(len(path) - 1 for paths in found for path in paths)
+    return max(int(problem.wants[list(path)].sum()) - 1 for paths in found for path in paths)
 
 
 def _every_path(problem: Demand, flows: Integers, unit: int) -> list[dict[Path, int]]:

@@ -92,7 +92,7 @@ def carry(
 
     It takes shortest ways; at every node, from the farthest back, what goes through is
     shared among the arcs by which shortest ways enter, in equal whole numbers up to one.
-    Return the most hops of any of these ways.  ``memory`` is from `room`.
+    Return the most hops of any of these ways, from host to host.  ``memory`` is from `room`.
 
     No overflow: a node passes on at most N units.
     """
@@ -122,7 +122,7 @@ def carry(
         hops[node] = 0
         for at in range(ways.entering[node], ways.entering[node + 1]):
             if tight(ways, ways.into[at], lengths, distance, order):
-                hops[node] = max(hops[node], hops[ways.tail[ways.into[at]]] + 1)
+                hops[node] = max(hops[node], hops[ways.tail[ways.into[at]]] + wants[node])
         most = max(most, hops[node])
     return most
 

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from schedules.forestcoll.flow import Arcs, arcs_of, scratch_for, shortfall
@@ -157,16 +158,28 @@ def _climb(
 
 def nearby_order(arcs: Arcs, terminals: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the terminals in breadth-first order, so that each is near earlier ones."""
-    rank = np.full(len(arcs.start) - 1, -1, np.int64)
-    queue = [int(terminals[0])]
-    rank[queue[0]] = 0
-    for node in queue:
-        for move in arcs.moves[arcs.start[node] : arcs.start[node + 1]].tolist():
-            other = int(arcs.head[move >> 1] if move & 1 else arcs.tail[move >> 1])
-            if rank[other] < 0:
-                rank[other] = len(queue)
-                queue.append(other)
-    return terminals[np.argsort(rank[terminals], kind="stable")]
+    return terminals[np.argsort(_turns(arcs, terminals[0])[terminals], kind="stable")]
+
+
+@njit(cache=True, nogil=True)
+def _turns(arcs, first):
+    """Return places in breadth-first order, arcs taken both ways; -1 if out of reach."""
+    nodes = len(arcs.start) - 1
+    turn = np.full(nodes, -1, np.int64)
+    queue = np.empty(nodes, np.int64)
+    queue[0], turn[first], known = first, 0, 1
+    for done in range(nodes):
+        if done == known:
+            break
+        node = queue[done]
+        for place in range(arcs.start[node], arcs.start[node + 1]):
+            move = arcs.moves[place]
+            other = arcs.head[move >> 1] if move & 1 else arcs.tail[move >> 1]
+            if turn[other] < 0:
+                turn[other] = known
+                queue[known] = other
+                known += 1
+    return turn
 
 
 def _first_cut(network: Network) -> tuple[NDArray[np.bool_], Fraction]:

@@ -60,6 +60,8 @@ class Routes:
         cut into few pieces.  What is drawn is used up.
         """
         served = [self._serve(pair, amount) for pair in pairs]
+        if max(map(len, served)) == 1:
+            return [(amount, [bundle[0][0] for bundle in served])]
         trees: list[tuple[int, list[Path]]] = []
         while amount:
             share = min(bundle[-1][1] for bundle in served)
@@ -74,6 +76,11 @@ class Routes:
     def _serve(self, pair: Pair, amount: int) -> Bundle:
         """Take ``amount``: the tightest path that has room for it, else the widest first."""
         bundle, taken = self.bundles[pair], []
+        if len(bundle) == 1 and bundle[0][1] > amount:
+            # Nearly always so, and worth the words: trees have as many edges as nodes.
+            path, room = bundle[0]
+            bundle[0] = (path, room - amount)
+            return [(path, amount)]
         while amount:
             fitting = [
                 (room, len(path), i) for i, (path, room) in enumerate(bundle) if room >= amount

@@ -3,6 +3,7 @@
 from collections.abc import Container
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from schedules.forestcoll.packing import scattered
@@ -56,7 +57,8 @@ def even_shares(
         allowed &= ~linked
     shares = _equal_shares(room_in, room_out, allowed, portion)
     reach = linked.astype(np.int64) + np.eye(len(nodes), dtype=np.int64)
-    _hand_out(shares, room_in, room_out, allowed, reach, portion)
+    turn = np.argsort(scattered(len(nodes)))
+    _hand_out(shares, room_in, room_out, allowed, reach, turn, portion)
     places = zip(*np.nonzero(shares), strict=True)
     return {(nodes[u], nodes[t]): int(shares[u, t]) for u, t in places}
 
@@ -86,30 +88,29 @@ def _equal_shares(
         room_out -= share * columns
 
 
-def _hand_out(
-    shares: NDArray[np.int64],
-    room_in: NDArray[np.int64],
-    room_out: NDArray[np.int64],
-    allowed: NDArray[np.bool_],
-    reach: NDArray[np.int64],
-    portion: int,
-) -> None:
-    """Hand out the rest in rounds of a portion per source; uses up the rooms."""
+@njit(cache=True, nogil=True)
+def _hand_out(shares, room_in, room_out, allowed, reach, turn, portion):
+    """Hand out the rest in rounds of a portion per source; uses up the rooms.
+
+    ``turn`` orders the distances from a source to targets that are covered alike.
+    """
     count = len(room_in)
-    turn = np.argsort(scattered(count)) if count else np.zeros(0, np.int64)
-    covered = np.zeros(allowed.shape, np.int64)
-    sources = [u for u in range(count) if room_in[u]]
-    while sources:
-        for u in list(sources):
-            open_to = np.flatnonzero(allowed[u] & (room_out > 0))
-            if not len(open_to) or not room_in[u]:
-                sources.remove(u)
+    covered = np.zeros((count, count), np.int64)
+    waiting = room_in > 0
+    while waiting.any():
+        for u in range(count):
+            if not waiting[u]:
                 continue
-            # Least covered first; among equals the distances of the scattered order.
-            worth = covered[u, open_to] * count + turn[(open_to - u) % count]
-            t = open_to[np.argmin(worth)]
-            amount = min(portion, room_in[u], room_out[t])
-            shares[u, t] += amount
+            chosen, least = -1, np.int64(0)
+            for t in range(count):
+                worth = covered[u, t] * count + turn[(t - u) % count]
+                if allowed[u, t] and room_out[t] and (chosen < 0 or worth < least):
+                    chosen, least = t, worth
+            if chosen < 0 or not room_in[u]:
+                waiting[u] = False
+                continue
+            amount = min(portion, room_in[u], room_out[chosen])
+            shares[u, chosen] += amount
             room_in[u] -= amount
-            room_out[t] -= amount
-            covered[u] += reach[t]
+            room_out[chosen] -= amount
+            covered[u] += reach[chosen]

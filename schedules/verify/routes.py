@@ -84,10 +84,11 @@ def route_inverse_rate(schedule: RouteSchedule, topology: Topology) -> Fraction:
 
 
 def route_phases(schedule: RouteSchedule, topology: Topology) -> tuple[Fraction, ...]:
-    """Return, for k = 1, 2, ..., the time of the k-th hops of all routes at once.
+    """Return, for k = 1, 2, ..., the time of the k-th messages of all routes at once.
 
-    Run one after the other the phases are a schedule in steps: nothing is sent on before
-    it has arrived.  Units and errors as in `route_inverse_rate`.
+    A message goes from rank to rank, through switches without a stop.  Run one after the
+    other the phases are a schedule in steps: nothing is sent on before it has arrived.
+    Units and errors as in `route_inverse_rate`.
 
     >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
     >>> turns = [(0, 1), (1, 2), (2, 0), (0, 1, 2), (1, 2, 0), (2, 0, 1)]
@@ -98,10 +99,12 @@ def route_phases(schedule: RouteSchedule, topology: Topology) -> tuple[Fraction,
     """
     loads: list[dict[Hop, int]] = []
     for route in schedule.routes:
-        for place, hop in enumerate(pairwise(route.path)):
+        place = 0
+        for hop in pairwise(route.path):
             if place == len(loads):
                 loads.append(defaultdict(int))
             loads[place][hop] += route.weight
+            place += hop[1] not in topology.switches
     return tuple(_slowest(load, schedule, topology) for load in loads)
 
 

@@ -19,7 +19,7 @@ from schedules.errors import InvalidSchedule, NoSchedule, NotExportable, TooLarg
 from schedules.export.msccl_xml import render
 from schedules.export.schedule_json import from_document, pack, to_document, unpack, write
 from schedules.model import Collective, Route, RouteSchedule, SequenceSchedule
-from schedules.simulate import estimate
+from schedules.simulate import Network, estimate, simulate
 from schedules.verify import require_valid, route_inverse_rate, route_phases, violations
 from synth.build import build
 from synth.errors import Unreachable
@@ -300,3 +300,19 @@ def test_every_phase_loads_what_its_hops_carry():
         heaviest = max(load for (at, _), load in loads.items() if at == place)
         assert phase == Fraction(heaviest, schedule.units_per_pair)
     assert sum(phases) >= route_inverse_rate(schedule, topology)
+
+
+@pytest.mark.parametrize("topology", [SQUARE, BOXES, build(parse("Kautz(2, 2)"))], ids=str)
+@pytest.mark.parametrize("size", [7, 5000])
+def test_routes_simulated_take_no_longer_than_estimated(topology, size):
+    schedule = make(topology, "all-to-all", "mcf")
+    rates = {"alpha_seconds": 1.0, "unit_bytes_per_second": 2.0}
+    network = Network(Fraction(1), Fraction(2))
+    whole = estimate(schedule, topology, size_bytes=size, pipeline_chunks=1, **rates)
+    locked = simulate(schedule, topology, network, size_bytes=size, chunks=1, synchronous=True)
+    if not topology.switches:
+        assert whole.seconds == pytest.approx(float(locked.seconds))
+    free = simulate(schedule, topology, network, size_bytes=size)
+    wire = route_inverse_rate(schedule, topology) * size / len(topology.compute_nodes) / 2
+    assert wire < free.seconds
+    assert free.seconds <= locked.seconds

@@ -1,0 +1,100 @@
+"""Simulations: the time of a schedule on a fabric of given speed. Computed, not stored."""
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from app.schemas import SimulationRequest, TopologySource
+from app.services import topologies
+from app.services.context import Context
+from app.services.costs import rounded
+from synth.topology import Topology
+
+if TYPE_CHECKING:
+    from schedules.model import Schedule
+    from schedules.simulate import Network
+
+__all__ = ["of_document", "of_stored"]
+
+UNITS = {"GB/s": Fraction(10**9), "Gbit/s": Fraction(10**9, 8)}
+"""What the units of capacity that fabrics are given in carry, in bytes/s."""
+
+DEFAULT_NODE_GBPS = 100
+
+
+def of_stored(context: Context, identity: str, request: SimulationRequest) -> dict[str, Any]:
+    """Return the simulation/1 document of a stored schedule."""
+    from schedules.export.schedule_json import unpack
+
+    artefact = context.read("schedule", identity)
+    source = TopologySource(id=artefact.summary["topology_id"])
+    loaded = topologies.load(context, source)
+    found = _simulate(unpack(artefact.content), loaded.topology, request)
+    return found | {"schedule_id": identity}
+
+
+def of_document(document: Any, topology: Topology, request: SimulationRequest) -> dict[str, Any]:
+    """Return the simulation/1 document of a schedule/1 document.
+
+    Raises
+    ------
+    InvalidSchedule
+        The schedule is not valid on the topology: the first violations are named.
+    """
+    from schedules.export.schedule_json import from_document
+    from schedules.verify import require_valid
+
+    schedule = from_document(document, topology)
+    require_valid(schedule, topology)
+    return _simulate(schedule, topology, request)
+
+
+def _simulate(
+    schedule: "Schedule", topology: Topology, request: SimulationRequest
+) -> dict[str, Any]:
+    from schedules.simulate import simulate
+
+    found = simulate(
+        schedule,
+        topology,
+        _network(topology, request),
+        size_bytes=request.bytes,
+        chunks=request.chunks,
+        synchronous=request.synchronous,
+    )
+    busiest = max(range(topology.link_count), key=found.busy_seconds.__getitem__)
+    link = topology.links[busiest]
+    return {
+        "schema": "simulation/1",
+        "request": request.canonical(),
+        "topology": topology.digest,
+        "collective": schedule.collective.value,
+        "seconds": float(found.seconds),
+        "exact_seconds": str(found.seconds),
+        "algbw": rounded(request.bytes / found.seconds / 10**9) if found.seconds else None,
+        "chunks": found.chunks,
+        "messages": found.messages,
+        "events": found.events,
+        "utilisation": {
+            "busiest": float(found.busiest),
+            "mean": float(found.mean),
+            "busiest_link": {"index": busiest, "source": link.source, "target": link.target},
+        },
+    }
+
+
+def _network(topology: Topology, request: SimulationRequest) -> "Network":
+    from schedules.simulate import Network
+    from schedules.verify.costs import node_capacity
+
+    rate = UNITS.get(topology.bandwidth_unit)
+    if request.link_gbps is not None:
+        rate = Fraction(request.link_gbps) * 10**9 / 8
+    elif request.node_gbps is not None or rate is None:
+        node = Fraction(request.node_gbps or DEFAULT_NODE_GBPS)
+        rate = node * 10**9 / 8 / node_capacity(topology)
+    return Network(
+        Fraction(request.alpha_us) / 10**6,
+        rate,
+        Fraction(request.overhead_us) / 10**6,
+        request.channels,
+    )

@@ -1,0 +1,26 @@
+"""How long a schedule takes in the alpha-beta model: closed forms and a simulation.
+
+`estimate` gives closed forms in floats, `lockstep` the closed form of trees exactly.
+`simulate` sends every message over every link, on an exact integer clock, and so also
+knows what happens when nobody waits for the slowest link of a step.
+"""
+
+from schedules.simulate.clock import Network
+from schedules.simulate.engine import best_chunks, simulate
+from schedules.simulate.estimates import MAX_PIPELINE_CHUNKS, Estimate, estimate, tree_depth
+from schedules.simulate.lockstep import Lockstep, lockstep
+from schedules.simulate.running import MAX_MESSAGES, Simulation
+
+__all__ = [
+    "MAX_MESSAGES",
+    "MAX_PIPELINE_CHUNKS",
+    "Estimate",
+    "Lockstep",
+    "Network",
+    "Simulation",
+    "best_chunks",
+    "estimate",
+    "lockstep",
+    "simulate",
+    "tree_depth",
+]

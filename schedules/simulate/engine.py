@@ -1,0 +1,162 @@
+"""Simulating a schedule: every message over every link, on an exact clock."""
+
+from fractions import Fraction
+
+from schedules.errors import NoSchedule
+from schedules.model import RouteSchedule, Schedule, SequenceSchedule, StepSchedule, TreeSchedule
+from schedules.simulate.chains import chains
+from schedules.simulate.clock import Network
+from schedules.simulate.lockstep import lockstep
+from schedules.simulate.messages import messages_of
+from schedules.simulate.running import MAX_MESSAGES, Simulation, run
+from synth.topology import Topology
+
+__all__ = ["best_chunks", "simulate"]
+
+
+def simulate(
+    schedule: Schedule,
+    topology: Topology,
+    network: Network,
+    *,
+    size_bytes: int,
+    chunks: int | None = None,
+    synchronous: bool = False,
+) -> Simulation:
+    """Return the time of a valid schedule, message by message.
+
+    A message of n bytes keeps a link of c bytes/s busy for ``overhead + n / c`` and is at
+    its receiver ``alpha`` later.  Every link sends its messages one after another in
+    program order: those of a step schedule as listed; those of trees by round, where
+    piece p of an edge at depth v is in round v + p, then by depth, so that all trees
+    share a link evenly; those of routes in the same way.  A message waits for its turn
+    and for the data it carries.
+
+    Parameters
+    ----------
+    size_bytes : int
+        M, the output of an allgather, the input of a reduce-scatter, the buffer of an
+        allreduce, what a rank has for all ranks together in an all-to-all.
+    chunks : int, optional
+        Into how many pieces every message is cut.  Left out: 1 for steps; for trees what
+        is best in lock step.
+    synchronous : bool
+        All wait for the slowest message of a step, or of a round of trees.
+
+    Raises
+    ------
+    InvalidSchedule
+        A send or an edge runs over no link, or edges do not follow one another.
+    NoSchedule
+        A number is out of its range, or the steps of a synchronous schedule are cut.
+    TooLarge
+        More than `MAX_MESSAGES` pieces, or no clock of 62 bits is exact.
+
+    Notes
+    -----
+    *Synchronous steps* take exactly ``steps * alpha + bandwidth * M / B``, *synchronous
+    trees* without switches exactly what `lockstep` says.
+
+    *Never slower.*  Without switches each time is a maximum of sums of earlier ones, with
+    the same order on each link in both modes.  A synchronous run satisfies the same
+    inequalities (what a message needs came in an earlier round), so by induction in
+    program order no message begins later when nobody waits for the others.
+
+    *Never faster* than the busiest link, nor than ``alpha`` times the longest chain of
+    messages.  Behind switches pieces go as they come, and neither mode bounds the other.
+
+    O(pieces + needs) without switches, O(pieces log pieces) with them.
+
+    Examples
+    --------
+    >>> from schedules.model import Collective, Tree
+    >>> chain = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
+    >>> trees = tuple(Tree(i, 1, ((i, (i + 1) % 3), ((i + 1) % 3, (i + 2) % 3))) for i in range(3))
+    >>> gather = TreeSchedule(Collective.ALLGATHER, chain.digest, (0, 1, 2), 1, trees)
+    >>> slow = Network(1, 1)
+    >>> [simulate(gather, chain, slow, size_bytes=30, chunks=p).seconds for p in (1, 2)]
+    [Fraction(22, 1), Fraction(21, 1)]
+    """
+    if size_bytes < 0:
+        raise NoSchedule("/size_bytes", "must not be negative")
+    if chunks is not None and chunks < 1:
+        raise NoSchedule("/chunks", "must be at least 1")
+    if isinstance(schedule, RouteSchedule):
+        schedule = chains(schedule, topology.switches)
+    parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
+    done = [_simulate(part, topology, network, size_bytes, chunks, synchronous) for part in parts]
+    busy = [Fraction(0)] * topology.link_count
+    for one in done:
+        busy = [before + more for before, more in zip(busy, one.busy_seconds, strict=True)]
+    return Simulation(
+        sum((one.seconds for one in done), Fraction(0)),
+        max((one.chunks for one in done), default=1),
+        sum(one.messages for one in done),
+        sum(one.events for one in done),
+        tuple(busy),
+    )
+
+
+def _simulate(
+    part: StepSchedule | TreeSchedule,
+    topology: Topology,
+    network: Network,
+    size_bytes: int,
+    chunks: int | None,
+    synchronous: bool,
+) -> Simulation:
+    messages = messages_of(part, topology)
+    if chunks is None:
+        chunks = 1
+        if isinstance(part, TreeSchedule):
+            chunks = lockstep(part, topology, network, size_bytes=size_bytes).best_chunks()
+            most = MAX_MESSAGES // max(1, len(messages.units))
+            chunks = max(1, min(chunks, most))
+    elif synchronous and chunks > 1 and isinstance(part, StepSchedule):
+        raise NoSchedule("/chunks", "must be 1 for synchronous steps")
+    return run(messages, network, size_bytes, chunks, synchronous)
+
+
+def best_chunks(
+    schedule: TreeSchedule,
+    topology: Topology,
+    network: Network,
+    *,
+    size_bytes: int,
+    most: int = 1024,
+) -> tuple[int, Fraction]:
+    """Search the number of pieces of least simulated time; return it and that time.
+
+    Powers of two up to ``most``, then all between the neighbours of the best by halving.
+    The time need not be convex in the number of pieces, so this is the best that was
+    found.  Without overhead more pieces are hardly ever slower.
+
+    Raises
+    ------
+    NoSchedule
+        ``most`` is not positive.
+    TooLarge
+        See `simulate`.
+    """
+    if most < 1:
+        raise NoSchedule("/most", "must be at least 1")
+    messages = messages_of(schedule, topology)
+    most = max(1, min(most, MAX_MESSAGES // max(1, len(messages.units))))
+    known: dict[int, Fraction] = {}
+
+    def time(chunks: int) -> Fraction:
+        if chunks not in known:
+            known[chunks] = run(messages, network, size_bytes, chunks, False).seconds
+        return known[chunks]
+
+    grid = sorted({*(1 << power for power in range(most.bit_length())), most})
+    best = min(grid, key=time)
+    gap = max(1, best // 4)
+    while True:
+        near = [c for c in (best - gap, best + gap) if 1 <= c <= most]
+        better = min([best, *near], key=lambda chunks: (time(chunks), chunks))
+        if better == best and gap == 1:
+            return best, time(best)
+        if better == best:
+            gap = (gap + 1) // 2
+        best = better

@@ -1,0 +1,236 @@
+"""A schedule as messages: over which links each goes, and which it must wait for.
+
+Messages are kept in *program order*: by level, which is the step of a send or the
+depth of an edge, then as listed in the schedule.  A reduce-scatter by trees starts at
+the deepest edges, so there levels count down to the root.
+"""
+
+from collections import defaultdict
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from schedules.errors import InvalidSchedule, TooLarge
+from schedules.model import Collective, StepSchedule, TreeSchedule
+from schedules.verify.steps import flat_sends, sends_off_links
+from synth.topology import Capacity, NodeId, Topology
+
+__all__ = ["MAX_COMPARISONS", "Messages", "messages_of"]
+
+MAX_COMPARISONS = 1 << 33
+"""How many pairs of sends are compared at most to find out what waits for what."""
+
+Ints = NDArray[np.int64]
+
+
+class Messages(NamedTuple):
+    """Messages in program order.
+
+    The hops of message m are ``hops[hop_start[m]:hop_start[m + 1]]``, indices of links;
+    what it waits for is ``needs[need_start[m]:need_start[m + 1]]``, indices of messages.
+    Level v consists of messages ``starts[v]`` to ``starts[v + 1] - 1``.
+    """
+
+    units: list[int]
+    """Data of each message, in units of ``unit`` times M."""
+    unit: Fraction
+    hop_start: Ints
+    hops: Ints
+    starts: Ints
+    need_start: Ints
+    needs: Ints
+    first_chunk: Ints
+    """First chunk within the shard; pieces of it matter where sends overlap in part."""
+    chunk_count: Ints
+    """Number of chunks."""
+    capacities: tuple[Capacity, ...]
+    """By link.  Trees do not choose between parallel links: these are one link here."""
+    sources: Ints
+    """By link, the position of the node it leaves."""
+    link_of: Ints
+    """By link of the topology, its index here."""
+    staggered: bool
+    """Whether the pieces of a message may follow each other through the levels."""
+
+
+def messages_of(schedule: StepSchedule | TreeSchedule, topology: Topology) -> Messages:
+    """Return the messages of one part of a schedule.
+
+    Raises
+    ------
+    InvalidSchedule
+        A send or an edge runs over no link, or edges do not follow one another.
+    TooLarge
+        More than `MAX_COMPARISONS` pairs of sends would have to be compared.
+
+    Notes
+    -----
+    A send waits for every earlier one that brought its source a part of the same
+    chunks.  An edge away from the root waits for the edge before it; one towards the
+    root for all that end where it begins.
+    """
+    if isinstance(schedule, StepSchedule):
+        return _of_steps(schedule, topology)
+    return _of_trees(schedule, topology)
+
+
+def _of_steps(schedule: StepSchedule, topology: Topology) -> Messages:
+    if schedule.chunks_per_shard < 1:
+        raise InvalidSchedule("/chunks_per_shard", "must be at least 1")
+    sends, starts = flat_sends(schedule)
+    unjoined, unchosen, links = sends_off_links(topology, sends)
+    if (unjoined | unchosen).any():
+        raise InvalidSchedule("/steps", "every send must run over an existing link")
+    columns = [
+        np.ascontiguousarray(sends[name], np.int64)
+        for name in ("source", "target", "shard", "first", "count")
+    ]
+    source, target, shard, first, count = columns
+    steps = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    order = np.argsort(shard, kind="stable")
+    arguments = (order, source, target, shard, first, count, steps, len(schedule.ranks))
+    need_start = np.zeros(len(sends) + 1, np.int64)
+    if _find_needs(*arguments, need_start, np.zeros(0, np.int64), False) > MAX_COMPARISONS:
+        raise TooLarge("/steps", f"more than {MAX_COMPARISONS} pairs of sends to compare")
+    np.cumsum(need_start, out=need_start)
+    needs = np.zeros(int(need_start[-1]), np.int64)
+    _find_needs(*arguments, need_start, needs, True)
+    return Messages(
+        count.tolist(),
+        Fraction(1, schedule.chunks_per_shard * len(schedule.ranks)),
+        np.arange(len(sends) + 1, dtype=np.int64),
+        links,
+        starts,
+        need_start,
+        needs,
+        first,
+        count,
+        topology.capacities,
+        topology.sources.astype(np.int64),
+        np.arange(topology.link_count),
+        False,
+    )
+
+
+@njit(cache=True, nogil=True)
+def _find_needs(
+    order, source, target, shard, first, count, steps, ranks, need_start, needs, fill
+):  # pragma: no cover
+    """Count what each send needs into need_start[send + 1], or fill ``needs``.
+
+    Arrivals of one shard at a rank form a linked list, newest first.
+    """
+    head = np.full(ranks, -1, np.int64)
+    before = np.full(len(order), -1, np.int64)
+    compared = 0
+    begin = 0
+    for at in range(len(order)):
+        if shard[order[at]] != shard[order[begin]]:
+            for done in range(begin, at):
+                head[target[order[done]]] = -1
+            begin = at
+        send = order[at]
+        found = need_start[send] if fill else 0
+        other = head[source[send]]
+        while other >= 0:
+            compared += 1
+            if (
+                steps[other] < steps[send]
+                and first[other] < first[send] + count[send]
+                and first[send] < first[other] + count[other]
+            ):
+                if fill:
+                    needs[found] = other
+                found += 1
+            other = before[other]
+        if not fill:
+            need_start[send + 1] = found
+        if compared > MAX_COMPARISONS:
+            return compared
+        before[send] = head[target[send]]
+        head[target[send]] = send
+    return compared
+
+
+class _Edges(NamedTuple):
+    """Edges of all trees in the order of the schedule."""
+
+    levels: list[int]
+    weights: list[int]
+    paths: list[tuple[NodeId, ...]]
+    needs: list[tuple[int, ...]]
+
+
+def _of_trees(schedule: TreeSchedule, topology: Topology) -> Messages:
+    if schedule.trees_per_root < 1:
+        raise InvalidSchedule("/trees_per_root", "must be at least 1")
+    capacity: dict[tuple[NodeId, NodeId], Capacity] = defaultdict(int)
+    for link in topology.links:
+        capacity[link.source, link.target] += link.capacity
+    index = {pair: at for at, pair in enumerate(capacity)}
+    edges = _edges(schedule)
+    order = np.argsort(np.array(edges.levels, np.int64), kind="stable").tolist()
+    place = {edge: message for message, edge in enumerate(order)}
+    depth = max(edges.levels, default=-1) + 1
+    return Messages(
+        [edges.weights[edge] for edge in order],
+        Fraction(1, schedule.trees_per_root * len(schedule.ranks)),
+        _starts(len(edges.paths[edge]) - 1 for edge in order),
+        np.array(
+            [_link(index, hop) for edge in order for hop in pairwise(edges.paths[edge])], np.int64
+        ),
+        _starts(np.bincount(np.array(edges.levels, np.int64), minlength=depth).tolist()),
+        _starts(len(edges.needs[edge]) for edge in order),
+        np.array([place[need] for edge in order for need in edges.needs[edge]], np.int64),
+        np.zeros(len(order), np.int64),
+        np.ones(len(order), np.int64),
+        tuple(capacity.values()),
+        np.array([topology.position[source] for source, _ in capacity], np.int64),
+        np.array([index[link.source, link.target] for link in topology.links], np.int64),
+        True,
+    )
+
+
+def _edges(schedule: TreeSchedule) -> _Edges:
+    outward = schedule.collective is Collective.ALLGATHER
+    depths: list[int] = []
+    weights: list[int] = []
+    paths: list[tuple[NodeId, ...]] = []
+    needs: list[tuple[int, ...]] = []
+    for number, tree in enumerate(schedule.trees):
+        reached: dict[NodeId, tuple[int, int]] = {tree.root: (0, -1)}
+        above: dict[int, list[int]] = defaultdict(list)
+        begin = len(paths)
+        for edge in tree.edges:
+            near, far = (edge[0], edge[-1]) if outward else (edge[-1], edge[0])
+            if near not in reached or far in reached:
+                raise InvalidSchedule(f"/trees/{number}", "edges must follow one another")
+            depth, parent = reached[near]
+            reached[far] = (depth + 1, len(paths))
+            above[parent].append(len(paths))
+            depths.append(depth)
+            weights.append(tree.weight)
+            paths.append(edge)
+            needs.append((parent,) if parent >= 0 else ())
+        if not outward:
+            needs[begin:] = [tuple(above[edge]) for edge in range(begin, len(paths))]
+    deepest = max(depths, default=0)
+    levels = depths if outward else [deepest - depth for depth in depths]
+    return _Edges(levels, weights, paths, needs)
+
+
+def _link(index: dict[tuple[NodeId, NodeId], int], hop: tuple[NodeId, NodeId]) -> int:
+    if hop not in index:
+        raise InvalidSchedule("/trees", "every edge must run over existing links")
+    return index[hop]
+
+
+def _starts(counts: Any) -> Ints:
+    sizes = np.fromiter(counts, np.int64)
+    starts = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=starts[1:])
+    return starts

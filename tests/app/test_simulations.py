@@ -1,0 +1,110 @@
+import json
+from fractions import Fraction
+
+import pytest
+
+from app.schemas import SimulationRequest
+from app.services import simulations
+from schedules.baselines import Workload, seconds
+from schedules.model import Collective
+from synth.build import build
+from synth.recipe import parse
+
+
+@pytest.fixture
+def schedule(client):
+    asked = {"topology": {"recipe": "Torus(3, 4)"}, "collective": "allreduce"}
+    return client.post("/v1/schedules", json=asked).json()
+
+
+def simulated(client, schedule, **request):
+    return client.post(f"/v1/schedules/{schedule['id']}/simulation", json=request)
+
+
+def test_a_synchronous_simulation_takes_what_the_cost_model_says(client, schedule):
+    found = simulated(client, schedule, bytes="1MiB", synchronous=True)
+    assert found.status_code == 200
+    work = Workload(Collective.ALLREDUCE, 2**20, Fraction(100 * 10**9, 8), Fraction(10, 10**6))
+    exact = seconds(schedule["steps"], Fraction(schedule["bandwidth"]), work)
+    document = found.json()
+    assert document["schema"] == "simulation/1"
+    assert Fraction(document["exact_seconds"]) == exact
+    assert document["seconds"] == float(exact)
+    assert document["schedule_id"] == schedule["id"]
+    assert 0 < document["utilisation"]["mean"] <= document["utilisation"]["busiest"] <= 1
+    assert simulated(client, schedule, bytes="1MiB").json()["seconds"] <= document["seconds"]
+
+
+def test_the_command_says_what_the_service_says(client, schedule, topoloom, tmp_path):
+    file = tmp_path / "schedule.json"
+    file.write_text(client.get(f"/v1/schedules/{schedule['id']}").text)
+    flags = ["--bytes", "1MB", "--alpha-us", "0.5", "--node-gbps", "400", "--overhead-us", "0.1"]
+    flags += ["--channels", "2", "--chunks", "3"]
+    shown = topoloom("simulate", str(file), "--topology", "Torus(3, 4)", *flags, "--json")
+    assert (shown.code, shown.err) == (0, "")
+    asked = {"bytes": "1MB", "alpha_us": 0.5, "node_gbps": 400, "overhead_us": 0.1}
+    answer = simulated(client, schedule, **asked, channels=2, chunks=3).json()
+    assert answer.pop("schedule_id") == schedule["id"]
+    assert json.loads(shown.out) == answer
+    table = topoloom("simulate", str(file), "--topology", "Torus(3, 4)", *flags)
+    assert f"{answer['algbw']} GB/s" in table.out
+
+
+@pytest.mark.parametrize(
+    ("request_", "pointer"),
+    [
+        ({}, "/bytes"),
+        ({"bytes": 0}, "/bytes"),
+        ({"bytes": 1, "alpha_us": -1}, "/alpha_us"),
+        ({"bytes": 1, "node_gbps": 0}, "/node_gbps"),
+        ({"bytes": 1, "node_gbps": 1, "link_gbps": 1}, ""),
+        ({"bytes": 1, "channels": 0}, "/channels"),
+        ({"bytes": 1, "chunks": True}, "/chunks"),
+        ({"bytes": 1, "chunks": 2, "synchronous": True}, "/chunks"),
+        ({"bytes": 1, "chunks": 2**20}, "/chunks"),
+        ({"bytes": 1, "colour": "red"}, "/colour"),
+    ],
+    ids=str,
+)
+def test_a_bad_simulation_is_refused_with_its_place(client, schedule, request_, pointer):
+    answer = simulated(client, schedule, **request_)
+    assert answer.status_code == 422
+    assert pointer in [error["pointer"] for error in answer.json()["errors"]]
+
+
+def test_a_schedule_that_is_not_stored_cannot_be_simulated(client):
+    answer = client.post(f"/v1/schedules/{'0' * 64}/simulation", json={"bytes": 1})
+    assert answer.status_code == 404
+
+
+def test_an_invalid_schedule_is_not_simulated(topoloom, tmp_path):
+    document = json.loads(topoloom("schedule", "UniRing(4)", "--collective", "allgather").out)
+    document["steps"][0][0]["target"] = 2
+    file = tmp_path / "bad.json"
+    file.write_text(json.dumps(document))
+    refused = topoloom("simulate", str(file), "--topology", "UniRing(4)", "--bytes", "1KB")
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err.startswith("topoloom: /steps/0/0: ")
+
+
+@pytest.mark.parametrize(
+    ("request_", "rate"),
+    [
+        ({}, Fraction(10**9)),
+        ({"link_gbps": 16}, Fraction(2 * 10**9)),
+        # 325 GB/s enter and leave every GPU of this fabric.
+        ({"node_gbps": 2600}, Fraction(10**9)),
+    ],
+    ids=str,
+)
+def test_rates_are_those_of_the_fabric_unless_they_are_given(request_, rate):
+    from synth.fabrics import fabric
+
+    asked = SimulationRequest.model_validate({"bytes": 1} | request_)
+    assert simulations._network(fabric("dgx-a100-2"), asked).unit_bytes_per_second == rate
+
+
+def test_links_that_only_count_carry_an_equal_part_of_a_host():
+    asked = SimulationRequest.model_validate({"bytes": 1})
+    torus = build(parse("Torus(3, 4)"))
+    assert simulations._network(torus, asked).unit_bytes_per_second == Fraction(25 * 10**9, 8)
