@@ -4,6 +4,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 export NUMBA_NUM_THREADS ?= 2
+# What the tests run schedules with. A build without CUDA: the other one brings gigabytes
+# that are not used. Where no such build is offered these tests are skipped;
+# `make test TORCH=torch` takes what there is.
+TORCH ?= torch==2.13.0+cpu
 
 .PHONY: help run serve test test-fast lint bench atlas clean
 
@@ -22,6 +26,8 @@ help:
 
 .venv/installed-test: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,lint,plots]'
+	$(BIN)/python -c "import torch" 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check '$(TORCH)' \
+	  || echo "$(TORCH) is not offered here: tests that run schedules are skipped"
 	@touch $@
 
 .venv/installed-plots: .venv/installed

@@ -4,6 +4,7 @@ Exit codes: 0 done, 1 the answer is "no", 2 bad input, said in one line on stder
 Documents go to stdout and nothing else does when ``--json`` is given.
 """
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli_io import opened, show, source_of, write
+from app.cli_io import described, listed, opened, show, source_of, write
 from app.complaints import explained
 
 __all__ = ["app", "main"]
@@ -40,6 +41,10 @@ Families = Annotated[
 ]
 MaxSteps = Annotated[int | None, typer.Option(help="only topologies of at most so many steps")]
 AsJson = Annotated[bool, typer.Option("--json", help="print the JSON document")]
+MaxGap = Annotated[
+    str | None,
+    typer.Option(help="fewest trees that take at most so much longer than the optimum: 1/100"),
+]
 Out = Annotated[Path | None, typer.Option(help="file to write; .gz is compressed")]
 Source = Annotated[
     str,
@@ -48,7 +53,30 @@ Source = Annotated[
         help="topology/1 file (.json, .json.gz), recipe, fabric's name, or id of a stored topology",
     ),
 ]
-Collective = Annotated[str, typer.Option(help="allgather, reduce-scatter, allreduce or all-to-all")]
+Collective = Annotated[
+    str | None, typer.Option(help="allgather, reduce-scatter, allreduce or all-to-all")
+]
+AnyCollective = Annotated[
+    str,
+    typer.Option(help="allgather, reduce-scatter, allreduce, broadcast, reduce or all-to-all"),
+]
+Root = Annotated[
+    str | None, typer.Option(help="broadcast, reduce: node where the data begins or ends")
+]
+Shards = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE_OR_LIST",
+        help="relative sizes of the shards: a=3,b=1 or a JSON file; 0 for the others",
+    ),
+]
+Participants = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE_OR_LIST",
+        help="compute nodes that take part: a,b,c or a JSON file; the others only forward",
+    ),
+]
 
 
 def _given(**options: Any) -> dict[str, Any]:
@@ -154,30 +182,50 @@ def measure(source: Source, as_json: AsJson = False) -> None:
 @app.command()
 def optimum(
     source: Source,
+    collective: AnyCollective = "allgather",
+    root: Root = None,
+    shards: Shards = None,
+    participants: Participants = None,
     trees_per_root: Annotated[
         int | None, typer.Option(help="best rate of so many trees; left out, of any number")
     ] = None,
-    collective: Annotated[str, typer.Option(help="allgather or all-to-all")] = "allgather",
+    max_gap: MaxGap = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find the best any allgather or all-to-all could do, with a proof."""
+    """Find the best any collective could do, with the cut that proves it."""
+    from app.schemas import OptimumRequest
     from app.services import costs
 
     with opened() as context:
-        named = source_of(source, context)
-        show(costs.optimum(context, named, trees_per_root, collective=collective), as_json)
+        asked = _given(
+            collective=collective,
+            trees_per_root=trees_per_root,
+            max_gap=max_gap,
+            root=root,
+            shards=listed(shards, context),
+            participants=listed(participants, context),
+        )
+        request = OptimumRequest.model_validate(asked)
+        show(costs.optimum(context, source_of(source, context), request), as_json)
 
 
 @app.command()
 def schedule(
     source: Source,
-    collective: Collective,
+    collective: AnyCollective,
     algorithm: Annotated[
         str | None,
-        typer.Option(help="bfb, forestcoll or mcf; left out, bfb where it applies"),
+        typer.Option(help="bfb, forestcoll, lifted or mcf; left out, bfb where it applies"),
     ] = None,
+    root: Root = None,
+    shards: Shards = None,
+    participants: Participants = None,
     trees_per_root: Annotated[
         int | None, typer.Option(help="forestcoll: trees that each shard is cut into")
+    ] = None,
+    max_gap: MaxGap = None,
+    max_chunks: Annotated[
+        int | None, typer.Option(help="bfb: cut each shard into at most so many chunks")
     ] = None,
     form: Annotated[str, typer.Option("--format", help="json or msccl-xml")] = "json",
     dialect: Annotated[str | None, typer.Option(help="dialect of MSCCL XML")] = None,
@@ -193,11 +241,18 @@ def schedule(
             "topology": source_of(source, context),
             "collective": collective,
         }
-        chosen = {"algorithm": algorithm, "trees_per_root": trees_per_root}
-        asked |= {name: value for name, value in chosen.items() if value is not None}
+        asked |= _given(
+            algorithm=algorithm,
+            trees_per_root=trees_per_root,
+            max_gap=max_gap,
+            max_chunks=max_chunks,
+            root=root,
+            shards=listed(shards, context),
+            participants=listed(participants, context),
+        )
         artefact = schedules.create(context, ScheduleRequest.model_validate(asked))
         pieces = schedules.export(context, artefact, form, dialect)
-        write(pieces, out, f"verified {collective} schedule by {artefact.summary['algorithm']}")
+        write(pieces, out, described(artefact.summary))
 
 
 @app.command()
@@ -219,6 +274,44 @@ def verify(
         typer.echo(f"invalid: {len(found)} violation{'s' if len(found) > 1 else ''}")
         raise typer.Exit(1)
     typer.echo("valid")
+
+
+@app.command()
+def execute(
+    schedule: Annotated[Path, typer.Argument(metavar="SCHEDULE", help="schedule/1 file")],
+    ranks: Annotated[
+        int | None, typer.Option(help="processes; as many as the schedule has ranks")
+    ] = None,
+    topology: Annotated[
+        str | None,
+        typer.Option(help="verify it first: topology/1 file, recipe or fabric's name"),
+    ] = None,
+    size: Annotated[str, typer.Option("--bytes", help="size of the data, such as 1MiB")] = "1MiB",
+    repeat: Annotated[int, typer.Option(help="runs, each on fresh data")] = 1,
+    pipeline_chunks: Annotated[int, typer.Option(help="pieces of each tree's data")] = 4,
+    timeout: Annotated[float, typer.Option(help="seconds to wait for a message")] = 60.0,
+    as_json: AsJson = False,
+) -> None:
+    """Run a schedule between processes on this machine and compare every bit."""
+    from app import executing
+
+    asked = {
+        "ranks": ranks,
+        "bytes": size,
+        "repeat": repeat,
+        "pipeline_chunks": pipeline_chunks,
+        "timeout": timeout,
+    }
+    options = executing.ExecutionOptions.model_validate(asked)
+    with opened() as context:
+        source = None if topology is None else source_of(topology, context)
+        document = executing.run(context, schedule, source, options)
+    if as_json:
+        typer.echo(json.dumps(document))
+    else:
+        executing.show(document)
+    if not document["exact"]:
+        raise typer.Exit(1)
 
 
 @app.command()

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from app.services.context import Context
     from app.store import Artefact
 
-__all__ = ["opened", "show", "source_of", "write"]
+__all__ = ["described", "listed", "opened", "show", "source_of", "write"]
 
 
 @contextmanager
@@ -50,6 +50,17 @@ def _exists(path: Path) -> bool:
         return False
 
 
+def listed(text: str | None, context: "Context") -> Any:
+    """Return the entries of a list with commas, or what a JSON file holds."""
+    from app.files import read_json
+
+    if text is None:
+        return None
+    if text.endswith((".json", ".json.gz")):
+        return read_json(Path(text), context.settings)
+    return text.split(",")
+
+
 def show(artefact: "Artefact", as_json: bool) -> None:
     """Print an answer: its document, or a table for people."""
     if as_json:
@@ -58,6 +69,20 @@ def show(artefact: "Artefact", as_json: bool) -> None:
     from app.printing import PRINTERS
 
     PRINTERS[artefact.kind](artefact.document())
+
+
+def described(summary: dict[str, Any]) -> str:
+    """Return what a schedule is, in a few words."""
+    text = f"verified {summary['collective']} schedule by {summary['algorithm']}"
+    if "gap" in summary:
+        count = summary["trees_per_root"]
+        text += f", {count} tree{'s' if count > 1 else ''} per root"
+        text += f", {summary['gap']} above the optimum"
+    if "bandwidth_loss" in summary:
+        count = summary["chunks_per_shard"]
+        text += f", {count} chunk{'s' if count > 1 else ''} per shard"
+        text += f", T_B {summary['bandwidth_loss']} above the least"
+    return text
 
 
 def write(pieces: str | Iterable[str], out: Path | None, what: str) -> None:

@@ -11,6 +11,7 @@ def explained(error: Exception) -> tuple[int, str]:
     from sqlalchemy.exc import DBAPIError
 
     from app.db import DatabaseNotReady
+    from app.extras import MissingExtra
     from app.files import UnusableFile
     from app.problems import field_errors, pointer
     from app.services.errors import NotStored
@@ -24,7 +25,7 @@ def explained(error: Exception) -> tuple[int, str]:
         return 2, "; ".join(f"{entry.pointer or '/'}: {entry.detail}" for entry in found)
     if isinstance(error, SynthError | ScheduleError):
         return 2, _one_line(f"{pointer(error.field) or '/'}: {error.rule}")
-    if isinstance(error, UnusableFile | NotStored | DatabaseNotReady):
+    if isinstance(error, UnusableFile | NotStored | DatabaseNotReady | MissingExtra):
         return 2, _one_line(str(error))
     if isinstance(error, DBAPIError):
         return 2, _one_line(f"database_url: {error.orig}")

@@ -59,5 +59,5 @@ class Settings(BaseSettings):
         default=2_048, ge=2, description="largest topology for ForestColl's trees"
     )
     max_routed_nodes: int = Field(
-        default=512, ge=2, description="largest topology for an all-to-all by routes"
+        default=256, ge=2, description="largest topology for an all-to-all by routes"
     )

@@ -111,19 +111,27 @@ def show_optimum(document: dict[str, Any]) -> None:
     if document["schema"] == "all-to-all/1":
         _show_all_to_all(document)
         return
+    collective, nodes = document["collective"], document["nodes"]
+    title = f"{document['name'] or 'topology'}: {nodes} compute nodes"
+    if "participants" in document:
+        title += " take part"
+    if "root" in document:
+        title += f", {collective} {'from' if collective == 'broadcast' else 'to'} "
+        title += str(document["root"])
+    elif collective != "allgather":
+        title += f", {collective}"
     unit = document["bandwidth_unit"]
-    cut = document["bottleneck"]
+    kind = "taking part" if "participants" in document else "compute"
     lines = [
-        f"{document['name'] or 'topology'}: {document['nodes']} compute nodes",
+        title,
         f"algbw          {document['algbw']} {unit}",
         f"inverse rate   {document['inverse_rate']}",
-        f"trees per root {document['trees_per_root']}, {document['unit_bandwidth']} {unit} each",
     ]
-    if cut is not None:
-        lines.append(
-            f"bottleneck     {len(cut['nodes'])} nodes, {cut['compute_inside']} of them compute, "
-            f"send out {cut['exit_capacity']} {unit}"
-        )
+    if "parts" not in document:
+        lines += _pass_lines(document, unit, kind)
+    for part in document.get("parts", ()):
+        lines += ["", part["collective"], f"inverse rate   {part['inverse_rate']}"]
+        lines += _pass_lines(part, unit, kind)
     for line in lines:
         Console().print(line, soft_wrap=True, highlight=False)
 
@@ -159,6 +167,25 @@ def show_simulation(document: dict[str, Any]) -> None:
     ]
     for name, value in rows:
         console.print(f"{name:<14}{value}", soft_wrap=True, highlight=False)
+
+
+def _pass_lines(facts: dict[str, Any], unit: str, kind: str) -> list[str]:
+    """Return the lines on one pass: its trees, its gap, the cut that proves it."""
+    equal, one = facts["data"] == facts["nodes"], facts["data"] == 1
+    trees = "trees per root" if equal else "trees         " if one else "trees per unit"
+    lines = [f"{trees} {facts['trees_per_root']}, {facts['unit_bandwidth']} {unit} each"]
+    if "gap" in facts:
+        lines.append(
+            f"gap            {facts['gap']} above the optimum's inverse rate, "
+            f"{facts['optimal_inverse_rate']}"
+        )
+    cut = facts["bottleneck"]
+    inside = f"{len(cut['nodes'])} nodes, {cut['compute_inside']} of them {kind}"
+    if not (equal or one):
+        inside += f", with {cut['data_inside']} of {facts['data']} units of data"
+    verb = "send out" if "exit_capacity" in cut else "take in"
+    capacity = cut.get("exit_capacity", cut.get("entry_capacity"))
+    return [*lines, f"bottleneck     {inside}, {verb} {capacity} {unit}"]
 
 
 def _table(*headers: str) -> Table:

@@ -58,6 +58,7 @@ PROBLEMS: dict[type[Exception], Problem] = {
     schedule_errors.TooLarge: Problem(422, "A limit on size is passed", "too-large"),
     schedule_errors.NotExportable: Problem(422, "The format cannot say this", "not-exportable"),
     schedule_errors.InvalidProgram: Problem(422, "Not a valid program", "invalid-program"),
+    schedule_errors.ExecutionFailed: Problem(500, "A run came to no end", "execution-failed"),
     RequestValidationError: Problem(422, "The request breaks a rule", "invalid-request"),
     InvalidCursor: Problem(422, "Not a cursor of this list", "invalid-cursor"),
     NotStored: Problem(404, "Nothing is stored under this id", "not-stored"),

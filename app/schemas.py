@@ -5,6 +5,7 @@ into bytes/s and seconds, exactly.
 """
 
 import re
+from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Any, Literal
@@ -18,23 +19,32 @@ from pydantic import (
     PlainSerializer,
     StrictBool,
     StrictInt,
+    StrictStr,
     WithJsonSchema,
     field_validator,
     model_validator,
 )
 
 __all__ = [
+    "MAX_GAP",
+    "AnyCollectiveName",
     "DesignRequest",
+    "ForestRequest",
     "FrontierRequest",
+    "Gap",
+    "OptimumRequest",
     "PatchPlanRequest",
     "ScheduleRequest",
+    "ShardSize",
     "SimulationRequest",
     "TopologySource",
     "parse_bytes",
+    "parse_fraction",
 ]
 
 MAX_BYTES = 10**24
 _SIZE = re.compile(r"^([1-9][0-9]{0,11}) ?((?:[KMGTkmgt][Ii]?)?[Bb])?$", re.ASCII)
+_FRACTION = re.compile(r"^[0-9]{1,9}(/[0-9]{0,8}[1-9][0-9]{0,8}|\.[0-9]{1,9})?$", re.ASCII)
 _SUFFIXES = {"B": 1} | {
     f"{letter}{mark}B": base ** (index + 1)
     for mark, base in (("", 1000), ("I", 1024))
@@ -69,6 +79,28 @@ def parse_bytes(value: Any) -> int:
             "B, KB, MB, GB, TB, KiB, MiB, GiB, TiB or none"
         )
     return int(match[1]) * _SUFFIXES[(match[2] or "B").upper()]
+
+
+def parse_fraction(value: Any) -> Fraction:
+    """Return an exact number that is not negative: an integer, or a text of a fraction.
+
+    >>> parse_fraction("1/100"), parse_fraction("0.02"), parse_fraction(0)
+    (Fraction(1, 100), Fraction(1, 50), Fraction(0, 1))
+
+    Raises
+    ------
+    ValueError
+        It is none, or has more than nine digits above, below or behind the point.
+    """
+    if isinstance(value, Fraction):
+        value = str(value)
+    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    if not isinstance(text, str) or _FRACTION.fullmatch(text) is None:
+        raise ValueError(
+            'must be an integer from 0 or a text such as "1/100" or "0.01", '
+            "of at most nine digits each"
+        )
+    return Fraction(text)
 
 
 def _plain_number(value: Decimal) -> int | float:
@@ -120,12 +152,36 @@ NotNegative = Annotated[
     PlainSerializer(_plain_number),
     WithJsonSchema({"type": "number", "minimum": 0, "maximum": 10**9}),
 ]
+Gap = Annotated[
+    Fraction,
+    BeforeValidator(parse_fraction),
+    PlainSerializer(str),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 0, "maximum": 10**9 - 1},
+                {"type": "string", "pattern": _FRACTION.pattern},
+            ]
+        }
+    ),
+]
 Nodes = Annotated[StrictInt, Field(ge=2, le=10**6, description="number of hosts")]
 Degree = Annotated[StrictInt, Field(ge=1, le=10**4, description="ports of each host")]
 LinkKind = Literal["unidirectional", "bidirectional"]
 CollectiveName = Literal["allgather", "reduce-scatter", "allreduce", "all-to-all"]
-AlgorithmName = Literal["bfb", "forestcoll", "mcf"]
+PassName = Literal["allgather", "reduce-scatter", "allreduce"]
+AnyCollectiveName = Literal[
+    "allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all"
+]
+AlgorithmName = Literal["bfb", "forestcoll", "lifted", "mcf"]
+NodeName = Annotated[StrictInt | StrictStr, Field(description="id of a compute node")]
 Identity = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+MAX_GAP = (
+    "forestcoll only, instead of trees_per_root: the fewest trees per root that take at most "
+    "1 + max_gap times as long as the optimum"
+)
 
 
 class Request(BaseModel):
@@ -136,6 +192,10 @@ class Request(BaseModel):
     def canonical(self) -> dict[str, Any]:
         """Return the request as plain JSON values, defaults filled in."""
         return self.model_dump(mode="json", exclude_none=True)
+
+    def canonical_part(self, names: Iterable[str]) -> dict[str, Any]:
+        """Return those of the named members that were given, as plain JSON values."""
+        return self.model_dump(mode="json", exclude_none=True, include=set(names))
 
 
 class FrontierRequest(Request):
@@ -188,7 +248,7 @@ class DesignRequest(FrontierRequest):
         },
     )
 
-    collective: CollectiveName
+    collective: PassName
     bytes: Bytes = Field(
         description="allgather: size of the result; reduce-scatter, allreduce: of the input"
     )
@@ -256,7 +316,77 @@ class TopologySource(Request):
         return self
 
 
-class ScheduleRequest(Request):
+class ShardSize(Request):
+    """How much data one rank brings, relative to the others."""
+
+    rank: NodeName
+    size: Annotated[StrictInt, Field(ge=0, le=10**15)]
+
+
+def _shard(value: Any) -> Any:
+    """Read ``ID=SIZE`` as the object it stands for."""
+    if not isinstance(value, str):
+        return value
+    rank, mark, size = value.rpartition("=")
+    if not mark or re.fullmatch("[0-9]{1,16}", size, re.ASCII) is None:
+        raise ValueError('must be an object with rank and size, or a text "ID=SIZE"')
+    return {"rank": rank, "size": int(size)}
+
+
+class ForestRequest(Request):
+    """What only forestcoll can be asked for: how many trees, of whose data, for whom."""
+
+    trees_per_root: Annotated[StrictInt, Field(ge=1, le=10**6)] = optional(
+        "forestcoll only: trees per root, or per unit of size of a shard; left out, the least "
+        "number that is optimal"
+    )
+    max_gap: Gap = optional(MAX_GAP)
+    root: NodeName = optional("of a broadcast or reduce: where the data begins or ends")
+    shards: Annotated[
+        list[Annotated[ShardSize, BeforeValidator(_shard)]], Field(min_length=1, max_length=10**5)
+    ] = optional(
+        "forestcoll only: relative sizes of the shards, 0 for those left out; by default all equal"
+    )
+    participants: Annotated[list[NodeName], Field(min_length=2, max_length=10**5)] = optional(
+        "forestcoll only: the compute nodes that take part, the others only forward; by default all"
+    )
+
+    @field_validator("shards")
+    @classmethod
+    def _sizes_sorted(cls, shards: list[ShardSize] | None) -> list[ShardSize] | None:
+        if shards is None:
+            return None
+        _require_once([shard.rank for shard in shards])
+        return sorted(shards, key=lambda shard: str(shard.rank))
+
+    @field_validator("participants")
+    @classmethod
+    def _members_sorted(cls, members: list[int | str] | None) -> list[int | str] | None:
+        if members is None:
+            return None
+        _require_once(members)
+        return sorted(members, key=str)
+
+
+def _require_once(names: list[int | str]) -> None:
+    # Ids are told apart by their texts, as in topology/1.
+    seen: set[str] = set()
+    for name in names:
+        if str(name) in seen:
+            raise ValueError(f"must name each compute node once; {name!r} is repeated")
+        seen.add(str(name))
+
+
+class OptimumRequest(ForestRequest):
+    """Of which collective the optimum is wanted, and of how many trees."""
+
+    collective: AnyCollectiveName = Field(
+        default="allgather",
+        description="the optimum depends on where data starts and where it goes",
+    )
+
+
+class ScheduleRequest(ForestRequest):
     """What to run on which topology."""
 
     model_config = ConfigDict(
@@ -268,14 +398,17 @@ class ScheduleRequest(Request):
     )
 
     topology: TopologySource
-    collective: CollectiveName
+    collective: AnyCollectiveName
     algorithm: AlgorithmName = optional(
         "bfb: fewest steps, for hosts joined by equal links; forestcoll: highest throughput, "
-        "for any fabric; mcf: multi-commodity flow, the one for all-to-all; left out, bfb where "
-        "it applies, mcf for all-to-all"
+        "for any fabric, and all that is not allgather, reduce-scatter or allreduce among all "
+        "hosts; lifted: from the bases of a recipe, at the cost its theorems state; mcf: "
+        "multi-commodity flow, the one for all-to-all; left out, bfb where it applies, mcf for "
+        "all-to-all"
     )
-    trees_per_root: Annotated[StrictInt, Field(ge=1, le=10**6)] = optional(
-        "forestcoll only; left out, the least number that is optimal"
+    max_chunks: Annotated[StrictInt, Field(ge=1, le=2**16)] = optional(
+        "bfb only: cut each shard into at most so many chunks, at the least loss of bandwidth; "
+        "left out, as many as lose none"
     )
 
 

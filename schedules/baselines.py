@@ -60,7 +60,7 @@ def passes(collective: Collective) -> int:
 
 
 def bound_seconds(steps: int, bandwidth: Fraction, workload: Workload) -> Fraction:
-    """Return the time no schedule can beat, from the bounds of one pass."""
+    """Return the time no schedule of as many passes can beat, from the bounds of one."""
     count = passes(workload.collective)
     return seconds(count * steps, count * bandwidth, workload)
 
@@ -70,13 +70,24 @@ def shifted_ring(nodes: int, degree: int, workload: Workload) -> Baseline | None
 
     Each direction of each ring carries an equal part of the data, N - 1 steps per
     pass.  A port left over when d is odd stays idle; with d = 1 there is one
-    directed ring.
+    directed ring.  Broadcast and reduce run otherwise: None.
+
+    In an all-to-all every rank's data goes the shorter way round, so that all ranks
+    together cross floor(N^2 / 4) links, or N (N - 1) / 2 on a directed ring, evenly; it is
+    taken to be pipelined so well that only the longest way adds latency.
 
     >>> work = Workload(Collective.ALLREDUCE, 10**6, Fraction(125 * 10**8), Fraction(1, 10**5))
     >>> float(shifted_ring(12, 4, work).seconds)
     0.00036666666666666667
     """
+    if workload.collective.has_root:
+        return None
     used = degree if degree == 1 else degree - degree % 2
+    if workload.collective is Collective.ALL_TO_ALL:
+        far = nodes - 1 if used == 1 else nodes // 2
+        hops = nodes * (nodes - 1) // 2 if used == 1 else nodes * nodes // 4
+        wire = Fraction(hops, nodes) * Fraction(degree, used)
+        return Baseline("shifted-ring", seconds(far, wire, workload), far, 1)
     steps = passes(workload.collective) * (nodes - 1)
     bandwidth = Fraction(steps, nodes) * Fraction(degree, used)
     return Baseline("shifted-ring", seconds(steps, bandwidth, workload), steps, 1)

@@ -3,38 +3,43 @@
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 from itertools import pairwise
-from math import lcm
 
 import numpy as np
 from numpy.typing import NDArray
 
+from schedules import chunking
 from schedules.bfb_kernels import COLUMNS, arrivals
 from schedules.errors import NoSchedule, TooLarge
 from schedules.model import COPY, NO_LINK, SEND, Collective, StepSchedule
 from synth.balance import scratch
 from synth.broadcast import InLinks, in_links, search_memory
+from synth.cost import Cost
 from synth.measure import MAX_DEGREE, step_loads, whole_capacities
 from synth.topology import Topology
 
-__all__ = ["MAX_CHUNKS", "MAX_SENDS", "allgather"]
+__all__ = ["MAX_CHUNKS", "MAX_SENDS", "allgather", "cost", "parallel_index"]
 
 MAX_SENDS = 20_000_000
 MAX_CHUNKS = 1 << 24
 _WORKERS = min(8, os.cpu_count() or 1)
 
 
-def allgather(topology: Topology) -> StepSchedule:
+def allgather(topology: Topology, max_chunks: int | None = None) -> StepSchedule:
     """Return the allgather in which every shard takes shortest paths, evenly shared.
 
     In step t every node receives the shards of all nodes at distance t to it.  The
     schedule has as many steps as the diameter, and its bandwidth is exactly that of
-    `synth.measure.measure`.
+    `synth.measure.measure`, or with ``max_chunks`` that of `cost`.
 
     Parameters
     ----------
     topology : Topology
         Direct-connect, strongly connected, all links of one capacity.
+    max_chunks : int, optional
+        Cut a shard into at most so many chunks, 1 .. `chunking.MAX_GIVEN`, and take the
+        number that loses least.
 
     Returns
     -------
@@ -45,7 +50,8 @@ def allgather(topology: Topology) -> StepSchedule:
     Raises
     ------
     NoSchedule
-        There are switches, unequal capacities, or too many links into a node.
+        There are switches, unequal capacities, or too many links into a node;
+        ``max_chunks`` is out of range.
     TooLarge
         More than `MAX_SENDS` sends or `MAX_CHUNKS` chunks per shard.
     Unreachable, InvalidTopology
@@ -62,7 +68,10 @@ def allgather(topology: Topology) -> StepSchedule:
 
     *No smaller C does.*  At the destination that attains p/q some set S of links
     carries |S| p/q shards, so by C p/q at most each they carry exactly that: it is
-    whole, and q divides C.
+    whole, and q divides C.  (Among schedules in which every shard arrives as early as
+    it can.  One that lets some wait may do with fewer.)
+
+    *With fewer chunks* see `schedules.chunking`.
 
     *Nothing is sent before it is held.*  In step t shard v travels to u from a
     neighbour at distance t - 1 from v, which holds all of it since step t - 1.
@@ -81,10 +90,8 @@ def allgather(topology: Topology) -> StepSchedule:
     """
     _require_served(topology)
     loads = step_loads(topology)
-    chunks = lcm(*(load.denominator for load in loads))
-    if chunks > MAX_CHUNKS:
-        raise TooLarge("/topology", f"needs {chunks} chunks per shard; at most {MAX_CHUNKS}")
-    limits = np.array([0, *(int(load * chunks) for load in loads)], np.int64)
+    chunks = _chunks(loads, max_chunks)
+    limits = np.array([0, *chunking.whole_loads(loads, chunks)], np.int64)
     links = in_links(topology, whole_capacities(topology))
     pieces = min(topology.node_count, 4 * _WORKERS)
     bounds = np.linspace(0, topology.node_count, pieces + 1).astype(int).tolist()
@@ -101,6 +108,37 @@ def allgather(topology: Topology) -> StepSchedule:
         chunks,
         _by_step(topology, rows, len(loads)),
     )
+
+
+def cost(topology: Topology, max_chunks: int | None = None) -> Cost:
+    """Return the cost of `allgather`, in closed form; domain and errors are the same.
+
+    Examples
+    --------
+    On a two-way ring of four, halves of the farthest shard come from either side; whole
+    shards leave one side idle.
+
+    >>> ring = Topology(range(4), [(i, (i + way) % 4) for i in range(4) for way in (1, 3)])
+    >>> cost(ring).bandwidth, cost(ring, max_chunks=1).bandwidth
+    (Fraction(3, 4), Fraction(1, 1))
+    """
+    _require_served(topology)
+    loads = step_loads(topology)
+    chunks = _chunks(loads, max_chunks)
+    total = Fraction(sum(chunking.whole_loads(loads, chunks)), chunks)
+    return Cost(len(loads), total * topology.degree / topology.node_count)
+
+
+def _chunks(loads: Sequence[Fraction], most: int | None) -> int:
+    if most is not None:
+        return chunking.best(loads, most)
+    chunks = chunking.fewest(loads)
+    if chunks > MAX_CHUNKS:
+        raise TooLarge(
+            "/topology",
+            f"needs {chunks} chunks per shard, over {MAX_CHUNKS}; max_chunks makes do with fewer",
+        )
+    return chunks
 
 
 def _require_served(topology: Topology) -> None:
@@ -135,7 +173,7 @@ def _by_step(
     topology: Topology, parts: Sequence[NDArray[np.int32]], steps: int
 ) -> tuple[NDArray[np.void], ...]:
     """Return one array of sends per step; within it sends keep their order."""
-    parallel = _place_among_parallel(topology)
+    parallel = parallel_index(topology)
     pieces: list[list[NDArray[np.void]]] = [[] for _ in range(steps)]
     for part in parts:
         rows = part[np.argsort(part[:, 0], kind="stable")]
@@ -150,8 +188,8 @@ def _by_step(
     return tuple(np.concatenate(some) for some in pieces)
 
 
-def _place_among_parallel(topology: Topology) -> NDArray[np.int32]:
-    """Return, by link, its index among its parallel links; NO_LINK where it has none."""
+def parallel_index(topology: Topology) -> NDArray[np.int32]:
+    """Return, by link, its index among its parallel links; `NO_LINK` where it has none."""
     sources, targets = topology.sources, topology.targets
     same = np.zeros(topology.link_count + 1, np.bool_)
     same[1:-1] = (np.diff(sources) == 0) & (np.diff(targets) == 0)

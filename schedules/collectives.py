@@ -1,7 +1,8 @@
 """Every collective from an allgather: by reversal in time, and by composition."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
 from types import MappingProxyType
 
 import numpy as np
@@ -18,9 +19,31 @@ from schedules.model import (
     Tree,
     TreeSchedule,
 )
-from synth.topology import Topology
+from synth.topology import NodeId, Topology
 
-__all__ = ["ALGORITHMS", "ROUTING", "make", "reverse"]
+_REVERSED = {
+    Collective.ALLGATHER: Collective.REDUCE_SCATTER,
+    Collective.REDUCE_SCATTER: Collective.ALLGATHER,
+    Collective.BROADCAST: Collective.REDUCE,
+    Collective.REDUCE: Collective.BROADCAST,
+}
+
+__all__ = ["ALGORITHMS", "ROUTING", "Options", "make", "require_root", "reverse"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What only some algorithms can be asked for; None is not asked."""
+
+    trees_per_root: int | None = None
+    max_gap: Fraction | int | None = None
+    root: NodeId | None = None
+    shards: Mapping[NodeId, int] | None = None
+    participants: Collection[NodeId] | None = None
+    max_chunks: int | None = None
+
+
+_BFB_ONLY = frozenset({"max_chunks"})
 
 
 def make(
@@ -28,6 +51,12 @@ def make(
     collective: Collective | str,
     algorithm: str = "bfb",
     trees_per_root: int | None = None,
+    *,
+    max_gap: Fraction | int | None = None,
+    root: NodeId | None = None,
+    shards: Mapping[NodeId, int] | None = None,
+    participants: Collection[NodeId] | None = None,
+    max_chunks: int | None = None,
 ) -> Schedule:
     """Return a schedule for a collective on a topology.
 
@@ -37,12 +66,25 @@ def make(
         Every compute node reaches every other.
     collective : Collective or str
         Reduce-scatter is the reversed allgather of the transpose; allreduce is that
-        followed by an allgather.
+        followed by an allgather.  Reduce is the reversed broadcast of the transpose.
     algorithm : str
-        One of `ALGORITHMS`: ``"bfb"`` (fewest steps, no switches) or ``"forestcoll"``
-        (highest throughput, any fabric); for all-to-all `ROUTING` only.
+        One of `ALGORITHMS`: ``"bfb"`` (fewest steps, no switches), ``"forestcoll"``
+        (highest throughput, any fabric) or ``"lifted"`` (at the cost the theorems state, for
+        topologies named by their recipe); for all-to-all `ROUTING` only.
     trees_per_root : int, optional
         For forestcoll only: how many trees to cut each shard into.
+    max_gap : Fraction or int, optional
+        For forestcoll only, instead: as few trees as take at most 1 + max_gap times as long
+        as any number would.
+    root : NodeId, optional
+        Of a broadcast or reduce, which forestcoll only makes: where the data begins or ends.
+    shards : mapping, optional
+        For forestcoll only: relative sizes of the shards by compute node, integers from 0;
+        nodes left out have size 0.  Equal shards without it.
+    participants : collection, optional
+        For forestcoll only: the compute nodes that take part.  All others forward only.
+    max_chunks : int, optional
+        For bfb only: cut each shard into at most so many chunks, at the least loss.
 
     Raises
     ------
@@ -63,28 +105,63 @@ def make(
     >>> make(ring, "allgather", "magic")
     Traceback (most recent call last):
     ...
-    schedules.errors.NoSchedule: /algorithm: must be one of bfb, forestcoll; not 'magic'
+    schedules.errors.NoSchedule: /algorithm: must be one of bfb, forestcoll, lifted; not 'magic'
     """
     wanted = Collective.of(collective)
+    options = Options(trees_per_root, max_gap, root, shards, participants, max_chunks)
     if wanted is Collective.ALL_TO_ALL:
-        return _all_to_all(topology, algorithm, trees_per_root)
+        return _all_to_all(topology, algorithm, options)
     if algorithm not in ALGORITHMS:
         names = ", ".join(ALGORITHMS)
         raise NoSchedule("/algorithm", f"must be one of {names}; not {algorithm!r}")
     if trees_per_root is not None and trees_per_root < 1:
         raise NoSchedule("/trees_per_root", "must be at least 1")
+    if wanted.has_root and algorithm != "forestcoll":
+        raise NoSchedule("/algorithm", f"must be forestcoll to make a {wanted}")
+    require_root(wanted, root, shards)
+    _require_fitting(algorithm, options)
     # Once here, so that no message speaks of the transpose.
-    topology.require_connected()
+    _require_paths(topology, wanted, options)
     generate = ALGORITHMS[algorithm]
-    if wanted is Collective.ALLGATHER:
-        return generate(topology, trees_per_root)
+    if wanted.outward:
+        return generate(topology, options)
     turned = topology.transpose()
-    scatter = reverse(generate(turned, trees_per_root), topology)
-    if wanted is Collective.REDUCE_SCATTER:
+    scatter = reverse(generate(turned, options), topology)
+    if wanted is not Collective.ALLREDUCE:
         return scatter
     # A topology that is its own transpose has the same allgather both ways.
-    gather = reverse(scatter, turned) if turned == topology else generate(topology, trees_per_root)
+    gather = reverse(scatter, turned) if turned == topology else generate(topology, options)
     return SequenceSchedule(Collective.ALLREDUCE, topology.digest, (scatter, gather))
+
+
+def require_root(wanted: Collective, root: NodeId | None, shards: object) -> None:
+    """Raise NoSchedule unless a root is given where it has a meaning, and nowhere else."""
+    if wanted.has_root:
+        if root is None:
+            raise NoSchedule("/root", f"must name the compute node that is the {wanted}'s root")
+        if shards is not None:
+            raise NoSchedule("/shards", f"must not be given: a {wanted} has one root")
+    elif root is not None:
+        raise NoSchedule("/root", "is for broadcast and reduce only")
+
+
+def _require_fitting(algorithm: str, options: Options) -> None:
+    for option in fields(options):
+        only = "bfb" if option.name in _BFB_ONLY else "forestcoll"
+        if getattr(options, option.name) is not None and algorithm != only:
+            raise NoSchedule(f"/{option.name}", f"is for the algorithm {only} only")
+
+
+def _require_paths(topology: Topology, wanted: Collective, options: Options) -> None:
+    if options.root is None and options.shards is None and options.participants is None:
+        topology.require_connected()
+        return
+    from schedules.forestcoll.demand import demand_of, require_paths
+
+    demand = demand_of(topology, options.shards, options.participants, options.root)
+    for inward in (False, True):
+        if wanted is Collective.ALLREDUCE or inward is not wanted.outward:
+            require_paths(topology, demand, inward=inward)
 
 
 def reverse(
@@ -92,10 +169,12 @@ def reverse(
 ) -> StepSchedule | TreeSchedule:
     """Turn an allgather on the transpose into a reduce-scatter, or back, by reversing time.
 
+    In the same way a broadcast is turned into a reduce, or back.
+
     Parameters
     ----------
     schedule : StepSchedule or TreeSchedule
-        An allgather or reduce-scatter that runs on the transpose of ``topology``.
+        An allgather, reduce-scatter, broadcast or reduce on the transpose of ``topology``.
     topology : Topology
         What the result runs on.
 
@@ -113,7 +192,7 @@ def reverse(
     Raises
     ------
     NoSchedule
-        The schedule runs on another topology, or is neither of the two collectives.
+        The schedule runs on another topology, or is none of these collectives.
 
     Examples
     --------
@@ -125,19 +204,18 @@ def reverse(
     >>> reverse(reverse(gather, ring), ring) == gather
     True
     """
-    if schedule.collective not in (Collective.ALLGATHER, Collective.REDUCE_SCATTER):
-        raise NoSchedule("/collective", "only an allgather or a reduce-scatter can be reversed")
+    if schedule.collective not in _REVERSED or isinstance(schedule, SequenceSchedule):
+        raise NoSchedule("/collective", f"an {schedule.collective} cannot be reversed")
     if schedule.topology != topology.transpose().digest:
         raise NoSchedule("/topology", "must be the transpose of what the schedule runs on")
-    gathers = schedule.collective is Collective.ALLGATHER
-    collective = Collective.REDUCE_SCATTER if gathers else Collective.ALLGATHER
+    collective = _REVERSED[schedule.collective]
     if isinstance(schedule, TreeSchedule):
         trees = tuple(
             Tree(tree.root, tree.weight, tuple(edge[::-1] for edge in tree.edges))
             for tree in schedule.trees
         )
         return replace(schedule, collective=collective, topology=topology.digest, trees=trees)
-    op = REDUCE if gathers else COPY
+    op = COPY if collective.outward else REDUCE
     steps = []
     for step in schedule.steps[::-1]:
         sends = step.copy()
@@ -147,35 +225,49 @@ def reverse(
     return replace(schedule, collective=collective, topology=topology.digest, steps=tuple(steps))
 
 
-def _all_to_all(topology: Topology, algorithm: str, trees_per_root: int | None) -> RouteSchedule:
+def _all_to_all(topology: Topology, algorithm: str, options: Options) -> RouteSchedule:
     from schedules import alltoall
 
     if algorithm != ROUTING:
         raise NoSchedule("/algorithm", f"must be {ROUTING} for all-to-all; not {algorithm!r}")
-    if trees_per_root is not None:
-        raise NoSchedule("/trees_per_root", "is for the algorithm forestcoll only")
+    for option in fields(Options):
+        if getattr(options, option.name) is not None:
+            raise NoSchedule(f"/{option.name}", "is not for all-to-all")
     return alltoall.schedule(topology)
 
 
 # A generator is imported when it is asked for: each brings kernels of its own.
-def _bfb(topology: Topology, trees_per_root: int | None) -> StepSchedule:
+def _bfb(topology: Topology, options: Options) -> StepSchedule:
     from schedules import bfb
 
-    if trees_per_root is not None:
-        raise NoSchedule("/trees_per_root", "is for the algorithm forestcoll only")
-    return bfb.allgather(topology)
+    return bfb.allgather(topology, options.max_chunks)
 
 
-def _forestcoll(topology: Topology, trees_per_root: int | None) -> TreeSchedule:
+def _forestcoll(topology: Topology, options: Options) -> TreeSchedule:
     from schedules import forestcoll
 
-    return forestcoll.allgather(topology, trees_per_root)
+    count, gap, members = options.trees_per_root, options.max_gap, options.participants
+    if options.root is not None:
+        return forestcoll.broadcast(
+            topology, options.root, count, max_gap=gap, participants=members
+        )
+    return forestcoll.allgather(
+        topology, count, max_gap=gap, shards=options.shards, participants=members
+    )
 
 
-_Generator = Callable[[Topology, int | None], StepSchedule | TreeSchedule]
+def _lifted(topology: Topology, _: Options) -> StepSchedule:
+    from schedules import lift
+
+    return lift.allgather_on(topology)
+
+
+_Generator = Callable[[Topology, Options], StepSchedule | TreeSchedule]
 
 ROUTING = "mcf"
 """The algorithm for all-to-all: multi-commodity flow."""
 
-ALGORITHMS: Mapping[str, _Generator] = MappingProxyType({"bfb": _bfb, "forestcoll": _forestcoll})
-"""Generators of allgathers, by name: (topology, trees per root) to schedule."""
+ALGORITHMS: Mapping[str, _Generator] = MappingProxyType(
+    {"bfb": _bfb, "forestcoll": _forestcoll, "lifted": _lifted}
+)
+"""Generators of allgathers and broadcasts, by name: (topology, options) to schedule."""

@@ -10,11 +10,13 @@ The tree::
       TooLarge              an explicit limit on size is passed
       NotExportable         the target format cannot express this schedule
       InvalidProgram        an exported file, read back, breaks the format's rules
+      ExecutionFailed       processes could not run a schedule to its end
 
 Every error carries ``field`` and ``rule`` as in `synth.errors`.
 """
 
 __all__ = [
+    "ExecutionFailed",
     "InvalidProgram",
     "InvalidSchedule",
     "NoSchedule",
@@ -68,3 +70,7 @@ class NotExportable(ScheduleError):
 
 class InvalidProgram(ScheduleError):
     """An exported file, read back, breaks the rules of its format."""
+
+
+class ExecutionFailed(ScheduleError):
+    """Processes could not be started, or could not run a schedule to its end."""

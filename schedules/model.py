@@ -1,24 +1,28 @@
 """What a collective demands and what a schedule is: one convention for all.
 
 **Data.**  The ranks are the compute nodes of the topology, in its order; there are
-N.  The data is cut into N equal *shards*; shard i belongs to rank i.
+N.  The data is cut into N equal *shards*; shard i belongs to rank i.  Tree schedules may
+give the shards other *sizes*, 0 among them, and may leave out compute nodes: these take no
+part, are *idle*, but pass data on as switches do.
 
 **Collectives.**  Allgather: at first rank i holds shard i; at the end every rank
 holds every shard.  Reduce-scatter: at first every rank holds its own contribution
 to every shard; at the end rank i holds shard i reduced over all ranks, each
 contribution counted exactly once.  Allreduce: starts as reduce-scatter, ends with
-every reduced shard on every rank.  All-to-all: at first rank i holds N blocks, at the
-end rank j holds the block that each rank i had for it.
+every reduced shard on every rank.  Broadcast and reduce, in tree schedules only, are
+allgather and reduce-scatter with one shard of size 1, that of their root; the others' are 0.
+All-to-all: at first rank i holds N blocks, at the end rank j holds the block that each rank
+i had for it.
 
 **Step schedules** are synchronous: all sends of a step read what the ranks held
 before the step, and what arrives is there before the next step.  Each shard is cut
 into ``chunks_per_shard`` equal chunks.
 
-**Tree schedules** are pipelined: each tree carries ``weight / trees_per_root`` of
-its root's shard along all its edges at once.  An edge is a path
-``(sender, switch, ..., switch, receiver)``.  In an allgather edges lead away from
-the root; in a reduce-scatter they lead towards it.  In both, edges are listed in
-breadth-first order from the root (a reduce-scatter runs them last to first).
+**Tree schedules** are pipelined: each tree carries ``weight / trees_per_root`` of a
+unit of size of its root's shard along all its edges at once.  An edge is a path
+``(sender, switch, ..., switch, receiver)``.  In an allgather and a broadcast edges lead away
+from the root; in a reduce-scatter and a reduce they lead towards it.  In all, edges are listed in
+breadth-first order from the root (those towards the root are run last to first).
 
 **Route schedules** are for all-to-all: what rank i has for rank j takes one or more paths,
 each of which carries ``weight / units_per_pair`` of it, all at once and pipelined.
@@ -33,7 +37,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from schedules.errors import UnknownCollective
+from schedules.errors import NoSchedule, UnknownCollective
 from synth.topology import NodeId
 
 __all__ = [
@@ -49,6 +53,7 @@ __all__ = [
     "StepSchedule",
     "Tree",
     "TreeSchedule",
+    "parts_of",
 ]
 
 
@@ -58,7 +63,19 @@ class Collective(StrEnum):
     ALLGATHER = "allgather"
     REDUCE_SCATTER = "reduce-scatter"
     ALLREDUCE = "allreduce"
+    BROADCAST = "broadcast"
+    REDUCE = "reduce"
     ALL_TO_ALL = "all-to-all"
+
+    @property
+    def outward(self) -> bool:
+        """Whether its trees lead away from their roots."""
+        return self in (Collective.ALLGATHER, Collective.BROADCAST)
+
+    @property
+    def has_root(self) -> bool:
+        """Whether all data begins or ends at one rank."""
+        return self in (Collective.BROADCAST, Collective.REDUCE)
 
     @classmethod
     def of(cls, text: str) -> "Collective":
@@ -124,13 +141,32 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class TreeSchedule:
-    """Pipelined spanning trees; per root the weights add up to ``trees_per_root``."""
+    """Pipelined spanning trees of the ranks.
+
+    ``ranks`` and ``idle`` together are the topology's compute nodes, each in its order.
+    Per root the weights add up to ``trees_per_root`` times the size of its shard.
+    ``shards`` are these sizes, one per rank; it is empty where all are 1.
+    """
 
     collective: Collective
     topology: str
     ranks: tuple[NodeId, ...]
     trees_per_root: int
     trees: tuple[Tree, ...]
+    shards: tuple[int, ...] = ()
+    idle: tuple[NodeId, ...] = ()
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The size of every rank's shard."""
+        return self.shards or (1,) * len(self.ranks)
+
+    @property
+    def root(self) -> NodeId | None:
+        """The one rank with a shard, if its size is 1 and all others' are 0."""
+        if sorted(self.sizes) != [0] * (len(self.ranks) - 1) + [1]:
+            return None
+        return self.ranks[self.sizes.index(1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,3 +198,19 @@ class SequenceSchedule:
 
 
 Schedule: TypeAlias = StepSchedule | TreeSchedule | RouteSchedule | SequenceSchedule
+
+
+def parts_of(schedule: Schedule) -> tuple[StepSchedule | TreeSchedule, ...]:
+    """Return the parts of a schedule of shards: those of a sequence, else itself.
+
+    Raises
+    ------
+    NoSchedule
+        It is by routes, which move no shards.
+
+    >>> parts_of(TreeSchedule(Collective.ALLGATHER, "sha256:0", (0, 1), 1, ()))[0].ranks
+    (0, 1)
+    """
+    if isinstance(schedule, RouteSchedule):
+        raise NoSchedule("/kind", "must be steps, trees or a sequence here, not routes")
+    return schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)

@@ -75,6 +75,18 @@ class Claim:
         """Steps and bandwidth without the question of exactness."""
         return Cost(self.steps, self.bandwidth)
 
+    def covers(self, cost: Cost) -> bool:
+        """Return whether a cost is as claimed: equal when exact, else neither part above.
+
+        >>> Claim(3, Fraction(1), exact=False).covers(Cost(2, Fraction(1)))
+        True
+        >>> Claim(3, Fraction(1), exact=True).covers(Cost(2, Fraction(1)))
+        False
+        """
+        if self.exact:
+            return cost == self.cost
+        return cost.steps <= self.steps and cost.bandwidth <= self.bandwidth
+
 
 def optimal_bandwidth(nodes: int) -> Fraction:
     """Return (N - 1) / N: every node must receive all shards but its own.

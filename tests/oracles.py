@@ -2,12 +2,12 @@
 
 import random
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import pairwise, product
 from math import floor
 
-from schedules.model import Collective, TreeSchedule
+from schedules.model import TreeSchedule
 from synth.topology import NodeId, Topology
 
 
@@ -28,6 +28,26 @@ def cuts(topology: Topology) -> Iterator[tuple[frozenset[NodeId], int, list[Frac
 def worst_ratio(topology: Topology) -> Fraction:
     """Return max of compute nodes inside / bandwidth out, over all cuts."""
     return max(Fraction(count) / sum(leaving) for _, count, leaving in cuts(topology))
+
+
+def data_cuts(
+    topology: Topology, sizes: Mapping[NodeId, int]
+) -> Iterator[tuple[frozenset[NodeId], int, Fraction]]:
+    """Yield every node set that holds data and misses a rank: the set, its data, its exits.
+
+    The keys of ``sizes`` are the ranks, the values the sizes of their shards.
+    """
+    for picks in product((False, True), repeat=topology.node_count):
+        inside = frozenset(n for n, pick in zip(topology.nodes, picks, strict=True) if pick)
+        data = sum(size for rank, size in sizes.items() if rank in inside)
+        if data and not sizes.keys() <= inside:
+            exits = (c for s, t, c in topology.links if s in inside and t not in inside)
+            yield inside, data, Fraction(sum(exits))
+
+
+def worst_data_ratio(topology: Topology, sizes: Mapping[NodeId, int]) -> Fraction:
+    """Return max of data inside / bandwidth out, over all cuts."""
+    return max(data / leaving for _, data, leaving in data_cuts(topology, sizes))
 
 
 def packs(topology: Topology, scale: Fraction, trees_per_root: int) -> bool:
@@ -53,16 +73,24 @@ def least_packing_scale(topology: Topology, trees_per_root: int) -> Fraction:
 
 
 def forest_faults(
-    schedule: TreeSchedule, topology: Topology, unit_bandwidth: Fraction
+    schedule: TreeSchedule,
+    topology: Topology,
+    unit_bandwidth: Fraction,
+    sizes: Mapping[NodeId, int] | None = None,
 ) -> list[str]:
-    """Return what is wrong with an allgather forest, in sentences; empty if nothing is."""
+    """Return what is wrong with an outward forest, in sentences; empty if nothing is.
+
+    The keys of ``sizes`` are the ranks, the values the sizes of their shards.
+    """
     faults: list[str] = []
+    sizes = sizes or dict.fromkeys(topology.compute_nodes, 1)
+    inner = set(topology.nodes) - sizes.keys()
     capacity: dict[tuple[NodeId, NodeId], Fraction] = defaultdict(Fraction)
     for source, target, amount in topology.links:
         capacity[source, target] += amount
     load: dict[tuple[NodeId, NodeId], int] = defaultdict(int)
     weight: dict[NodeId, int] = defaultdict(int)
-    if schedule.collective is not Collective.ALLGATHER or schedule.topology != topology.digest:
+    if not schedule.collective.outward or schedule.topology != topology.digest:
         faults.append("the heading is wrong")
     for index, tree in enumerate(schedule.trees):
         if tree.weight < 1:
@@ -75,18 +103,18 @@ def forest_faults(
                 faults.append(f"tree {index}: {path} does not grow the tree")
                 continue
             depth[receiver] = depth[sender] + 1
-            if not set(path[1:-1]) <= topology.switches or len(set(path)) != len(path):
+            if not set(path[1:-1]) <= inner or len(set(path)) != len(path):
                 faults.append(f"tree {index}: {path} is not a simple path through switches")
             for hop in pairwise(path):
                 load[hop] += tree.weight
         if list(depth.values()) != sorted(depth.values()):
             faults.append(f"tree {index} is not in breadth-first order")
-        if set(depth) != set(topology.compute_nodes):
+        if set(depth) != sizes.keys():
             faults.append(f"tree {index} does not span")
     for hop, total in load.items():
         if total * unit_bandwidth > capacity.get(hop, 0):
             faults.append(f"link {hop} is overloaded")
-    if any(weight[root] != schedule.trees_per_root for root in topology.compute_nodes):
+    if any(weight[root] != schedule.trees_per_root * size for root, size in sizes.items()):
         faults.append("the weights per root do not add up")
     return faults
 

@@ -20,13 +20,14 @@ from synth.topology import Topology
 
 
 def ring(count):
-    return Topology(range(count), [(i, (i + 1) % count) for i in range(count)], name="ring")
+    return Topology(
+        range(count), [(i, (i + 1) % count) for i in range(count)], name=f"UniRing({count})"
+    )
 
 
 def bidirectional_ring(count):
-    return Topology(
-        range(count), [(i, (i + way) % count) for i in range(count) for way in (1, -1)], name="ring"
-    )
+    links = [(i, (i + way) % count) for i in range(count) for way in (1, -1)]
+    return Topology(range(count), links, name=f"BiRing({count})")
 
 
 def two_boxes(per_box=2):

@@ -50,8 +50,12 @@ class ScheduleSummary(BaseModel):
     steps: int = 0
     bandwidth: str = ""
     chunks_per_shard: int = 0
+    bandwidth_loss: str = ""
     inverse_rate: str = ""
     trees_per_root: int = 0
+    ranks: int = 0
+    data: int = 0
+    gap: str = ""
     parts: list[dict[str, Any]] = []
 
 

@@ -2,7 +2,9 @@
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
 
 from app.deps import (
     AcceptDep,
@@ -17,7 +19,7 @@ from app.deps import (
 )
 from app.negotiation import negotiate
 from app.problems import responses
-from app.schemas import TopologySource
+from app.schemas import AnyCollectiveName, Gap, OptimumRequest, TopologySource
 from app.services import costs, topologies
 
 __all__ = ["router"]
@@ -32,9 +34,63 @@ FormatDep = Annotated[
 TreesDep = Annotated[
     int | None, Query(ge=1, le=10**6, description="best rate of so many trees per root")
 ]
-OptimumDep = Annotated[
-    Literal["allgather", "all-to-all"], Query(description="the collective whose optimum it is")
+
+GapDep = Annotated[
+    Gap | None,
+    Query(
+        description="instead: the fewest trees per root that take at most 1 + max_gap times "
+        'as long as the optimum; such as "1/100"'
+    ),
 ]
+
+
+RootDep = Annotated[
+    str | None, Query(max_length=1000, description="of a broadcast or reduce: id of the root")
+]
+
+ShardsDep = Annotated[
+    list[str] | None,
+    Query(
+        max_length=10**5,
+        description="relative sizes of the shards, such as `gpu0=3`, one value each; 0 for the "
+        "nodes left out; by default all equal",
+    ),
+]
+
+ParticipantsDep = Annotated[
+    list[str] | None,
+    Query(
+        max_length=10**5,
+        description="ids of the compute nodes that take part, one value each; by default all",
+    ),
+]
+
+
+def _question(
+    collective: AnyCollectiveName = "allgather",
+    trees_per_root: TreesDep = None,
+    max_gap: GapDep = None,
+    root: RootDep = None,
+    shards: ShardsDep = None,
+    participants: ParticipantsDep = None,
+) -> OptimumRequest:
+    """Return the query as a request; it breaks the rules of requests in the query."""
+    given = {
+        "trees_per_root": trees_per_root,
+        "max_gap": max_gap,
+        "root": root,
+        "shards": shards,
+        "participants": participants,
+    }
+    asked = {name: value for name, value in given.items() if value is not None}
+    try:
+        return OptimumRequest.model_validate({"collective": collective} | asked)
+    except ValidationError as error:
+        entries = [entry | {"loc": ("query", *entry["loc"])} for entry in error.errors()]
+        raise RequestValidationError(entries) from None
+
+
+QuestionDep = Annotated[OptimumRequest, Depends(_question)]
 
 
 def _document(description: str) -> dict[str, Any]:
@@ -114,19 +170,14 @@ def read_cost(id: IdDep, context: ContextDep, if_none_match: IfNoneMatchDep = No
 @router.get(
     "/{id}/optimum",
     operation_id="readOptimum",
-    summary="Find the best any allgather, or any all-to-all, could do",
+    summary="Find the best any collective could do",
     dependencies=[HeavyDep],
     response_model=None,
     responses={200: _document("optimum/1, or all-to-all/1"), **responses(404, 422, 503)},
 )
 def read_optimum(
-    id: IdDep,
-    context: ContextDep,
-    collective: OptimumDep = "allgather",
-    trees_per_root: TreesDep = None,
-    if_none_match: IfNoneMatchDep = None,
+    id: IdDep, context: ContextDep, question: QuestionDep, if_none_match: IfNoneMatchDep = None
 ) -> Response:
     """Return ForestColl's optimum with the cut that proves it, or that of all-to-all."""
-    source = TopologySource(id=id)
-    artefact = costs.optimum(context, source, trees_per_root, collective=collective)
+    artefact = costs.optimum(context, TopologySource(id=id), question)
     return representation(artefact, "json", "application/json", if_none_match, artefact.text)

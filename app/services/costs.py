@@ -1,20 +1,23 @@
 """Measuring: what collectives cost on a topology, and the best they could."""
 
+from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from app.schemas import TopologySource
+from app.schemas import OptimumRequest, TopologySource
 from app.services import all_to_all, topologies
 from app.services.context import Context
+from app.services.demands import FOREST_ONLY, asked_of, options_of
 from app.store import Artefact, Computed
 from schedules.errors import NoSchedule
+from schedules.model import Collective
 from synth.cost import Cost, Links, lower_bound
 from synth.topology import Topology
 
-__all__ = ["OPTIMA", "cost_object", "measure", "optimum"]
+if TYPE_CHECKING:
+    from schedules.forestcoll import Optimum
 
-OPTIMA = ("allgather", "all-to-all")
-"""The collectives whose optimum is known."""
+__all__ = ["cost_object", "measure", "optimum"]
 
 
 def measure(context: Context, source: TopologySource, *, field: str = "") -> Artefact:
@@ -50,31 +53,33 @@ def measure(context: Context, source: TopologySource, *, field: str = "") -> Art
 def optimum(
     context: Context,
     source: TopologySource,
-    trees_per_root: int | None = None,
+    request: OptimumRequest | None = None,
     *,
     field: str = "",
-    collective: str = "allgather",
 ) -> Artefact:
     """Return the stored optimum/1 document: ForestColl's optimum with a certificate.
 
     With ``trees_per_root`` it is the best rate of that many trees, and the cut that
-    forbids a better one.  Of all-to-all it is an all-to-all/1 document.
+    forbids a better one.  With ``max_gap`` that number is the least within this gap; the
+    document then also says the gap and the inverse rate of the optimum.  An allreduce has
+    the optima of its two passes as ``parts``.  Of all-to-all it is an all-to-all/1 document.
     """
-    if collective not in OPTIMA:
-        raise NoSchedule("/collective", f"must be one of {', '.join(OPTIMA)}; not {collective!r}")
-    if collective == "all-to-all":
-        if trees_per_root is not None:
-            raise NoSchedule("/trees_per_root", "is for allgather only")
+    request = request or OptimumRequest()
+    if request.collective == "all-to-all":
+        for name in request.canonical_part(FOREST_ONLY):
+            raise NoSchedule(f"/{name}", "is not for all-to-all")
         return all_to_all.optimum(context, source, field=field)
     loaded = topologies.load(context, source, field=field)
     topology = loaded.topology
     limit = context.settings.max_optimum_nodes
     context.require_at_most(field or "topology", topology.node_count, limit, "nodes")
+    asked = {"topology": loaded.id} | asked_of(request, topology)
+    if request.collective != "allgather":
+        asked["collective"] = request.collective
 
     def compute(identity: str) -> Computed:
-        from schedules.forestcoll import optimum as find
-
-        found = find(topology, trees_per_root)
+        collective = Collective.of(request.collective)
+        found = _optimum(topology, collective, options_of(asked))
         document = {
             "schema": "optimum/1",
             "id": identity,
@@ -82,20 +87,60 @@ def optimum(
             "topology": topology.digest,
             "name": topology.name,
             "bandwidth_unit": topology.bandwidth_unit,
-            "nodes": found.compute_nodes,
-            "inverse_rate": str(found.inverse_rate),
-            "trees_per_root": found.trees_per_root,
-            "unit_bandwidth": str(found.unit_bandwidth),
-            "algbw": rounded(found.algbw),
-            "bottleneck": _bottleneck(topology, found),
+            "collective": request.collective,
+            **{name: asked[name] for name in ("root", "shards", "participants") if name in asked},
+            **found,
         }
-        summary = {"name": topology.name, "inverse_rate": str(found.inverse_rate)}
+        summary = {"name": topology.name, "inverse_rate": document["inverse_rate"]}
         return Computed.json(document, summary)
 
-    asked: dict[str, Any] = {"topology": loaded.id}
-    if trees_per_root is not None:
-        asked["trees_per_root"] = trees_per_root
     return context.store.get_or_compute("optimum", asked, compute)
+
+
+def _optimum(topology: Topology, collective: Collective, options: dict[str, Any]) -> dict[str, Any]:
+    """Return what is optimal of one collective, in the members of optimum/1."""
+    from schedules.collectives import require_root
+    from schedules.forestcoll import optimum as find
+
+    require_root(collective, options.get("root"), options.get("shards"))
+    if collective is not Collective.ALLREDUCE:
+        return _one_pass(topology, collective, find, options)
+    parts: list[dict[str, Any]] = [
+        {"collective": str(part)} | _one_pass(topology, part, find, options)
+        for part in (Collective.REDUCE_SCATTER, Collective.ALLGATHER)
+    ]
+    inverse = sum((Fraction(part["inverse_rate"]) for part in parts), Fraction())
+    common: dict[str, Any] = {name: parts[0][name] for name in ("nodes", "data")}
+    return common | {
+        "inverse_rate": str(inverse),
+        "algbw": rounded(common["data"] / inverse),
+        "parts": parts,
+    }
+
+
+def _one_pass(
+    topology: Topology,
+    collective: Collective,
+    find: Callable[..., "Optimum"],
+    options: dict[str, Any],
+) -> dict[str, Any]:
+    found = find(topology, inward=not collective.outward, **options)
+    facts: dict[str, Any] = {
+        "nodes": found.compute_nodes,
+        "data": found.data,
+        "inverse_rate": str(found.inverse_rate),
+        "trees_per_root": found.trees_per_root,
+        "unit_bandwidth": str(found.unit_bandwidth),
+        "algbw": rounded(found.algbw),
+        "bottleneck": _bottleneck(topology, found, collective.outward),
+    }
+    if "max_gap" in options:
+        facts |= {
+            "max_gap": str(options["max_gap"]),
+            "gap": str(found.gap),
+            "optimal_inverse_rate": str(found.inverse_rate / (1 + found.gap)),
+        }
+    return facts
 
 
 def cost_object(cost: Cost) -> dict[str, Any]:
@@ -112,11 +157,10 @@ def _links(topology: Topology) -> Links:
     return Links.BIDIRECTIONAL if topology.is_bidirectional else Links.UNIDIRECTIONAL
 
 
-def _bottleneck(topology: Topology, found: Any) -> dict[str, Any] | None:
-    if found.bottleneck is None:
-        return None
+def _bottleneck(topology: Topology, found: "Optimum", outward: bool) -> dict[str, Any]:
     return {
         "nodes": [node for node in topology.nodes if node in found.bottleneck],
         "compute_inside": found.compute_inside,
-        "exit_capacity": str(found.exit_capacity),
+        "data_inside": found.data_inside,
+        "exit_capacity" if outward else "entry_capacity": str(found.exit_capacity),
     }

@@ -2,15 +2,23 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.schemas import ScheduleRequest, TopologySource
 from app.services import topologies
 from app.services.context import Context
+from app.services.demands import FOREST_ONLY, asked_of, options_of
 from app.services.topologies import StoredTopology
 from app.store import Artefact, Computed
 from schedules.errors import NoSchedule, NotExportable
-from schedules.model import Collective, RouteSchedule, Schedule, SequenceSchedule, StepSchedule
+from schedules.model import (
+    Collective,
+    RouteSchedule,
+    Schedule,
+    SequenceSchedule,
+    StepSchedule,
+    TreeSchedule,
+)
 from synth.errors import ClaimBroken
 from synth.topology import Topology
 
@@ -20,6 +28,9 @@ FORMATS = ("json", "msccl-xml")
 """The formats a schedule comes in."""
 
 PACKED_SCHEDULE = "application/x-topoloom-schedule"
+OPTIONS = dict.fromkeys(FOREST_ONLY, "forestcoll") | {"max_chunks": "bfb"}
+"""What only one algorithm can be asked for, and which."""
+
 ANNOUNCED = ("mscclpp-json", "chakra-et")
 """Formats that have a name already, but no writer yet."""
 
@@ -32,16 +43,18 @@ def create(context: Context, request: ScheduleRequest) -> Artefact:
     """
     loaded = topologies.load(context, request.topology, field="/topology")
     algorithm = request.algorithm or _fitting(request, loaded.topology)
-    if algorithm != "forestcoll" and request.trees_per_root is not None:
-        raise NoSchedule("/trees_per_root", "is for the algorithm forestcoll only")
+    for name, only in OPTIONS.items():
+        if getattr(request, name) is not None and algorithm != only:
+            raise NoSchedule(f"/{name}", f"is for the algorithm {only} only")
     _require_size(context, algorithm, loaded.topology)
     asked: dict[str, Any] = {
         "topology": loaded.id,
         "collective": request.collective,
         "algorithm": algorithm,
     }
-    if request.trees_per_root is not None:
-        asked["trees_per_root"] = request.trees_per_root
+    asked |= asked_of(request, loaded.topology)
+    if request.max_chunks is not None:
+        asked["max_chunks"] = request.max_chunks
     return context.store.get_or_compute(
         "schedule", asked, lambda identity: _compute(identity, asked, loaded)
     )
@@ -90,9 +103,10 @@ def facts(schedule: Schedule, topology: Topology) -> dict[str, Any]:
     """Return what a schedule costs, derived from its sends alone.
 
     Step schedules: ``steps``, ``bandwidth`` (T_B in units of M / B) and
-    ``chunks_per_shard``.  Tree schedules: ``inverse_rate`` (time per byte of a shard)
-    and ``trees_per_root``.  Routes: ``inverse_rate`` (time in which every rank sends a unit
-    to every other), ``bandwidth`` of it, ``steps`` (most hops) and ``units_per_pair``.
+    ``chunks_per_shard``.  Tree schedules: ``inverse_rate`` (time per byte of a shard of
+    size 1), ``trees_per_root``, the number of ``ranks`` and the size ``data`` of all shards.
+    Routes: ``inverse_rate`` (time in which every rank sends a unit to every other),
+    ``bandwidth`` of it, ``steps`` (most hops) and ``units_per_pair``.
     Sequences: the sums, and the parts.
     """
     from schedules.verify import step_cost, tree_inverse_rate
@@ -113,6 +127,8 @@ def facts(schedule: Schedule, topology: Topology) -> dict[str, Any]:
         "collective": schedule.collective.value,
         "inverse_rate": str(tree_inverse_rate(schedule, topology)),
         "trees_per_root": schedule.trees_per_root,
+        "ranks": len(schedule.ranks),
+        "data": sum(schedule.sizes),
     }
 
 
@@ -137,7 +153,7 @@ def _sequence_facts(parts: list[dict[str, Any]]) -> dict[str, Any]:
     for name in ("bandwidth", "inverse_rate"):
         if all(name in part for part in parts):
             total[name] = str(sum((Fraction(part[name]) for part in parts), Fraction()))
-    for name in ("chunks_per_shard", "trees_per_root"):
+    for name in ("chunks_per_shard", "trees_per_root", "ranks", "data"):
         if all(name in part for part in parts):
             total[name] = max(part[name] for part in parts)
     total["parts"] = parts
@@ -149,7 +165,11 @@ def _fitting(request: ScheduleRequest, topology: Topology) -> str:
     if request.collective == Collective.ALL_TO_ALL:
         return "mcf"
     equal_links = not topology.switches and len(set(topology.capacities)) == 1
-    return "bfb" if equal_links and request.trees_per_root is None else "forestcoll"
+    if any(getattr(request, name) is not None for name in FOREST_ONLY):
+        return "forestcoll"
+    if Collective.of(request.collective).has_root:
+        return "forestcoll"
+    return "bfb" if equal_links or request.max_chunks is not None else "forestcoll"
 
 
 def _compute(identity: str, asked: dict[str, Any], loaded: StoredTopology) -> Computed:
@@ -159,9 +179,12 @@ def _compute(identity: str, asked: dict[str, Any], loaded: StoredTopology) -> Co
 
     topology = loaded.topology
     collective = Collective.of(asked["collective"])
-    schedule = make(topology, collective, asked["algorithm"], asked.get("trees_per_root"))
+    options = options_of(asked)
+    schedule = make(
+        topology, collective, asked["algorithm"], max_chunks=asked.get("max_chunks"), **options
+    )
     require_valid(schedule, topology)
-    _require_claimed_cost(schedule, topology, asked.get("trees_per_root"))
+    losses = _require_claimed_cost(schedule, topology, asked)
     summary = {
         "id": identity,
         "topology_id": loaded.id,
@@ -169,39 +192,78 @@ def _compute(identity: str, asked: dict[str, Any], loaded: StoredTopology) -> Co
         "name": topology.name,
         "algorithm": asked["algorithm"],
         **facts(schedule, topology),
+        **losses,
     }
     return Computed(pack(schedule), PACKED_SCHEDULE, summary)
 
 
-def _require_claimed_cost(schedule: Schedule, topology: Topology, trees: int | None) -> None:
+def _require_claimed_cost(
+    schedule: Schedule, topology: Topology, asked: dict[str, Any]
+) -> dict[str, str]:
     """Refuse a schedule whose sends cost more than its algorithm's theorem says.
+
+    Returns what was lost by what was asked for: ``bandwidth_loss``, in M / B, for want of
+    chunks; ``gap``, as a share of the optimum, for want of trees.
 
     Raises
     ------
     ClaimBroken
         A bug: the cost derived link by link is not the one of the graph.
     """
+    if isinstance(schedule, RouteSchedule):
+        # No theorem names its cost; all-to-all/1 gives its bound.
+        return {}
+    parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
+    judged = [_judged(part, topology, asked) for part in parts]
+    for part, verdict in zip(parts, judged, strict=True):
+        if not verdict.kept:
+            costs = f"{verdict.derived}, not {verdict.claimed}"
+            raise ClaimBroken("schedule", f"the {part.collective} costs {costs}")
+    if "max_chunks" in asked:
+        lost = (verdict.derived.bandwidth - verdict.best.bandwidth for verdict in judged)
+        return {"bandwidth_loss": str(sum(lost, Fraction(0)))}
+    if "max_gap" in asked:
+        taken, least = (
+            sum((getattr(verdict, name) for verdict in judged), Fraction(0))
+            for name in ("derived", "best")
+        )
+        return {"gap": str(taken / least - 1)}
+    return {}
+
+
+class _Verdict(NamedTuple):
+    """``best`` is what no number of chunks or trees could beat, where that is known."""
+
+    derived: Any
+    claimed: Any
+    kept: bool
+    best: Any = None
+
+
+def _judged(
+    part: StepSchedule | TreeSchedule, topology: Topology, asked: dict[str, Any]
+) -> _Verdict:
+    """Return the cost of a part beside what is claimed of it."""
+    from schedules import bfb, lift
     from schedules.forestcoll import optimum
     from schedules.verify import step_cost, tree_inverse_rate
     from synth.measure import measure
 
-    if isinstance(schedule, RouteSchedule):
-        # No theorem names its cost: `services.alltoall` gives the bounds.
-        return
-    parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
-    for part in parts:
-        # A reduce-scatter is the allgather of the transpose, run backwards.
-        gathers = part.collective is Collective.ALLGATHER
-        graph = topology if gathers else topology.transpose()
-        if isinstance(part, StepSchedule):
-            derived, claimed = step_cost(part, topology), measure(graph)
-            kept = derived == claimed
-        else:
-            derived = tree_inverse_rate(part, topology)
-            claimed = optimum(graph, trees).inverse_rate
-            kept = derived <= claimed
-        if not kept:
-            raise ClaimBroken("schedule", f"the {part.collective} costs {derived}, not {claimed}")
+    inward = not part.collective.outward
+    if isinstance(part, TreeSchedule):
+        rate = tree_inverse_rate(part, topology)
+        least = optimum(topology, inward=inward, **options_of(asked))
+        best = least.inverse_rate / (1 + least.gap)
+        return _Verdict(rate, least.inverse_rate, rate <= least.inverse_rate, best)
+    # A reduce-scatter is the allgather of the transpose, run backwards.
+    graph = topology.transpose() if inward else topology
+    derived = step_cost(part, topology)
+    if asked["algorithm"] == "bfb":
+        most, best = asked.get("max_chunks"), measure(graph)
+        claimed = best if most is None else bfb.cost(graph, most)
+        return _Verdict(derived, claimed, derived == claimed, best)
+    claim = lift.claim_on(graph)
+    return _Verdict(derived, claim, claim is None or claim.covers(derived))
 
 
 def _require_size(context: Context, algorithm: str, topology: Topology) -> None:

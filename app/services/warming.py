@@ -31,6 +31,7 @@ def warm() -> None:
         step_cost(schedule, topology)
         simulate(schedule, topology, network, size_bytes=1)
         pack(schedule)
+    make(build(parse("Product(UniRing(2), BiRing(3))")), Collective.ALLGATHER, "lifted")
     for topology in (build(parse("Kautz(2, 2)")), fabric("dgx-a100-2")):
         optimum(topology)
         forest = make(topology, Collective.ALLREDUCE, "forestcoll")

@@ -32,9 +32,9 @@ from schedules.model import (
     REDUCE,
     Collective,
     Schedule,
-    SequenceSchedule,
     StepSchedule,
     TreeSchedule,
+    parts_of,
 )
 from synth.topology import NodeId
 
@@ -93,7 +93,7 @@ def plan(schedule: Schedule, ranks: tuple[NodeId, ...], inplace: bool) -> Plan:
         So many chunks that no program within the limits could move them, or more
         than `MAX_MESSAGES` messages: the file would have hundreds of megabytes.
     """
-    parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
+    parts = parts_of(schedule)
     grains = [_grain(part) for part in parts]
     chunks = lcm(*(total // grain for total, grain in grains))
     gpus = len(ranks)

@@ -11,7 +11,7 @@ from schedules.errors import NotExportable
 from schedules.export.msccl_blocks import Block, Program, arrange
 from schedules.export.msccl_dialects import DIALECTS, MAX_NAME, Dialect, Limits
 from schedules.export.msccl_moves import plan
-from schedules.model import Collective, Schedule
+from schedules.model import Collective, Schedule, SequenceSchedule, TreeSchedule
 from schedules.verify import require_valid
 from synth.topology import Topology
 
@@ -80,6 +80,7 @@ def render(
     if len(ranks) < 2:
         raise NotExportable("/ngpus", "a program needs at least 2 GPUs")
     require_valid(schedule, topology)
+    _require_plain(schedule)
     program = arrange(plan(schedule, ranks, inplace), limits)
     title = name or f"topoloom-{limits.collectives[schedule.collective]}-{len(ranks)}"
     root = ET.Element("algo", _header(program, limits, protocol, title[:MAX_NAME]))
@@ -90,6 +91,18 @@ def render(
     ET.indent(root)
     # Hand-written readers would take the space before the slash for an attribute.
     return ET.tostring(root, encoding="unicode").replace(" />", "/>") + "\n"
+
+
+def _require_plain(schedule: Schedule) -> None:
+    """Refuse what programs of these dialects are not written for."""
+    if schedule.collective.has_root:
+        raise NotExportable("/collective", f"a {schedule.collective} is not exported to MSCCL XML")
+    parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
+    for part in parts:
+        if isinstance(part, TreeSchedule) and (part.shards or part.idle):
+            raise NotExportable(
+                "/shards", "must be equal, and of all compute nodes, to be exported to MSCCL XML"
+            )
 
 
 def _header(program: Program, limits: Limits, protocol: str, title: str) -> dict[str, str]:

@@ -136,6 +136,9 @@ def _put(schedule: Schedule, arrays: list[NDArray[Any]]) -> dict[str, Any]:
         [nodes[node] for edge in edges for node in edge],
     )
     arrays.extend(_narrow(column) for column in columns)
+    # Left out where they are empty, as in schedules of before there were such.
+    division = {"shards": list(schedule.shards), "idle": list(schedule.idle)}
+    head |= {name: values for name, values in division.items() if values}
     return {"kind": "trees", "trees_per_root": schedule.trees_per_root, "nodes": list(nodes)} | head
 
 
@@ -162,7 +165,8 @@ def _take(header: dict[str, Any], arrays: list[NDArray[Any]]) -> Schedule:
         Tree(names[root], weight, tuple(next(edges) for _ in range(count)))
         for root, weight, count in zip(roots, weights, counts, strict=True)
     )
-    return TreeSchedule(collective, topology, ranks, header["trees_per_root"], trees)
+    division = tuple(header.get("shards", ())), tuple(header.get("idle", ()))
+    return TreeSchedule(collective, topology, ranks, header["trees_per_root"], trees, *division)
 
 
 def _put_routes(schedule: RouteSchedule, arrays: list[NDArray[Any]]) -> dict[str, Any]:

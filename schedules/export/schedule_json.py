@@ -109,10 +109,26 @@ def _head(schedule: Schedule) -> dict[str, Any]:
         _require_ranks(schedule)
         return head | {"kind": "steps"} | common | {"chunks_per_shard": schedule.chunks_per_shard}
     if isinstance(schedule, TreeSchedule):
-        return head | {"kind": "trees"} | common | {"trees_per_root": schedule.trees_per_root}
+        total = {"trees_per_root": schedule.trees_per_root}
+        return head | {"kind": "trees"} | common | total | _division(schedule)
     if isinstance(schedule, RouteSchedule):
         return head | {"kind": "routes"} | common | {"units_per_pair": schedule.units_per_pair}
     return head | common
+
+
+def _division(schedule: TreeSchedule) -> dict[str, Any]:
+    """Return who has how much, where it is not all compute nodes with equal shards."""
+    division: dict[str, Any] = {}
+    if schedule.collective.has_root:
+        if schedule.root is None:
+            raise InvalidSchedule("/root", "must be the only rank with a shard, of size 1")
+        division["root"] = schedule.root
+    elif schedule.shards:
+        pairs = zip(schedule.ranks, schedule.shards, strict=True)
+        division["shards"] = [{"rank": rank, "size": size} for rank, size in pairs if size]
+    if schedule.idle:
+        division["participants"] = list(schedule.ranks)
+    return division
 
 
 def _require_ranks(schedule: StepSchedule) -> None:

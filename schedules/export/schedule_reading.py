@@ -172,12 +172,19 @@ def _trees(document: dict[str, Any], topology: Topology, place: str) -> TreeSche
         left -= len(edges)
         paths = tuple(_edge(edge, topology, here, at) for at, edge in enumerate(edges))
         made.append(Tree(root, _integer(tree, "weight", here, MAX_WEIGHT), paths))
+    collective = _collective(document, place)
+    ranks = topology.compute_nodes
+    if "participants" in document:
+        ranks = _participants(document, topology, place)
+    taking_part = set(ranks)
     return TreeSchedule(
-        _collective(document, place),
+        collective,
         _topology(document, place),
-        topology.compute_nodes,
+        ranks,
         total,
         tuple(made),
+        shards=_shards(document, collective, ranks, place),
+        idle=tuple(node for node in topology.compute_nodes if node not in taking_part),
     )
 
 
@@ -201,6 +208,55 @@ def _routes(document: dict[str, Any], topology: Topology) -> RouteSchedule:
         units,
         tuple(made),
     )
+
+
+def _participants(document: dict[str, Any], topology: Topology, place: str) -> tuple[NodeId, ...]:
+    named = _list(document, "participants", len(topology.compute_nodes), place)
+    chosen: set[NodeId] = set()
+    for index, node in enumerate(named):
+        here = f"{place}/participants/{index}"
+        if type(node) not in (int, str) or node not in topology.position:
+            raise InvalidSchedule(here, "must be the id of a compute node")
+        if node in topology.switches or node in chosen:
+            raise InvalidSchedule(here, "must be a compute node, named once")
+        chosen.add(node)
+    if not chosen:
+        raise InvalidSchedule(f"{place}/participants", "must name a compute node")
+    return tuple(node for node in topology.compute_nodes if node in chosen)
+
+
+def _shards(
+    document: dict[str, Any], collective: Collective, ranks: tuple[NodeId, ...], place: str
+) -> tuple[int, ...]:
+    """Return the sizes of the shards, or nothing where the document says nothing of them."""
+    if collective.has_root:
+        return _sizes([(_rank(document, "root", ranks, place), 1)], ranks)
+    if "shards" not in document:
+        return ()
+    found: dict[NodeId, int] = {}
+    for index, shard in enumerate(_list(document, "shards", len(ranks), place)):
+        here = f"{place}/shards/{index}"
+        if not isinstance(shard, dict):
+            raise InvalidSchedule(here, "must be an object with rank and size")
+        rank = _rank(shard, "rank", ranks, here)
+        if rank in found:
+            raise InvalidSchedule(f"{here}/rank", "must not be named twice")
+        found[rank] = _integer(shard, "size", here, MAX_WEIGHT)
+    if not found:
+        raise InvalidSchedule(f"{place}/shards", "must hold the shard of a rank")
+    return _sizes(list(found.items()), ranks)
+
+
+def _sizes(shards: list[tuple[NodeId, int]], ranks: tuple[NodeId, ...]) -> tuple[int, ...]:
+    sizes = dict.fromkeys(ranks, 0) | dict(shards)
+    return tuple(sizes.values())
+
+
+def _rank(holder: dict[str, Any], key: str, ranks: tuple[NodeId, ...], place: str) -> NodeId:
+    value = holder.get(key)
+    if type(value) not in (int, str) or value not in ranks:
+        raise InvalidSchedule(f"{place}/{key}", "must be the id of a rank")
+    return value
 
 
 def _edge(edge: Any, topology: Topology, place: str, index: int) -> tuple[NodeId, ...]:

@@ -1,30 +1,26 @@
 """ForestColl: throughput-optimal collectives as packed spanning trees, on any fabric.
 
-Read in this order: `network` (integer capacities), `flow` (the max-flow kernel),
-`optimality` (the best rate and the cut that proves it); `trial`, `shares`, `splitting` and
-`routes` (switches away); `shortest` (trees of shortest paths, where they do); `packing`,
-`forest`, `mending`, `growth` and `shortening` (trees elsewhere).
+Read in this order: `demand` (who brings how much), `network` (integer capacities), `flow`
+(the max-flow kernel), `optimality` (the best rate and the cut that proves it), `fewness` (how
+few trees come close to it), `optimum` (both, in the topology's terms); `trial`, `shares`,
+`splitting` and `routes` (switches away); `shortest` (trees of shortest paths, where they do);
+`packing`, `forest`, `mending`, `growth` and `shortening` (trees elsewhere).
 
 References
 ----------
 .. [1] Zhao et al., "ForestColl", arXiv:2402.06787.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
-from schedules.errors import NoSchedule
+from schedules.forestcoll.demand import Demand, demand_of, require_paths
 from schedules.forestcoll.network import Network, network_of
-from schedules.forestcoll.optimality import (
-    Rate,
-    best_rate,
-    best_rate_for,
-    entry_rate,
-    tree_capacities,
-)
+from schedules.forestcoll.optimality import Rate, entry_rate, tree_capacities
+from schedules.forestcoll.optimum import Optimum, optimum, rates, require_counts
 from schedules.forestcoll.packing import pack
 from schedules.forestcoll.routes import Routes
 from schedules.forestcoll.shortest import shortest_trees
@@ -32,109 +28,29 @@ from schedules.forestcoll.splitting import Splitter
 from schedules.model import Collective, Tree, TreeSchedule
 from synth.topology import NodeId, Topology
 
-__all__ = ["Optimum", "allgather", "optimum"]
+__all__ = ["Optimum", "allgather", "broadcast", "optimum"]
 
 
-@dataclass(frozen=True, slots=True)
-class Optimum:
-    """The best allgather rate of a topology, and a cut that no schedule can beat.
-
-    ``inverse_rate`` is 1/x, where x is the bandwidth at which each root can send to all
-    others at once; moving M bytes takes M / N * inverse_rate.  ``trees_per_root`` (k)
-    trees of bandwidth ``unit_bandwidth`` each reach it: k * unit_bandwidth = x.
-    ``bottleneck`` is a set of nodes that holds ``compute_inside`` compute nodes, misses
-    one at least, and is left by links of ``exit_capacity`` in all.
-
-    With the best k, inverse_rate = compute_inside / exit_capacity.  With a given k it may
-    be larger: then the bottleneck is a set whose exits, each rounded down to whole trees,
-    could not carry k * compute_inside trees if the unit bandwidth were any larger.
-    """
-
-    inverse_rate: Fraction
-    trees_per_root: int
-    unit_bandwidth: Fraction
-    compute_nodes: int
-    bottleneck: frozenset[NodeId] | None
-    compute_inside: int
-    exit_capacity: Fraction
-
-    @property
-    def algbw(self) -> Fraction:
-        """Bytes gathered per unit of time: compute nodes / inverse_rate."""
-        return self.compute_nodes / self.inverse_rate
-
-
-def optimum(topology: Topology, trees_per_root: int | None = None) -> Optimum:
-    """Return the best possible allgather rate of a topology, exactly.
-
-    Let C be the compute nodes, N = |C|, and out(S) the bandwidth that leaves a set S of
-    nodes.  Every allgather of M bytes takes at least M / N * max |S & C| / out(S), over
-    all S that miss a compute node; ForestColl's trees reach it [1]_.
-
-    Parameters
-    ----------
-    topology : Topology
-        Any directed graph of compute nodes and switches.
-    trees_per_root : int, optional
-        The number k of trees per root, at least 1.  Without it, the least k that reaches
-        the optimum.  With it, the best rate at which k trees per root can be packed.
-
-    Returns
-    -------
-    Optimum
-        In the topology's unit of bandwidth.
-
-    Raises
-    ------
-    InvalidTopology
-        There are fewer than two compute nodes.
-    Unreachable
-        Some compute node cannot reach another.
-    NoSchedule
-        ``trees_per_root`` is less than 1.
-    TooLarge
-        Capacities scaled to whole numbers do not fit 62 bits.
-
-    Notes
-    -----
-    The value is that of the cut bound.  It is reached whenever the switches let out as
-    much as they take in; see `allgather`.
-
-    Examples
-    --------
-    >>> ring = Topology(range(4), [(i, (i + 1) % 4) for i in range(4)])
-    >>> best = optimum(ring)
-    >>> best.inverse_rate, best.trees_per_root, best.algbw
-    (Fraction(3, 1), 1, Fraction(4, 3))
-    >>> sorted(best.bottleneck), best.compute_inside, best.exit_capacity
-    ([1, 2, 3], 3, Fraction(1, 1))
-    """
-    network = _network(topology, trees_per_root)
-    rate = _rate(network, trees_per_root)
-    leaving = rate.inside[network.tail] & ~rate.inside[network.head]
-    return Optimum(
-        inverse_rate=rate.scale / rate.trees_per_root / network.unit,
-        trees_per_root=rate.trees_per_root,
-        unit_bandwidth=network.unit / rate.scale,
-        compute_nodes=len(network.terminals),
-        bottleneck=frozenset(topology.nodes[index] for index in np.flatnonzero(rate.inside)),
-        compute_inside=int(rate.inside[network.terminals].sum()),
-        exit_capacity=int(network.capacity[leaving].sum()) * network.unit,
-    )
-
-
-def allgather(topology: Topology, trees_per_root: int | None = None) -> TreeSchedule:
+def allgather(
+    topology: Topology,
+    trees_per_root: int | None = None,
+    *,
+    max_gap: Fraction | int | None = None,
+    shards: Mapping[NodeId, int] | None = None,
+    participants: Iterable[NodeId] | None = None,
+) -> TreeSchedule:
     """Return an allgather that reaches the optimum: a forest of spanning trees.
 
     Parameters
     ----------
-    topology, trees_per_root
+    topology, trees_per_root, max_gap, shards, participants
         As for `optimum`.
 
     Returns
     -------
     TreeSchedule
-        Per root the weights add up to k = ``optimum(...).trees_per_root``.  Every link
+        Per root the weights add up to k = ``optimum(...).trees_per_root``, times the size
+        of its shard without the factor that all sizes share.  Every link
         carries trees of total weight at most capacity / unit_bandwidth, parallel links
         taken together.
 
@@ -143,9 +59,9 @@ def allgather(topology: Topology, trees_per_root: int | None = None) -> TreeSche
     InvalidTopology, Unreachable, NoSchedule, TooLarge
         As for `optimum`.
     NoSchedule
-        A switch lets out more than it takes in, be it only after rounding down to a given
-        number of trees, and the optimum needs all of it: it would have to copy data, and
-        the cut bound may be out of reach.
+        A switch, or a compute node that takes no part, lets out more than it takes in, be it
+        only after rounding down to a given number of trees, and the optimum needs all of it:
+        it would have to copy data, and the cut bound may be out of reach.
     TooLarge
         The flows kept while packing pass `packing.MOST_FLOW_ENTRIES`.
 
@@ -164,25 +80,80 @@ def allgather(topology: Topology, trees_per_root: int | None = None) -> TreeSche
     >>> [(tree.root, tree.weight, tree.edges) for tree in allgather(pair).trees]
     [('a', 1, (('a', 's', 'b'),)), ('b', 1, (('b', 's', 'a'),))]
     """
-    network = _network(topology, trees_per_root)
-    rate = entry_rate(network, trees_per_root)
-    # If trees reach the rate at which nodes can take in all they want, it is the optimum.
-    trees = _of_shortest_paths(topology, network, rate)
-    if trees is None:
-        rate = _rate(network, trees_per_root)
+    demand = demand_of(topology, shards, participants)
+    return _forest(topology, Collective.ALLGATHER, demand, trees_per_root, max_gap)
+
+
+def broadcast(
+    topology: Topology,
+    root: NodeId,
+    trees_per_root: int | None = None,
+    *,
+    max_gap: Fraction | int | None = None,
+    participants: Iterable[NodeId] | None = None,
+) -> TreeSchedule:
+    """Return a broadcast that reaches the optimum: all trees have one root.
+
+    Parameters
+    ----------
+    root : NodeId
+        The compute node that brings the data; it takes part.
+    topology, trees_per_root, max_gap, participants
+        As for `optimum`.
+
+    Raises
+    ------
+    InvalidTopology, Unreachable, NoSchedule, TooLarge
+        As for `allgather`.  Only the root must reach the others.
+
+    Examples
+    --------
+    >>> diamond = Topology("abcd", [(s, t) for s, t in ("ab", "ac", "bd", "cd", "bc", "cb")])
+    >>> optimum(diamond, root="a").inverse_rate  # 2 links enter every node but a
+    Fraction(1, 2)
+    >>> sorted(tree.root for tree in broadcast(diamond, "a").trees)
+    ['a', 'a']
+    """
+    demand = demand_of(topology, participants=participants, root=root)
+    return _forest(topology, Collective.BROADCAST, demand, trees_per_root, max_gap)
+
+
+def _forest(
+    topology: Topology,
+    collective: Collective,
+    demand: Demand,
+    trees_per_root: int | None,
+    max_gap: Fraction | int | None,
+) -> TreeSchedule:
+    require_counts(trees_per_root, max_gap)
+    require_paths(topology, demand)
+    network = network_of(topology, demand)
+    rate, trees = None, None
+    if max_gap is None:
+        # If trees reach the rate at which ranks can take in all they want, it is the optimum.
+        rate = entry_rate(network, trees_per_root)
+        trees = _of_shortest_paths(topology, network, rate)
+    if rate is None or trees is None:
+        rate = rates(network, trees_per_root, max_gap).rate
         trees = _of_shortest_paths(topology, network, rate) or _packed(topology, network, rate)
+    taking_part = set(demand.ranks)
     return TreeSchedule(
-        collective=Collective.ALLGATHER,
+        collective=collective,
         topology=topology.digest,
-        ranks=topology.compute_nodes,
+        ranks=demand.ranks,
         trees_per_root=rate.trees_per_root,
         trees=tuple(trees),
+        shards=() if set(demand.sizes) == {1} else demand.sizes,
+        idle=tuple(node for node in topology.compute_nodes if node not in taking_part),
     )
 
 
 def _of_shortest_paths(topology: Topology, network: Network, rate: Rate) -> Iterator[Tree] | None:
-    """Return trees of shortest paths at this rate, or None if there are none."""
-    if topology.switches:
+    """Return trees of shortest paths at this rate, or None if there are none.
+
+    They are sought where all nodes are ranks with equal shards.
+    """
+    if not (network.sizes == 1).all():
         return None
     room = tree_capacities(network, rate.scale, rate.trees_per_root)
     groups = shortest_trees(
@@ -200,16 +171,19 @@ def _of_shortest_paths(topology: Topology, network: Network, rate: Rate) -> Iter
 
 
 def _packed(topology: Topology, network: Network, rate: Rate) -> Iterator[Tree]:
-    """Return trees packed after the switches are taken away."""
+    """Return trees packed after the nodes that are no ranks are taken away."""
     room = tree_capacities(network, rate.scale, rate.trees_per_root)
     ends = zip(network.tail.tolist(), network.head.tolist(), strict=True)
     capacities = {pair: trees for pair, trees in zip(ends, room.tolist(), strict=True) if trees}
     routes = None
-    if topology.switches:
-        splitter = Splitter(capacities, network.terminals, rate.trees_per_root, topology.nodes)
+    trees = rate.trees_per_root * network.sizes
+    if len(network.terminals) < network.node_count:
+        splitter = Splitter(
+            capacities, network.terminals, trees, rate.trees_per_root, topology.nodes
+        )
         splitter.remove_switches()
         capacities, routes = splitter.capacities, splitter.routes
-    return _trees(topology, network, capacities, routes, rate.trees_per_root)
+    return _trees(topology, network, capacities, routes, trees)
 
 
 def _trees(
@@ -217,7 +191,7 @@ def _trees(
     network: Network,
     capacities: dict[tuple[int, int], int],
     routes: Routes | None,
-    trees_per_root: int,
+    trees: NDArray[np.int64],
 ) -> Iterator[Tree]:
     """Pack trees between the terminals and draw them on the topology."""
     nodes, ranks = topology.nodes, network.terminals
@@ -225,7 +199,7 @@ def _trees(
     ends = np.searchsorted(ranks, np.array(pairs, dtype=np.int64))
     room = np.array(list(capacities.values()), dtype=np.int64)
     names = [(nodes[source], nodes[target]) for source, target in pairs]
-    for group in pack(len(ranks), ends[:, 0], ends[:, 1], room, trees_per_root):
+    for group in pack(len(ranks), ends[:, 0], ends[:, 1], room, trees[ranks]):
         root = nodes[ranks[group.root]]
         arcs = group.arcs.tolist()
         if routes is None:
@@ -234,16 +208,3 @@ def _trees(
         for weight, paths in routes.draw([pairs[arc] for arc in arcs], group.multiplicity):
             edges = tuple(tuple([nodes[place] for place in path]) for path in paths)
             yield Tree(root, weight, edges)
-
-
-def _network(topology: Topology, trees_per_root: int | None) -> Network:
-    if trees_per_root is not None and trees_per_root < 1:
-        raise NoSchedule("trees_per_root", f"must be at least 1; got {trees_per_root}")
-    topology.require_connected()
-    return network_of(topology)
-
-
-def _rate(network: Network, trees_per_root: int | None) -> Rate:
-    if trees_per_root is None:
-        return best_rate(network)
-    return best_rate_for(network, trees_per_root)

@@ -5,9 +5,9 @@ sent from wherever supply is left to one sink.  All searches run backwards from 
 sink over residual arcs, so a search whose supplies lie close to the sink touches
 only that neighbourhood.
 
-`shortfall` answers the one question that every stage of ForestColl asks: does each
-of the terminals receive ``share`` units from each of them?  It asks terminal after
-terminal and keeps one flow: a terminal that has passed becomes an unlimited supply.
+`shortfall` answers the one question that every stage of ForestColl asks: does each of the
+terminals receive from each of them the units that this one is the root of?  It asks terminal
+after terminal and keeps one flow: a terminal that has passed becomes an unlimited supply.
 That is right because a set of nodes that breaks the condition for a later terminal
 and holds no earlier one is a cut between them all, and a set that holds an earlier
 one was already found to be fine.
@@ -182,18 +182,19 @@ def send(arcs, capacity, flow, supply, sink, want, scratch):
 
 
 @njit(cache=True, nogil=True)
-def shortfall(arcs, capacity, terminals, first, share, flow, supply, scratch):
-    """Find the first terminal that does not receive ``share`` from every terminal.
+def shortfall(arcs, capacity, terminals, first, shares, flow, supply, scratch):
+    """Find the first terminal that does not receive ``shares[t]`` from every terminal t.
 
-    Terminals before index ``first`` are taken to be fine.  Returns (index, missing
-    units); (number of terminals, 0) if all are fine.  Otherwise the nodes with
-    ``scratch.level >= 0`` are the terminal's side of the cut that shows it.
+    ``shares`` has one entry per node, 0 for all but terminals.  Terminals before index
+    ``first`` are taken to be fine.  Returns (index, missing units); (number of terminals, 0)
+    if all are fine.  Otherwise the nodes with ``scratch.level >= 0`` are the terminal's side
+    of the cut that shows it.
     """
     flow[:] = 0
-    supply[:] = 0
-    for index in range(len(terminals)):
-        supply[terminals[index]] = UNLIMITED if index < first else share
-    target = share * len(terminals)
+    supply[:] = shares
+    for index in range(first):
+        supply[terminals[index]] = UNLIMITED
+    target = np.sum(shares)
     for index in range(first, len(terminals)):
         got = send(arcs, capacity, flow, supply, terminals[index], target, scratch)
         if got < target:

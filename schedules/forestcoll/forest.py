@@ -120,20 +120,20 @@ def stack_for(arcs: Arcs) -> Stack:
     )
 
 
-def warm_up(forest: Forest, trees_per_root: int) -> bool:
+def warm_up(forest: Forest, trees: Ints) -> bool:
     """Fill the flow to every destination; False if some cannot be reached in full."""
     scratch = scratch_for(len(forest.supply))
-    return bool(_warm_up(forest, trees_per_root, scratch))
+    return bool(_warm_up(forest, trees, scratch))
 
 
 @njit(cache=True, nogil=True)
-def _warm_up(forest: Forest, trees_per_root: int, scratch: Scratch):
+def _warm_up(forest: Forest, trees: Ints, scratch: Scratch):
     nodes = len(forest.supply)
     supply = np.empty(nodes, np.int64)
     for sink in range(nodes):
-        supply[:] = trees_per_root
+        supply[:] = trees
         supply[sink] = 0
-        target = trees_per_root * (nodes - 1)
+        target = np.sum(supply)
         got = send(forest.arcs, forest.capacity, forest.flow[sink], supply, sink, target, scratch)
         if got < target:
             return False

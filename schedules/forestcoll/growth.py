@@ -80,7 +80,7 @@ def _copies(forest, stack, flow, arc, groups, most):
 
 
 @njit(cache=True, nogil=True)
-def plant(forest, stack, root, trees_per_root):
+def plant(forest, stack, root, trees):
     """Begin a root: one group of all its trees."""
     stack.joined[:] = -1
     stack.order[:] = -1
@@ -88,7 +88,7 @@ def plant(forest, stack, root, trees_per_root):
     stack.joined[root] = 0
     stack.depth[0] = 1
     stack.size[0] = 1
-    stack.multiplicity[0] = trees_per_root
+    stack.multiplicity[0] = trees[root]
     stack.first[0] = 0
     stack.last[0] = 1
     stack.turn[0] = 0
@@ -144,7 +144,7 @@ def _join(forest, stack, top, arc, copies):
 
 
 @njit(cache=True, nogil=True)
-def _place(forest, stack, roots, index, trees_per_root, sink):
+def _place(forest, stack, roots, index, trees, sink):
     """Hang ``sink`` below the full level of the growing group, if there is room at all.
 
     Copies without room are cut off.  Returns False on a bug.
@@ -154,7 +154,7 @@ def _place(forest, stack, roots, index, trees_per_root, sink):
         arc = _widest(forest, stack, sink, top, arc)
         if arc == BROKEN:
             return True
-        if not mend(forest, stack, roots, index, trees_per_root, sink):
+        if not mend(forest, stack, roots, index, trees, sink):
             return False
         most = stack.multiplicity[top]
         copies = _copies(forest, stack, forest.flow[sink], arc, top, most)
@@ -168,7 +168,7 @@ def _place(forest, stack, roots, index, trees_per_root, sink):
 
 
 @njit(cache=True, nogil=True)
-def grow(forest, stack, roots, index, trees_per_root):
+def grow(forest, stack, roots, index, trees):
     """Finish the growing group; return its multiplicity, or BROKEN on a bug.
 
     Its arcs are left in ``stack.edge``, in breadth-first order.  Level by level, every
@@ -189,7 +189,7 @@ def grow(forest, stack, roots, index, trees_per_root):
                 return BROKEN
         sink = (roots[index] + stack.turn[top]) % nodes
         if stack.joined[sink] < 0:
-            if not _place(forest, stack, roots, index, trees_per_root, sink):
+            if not _place(forest, stack, roots, index, trees, sink):
                 return BROKEN
             top = stack.depth[0] - 1
         stack.turn[top] += 1

@@ -196,12 +196,12 @@ def _clip(forest, stack, flow, arc, sink):
 
 
 @njit(cache=True, nogil=True)
-def mend(forest, stack, roots, index, trees_per_root, sink):
+def mend(forest, stack, roots, index, trees, sink):
     """Bring flow[sink] up to date: roots up to ``index`` left out, capacities kept."""
     flow = forest.flow[sink]
     while forest.begun[sink] <= index:
         root = roots[forest.begun[sink]]
-        if root != sink and not withdraw(forest, flow, root, sink, trees_per_root):
+        if root != sink and not withdraw(forest, flow, root, sink, trees[root]):
             return False
         forest.begun[sink] += 1
     size, count = len(forest.changes), forest.changed[0]

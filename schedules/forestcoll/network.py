@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedules.errors import TooLarge
+from schedules.forestcoll.demand import Demand, demand_of
 from schedules.forestcoll.flow import UNLIMITED
 from synth.topology import Topology
 
@@ -20,19 +21,28 @@ class Network:
 
     Nodes are positions in the topology.  Arc a runs from ``tail[a]`` to ``head[a]`` with
     bandwidth ``capacity[a] * unit``, where ``unit`` is in the topology's own unit.
-    ``terminals`` are the positions of the compute nodes, in rank order.
+    ``terminals`` are the positions of the ranks, in order; ``sizes`` has the size of the
+    shard that each node brings, 0 for those that are no rank.
     """
 
     node_count: int
     terminals: NDArray[np.int64]
+    sizes: NDArray[np.int64]
     tail: NDArray[np.int64]
     head: NDArray[np.int64]
     capacity: NDArray[np.int64]
     unit: Fraction
 
+    @property
+    def data(self) -> int:
+        """The size of all shards together."""
+        return int(self.sizes.sum())
 
-def network_of(topology: Topology) -> Network:
+
+def network_of(topology: Topology, demand: Demand | None = None) -> Network:
     """Return the topology's network; parallel links become one arc.
+
+    Without a ``demand`` every compute node brings a shard of size 1.
 
     Raises
     ------
@@ -56,10 +66,14 @@ def network_of(topology: Topology) -> Network:
     whole = [value // common for value in whole]
     guard(sum(whole))
     pairs = np.array(list(totals), dtype=np.int64).reshape(-1, 2)
-    is_switch = np.array([node in topology.switches for node in topology.nodes], dtype=np.bool_)
+    demand = demand or demand_of(topology)
+    terminals = np.array([topology.position[rank] for rank in demand.ranks], dtype=np.int64)
+    sizes = np.zeros(topology.node_count, np.int64)
+    sizes[terminals] = demand.sizes
     return Network(
         node_count=topology.node_count,
-        terminals=np.flatnonzero(~is_switch).astype(np.int64),
+        terminals=terminals,
+        sizes=sizes,
         tail=np.ascontiguousarray(pairs[:, 0]),
         head=np.ascontiguousarray(pairs[:, 1]),
         capacity=np.array(whole, dtype=np.int64),
@@ -71,5 +85,7 @@ def guard(total: int) -> None:
     """Raise TooLarge unless sums up to ``total`` are safe in the flow kernels."""
     if total >= UNLIMITED:
         raise TooLarge(
-            "/links", "the capacities, scaled to whole numbers, must add up to less than 2**62"
+            "/links",
+            "the capacities, scaled to whole numbers by the sizes of the shards,"
+            " must add up to less than 2**62",
         )

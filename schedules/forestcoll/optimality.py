@@ -1,7 +1,8 @@
 """Stage 1: the best allgather rate of a network, exactly, with a cut that proves it.
 
-Symbols, as in the ForestColl paper: C the compute nodes, N = |C|, b_e the bandwidth of
-arc e, k the trees per root, x the bandwidth of all trees of one root, U = k / x.
+Symbols, as in the ForestColl paper: C the ranks, b_e the bandwidth of arc e, k the trees per
+unit of size, x the bandwidth of those trees, U = k / x; and w(S) the size of all shards of
+the ranks in S, which is |S & C| where shards are equal.  A root of size s has k s trees.
 """
 
 import heapq
@@ -17,11 +18,11 @@ from numpy.typing import NDArray
 from schedules.forestcoll.flow import Arcs, arcs_of, scratch_for, shortfall
 from schedules.forestcoll.network import Network, guard
 
-__all__ = ["Rate", "best_rate", "best_rate_for", "entry_rate", "tree_capacities"]
+__all__ = ["Rate", "best_rate", "best_rate_for", "data_inside", "entry_rate", "tree_capacities"]
 
 
 class Rate(NamedTuple):
-    """``scale`` is U: k trees per root fit if arc e carries floor(U * b_e) of them.
+    """``scale`` is U: k trees per unit of size fit if arc e carries floor(U * b_e) of them.
 
     ``inside`` marks the nodes of the cut that forbids any smaller U.
     """
@@ -30,16 +31,21 @@ class Rate(NamedTuple):
     trees_per_root: int
     inside: NDArray[np.bool_]
 
+    @property
+    def inverse(self) -> Fraction:
+        """1/x = U / k, in the network's unit of capacity."""
+        return self.scale / self.trees_per_root
+
 
 def best_rate(network: Network) -> Rate:
     """Return the least 1/x over all schedules, as the fraction U / k in lowest terms.
 
     Notes
     -----
-    1/x = max |S & C| / out(S) over node sets S that miss a compute node (ForestColl,
-    section 5.1).  Newton's method on that ratio: for the present p/q, every compute
-    node must receive q from each in the network p * b; a node that does not yields a
-    cut S with p out(S) < q |S & C|, whose ratio is the next and larger one.  Nodes that
+    1/x = max w(S) / out(S) over node sets S that miss a rank (ForestColl, sections 5.1 and
+    5.7).  Newton's method on that ratio: for the present p/q, every rank must receive q per
+    unit of size from each in the network p * b; a node that does not yields a
+    cut S with p out(S) < q w(S), whose ratio is the next and larger one.  Nodes that
     have passed stay fine when the ratio grows, so each is asked until it passes once.
 
     The capacities of a `Network` have no common factor, so with 1/x = p/q the least k
@@ -49,58 +55,58 @@ def best_rate(network: Network) -> Rate:
     """
     inside, ratio = _first_cut(network)
 
-    def capacities(value: Fraction) -> tuple[NDArray[np.int64], int]:
-        guard(
-            value.numerator * int(network.capacity.sum())
-            + value.denominator * len(network.terminals)
-        )
-        return value.numerator * network.capacity, value.denominator
+    def capacities(value: Fraction) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        guard(value.numerator * int(network.capacity.sum()) + value.denominator * network.data)
+        return value.numerator * network.capacity, value.denominator * network.sizes
 
     def of_cut(inside: NDArray[np.bool_]) -> Fraction:
-        return Fraction(_compute_inside(network, inside), int(_leaving(network, inside).sum()))
+        return Fraction(data_inside(network, inside), int(_leaving(network, inside).sum()))
 
     ratio, inside = _climb(network, ratio, inside, capacities, of_cut)
     return Rate(Fraction(ratio.numerator), ratio.denominator, inside)
 
 
 def entry_rate(network: Network, trees_per_root: int | None) -> Rate:
-    """Return the rate at which each compute node could just take in all it wants.
+    """Return the rate at which each rank could just take in all it wants.
 
-    No schedule beats it, since every node must receive k trees of each other root.  With
-    ``trees_per_root`` None, k is the least that reaches it.  The cut is the one around
-    the narrowest node.
+    No schedule beats it, since every rank must receive k trees per unit of the others' data.
+    With ``trees_per_root`` None, k is the least that reaches it.  The cut is the one around
+    the narrowest rank.
     """
     inside, ratio = _first_cut(network)
     if trees_per_root is None:
         return Rate(Fraction(ratio.numerator), ratio.denominator, inside)
-    demand = trees_per_root * (len(network.terminals) - 1)
     entering: dict[int, list[int]] = {node: [] for node in network.terminals.tolist()}
     for node, capacity in zip(network.head.tolist(), network.capacity.tolist(), strict=True):
         if node in entering:
             entering[node].append(capacity)
-    alike = {tuple(sorted(capacities)) for capacities in entering.values()}
-    scale = max(least_scale(list(capacities), demand) for capacities in alike)
+    alike = {
+        (trees_per_root * (network.data - int(network.sizes[node])), tuple(sorted(capacities)))
+        for node, capacities in entering.items()
+    }
+    scale = max(least_scale(list(capacities), demand) for demand, capacities in alike if demand)
     return Rate(scale, trees_per_root, inside)
 
 
-def best_rate_for(network: Network, trees_per_root: int) -> Rate:
-    """Return the least U for which ``trees_per_root`` trees per root can be packed.
+def best_rate_for(network: Network, trees_per_root: int, free: Rate) -> Rate:
+    """Return the least U for which ``trees_per_root`` trees per unit of size can be packed.
+
+    ``free`` is the `best_rate` of the network: its cut is a good one to start from.
 
     Notes
     -----
-    A cut S needs sum of floor(U * b_e) >= k |S & C| over the arcs that leave it, and the
+    A cut S needs sum of floor(U * b_e) >= k w(S) over the arcs that leave it, and the
     least such U is a multiple of some 1 / b_e (ForestColl, section 5.6 on fixed k).  The
     search climbs from cut to cut as in `best_rate`; no grid and no tolerance is needed.
     """
-    free = best_rate(network)
     inside, _ = _first_cut(network)
 
     def of_cut(inside: NDArray[np.bool_]) -> Fraction:
-        demand = trees_per_root * _compute_inside(network, inside)
+        demand = trees_per_root * data_inside(network, inside)
         return least_scale(_leaving(network, inside).tolist(), demand)
 
-    def capacities(value: Fraction) -> tuple[NDArray[np.int64], int]:
-        return tree_capacities(network, value, trees_per_root), trees_per_root
+    def capacities(value: Fraction) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        return tree_capacities(network, value, trees_per_root), trees_per_root * network.sizes
 
     if of_cut(free.inside) > of_cut(inside):
         inside = free.inside
@@ -110,7 +116,7 @@ def best_rate_for(network: Network, trees_per_root: int) -> Rate:
 
 def tree_capacities(network: Network, scale: Fraction, trees_per_root: int) -> NDArray[np.int64]:
     """Return floor(scale * capacity): how many trees each arc can carry."""
-    guard(scale.numerator * int(network.capacity.sum()) + trees_per_root * len(network.terminals))
+    guard(scale.numerator * int(network.capacity.sum()) + trees_per_root * network.data)
     return network.capacity * scale.numerator // scale.denominator
 
 
@@ -138,7 +144,7 @@ def _climb(
     network: Network,
     value: Fraction,
     inside: NDArray[np.bool_],
-    capacities: Callable[[Fraction], tuple[NDArray[np.int64], int]],
+    capacities: Callable[[Fraction], tuple[NDArray[np.int64], NDArray[np.int64]]],
     of_cut: Callable[[NDArray[np.bool_]], Fraction],
 ) -> tuple[Fraction, NDArray[np.bool_]]:
     """Raise ``value`` from violated cut to violated cut until every node passes."""
@@ -183,18 +189,24 @@ def _turns(arcs, first):
 
 
 def _first_cut(network: Network) -> tuple[NDArray[np.bool_], Fraction]:
-    """Return the worst cut that leaves out one compute node alone, and its ratio."""
+    """Return the worst cut that leaves out one rank alone, and its ratio."""
     entering = np.zeros(network.node_count, np.int64)
     np.add.at(entering, network.head, network.capacity)
-    worst = min(network.terminals.tolist(), key=lambda node: int(entering[node]))
+    ratios = {
+        node: Fraction(network.data - int(network.sizes[node]), int(entering[node]))
+        for node in network.terminals.tolist()
+        if network.data > network.sizes[node]
+    }
+    worst = max(ratios, key=lambda node: ratios[node])
     inside = np.ones(network.node_count, np.bool_)
     inside[worst] = False
-    return inside, Fraction(len(network.terminals) - 1, int(entering[worst]))
+    return inside, ratios[worst]
 
 
 def _leaving(network: Network, inside: NDArray[np.bool_]) -> NDArray[np.int64]:
     return network.capacity[inside[network.tail] & ~inside[network.head]]
 
 
-def _compute_inside(network: Network, inside: NDArray[np.bool_]) -> int:
-    return int(inside[network.terminals].sum())
+def data_inside(network: Network, inside: NDArray[np.bool_]) -> int:
+    """Return w(S), the size of the shards that begin inside a cut."""
+    return int(network.sizes[inside].sum())

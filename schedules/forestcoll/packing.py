@@ -31,17 +31,19 @@ def pack(
     tail: NDArray[np.int64],
     head: NDArray[np.int64],
     capacity: NDArray[np.int64],
-    trees_per_root: int,
+    trees: NDArray[np.int64],
 ) -> list[Group]:
-    """Return out-trees, ``trees_per_root`` of each node, that no arc carries too many of.
+    """Return out-trees, ``trees[v]`` of each node v, that no arc carries too many of.
 
     Parameters
     ----------
     node_count : int
-        Nodes 0..node_count-1, each the root of ``trees_per_root`` trees.
+        Nodes 0..node_count-1.
     tail, head, capacity : int64 arrays
-        Arcs; each may be in at most ``capacity`` trees.  Every node must receive
-        ``trees_per_root`` units of flow from each node at once; then, and only then, such
+        Arcs; each may be in at most ``capacity`` trees.
+    trees : int64 array
+        How many trees each node is the root of, from 0.  Every node must receive
+        ``trees[v]`` units of flow from each node v at once; then, and only then, such
         trees exist (Edmonds; Frank).
 
     Raises
@@ -58,7 +60,7 @@ def pack(
     Examples
     --------
     >>> one_way = np.arange(3)
-    >>> ring = pack(3, one_way, (one_way + 1) % 3, np.array([2, 2, 2]), 1)
+    >>> ring = pack(3, one_way, (one_way + 1) % 3, np.array([2, 2, 2]), np.ones(3, int))
     >>> [(group.root, group.multiplicity, group.arcs.tolist()) for group in ring]
     [(0, 1, [0, 1]), (1, 1, [1, 2]), (2, 1, [2, 0])]
     """
@@ -70,18 +72,19 @@ def pack(
         )
     arcs = arcs_of(node_count, tail, head)
     forest, stack = forest_for(arcs, capacity), stack_for(arcs)
-    if not warm_up(forest, trees_per_root):
+    if not warm_up(forest, trees):
         raise RuntimeError("the network does not satisfy the packing condition")
     roots = scattered(node_count)
+    roots = roots[trees[roots] > 0]
     groups: list[Group] = []
     for index, root in enumerate(roots.tolist()):
-        plant(forest, stack, root, trees_per_root)
+        plant(forest, stack, root, trees)
         while stack.depth[0]:
-            multiplicity = grow(forest, stack, roots, index, trees_per_root)
+            multiplicity = grow(forest, stack, roots, index, trees)
             if multiplicity < 1:
                 raise RuntimeError("packing is stuck although the packing condition holds")
             groups.append(Group(root, multiplicity, stack.edge[: node_count - 1].copy()))
-    roots, multiplicities, trees = shorten(
+    roots, multiplicities, rows = shorten(
         arcs.tail,
         arcs.head,
         np.array([group.root for group in groups]),
@@ -89,7 +92,7 @@ def pack(
         np.array([group.arcs for group in groups]),
     )
     order = np.argsort(roots, kind="stable").tolist()
-    return [Group(int(roots[i]), int(multiplicities[i]), trees[i]) for i in order]
+    return [Group(int(roots[i]), int(multiplicities[i]), rows[i]) for i in order]
 
 
 def scattered(count: int) -> NDArray[np.int64]:

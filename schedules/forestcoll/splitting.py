@@ -28,20 +28,22 @@ class Splitter:
     """The network while its switches go.
 
     ``capacities`` maps (source, target) to trees; ``routes`` says what the pairs stand
-    for.  ``names`` are the nodes' ids, for errors.
+    for.  ``shares`` are the trees that each node is the root of, ``names`` the nodes' ids,
+    for errors.
     """
 
     def __init__(
         self,
         capacities: dict[Pair, int],
         terminals: NDArray[np.int64],
+        shares: NDArray[np.int64],
         trees_per_root: int,
         names: Sequence[NodeId],
     ) -> None:
         self.capacities = {pair: room for pair, room in capacities.items() if room}
         self.routes = Routes(self.capacities)
         self.terminals = terminals
-        self.trees_per_root = trees_per_root
+        self.shares, self.trees_per_root = shares, trees_per_root
         self.names = names
 
     def remove_switches(self) -> None:
@@ -103,8 +105,8 @@ class Splitter:
             if into[switch] and onward[switch]:
                 raise NoSchedule(
                     "/links",
-                    f"switch {self.names[switch]!r} must be able to pass on what it takes in"
-                    " without copying it",
+                    f"node {self.names[switch]!r} only forwards: it must be able to pass on what it"
+                    " takes in without copying it",
                 )
 
     def _ends(self, switches: Iterable[int]) -> tuple[dict[int, dict[int, int]], ...]:
@@ -119,7 +121,7 @@ class Splitter:
         return into, onward
 
     def _trial(self, ways: list[Way]) -> Trial:
-        return Trial(len(self.names), self.terminals, self.trees_per_root, self.capacities, ways)
+        return Trial(len(self.names), self.terminals, self.shares, self.capacities, ways)
 
     def _commit(self, splits: dict[Way, int]) -> None:
         for (source, switch, target), amount in splits.items():
@@ -157,8 +159,8 @@ class Splitter:
                 if given_up < -surplus:
                     raise NoSchedule(
                         "/links",
-                        f"switch {self.names[switch]!r} must take in as much as it lets out,"
-                        " because switches do not copy data",
+                        f"node {self.names[switch]!r} only forwards: it must take in as much as it"
+                        " lets out, because nothing is copied there",
                     )
                 if given_up:
                     again = True

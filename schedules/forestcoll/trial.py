@@ -25,7 +25,7 @@ class Trial:
     """A copy of the network on which ways can be split off without losing a tree.
 
     A way (u, w, t) leads from u over the switch w to t.  Every terminal receives
-    ``trees_per_root`` units from every terminal before and after each call.
+    ``shares[t]`` units from every terminal t before and after each call.
 
     Parameters
     ----------
@@ -39,11 +39,11 @@ class Trial:
         self,
         node_count: int,
         terminals: NDArray[np.int64],
-        trees_per_root: int,
+        shares: NDArray[np.int64],
         capacities: dict[Pair, int],
         ways: list[Way],
     ) -> None:
-        self.nodes, self.trees_per_root = node_count, trees_per_root
+        self.nodes, self.shares = node_count, shares
         units = dict(capacities)
         for u, _, t in ways:
             if u != t:
@@ -113,7 +113,7 @@ class Trial:
             self.capacity,
             self.terminals,
             first,
-            self.trees_per_root,
+            self.shares,
             self.flow,
             self.supply,
             self.scratch,

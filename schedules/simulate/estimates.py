@@ -3,7 +3,7 @@
 A hop takes ``alpha_seconds`` and then as long as its bytes need on the busiest
 link.  ``unit_bytes_per_second`` is what one unit of capacity of the topology
 carries: 1e9 for capacities in GB/s.  ``size_bytes`` is M, the output of an
-allgather, the input of a reduce-scatter, the buffer of an allreduce.  Costs are
+allgather, the input of a reduce-scatter, else the buffer of every rank.  Costs are
 exact until the last line; seconds are floats.
 """
 
@@ -12,7 +12,6 @@ from math import isqrt
 
 from schedules.errors import InvalidSchedule, NoSchedule
 from schedules.model import (
-    Collective,
     RouteSchedule,
     Schedule,
     SequenceSchedule,
@@ -78,7 +77,7 @@ def estimate(
 
     Examples
     --------
-    >>> from schedules.model import Tree
+    >>> from schedules.model import Collective, Tree
     >>> pair = Topology(range(2), [(0, 1, 4), (1, 0, 4)], bandwidth_unit="GB/s")
     >>> trees = (Tree(0, 1, ((0, 1),)), Tree(1, 1, ((1, 0),)))
     >>> both = TreeSchedule(Collective.ALLGATHER, pair.digest, (0, 1), 1, trees)
@@ -104,12 +103,12 @@ def estimate(
 def tree_depth(schedule: TreeSchedule) -> int:
     """Return h, the most edges on any way between a root and a rank.
 
-    >>> from schedules.model import Tree
+    >>> from schedules.model import Collective, Tree
     >>> chain = Tree(0, 1, ((0, 1), (1, "switch", 2)))
     >>> tree_depth(TreeSchedule(Collective.ALLGATHER, "sha256:0", (0, 1, 2), 1, (chain,)))
     2
     """
-    outward = schedule.collective is Collective.ALLGATHER
+    outward = schedule.collective.outward
     deepest = 0
     for index, tree in enumerate(schedule.trees):
         depth: dict[NodeId, int] = {tree.root: 0}
@@ -151,7 +150,7 @@ def _trees(
     alpha_seconds: float,
     pipeline_chunks: int | None,
 ) -> Estimate:
-    rate = tree_inverse_rate(schedule, topology) / len(topology.compute_nodes)
+    rate = tree_inverse_rate(schedule, topology) / sum(schedule.sizes)
     return _pipeline(tree_depth(schedule), float(rate) * scale, alpha_seconds, pipeline_chunks)
 
 

@@ -10,9 +10,12 @@ violations:
 
 What it costs is derived anew from the sends by `step_cost`, `tree_inverse_rate` and
 `route_inverse_rate`.
-An allreduce is a sequence of a reduce-scatter and an allgather.  One step or tree
-schedule that claims to be an allreduce is reported, never accepted.
+An allreduce is a sequence of a reduce-scatter and an allgather of the same shards.  One step
+or tree schedule that claims to be an allreduce is reported, never accepted; so is a broadcast
+or a reduce in steps.
 """
+
+from math import gcd
 
 from schedules.errors import InvalidSchedule
 from schedules.model import (
@@ -28,7 +31,7 @@ from schedules.verify.findings import Findings, Violation
 from schedules.verify.routes import check_routes, route_inverse_rate, route_phases
 from schedules.verify.steps import check_steps
 from schedules.verify.trees import check_trees
-from synth.topology import Topology
+from synth.topology import NodeId, Topology
 
 __all__ = [
     "Violation",
@@ -44,6 +47,8 @@ _SEQUENCES = {
     Collective.ALLGATHER: [Collective.ALLGATHER],
     Collective.REDUCE_SCATTER: [Collective.REDUCE_SCATTER],
     Collective.ALLREDUCE: [Collective.REDUCE_SCATTER, Collective.ALLGATHER],
+    Collective.BROADCAST: [Collective.BROADCAST],
+    Collective.REDUCE: [Collective.REDUCE],
     Collective.ALL_TO_ALL: [Collective.ALL_TO_ALL],
 }
 
@@ -121,8 +126,9 @@ def _check(schedule: Schedule, topology: Topology, findings: Findings, prefix: s
     if isinstance(schedule, SequenceSchedule):
         _check_sequence(schedule, topology, findings, prefix)
         return
-    if schedule.ranks != topology.compute_nodes:
-        findings.add(f"{prefix}/ranks", "must be the compute nodes of the topology, in order")
+    idle = set(schedule.idle) if isinstance(schedule, TreeSchedule) else set()
+    if schedule.ranks != tuple(node for node in topology.compute_nodes if node not in idle):
+        findings.add(f"{prefix}/ranks", "must be the compute nodes that take part, in order")
         return
     if isinstance(schedule, RouteSchedule):
         check_routes(schedule, topology, findings, prefix)
@@ -130,10 +136,12 @@ def _check(schedule: Schedule, topology: Topology, findings: Findings, prefix: s
         findings.add(f"{prefix}/collective", "an all-to-all must be by routes")
     elif schedule.collective is Collective.ALLREDUCE:
         findings.add(f"{prefix}/collective", "an allreduce must be a sequence of two schedules")
-    elif isinstance(schedule, StepSchedule):
-        check_steps(schedule, topology, findings, prefix)
-    else:
+    elif isinstance(schedule, TreeSchedule):
         check_trees(schedule, topology, findings, prefix)
+    elif schedule.collective.has_root:
+        findings.add(f"{prefix}/kind", f"a {schedule.collective} must be made of trees")
+    else:
+        check_steps(schedule, topology, findings, prefix)
 
 
 def _check_sequence(
@@ -147,5 +155,15 @@ def _check_sequence(
     for index, part in enumerate(schedule.parts):
         if not isinstance(part, StepSchedule | TreeSchedule):
             findings.add(f"{prefix}/parts/{index}", "must be a step or a tree schedule")
-        else:
-            _check(part, topology, findings, f"{prefix}/parts/{index}")
+            return
+        _check(part, topology, findings, f"{prefix}/parts/{index}")
+    if len(set(map(_division, schedule.parts))) > 1:
+        findings.add(f"{prefix}/parts", "must have the same ranks and the same shards")
+
+
+def _division(part: StepSchedule | TreeSchedule) -> tuple[tuple[NodeId, ...], tuple[int, ...]]:
+    """Return the ranks and the sizes of their shards, without a common factor."""
+    if not isinstance(part, TreeSchedule):
+        return part.ranks, (1,) * len(part.ranks)
+    common = gcd(*part.sizes) or 1
+    return part.ranks, tuple(size // common for size in part.sizes)

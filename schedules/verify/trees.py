@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from schedules.model import Collective, Tree, TreeSchedule
+from schedules.model import Tree, TreeSchedule
 from schedules.verify.findings import Findings
 from synth.topology import NodeId, Topology
 
@@ -12,22 +12,25 @@ __all__ = ["check_trees"]
 def check_trees(
     schedule: TreeSchedule, topology: Topology, findings: Findings, prefix: str = ""
 ) -> None:
-    """Add what is wrong with an allgather or reduce-scatter by trees.
+    """Add what is wrong with a schedule by trees.
 
     Notes
     -----
     Every tree reaches every rank exactly once, each edge from a rank reached
     before, by depth: so its edges form a spanning tree in breadth-first order.  An
-    allgather sends down it; a reduce-scatter, whose edges are directed to the root,
-    sums up along it, each rank counted once.  Per root the weights add up to
-    ``trees_per_root``, hence all of each shard is served, once.
+    allgather or broadcast sends down it; a reduce-scatter or reduce, whose edges are
+    directed to the root, sums up along it, each rank counted once.  Per root the weights
+    add up to ``trees_per_root`` times the size of its shard, hence all of each shard is
+    served, once.  Compute nodes that take no part lie inside edges only.
     """
+    if not _check_shards(schedule, findings, prefix):
+        return
     if schedule.trees_per_root < 1:
         findings.add(f"{prefix}/trees_per_root", "must be at least 1")
     joined = set(zip(topology.sources.tolist(), topology.targets.tolist(), strict=True))
     nodes = topology.nodes
     links = {(nodes[source], nodes[target]) for source, target in joined}
-    outward = schedule.collective is Collective.ALLGATHER
+    inner = topology.switches | set(schedule.idle)
     weights = dict.fromkeys(schedule.ranks, 0)
     for index, tree in enumerate(schedule.trees):
         place = f"{prefix}/trees/{index}"
@@ -37,24 +40,36 @@ def check_trees(
             findings.add(f"{place}/root", "must be a rank")
             continue
         weights[tree.root] += tree.weight
-        _check_tree(tree, weights, links, topology.switches, outward, findings, place)
+        _check_tree(tree, weights, links, inner, schedule.collective.outward, findings, place)
         if not findings.room:
             return
-    for root, weight in weights.items():
-        if weight != schedule.trees_per_root:
+    for (root, weight), size in zip(weights.items(), schedule.sizes, strict=True):
+        if weight != schedule.trees_per_root * size:
             findings.add(
                 f"{prefix}/trees",
                 f"the weights of the trees of {root!r} must add up to "
-                f"{schedule.trees_per_root}; they make {weight}",
+                f"{schedule.trees_per_root * size}; they make {weight}",
                 shard=root,
             )
+
+
+def _check_shards(schedule: TreeSchedule, findings: Findings, prefix: str) -> bool:
+    """Return whether every rank has one size, and a broadcast or reduce has one root."""
+    sizes = schedule.sizes
+    if len(sizes) != len(schedule.ranks) or min(sizes, default=0) < 0 or not any(sizes):
+        findings.add(f"{prefix}/shards", "must be sizes from 0, one per rank, and not all 0")
+        return False
+    if schedule.collective.has_root and schedule.root is None:
+        findings.add(f"{prefix}/root", "must be the only rank with a shard, which has size 1")
+        return False
+    return True
 
 
 def _check_tree(
     tree: Tree,
     ranks: dict[NodeId, int],
     links: set[tuple[NodeId, NodeId]],
-    switches: frozenset[NodeId],
+    inner: frozenset[NodeId],
     outward: bool,
     findings: Findings,
     place: str,
@@ -66,7 +81,7 @@ def _check_tree(
             findings.add(f"{place}/edges/{index}", "must name a sender and a receiver")
             continue
         near, far = (edge[0], edge[-1]) if outward else (edge[-1], edge[0])
-        problem = _edge_problem(edge, links, switches)
+        problem = _edge_problem(edge, links, inner)
         if problem is None:
             level = depth.get(near, -1) + 1
             if level == 0:
@@ -89,12 +104,12 @@ def _check_tree(
 
 
 def _edge_problem(
-    edge: tuple[NodeId, ...], links: set[tuple[NodeId, NodeId]], switches: frozenset[NodeId]
+    edge: tuple[NodeId, ...], links: set[tuple[NodeId, NodeId]], inner: frozenset[NodeId]
 ) -> str | None:
     for hop in pairwise(edge):
         if hop not in links:
             return f"no link joins {hop[0]!r} to {hop[1]!r}"
     for node in edge[1:-1]:
-        if node not in switches:
+        if node not in inner:
             return f"{node!r} is not a switch; only switches may lie inside an edge"
     return None

@@ -114,6 +114,31 @@ def test_a_schedule_is_written_and_found_valid(topoloom, tmp_path, source, algor
     assert json.loads(plain.out) == json.loads(gzip.decompress(file.read_bytes()))
 
 
+def test_the_fewest_trees_within_a_gap_are_reported_with_rate_and_gap(topoloom, tmp_path):
+    shown = topoloom("optimum", "dgx-a100-2", "--max-gap", "1/100").out
+    assert "trees per root 7" in shown
+    assert "1/1260 above the optimum's inverse rate, 3/65" in shown
+    file = tmp_path / "few.json"
+    made = topoloom(
+        "schedule", "dgx-a100-2", "--collective", "allgather",
+        "--max-gap", "1/50", "--out", str(file),
+    )  # fmt: skip
+    assert "1 tree per root, 1/90 above the optimum" in made.out
+    assert json.loads(file.read_text())["trees_per_root"] == 1
+
+
+@pytest.mark.parametrize("command", ["optimum", "schedule"])
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("max-gap", "-1/100"), ("max-gap", "much"), ("max-gap", "1/0"), ("trees-per-root", "0")],
+)
+def test_a_bad_gap_or_number_of_trees_is_refused_by_name(topoloom, command, option, value):
+    flags = ["--collective", "allgather"] if command == "schedule" else []
+    done = topoloom(command, "dgx-a100-2", *flags, f"--{option}={value}")
+    assert done.code == 2
+    assert done.err.startswith(f"topoloom: /{option.replace('-', '_')}: ")
+
+
 def test_an_invalid_schedule_is_answered_no_with_every_violation(topoloom, tmp_path):
     made = topoloom("schedule", "UniRing(4)", "--collective", "allgather")
     document = json.loads(made.out)

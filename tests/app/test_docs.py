@@ -10,20 +10,28 @@ import pytest
 DOCS = Path(__file__).parent.parent.parent / "docs"
 
 
+def examples_of(pages):
+    """Return the commands that pages show, each with what it prints."""
+    text = "".join(page.read_text() for page in pages)
+    shown = re.findall(r"^```console\n(.*?)^```", text, re.M | re.S)
+    examples = [part.partition("\n") for block in shown for part in block.split("$ topoloom ")[1:]]
+    return [(command, expected) for command, _, expected in examples]
+
+
+def printed(answer):
+    """Return what a command printed, without the digits of ids."""
+    lines = (line.rstrip() for line in (answer.out + answer.err).splitlines())
+    return re.sub("[0-9a-f]{64}", "…", "".join(f"{line}\n" for line in lines))
+
+
 def test_every_command_of_the_documentation_prints_what_is_shown(topoloom, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "130")
-    pages = [DOCS.parent / "README.md", DOCS / "cli.md", DOCS / "discovery.md"]
-    text = "".join(page.read_text() for page in pages)
-    shown = re.findall(r"^```console\n(.*?)^```", text, re.M | re.S)
-    examples = [part for block in shown for part in block.split("$ topoloom ")[1:]]
+    pages = ["cli.md", "discovery.md", "schedules.md", "forestcoll.md", "all-to-all.md"]
+    examples = examples_of([DOCS.parent / "README.md", *(DOCS / page for page in pages)])
     assert len(examples) >= 12
-    for example in examples:
-        command, _, expected = example.partition("\n")
-        answer = topoloom(*shlex.split(command))
-        lines = (line.rstrip() for line in (answer.out + answer.err).splitlines())
-        printed = re.sub("[0-9a-f]{64}", "…", "".join(f"{line}\n" for line in lines))
-        assert printed == expected, command
+    for command, expected in examples:
+        assert printed(topoloom(*shlex.split(command))) == expected, command
 
 
 def requests():

@@ -1,6 +1,7 @@
 import json
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
@@ -61,6 +62,25 @@ def test_a_topology_named_by_id_is_the_same_question(client):
     assert client.post("/v1/schedules", json=named).json() == first.json()
 
 
+@pytest.mark.parametrize("collective", ["allgather", "allreduce"])
+def test_the_fewest_trees_within_a_gap_are_used_and_the_gap_is_told(client, collective):
+    topology = fabric("dgx-a100-2")
+    source = {"topology": {"fabric": topology.name}, "collective": collective}
+    made = make(client, **source, max_gap="1/50").json()
+    assert (made["algorithm"], made["trees_per_root"], made["gap"]) == ("forestcoll", 1, "1/90")
+    same = client.post("/v1/schedules", json=source | {"max_gap": "0.02"})
+    assert (same.status_code, same.json()) == (200, made)
+
+
+def test_a_gap_alone_asks_for_trees_and_bfb_refuses_it(client):
+    ring = {"topology": {"recipe": "BiRing(5)"}, "collective": "allgather", "max_gap": 0}
+    assert make(client, **ring).json()["algorithm"] == "forestcoll"
+    refused = client.post("/v1/schedules", json=ring | {"algorithm": "bfb"})
+    assert refused.json()["errors"][0]["pointer"] == "/max_gap"
+    refused = client.post("/v1/schedules", json=ring | {"trees_per_root": 2})
+    assert refused.json()["errors"][0]["pointer"] == "/max_gap"
+
+
 def test_trees_per_root_is_obeyed(client):
     made = make(
         client,
@@ -71,6 +91,58 @@ def test_trees_per_root_is_obeyed(client):
     )
     assert made.json()["trees_per_root"] == 1
     assert client.get(made.headers["Location"]).json()["trees_per_root"] == 1
+
+
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
+def test_an_expanded_topology_gets_the_schedule_its_theorem_states(client, collective):
+    topology = build(parse("Power(2, DeBruijn(2, 3))"))
+    request = {"topology": {"recipe": topology.name}, "collective": collective}
+    made = make(client, **request, algorithm="lifted")
+    passes = 2 if collective == "allreduce" else 1
+    assert (made.json()["algorithm"], made.json()["steps"]) == ("lifted", 6 * passes)
+    # Less than the 2 of breadth-first broadcast.
+    assert made.json()["bandwidth"] == str(Fraction(63, 32) * passes)
+    schedule = from_document(client.get(made.headers["Location"]).json(), topology)
+    assert violations(schedule, topology) == []
+
+
+def test_a_topology_without_a_recipe_is_not_lifted(client):
+    ring = build(parse("UniRing(4)")).renamed("my ring").to_document()
+    request = {"topology": ring, "collective": "allgather", "algorithm": "lifted"}
+    refused = client.post("/v1/schedules", json=request)
+    assert (refused.status_code, refused.json()["type"]) == (422, "/problems/no-schedule")
+    assert refused.json()["errors"][0]["pointer"] == "/algorithm"
+
+
+@pytest.mark.parametrize(
+    ("most", "chunks", "loss"), [(1, 1, "1/4"), (2, 2, "1/16"), (5, 3, "0"), (65536, 3, "0")]
+)
+def test_a_largest_number_of_chunks_is_kept_and_its_loss_is_said(client, most, chunks, loss):
+    source = {"topology": {"recipe": "Hypercube(3)"}, "collective": "allgather"}
+    made = make(client, **source, max_chunks=most).json()
+    assert (made["chunks_per_shard"], made["bandwidth_loss"]) == (chunks, loss)
+    assert Fraction(made["bandwidth"]) - Fraction(loss) == Fraction(7, 8)
+    assert "bandwidth_loss" not in make(client, **source).json()
+    both = make(client, **source | {"collective": "allreduce"}, max_chunks=most).json()
+    assert Fraction(both["bandwidth_loss"]) == 2 * Fraction(loss)
+
+
+@pytest.mark.parametrize(
+    ("options", "pointer"),
+    [
+        ({"algorithm": "forestcoll", "max_chunks": 3}, "/max_chunks"),
+        ({"algorithm": "lifted", "max_chunks": 3}, "/max_chunks"),
+        ({"algorithm": "lifted", "trees_per_root": 3}, "/trees_per_root"),
+        ({"trees_per_root": 3, "max_chunks": 3}, "/max_chunks"),
+        ({"max_chunks": 0}, "/max_chunks"),
+        ({"max_chunks": 2**16 + 1}, "/max_chunks"),
+    ],
+)
+def test_an_option_of_another_algorithm_is_refused(client, options, pointer):
+    request = {"topology": {"recipe": "BiRing(4)"}, "collective": "allgather", **options}
+    refused = client.post("/v1/schedules", json=request)
+    assert refused.status_code == 422
+    assert [error["pointer"] for error in refused.json()["errors"]] == [pointer]
 
 
 @pytest.mark.parametrize("dialect", [None, "msccl", "azure", "rccl"])
@@ -133,7 +205,7 @@ def test_a_large_schedule_is_streamed_whole(client):
 def test_a_valid_schedule_that_costs_more_than_claimed_is_refused(monkeypatch, context):
     """The second half of every shard takes a step of its own: valid, but slower."""
 
-    def slower(topology, *_):
+    def slower(topology, *_, **__):
         fast = bfb.allgather(topology)
         halves = []
         for step in fast.steps:

@@ -133,6 +133,24 @@ def test_the_optimum_of_few_trees_is_no_better_and_kept_apart(client):
     assert client.get(place, params={"trees_per_root": 0}).status_code == 422
 
 
+def test_the_optimum_of_the_fewest_trees_within_a_gap_says_the_gap(client):
+    made = client.post("/v1/topologies", json={"fabric": "dgx-a100-2"})
+    place = made.headers["Location"] + "/optimum"
+    few = client.get(place, params={"max_gap": "1/50"}).json()
+    assert (few["trees_per_root"], few["gap"], few["max_gap"]) == (1, "1/90", "1/50")
+    assert (few["inverse_rate"], few["optimal_inverse_rate"]) == ("7/150", "3/65")
+    assert client.get(place, params={"max_gap": "0.02"}).json() == few
+    assert "gap" not in client.get(place, params={"trees_per_root": 1}).json()
+
+
+@pytest.mark.parametrize("gap", ["-1", "1/0", "1e-2", "nan", "", "a third", "1/1000000000000"])
+def test_a_gap_that_is_no_fraction_is_refused_by_name(client, gap):
+    made = client.post("/v1/topologies", json={"recipe": "BiRing(5)"})
+    refused = client.get(made.headers["Location"] + "/optimum", params={"max_gap": gap})
+    assert refused.status_code == 422
+    assert "max_gap" in refused.json()["errors"][0]["pointer"]
+
+
 def test_the_cost_is_measured_on_the_graph_and_its_transpose(client):
     place = client.post("/v1/topologies", json={"recipe": "UniRing(5)"}).headers["Location"]
     found = client.get(f"{place}/cost").json()

@@ -16,6 +16,7 @@ from schedules.alltoall.demand import demand
 from schedules.alltoall.spreading import length_bound, spread
 from schedules.collectives import make, reverse
 from schedules.errors import InvalidSchedule, NoSchedule, NotExportable, TooLarge
+from schedules.execute.plan import plan
 from schedules.export.msccl_xml import render
 from schedules.export.schedule_json import from_document, pack, to_document, unpack, write
 from schedules.model import Collective, Route, RouteSchedule, SequenceSchedule
@@ -263,13 +264,15 @@ def test_a_broken_document_is_refused_by_place_and_rule(message):
 def test_other_algorithms_and_formats_say_no():
     with pytest.raises(NoSchedule, match="/algorithm: must be mcf for all-to-all"):
         make(PAIR, "all-to-all", "bfb")
-    with pytest.raises(NoSchedule, match="/trees_per_root"):
+    with pytest.raises(NoSchedule, match="/trees_per_root: is not for all-to-all"):
         make(PAIR, "all-to-all", "mcf", 2)
     with pytest.raises(NoSchedule, match="/algorithm"):
         make(PAIR, "allgather", "mcf")
     routes = make(PAIR, "all-to-all", "mcf")
     with pytest.raises(NotExportable, match="/collective: all-to-all"):
         render(routes, PAIR)
+    with pytest.raises(NoSchedule, match="/kind: must be steps"):
+        plan(routes, 4, 1)
     with pytest.raises(NoSchedule, match="/collective"):
         reverse(routes, PAIR)
 

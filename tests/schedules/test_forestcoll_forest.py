@@ -176,7 +176,7 @@ def test_a_network_too_large_to_pack_is_refused_with_its_size() -> None:
     one_way = np.arange(20_000)
     ring = (one_way, (one_way + 1) % 20_000, np.full(20_000, 19_999))
     with pytest.raises(TooLarge, match="20000 nodes joined by 20000 arcs"):
-        packing.pack(20_000, *ring, 1)
+        packing.pack(20_000, *ring, np.ones(20_000, dtype=np.int64))
 
 
 def test_drawing_cuts_a_group_where_its_edges_take_several_paths() -> None:

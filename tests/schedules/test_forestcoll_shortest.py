@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from schedules.forestcoll import allgather, optimum
 from schedules.forestcoll.network import network_of
-from schedules.forestcoll.optimality import best_rate, best_rate_for, entry_rate, tree_capacities
+from schedules.forestcoll.optimality import entry_rate, tree_capacities
+from schedules.forestcoll.optimum import rates
 from schedules.forestcoll.shortest import shortest_trees
 from schedules.verify import tree_inverse_rate, violations
 from synth.build import build
@@ -79,7 +80,7 @@ def connected(draw: st.DrawFn) -> Topology:
 @given(connected(), st.sampled_from([None, 1, 2, 3]))
 def test_no_rate_beats_what_nodes_can_take_in(topology: Topology, trees: int | None) -> None:
     network = network_of(topology)
-    best = best_rate(network) if trees is None else best_rate_for(network, trees)
+    best = rates(network, trees).rate
     easy = entry_rate(network, trees)
     assert easy.scale / easy.trees_per_root <= best.scale / best.trees_per_root
 
@@ -89,7 +90,7 @@ def test_trees_are_given_exactly_where_each_node_has_room_on_shortest_paths(
     topology: Topology, trees: int | None
 ) -> None:
     network = network_of(topology)
-    rate = best_rate(network) if trees is None else best_rate_for(network, trees)
+    rate = rates(network, trees).rate
     room = tree_capacities(network, rate.scale, rate.trees_per_root)
     count = topology.node_count
     groups = shortest_trees(count, network.tail, network.head, room, rate.trees_per_root)

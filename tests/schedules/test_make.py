@@ -10,7 +10,9 @@ from schedules.export.msccl_xml import Dialect, render
 from schedules.export.schedule_json import from_document, pack, to_document, unpack, write
 from schedules.model import Collective, SequenceSchedule
 from schedules.verify import step_cost, tree_inverse_rate, violations
+from synth.build import build
 from synth.errors import SynthError, Unreachable
+from synth.recipe import parse
 from synth.topology import Topology
 from tests.schedule_oracles import bidirectional_ring, ring, two_boxes
 
@@ -25,20 +27,26 @@ def cost_of(schedule, topology):
     return (step_cost if by_steps else tree_inverse_rate)(schedule, topology)
 
 
+ROOTLESS = [Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE]
+
 TOPOLOGIES = {
     "ring": ring(5),
     "bidirectional ring": bidirectional_ring(6),
     "unequal parallel links": UNEQUAL,
-    "doubled ring": Topology(range(3), [(i, (i + 1) % 3) for i in range(3) for _ in range(2)]),
+    "doubled ring": build(parse("UniRing(3, 2)")),
     "lopsided": Topology("abcd", [*zip("abcd", "bcda", strict=True), ("a", "c"), ("a", "d")]),
+    "expanded": build(parse("LineGraph(1, DegreeExpansion(2, UniRing(2)))")),
 }
+UNSERVED = {"bfb": [UNEQUAL], "forestcoll": [], "lifted": [UNEQUAL, TOPOLOGIES["lopsided"]]}
+# What is not its own transpose.
+ONE_WAY = dict.fromkeys(ALGORITHMS, TOPOLOGIES["lopsided"]) | {"lifted": TOPOLOGIES["expanded"]}
 
 
 @pytest.mark.parametrize("topology", TOPOLOGIES.values(), ids=TOPOLOGIES)
-@pytest.mark.parametrize("collective", Collective)
+@pytest.mark.parametrize("collective", ROOTLESS)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_every_algorithm_makes_every_collective_right(algorithm, collective, topology):
-    if algorithm == "bfb" and topology is UNEQUAL:
+    if any(topology is unserved for unserved in UNSERVED[algorithm]):
         with pytest.raises(NoSchedule):
             make(topology, collective, algorithm)
         return
@@ -50,19 +58,19 @@ def test_every_algorithm_makes_every_collective_right(algorithm, collective, top
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_reduce_scatter_costs_the_allgather_of_the_transpose(algorithm):
-    topology = TOPOLOGIES["lopsided"]
+    topology = ONE_WAY[algorithm]
     scatter = make(topology, "reduce-scatter", algorithm)
     turned = topology.transpose()
     assert cost_of(scatter, topology) == cost_of(make(turned, "allgather", algorithm), turned)
 
 
-@pytest.mark.parametrize("collective", Collective)
+@pytest.mark.parametrize("collective", ROOTLESS)
 def test_forestcoll_serves_fabrics_with_switches(collective):
     boxes = two_boxes()
     assert violations(make(boxes, collective, "forestcoll"), boxes) == []
 
 
-@pytest.mark.parametrize("collective", Collective)
+@pytest.mark.parametrize("collective", ROOTLESS)
 def test_bfb_refuses_switches(collective):
     with pytest.raises((NoSchedule, SynthError)):
         make(two_boxes(), collective, "bfb")
@@ -71,10 +79,22 @@ def test_bfb_refuses_switches(collective):
 def test_the_number_of_trees_can_be_given_to_forestcoll_only():
     schedule = make(ring(3), "allgather", "forestcoll", trees_per_root=2)
     assert schedule.trees_per_root == 2
-    for algorithm, count in (("bfb", 2), ("forestcoll", 0)):
+    for algorithm, count in (("bfb", 2), ("lifted", 2), ("forestcoll", 0)):
         with pytest.raises(NoSchedule) as caught:
             make(ring(3), "allgather", algorithm, trees_per_root=count)
         assert caught.value.field == "/trees_per_root"
+
+
+def test_a_largest_number_of_chunks_can_be_given_to_bfb_only():
+    square = bidirectional_ring(4)
+    both = make(square, "allreduce", "bfb", max_chunks=1)
+    assert [part.chunks_per_shard for part in both.parts] == [1, 1]
+    assert violations(both, square) == []
+    assert make(square, "allgather", "bfb").chunks_per_shard == 2
+    for algorithm, count in (("forestcoll", 1), ("lifted", 1), ("bfb", 0), ("bfb", 2**40)):
+        with pytest.raises(NoSchedule) as caught:
+            make(square, "allgather", algorithm, max_chunks=count)
+        assert caught.value.field == "/max_chunks"
 
 
 def test_unknown_names_are_refused():
@@ -82,10 +102,10 @@ def test_unknown_names_are_refused():
         make(ring(3), "allgather", "magic")
     assert caught.value.field == "/algorithm"
     with pytest.raises(UnknownCollective):
-        make(ring(3), "broadcast")
+        make(ring(3), "gossip")
 
 
-@pytest.mark.parametrize("collective", Collective)
+@pytest.mark.parametrize("collective", ROOTLESS)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_a_topology_that_is_not_connected_is_refused_in_its_own_terms(algorithm, collective):
     line = Topology(range(3), [(0, 1), (1, 2), (2, 1)])
@@ -97,7 +117,7 @@ SERVED = [*((algorithm, ring(5)) for algorithm in ALGORITHMS), ("forestcoll", tw
 
 
 @pytest.mark.parametrize("inplace", [False, True], ids=["out-of-place", "in-place"])
-@pytest.mark.parametrize("collective", Collective)
+@pytest.mark.parametrize("collective", ROOTLESS)
 @pytest.mark.parametrize("dialect", Dialect)
 @pytest.mark.parametrize("algorithm, topology", SERVED)
 def test_what_every_algorithm_makes_runs_in_every_dialect(
@@ -108,10 +128,10 @@ def test_what_every_algorithm_makes_runs_in_every_dialect(
     assert program.collective is collective
 
 
-@pytest.mark.parametrize("collective", Collective)
+@pytest.mark.parametrize("collective", ROOTLESS)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_what_is_made_survives_writing_and_reading(algorithm, collective):
-    topology = TOPOLOGIES["lopsided"]
+    topology = ONE_WAY[algorithm]
     schedule = make(topology, collective, algorithm)
     again = from_document(json.loads("".join(write(schedule))), topology)
     assert violations(again, topology) == []

@@ -299,7 +299,10 @@ def test_a_sequence_costs_the_sum_of_its_parts():
     assert step_cost(made["steps-allreduce"], RING) == Cost(
         gather.steps + scatter.steps, gather.bandwidth + scatter.bandwidth
     )
-    rates = [tree_inverse_rate(made[f"trees-{name}"], RING) for name in Collective]
+    rates = [
+        tree_inverse_rate(made[f"trees-{name}"], RING)
+        for name in ["allgather", "reduce-scatter", "allreduce"]
+    ]
     assert rates[2] == rates[0] + rates[1]
 
 

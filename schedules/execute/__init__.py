@@ -1,0 +1,167 @@
+"""Run a schedule for real: N processes, real buffers, real messages, every bit compared.
+
+The rounds that `plan` derives from the schedule are carried out by one process per rank
+over torch.distributed with its gloo back end, on this machine's loopback.  Nothing here
+knows how the schedule was made, and the schedule is not verified first: what is wrong with
+it shows in the data.  The times say how long this machine took, where all ranks share its
+cores and memory; they say nothing of a cluster.
+
+`plan` and `data` are pure; `rank` is what a process does; `host` starts and watches the
+processes; `team` is the way to them.
+"""
+
+from dataclasses import dataclass
+
+from schedules.errors import ExecutionFailed, TooLarge
+from schedules.execute.data import ELEMENT, Mistake, Task
+from schedules.execute.limits import (
+    MAX_BYTES_IN_ALL,
+    MAX_PIPELINE_CHUNKS,
+    MAX_REPEAT,
+    MAX_SECONDS,
+)
+from schedules.execute.plan import Plan, for_rank, is_outward, plan
+from schedules.execute.rank import Job
+from schedules.execute.team import Team
+from schedules.model import Schedule, SequenceSchedule, parts_of
+from synth.topology import NodeId
+
+__all__ = ["Execution", "Mistake", "Team", "execute", "ranks_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """What happened.
+
+    ``rounds``: how many times each rank waited for its peers.  ``messages``, ``bytes_moved``:
+    all that went between two ranks in one run.  ``seconds``: of each run, that of its
+    slowest rank.  ``mistakes``: what was wrong at the end of any run; empty if every
+    element of every rank was right.
+    """
+
+    ranks: tuple[NodeId, ...]
+    size_bytes: int
+    rounds: int
+    messages: int
+    bytes_moved: int
+    seconds: tuple[float, ...]
+    mistakes: tuple[Mistake, ...]
+
+    @property
+    def exact(self) -> bool:
+        """Whether every rank held, bit for bit, what the collective promises."""
+        return not self.mistakes
+
+
+def execute(
+    schedule: Schedule,
+    *,
+    size_bytes: int = 1 << 20,
+    repeat: int = 1,
+    pipeline_chunks: int = 4,
+    timeout_seconds: float = 60.0,
+    team: Team | None = None,
+) -> Execution:
+    """Run a schedule between as many local processes as it has ranks, and check the result.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Any; it need not be valid.  `schedules.verify` tells whether it is.
+    size_bytes : int
+        M: the output of an allgather, the input of a reduce-scatter, the buffer of an
+        allreduce.  A multiple of 4, since elements are 32-bit integers; N times as much,
+        which is what all ranks hold together, is at most `limits.MAX_BYTES_IN_ALL`.
+    repeat : int
+        How many runs, each on fresh data; 1 to `limits.MAX_REPEAT`.
+    pipeline_chunks : int
+        Pieces that each tree's data is cut into, 1 to `limits.MAX_PIPELINE_CHUNKS`.
+    timeout_seconds : float
+        How long a rank waits for a message, and the call for all.
+    team : Team, optional
+        Processes to use, at least as many as ranks; started for this call if left out.
+
+    Raises
+    ------
+    InvalidSchedule
+        The schedule names what is no rank; see `plan.plan`.
+    TooLarge
+        A limit above is passed.
+    ExecutionFailed
+        PyTorch is missing, a process ended, or a message did not arrive in time.
+
+    Examples
+    --------
+    >>> from schedules.collectives import make
+    >>> from synth.build import build
+    >>> from synth.recipe import parse
+    >>> allreduce = make(build(parse("Kautz(2, 2)")), "allreduce")
+    >>> done = execute(allreduce, size_bytes=96)  # doctest: +SKIP
+    >>> done.exact, done.rounds, done.messages  # doctest: +SKIP
+    (True, 4, 48)
+    """
+    ranks = ranks_of(schedule)
+    _require_limits(len(ranks), size_bytes, repeat, pipeline_chunks, timeout_seconds)
+    found = plan(schedule, size_bytes // ELEMENT.itemsize, pipeline_chunks)
+    task = _task(schedule, found)
+    jobs = [Job(task, for_rank(found.rounds, rank), repeat) for rank in range(len(ranks))]
+    if team is None:
+        with Team(len(ranks), timeout_seconds=timeout_seconds) as own:
+            reports = own.run(jobs)
+    elif team.ranks < len(ranks):
+        raise ExecutionFailed("/team", f"must have at least {len(ranks)} ranks, not {team.ranks}")
+    else:
+        reports = team.run(jobs)
+    messages = [message for one in found.rounds for message in one]
+    return Execution(
+        ranks,
+        size_bytes,
+        len(found.rounds),
+        len(messages),
+        sum(message.elements for message in messages) * ELEMENT.itemsize,
+        tuple(map(max, zip(*(report.seconds for report in reports), strict=True))),
+        tuple(mistake for report in reports for mistake in report.mistakes),
+    )
+
+
+def ranks_of(schedule: Schedule) -> tuple[NodeId, ...]:
+    """Return the ranks that take part in a schedule.
+
+    Raises
+    ------
+    ExecutionFailed
+        Its parts have different ranks, or there are none.
+    """
+    if not isinstance(schedule, SequenceSchedule):
+        return schedule.ranks
+    groups = {part.ranks for part in schedule.parts}
+    if len(groups) != 1:
+        raise ExecutionFailed("/parts", "must be one or more, all of the same ranks")
+    return groups.pop()
+
+
+def _task(schedule: Schedule, found: Plan) -> Task:
+    """Return the collective's precondition and postcondition; the parts' if they are several."""
+    parts = parts_of(schedule)
+    return Task(
+        found.bounds,
+        reduces=not all(is_outward(part) for part in parts),
+        starts_whole=not is_outward(parts[0]),
+        ends_whole=is_outward(parts[-1]),
+    )
+
+
+def _require_limits(
+    ranks: int, size_bytes: int, repeat: int, pipeline_chunks: int, timeout_seconds: float
+) -> None:
+    if size_bytes < 0 or size_bytes % ELEMENT.itemsize:
+        raise TooLarge("/bytes", f"must be a multiple of {ELEMENT.itemsize}")
+    if size_bytes * ranks > MAX_BYTES_IN_ALL:
+        rule = f"must be at most {MAX_BYTES_IN_ALL // ranks} between {ranks} ranks"
+        raise TooLarge("/bytes", rule)
+    if not 1 <= repeat <= MAX_REPEAT:
+        raise TooLarge("/repeat", f"must lie in 1 to {MAX_REPEAT}")
+    if not 1 <= pipeline_chunks <= MAX_PIPELINE_CHUNKS:
+        raise TooLarge("/pipeline_chunks", f"must lie in 1 to {MAX_PIPELINE_CHUNKS}")
+    if not 0 < timeout_seconds <= MAX_SECONDS:
+        raise TooLarge("/timeout_seconds", "must be above 0, at most a day")

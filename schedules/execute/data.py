@@ -1,0 +1,104 @@
+"""What the buffers hold before a collective and must hold after it.
+
+Elements are 32-bit integers whose sums wrap round, so that a sum does not depend on the
+order of its terms and every comparison is exact.  Every rank has a *contribution* to the
+whole data, a function of (rank, run, element) that looks random.  In a collective that
+gathers, only its own shard of it counts; in one that reduces, all of it.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["ELEMENT", "Mistake", "Task", "contribution", "expected", "initial", "mistakes"]
+
+ELEMENT = np.dtype(np.uint32)
+Elements = NDArray[np.uint32]
+
+
+class Task(NamedTuple):
+    """What a collective asks of one rank.
+
+    ``bounds``: where shards begin and end.  ``reduces``: the result is a sum over all
+    ranks.  ``starts_whole``, ``ends_whole``: the rank holds all data before, after;
+    otherwise its own shard.
+    """
+
+    bounds: tuple[int, ...]
+    reduces: bool
+    starts_whole: bool
+    ends_whole: bool
+
+
+class Mistake(NamedTuple):
+    """Elements of a shard that came out wrong at a rank; ``first`` counts in the shard."""
+
+    rank: int
+    shard: int
+    wrong: int
+    first: int
+
+
+def contribution(rank: int, run: int, first: int, past: int) -> Elements:
+    """Return what a rank contributes to elements [first, past) of the data.
+
+    >>> contribution(3, 0, 0, 3).tolist()
+    [2779857502, 1212509835, 4288071723]
+    >>> contribution(3, 0, 1, 3).tolist()
+    [1212509835, 4288071723]
+    """
+    # The finalizer of MurmurHash3 over a counter that differs for every rank and run.
+    with np.errstate(over="ignore"):
+        mixed = np.arange(first, past, dtype=np.uint32) * np.uint32(0x9E3779B1)
+        mixed += np.uint32((rank * 0x85EBCA77 + run * 0xC2B2AE3D + 1) % 2**32)
+        for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
+            mixed ^= mixed >> np.uint32(shift)
+            mixed *= np.uint32(factor)
+        mixed ^= mixed >> np.uint32(16)
+    return mixed
+
+
+def expected(task: Task, run: int, shard: int) -> Elements:
+    """Return what a shard is at the end.
+
+    >>> gather = Task((0, 2, 4), reduces=False, starts_whole=False, ends_whole=True)
+    >>> bool((expected(gather, 0, 1) == contribution(1, 0, 2, 4)).all())
+    True
+    """
+    first, past = task.bounds[shard], task.bounds[shard + 1]
+    if not task.reduces:
+        return contribution(shard, run, first, past)
+    total = np.zeros(past - first, dtype=ELEMENT)
+    for rank in range(len(task.bounds) - 1):
+        total += contribution(rank, run, first, past)
+    return total
+
+
+def initial(task: Task, rank: int, run: int) -> Elements:
+    """Return the buffer of a rank before the collective.
+
+    What it does not hold yet is the complement of what must arrive, so that every element
+    that does not arrive is wrong.
+    """
+    if task.starts_whole:
+        return contribution(rank, run, 0, task.bounds[-1])
+    shards = range(len(task.bounds) - 1)
+    found = [expected(task, run, s) if s == rank else ~expected(task, run, s) for s in shards]
+    return np.concatenate(found)
+
+
+def mistakes(task: Task, rank: int, run: int, buffer: NDArray[Any]) -> list[Mistake]:
+    """Return what is wrong with the buffer of a rank after the collective.
+
+    >>> scatter = Task((0, 2, 4), reduces=True, starts_whole=True, ends_whole=False)
+    >>> mistakes(scatter, 1, 0, initial(scatter, 1, 0))
+    [Mistake(rank=1, shard=1, wrong=2, first=0)]
+    """
+    found = []
+    for shard in range(len(task.bounds) - 1) if task.ends_whole else (rank,):
+        held = buffer[task.bounds[shard] : task.bounds[shard + 1]]
+        wrong = np.flatnonzero(held != expected(task, run, shard))
+        if len(wrong):
+            found.append(Mistake(rank, shard, len(wrong), int(wrong[0])))
+    return found

@@ -1,0 +1,64 @@
+"""The topology that a schedule's own sends imply, to run it where no other is at hand."""
+
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from typing import Any
+
+from schedules.errors import InvalidSchedule
+from synth.topology import NodeId, Topology
+
+__all__ = ["implied_topology"]
+
+
+def implied_topology(document: Any) -> Topology:
+    """Return a topology of the ranks and switches that a schedule/1 document names.
+
+    The ends of every send and edge are ranks, numbers before texts and each in their order;
+    what lies inside an edge is a switch.  A link joins what a send or a hop joins.  What
+    breaks a rule of the format is passed over: reading the document names it.
+
+    Raises
+    ------
+    InvalidSchedule
+        Nothing in it sends anything.
+
+    Examples
+    --------
+    >>> trees = [{"root": "a", "weight": 1, "edges": [["a", "switch", "b"]]}]
+    >>> implied_topology({"trees": trees}).compute_nodes
+    ('a', 'b')
+    """
+    paths = set(_paths(document))
+    ranks = {end for path in paths for end in (path[0], path[-1])}
+    inside = {node for path in paths for node in path[1:-1]} - ranks
+    if not ranks:
+        raise InvalidSchedule("", "must hold a send or an edge that names ranks")
+    hops = {hop for path in paths for hop in pairwise(path) if hop[0] != hop[1]}
+    return Topology([*_sorted(ranks), *_sorted(inside)], hops, switches=inside)
+
+
+def _paths(document: Any) -> Iterator[tuple[NodeId, ...]]:
+    if not isinstance(document, dict):
+        return
+    for part in _list(document.get("parts")):
+        yield from _paths(part)
+    for step in _list(document.get("steps")):
+        for send in _list(step):
+            if isinstance(send, dict):
+                yield from _path([send.get("source"), send.get("target")])
+    for tree in _list(document.get("trees")):
+        for edge in _list(tree.get("edges") if isinstance(tree, dict) else None):
+            yield from _path(_list(edge))
+
+
+def _path(nodes: list[Any]) -> Iterator[tuple[NodeId, ...]]:
+    if len(nodes) > 1 and set(map(type, nodes)) <= {int, str}:
+        yield tuple(nodes)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _sorted(nodes: Iterable[NodeId]) -> list[NodeId]:
+    return sorted(nodes, key=lambda node: (isinstance(node, str), node))

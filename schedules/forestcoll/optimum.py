@@ -1,0 +1,190 @@
+"""The best rate of a topology in its own terms, with the cut that proves it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from schedules.errors import NoSchedule
+from schedules.forestcoll.demand import demand_of, require_paths
+from schedules.forestcoll.fewness import fewest_trees
+from schedules.forestcoll.network import Network, network_of
+from schedules.forestcoll.optimality import Rate, best_rate, best_rate_for, data_inside
+from synth.topology import NodeId, Topology
+
+__all__ = ["Optimum", "Rates", "optimum", "rates", "require_counts"]
+
+
+@dataclass(frozen=True, slots=True)
+class Optimum:
+    """The best allgather rate of a topology, and a cut that no schedule can beat.
+
+    ``inverse_rate`` is 1/x, where x is the bandwidth at which each root can send to all
+    others at once; moving M bytes takes M / N * inverse_rate.  ``trees_per_root`` (k)
+    trees of bandwidth ``unit_bandwidth`` each reach it: k * unit_bandwidth = x.
+    ``bottleneck`` is a set of nodes that holds ``compute_inside`` compute nodes, misses
+    one at least, and is left by links of ``exit_capacity`` in all.
+
+    Where shards are not equal, x and k are per unit of size: a root whose shard has size s
+    sends at s * x, over s * k trees.  ``data`` is the size of all shards together, which is N
+    where they are equal, and ``data_inside`` that of the bottleneck's.
+
+    With the best k, inverse_rate = data_inside / exit_capacity.  With a given k it may
+    be larger: then the bottleneck is a set whose exits, each rounded down to whole trees,
+    could not carry k * data_inside trees if the unit bandwidth were any larger.
+
+    ``gap`` is how much longer than with the best k everything takes, as a share of that:
+    with any number of trees the inverse rate is at least inverse_rate / (1 + gap).
+    """
+
+    inverse_rate: Fraction
+    trees_per_root: int
+    unit_bandwidth: Fraction
+    compute_nodes: int
+    bottleneck: frozenset[NodeId]
+    compute_inside: int
+    exit_capacity: Fraction
+    data: int
+    data_inside: int
+    gap: Fraction = Fraction(0)
+
+    @property
+    def algbw(self) -> Fraction:
+        """Bytes gathered per unit of time: data / inverse_rate."""
+        return self.data / self.inverse_rate
+
+
+def optimum(
+    topology: Topology,
+    trees_per_root: int | None = None,
+    *,
+    max_gap: Fraction | int | None = None,
+    shards: Mapping[NodeId, int] | None = None,
+    participants: Iterable[NodeId] | None = None,
+    root: NodeId | None = None,
+    inward: bool = False,
+) -> Optimum:
+    """Return the best possible allgather or broadcast rate of a topology, exactly.
+
+    Let C be the compute nodes, N = |C|, and out(S) the bandwidth that leaves a set S of
+    nodes.  Every allgather of M bytes takes at least M / N * max |S & C| / out(S), over
+    all S that miss a compute node; ForestColl's trees reach it [1]_.  With shards of sizes w it
+    is M / w(C) * max w(S & C) / out(S); for one root that is M over the least max-flow from
+    the root to any compute node (Edmonds).
+
+    Parameters
+    ----------
+    topology : Topology
+        Any directed graph of compute nodes and switches.
+    trees_per_root : int, optional
+        The number k of trees per root, at least 1.  Without it, the least k that reaches
+        the optimum.  With it, the best rate at which k trees per root can be packed.
+    max_gap : Fraction or int, optional
+        Instead of k: the fewest trees per root whose best rate takes at most 1 + max_gap
+        times as long as the optimum.  At 0 that may be fewer than without it, because links
+        that no bottleneck needs may then be left unused in part.
+    shards : mapping, optional
+        Relative sizes of the shards by compute node, integers from 0; nodes left out have
+        size 0.  Equal shards without it.
+    participants : iterable, optional
+        The compute nodes that take part, at least two.  All others forward only, as
+        switches do.  All take part without it.
+    root : NodeId, optional
+        For a broadcast, instead of shards: the compute node that brings all data.
+    inward : bool
+        For a reduce-scatter or a reduce: everything the other way.  The bottleneck is then
+        *entered* by links of ``exit_capacity``.
+
+    Returns
+    -------
+    Optimum
+        In the topology's unit of bandwidth.
+
+    Raises
+    ------
+    InvalidTopology
+        There are fewer than two compute nodes.
+    Unreachable
+        Some compute node that brings data cannot reach another that takes part.
+    NoSchedule
+        A rule of `demand.demand_of` is broken, ``trees_per_root`` is less than 1,
+        ``max_gap`` is no exact number or negative, or both are given.
+    TooLarge
+        Capacities scaled to whole numbers do not fit 62 bits, or ``max_gap`` needs more than
+        `fewness.MOST_TREES_TRIED` trees per root.
+
+    Notes
+    -----
+    The value is that of the cut bound.  It is reached whenever the switches let out as
+    much as they take in; see `allgather`.
+
+    Examples
+    --------
+    >>> ring = Topology(range(4), [(i, (i + 1) % 4) for i in range(4)])
+    >>> best = optimum(ring)
+    >>> best.inverse_rate, best.trees_per_root, best.algbw
+    (Fraction(3, 1), 1, Fraction(4, 3))
+    >>> sorted(best.bottleneck), best.compute_inside, best.exit_capacity
+    ([1, 2, 3], 3, Fraction(1, 1))
+
+    Links of 2 and 3 take five trees per root to be full; six are slower again:
+
+    >>> wheel = [(i, (i + step) % 3, 1 + step) for i in range(3) for step in (1, 2)]
+    >>> [optimum(Topology(range(3), wheel), k).gap for k in (4, 5, 6)]
+    [Fraction(1, 24), Fraction(0, 1), Fraction(1, 24)]
+    >>> optimum(Topology(range(3), wheel), max_gap=Fraction(1, 10)).trees_per_root
+    4
+    """
+    require_counts(trees_per_root, max_gap)
+    demand = demand_of(topology, shards, participants, root)
+    require_paths(topology, demand, inward=inward)
+    network = network_of(topology.transpose() if inward else topology, demand)
+    rate, best = rates(network, trees_per_root, max_gap)
+    leaving = rate.inside[network.tail] & ~rate.inside[network.head]
+    return Optimum(
+        inverse_rate=rate.inverse / network.unit,
+        trees_per_root=rate.trees_per_root,
+        unit_bandwidth=network.unit / rate.scale,
+        compute_nodes=len(network.terminals),
+        bottleneck=frozenset(topology.nodes[index] for index in np.flatnonzero(rate.inside)),
+        compute_inside=int(rate.inside[network.terminals].sum()),
+        exit_capacity=int(network.capacity[leaving].sum()) * network.unit,
+        data=network.data,
+        data_inside=data_inside(network, rate.inside),
+        gap=rate.inverse / best.inverse - 1,
+    )
+
+
+class Rates(NamedTuple):
+    """``best`` is the rate of any number of trees, ``rate`` that of the number asked for."""
+
+    rate: Rate
+    best: Rate
+
+
+def rates(
+    network: Network, trees_per_root: int | None, max_gap: Fraction | int | None = None
+) -> Rates:
+    """Return the best rate, and that of a number of trees or of the fewest within a gap."""
+    best = best_rate(network)
+    if max_gap is not None:
+        trees_per_root = fewest_trees(network, best, Fraction(max_gap))
+    if trees_per_root is None:
+        return Rates(best, best)
+    return Rates(best_rate_for(network, trees_per_root, best), best)
+
+
+def require_counts(trees_per_root: int | None, max_gap: object) -> None:
+    """Raise NoSchedule unless one at most is given, and is in its domain."""
+    if trees_per_root is not None and trees_per_root < 1:
+        raise NoSchedule("trees_per_root", f"must be at least 1; got {trees_per_root}")
+    if max_gap is None:
+        return
+    if isinstance(max_gap, bool) or not isinstance(max_gap, Fraction | int):
+        raise NoSchedule("max_gap", f"must be a fraction or an integer; got {max_gap!r}")
+    if max_gap < 0:
+        raise NoSchedule("max_gap", f"must not be negative; got {max_gap}")
+    if trees_per_root is not None:
+        raise NoSchedule("max_gap", "must not be given together with trees_per_root")

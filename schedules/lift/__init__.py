@@ -1,0 +1,195 @@
+"""Schedules of expanded topologies, lifted from schedules of the smaller ones they are made of.
+
+A recipe says how a topology is made.  Every operator of `synth.expansions` has a module
+here that turns an allgather on what it is applied to into one on what it makes, at the
+cost its theorem states; bases get breadth-first broadcast (`schedules.bfb`).  A lifted
+schedule costs exactly `synth.cost.claim` of the recipe wherever that claim is exact, and
+never more than it.  It is made without a search of the large graph, and on some graphs it
+is cheaper than breadth-first broadcast there (see `schedules.lift.cartesian.power`).
+"""
+
+from schedules import bfb
+from schedules.errors import NoSchedule
+from schedules.lift import bidirected, cartesian, degree, line_graph
+from schedules.lift.sends import arrivals, finished, require_room
+from schedules.model import StepSchedule
+from schedules.verify import step_cost
+from synth.build import build, size
+from synth.cost import Claim, claim, claim_transpose, optimal_bandwidth
+from synth.errors import SynthError
+from synth.recipe import (
+    Base,
+    Bidirected,
+    DegreeExpansion,
+    LineGraph,
+    Power,
+    Product,
+    Recipe,
+    parse,
+)
+from synth.topology import Topology
+
+__all__ = ["allgather", "allgather_on", "claim_on"]
+
+
+def allgather(recipe: Recipe, *, transposed: bool = False) -> StepSchedule:
+    """Return the allgather on the topology of a recipe that is lifted from its bases.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        Its topology is strongly connected.
+    transposed : bool
+        Make it for the transposed topology: reversed, it is a reduce-scatter.
+
+    Returns
+    -------
+    StepSchedule
+        Runs on ``build(recipe)`` or its transpose; sends are ordered by step, target,
+        shard and first chunk.
+
+    Raises
+    ------
+    InvalidRecipe, OutOfDomain
+        The recipe cannot be built.
+    NoSchedule
+        `bfb.allgather` refuses a base: too many links enter a node.
+    TooLarge
+        More sends or chunks than `bfb.MAX_SENDS` and `bfb.MAX_CHUNKS`.
+    Unreachable, InvalidTopology
+        Not strongly connected, or fewer than two nodes.
+
+    Notes
+    -----
+    O(sends) array operations; a shard split into several pieces is as many sends.
+
+    References
+    ----------
+    Zhao et al., arXiv:2202.03356: line graph, degree and Cartesian expansion.
+
+    Examples
+    --------
+    >>> from schedules.verify import step_cost
+    >>> from synth.cost import claim
+    >>> recipe = parse("LineGraph(2, CompleteBipartite(4))")
+    >>> step_cost(allgather(recipe), build(recipe)), claim(recipe).exact
+    (Cost(steps=4, bandwidth=Fraction(33, 32)), True)
+    >>> claim(recipe).cost
+    Cost(steps=4, bandwidth=Fraction(33, 32))
+    """
+    nodes, _ = size(recipe)
+    require_room(nodes * (nodes - 1))
+    _built(recipe, transposed).require_connected()
+    return finished(_lifted(recipe, transposed), _built(recipe, transposed))
+
+
+def allgather_on(topology: Topology) -> StepSchedule:
+    """Return the lifted allgather on a topology that bears its recipe as its name.
+
+    `build` names it so, and a transpose keeps the name.  That the recipe makes this
+    topology, or the transpose of it, is checked.
+
+    Raises
+    ------
+    NoSchedule
+        The name is not a recipe, or one of another topology.
+    TooLarge, Unreachable, InvalidTopology
+        As `allgather`.
+
+    Examples
+    --------
+    >>> ring = build(parse("LineGraph(2, UniRing(5))"))
+    >>> len(allgather_on(ring).steps), len(allgather_on(ring.transpose()).steps)
+    (4, 4)
+    >>> allgather_on(ring.renamed("my ring"))
+    Traceback (most recent call last):
+    ...
+    schedules.errors.NoSchedule: /algorithm: lifted needs a topology that is named by its recipe
+    """
+    recipe, transposed = _recipe_of(topology)
+    return allgather(recipe, transposed=transposed)
+
+
+def claim_on(topology: Topology) -> Claim | None:
+    """Return what is claimed of breadth-first broadcast on the topology, and kept by the lifted.
+
+    The lifted schedule costs as much where the claim is exact, and no more where it is not.
+    Domain and errors as `allgather_on`.
+
+    >>> claim_on(build(parse("LineGraph(1, Complete(4))")))
+    Claim(steps=2, bandwidth=Fraction(1, 1), exact=True)
+    """
+    recipe, transposed = _recipe_of(topology)
+    return claim_transpose(recipe) if transposed else claim(recipe)
+
+
+def _recipe_of(topology: Topology) -> tuple[Recipe, bool]:
+    """Return the recipe in the name of a topology, and whether it makes the transpose."""
+    try:
+        recipe = parse(topology.name)
+        fits = size(recipe) == (topology.node_count, topology.degree)
+        forward = build(recipe) if fits else None
+    except SynthError:
+        raise NoSchedule(
+            "/algorithm", "lifted needs a topology that is named by its recipe"
+        ) from None
+    if forward == topology:
+        return recipe, False
+    if forward is not None and forward.transpose() == topology:
+        return recipe, True
+    raise NoSchedule("/algorithm", "lifted needs the topology that the recipe in its name makes")
+
+
+def _built(recipe: Recipe, turned: bool) -> Topology:
+    topology = build(recipe)
+    return topology.transpose() if turned else topology
+
+
+def _lifted(recipe: Recipe, turned: bool) -> StepSchedule:
+    """Return an allgather on the topology of a recipe, or if ``turned`` on its transpose."""
+    match recipe:
+        case Base():
+            return bfb.allgather(_built(recipe, turned))
+        case LineGraph(times, of):
+            below = LineGraph(times - 1, of) if times > 1 else of
+            return line_graph.lift(_lifted(below, turned), build(below), turned)
+        case DegreeExpansion(1, of):
+            return _lifted(of, turned)
+        case DegreeExpansion(factor, of):
+            return degree.lift(_lifted(of, turned), _built(of, turned), factor)
+        case Power() | Product():
+            return _lifted_product(_factors(recipe), turned)
+        case Bidirected(of):
+            whole, part = build(recipe), build(of)
+            if whole == part:
+                return _lifted(of, turned)
+            return bidirected.lift(_lifted(of, False), _lifted(of, True), whole)
+
+
+def _factors(recipe: Recipe) -> list[Recipe]:
+    """Return the factors of a product; powers and products among them are its own."""
+    match recipe:
+        case Power(times, of):
+            return _factors(of) * times
+        case Product(factors):
+            return [factor for of in factors for factor in _factors(of)]
+        case _:
+            return [recipe]
+
+
+def _lifted_product(factors: list[Recipe], turned: bool) -> StepSchedule:
+    parts = {of: (_built(of, turned), _lifted(of, turned)) for of in dict.fromkeys(factors)}
+    if len(factors) == 1:
+        return parts[factors[0]][1]
+    if len(parts) == 1:
+        graph, schedule = parts[factors[0]]
+        if not _optimal(schedule, graph):
+            return cartesian.power(schedule, len(factors))
+    for of, (graph, schedule) in parts.items():
+        if not arrivals(schedule).together:
+            parts[of] = graph, bfb.allgather(graph)
+    return cartesian.product([parts[of] for of in factors])
+
+
+def _optimal(schedule: StepSchedule, graph: Topology) -> bool:
+    return step_cost(schedule, graph).bandwidth == optimal_bandwidth(graph.node_count)
