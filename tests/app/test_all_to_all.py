@@ -47,7 +47,7 @@ def test_a_frontier_measures_all_to_all_when_asked(client, topoloom):
         more = entry.pop("all_to_all")
         assert entry == before
         assert more["proved"] and more["bound"] == more["bandwidth"]
-        assert [one["steps"] for one in more["routings"]][0] == entry["steps"]
+        assert more["routings"][0]["steps"] == entry["steps"]
         assert more["routings"][-1]["bandwidth"] == more["bandwidth"]
 
 
