@@ -1,4 +1,4 @@
-"""What people run today on hosts with d ports: rings and the double binary tree.
+"""What people run today on hosts with d ports: rings, tori, hypercubes, binary trees.
 
 Closed forms in seconds, exact, for N hosts of bandwidth B bytes/s split over d
 links, hop latency alpha and M bytes.  Where a form rests on an assumption, it
@@ -54,9 +54,13 @@ def seconds(steps: int, bandwidth: Fraction, workload: Workload) -> Fraction:
     return steps * workload.alpha_seconds + bandwidth * workload.transfer_seconds
 
 
+PASSES = {Collective.ALLGATHER: 1, Collective.REDUCE_SCATTER: 1, Collective.ALLREDUCE: 2}
+"""How many allgather-like passes collectives make; the others make none."""
+
+
 def passes(collective: Collective) -> int:
-    """Return how many allgather-like passes a collective makes: 2 for allreduce."""
-    return 2 if collective is Collective.ALLREDUCE else 1
+    """Return how many passes a collective makes, at least 1."""
+    return PASSES.get(collective, 1)
 
 
 def bound_seconds(steps: int, bandwidth: Fraction, workload: Workload) -> Fraction:
@@ -129,9 +133,61 @@ def double_binary_tree(nodes: int, degree: int, workload: Workload) -> Baseline 
     return Baseline("double-binary-tree", time(chunks), lead + chunks, chunks)
 
 
+def torus_rings(nodes: int, degree: int, workload: Workload) -> Baseline | None:
+    """Return the time of rings along both dimensions of floor(d / 4) 2-D tori.
+
+    The torus is r by c, as square as N allows, with c <= r; None where c < 3 or d < 4.
+    A share r / (r + c) of the data goes round the short rings first, then, with all that
+    was gathered there, round the long ones; the rest the other way.  Both directions
+    of a ring carry half.  c - 1 + r - 1 steps per pass.
+
+    >>> work = Workload(Collective.ALLGATHER, 16, Fraction(1), Fraction(0))
+    >>> torus_rings(16, 4, work).seconds, torus_rings(16, 4, work).steps
+    (Fraction(15, 1), 6)
+    """
+    if workload.collective not in PASSES:
+        return None
+    short = max(side for side in range(1, isqrt(nodes) + 1) if nodes % side == 0)
+    long, used = nodes // short, degree - degree % 4
+    if short < 3 or not used:
+        return None
+    rounds = passes(workload.collective)
+    # Four times the sum over the steps of the largest load, in shards.
+    load = Fraction(2 * (short * long**2 + nodes - long - short**2), short + long)
+    steps, bandwidth = short + long - 2, load / nodes * Fraction(degree, used)
+    return Baseline(
+        "torus-rings", seconds(rounds * steps, rounds * bandwidth, workload), rounds * steps, 1
+    )
+
+
+def recursive_doubling(nodes: int, degree: int, workload: Workload) -> Baseline | None:
+    """Return the time of recursive doubling (halving) on a hypercube of the hosts.
+
+    N = 2**k hosts with k <= d ports, floor(d / k) links along each dimension; None for
+    other hosts.  In step i of an allgather partners along a dimension exchange the 2**i
+    shards that they have.  The data is cut into k parts that start at different
+    dimensions, so that every link is used in every step.  k steps per pass.
+
+    >>> work = Workload(Collective.ALLREDUCE, 16, Fraction(1), Fraction(0))
+    >>> recursive_doubling(16, 4, work).seconds, recursive_doubling(16, 4, work).steps
+    (Fraction(30, 1), 8)
+    """
+    dimensions = nodes.bit_length() - 1
+    if workload.collective not in PASSES:
+        return None
+    if nodes != 1 << dimensions or not 1 <= dimensions <= degree:
+        return None
+    used = degree - degree % dimensions
+    steps = passes(workload.collective) * dimensions
+    bandwidth = Fraction(nodes - 1, nodes) * passes(workload.collective) * Fraction(degree, used)
+    return Baseline("recursive-doubling", seconds(steps, bandwidth, workload), steps, 1)
+
+
 BASELINES: tuple[Callable[[int, int, Workload], Baseline | None], ...] = (
     shifted_ring,
     double_binary_tree,
+    torus_rings,
+    recursive_doubling,
 )
 
 

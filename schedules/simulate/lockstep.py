@@ -37,6 +37,15 @@ class Lockstep:
         """T, the time of all bytes on the busiest link."""
         return self.window_seconds[0][-1] if self.depth else Fraction(0)
 
+    def scaled(self, factor: int) -> "Lockstep":
+        """Return the same for ``factor`` times as many bytes."""
+        rows = tuple(tuple(time * factor for time in row) for row in self.window_seconds)
+        return Lockstep(self.alpha_seconds, self.depth, rows)
+
+    def latency_seconds(self, chunks: int) -> Fraction:
+        """Return alpha times the number of rounds: the time of no bytes at all."""
+        return (self.depth + chunks - 1) * self.alpha_seconds if self.depth else Fraction(0)
+
     def seconds(self, chunks: int) -> Fraction:
         """Return the time with P = ``chunks`` pieces; at least 1.
 
@@ -53,32 +62,39 @@ class Lockstep:
             raise NoSchedule("/chunks", "must be at least 1")
         if not self.depth:
             return Fraction(0)
-        rounds = self.depth + chunks - 1
         if chunks >= self.depth:
             moved = self._ramps() + (chunks - self.depth + 1) * self.transfer_seconds
         else:
-            ends = ((max(0, r - chunks + 1), min(r, self.depth - 1)) for r in range(rounds))
+            ends = (
+                (max(0, r - chunks + 1), min(r, self.depth - 1))
+                for r in range(self.depth + chunks - 1)
+            )
             moved = sum((self.window_seconds[low][top - low] for low, top in ends), Fraction(0))
-        return rounds * self.alpha_seconds + moved / chunks
+        return self.latency_seconds(chunks) + moved / chunks
 
     def best_chunks(self, most: int = MAX_PIPELINE_CHUNKS) -> int:
-        """Return the number of pieces of least time, at most ``most``; of equals the least.
+        """Return the number of pieces of least time, at most ``most``; of equals the least."""
+        tried = self.chunks_to_try(most)
+        return min(tried, key=lambda chunks: (self.seconds(chunks), chunks))
+
+    def chunks_to_try(self, most: int = MAX_PIPELINE_CHUNKS) -> set[int]:
+        """Return numbers of pieces that hold the best; above the largest the time only grows.
 
         Notes
         -----
         With A the time of all rounds before and after the full ones, the time for P >= h
         is (h - 1) alpha + T + P alpha + (A - (h - 1) T) / P.  It is convex in P, so the
-        best integer is next to the root of (A - (h - 1) T) / alpha, or at an end; each
-        P < h is tried.
+        best integer is next to the root of (A - (h - 1) T) / alpha, or h; each P < h is
+        one of them.
         """
         depth, alpha = self.depth, self.alpha_seconds
-        tried = set(range(1, min(depth, most) + 1)) | {1}
+        tried = {1, *range(1, min(depth, most) + 1)}
         if 1 <= depth <= most:
             slope = self._ramps() - (depth - 1) * self.transfer_seconds
             if slope > 0:
                 root = isqrt(int(slope / alpha)) if alpha else most
                 tried |= {min(max(near, depth), most) for near in (root, root + 1)}
-        return min(tried, key=lambda chunks: (self.seconds(chunks), chunks))
+        return tried
 
     def _ramps(self) -> Fraction:
         """Return A, the time of all rounds that do not move every depth."""
