@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli_io import described, listed, opened, show, source_of, write
+from app.cli_io import described, listed, opened, show, source_of, tasks_of, write
 from app.complaints import explained
 
 __all__ = ["app", "main"]
@@ -88,8 +88,16 @@ def _given(**options: Any) -> dict[str, Any]:
 def design(
     nodes: Nodes,
     degree: Degree,
-    collective: Collective,
-    size: Annotated[str, typer.Option("--bytes", help="size of the data, such as 1MiB")],
+    collective: Collective = None,
+    size: Annotated[
+        str | None, typer.Option("--bytes", help="size of the data, such as 1MiB")
+    ] = None,
+    workload: Annotated[
+        Path | None, typer.Option(help="instead: JSON list of collective, bytes and count")
+    ] = None,
+    preset: Annotated[
+        str | None, typer.Option(help="instead: a workload that `topoloom presets` lists")
+    ] = None,
     links: LinkKind = "unidirectional",
     node_gbps: Annotated[str, typer.Option(help="bandwidth of one host, Gbit/s")] = "100",
     alpha_us: Annotated[str, typer.Option(help="latency of one hop, microseconds")] = "10",
@@ -103,21 +111,22 @@ def design(
     from app.schemas import DesignRequest
     from app.services import designs
 
-    request = DesignRequest.model_validate(
-        {
-            "nodes": nodes,
-            "degree": degree,
-            "links": links,
-            "collective": collective,
-            "bytes": size,
-            "node_gbps": node_gbps,
-            "alpha_us": alpha_us,
-            "parallel_links": parallel_links,
-            "vertex_transitive": vertex_transitive,
-            **_given(families=family, max_steps=max_steps),
-        }
-    )
     with opened() as context:
+        run = {"collective": collective, "bytes": size, "preset": preset}
+        run["workload"] = tasks_of(workload, context)
+        request = DesignRequest.model_validate(
+            {
+                "nodes": nodes,
+                "degree": degree,
+                "links": links,
+                "node_gbps": node_gbps,
+                "alpha_us": alpha_us,
+                "parallel_links": parallel_links,
+                "vertex_transitive": vertex_transitive,
+                **{name: value for name, value in run.items() if value is not None},
+                **_given(families=family, max_steps=max_steps),
+            }
+        )
         show(designs.create(context, request), as_json)
 
 

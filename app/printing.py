@@ -14,16 +14,18 @@ _MAX_RECIPE = 48
 
 
 def show_design(design: dict[str, Any]) -> None:
-    """Print a design/1 document as one table, fastest first."""
+    """Print a design/1 document as one table, fastest first, and what runs by message size."""
     request, best, bounds = design["request"], design["best"], design["bounds"]
     console = Console()
     console.print(
         f"{request['nodes']} hosts of {request['degree']} ports, {request['links']} links, "
         f"{request['node_gbps']} Gbit/s per host, {request['alpha_us']} us per hop; "
-        f"{request['collective']} of {request['bytes']} bytes",
+        + _asked(design),
         soft_wrap=True,
     )
-    rows = [(entry["seconds"], _design_row(entry)) for entry in design["frontier"]]
+    whole = "collective" not in request
+    time = "co_design_seconds" if whole else "seconds"
+    rows = [(entry[time], _design_row(entry)) for entry in design["frontier"]]
     rows += [
         (entry["seconds"], [entry["name"] + " (baseline)", "", "", ""])
         for entry in design["baselines"]
@@ -42,8 +44,14 @@ def show_design(design: dict[str, Any]) -> None:
     )
     console.print(table)
     console.print(f"best: {_short(best['recipe'])}, topology {best['topology_id']}", soft_wrap=True)
+    _show_co_design(console, design["co_design"], whole)
     schedule = best["schedule"]
-    if schedule is None:
+    if whole:
+        for used in design["co_design"]["schedules"]:
+            found = f"verified schedule {used['id']}" if used["id"] else used["left_out"]
+            line = f"{used['collective']} by {used['algorithm']}: {found}"
+            console.print(line, soft_wrap=True, highlight=False)
+    elif schedule is None:
         console.print(f"no schedule: {best['schedule_left_out']}", soft_wrap=True)
     else:
         console.print(
@@ -51,6 +59,39 @@ def show_design(design: dict[str, Any]) -> None:
             f"{schedule['steps']} steps in all",
             soft_wrap=True,
         )
+
+
+def _asked(design: dict[str, Any]) -> str:
+    request, tasks = design["request"], design["workload"]["tasks"]
+    if "collective" in request:
+        return f"{request['collective']} of {request['bytes']} bytes"
+    times = sum(task["count"] for task in tasks)
+    named = design["workload"].get("title", f"{len(tasks)} kinds of collectives")
+    return f"{named}; {times} collectives in all"
+
+
+def _show_co_design(console: Console, design: dict[str, Any], whole: bool) -> None:
+    """Print what runs each task, where there are several, and which algorithm at which size."""
+    if whole:
+        table = _table("collective", "bytes", "count", "algorithm", "chunks", "time", "to floor")
+        for task in design["tasks"]:
+            table.add_row(
+                task["collective"],
+                str(task["bytes"]),
+                str(task["count"]),
+                task["algorithm"],
+                str(task["chunks"]),
+                _time(task["seconds"]),
+                f"{task['seconds'] / task['floor_seconds']:.3f}",
+            )
+        console.print(table)
+    ranges: dict[str, list[str]] = {}
+    for part in design["switch_over"]:
+        from_ = f" from {part['from_bytes']} bytes" if part["from_bytes"] > 1 else ""
+        ranges.setdefault(part["collective"], []).append(part["algorithm"] + from_)
+    for collective, parts in ranges.items():
+        line = f"by message size, {collective} there: {', '.join(parts)}"
+        console.print(line, soft_wrap=True, highlight=False)
 
 
 def _short(recipe: str) -> str:

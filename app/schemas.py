@@ -169,11 +169,10 @@ Nodes = Annotated[StrictInt, Field(ge=2, le=10**6, description="number of hosts"
 Degree = Annotated[StrictInt, Field(ge=1, le=10**4, description="ports of each host")]
 LinkKind = Literal["unidirectional", "bidirectional"]
 CollectiveName = Literal["allgather", "reduce-scatter", "allreduce", "all-to-all"]
-PassName = Literal["allgather", "reduce-scatter", "allreduce"]
 AnyCollectiveName = Literal[
     "allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all"
 ]
-AlgorithmName = Literal["bfb", "forestcoll", "lifted", "mcf"]
+AlgorithmName = Literal["bfb", "forestcoll", "lifted", "mcf", "shortest-paths"]
 NodeName = Annotated[StrictInt | StrictStr, Field(description="id of a compute node")]
 Identity = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
@@ -237,25 +236,57 @@ class FrontierRequest(Request):
         return None if families is None else sorted(set(families))
 
 
+class TaskRequest(Request):
+    """One collective of a workload, so many times."""
+
+    collective: CollectiveName
+    bytes: Bytes
+    count: Annotated[StrictInt, Field(ge=1, le=10**6)] = 1
+
+
+_WAYS = (("collective", "bytes"), ("workload",), ("preset",))
+
+
 class DesignRequest(FrontierRequest):
-    """Which hosts there are, and what they run."""
+    """Which hosts there are, and what they run, said in exactly one of three ways."""
 
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
         json_schema_extra={
-            "examples": [{"nodes": 12, "degree": 4, "collective": "allreduce", "bytes": "1MB"}]
+            "oneOf": [{"required": list(way)} for way in _WAYS],
+            "examples": [
+                {"nodes": 12, "degree": 4, "collective": "allreduce", "bytes": "1MB"},
+                {"nodes": 12, "degree": 4, "preset": "gpt2-xl-ddp"},
+            ],
         },
     )
 
-    collective: PassName
-    bytes: Bytes = Field(
-        description="allgather: size of the result; reduce-scatter, allreduce: of the input"
+    collective: CollectiveName = optional("what is run, on how many bytes")
+    bytes: Bytes = optional(
+        "allgather: size of the result; reduce-scatter, allreduce: of the input; all-to-all: of "
+        "what a host has for all hosts together"
+    )
+    workload: Annotated[list[TaskRequest], Field(min_length=1, max_length=1000)] = optional(
+        "instead: several collectives, each with its size and how often it is run"
+    )
+    preset: Annotated[str, Field(min_length=1, max_length=100)] = optional(
+        "instead: one training step of a known model, see the list of presets"
     )
     node_gbps: Positive = Field(
         Decimal(100), description="what one host sends at most, all ports together, Gbit/s"
     )
     alpha_us: Positive = Field(Decimal(10), description="latency of one hop, microseconds")
+
+    @model_validator(mode="after")
+    def _one_way(self) -> "DesignRequest":
+        given = {name for way in _WAYS for name in way if getattr(self, name) is not None}
+        if given not in map(set, _WAYS):
+            raise ValueError(
+                "must say what is run in exactly one way: by collective and bytes, by workload "
+                "or by preset"
+            )
+        return self
 
     @property
     def bytes_per_second(self) -> Fraction:
@@ -277,8 +308,13 @@ class DesignRequest(FrontierRequest):
             vertex_transitive=self.vertex_transitive,
             families=self.families,
             max_steps=self.max_steps,
-            all_to_all=self.all_to_all,
+            all_to_all=self.all_to_all or self._exchanges() or None,
         )
+
+    def _exchanges(self) -> bool:
+        tasks = self.workload or ()
+        named = [self.collective, *(task.collective for task in tasks)]
+        return "all-to-all" in named or (self.preset or "").endswith("-ep")
 
 
 class TopologySource(Request):
@@ -402,9 +438,9 @@ class ScheduleRequest(ForestRequest):
     algorithm: AlgorithmName = optional(
         "bfb: fewest steps, for hosts joined by equal links; forestcoll: highest throughput, "
         "for any fabric, and all that is not allgather, reduce-scatter or allreduce among all "
-        "hosts; lifted: from the bases of a recipe, at the cost its theorems state; mcf: "
-        "multi-commodity flow, the one for all-to-all; left out, bfb where it applies, mcf for "
-        "all-to-all"
+        "hosts; lifted: from the bases of a recipe, at the cost its theorems state; for "
+        "all-to-all mcf: multi-commodity flow, or shortest-paths: fewest hops; left out, bfb "
+        "where it applies, mcf for all-to-all"
     )
     max_chunks: Annotated[StrictInt, Field(ge=1, le=2**16)] = optional(
         "bfb only: cut each shard into at most so many chunks, at the least loss of bandwidth; "

@@ -28,7 +28,7 @@ _REVERSED = {
     Collective.REDUCE: Collective.BROADCAST,
 }
 
-__all__ = ["ALGORITHMS", "ROUTING", "Options", "make", "require_root", "reverse"]
+__all__ = ["ALGORITHMS", "ROUTINGS", "Options", "make", "require_root", "reverse"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def make(
     algorithm : str
         One of `ALGORITHMS`: ``"bfb"`` (fewest steps, no switches), ``"forestcoll"``
         (highest throughput, any fabric) or ``"lifted"`` (at the cost the theorems state, for
-        topologies named by their recipe); for all-to-all `ROUTING` only.
+        topologies named by their recipe); for all-to-all `ROUTINGS` only.
     trees_per_root : int, optional
         For forestcoll only: how many trees to cut each shard into.
     max_gap : Fraction or int, optional
@@ -228,12 +228,13 @@ def reverse(
 def _all_to_all(topology: Topology, algorithm: str, options: Options) -> RouteSchedule:
     from schedules import alltoall
 
-    if algorithm != ROUTING:
-        raise NoSchedule("/algorithm", f"must be {ROUTING} for all-to-all; not {algorithm!r}")
+    if algorithm not in ROUTINGS:
+        names = " or ".join(ROUTINGS)
+        raise NoSchedule("/algorithm", f"must be {names} for all-to-all; not {algorithm!r}")
     for option in fields(Options):
         if getattr(options, option.name) is not None:
             raise NoSchedule(f"/{option.name}", "is not for all-to-all")
-    return alltoall.schedule(topology)
+    return alltoall.schedule(topology, fewest_hops=algorithm != ROUTINGS[0])
 
 
 # A generator is imported when it is asked for: each brings kernels of its own.
@@ -264,8 +265,8 @@ def _lifted(topology: Topology, _: Options) -> StepSchedule:
 
 _Generator = Callable[[Topology, Options], StepSchedule | TreeSchedule]
 
-ROUTING = "mcf"
-"""The algorithm for all-to-all: multi-commodity flow."""
+ROUTINGS = ("mcf", "shortest-paths")
+"""Algorithms for all-to-all: multi-commodity flow, and equal shares of the fewest hops."""
 
 ALGORITHMS: Mapping[str, _Generator] = MappingProxyType(
     {"bfb": _bfb, "forestcoll": _forestcoll, "lifted": _lifted}

@@ -271,6 +271,7 @@ def _require_size(context: Context, algorithm: str, topology: Topology) -> None:
     limit = {
         "forestcoll": settings.max_forest_nodes,
         "mcf": settings.max_routed_nodes,
+        "shortest-paths": settings.max_routed_nodes,
     }.get(algorithm, settings.max_scheduled_nodes)
     context.require_at_most("/topology", topology.node_count, limit, "nodes")
 

@@ -131,8 +131,10 @@ def shortest(topology: Topology) -> AllToAll:
     return _answer(problem, spread(problem), "shortest-paths")
 
 
-def schedule(topology: Topology, *, max_variables: int = MAX_VARIABLES) -> RouteSchedule:
-    """Return an all-to-all by routes that takes the time of `optimum`.
+def schedule(
+    topology: Topology, *, fewest_hops: bool = False, max_variables: int = MAX_VARIABLES
+) -> RouteSchedule:
+    """Return an all-to-all by routes that takes the time of `optimum`, or of `shortest`.
 
     Raises
     ------
@@ -148,7 +150,7 @@ def schedule(topology: Topology, *, max_variables: int = MAX_VARIABLES) -> Route
     pairs = len(topology.compute_nodes) * (len(topology.compute_nodes) - 1)
     if pairs > MAX_HOPS:
         raise TooLarge("/topology", f"needs at least {pairs} hops of routes; at most {MAX_HOPS}")
-    found = optimum(topology, max_variables=max_variables)
+    found = shortest(topology) if fewest_hops else optimum(topology, max_variables=max_variables)
     return routed(topology, found.problem, found.flows, found.unit)
 
 
