@@ -24,8 +24,9 @@ def show_design(design: dict[str, Any]) -> None:
         soft_wrap=True,
     )
     whole = "collective" not in request
-    time = "co_design_seconds" if whole else "seconds"
-    rows = [(entry[time], _design_row(entry)) for entry in design["frontier"]]
+    times = design["co_design"]["points"] if whole else design["frontier"]
+    points = zip(times, design["frontier"], strict=True)
+    rows = [(timed["seconds"], _design_row(entry)) for timed, entry in points]
     rows += [
         (entry["seconds"], [entry["name"] + " (baseline)", "", "", ""])
         for entry in design["baselines"]

@@ -45,7 +45,6 @@ class Point(TimedCost):
     nodes: int
     degree: int
     transpose: CostDocument
-    co_design_seconds: float
     status: str
     gap: CostDocument
     topology_id: str
@@ -92,6 +91,13 @@ class UsedSchedule(BaseModel):
     left_out: str = ""
 
 
+class PointSeconds(BaseModel):
+    """The time of a point of the frontier, used in the same way."""
+
+    topology_id: str
+    seconds: float
+
+
 class CoDesign(BaseModel):
     """One topology, and the fastest algorithm for every message size."""
 
@@ -102,6 +108,7 @@ class CoDesign(BaseModel):
     tasks: list[TaskDocument]
     switch_over: list[SwitchDocument]
     schedules: list[UsedSchedule]
+    points: list[PointSeconds]
 
 
 class BaselineDocument(BaseModel):

@@ -61,10 +61,10 @@ def create(context: Context, request: DesignRequest) -> Artefact:
     """Return the stored design/1 document that answers a request.
 
     ``seconds`` of a point is the time of the whole workload by BFB, and of its all-to-alls
-    by their fastest routing; ``co_design_seconds`` takes the fastest algorithm for every
-    message size.  The best point is the one of least ``seconds`` for one collective, of
-    least ``co_design_seconds`` for a workload; of equals, the one of fewer steps, then
-    the one of the shorter recipe.
+    by their fastest routing; the co-design takes the fastest algorithm for every message
+    size.  The best point is the one of least ``seconds`` for one collective, that of the
+    co-design for a workload; of equals, the one of fewer steps, then the one of the
+    shorter recipe.
 
     Raises
     ------
@@ -88,7 +88,13 @@ def create(context: Context, request: DesignRequest) -> Artefact:
             "bounds": {**found["bounds"], "seconds": float(job.bound_seconds(bounds))},
             "frontier": [point.entry for point in points],
             "best": _best(context, job, best if request.collective else fastest),
-            "co_design": codesign.described(context, fastest.plan, job, bounds),
+            "co_design": {
+                **codesign.described(context, fastest.plan, job, bounds),
+                "points": [
+                    {"topology_id": plan.entry["topology_id"], "seconds": float(plan.seconds)}
+                    for plan in (point.plan for point in points)
+                ],
+            },
             "baselines": job.baselines(),
         }
         summary = {name: document["best"][name] for name in ("recipe", "seconds")}
@@ -125,12 +131,7 @@ def _point(context: Context, entry: dict[str, Any], job: Job) -> _Point:
     plan = codesign.plan(context, entry, job)
     plain = sum((_plain(plan, task) * task.count for task in job.tasks), Fraction(0))
     rest = {name: value for name, value in entry.items() if name != "topology_id"}
-    timed = {
-        **rest,
-        "seconds": float(plain),
-        "co_design_seconds": float(plan.seconds),
-        "topology_id": entry["topology_id"],
-    }
+    timed = {**rest, "seconds": float(plain), "topology_id": entry["topology_id"]}
     return _Point(timed, plain, plan)
 
 
@@ -161,7 +162,7 @@ def _best(context: Context, job: Job, point: _Point) -> dict[str, Any]:
     best = {name: entry[name] for name in ("recipe", "seconds", "topology_id")}
     if request.collective is None:
         reason = "schedules of a workload are in co_design"
-        best["seconds"] = entry["co_design_seconds"]
+        best["seconds"] = float(point.plan.seconds)
         return {**best, "schedule": None, "schedule_left_out": reason}
     collective = job.tasks[0].collective
     exchange = collective is Collective.ALL_TO_ALL
@@ -176,20 +177,24 @@ def _best(context: Context, job: Job, point: _Point) -> dict[str, Any]:
     )
     summary = schedules.create(context, wanted).summary
     if not exchange:
-        _require_cost(summary, entry, collective)
+        _require_cost(summary, *_cost(entry, collective))
     names = ("id", "algorithm", "collective", "steps", "bandwidth", "chunks_per_shard", "parts")
     return {**best, "schedule": {name: summary[name] for name in names if name in summary}}
 
 
-def _require_cost(summary: dict[str, Any], entry: dict[str, Any], collective: Collective) -> None:
-    """Refuse a schedule whose sends do not cost what was measured on the graph."""
+def _cost(entry: dict[str, Any], collective: Collective) -> tuple[int, Fraction]:
+    """Allgather costs what G costs, reduce-scatter what the transpose does, allreduce both."""
     used = {
         Collective.ALLGATHER: [entry],
         Collective.REDUCE_SCATTER: [entry["transpose"]],
         Collective.ALLREDUCE: [entry["transpose"], entry],
     }[collective]
     steps = sum(cost["steps"] for cost in used)
-    bandwidth = sum((Fraction(cost["bandwidth"]) for cost in used), Fraction())
+    return steps, sum((Fraction(cost["bandwidth"]) for cost in used), Fraction())
+
+
+def _require_cost(summary: dict[str, Any], steps: int, bandwidth: Fraction) -> None:
+    """Refuse a schedule whose sends do not cost what was measured on the graph."""
     derived = summary["steps"], Fraction(summary["bandwidth"])
     if derived != (steps, bandwidth):
         raise ClaimBroken(
