@@ -9,7 +9,7 @@ export NUMBA_NUM_THREADS ?= 2
 # `make test TORCH=torch` takes what there is.
 TORCH ?= torch==2.13.0+cpu
 
-.PHONY: help run serve test test-fast lint bench atlas clean
+.PHONY: help run serve test test-fast lint bench atlas plots clean
 
 help:
 	@echo "make run        design, schedule and wire two example clusters through the service"
@@ -17,6 +17,7 @@ help:
 	@echo "make test       run every test; test-fast leaves the slow ones out"
 	@echo "make lint       ruff and pyright"
 	@echo "make bench      measure"
+	@echo "make plots      draw the pictures of docs/plots.md anew"
 	@echo "make atlas      search many sizes anew and write docs/atlas.md with its plots"
 
 .venv/installed: pyproject.toml
@@ -58,6 +59,16 @@ bench: .venv/installed-test
 
 atlas: .venv/installed-plots
 	$(BIN)/python -m benchmarks.atlas --processes 2
+
+plots: .venv/installed-plots
+	mkdir -p out
+	$(BIN)/topoloom plot frontier --nodes 1000 --degree 3 --links bidirectional --out docs/images/plot-frontier.svg
+	$(BIN)/topoloom plot sizes --nodes 1024 --degree 4 --collective allreduce --out docs/images/plot-sizes.svg
+	$(BIN)/topoloom schedule mi250-2 --collective allgather --out out/mi250.json
+	$(BIN)/topoloom plot load out/mi250.json --topology mi250-2 --out docs/images/plot-load.svg
+	$(BIN)/topoloom plot tree out/mi250.json --topology mi250-2 --root 0.gpu3 --out docs/images/plot-tree.svg
+	$(BIN)/topoloom schedule 'Torus(4, 4)' --collective allgather --out out/torus.json
+	$(BIN)/topoloom plot tree out/torus.json --topology 'Torus(4, 4)' --root 0 --out docs/images/plot-steps.svg
 
 clean:
 	rm -rf out build dist

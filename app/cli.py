@@ -1,6 +1,7 @@
 """The command line: parses, calls one service function, prints.
 
-Exit codes: 0 done, 1 the answer is "no", 2 bad input, said in one line on stderr.
+Exit codes: 0 done, 1 the answer is "no", 2 bad input, said in one line on stderr; 130
+interrupted.
 Documents go to stdout and nothing else does when ``--json`` is given.
 """
 
@@ -13,9 +14,34 @@ from typing import Annotated, Any
 import typer
 
 from app.cli_io import described, listed, opened, show, source_of, tasks_of, write
+from app.cli_options import (
+    Alike,
+    AnyCollective,
+    AsJson,
+    Collective,
+    Degree,
+    Families,
+    LinkKind,
+    MaxGap,
+    MaxSteps,
+    Nodes,
+    Out,
+    Parallel,
+    Participants,
+    Reading,
+    Root,
+    Shards,
+    Source,
+    given,
+    reads_topology,
+)
 from app.complaints import explained
+from app.plots.commands import app as plots
 
 __all__ = ["app", "main"]
+
+INTERRUPTED = 130
+"""What shells, and typer, call the end by Ctrl-C."""
 
 app = typer.Typer(
     name="topoloom",
@@ -24,64 +50,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-
-Nodes = Annotated[int, typer.Option(help="number of hosts")]
-Degree = Annotated[int, typer.Option(help="ports of each host")]
-LinkKind = Annotated[str, typer.Option(help="unidirectional or bidirectional")]
-Parallel = Annotated[
-    bool, typer.Option("--parallel-links", help="allow several links between the same two hosts")
-]
-Alike = Annotated[
-    bool,
-    typer.Option("--vertex-transitive", help="only topologies that look the same from every host"),
-]
-Families = Annotated[
-    list[str] | None,
-    typer.Option("--family", help="only of this family of bases; may be given several times"),
-]
-MaxSteps = Annotated[int | None, typer.Option(help="only topologies of at most so many steps")]
-AsJson = Annotated[bool, typer.Option("--json", help="print the JSON document")]
-MaxGap = Annotated[
-    str | None,
-    typer.Option(help="fewest trees that take at most so much longer than the optimum: 1/100"),
-]
-Out = Annotated[Path | None, typer.Option(help="file to write; .gz is compressed")]
-Source = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE_OR_RECIPE",
-        help="topology/1 file (.json, .json.gz), recipe, fabric's name, or id of a stored topology",
-    ),
-]
-Collective = Annotated[
-    str | None, typer.Option(help="allgather, reduce-scatter, allreduce or all-to-all")
-]
-AnyCollective = Annotated[
-    str,
-    typer.Option(help="allgather, reduce-scatter, allreduce, broadcast, reduce or all-to-all"),
-]
-Root = Annotated[
-    str | None, typer.Option(help="broadcast, reduce: node where the data begins or ends")
-]
-Shards = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE_OR_LIST",
-        help="relative sizes of the shards: a=3,b=1 or a JSON file; 0 for the others",
-    ),
-]
-Participants = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE_OR_LIST",
-        help="compute nodes that take part: a,b,c or a JSON file; the others only forward",
-    ),
-]
-
-
-def _given(**options: Any) -> dict[str, Any]:
-    """Return the options that were given; the requests know no null."""
-    return {name: value for name, value in options.items() if value not in (None, [])}
+app.add_typer(plots, name="plot")
 
 
 @app.command()
@@ -124,7 +93,7 @@ def design(
                 "parallel_links": parallel_links,
                 "vertex_transitive": vertex_transitive,
                 **{name: value for name, value in run.items() if value is not None},
-                **_given(families=family, max_steps=max_steps),
+                **given(families=family, max_steps=max_steps),
             }
         )
         show(designs.create(context, request), as_json)
@@ -155,7 +124,7 @@ def frontier(
             "links": links,
             "parallel_links": parallel_links,
             "vertex_transitive": vertex_transitive,
-            **_given(families=family, max_steps=max_steps, all_to_all=all_to_all or None),
+            **given(families=family, max_steps=max_steps, all_to_all=all_to_all or None),
         }
     )
     with opened() as context:
@@ -163,33 +132,36 @@ def frontier(
 
 
 @app.command()
+@reads_topology
 def topology(
-    source: Annotated[
-        str, typer.Argument(metavar="RECIPE_OR_FABRIC", help="recipe, or a fabric's name")
-    ],
+    reading: Reading,
+    source: Source,
     out: Out = None,
     form: Annotated[str, typer.Option("--format", help="json, graphml, dot or edgelist")] = "json",
 ) -> None:
-    """Build a topology and write it."""
+    """Build a topology, or read one in any format, and write it."""
     from app.services import topologies
 
     topologies.require_available(form)
     with opened() as context:
-        artefact = topologies.create(context, source_of(source, context))
+        artefact = topologies.create(context, source_of(source, reading, context))
         write(topologies.export(artefact, form), out, artefact.summary["name"] or source)
 
 
 @app.command()
-def measure(source: Source, as_json: AsJson = False) -> None:
+@reads_topology
+def measure(reading: Reading, source: Source, as_json: AsJson = False) -> None:
     """Measure the exact cost of a topology, and of its transpose."""
     from app.services import costs
 
     with opened() as context:
-        show(costs.measure(context, source_of(source, context)), as_json)
+        show(costs.measure(context, source_of(source, reading, context)), as_json)
 
 
 @app.command()
+@reads_topology
 def optimum(
+    reading: Reading,
     source: Source,
     collective: AnyCollective = "allgather",
     root: Root = None,
@@ -206,7 +178,7 @@ def optimum(
     from app.services import costs
 
     with opened() as context:
-        asked = _given(
+        asked = given(
             collective=collective,
             trees_per_root=trees_per_root,
             max_gap=max_gap,
@@ -215,11 +187,13 @@ def optimum(
             participants=listed(participants, context),
         )
         request = OptimumRequest.model_validate(asked)
-        show(costs.optimum(context, source_of(source, context), request), as_json)
+        show(costs.optimum(context, source_of(source, reading, context), request), as_json)
 
 
 @app.command()
+@reads_topology
 def schedule(
+    reading: Reading,
     source: Source,
     collective: AnyCollective,
     algorithm: Annotated[
@@ -247,10 +221,10 @@ def schedule(
     schedules.require_available(form, dialect)
     with opened() as context:
         asked: dict[str, Any] = {
-            "topology": source_of(source, context),
+            "topology": source_of(source, reading, context),
             "collective": collective,
         }
-        asked |= _given(
+        asked |= given(
             algorithm=algorithm,
             trees_per_root=trees_per_root,
             max_gap=max_gap,
@@ -265,16 +239,18 @@ def schedule(
 
 
 @app.command()
+@reads_topology
 def verify(
+    reading: Reading,
     schedule: Annotated[Path, typer.Argument(metavar="SCHEDULE", help="schedule/1 file")],
-    topology: Annotated[str, typer.Option(help="topology/1 file, recipe or fabric's name")],
+    topology: Annotated[str, typer.Option(help="as FILE_OR_RECIPE of other commands")],
 ) -> None:
     """Check a schedule against a topology, independently of how it was made."""
     from app.files import read_json
     from app.services import schedules, topologies
 
     with opened() as context:
-        loaded = topologies.load(context, source_of(topology, context))
+        loaded = topologies.load(context, source_of(topology, reading, context))
         document = read_json(schedule, context.settings)
     found = schedules.check(document, loaded.topology)
     for violation in found:
@@ -286,14 +262,16 @@ def verify(
 
 
 @app.command()
+@reads_topology
 def execute(
+    reading: Reading,
     schedule: Annotated[Path, typer.Argument(metavar="SCHEDULE", help="schedule/1 file")],
     ranks: Annotated[
         int | None, typer.Option(help="processes; as many as the schedule has ranks")
     ] = None,
     topology: Annotated[
         str | None,
-        typer.Option(help="verify it first: topology/1 file, recipe or fabric's name"),
+        typer.Option(help="verify it first; as FILE_OR_RECIPE"),
     ] = None,
     size: Annotated[str, typer.Option("--bytes", help="size of the data, such as 1MiB")] = "1MiB",
     repeat: Annotated[int, typer.Option(help="runs, each on fresh data")] = 1,
@@ -312,8 +290,10 @@ def execute(
         "timeout": timeout,
     }
     options = executing.ExecutionOptions.model_validate(asked)
+    if topology is None and reading != Reading():
+        raise typer.BadParameter("must be given to read or change one", param_hint="--topology")
     with opened() as context:
-        source = None if topology is None else source_of(topology, context)
+        source = None if topology is None else source_of(topology, reading, context)
         document = executing.run(context, schedule, source, options)
     if as_json:
         typer.echo(json.dumps(document))
@@ -324,9 +304,11 @@ def execute(
 
 
 @app.command()
+@reads_topology
 def simulate(
+    reading: Reading,
     schedule: Annotated[Path, typer.Argument(metavar="SCHEDULE", help="schedule/1 file")],
-    topology: Annotated[str, typer.Option(help="topology/1 file, recipe or fabric's name")],
+    topology: Annotated[str, typer.Option(help="as FILE_OR_RECIPE of other commands")],
     size: Annotated[str, typer.Option("--bytes", help="size of the data, such as 64MiB")],
     alpha_us: Annotated[str, typer.Option(help="latency of one hop, microseconds")] = "10",
     node_gbps: Annotated[
@@ -350,18 +332,16 @@ def simulate(
     as_json: AsJson = False,
 ) -> None:
     """Simulate a schedule message by message: its time, and how busy the links are."""
-    import json
-
     from app.files import read_json
     from app.printing import PRINTERS
     from app.schemas import SimulationRequest
     from app.services import simulations, topologies
 
     asked = {"bytes": size, "alpha_us": alpha_us, "overhead_us": overhead_us}
-    asked |= _given(node_gbps=node_gbps, link_gbps=link_gbps, channels=channels, chunks=chunks)
+    asked |= given(node_gbps=node_gbps, link_gbps=link_gbps, channels=channels, chunks=chunks)
     request = SimulationRequest.model_validate(asked | {"synchronous": synchronous})
     with opened() as context:
-        loaded = topologies.load(context, source_of(topology, context))
+        loaded = topologies.load(context, source_of(topology, reading, context))
         document = read_json(schedule, context.settings)
     found = simulations.of_document(document, loaded.topology, request)
     if as_json:
@@ -371,7 +351,9 @@ def simulate(
 
 
 @app.command()
+@reads_topology
 def patch(
+    reading: Reading,
     source: Source,
     panels: Annotated[str, typer.Option(help="per-port or single")] = "per-port",
     present: Annotated[
@@ -389,8 +371,8 @@ def patch(
 
     patch_plans.require_available(form)
     with opened() as context:
-        asked: dict[str, Any] = {"topology": source_of(source, context), "panels": panels}
-        asked |= {k: v for k, v in (("hosts", hosts), ("lanes", lanes)) if v is not None}
+        asked: dict[str, Any] = {"topology": source_of(source, reading, context), "panels": panels}
+        asked |= given(hosts=hosts, lanes=lanes)
         if present is not None:
             asked["present"] = patch_plans.read_present_file(present, context.settings)
         artefact = patch_plans.create(context, PatchPlanRequest.model_validate(asked))
@@ -435,7 +417,7 @@ def presets() -> None:
 
 @app.command()
 def fabrics() -> None:
-    """List the fabrics that are known by name."""
+    """List the fabrics known by name; a capital letter stands for a number."""
     from synth.fabrics import FABRICS
 
     for name in FABRICS:
@@ -510,4 +492,6 @@ def run(arguments: list[str]) -> int:
     except Exception as error:
         code, line = explained(error)
         print(f"topoloom: {line}", file=sys.stderr)
+    if code == INTERRUPTED:
+        print("topoloom: interrupted; nothing was kept", file=sys.stderr)
     return code or 0

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from app.cli_options import given
+
 if TYPE_CHECKING:
+    from app.cli_options import Reading
     from app.schemas import TopologySource
     from app.services.context import Context
     from app.store import Artefact
@@ -23,24 +26,64 @@ def opened() -> "Iterator[Context]":
     from app.config import Settings
     from app.services.context import open_context
 
-    with open_context(Settings()) as context:
+    with open_context(Settings(), shown_progress) as context:
         yield context
 
 
-def source_of(text: str, context: "Context") -> "TopologySource":
-    """Tell a file from a recipe, a fabric's name and an id."""
-    from app.files import UnusableFile, read_json
+@contextmanager
+def shown_progress() -> Iterator[None]:
+    """Show on a terminal how far work is that takes longer than a moment."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from schedules.progress import listened
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task("", total=None, visible=False)
+
+        def listener(stage: str, done: int, total: int) -> None:
+            progress.update(bar, description=stage, completed=done, total=total, visible=True)
+
+        with listened(listener):
+            yield
+
+
+def source_of(text: str, reading: "Reading", context: "Context") -> "TopologySource":
+    """Tell a file from a recipe, a fabric's name and an id; take the changes along."""
     from app.schemas import TopologySource
 
     path = Path(text)
-    if _exists(path) or ("(" not in text and text.endswith((".json", ".json.gz"))):
-        document = read_json(path, context.settings)
-        if not isinstance(document, dict):
-            raise UnusableFile(path, "must be a JSON object with schema topology/1")
-        return TopologySource.model_validate({"document": document})
-    if re.fullmatch("[0-9a-f]{64}", text):
-        return TopologySource(id=text)
-    return TopologySource.model_validate({"recipe" if "(" in text else "fabric": text})
+    if reading.source_format is not None or _exists(path) or ("(" not in text and "." in text):
+        named = _from_file(path, reading, context)
+    elif re.fullmatch("[0-9a-f]{64}", text):
+        named = {"id": text}
+    else:
+        named = {"recipe" if "(" in text else "fabric": text}
+    asked = given(link_bandwidth=reading.link_bandwidth, changes=reading.changes() or None)
+    return TopologySource.model_validate(named | asked)
+
+
+def _from_file(path: Path, reading: "Reading", context: "Context") -> dict[str, Any]:
+    """Return a file as a request has it: topology/1 as a document, the rest as text."""
+    from app.files import UnusableFile, parse_json, read_text
+    from synth.readers import detect
+
+    text = read_text(path, context.settings)
+    form = reading.source_format
+    if form is None:
+        named_json = path.name.endswith((".json", ".json.gz"))
+        bare = text.lstrip("\ufeff \t\r\n")
+        form = "json" if named_json and not bare.startswith("{") else detect(text)
+    if form != "json":
+        return {"text": text, "format": form}
+    document = parse_json(path, text)
+    if not isinstance(document, dict):
+        raise UnusableFile(path, "must be a JSON object with schema topology/1")
+    return {"document": document}
 
 
 def _exists(path: Path) -> bool:

@@ -55,6 +55,9 @@ class Settings(BaseSettings):
     max_optimum_nodes: int = Field(
         default=8_192, ge=2, description="largest topology for ForestColl's optimum"
     )
+    max_seconds: float = Field(
+        default=600, gt=0, description="longest time that one answer of the service may take"
+    )
     max_forest_nodes: int = Field(
         default=2_048, ge=2, description="largest topology for ForestColl's trees"
     )

@@ -9,7 +9,7 @@ from rich.console import Console
 from app.extras import require_extra
 from app.files import read_json
 from app.schemas import Bytes, Request
-from schedules.errors import ExecutionFailed, InvalidSchedule
+from schedules.errors import ExecutionFailed
 from schedules.execute.limits import MAX_PIPELINE_CHUNKS, MAX_RANKS, MAX_REPEAT, MAX_SECONDS
 from schedules.model import Schedule
 
@@ -68,22 +68,15 @@ def run(
 
 
 def _schedule(context: "Context", path: Path, source: "TopologySource | None") -> Schedule:
-    from schedules.execute.implied import implied_topology
-    from schedules.export.schedule_json import from_document
-    from schedules.verify import require_valid
-
     document = read_json(path, context.settings)
     if source is None:
-        return from_document(document, implied_topology(document))
-    from app.services import topologies
+        from schedules.execute.implied import implied_topology
+        from schedules.export.schedule_json import from_document
 
-    topology = topologies.load(context, source).topology
-    if isinstance(document, dict) and document.get("topology") != topology.digest:
-        # Before it is read: the nodes it names may not be there either.
-        raise InvalidSchedule("/topology", "must be the digest of the given topology")
-    schedule = from_document(document, topology)
-    require_valid(schedule, topology)
-    return schedule
+        return from_document(document, implied_topology(document))
+    from app.services import schedules, topologies
+
+    return schedules.read(document, topologies.load(context, source).topology)
 
 
 def _document(schedule: Schedule, done: "Execution") -> dict[str, Any]:
@@ -133,5 +126,8 @@ def show(document: dict[str, Any]) -> None:
 
 
 def _span(seconds: list[float]) -> str:
-    least, most = (f"{value * 1e3:.3g} ms" for value in (min(seconds), max(seconds)))
+    least, most = (
+        f"{value:.3g} s" if value >= 1 else f"{value * 1e3:.3g} ms"
+        for value in (min(seconds), max(seconds))
+    )
     return least if least == most else f"{least} to {most}"

@@ -9,7 +9,14 @@ from typing import Any
 
 from app.config import Settings
 
-__all__ = ["UnusableFile", "read_json", "read_text", "write_text"]
+__all__ = [
+    "UnusableFile",
+    "parse_json",
+    "read_json",
+    "read_text",
+    "write_bytes",
+    "write_text",
+]
 
 
 class UnusableFile(ValueError):
@@ -27,7 +34,11 @@ def read_json(path: Path, settings: Settings) -> Any:
     UnusableFile
         As `read_text`, or it is not JSON.
     """
-    text = read_text(path, settings)
+    return parse_json(path, read_text(path, settings))
+
+
+def parse_json(path: Path, text: str) -> Any:
+    """Return the parsed content of a file; raise `UnusableFile` if it is not JSON."""
     try:
         return json.loads(text)
     except RecursionError:
@@ -88,11 +99,26 @@ def write_text(path: Path, pieces: Iterable[str]) -> None:
     try:
         with path.open("wb") as raw:
             if path.suffix == ".gz":
-                # No time stamp and no name: the same text gives the same bytes.
-                with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed:
+                # No time stamp and no name: the same text gives the same bytes.  Level 9 takes
+                # ten times as long for a schedule that is 7 % smaller.
+                with gzip.GzipFile("", "wb", compresslevel=5, fileobj=raw, mtime=0) as packed:
                     packed.writelines(piece.encode() for piece in pieces)
             else:
                 raw.writelines(piece.encode() for piece in pieces)
+    except OSError as error:
+        raise UnusableFile(path, _reason(error)) from None
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file.
+
+    Raises
+    ------
+    UnusableFile
+        It cannot be written.
+    """
+    try:
+        path.write_bytes(content)
     except OSError as error:
         raise UnusableFile(path, _reason(error)) from None
 

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib.metadata import version
 
 from fastapi import FastAPI
@@ -15,6 +16,7 @@ from app.metrics import CountRequests, Metrics
 from app.routes import designs, patch_plans, schedules, system, topologies
 from app.services.context import Context
 from app.store import Store
+from schedules.progress import at_most
 
 __all__ = ["create_app"]
 
@@ -36,7 +38,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         engine = open_database(chosen.database_url)
         app.state.engine = engine
-        app.state.context = Context(Store(engine), chosen)
+        watch = partial(at_most, chosen.max_seconds)
+        app.state.context = Context(Store(engine), chosen, watch)
         try:
             yield
         finally:

@@ -145,6 +145,11 @@ def show_cost(document: dict[str, Any]) -> None:
     table.add_row("reduce-scatter", str(transpose["steps"]), _fraction(transpose["bandwidth"]))
     table.add_section()
     table.add_row("lower bound", str(bounds["steps"]), _fraction(bounds["bandwidth"]))
+    if healthy := document.get("healthy"):
+        back = healthy["transpose"]
+        table.add_section()
+        table.add_row("healthy allgather", str(healthy["steps"]), _fraction(healthy["bandwidth"]))
+        table.add_row("healthy reduce-scatter", str(back["steps"]), _fraction(back["bandwidth"]))
     console.print(table)
 
 
@@ -174,6 +179,11 @@ def show_optimum(document: dict[str, Any]) -> None:
     for part in document.get("parts", ()):
         lines += ["", part["collective"], f"inverse rate   {part['inverse_rate']}"]
         lines += _pass_lines(part, unit, kind)
+    if healthy := document.get("healthy"):
+        lines.append(
+            f"healthy algbw  {healthy['algbw']} {unit}, {healthy['nodes']} compute nodes; "
+            f"{_fraction(healthy['ratio'])} of it is left"
+        )
     for line in lines:
         Console().print(line, soft_wrap=True, highlight=False)
 

@@ -56,6 +56,7 @@ PROBLEMS: dict[type[Exception], Problem] = {
     schedule_errors.UnknownPreset: Problem(422, "No such preset workload", "unknown-preset"),
     schedule_errors.NoSchedule: Problem(422, "No such schedule exists", "no-schedule"),
     schedule_errors.TooLarge: Problem(422, "A limit on size is passed", "too-large"),
+    schedule_errors.TookTooLong: Problem(422, "A limit on time is passed", "took-too-long"),
     schedule_errors.NotExportable: Problem(422, "The format cannot say this", "not-exportable"),
     schedule_errors.InvalidProgram: Problem(422, "Not a valid program", "invalid-program"),
     schedule_errors.ExecutionFailed: Problem(500, "A run came to no end", "execution-failed"),

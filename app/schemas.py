@@ -5,14 +5,12 @@ into bytes/s and seconds, exactly.
 """
 
 import re
-from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -25,6 +23,9 @@ from pydantic import (
     model_validator,
 )
 
+from app.request_base import FRACTION, Request, optional, parse_fraction
+from app.topology_source import TopologySource
+
 __all__ = [
     "MAX_GAP",
     "AnyCollectiveName",
@@ -33,10 +34,12 @@ __all__ = [
     "FrontierRequest",
     "Gap",
     "OptimumRequest",
+    "PassName",
     "PatchPlanRequest",
     "ScheduleRequest",
     "ShardSize",
     "SimulationRequest",
+    "TimedRequest",
     "TopologySource",
     "parse_bytes",
     "parse_fraction",
@@ -44,7 +47,6 @@ __all__ = [
 
 MAX_BYTES = 10**24
 _SIZE = re.compile(r"^([1-9][0-9]{0,11}) ?((?:[KMGTkmgt][Ii]?)?[Bb])?$", re.ASCII)
-_FRACTION = re.compile(r"^[0-9]{1,9}(/[0-9]{0,8}[1-9][0-9]{0,8}|\.[0-9]{1,9})?$", re.ASCII)
 _SUFFIXES = {"B": 1} | {
     f"{letter}{mark}B": base ** (index + 1)
     for mark, base in (("", 1000), ("I", 1024))
@@ -81,28 +83,6 @@ def parse_bytes(value: Any) -> int:
     return int(match[1]) * _SUFFIXES[(match[2] or "B").upper()]
 
 
-def parse_fraction(value: Any) -> Fraction:
-    """Return an exact number that is not negative: an integer, or a text of a fraction.
-
-    >>> parse_fraction("1/100"), parse_fraction("0.02"), parse_fraction(0)
-    (Fraction(1, 100), Fraction(1, 50), Fraction(0, 1))
-
-    Raises
-    ------
-    ValueError
-        It is none, or has more than nine digits above, below or behind the point.
-    """
-    if isinstance(value, Fraction):
-        value = str(value)
-    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-    if not isinstance(text, str) or _FRACTION.fullmatch(text) is None:
-        raise ValueError(
-            'must be an integer from 0 or a text such as "1/100" or "0.01", '
-            "of at most nine digits each"
-        )
-    return Fraction(text)
-
-
 def _plain_number(value: Decimal) -> int | float:
     return int(value) if value == value.to_integral_value() else float(value)
 
@@ -112,15 +92,6 @@ def _decimal(value: Any) -> Any:
     if isinstance(value, bool):
         raise ValueError("must be a number")
     return Decimal(repr(value)) if isinstance(value, float) else value
-
-
-def optional(description: str) -> Any:
-    """Return a field that may be left out, but not be null."""
-    return Field(default=None, description=description, json_schema_extra=_without_default)
-
-
-def _without_default(schema: dict[str, Any]) -> None:
-    schema.pop("default", None)
 
 
 Bytes = Annotated[
@@ -160,7 +131,7 @@ Gap = Annotated[
         {
             "anyOf": [
                 {"type": "integer", "minimum": 0, "maximum": 10**9 - 1},
-                {"type": "string", "pattern": _FRACTION.pattern},
+                {"type": "string", "pattern": FRACTION.pattern},
             ]
         }
     ),
@@ -169,32 +140,18 @@ Nodes = Annotated[StrictInt, Field(ge=2, le=10**6, description="number of hosts"
 Degree = Annotated[StrictInt, Field(ge=1, le=10**4, description="ports of each host")]
 LinkKind = Literal["unidirectional", "bidirectional"]
 CollectiveName = Literal["allgather", "reduce-scatter", "allreduce", "all-to-all"]
+PassName = Literal["allgather", "reduce-scatter", "allreduce"]
 AnyCollectiveName = Literal[
     "allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all"
 ]
 AlgorithmName = Literal["bfb", "forestcoll", "lifted", "mcf", "shortest-paths"]
 NodeName = Annotated[StrictInt | StrictStr, Field(description="id of a compute node")]
-Identity = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 MAX_GAP = (
     "forestcoll only, instead of trees_per_root: the fewest trees per root that take at most "
     "1 + max_gap times as long as the optimum"
 )
-
-
-class Request(BaseModel):
-    """Base of all requests: unknown fields are refused, nothing is changed later."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    def canonical(self) -> dict[str, Any]:
-        """Return the request as plain JSON values, defaults filled in."""
-        return self.model_dump(mode="json", exclude_none=True)
-
-    def canonical_part(self, names: Iterable[str]) -> dict[str, Any]:
-        """Return those of the named members that were given, as plain JSON values."""
-        return self.model_dump(mode="json", exclude_none=True, include=set(names))
 
 
 class FrontierRequest(Request):
@@ -236,6 +193,42 @@ class FrontierRequest(Request):
         return None if families is None else sorted(set(families))
 
 
+class TimedRequest(FrontierRequest):
+    """Which hosts there are, and how fast their links are."""
+
+    node_gbps: Positive = Field(
+        Decimal(100), description="what one host sends at most, all ports together, Gbit/s"
+    )
+    alpha_us: Positive = Field(Decimal(10), description="latency of one hop, microseconds")
+
+    @property
+    def bytes_per_second(self) -> Fraction:
+        """B, the bandwidth of one host."""
+        return Fraction(self.node_gbps) * 10**9 / 8
+
+    @property
+    def alpha_seconds(self) -> Fraction:
+        """The latency of one hop."""
+        return Fraction(self.alpha_us) / 10**6
+
+    def hosts(self) -> FrontierRequest:
+        """Return the part of the question that the search depends on."""
+        return FrontierRequest(
+            nodes=self.nodes,
+            degree=self.degree,
+            links=self.links,
+            parallel_links=self.parallel_links,
+            vertex_transitive=self.vertex_transitive,
+            families=self.families,
+            max_steps=self.max_steps,
+            all_to_all=self.all_to_all or self.exchanges() or None,
+        )
+
+    def exchanges(self) -> bool:
+        """Return whether what is run holds an all-to-all."""
+        return False
+
+
 class TaskRequest(Request):
     """One collective of a workload, so many times."""
 
@@ -247,7 +240,7 @@ class TaskRequest(Request):
 _WAYS = (("collective", "bytes"), ("workload",), ("preset",))
 
 
-class DesignRequest(FrontierRequest):
+class DesignRequest(TimedRequest):
     """Which hosts there are, and what they run, said in exactly one of three ways."""
 
     model_config = ConfigDict(
@@ -273,10 +266,6 @@ class DesignRequest(FrontierRequest):
     preset: Annotated[str, Field(min_length=1, max_length=100)] = optional(
         "instead: one training step of a known model, see the list of presets"
     )
-    node_gbps: Positive = Field(
-        Decimal(100), description="what one host sends at most, all ports together, Gbit/s"
-    )
-    alpha_us: Positive = Field(Decimal(10), description="latency of one hop, microseconds")
 
     @model_validator(mode="after")
     def _one_way(self) -> "DesignRequest":
@@ -288,68 +277,11 @@ class DesignRequest(FrontierRequest):
             )
         return self
 
-    @property
-    def bytes_per_second(self) -> Fraction:
-        """B, the bandwidth of one host."""
-        return Fraction(self.node_gbps) * 10**9 / 8
-
-    @property
-    def alpha_seconds(self) -> Fraction:
-        """The latency of one hop."""
-        return Fraction(self.alpha_us) / 10**6
-
-    def hosts(self) -> FrontierRequest:
-        """Return the part of the question that the search depends on."""
-        return FrontierRequest(
-            nodes=self.nodes,
-            degree=self.degree,
-            links=self.links,
-            parallel_links=self.parallel_links,
-            vertex_transitive=self.vertex_transitive,
-            families=self.families,
-            max_steps=self.max_steps,
-            all_to_all=self.all_to_all or self._exchanges() or None,
-        )
-
-    def _exchanges(self) -> bool:
+    def exchanges(self) -> bool:
+        """Return whether what is run holds an all-to-all."""
         tasks = self.workload or ()
         named = [self.collective, *(task.collective for task in tasks)]
         return "all-to-all" in named or (self.preset or "").endswith("-ep")
-
-
-class TopologySource(Request):
-    """A topology, named in exactly one of four ways, or a topology/1 document itself."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        json_schema_extra={
-            "minProperties": 1,
-            "maxProperties": 1,
-            "examples": [{"recipe": "LineGraph(3, Circulant(16, 3, 4))"}],
-        },
-    )
-
-    recipe: Annotated[str, Field(min_length=1, max_length=4096)] = optional("recipe text")
-    fabric: Annotated[str, Field(min_length=1, max_length=200)] = optional("a known fabric")
-    document: dict[str, Any] = optional("a topology/1 document")
-    id: Identity = optional("id of a stored topology")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _document_itself(cls, value: Any) -> Any:
-        """Take a topology/1 document for what it is; places in it are under /document."""
-        if isinstance(value, dict) and value.get("schema") == "topology/1":
-            return {"document": value}
-        return value
-
-    @model_validator(mode="after")
-    def _exactly_one(self) -> "TopologySource":
-        if len(self.model_fields_set) != 1:
-            raise ValueError(
-                "must name the topology by exactly one of recipe, fabric, document, id"
-            )
-        return self
 
 
 class ShardSize(Request):
@@ -456,7 +388,7 @@ class SimulationRequest(Request):
     )
 
     bytes: Bytes = Field(
-        description="allgather: size of the result; reduce-scatter, allreduce: of the input"
+        description="allgather: size of the result; else of the input of every rank"
     )
     alpha_us: NotNegative = Field(Decimal(10), description="latency of one hop, microseconds")
     node_gbps: Positive = optional(

@@ -2,14 +2,15 @@
 
 import sys
 
-from benchmarks import bench_forestcoll, bench_synthesis
+from benchmarks import bench_forestcoll, bench_schedules, bench_simulator, bench_synthesis
 
 
 def main() -> None:
     arguments, sys.argv[1:] = sys.argv[1:], []
-    bench_synthesis.main()
+    for benchmark in (bench_synthesis, bench_schedules, bench_simulator):
+        benchmark.main()
+        print()
     sys.argv[1:] = arguments
-    print()
     bench_forestcoll.main()
 
 

@@ -1,4 +1,4 @@
-"""Times measuring, searching, scheduling, checking, wiring, and whole questions.
+"""Times measuring, searching, discovering, wiring, and whole questions.
 
     python -m benchmarks.bench_synthesis
 
@@ -25,9 +25,8 @@ from app.schemas import DesignRequest, FrontierRequest
 from app.services import designs
 from app.services.context import open_context
 from benchmarks.timing import timed
-from schedules import bfb
 from schedules.collectives import make
-from schedules.verify import require_valid, step_cost
+from schedules.verify import require_valid
 from synth.build import build
 from synth.cost import Links
 from synth.discovery.anneal import anneal
@@ -59,7 +58,6 @@ SEARCHED = tuple(
     for links in Links
     if degree < nodes
 )
-SCHEDULED = ("LineGraph(3, Circulant(16, 3, 4))", "Hypercube(10)", "GeneralizedKautz(4, 1024)")
 
 
 def title(text: str, result: str) -> None:
@@ -167,21 +165,6 @@ def random_walk(begun: Any, selection: Selection, nodes: int, degree: int, tries
     )  # fmt: skip
 
 
-def scheduling(repeat: int) -> None:
-    title("allgather schedule of 1024 ranks", "sends")
-    for text in SCHEDULED:
-        topology = build(parse(text))
-        bfb.allgather(topology)
-        made = timed(lambda topology=topology: bfb.allgather(topology), repeat)
-        schedule = made.result
-        sends = sum(len(step) for step in schedule.steps)
-        print(f"{text:<58}{made}  {sends:,}")
-        checked = timed(lambda s=schedule, t=topology: require_valid(s, t), repeat)
-        print(f"{'  verified chunk by chunk':<58}{checked}")
-        if step_cost(schedule, topology) != measure(topology):
-            sys.exit(f"{text}: the schedule does not cost what was measured")
-
-
 def wiring(repeat: int) -> None:
     title("port assignment over d panels", "links")
     for text in ("LineGraph(3, Circulant(16, 3, 4))", "GeneralizedKautz(16, 4096)"):
@@ -226,7 +209,6 @@ def main() -> None:
     solving()
     searching(repeat)
     discovering(repeat)
-    scheduling(repeat)
     wiring(repeat)
     asking(repeat)
 

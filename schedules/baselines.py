@@ -139,7 +139,7 @@ def torus_rings(nodes: int, degree: int, workload: Workload) -> Baseline | None:
     The torus is r by c, as square as N allows, with c <= r; None where c < 3 or d < 4.
     A share r / (r + c) of the data goes round the short rings first, then, with all that
     was gathered there, round the long ones; the rest the other way.  Both directions
-    of a ring carry half.  c - 1 + r - 1 steps per pass.
+    of a ring carry half.  c - 1 + r - 1 steps per pass.  Broadcast and reduce: None.
 
     >>> work = Workload(Collective.ALLGATHER, 16, Fraction(1), Fraction(0))
     >>> torus_rings(16, 4, work).seconds, torus_rings(16, 4, work).steps
@@ -166,7 +166,8 @@ def recursive_doubling(nodes: int, degree: int, workload: Workload) -> Baseline 
     N = 2**k hosts with k <= d ports, floor(d / k) links along each dimension; None for
     other hosts.  In step i of an allgather partners along a dimension exchange the 2**i
     shards that they have.  The data is cut into k parts that start at different
-    dimensions, so that every link is used in every step.  k steps per pass.
+    dimensions, so that every link is used in every step.  k steps per pass.  Broadcast
+    and reduce run otherwise: None.
 
     >>> work = Workload(Collective.ALLREDUCE, 16, Fraction(1), Fraction(0))
     >>> recursive_doubling(16, 4, work).seconds, recursive_doubling(16, 4, work).steps

@@ -4,7 +4,6 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,18 +94,20 @@ def allgather(topology: Topology, max_chunks: int | None = None) -> StepSchedule
     links = in_links(topology, whole_capacities(topology))
     pieces = min(topology.node_count, 4 * _WORKERS)
     bounds = np.linspace(0, topology.node_count, pieces + 1).astype(int).tolist()
+    parallel = parallel_index(topology)
 
-    def run(piece: int) -> NDArray[np.int32]:
-        return _sends_into(links, range(bounds[piece], bounds[piece + 1]), chunks, limits)
+    def run(piece: int) -> list[NDArray[np.void]]:
+        goals = range(bounds[piece], bounds[piece + 1])
+        return _by_step(_sends_into(links, goals, chunks, limits), len(loads), parallel)
 
     with ThreadPoolExecutor(_WORKERS) as pool:
-        rows = list(pool.map(run, range(pieces)))
+        parts = list(pool.map(run, range(pieces)))
     return StepSchedule(
         Collective.ALLGATHER,
         topology.digest,
         topology.nodes,
         chunks,
-        _by_step(topology, rows, len(loads)),
+        tuple(np.concatenate(some) for some in zip(*parts, strict=True)),
     )
 
 
@@ -170,22 +171,16 @@ def _sends_into(
 
 
 def _by_step(
-    topology: Topology, parts: Sequence[NDArray[np.int32]], steps: int
-) -> tuple[NDArray[np.void], ...]:
+    rows: NDArray[np.int32], steps: int, parallel: NDArray[np.int32]
+) -> list[NDArray[np.void]]:
     """Return one array of sends per step; within it sends keep their order."""
-    parallel = parallel_index(topology)
-    pieces: list[list[NDArray[np.void]]] = [[] for _ in range(steps)]
-    for part in parts:
-        rows = part[np.argsort(part[:, 0], kind="stable")]
-        sends = np.zeros(len(rows), SEND)
-        for column, name in enumerate(COLUMNS[1:6], start=1):
-            sends[name] = rows[:, column]
-        sends["link"] = parallel[rows[:, 6]]
-        sends["op"] = COPY
-        bounds = np.searchsorted(rows[:, 0], np.arange(1, steps + 2))
-        for step, (low, high) in enumerate(pairwise(bounds.tolist())):
-            pieces[step].append(sends[low:high])
-    return tuple(np.concatenate(some) for some in pieces)
+    rows = rows[np.argsort(rows[:, 0], kind="stable")]
+    sends = np.zeros(len(rows), SEND)
+    for column, name in enumerate(COLUMNS[1:6], start=1):
+        sends[name] = rows[:, column]
+    sends["link"] = parallel[rows[:, 6]]
+    sends["op"] = COPY
+    return np.split(sends, np.searchsorted(rows[:, 0], np.arange(2, steps + 1)))
 
 
 def parallel_index(topology: Topology) -> NDArray[np.int32]:

@@ -163,6 +163,10 @@ def ranges(candidates: Sequence[Candidate]) -> tuple[Range, ...]:
         first = floor(start) + 1
         if found and found[-1].first_bytes == first:
             found.pop()
+        # Faster than both neighbours, which are one candidate, only between two bytes.
+        elif len(found) > 1 and found[-1].first_bytes == start and found[-2].name in owners[line]:
+            found.pop()
+            continue
         if not found or found[-1].name != name:
             found.append(Range(name, start, first))
     return tuple(found)

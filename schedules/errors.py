@@ -8,6 +8,7 @@ The tree::
       UnknownPreset         no such preset workload
       NoSchedule            this algorithm cannot serve this topology or request
       TooLarge              an explicit limit on size is passed
+      TookTooLong           an explicit limit on time is passed
       NotExportable         the target format cannot express this schedule
       InvalidProgram        an exported file, read back, breaks the format's rules
       ExecutionFailed       processes could not run a schedule to its end
@@ -23,6 +24,7 @@ __all__ = [
     "NotExportable",
     "ScheduleError",
     "TooLarge",
+    "TookTooLong",
     "UnknownCollective",
     "UnknownPreset",
 ]
@@ -62,6 +64,10 @@ class NoSchedule(ScheduleError):
 
 class TooLarge(ScheduleError):
     """An explicit limit on size is passed."""
+
+
+class TookTooLong(ScheduleError):
+    """An explicit limit on time is passed."""
 
 
 class NotExportable(ScheduleError):

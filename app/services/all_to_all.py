@@ -54,7 +54,7 @@ def optimum(context: Context, source: TopologySource, *, field: str = "") -> Art
         return Computed.json(document, summary)
 
     asked = {"topology": loaded.id, "collective": "all-to-all"}
-    return context.store.get_or_compute("optimum", asked, compute)
+    return context.answer("optimum", asked, compute)
 
 
 def point(context: Context, topology_id: str) -> dict[str, Any]:

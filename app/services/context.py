@@ -1,13 +1,14 @@
 """What every service function needs: where answers are kept, and how far it may go."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 from app.config import Settings
 from app.db import open_database
 from app.services.errors import NotStored
-from app.store import Artefact, Store
+from app.store import Artefact, Computed, Store
 from schedules.errors import TooLarge
 
 __all__ = ["Context", "open_context"]
@@ -15,10 +16,20 @@ __all__ = ["Context", "open_context"]
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The store and the settings."""
+    """The store, the settings, and who watches over long work.
+
+    ``watch`` begins to watch; the command line shows how far it is, the service ends what
+    takes too long.
+    """
 
     store: Store
     settings: Settings
+    watch: Callable[[], AbstractContextManager[None]] = nullcontext
+
+    def answer(self, kind: str, asked: Any, compute: Callable[[str], Computed]) -> Artefact:
+        """Return the stored answer to a question, computed and watched over if there is none."""
+        with self.watch():
+            return self.store.get_or_compute(kind, asked, compute)
 
     def read(self, kind: str, identity: str) -> Artefact:
         """Return a stored document, or raise `NotStored`."""
@@ -34,10 +45,12 @@ class Context:
 
 
 @contextmanager
-def open_context(settings: Settings) -> Iterator[Context]:
+def open_context(
+    settings: Settings, watch: Callable[[], AbstractContextManager[None]] = nullcontext
+) -> Iterator[Context]:
     """Open the database that the settings name, migrating it if it is embedded."""
     engine = open_database(settings.database_url)
     try:
-        yield Context(Store(engine), settings)
+        yield Context(Store(engine), settings, watch)
     finally:
         engine.dispose()

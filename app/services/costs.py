@@ -12,6 +12,7 @@ from app.store import Artefact, Computed
 from schedules.errors import NoSchedule
 from schedules.model import Collective
 from synth.cost import Cost, Links, lower_bound
+from synth.errors import NotMeasurable
 from synth.topology import Topology
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def measure(context: Context, source: TopologySource, *, field: str = "") -> Art
         topology = loaded.topology
         cost, transpose = measure_both(topology)
         facts = {"steps": cost.steps, "bandwidth": str(cost.bandwidth)}
-        document = {
+        document: dict[str, Any] = {
             "schema": "cost/1",
             "id": identity,
             "topology_id": loaded.id,
@@ -45,9 +46,11 @@ def measure(context: Context, source: TopologySource, *, field: str = "") -> Art
                 lower_bound(topology.node_count, topology.degree, _links(topology))
             ),
         }
+        if loaded.healthy is not None and (before := _before(context, loaded.healthy)):
+            document["healthy"] = before
         return Computed.json(document, {"name": topology.name, **facts})
 
-    return context.store.get_or_compute("cost", {"topology": loaded.id}, compute)
+    return context.answer("cost", {"topology": loaded.id}, compute)
 
 
 def optimum(
@@ -80,7 +83,7 @@ def optimum(
     def compute(identity: str) -> Computed:
         collective = Collective.of(request.collective)
         found = _optimum(topology, collective, options_of(asked))
-        document = {
+        document: dict[str, Any] = {
             "schema": "optimum/1",
             "id": identity,
             "topology_id": loaded.id,
@@ -91,10 +94,33 @@ def optimum(
             **{name: asked[name] for name in ("root", "shards", "participants") if name in asked},
             **found,
         }
+        if loaded.healthy is not None:
+            source = TopologySource(id=loaded.healthy)
+            before = optimum(context, source, request, field=field).document()
+            document["healthy"] = _beside(before, document)
         summary = {"name": topology.name, "inverse_rate": document["inverse_rate"]}
         return Computed.json(document, summary)
 
-    return context.store.get_or_compute("optimum", asked, compute)
+    return context.answer("optimum", asked, compute)
+
+
+def _before(context: Context, healthy: str) -> dict[str, Any] | None:
+    """Return the cost of the healthy topology; None if only the changed one has a cost."""
+    try:
+        document = measure(context, TopologySource(id=healthy)).document()
+    except NotMeasurable:
+        return None
+    members = ("topology_id", "name", "degree", "steps", "bandwidth", "transpose")
+    return {member: document[member] for member in members}
+
+
+def _beside(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """Return the optimum of the healthy topology, and the share of its algbw that is left."""
+    was, now = (
+        Fraction(found["data"]) / Fraction(found["inverse_rate"]) for found in (before, after)
+    )
+    members = ("topology_id", "name", "nodes", "inverse_rate", "algbw")
+    return {member: before[member] for member in members} | {"ratio": str(now / was)}
 
 
 def _optimum(topology: Topology, collective: Collective, options: dict[str, Any]) -> dict[str, Any]:

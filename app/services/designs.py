@@ -18,7 +18,7 @@ from synth.errors import ClaimBroken
 if TYPE_CHECKING:
     from synth.search import Frontier, Point
 
-__all__ = ["create", "frontier"]
+__all__ = ["collective_cost", "create", "frontier"]
 
 
 def frontier(context: Context, request: FrontierRequest) -> Artefact:
@@ -54,7 +54,7 @@ def frontier(context: Context, request: FrontierRequest) -> Artefact:
                 entry["all_to_all"] = all_to_all.point(context, entry["topology_id"])
         return Computed.json(document, {"points": len(found.points)})
 
-    return context.store.get_or_compute("frontier", asked, compute)
+    return context.answer("frontier", asked, compute)
 
 
 def create(context: Context, request: DesignRequest) -> Artefact:
@@ -100,7 +100,7 @@ def create(context: Context, request: DesignRequest) -> Artefact:
         summary = {name: document["best"][name] for name in ("recipe", "seconds")}
         return Computed.json(document, summary)
 
-    return context.store.get_or_compute("design", asked, compute)
+    return context.answer("design", asked, compute)
 
 
 def _entry(context: Context, found: "Frontier", point: "Point") -> dict[str, Any]:
@@ -177,13 +177,17 @@ def _best(context: Context, job: Job, point: _Point) -> dict[str, Any]:
     )
     summary = schedules.create(context, wanted).summary
     if not exchange:
-        _require_cost(summary, *_cost(entry, collective))
+        _require_cost(summary, *collective_cost(entry, collective))
     names = ("id", "algorithm", "collective", "steps", "bandwidth", "chunks_per_shard", "parts")
     return {**best, "schedule": {name: summary[name] for name in names if name in summary}}
 
 
-def _cost(entry: dict[str, Any], collective: Collective) -> tuple[int, Fraction]:
-    """Allgather costs what G costs, reduce-scatter what the transpose does, allreduce both."""
+def collective_cost(entry: dict[str, Any], collective: Collective) -> tuple[int, Fraction]:
+    """Return the steps and the bandwidth that a collective takes at a point of a frontier/1.
+
+    An allgather costs what G costs, a reduce-scatter what the transpose does, an allreduce
+    both.
+    """
     used = {
         Collective.ALLGATHER: [entry],
         Collective.REDUCE_SCATTER: [entry["transpose"]],

@@ -60,7 +60,7 @@ def create(context: Context, request: PatchPlanRequest) -> Artefact:
         }
         return Computed.json({"json": document, "csv": work_order(plan)}, summary)
 
-    return context.store.get_or_compute("patch-plan", asked, compute)
+    return context.answer("patch-plan", asked, compute)
 
 
 def export(artefact: Artefact, form: str) -> str:

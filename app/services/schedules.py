@@ -10,7 +10,7 @@ from app.services.context import Context
 from app.services.demands import FOREST_ONLY, asked_of, options_of
 from app.services.topologies import StoredTopology
 from app.store import Artefact, Computed
-from schedules.errors import NoSchedule, NotExportable
+from schedules.errors import InvalidSchedule, NoSchedule, NotExportable
 from schedules.model import (
     Collective,
     RouteSchedule,
@@ -22,7 +22,16 @@ from schedules.model import (
 from synth.errors import ClaimBroken
 from synth.topology import Topology
 
-__all__ = ["ANNOUNCED", "FORMATS", "check", "create", "export", "facts", "require_available"]
+__all__ = [
+    "ANNOUNCED",
+    "FORMATS",
+    "check",
+    "create",
+    "export",
+    "facts",
+    "read",
+    "require_available",
+]
 
 FORMATS = ("json", "msccl-xml")
 """The formats a schedule comes in."""
@@ -55,9 +64,7 @@ def create(context: Context, request: ScheduleRequest) -> Artefact:
     asked |= asked_of(request, loaded.topology)
     if request.max_chunks is not None:
         asked["max_chunks"] = request.max_chunks
-    return context.store.get_or_compute(
-        "schedule", asked, lambda identity: _compute(identity, asked, loaded)
-    )
+    return context.answer("schedule", asked, lambda identity: _compute(identity, asked, loaded))
 
 
 def check(document: Any, topology: Topology) -> list[Any]:
@@ -66,6 +73,25 @@ def check(document: Any, topology: Topology) -> list[Any]:
     from schedules.verify import violations
 
     return violations(from_document(document, topology), topology, limit=10_000)
+
+
+def read(document: Any, topology: Topology) -> Schedule:
+    """Return the schedule of a schedule/1 document that is valid on a topology.
+
+    Raises
+    ------
+    InvalidSchedule
+        It breaks a rule of the format, is for another topology, or is not valid.
+    """
+    from schedules.export.schedule_json import from_document
+    from schedules.verify import require_valid
+
+    if isinstance(document, dict) and document.get("topology", topology.digest) != topology.digest:
+        # Before it is read: the nodes it names may not be there either.
+        raise InvalidSchedule("/topology", "must be the digest of the given topology")
+    schedule = from_document(document, topology)
+    require_valid(schedule, topology)
+    return schedule
 
 
 def export(

@@ -6,6 +6,7 @@ from typing import Any
 from app.schemas import TopologySource
 from app.services.context import Context
 from app.store import Artefact, Computed, key
+from app.topology_source import TopologyChanges
 from schedules.errors import NotExportable, ScheduleError
 from synth.errors import SynthError
 from synth.topology import Topology
@@ -23,20 +24,31 @@ FORMATS = {
 
 @dataclass(frozen=True, slots=True)
 class StoredTopology:
-    """A topology and the id it is stored under."""
+    """A topology and the id it is stored under.
+
+    ``healthy`` is the id of the topology that it was before parts were lost or slow.
+    """
 
     id: str
     topology: Topology
+    healthy: str | None = None
 
 
 def create(context: Context, source: TopologySource) -> Artefact:
     """Return the stored topology/1 document of a source; build it if need be."""
+    named = _named(context, source)
+    return named if source.changes is None else _changed(context, named, source.changes)
+
+
+def _named(context: Context, source: TopologySource) -> Artefact:
     if "id" in source.model_fields_set:
         return context.read("topology", source.id)
     if "recipe" in source.model_fields_set:
         return _from_recipe(context, source.recipe)
     if "fabric" in source.model_fields_set:
         return _from_fabric(context, source.fabric)
+    if "text" in source.model_fields_set:
+        return _from_text(context, source)
     return _from_document(context, source.document)
 
 
@@ -51,18 +63,21 @@ def load(context: Context, source: TopologySource, *, field: str = "") -> Stored
         artefact = create(context, source)
     except (SynthError, ScheduleError) as error:
         raise type(error)(field + error.field, error.rule) from None
-    return StoredTopology(artefact.id, topology_from_document(artefact.document()))
+    topology = topology_from_document(artefact.document())
+    return StoredTopology(artefact.id, topology, artefact.summary.get("healthy"))
 
 
-def _store(context: Context, request: dict[str, Any], topology: Topology) -> Artefact:
+def _store(context: Context, request: dict[str, Any], topology: Topology, **facts: str) -> Artefact:
     """Return the stored document of a topology that answers ``request``."""
 
     def compute(identity: str) -> Computed:
         document = topology.to_document()
         schema = document.pop("schema")
-        return Computed.json({"schema": schema, "id": identity, **document}, _summary(topology))
+        return Computed.json(
+            {"schema": schema, "id": identity, **document}, _summary(topology) | facts
+        )
 
-    return context.store.get_or_compute("topology", request, compute)
+    return context.answer("topology", request, compute)
 
 
 def _from_recipe(context: Context, text: str) -> Artefact:
@@ -105,8 +120,42 @@ def _from_document(context: Context, document: Any) -> Artefact:
         topology.require_connected()
     except SynthError as error:
         raise type(error)("/document" + error.field, error.rule) from None
-    _require_size(context, "/document", topology.node_count, topology.link_count)
+    return _register(context, "/document", topology)
+
+
+def _from_text(context: Context, source: TopologySource) -> Artefact:
+    from synth.readers import read
+
+    try:
+        topology = read(source.text, source.format, link_bandwidth=source.link_bandwidth)
+        topology.require_connected()
+    except SynthError as error:
+        place = "" if error.field in ("/format", "/link_bandwidth") else "/text"
+        raise type(error)(place + error.field, error.rule) from None
+    return _register(context, "/text", topology)
+
+
+def _register(context: Context, field: str, topology: Topology) -> Artefact:
+    """Return a topology that came as it is, stored under what it is."""
+    _require_size(context, field, topology.node_count, topology.link_count)
     return _store(context, {"document": topology.digest, "name": topology.name}, topology)
+
+
+def _changed(context: Context, healthy: Artefact, changes: TopologyChanges) -> Artefact:
+    """Return the stored topology without what is lost, and slower where it is slow."""
+    from synth.degrade import degraded, resolve
+    from synth.topology_document import topology_from_document
+
+    before = topology_from_document(healthy.document())
+    try:
+        found = resolve(before, **changes.given())
+        after = degraded(before, **found._asdict())
+        after.require_connected()
+    except SynthError as error:
+        raise type(error)("/changes" + error.field, error.rule) from None
+    slow = [[one, other, str(factor)] for one, other, factor in found.slow_links]
+    asked = {**found._asdict(), "slow_links": slow}
+    return _store(context, {"topology": healthy.id, "changes": asked}, after, healthy=healthy.id)
 
 
 def _found(context: Context, request: dict[str, Any]) -> Artefact | None:

@@ -13,21 +13,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullLocator, ScalarFormatter
 
+from app.plots.canvas import STYLE
+from app.plots.canvas import save as write
 from benchmarks.atlas.survey import LINKS, Published, Survey, fewest_steps
 from synth.cost import Links, lower_bound
 from synth.search import Frontier
 
 __all__ = ["excess", "save", "staircase", "steps"]
 
-STYLE: dict[Any, Any] = {
-    "svg.hashsalt": "topoloom",
-    "svg.fonttype": "none",
-    "font.size": 9,
-    "axes.grid": True,
-    "grid.alpha": 0.3,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-}
 BLUE, ORANGE = "#1f5fa8", "#c2571a"
 _DOT = {"linestyle": "", "zorder": 3, "clip_on": False}
 DOTS: dict[Links, dict[str, Any]] = {
@@ -116,7 +109,7 @@ def staircase(front: Frontier, published: Published) -> Figure:
 def save(figure: Figure, path: Path) -> None:
     """Write a figure as SVG that holds neither date nor version."""
     with mpl.rc_context(STYLE):
-        figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
+        write(figure, path)
 
 
 def _over_sizes(panel: Axes) -> None:

@@ -18,6 +18,7 @@ from schedules.alltoall.routes import MAX_HOPS, most_hops, routed
 from schedules.alltoall.spreading import Spread, length_bound, longest_length, spread
 from schedules.errors import TooLarge
 from schedules.model import RouteSchedule
+from schedules.progress import tell
 from synth.topology import Topology
 
 __all__ = ["MAX_HOPS", "MAX_VARIABLES", "AllToAll", "optimum", "schedule", "shortest"]
@@ -105,13 +106,16 @@ def optimum(topology: Topology, *, max_variables: int = MAX_VARIABLES) -> AllToA
     """
     problem = demand(topology)
     size = _require_small(problem)
+    tell("sharing shortest ways", 0, 1)
     first = spread(problem)
     rate = problem.most_loaded(first.loads, first.unit)
+    tell("solving the linear program", 0, 1)
     if rate > first.lower and size <= max_variables:
         found = _by_program(problem, first)
         if found is not None:
             return found
     rounds = min(_MAX_ROUNDS, _ADAPTING_WORK // size)
+    tell("adapting lengths", 0, 1)
     if rate > first.lower and rounds > 1:
         first = adapt(problem, first, rounds)
     return _answer(problem, first, "shortest-paths")

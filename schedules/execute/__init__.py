@@ -20,7 +20,7 @@ from schedules.execute.limits import (
     MAX_REPEAT,
     MAX_SECONDS,
 )
-from schedules.execute.plan import Plan, for_rank, is_outward, plan
+from schedules.execute.plan import Plan, for_rank, plan
 from schedules.execute.rank import Job
 from schedules.execute.team import Team
 from schedules.model import Schedule, SequenceSchedule, parts_of
@@ -35,8 +35,8 @@ class Execution:
 
     ``rounds``: how many times each rank waited for its peers.  ``messages``, ``bytes_moved``:
     all that went between two ranks in one run.  ``seconds``: of each run, that of its
-    slowest rank.  ``mistakes``: what was wrong at the end of any run; empty if every
-    element of every rank was right.
+    slowest rank.  ``mistakes``: at each rank, what was wrong at the end of the first run
+    in which anything was; empty if every element of every rank was right in all.
     """
 
     ranks: tuple[NodeId, ...]
@@ -145,9 +145,9 @@ def _task(schedule: Schedule, found: Plan) -> Task:
     parts = parts_of(schedule)
     return Task(
         found.bounds,
-        reduces=not all(is_outward(part) for part in parts),
-        starts_whole=not is_outward(parts[0]),
-        ends_whole=is_outward(parts[-1]),
+        reduces=not all(part.collective.outward for part in parts),
+        starts_whole=not parts[0].collective.outward,
+        ends_whole=parts[-1].collective.outward,
     )
 
 

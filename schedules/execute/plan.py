@@ -17,11 +17,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from schedules.errors import InvalidSchedule
-from schedules.model import Schedule, SequenceSchedule, StepSchedule, TreeSchedule, parts_of
+from schedules.errors import InvalidSchedule, TooLarge
+from schedules.execute.limits import MAX_PIECES
+from schedules.model import (
+    COPY,
+    REDUCE,
+    Schedule,
+    SequenceSchedule,
+    StepSchedule,
+    TreeSchedule,
+    parts_of,
+)
 from synth.topology import NodeId
 
-__all__ = ["Message", "Plan", "Round", "for_rank", "is_outward", "plan", "shard_bounds"]
+__all__ = ["Message", "Plan", "Round", "for_rank", "plan", "shard_bounds"]
 
 Rows = NDArray[np.int64]
 """One row for each piece of data on the move: round, source, target, first, past, op."""
@@ -68,6 +77,8 @@ def plan(schedule: Schedule, elements: int, pipeline_chunks: int = 1) -> Plan:
     InvalidSchedule
         A send or an edge names something that is no rank, chunks lie outside their
         shard, or the edges of a tree do not follow one another.
+    TooLarge
+        Edges times ``pipeline_chunks`` are more than `limits.MAX_PIECES`.
 
     Notes
     -----
@@ -115,11 +126,6 @@ def for_rank(rounds: tuple[Round, ...], rank: int) -> tuple[Round, ...]:
     )
 
 
-def is_outward(part: StepSchedule | TreeSchedule) -> bool:
-    """Tell whether data leaves its owner, as in an allgather or a broadcast."""
-    return part.collective.outward
-
-
 def _sizes(part: StepSchedule | TreeSchedule) -> tuple[int, ...]:
     return part.sizes if isinstance(part, TreeSchedule) else (1,) * len(part.ranks)
 
@@ -152,10 +158,12 @@ def _tree_rows(
 ) -> tuple[Rows, int]:
     """Return the rows of all trees, and the number of rounds."""
     rank = {node: index for index, node in enumerate(part.ranks)}
-    outward, total = is_outward(part), part.trees_per_root
+    outward, total = part.collective.outward, part.trees_per_root
     depths = [_depths(tree.edges, tree.root, outward, f"{place}/trees/{at}")
               for at, tree in enumerate(part.trees)]  # fmt: skip
     height = 1 + max((depth for each in depths for depth in each), default=-1)
+    if pieces * sum(map(len, depths)) > MAX_PIECES:
+        raise TooLarge("/pipeline_chunks", f"must leave at most {MAX_PIECES} pieces in all")
     served = dict.fromkeys(part.ranks, 0)
     rows: list[tuple[int, ...]] = []
     for at, (tree, levels) in enumerate(zip(part.trees, depths, strict=True)):
@@ -175,7 +183,7 @@ def _tree_rows(
             ends = rank[edge[0]], rank[edge[-1]]
             begin = depth if outward else height - 1 - depth
             rows += [
-                (begin + piece, *ends, cuts[piece], cuts[piece + 1], 0 if outward else 1)
+                (begin + piece, *ends, cuts[piece], cuts[piece + 1], COPY if outward else REDUCE)
                 for piece in range(pieces)
             ]
     rounds = height + pieces - 1 if rows else 0

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from schedules.execute.data import ELEMENT, Mistake, Task, initial, mistakes
 from schedules.execute.plan import Round
+from schedules.model import REDUCE
 
 __all__ = ["Job", "Report", "Timeouts", "serve"]
-
-OP_REDUCE = 1
 
 
 class Timeouts(NamedTuple):
@@ -36,7 +35,7 @@ class Job(NamedTuple):
 
 
 class Report(NamedTuple):
-    """How one rank fared: seconds of each run, and what came out wrong in any."""
+    """How one rank fared: seconds of each run, and what was wrong in the first run so."""
 
     seconds: tuple[float, ...]
     mistakes: tuple[Mistake, ...]
@@ -102,7 +101,7 @@ def _joined(rank: int, ranks: int, folder: str, timeouts: Timeouts) -> Exchange:
     torch.set_num_threads(1)
     group.init_process_group(
         "gloo",
-        init_method=f"file://{folder}/rendezvous",
+        store=group.FileStore(f"{folder}/rendezvous", ranks),
         rank=rank,
         world_size=ranks,
         timeout=timedelta(seconds=timeouts.start),
@@ -111,7 +110,8 @@ def _joined(rank: int, ranks: int, folder: str, timeouts: Timeouts) -> Exchange:
 
 
 def _carried_out(exchange: Exchange, job: Job) -> Report:
-    seconds, wrong = [], []
+    seconds: list[float] = []
+    wrong: list[Mistake] = []
     for run in range(job.repeat):
         buffer = None if job.task is None else initial(job.task, exchange.rank, run)
         # So every message of the run before has arrived: its tags are free again.
@@ -122,7 +122,7 @@ def _carried_out(exchange: Exchange, job: Job) -> Report:
         for number, messages in enumerate(job.rounds):
             exchange.carry_out(buffer, messages, number)
         seconds.append(time.perf_counter() - start)
-        wrong += mistakes(job.task, exchange.rank, run, buffer)
+        wrong = wrong or mistakes(job.task, exchange.rank, run, buffer)
     return Report(tuple(seconds), tuple(wrong))
 
 
@@ -131,7 +131,7 @@ def _unpack(buffer: NDArray[Any], ranges: NDArray[np.int64], held: NDArray[Any])
     for first, past, op in ranges.tolist():
         piece = held[at : at + past - first]
         at += past - first
-        if op == OP_REDUCE:
+        if op == REDUCE:
             buffer[first:past] += piece
         else:
             buffer[first:past] = piece

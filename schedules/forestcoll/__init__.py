@@ -4,7 +4,8 @@ Read in this order: `demand` (who brings how much), `network` (integer capacitie
 (the max-flow kernel), `optimality` (the best rate and the cut that proves it), `fewness` (how
 few trees come close to it), `optimum` (both, in the topology's terms); `trial`, `shares`,
 `splitting` and `routes` (switches away); `shortest` (trees of shortest paths, where they do);
-`packing`, `forest`, `mending`, `growth` and `shortening` (trees elsewhere).
+`symmetry` and `translated` (images of a few trees, where these do); `packing`, `forest`,
+`mending`, `growth` and `shortening` (trees elsewhere).
 
 References
 ----------
@@ -13,6 +14,8 @@ References
 
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +28,8 @@ from schedules.forestcoll.packing import pack
 from schedules.forestcoll.routes import Routes
 from schedules.forestcoll.shortest import shortest_trees
 from schedules.forestcoll.splitting import Splitter
+from schedules.forestcoll.symmetry import rotations
+from schedules.forestcoll.translated import Drawn, translated_trees
 from schedules.model import Collective, Tree, TreeSchedule
 from synth.topology import NodeId, Topology
 
@@ -68,7 +73,8 @@ def allgather(
     Notes
     -----
     Without switches, trees of shortest paths are tried first (`shortest`): where they reach
-    the optimum, nothing is faster to find nor lower.  Otherwise
+    the optimum, nothing is faster to find nor lower.  Then, on fabrics of parts that are
+    alike, trees of a few roots whose images make up the forest (`translated`).  Otherwise
     whole links become switch-free arcs (`splitting`), trees are packed into those
     (`packing`), made as shallow as exchanges can (`shortening`) and drawn along the paths
     the arcs stand for (`routes`).  A group of equal trees is cut where its edges are served
@@ -135,7 +141,11 @@ def _forest(
         trees = _of_shortest_paths(topology, network, rate)
     if rate is None or trees is None:
         rate = rates(network, trees_per_root, max_gap).rate
-        trees = _of_shortest_paths(topology, network, rate) or _packed(topology, network, rate)
+        trees = (
+            _of_shortest_paths(topology, network, rate)
+            or _translated(topology, network, rate)
+            or _packed(topology, network, rate)
+        )
     taking_part = set(demand.ranks)
     return TreeSchedule(
         collective=collective,
@@ -168,6 +178,29 @@ def _of_shortest_paths(topology: Topology, network: Network, rate: Rate) -> Iter
         Tree(nodes[group.root], group.multiplicity, tuple([names[a] for a in group.arcs.tolist()]))
         for group in groups
     )
+
+
+def _translated(topology: Topology, network: Network, rate: Rate) -> Iterator[Tree] | None:
+    """Return images of the trees of a few roots, or None if there are none.
+
+    They are sought where all ranks have equal shards.
+    """
+    if not (network.sizes[network.terminals] == 1).all():
+        return None
+    action = rotations(network)
+    room = tree_capacities(network, rate.scale, rate.trees_per_root)
+    found = action and translated_trees(network, room, rate.trees_per_root, action)
+    if found is None:
+        return None
+    names = np.empty(topology.node_count, dtype=object)
+    names[:] = topology.nodes
+    return (_named(topology, names, tree) for tree in found)
+
+
+def _named(topology: Topology, names: NDArray[Any], tree: Drawn) -> Tree:
+    nodes = names[tree.nodes].tolist()
+    edges = tuple([tuple(nodes[low:high]) for low, high in pairwise(tree.ends.tolist())])
+    return Tree(topology.nodes[tree.root], tree.multiplicity, edges)
 
 
 def _packed(topology: Topology, network: Network, rate: Rate) -> Iterator[Tree]:

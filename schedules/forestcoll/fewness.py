@@ -15,6 +15,7 @@ from schedules.errors import TooLarge
 from schedules.forestcoll.flow import arcs_of, scratch_for, shortfall
 from schedules.forestcoll.network import Network
 from schedules.forestcoll.optimality import Rate, data_inside, nearby_order, tree_capacities
+from schedules.progress import tell
 
 __all__ = ["MOST_TREES_TRIED", "enough_trees", "fewest_trees"]
 
@@ -80,6 +81,7 @@ def fewest_trees(network: Network, best: Rate, max_gap: Fraction) -> int:
     shares = network.sizes
     enough = enough_trees(network, best, max_gap)
     for trees in range(1, min(enough, MOST_TREES_TRIED) + 1):
+        tell("trying numbers of trees", trees - 1, min(enough, MOST_TREES_TRIED))
         room = tree_capacities(network, best.inverse * (1 + max_gap) * trees, trees)
         if (exits @ room < needs * trees).any():
             continue

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from schedules.forestcoll.flow import Arcs, arcs_of, scratch_for, shortfall
 from schedules.forestcoll.network import Network, guard
+from schedules.progress import tell
 
 __all__ = ["Rate", "best_rate", "best_rate_for", "data_inside", "entry_rate", "tree_capacities"]
 
@@ -154,6 +155,7 @@ def _climb(
     terminals = nearby_order(arcs, network.terminals)
     first = 0
     while True:
+        tell("raising the bound", int(first), len(terminals))
         capacity, share = capacities(value)
         first, missing = shortfall(arcs, capacity, terminals, first, share, flow, supply, scratch)
         if not missing:

@@ -11,6 +11,7 @@ from schedules.forestcoll.flow import arcs_of
 from schedules.forestcoll.forest import forest_for, stack_for, warm_up
 from schedules.forestcoll.growth import grow, plant
 from schedules.forestcoll.shortening import shorten
+from schedules.progress import tell
 
 __all__ = ["MOST_FLOW_ENTRIES", "Group", "pack"]
 
@@ -78,6 +79,7 @@ def pack(
     roots = roots[trees[roots] > 0]
     groups: list[Group] = []
     for index, root in enumerate(roots.tolist()):
+        tell("packing trees", index, node_count)
         plant(forest, stack, root, trees)
         while stack.depth[0]:
             multiplicity = grow(forest, stack, roots, index, trees)

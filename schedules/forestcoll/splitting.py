@@ -19,6 +19,7 @@ from schedules.errors import NoSchedule
 from schedules.forestcoll.routes import Routes
 from schedules.forestcoll.shares import even_shares
 from schedules.forestcoll.trial import Pair, Trial, Way
+from schedules.progress import tell
 from synth.topology import NodeId
 
 __all__ = ["Splitter"]
@@ -57,7 +58,9 @@ class Splitter:
         """
         waiting = sorted(set(range(len(self.names))) - set(self.terminals.tolist()))
         self._balance(waiting)
+        switches = len(waiting)
         while waiting:
+            tell("removing switches", switches - len(waiting), switches)
             batch = self._next_batch(waiting)
             waiting = [switch for switch in waiting if switch not in batch]
             self._remove(batch)
@@ -98,7 +101,9 @@ class Splitter:
         if not ways:
             return
         trial = self._trial(ways)
-        for way in sorted(ways, key=lambda way: (way[0] == way[2], way[::2] in self.capacities)):
+        ways.sort(key=lambda way: (way[0] == way[2], way[::2] in self.capacities))
+        for done, way in enumerate(ways):
+            tell("splitting off pairs", done, len(ways))
             self._commit(trial.split({way: trial.room(way)}))
         into, onward = self._ends(batch)
         for switch in batch:

@@ -156,20 +156,24 @@ def _factors(parts: Sequence[tuple[Topology, StepSchedule]]) -> list[_Factor]:
 def _classes(factors: Sequence[_Factor], step: int) -> Iterator[_Class]:
     """Share the classes of a step among the dimensions, as evenly as their links allow.
 
-    Laid into the dimensions one after another, so that few are split.
+    Laid into the dimensions one after another, so that few are split: those with the least
+    choice first, then the largest, as small ones are cut into coarser chunks.
     """
     every = tuples(*(range(len(factor.sends)) for factor in factors))
-    found = [times for times in every if sum(times) == step]
+    sizes = {
+        times: prod(factor.most[t] for factor, t in zip(factors, times, strict=True))
+        for times in every
+        if sum(times) == step
+    }
+    found = sorted(sizes, key=lambda times: (sum(t > 0 for t in times), -sizes[times], times))
     masks = np.array([sum((t > 0) << i for i, t in enumerate(times)) for times in found])
-    counts = np.array(
-        [prod(f.most[t] for f, t in zip(factors, times, strict=True)) for times in found]
-    )
+    counts = np.array([sizes[times] for times in found])
     degrees = np.array([factor.degree for factor in factors])
     memory = scratch(len(found), len(factors))
     top, bottom = heaviest(masks, counts, len(found), degrees, len(factors), 0, 1, memory)
     spread(masks, counts * bottom, len(found), degrees * top, len(factors), memory)
     for row, times in enumerate(found):
-        whole = int(counts[row]) * bottom
+        whole = sizes[times] * bottom
         yield _Class(times, tuple(Fraction(part, whole) for part in memory.flow[row].tolist()))
 
 

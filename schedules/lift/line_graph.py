@@ -6,18 +6,20 @@ into node x of G, d each.
 *First step.*  Every link e into x sends its shard to every f in out(x): the shards of in(x)
 come in over the d links into f, one each.
 
-*Then as G does.*  When G sends chunks of the shard of v from w to x over link e, now e sends
-the same chunks of the shards of all of in(v) to every f in out(x).  After the first step
-out(v) holds the shards of in(v), as v holds its own in G; by induction out(x) holds those
-of in(v) from the step on after which x holds that of v.  Every link is in in(v) for one v
-only, so nothing comes twice, but that f would get its own shard: that send is left out.
+*Then as G does.*  The shards of in(v), laid end to end, stand for the shard of v.  When G sends a
+part of it from w to x over link e, now e sends that part of them to every f in out(x).
+After the first step out(v) holds all shards of in(v), as v holds its own in G; by induction
+out(x) holds of them what x holds of the shard of v.  Every link is in in(v) for one v only,
+so nothing comes twice, but that f would get its own shard: that send is left out.  C chunks
+of the shard of v are d shards, so C / gcd(C, d) chunks of each suffice.
 
 *Cost.*  One more step, of load 1; every other carries d times as much as in G, among d
 times as many ranks: bandwidth(G) + 1 / N.  It is less only where leaving out a rank's own
 shard lightens every heaviest link of a step.
 """
 
-from typing import Any
+from math import gcd
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,28 +45,49 @@ def lift(base: StepSchedule, forward: Topology, turned: bool) -> StepSchedule:
         Lift to the transpose of the line graph, the line graph of the transpose.
     """
     nodes, degree, links = forward.node_count, forward.degree, forward.link_count
-    sizes = [degree * degree * len(step) for step in base.steps]
-    require_room(links * degree + sum(sizes))
     leaving = np.arange(links).reshape(nodes, degree)
     entering = np.argsort(forward.targets, kind="stable").reshape(nodes, degree)
     if turned:
         leaving, entering = entering, leaving
-    chunks = base.chunks_per_shard
+    chunks = base.chunks_per_shard // gcd(base.chunks_per_shard, degree)
     steps = [
         [sends(entering[:, :, None], leaving[:, None, :], entering[:, :, None], 0, chunks, NO_LINK)]
     ]
-    for step in base.steps:
-        passed = _passed(step, forward, turned)[:, None, None]
+    parts = [_parts(step, degree, chunks, base.chunks_per_shard) for step in base.steps]
+    require_room(links * degree + degree * sum(len(part.send) for part in parts))
+    for step, (send, place, first, length) in zip(base.steps, parts, strict=True):
         made = sends(
-            passed,
-            leaving[step["target"]][:, :, None],
-            entering[step["shard"]][:, None, :],
-            step["first"][:, None, None],
-            step["count"][:, None, None],
+            _passed(step, forward, turned)[send][:, None],
+            leaving[step["target"][send]],
+            entering[step["shard"][send], place][:, None],
+            first[:, None],
+            length[:, None],
             NO_LINK,
         )
         steps.append([made[made["shard"] != made["target"]]])
     return schedule_of(links, chunks, steps)
+
+
+class _Parts(NamedTuple):
+    """What sends of G carry, as parts of the shards that stand for one of G."""
+
+    send: NDArray[np.intp]
+    """Index of the send."""
+    place: NDArray[np.intp]
+    """Which of the shards laid end to end."""
+    first: NDArray[np.int64]
+    length: NDArray[np.int64]
+
+
+def _parts(step: NDArray[Any], degree: int, chunks: int, base_chunks: int) -> _Parts:
+    """Cut what every send carries where one of the ``degree`` shards ends."""
+    grain = degree * chunks // base_chunks
+    ends = np.arange(degree + 1) * chunks
+    first = step["first"].astype(np.int64)[:, None] * grain
+    last = first + step["count"][:, None] * grain
+    low, high = np.maximum(first, ends[:-1]), np.minimum(last, ends[1:])
+    send, place = np.nonzero(low < high)
+    return _Parts(send, place, low[send, place] - ends[place], high[send, place] - low[send, place])
 
 
 def _passed(step: NDArray[Any], forward: Topology, turned: bool) -> NDArray[np.int64]:

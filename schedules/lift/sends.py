@@ -65,21 +65,24 @@ def sends(
 def schedule_of(
     nodes: int, chunks: int, steps: Sequence[Sequence[NDArray[np.void]]]
 ) -> StepSchedule:
-    """Return an allgather of ranks 0 .. nodes - 1 from pieces of its steps; not `finished`."""
+    """Return an allgather of ranks 0 .. nodes - 1 from pieces of its steps; not `finished`.
+
+    A step in which nothing is sent is left out.
+    """
     require_chunks(chunks)
-    joined = tuple(np.concatenate([_NONE, *pieces]) for pieces in steps)
-    return StepSchedule(Collective.ALLGATHER, "", tuple(range(nodes)), chunks, joined)
+    joined = [np.concatenate([_NONE, *pieces]) for pieces in steps]
+    filled = tuple(step for step in joined if len(step))
+    return StepSchedule(Collective.ALLGATHER, "", tuple(range(nodes)), chunks, filled)
 
 
 def finished(schedule: StepSchedule, topology: Topology) -> StepSchedule:
-    """Return the schedule in order, without empty steps, in as few chunks as its cuts allow."""
-    steps = [step for step in schedule.steps if len(step)]
+    """Return the schedule on its topology, in order, in as few chunks as its cuts allow."""
     common = schedule.chunks_per_shard
-    for step in steps:
+    for step in schedule.steps:
         common = gcd(common, int(np.gcd.reduce(step["first"])), int(np.gcd.reduce(step["count"])))
     chunks, nodes = schedule.chunks_per_shard // common, topology.node_count
     ordered = []
-    for step in steps:
+    for step in schedule.steps:
         # What arrives at a rank arrives once: no two keys are equal.  They fit 54 bits.
         key = (step["target"].astype(np.int64) * nodes + step["shard"]) * (chunks + 1)
         sent = step[np.argsort(key + step["first"] // common, kind="stable")]

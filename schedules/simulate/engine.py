@@ -1,17 +1,21 @@
 """Simulating a schedule: every message over every link, on an exact clock."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 from schedules.errors import NoSchedule
 from schedules.model import RouteSchedule, Schedule, SequenceSchedule, StepSchedule, TreeSchedule
 from schedules.simulate.chains import chains
 from schedules.simulate.clock import Network
-from schedules.simulate.lockstep import lockstep
+from schedules.simulate.lockstep import lockstep_of
 from schedules.simulate.messages import messages_of
 from schedules.simulate.running import MAX_MESSAGES, Simulation, run
 from synth.topology import Topology
 
-__all__ = ["best_chunks", "simulate"]
+__all__ = ["CHOSEN_MESSAGES", "best_chunks", "simulate"]
+
+CHOSEN_MESSAGES = 1 << 22
+"""How many pieces there are at most where nobody asked for a number of chunks."""
 
 
 def simulate(
@@ -35,11 +39,12 @@ def simulate(
     Parameters
     ----------
     size_bytes : int
-        M, the output of an allgather, the input of a reduce-scatter, the buffer of an
-        allreduce, what a rank has for all ranks together in an all-to-all.
+        M, the output of an allgather, the input of a reduce-scatter, what a rank has for
+        all ranks together in an all-to-all, else the buffer of every rank.
     chunks : int, optional
         Into how many pieces every message is cut.  Left out: 1 for steps; for trees what
-        is best in lock step.
+        is best in lock step with overhead as more latency, as far as that makes at most
+        `CHOSEN_MESSAGES` pieces.
     synchronous : bool
         All wait for the slowest message of a step, or of a round of trees.
 
@@ -109,9 +114,11 @@ def _simulate(
     if chunks is None:
         chunks = 1
         if isinstance(part, TreeSchedule):
-            chunks = lockstep(part, topology, network, size_bytes=size_bytes).best_chunks()
-            most = MAX_MESSAGES // max(1, len(messages.units))
-            chunks = max(1, min(chunks, most))
+            # In lock step each round pays for one latency and one message per link.
+            fixed = network.alpha_seconds + network.overhead_seconds
+            rounds = lockstep_of(messages, replace(network, alpha_seconds=fixed), size_bytes)
+            most = CHOSEN_MESSAGES // max(1, len(messages.units))
+            chunks = rounds.best_chunks(max(1, most))
     elif synchronous and chunks > 1 and isinstance(part, StepSchedule):
         raise NoSchedule("/chunks", "must be 1 for synchronous steps")
     return run(messages, network, size_bytes, chunks, synchronous)
@@ -127,9 +134,9 @@ def best_chunks(
 ) -> tuple[int, Fraction]:
     """Search the number of pieces of least simulated time; return it and that time.
 
-    Powers of two up to ``most``, then all between the neighbours of the best by halving.
-    The time need not be convex in the number of pieces, so this is the best that was
-    found.  Without overhead more pieces are hardly ever slower.
+    Powers of two up to ``most``, then from the best one up or down by steps that halve
+    when neither is better.  The time need not be convex in the number of pieces, so this
+    is the best that was found.  Without overhead more pieces are hardly ever slower.
 
     Raises
     ------

@@ -14,7 +14,7 @@ from schedules.simulate.estimates import MAX_PIPELINE_CHUNKS
 from schedules.simulate.messages import Messages, messages_of
 from synth.topology import Topology
 
-__all__ = ["Lockstep", "lockstep"]
+__all__ = ["Lockstep", "lockstep", "lockstep_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,11 @@ def lockstep(
     """
     if size_bytes < 0:
         raise NoSchedule("/size_bytes", "must not be negative")
-    messages = messages_of(schedule, topology)
+    return lockstep_of(messages_of(schedule, topology), network, size_bytes)
+
+
+def lockstep_of(messages: Messages, network: Network, size_bytes: int) -> Lockstep:
+    """Return what trees cost in lock step, from their messages."""
     scale = messages.unit * size_bytes / network.unit_bytes_per_second
     clock, loads = _loads(messages)
     sums = np.zeros((len(loads) + 1, loads.shape[1]), np.int64)

@@ -15,8 +15,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from schedules.errors import InvalidSchedule, TooLarge
-from schedules.model import Collective, StepSchedule, TreeSchedule
-from schedules.verify.steps import flat_sends, sends_off_links
+from schedules.model import StepSchedule, TreeSchedule
+from schedules.verify.sends import flat_sends, sends_off_links
 from synth.topology import Capacity, NodeId, Topology
 
 __all__ = ["MAX_COMPARISONS", "Messages", "messages_of"]
@@ -63,7 +63,8 @@ def messages_of(schedule: StepSchedule | TreeSchedule, topology: Topology) -> Me
     Raises
     ------
     InvalidSchedule
-        A send or an edge runs over no link, or edges do not follow one another.
+        A send or an edge runs over no link, edges do not follow one another, or a number
+        is out of its range.
     TooLarge
         More than `MAX_COMPARISONS` pairs of sends would have to be compared.
 
@@ -73,6 +74,8 @@ def messages_of(schedule: StepSchedule | TreeSchedule, topology: Topology) -> Me
     chunks.  An edge away from the root waits for the edge before it; one towards the
     root for all that end where it begins.
     """
+    if not schedule.ranks or not set(schedule.ranks) <= set(topology.compute_nodes):
+        raise InvalidSchedule("/ranks", "must be compute nodes of the topology")
     if isinstance(schedule, StepSchedule):
         return _of_steps(schedule, topology)
     return _of_trees(schedule, topology)
@@ -90,9 +93,11 @@ def _of_steps(schedule: StepSchedule, topology: Topology) -> Messages:
         for name in ("source", "target", "shard", "first", "count")
     ]
     source, target, shard, first, count = columns
+    if (count < 1).any() or (first < 0).any():
+        raise InvalidSchedule("/steps", "every send must hold chunks of its shard")
     steps = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     order = np.argsort(shard, kind="stable")
-    arguments = (order, source, target, shard, first, count, steps, len(schedule.ranks))
+    arguments = (order, source, target, shard, first, count, steps, len(topology.compute_nodes))
     need_start = np.zeros(len(sends) + 1, np.int64)
     if _find_needs(*arguments, need_start, np.zeros(0, np.int64), False) > MAX_COMPARISONS:
         raise TooLarge("/steps", f"more than {MAX_COMPARISONS} pairs of sends to compare")
@@ -168,6 +173,8 @@ class _Edges(NamedTuple):
 def _of_trees(schedule: TreeSchedule, topology: Topology) -> Messages:
     if schedule.trees_per_root < 1:
         raise InvalidSchedule("/trees_per_root", "must be at least 1")
+    if min(schedule.sizes) < 0 or not any(schedule.sizes):
+        raise InvalidSchedule("/shards", "must be sizes from 0, and not all 0")
     capacity: dict[tuple[NodeId, NodeId], Capacity] = defaultdict(int)
     for link in topology.links:
         capacity[link.source, link.target] += link.capacity
@@ -178,7 +185,7 @@ def _of_trees(schedule: TreeSchedule, topology: Topology) -> Messages:
     depth = max(edges.levels, default=-1) + 1
     return Messages(
         [edges.weights[edge] for edge in order],
-        Fraction(1, schedule.trees_per_root * len(schedule.ranks)),
+        Fraction(1, schedule.trees_per_root * sum(schedule.sizes)),
         _starts(len(edges.paths[edge]) - 1 for edge in order),
         np.array(
             [_link(index, hop) for edge in order for hop in pairwise(edges.paths[edge])], np.int64
@@ -196,16 +203,20 @@ def _of_trees(schedule: TreeSchedule, topology: Topology) -> Messages:
 
 
 def _edges(schedule: TreeSchedule) -> _Edges:
-    outward = schedule.collective is Collective.ALLGATHER
+    outward = schedule.collective.outward
     depths: list[int] = []
     weights: list[int] = []
     paths: list[tuple[NodeId, ...]] = []
     needs: list[tuple[int, ...]] = []
     for number, tree in enumerate(schedule.trees):
+        if tree.weight < 1:
+            raise InvalidSchedule(f"/trees/{number}/weight", "must be at least 1")
         reached: dict[NodeId, tuple[int, int]] = {tree.root: (0, -1)}
         above: dict[int, list[int]] = defaultdict(list)
         begin = len(paths)
         for edge in tree.edges:
+            if len(edge) < 2:
+                raise InvalidSchedule(f"/trees/{number}", "edges must have two ends")
             near, far = (edge[0], edge[-1]) if outward else (edge[-1], edge[0])
             if near not in reached or far in reached:
                 raise InvalidSchedule(f"/trees/{number}", "edges must follow one another")

@@ -17,7 +17,7 @@ or a reduce in steps.
 
 from math import gcd
 
-from schedules.errors import InvalidSchedule
+from schedules.errors import InvalidSchedule, NoSchedule
 from schedules.model import (
     Collective,
     RouteSchedule,
@@ -69,8 +69,11 @@ def violations(schedule: Schedule, topology: Topology, *, limit: int = 100) -> l
 
     Raises
     ------
+    NoSchedule
+        ``limit`` is not positive: an empty list would say nothing.
     TooLarge
-        The step schedule would need more than `steps.MAX_STATE_BITS` of state.
+        The step schedule would need more than `steps.MAX_STATE_BITS` of state, or
+        `steps.MAX_LOOKS` looks at it.
 
     Notes
     -----
@@ -91,6 +94,8 @@ def violations(schedule: Schedule, topology: Topology, *, limit: int = 100) -> l
     >>> print(violations(gather(send(0, 1)), pair)[0])
     /steps: chunk 0 of shard 1 never arrives at rank 0
     """
+    if limit < 1:
+        raise NoSchedule("/limit", "must be at least 1")
     findings = Findings(limit)
     _check(schedule, topology, findings, "")
     return findings.found

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from schedules.errors import InvalidSchedule
 from schedules.model import Schedule, SequenceSchedule, StepSchedule, TreeSchedule
-from schedules.verify.steps import flat_sends, sends_off_links
+from schedules.verify.sends import flat_sends, sends_off_links
 from synth.cost import Cost
 from synth.topology import Capacity, NodeId, Topology
 

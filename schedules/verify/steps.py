@@ -12,13 +12,16 @@ from numba import njit
 from numpy.typing import NDArray
 
 from schedules.errors import TooLarge
-from schedules.model import COPY, NO_LINK, REDUCE, SEND, Collective, StepSchedule
+from schedules.model import COPY, REDUCE, Collective, StepSchedule
 from schedules.verify.findings import Findings
+from schedules.verify.sends import flat_sends, sends_off_links
 from synth.topology import Topology
 
-__all__ = ["MAX_STATE_BITS", "check_steps", "flat_sends", "pair_keys", "sends_off_links"]
+__all__ = ["MAX_LOOKS", "MAX_STATE_BITS", "check_steps"]
 
 MAX_STATE_BITS = 1 << 34
+MAX_LOOKS = 1 << 36
+"""How many (send, interval) pairs are followed at most."""
 
 UNSENT, TWICE, NEVER, OWNER, AGAIN, LATE, SILENT = range(7)
 _SENTENCES = {
@@ -75,6 +78,9 @@ def check_steps(
     width = len(cuts.first)
     if ranks * width > MAX_STATE_BITS:
         raise TooLarge("/steps", f"the check needs {ranks * width} bits, over {MAX_STATE_BITS}")
+    looks = int((cuts.high - cuts.low).sum())
+    if looks > MAX_LOOKS:
+        raise TooLarge("/steps", f"the check needs {looks} looks at chunks, over {MAX_LOOKS}")
     state = np.zeros((ranks, (width + 7) // 8), dtype=np.uint8)
     problems = np.empty((findings.room, 4), dtype=np.int64)
     follow = _follow_copies if schedule.collective is Collective.ALLGATHER else _follow_sums
@@ -100,64 +106,6 @@ def check_steps(
             rank=target if kind in (TWICE, LATE) else schedule.ranks[rank],
             **details,
         )
-
-
-def flat_sends(schedule: StepSchedule) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return all sends as one array of dtype `SEND`, and where each step starts.
-
-    ``starts`` has one entry more than there are steps.
-    """
-    starts = np.zeros(len(schedule.steps) + 1, dtype=np.int64)
-    np.cumsum([len(step) for step in schedule.steps], out=starts[1:])
-    empty = np.zeros(0, dtype=SEND)
-    return np.concatenate([empty, *schedule.steps]), starts
-
-
-def pair_keys(topology: Topology) -> NDArray[np.int64]:
-    """Return rank of source * N + rank of target for each link; -1 at a switch's link."""
-    rank = np.full(topology.node_count, -1, dtype=np.int64)
-    for index, node in enumerate(topology.compute_nodes):
-        rank[topology.position[node]] = index
-    source, target = rank[topology.sources], rank[topology.targets]
-    keys = source * len(topology.compute_nodes) + target
-    keys[(source < 0) | (target < 0)] = -1
-    return keys
-
-
-def sends_off_links(
-    topology: Topology, sends: NDArray[Any]
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.int64]]:
-    """Tell which sends name no link, and which link each runs over.
-
-    Between two ranks joined by one link, ``link`` is 0 or NO_LINK.  Where parallel
-    links join them it must choose one, since loads are counted link by link.
-
-    Returns
-    -------
-    unjoined : array of bool, by send
-        No link joins source and target.
-    unchosen : array of bool, by send
-        ``link`` is not the index of a link between the two.
-    links : array of int64, by send
-        Index in ``topology.links``; meaningless where either of the others is true.
-    """
-    keys = pair_keys(topology)
-    order = np.argsort(keys, kind="stable")
-    # Ends beyond the ranks would alias other pairs; -2 is no key at all.
-    count = len(topology.compute_nodes)
-    source, target = sends["source"].astype(np.int64), sends["target"].astype(np.int64)
-    inside = (0 <= source) & (source < count) & (0 <= target) & (target < count)
-    wanted = np.where(inside, source * count + target, -2)
-    low = np.searchsorted(keys[order], wanted, side="left")
-    joined = np.searchsorted(keys[order], wanted, side="right") - low
-    chosen = sends["link"].astype(np.int64)
-    chosen[(chosen == NO_LINK) & (joined == 1)] = 0
-    unjoined = joined == 0
-    unchosen = ~unjoined & ((chosen < 0) | (chosen >= joined))
-    links = np.zeros(len(sends), dtype=np.int64)
-    fine = ~(unjoined | unchosen)
-    links[fine] = order[(low + chosen)[fine]]
-    return unjoined, unchosen, links
 
 
 def _check_fields(

@@ -1,8 +1,9 @@
-"""Real fabrics by name, with the bandwidth of each link in GB/s per direction.
+"""Real fabrics and well-known networks by name.
 
-A name is a family and, for clusters, the number of boxes: ``dgx-1v``, ``dgx-a100-4``.
-Ids are ``"<box>.gpu<i>"`` and ``"<box>.nvswitch"``; switches between boxes have ids
-without a box number.
+A name is a family and its numbers: ``dgx-1v``, ``dgx-a100-4``, ``tpu-v4-4x4x8``,
+``dragonfly-4-2-2-9``.  Real fabrics have the bandwidth of each link in GB/s per
+direction; fat trees and dragonflies count links.  Ids of boxes are ``"<box>.gpu<i>"`` and
+``"<box>.nvswitch"``; switches between boxes have ids without a box number.
 
 >>> fabric("dgx-a100-2")
 <Topology dgx-a100-2: 16 compute, 4 switch, 64 links>
@@ -12,26 +13,56 @@ import re
 from collections.abc import Callable
 from types import MappingProxyType
 
-from synth.errors import InvalidRecipe
-from synth.fabrics.accelerators import dgx_1v, mi250, mi300x
-from synth.fabrics.switched import dgx_a100, dgx_h100, gb200_nvl72
+from synth.errors import InvalidRecipe, OutOfDomain
+from synth.fabrics.accelerators import dgx_1v, mi250, mi300x, ndv2
+from synth.fabrics.networks import dragonfly, fat_tree, rail, rail_only
+from synth.fabrics.switched import dgx_2, dgx_a100, dgx_h100, gb200_nvl72, gh200_nvl32
+from synth.fabrics.tori import (
+    tpu_v4,
+    tpu_v4_twisted,
+    tpu_v5e,
+    tpu_v5p,
+    tpu_v5p_twisted,
+    trainium2,
+    trainium2_ultra,
+)
 from synth.topology import Topology
 
-__all__ = ["FABRICS", "MOST_BOXES", "fabric"]
+__all__ = ["FABRICS", "LARGEST", "fabric"]
 
-MOST_BOXES = 1024
+LARGEST = 1024
 
 FABRICS: MappingProxyType[str, Callable[..., Topology]] = MappingProxyType(
     {
         "dgx-1v": dgx_1v,
+        "dgx-2": dgx_2,
         "dgx-a100-N": dgx_a100,
         "dgx-h100-N": dgx_h100,
+        "gh200-nvl32": gh200_nvl32,
         "gb200-nvl72": gb200_nvl72,
+        "gb200-nvl72-N": gb200_nvl72,
+        "ndv2-N": ndv2,
         "mi250-N": mi250,
         "mi300x": mi300x,
+        "mi300x-N": mi300x,
+        "tpu-v4-AxBxC": tpu_v4,
+        "tpu-v4-AxBxC-twisted": tpu_v4_twisted,
+        "tpu-v5p-AxBxC": tpu_v5p,
+        "tpu-v5p-AxBxC-twisted": tpu_v5p_twisted,
+        "tpu-v5e-AxB": tpu_v5e,
+        "trainium2": trainium2,
+        "trainium2-ultra": trainium2_ultra,
+        "rail-N-K": rail,
+        "rail-only-N-K": rail_only,
+        "fat-tree-K": fat_tree,
+        "dragonfly-A-P-H-G": dragonfly,
     }
 )
-"""What is known, by name; N stands for the number of boxes."""
+"""What is known, by name.  A capital letter stands for a number, N for one of boxes or
+racks; the function takes the numbers in the order of the name."""
+
+_NUMBER = "([1-9][0-9]{0,3})"
+_GRAMMAR = [(re.compile(re.sub("[A-Z]", _NUMBER, name)), name) for name in FABRICS]
 
 
 def fabric(name: str) -> Topology:
@@ -40,31 +71,35 @@ def fabric(name: str) -> Topology:
     Parameters
     ----------
     name : str
-        A key of `FABRICS`, with N a number from 1 to 1024.
+        A key of `FABRICS`, with a number from 1 to 1024 for each capital letter.
 
     Raises
     ------
     InvalidRecipe
-        There is no such fabric; the rule lists those there are.
+        There is no such fabric; the rule lists those there are, or says what the numbers
+        of this one must be.
 
     Examples
     --------
     >>> fabric("mi300x").degree
     7
-    >>> fabric("dgx-2000")
+    >>> fabric("fat-tree-3")
     Traceback (most recent call last):
     ...
-    synth.errors.InvalidRecipe: /name: must be one of dgx-1v, dgx-a100-N, dgx-h100-N, \
-gb200-nvl72, mi250-N, mi300x with N from 1 to 1024; not 'dgx-2000'
+    synth.errors.InvalidRecipe: /name: K of fat-tree-K must be even; not 'fat-tree-3'
     """
-    make = FABRICS.get(name)
-    if make is not None and not name.endswith("-N"):
-        return make().renamed(name)
-    family, _, boxes = name.rpartition("-")
-    make = FABRICS.get(f"{family}-N")
-    if make is not None and re.fullmatch(r"[1-9][0-9]{0,3}", boxes) and int(boxes) <= MOST_BOXES:
-        return make(int(boxes)).renamed(name)
-    known = ", ".join(sorted(FABRICS))
+    for pattern, known in _GRAMMAR:
+        match = pattern.fullmatch(name)
+        numbers = [int(number) for number in match.groups()] if match else []
+        if match is None or max(numbers, default=1) > LARGEST:
+            continue
+        try:
+            return FABRICS[known](*numbers).renamed(name)
+        except OutOfDomain as error:
+            rule = f"{error.field} of {known} {error.rule}; not {name!r}"
+            raise InvalidRecipe("/name", rule) from None
     raise InvalidRecipe(
-        "/name", f"must be one of {known} with N from 1 to {MOST_BOXES}; not {name!r}"
+        "/name",
+        f"must be one of {', '.join(sorted(FABRICS))}, with a number from 1 to {LARGEST} for "
+        f"each capital letter; not {name!r}",
     )

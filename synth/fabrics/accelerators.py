@@ -1,15 +1,16 @@
-"""Boxes whose accelerators are joined by direct links: DGX-1V, MI250, MI300X.
+"""Boxes whose accelerators are joined by direct links: DGX-1V, NDv2, MI250, MI300X.
 
 Bandwidths are per direction, in GB/s.
 """
 
+from collections.abc import Iterable
+from fractions import Fraction
 from itertools import combinations
 
-from synth.topology import Topology
+from synth.fabrics.rows import Row, both
+from synth.topology import Capacity, Topology
 
-__all__ = ["dgx_1v", "mi250", "mi300x"]
-
-Row = tuple[str, str, int]
+__all__ = ["dgx_1v", "mi250", "mi300x", "ndv2"]
 
 # The hybrid cube mesh: GPU pairs joined by two NVLinks, then by one.
 DGX_1V_DOUBLE = ((0, 1), (0, 4), (1, 3), (2, 3), (2, 6), (4, 5), (5, 7), (6, 7))
@@ -30,19 +31,46 @@ def dgx_1v() -> Topology:
     >>> dgx_1v()
     <Topology dgx-1v: 8 compute, 32 links>
     """
-    links = [row for pair in DGX_1V_DOUBLE for row in _joined(0, pair, 2 * 25)]
-    links += [row for pair in DGX_1V_SINGLE for row in _joined(0, pair, 25)]
-    return _direct("dgx-1v", 8, links)
+    return _boxes("dgx-1v", 1, 8, _cube_mesh(0))
 
 
-def mi300x() -> Topology:
-    """Return eight MI300X, each pair joined by an Infinity Fabric link of 64 GB/s.
+def ndv2(boxes: int) -> Topology:
+    """Return NDv2 boxes: the GPUs of a DGX-1V, and one 100 Gbit/s NIC per box.
+
+    All GPUs of a box share its NIC, ``"<box>.nic"``, which alone is modelled of the way
+    out: PCIe is as fast as it.  One box has no NIC.  Source: Azure's NDv2 series; the same
+    figures in Shah et al., TACCL, NSDI 2023.
+
+    >>> ndv2(2)
+    <Topology ndv2-2: 16 compute, 3 switch, 100 links>
+    """
+    links = [row for box in range(boxes) for row in _cube_mesh(box)]
+    if boxes == 1:
+        return _boxes("ndv2-1", 1, 8, links)
+    nic = Fraction(25, 2)
+    for box in range(boxes):
+        for index in range(8):
+            links += both(f"{box}.gpu{index}", f"{box}.nic", nic)
+        links += both(f"{box}.nic", "fabric", nic)
+    nics = [f"{box}.nic" for box in range(boxes)]
+    return _boxes(f"ndv2-{boxes}", boxes, 8, links, [*nics, "fabric"])
+
+
+def mi300x(boxes: int = 1) -> Topology:
+    """Return boxes of eight MI300X, each pair joined by an Infinity Fabric link of 64 GB/s.
+
+    With more than one box, each GPU has 50 GB/s (a 400 Gbit/s NIC) to one switch between
+    the boxes.
 
     >>> mi300x().degree
     7
+    >>> mi300x(2)
+    <Topology mi300x: 16 compute, 1 switch, 144 links>
     """
-    links = [row for pair in combinations(range(8), 2) for row in _joined(0, pair, 64)]
-    return _direct("mi300x", 8, links)
+    links: list[Row] = []
+    for box in range(boxes):
+        links += [row for pair in combinations(range(8), 2) for row in _joined(box, pair, 64)]
+    return _with_network("mi300x", boxes, 8, links, nic=50)
 
 
 def mi250(boxes: int) -> Topology:
@@ -57,25 +85,31 @@ def mi250(boxes: int) -> Topology:
     for box in range(boxes):
         for width, pairs in ((4, MI250_QUADRUPLE), (2, MI250_DOUBLE), (1, MI250_SINGLE)):
             links += [row for pair in pairs for row in _joined(box, pair, width * 50)]
-    gpus = [f"{box}.gpu{chip}" for box in range(boxes) for chip in range(16)]
-    if boxes == 1:
-        return _direct("mi250-1", 16, links)
-    for gpu in gpus:
-        links += [(gpu, "fabric", 16), ("fabric", gpu, 16)]
-    return Topology(
-        [*gpus, "fabric"],
-        links,
-        switches=["fabric"],
-        name=f"mi250-{boxes}",
-        bandwidth_unit="GB/s",
-    )
+    return _with_network(f"mi250-{boxes}", boxes, 16, links, nic=16)
 
 
-def _joined(box: int, pair: tuple[int, int], capacity: int) -> list[Row]:
+def _cube_mesh(box: int) -> list[Row]:
+    links = [row for pair in DGX_1V_DOUBLE for row in _joined(box, pair, 2 * 25)]
+    return links + [row for pair in DGX_1V_SINGLE for row in _joined(box, pair, 25)]
+
+
+def _joined(box: int, pair: tuple[int, int], capacity: Capacity) -> list[Row]:
     one, other = (f"{box}.gpu{index}" for index in pair)
-    return [(one, other, capacity), (other, one, capacity)]
+    return both(one, other, capacity)
 
 
-def _direct(name: str, gpus: int, links: list[Row]) -> Topology:
-    nodes = [f"0.gpu{index}" for index in range(gpus)]
-    return Topology(nodes, links, name=name, bandwidth_unit="GB/s")
+def _with_network(name: str, boxes: int, gpus: int, links: list[Row], *, nic: int) -> Topology:
+    """Join the GPUs of several boxes by one switch."""
+    if boxes == 1:
+        return _boxes(name, 1, gpus, links)
+    for box in range(boxes):
+        for index in range(gpus):
+            links += both(f"{box}.gpu{index}", "fabric", nic)
+    return _boxes(name, boxes, gpus, links, ["fabric"])
+
+
+def _boxes(
+    name: str, boxes: int, gpus: int, links: list[Row], switches: Iterable[str] = ()
+) -> Topology:
+    nodes = [f"{box}.gpu{index}" for box in range(boxes) for index in range(gpus)]
+    return Topology([*nodes, *switches], links, switches=switches, name=name, bandwidth_unit="GB/s")

@@ -4,11 +4,10 @@ All NVSwitch chips of a box act as one switch, since each GPU has an equal share
 links on each chip.  Bandwidths are per direction.
 """
 
+from synth.fabrics.rows import Row, both
 from synth.topology import Topology
 
-__all__ = ["dgx_a100", "dgx_h100", "gb200_nvl72"]
-
-Row = tuple[str, str, int]
+__all__ = ["dgx_2", "dgx_a100", "dgx_h100", "gb200_nvl72", "gh200_nvl32"]
 
 GPUS = 8
 PLANES = 2
@@ -32,19 +31,57 @@ def dgx_h100(boxes: int) -> Topology:
     return _cluster("dgx-h100", boxes, nvlink=18 * 25, nic=50)
 
 
-def gb200_nvl72() -> Topology:
-    """Return one GB200 NVL72 rack: 72 GPUs with 18 NVLink5 of 50 GB/s to the switches.
+def dgx_2() -> Topology:
+    """Return a DGX-2: 16 V100 with six NVLink2 of 25 GB/s each to NVSwitch.
+
+    Source: NVIDIA's DGX-2 data sheet, 300 GB/s per GPU, both directions together.
+
+    >>> dgx_2()
+    <Topology dgx-2: 16 compute, 1 switch, 32 links>
+    """
+    return _racks("dgx-2", 1, gpus=16, nvlink=6 * 25)
+
+
+def gh200_nvl32() -> Topology:
+    """Return a GH200 NVL32 rack: 32 GPUs with 18 NVLink4 of 25 GB/s to the switches.
+
+    Source: NVIDIA's GH200 NVL32 announcement, 900 GB/s per GPU, both directions together.
+
+    >>> gh200_nvl32()
+    <Topology gh200-nvl32: 32 compute, 1 switch, 64 links>
+    """
+    return _racks("gh200-nvl32", 1, gpus=32, nvlink=18 * 25)
+
+
+def gb200_nvl72(racks: int = 1) -> Topology:
+    """Return GB200 NVL72 racks: 72 GPUs with 18 NVLink5 of 50 GB/s to the switches.
+
+    With more than one rack, each GPU has a 400 Gbit/s NIC (ConnectX-7, of which NVIDIA's
+    DGX GB200 data sheet counts 72 a rack) to one network between the racks.
 
     >>> gb200_nvl72()
     <Topology gb200-nvl72: 72 compute, 1 switch, 144 links>
+    >>> gb200_nvl72(2)
+    <Topology gb200-nvl72: 144 compute, 3 switch, 576 links>
     """
-    gpus = [f"0.gpu{index}" for index in range(72)]
-    links = [row for gpu in gpus for row in _both(gpu, "0.nvswitch", 18 * 50)]
+    return _racks("gb200-nvl72", racks, gpus=72, nvlink=18 * 50, nic=50)
+
+
+def _racks(family: str, racks: int, *, gpus: int, nvlink: int, nic: int = 0) -> Topology:
+    """Return domains of one switch each; NICs meet in one switch between them."""
+    names = [f"{rack}.gpu{index}" for rack in range(racks) for index in range(gpus)]
+    inner = [f"{rack}.nvswitch" for rack in range(racks)]
+    outer = ["fabric"] if racks > 1 else []
+    links: list[Row] = []
+    for place, gpu in enumerate(names):
+        links += both(gpu, inner[place // gpus], nvlink)
+        for switch in outer:
+            links += both(gpu, switch, nic)
     return Topology(
-        [*gpus, "0.nvswitch"],
+        [*names, *inner, *outer],
         links,
-        switches=["0.nvswitch"],
-        name="gb200-nvl72",
+        switches=[*inner, *outer],
+        name=family,
         bandwidth_unit="GB/s",
     )
 
@@ -56,9 +93,9 @@ def _cluster(family: str, boxes: int, *, nvlink: int, nic: int) -> Topology:
     planes = [f"plane{index}" for index in range(PLANES)] if boxes > 1 else []
     links: list[Row] = []
     for place, gpu in enumerate(gpus):
-        links += _both(gpu, inner[place // GPUS], nvlink)
+        links += both(gpu, inner[place // GPUS], nvlink)
         if planes:
-            links += _both(gpu, planes[place % PLANES], nic)
+            links += both(gpu, planes[place % PLANES], nic)
     return Topology(
         [*gpus, *inner, *planes],
         links,
@@ -66,7 +103,3 @@ def _cluster(family: str, boxes: int, *, nvlink: int, nic: int) -> Topology:
         name=f"{family}-{boxes}",
         bandwidth_unit="GB/s",
     )
-
-
-def _both(one: str, other: str, capacity: int) -> list[Row]:
-    return [(one, other, capacity), (other, one, capacity)]

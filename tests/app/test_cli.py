@@ -99,7 +99,12 @@ def test_tables_show_the_numbers_of_the_document(topoloom):
 
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
 @pytest.mark.parametrize(
-    ("source", "algorithm"), [("BiRing(5)", "bfb"), ("dgx-a100-2", "forestcoll")]
+    ("source", "algorithm"),
+    [
+        ("BiRing(5)", "bfb"),
+        ("dgx-a100-2", "forestcoll"),
+        ("LineGraph(1, Power(2, UniRing(2)))", "lifted"),
+    ],
 )
 def test_a_schedule_is_written_and_found_valid(topoloom, tmp_path, source, algorithm, collective):
     graph, file = tmp_path / "graph.json", tmp_path / "schedule.json.gz"

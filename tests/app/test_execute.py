@@ -164,8 +164,10 @@ def test_the_page_shows_what_happens(topoloom, tmp_path, monkeypatch):
     assert len(shown) >= 3
     for command, expected in shown:
         found = printed(topoloom(*shlex.split(command)))
-        assert without_times(found) == without_times(expected), command
+        assert settled(found) == settled(expected), command
 
 
-def without_times(text):
-    return re.sub(r"[\d.e+]+ ms( to [\d.e+]+ ms)?", "…", text)
+def settled(text):
+    """Leave out times, and what changes with every better schedule."""
+    text = re.sub(r"[\d.]+ m?s( to [\d.]+ m?s)?", "…", text)
+    return re.sub(r"\d+ rounds, \d+ messages", "…", text)

@@ -262,7 +262,7 @@ def test_a_broken_document_is_refused_by_place_and_rule(message):
 
 
 def test_other_algorithms_and_formats_say_no():
-    with pytest.raises(NoSchedule, match="/algorithm: must be mcf for all-to-all"):
+    with pytest.raises(NoSchedule, match="/algorithm: must be mcf or shortest-paths"):
         make(PAIR, "all-to-all", "bfb")
     with pytest.raises(NoSchedule, match="/trees_per_root: is not for all-to-all"):
         make(PAIR, "all-to-all", "mcf", 2)

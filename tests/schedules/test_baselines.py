@@ -176,6 +176,11 @@ def test_a_hypercube_takes_what_it_is_simulated_to_take(dimensions, degree, coll
     hosts_of(1 << dimensions, degree, schedule, topology, collective, recursive_doubling)
 
 
+def test_a_collective_with_a_root_has_no_baseline():
+    for collective in (Collective.BROADCAST, Collective.REDUCE):
+        assert baselines(16, 4, workload(1000, collective)) == ()
+
+
 @pytest.mark.parametrize(
     ("baseline", "nodes", "degree"),
     [

@@ -90,6 +90,7 @@ NESTED = [
     "Product(Power(2, UniRing(3)), BiRing(4))",
     "Product(Product(UniRing(2), BiRing(3)), DegreeExpansion(2, UniRing(2)))",
     "Product(LineGraph(1, Power(2, Kautz(2, 2))), BiRing(3))",
+    "Product(UniRing(2), LineGraph(1, UniRing(2)))",
     "Bidirected(LineGraph(2, Diamond()))",
     "Bidirected(Power(2, UniRing(3)))",
     "Bidirected(Product(UniRing(3), BiRing(4)))",
@@ -213,6 +214,21 @@ def test_products_of_optimal_factors_keep_to_shortest_paths_and_the_optimum(text
     assert cost.bandwidth == optimal_bandwidth(topology.node_count)
     shortest = arrivals(bfb.allgather(topology)).step
     assert np.array_equal(arrivals(schedule).step, shortest)
+
+
+@pytest.mark.parametrize(
+    ("text", "chunks"),
+    [
+        ("Circulant(16, 3, 4)", 4),
+        ("LineGraph(1, Circulant(16, 3, 4))", 1),
+        ("Hypercube(5)", 5),
+        ("LineGraph(1, Hypercube(5))", 1),
+        ("GeneralizedKautz(5, 36)", 2),
+        ("LineGraph(1, GeneralizedKautz(5, 36))", 2),
+    ],
+)
+def test_a_line_graph_hands_on_whole_shards_where_it_can(text, chunks):
+    assert lift.allgather(parse(text)).chunks_per_shard == chunks
 
 
 def test_a_product_of_rings_is_cut_into_few_chunks():

@@ -531,6 +531,54 @@ def test_what_runs_over_no_link_is_refused():
         simulate(loose, ring(4), NETWORK, size_bytes=1)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [{"first": -1}, {"count": 0}, {"count": -3}, {"source": -1}, {"target": 9}, {"link": 4}],
+    ids=str,
+)
+def test_sends_that_mean_nothing_are_refused(change):
+    schedule = shortest_steps(ring(4))
+    for name, value in change.items():
+        schedule.steps[1][name][2] = value
+    with pytest.raises(InvalidSchedule):
+        simulate(schedule, ring(4), NETWORK, size_bytes=1)
+
+
+@pytest.mark.parametrize("made", ["steps-allgather", "trees-reduce-scatter"])
+@pytest.mark.parametrize("ranks", [(), (0, 1, 2, 9)])
+def test_ranks_that_are_not_there_are_refused(made, ranks):
+    schedule = replace(every_schedule(ring(4))[made], ranks=ranks)
+    with pytest.raises(InvalidSchedule) as caught:
+        simulate(schedule, ring(4), NETWORK, size_bytes=1)
+    assert caught.value.field == "/ranks"
+
+
+@pytest.mark.parametrize("edge", [(), (1,)])
+def test_an_edge_without_two_ends_is_refused(edge):
+    trees = shortest_trees(ring(4))
+    broken = replace(trees, trees=(replace(trees.trees[0], edges=(edge,)), *trees.trees[1:]))
+    with pytest.raises(InvalidSchedule) as caught:
+        simulate(broken, ring(4), NETWORK, size_bytes=1)
+    assert caught.value.field == "/trees/0"
+
+
+@pytest.mark.parametrize("overhead", [0, Fraction(1)])
+def test_the_chunks_nobody_asked_for_are_best_in_lock_step(overhead):
+    topology, trees = chain(6)
+    network = Network(Fraction(1), Fraction(1), overhead)
+    closed = lockstep(trees, topology, Network(1 + overhead, 1), size_bytes=6000)
+    found = simulate(trees, topology, network, size_bytes=6000)
+    assert found.chunks == closed.best_chunks() > 1
+
+
+def test_a_weight_that_is_none_is_refused():
+    trees = shortest_trees(ring(4))
+    broken = replace(trees, trees=(replace(trees.trees[0], weight=0), *trees.trees[1:]))
+    with pytest.raises(InvalidSchedule) as caught:
+        simulate(broken, ring(4), NETWORK, size_bytes=1)
+    assert caught.value.field == "/trees/0/weight"
+
+
 def test_an_empty_schedule_takes_no_time():
     none = StepSchedule(Collective.ALLGATHER, ring(3).digest, (0, 1, 2), 1, ())
     found = simulate(none, ring(3), NETWORK, size_bytes=9)
@@ -545,3 +593,32 @@ def test_the_clock_of_a_lock_step_holds_any_number_of_chunks():
     assert closed.best_chunks(1000) == 1000
     with pytest.raises(NoSchedule):
         closed.seconds(0)
+
+
+def outward_chain(topology, root, way):
+    """A broadcast (or, turned round, a reduce) along a line, by hand."""
+    order = [root, *[node for node in topology.nodes if node != root]]
+    edges = [(a, b) if way else (b, a) for a, b in pairwise(order)]
+    collective = Collective.BROADCAST if way else Collective.REDUCE
+    sizes = tuple(int(node == root) for node in topology.nodes)
+    tree = Tree(root, 1, tuple(edges))
+    return TreeSchedule(collective, topology.digest, topology.nodes, 1, (tree,), sizes)
+
+
+@pytest.mark.parametrize("way", [True, False])
+@pytest.mark.parametrize("chunks", [1, 3, 8])
+def test_a_broadcast_and_a_reduce_move_all_data_along_their_tree(way, chunks):
+    line = Topology(range(4), [(i, i + 1) for i in range(3)] + [(i + 1, i) for i in range(3)])
+    found = simulate(outward_chain(line, 0, way), line, SLOW, size_bytes=48, chunks=chunks)
+    assert found.seconds == 3 * 3 + (3 + chunks - 1) * Fraction(24, chunks)
+
+
+def test_shards_carry_their_share_and_idle_nodes_only_forward():
+    line = Topology("abc", [("a", "b"), ("b", "a"), ("b", "c"), ("c", "b")])
+    trees = (Tree("a", 3, (("a", "b", "c"),)), Tree("c", 1, (("c", "b", "a"),)))
+    schedule = TreeSchedule(Collective.ALLGATHER, line.digest, ("a", "c"), 1, trees, (3, 1), ("b",))
+    # Three quarters of 80 bytes cut through b, at 2 bytes/s; alpha once.
+    assert simulate(schedule, line, SLOW, size_bytes=80, chunks=1).seconds == 3 + 30
+    closed = lockstep(schedule, line, SLOW, size_bytes=80)
+    assert closed.seconds(1) == 33
+    assert closed.transfer_seconds == tree_inverse_rate(schedule, line) / 4 * 80 / 2

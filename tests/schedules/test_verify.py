@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedules.errors import InvalidSchedule
+from schedules.errors import InvalidSchedule, NoSchedule, TooLarge
 from schedules.model import COPY, NO_LINK, REDUCE, SEND, Collective, SequenceSchedule, Tree
-from schedules.verify import require_valid, step_cost, tree_inverse_rate, violations
+from schedules.verify import require_valid, step_cost, steps, tree_inverse_rate, violations
 from synth.cost import Cost
 from synth.topology import Topology
 from tests.schedule_oracles import (
@@ -244,6 +244,20 @@ def test_no_more_violations_are_listed_than_asked_for():
     empty = with_steps(steps_of("steps-allgather"), [])
     assert len(violations(empty, RING)) == 30
     assert len(violations(empty, RING, limit=7)) == 7
+
+
+def test_a_list_of_no_violations_is_refused():
+    with pytest.raises(NoSchedule) as caught:
+        violations(with_steps(steps_of("steps-allgather"), []), RING, limit=0)
+    assert caught.value.field == "/limit"
+
+
+@pytest.mark.parametrize("limit", ["MAX_LOOKS", "MAX_STATE_BITS"])
+def test_a_check_beyond_its_limits_is_refused(limit, monkeypatch):
+    monkeypatch.setattr(steps, limit, 10)
+    with pytest.raises(TooLarge) as caught:
+        violations(steps_of("steps-allgather"), RING)
+    assert caught.value.field == "/steps"
 
 
 def test_between_parallel_links_a_send_must_choose():

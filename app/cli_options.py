@@ -1,0 +1,166 @@
+"""Options that several commands have, and those of naming a topology as one value."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+__all__ = [
+    "Alike",
+    "AnyCollective",
+    "AsJson",
+    "Collective",
+    "Degree",
+    "Families",
+    "LinkKind",
+    "MaxGap",
+    "MaxSteps",
+    "Nodes",
+    "Out",
+    "Parallel",
+    "Participants",
+    "Reading",
+    "Root",
+    "Shards",
+    "Source",
+    "given",
+    "reads_topology",
+]
+
+Nodes = Annotated[int, typer.Option(help="number of hosts")]
+Degree = Annotated[int, typer.Option(help="ports of each host")]
+LinkKind = Annotated[str, typer.Option(help="unidirectional or bidirectional")]
+Parallel = Annotated[
+    bool, typer.Option("--parallel-links", help="allow several links between the same two hosts")
+]
+Alike = Annotated[
+    bool,
+    typer.Option("--vertex-transitive", help="only topologies that look the same from every host"),
+]
+Families = Annotated[
+    list[str] | None,
+    typer.Option("--family", help="only of this family of bases; may be given several times"),
+]
+MaxSteps = Annotated[int | None, typer.Option(help="only topologies of at most so many steps")]
+AsJson = Annotated[bool, typer.Option("--json", help="print the JSON document")]
+Out = Annotated[Path | None, typer.Option(help="file to write; .gz is compressed")]
+Collective = Annotated[
+    str | None, typer.Option(help="allgather, reduce-scatter, allreduce or all-to-all")
+]
+AnyCollective = Annotated[
+    str,
+    typer.Option(help="allgather, reduce-scatter, allreduce, broadcast, reduce or all-to-all"),
+]
+Root = Annotated[
+    str | None, typer.Option(help="broadcast, reduce: node where the data begins or ends")
+]
+Shards = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE_OR_LIST",
+        help="relative sizes of the shards: a=3,b=1 or a JSON file; 0 for the others",
+    ),
+]
+Participants = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE_OR_LIST",
+        help="compute nodes that take part: a,b,c or a JSON file; the others only forward",
+    ),
+]
+MaxGap = Annotated[
+    str | None,
+    typer.Option(help="fewest trees that take at most so much longer than the optimum: 1/100"),
+]
+Source = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE_OR_RECIPE",
+        help="file that describes a topology, recipe, fabric's name, or id of a stored topology",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a topology's file is read, and what of the topology is lost or slow."""
+
+    source_format: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            help="format of the file: json, nccl-xml, nvidia-smi, rocm-smi, matrix, node-link, "
+            "graphml, edgelist or undirected-edgelist; left out, told from the text",
+        ),
+    ] = None
+    link_bandwidth: Annotated[
+        str | None, typer.Option(help="GB/s of one link, for nvidia-smi and rocm-smi")
+    ] = None
+    without_node: Annotated[
+        list[str] | None, typer.Option(help="node that is lost; may be given several times")
+    ] = None
+    without_link: Annotated[
+        list[str] | None,
+        typer.Option(help="A,B: links that are lost, both ways; may be given several times"),
+    ] = None
+    slow_link: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A,B=1/2: links with such a share of their capacity left, both ways; "
+            "may be given several times"
+        ),
+    ] = None
+
+    def changes(self) -> dict[str, Any]:
+        """Return what is lost or slow, as requests say it; empty for nothing."""
+        slow = [_pair("--slow-link", *_share(text)) for text in self.slow_link or ()]
+        return given(
+            without_nodes=self.without_node,
+            without_links=[_pair("--without-link", text) for text in self.without_link or ()],
+            slow_links=slow,
+        )
+
+
+def given(**options: Any) -> dict[str, Any]:
+    """Return the options that were given; the requests know no null."""
+    return {name: value for name, value in options.items() if value not in (None, [])}
+
+
+def reads_topology(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of `Reading`, which it takes as the parameter ``reading``."""
+    own = [p for p in inspect.signature(command).parameters.values() if p.name != "reading"]
+    added = [
+        inspect.Parameter(
+            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=field.type
+        )
+        for field in fields(Reading)
+    ]
+
+    def reading_command(**options: Any) -> None:
+        reading = Reading(**{parameter.name: options.pop(parameter.name) for parameter in added})
+        command(**options, reading=reading)
+
+    reading_command.__name__ = command.__name__
+    reading_command.__doc__ = command.__doc__
+    # This is what typer makes options of.
+    reading_command.__signature__ = inspect.Signature(  # pyright: ignore[reportFunctionMemberAccess]
+        [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + added
+    )
+    return reading_command
+
+
+def _share(text: str) -> tuple[str, str]:
+    pair, mark, share = text.rpartition("=")
+    if not mark:
+        raise typer.BadParameter(f"must be A,B=1/2; not {text!r}", param_hint="--slow-link")
+    return pair, share
+
+
+def _pair(option: str, text: str, *more: str) -> list[str]:
+    ends = text.split(",")
+    if len(ends) != 2:
+        raise typer.BadParameter(f"must name two nodes as A,B; not {text!r}", param_hint=option)
+    return [*ends, *more]

@@ -1,0 +1,83 @@
+"""What all plots share: size, style, colours, and how a figure becomes a file."""
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from app.extras import require_extra
+from app.files import UnusableFile, write_bytes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["COLOURS", "GREY", "STYLE", "drawn", "require_drawable", "save", "short"]
+
+STYLE: dict[Any, Any] = {
+    "svg.hashsalt": "topoloom",
+    "svg.fonttype": "none",
+    "font.size": 9,
+    "axes.grid": True,
+    "grid.alpha": 0.3,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
+# Okabe and Ito: told apart by readers of every kind of colour vision.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+GREY = "#707070"
+_DOTS_PER_INCH = 160
+_NAMELESS: dict[str, dict[str, None]] = {
+    ".svg": {"Date": None, "Creator": None},
+    ".png": {"Software": None},
+}
+"""By suffix, what would make two files of the same plot differ."""
+
+
+def require_drawable(path: Path) -> None:
+    """Raise unless plots can be drawn, into a file of this name.
+
+    Raises
+    ------
+    MissingExtra
+        matplotlib is not installed.
+    UnusableFile
+        The suffix is neither .png nor .svg.
+    """
+    if path.suffix.lower() not in _NAMELESS:
+        raise UnusableFile(path, f"must end in {' or '.join(sorted(_NAMELESS))}")
+    require_extra("matplotlib", "plots")
+
+
+@contextmanager
+def drawn(path: Path, width: float, height: float, *, arrange: bool = True) -> "Iterator[Figure]":
+    """Yield an empty figure of so many inches; write what was drawn on it to a file.
+
+    ``arrange`` leaves the places of panels and legends to matplotlib.  The user's own
+    settings of it do not matter.
+    """
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(STYLE)
+        figure = Figure(figsize=(width, height), layout="constrained" if arrange else None)
+        yield figure
+        save(figure, path)
+
+
+def save(figure: "Figure", path: Path) -> None:
+    """Write a figure as its suffix says, with neither date nor version in it."""
+    form, content = path.suffix.lower(), io.BytesIO()
+    figure.savefig(content, format=form[1:], dpi=_DOTS_PER_INCH, metadata=_NAMELESS[form])
+    write_bytes(path, content.getvalue())
+
+
+def short(text: str, most: int) -> str:
+    """Return a text cut to so many characters.
+
+    >>> short("Circulant(12, 2, 3)", 12)
+    'Circulant(1…'
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"

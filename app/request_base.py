@@ -1,0 +1,88 @@
+"""What all request shapes share: no unknown fields, no nulls, exact numbers."""
+
+import re
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Annotated, Any
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    WithJsonSchema,
+)
+
+__all__ = ["FRACTION", "Rational", "Request", "optional", "parse_fraction"]
+
+FRACTION = re.compile(r"^[0-9]{1,9}(/[0-9]{0,8}[1-9][0-9]{0,8}|\.[0-9]{1,9})?$", re.ASCII)
+
+
+class Request(BaseModel):
+    """Base of all requests: unknown fields are refused, nothing is changed later."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    def canonical(self) -> dict[str, Any]:
+        """Return the request as plain JSON values, defaults filled in."""
+        return self.model_dump(mode="json", exclude_none=True)
+
+    def canonical_part(self, names: Iterable[str]) -> dict[str, Any]:
+        """Return those of the named members that were given, as plain JSON values."""
+        return self.model_dump(mode="json", exclude_none=True, include=set(names))
+
+
+def optional(description: str) -> Any:
+    """Return a field that may be left out, but not be null."""
+    return Field(default=None, description=description, json_schema_extra=_without_default)
+
+
+def _without_default(schema: dict[str, Any]) -> None:
+    schema.pop("default", None)
+
+
+def parse_fraction(value: Any) -> Fraction:
+    """Return an exact number that is not negative: an integer, or a text of a fraction.
+
+    >>> parse_fraction("1/100"), parse_fraction("0.02"), parse_fraction(0)
+    (Fraction(1, 100), Fraction(1, 50), Fraction(0, 1))
+
+    Raises
+    ------
+    ValueError
+        It is none, or has more than nine digits above, below or behind the point.
+    """
+    if isinstance(value, Fraction):
+        value = str(value)
+    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    if not isinstance(text, str) or FRACTION.fullmatch(text) is None:
+        raise ValueError(
+            'must be an integer from 0 or a text such as "1/100" or "0.01", '
+            "of at most nine digits each"
+        )
+    return Fraction(text)
+
+
+def _positive(value: Fraction) -> Fraction:
+    if value <= 0:
+        raise ValueError("must be positive")
+    return value
+
+
+Rational = Annotated[
+    Fraction,
+    BeforeValidator(parse_fraction),
+    AfterValidator(_positive),
+    PlainSerializer(str),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 1, "maximum": 10**9 - 1},
+                {"type": "string", "pattern": FRACTION.pattern},
+            ]
+        }
+    ),
+]
+"""A positive number, kept exactly: 25, "12.5" or "25/2"."""

@@ -1,0 +1,160 @@
+"""Permutations of the nodes that keep a network: found in the order of its compute nodes.
+
+Clusters are listed box by box, racks of boxes one after another: written in the right
+mixed radix, the number of a compute node tells its place.  To turn one digit of it, and
+leave the others, is an automorphism where the parts that it counts are alike.
+"""
+
+from collections import defaultdict
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedules.forestcoll.network import Network
+
+__all__ = ["MOST_IMAGES", "Action", "rotations"]
+
+MOST_IMAGES = 1 << 26
+"""Limit on ranks * nodes: every element says where each node goes, in 8 bytes."""
+
+Row: TypeAlias = tuple[int, int, int]
+
+
+class Action(NamedTuple):
+    """A group of automorphisms; only the identity leaves a compute node where it is.
+
+    ``images[g, v]`` is where element g takes node v; element 0 is the identity.
+    ``orbit[a]`` numbers the orbit of arc a, ``turns[a]`` is how many elements keep it.
+    ``roots`` are the first compute nodes of their orbits.
+    """
+
+    images: NDArray[np.int64]
+    orbit: NDArray[np.int64]
+    turns: NDArray[np.int64]
+    roots: NDArray[np.int64]
+
+
+def rotations(network: Network) -> Action | None:
+    """Return the group of the digits that can be turned, or None if there is none.
+
+    Digits are given by divisors 1 = g_0 < g_1 < ... < g_m = N of the number of compute
+    nodes: digit i of rank r is r mod g_{i+1} div g_i.  From the lowest on, each is taken as
+    large as it can be turned.
+
+    Notes
+    -----
+    Turns of different digits commute, and a product of them that keeps a rank turns nothing.
+    O(arcs) for each pair of divisors at most, O(elements * (nodes + arcs)) for the group.
+
+    Examples
+    --------
+    >>> from synth.fabrics import fabric
+    >>> from schedules.forestcoll.network import network_of
+    >>> action = rotations(network_of(fabric("dgx-a100-4")))
+    >>> len(action.images), len(set(action.orbit.tolist())), action.roots
+    (32, 4, array([0]))
+    """
+    count = len(network.terminals)
+    if count * network.node_count > MOST_IMAGES:
+        return None
+    divisors = [g for g in range(1, count + 1) if count % g == 0]
+    near = _neighbours(network)
+    images = np.arange(network.node_count)[None, :]
+    reached = 1
+    for low in divisors:
+        if low % reached:
+            continue
+        for high in reversed([high for high in divisors if high > low and high % low == 0]):
+            image = _extended(network, near, _turn(count, low, high))
+            if image is not None:
+                images = _powers(image, high // low)[:, images].reshape(-1, network.node_count)
+                reached = high
+                break
+    return _acting(network, images) if len(images) > 1 else None
+
+
+def _powers(image: NDArray[np.int64], order: int) -> NDArray[np.int64]:
+    powers = [np.arange(len(image))]
+    while len(powers) < order:
+        powers.append(image[powers[-1]])
+    return np.stack(powers)
+
+
+def _turn(count: int, low: int, high: int) -> NDArray[np.int64]:
+    """Return where each rank goes: on by ``low``, around within its block of ``high``."""
+    ranks = np.arange(count)
+    return ranks // high * high + (ranks + low) % high
+
+
+def _neighbours(network: Network) -> list[list[Row]]:
+    """Return, per node, its neighbours with capacity and direction of each arc."""
+    near: list[list[Row]] = [[] for _ in range(network.node_count)]
+    columns = (network.tail, network.head, network.capacity)
+    for tail, head, capacity in zip(*(column.tolist() for column in columns), strict=True):
+        near[tail].append((head, capacity, 0))
+        near[head].append((tail, capacity, 1))
+    return near
+
+
+def _extended(
+    network: Network, near: list[list[Row]], turn: NDArray[np.int64]
+) -> NDArray[np.int64] | None:
+    """Return an automorphism that does this to the ranks, or None if none is found.
+
+    A switch goes where its neighbours go; switches alike go in order, so that turning all
+    the way around brings them back.
+    """
+    image = np.full(network.node_count, -1)
+    image[network.terminals] = network.terminals[turn]
+    known = set(network.terminals.tolist())
+    waiting = [node for node in range(network.node_count) if node not in known]
+    while waiting:
+        ready = [node for node in waiting if any(other in known for other, *_ in near[node])]
+        if not ready or not _placed(image, ready, near, known):
+            return None
+        known.update(ready)
+        waiting = [node for node in waiting if node not in known]
+    for node, rows in enumerate(near):
+        moved = sorted([(int(image[other]), room, way) for other, room, way in rows])
+        if moved != sorted(near[image[node]]):
+            return None
+    return image
+
+
+def _placed(
+    image: NDArray[np.int64],
+    ready: list[int],
+    near: list[list[Row]],
+    known: set[int],
+) -> bool:
+    """Find images for these switches by their known neighbours; False if there are none."""
+    here: defaultdict[tuple[Row, ...], list[int]] = defaultdict(list)
+    there: defaultdict[tuple[Row, ...], list[int]] = defaultdict(list)
+    for node in ready:
+        rows = [row for row in near[node] if row[0] in known]
+        moved: list[Row] = [(int(image[other]), room, way) for other, room, way in rows]
+        here[tuple(sorted(rows))].append(node)
+        there[tuple(sorted(moved))].append(node)
+    for key, nodes in there.items():
+        if len(here[key]) != len(nodes):
+            return False
+        image[nodes] = here[key]
+    return True
+
+
+def _acting(network: Network, images: NDArray[np.int64]) -> Action:
+    nodes = network.node_count
+    ends = zip(network.tail.tolist(), network.head.tolist(), strict=True)
+    place = {pair: arc for arc, pair in enumerate(ends)}
+    orbit = np.full(len(network.tail), -1)
+    turns = np.zeros(len(network.tail), np.int64)
+    orbits = 0
+    for arc, (tail, head) in enumerate(place):
+        if orbit[arc] < 0:
+            codes, counts = np.unique(images[:, tail] * nodes + images[:, head], return_counts=True)
+            members = [place[divmod(code, nodes)] for code in codes.tolist()]
+            orbit[members], turns[members] = orbits, counts
+            orbits += 1
+    firsts = images[:, network.terminals].min(axis=0) == network.terminals
+    return Action(images, orbit, turns, network.terminals[firsts])

@@ -1,0 +1,162 @@
+"""Reading the text that ``rocm-smi --showtopo`` prints."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import combinations
+
+from synth.readers.draft import Draft, join, line, wrong
+from synth.readers.host import merge
+from synth.topology import Capacity, NodeId, Topology
+
+__all__ = ["XGMI", "rocm_smi"]
+
+XGMI = 50
+"""GB/s per direction of one xGMI link of an MI200."""
+
+_TITLE = re.compile(r"=+ ([A-Za-z][A-Za-z ]{0,60}) =+")
+_NUMA = re.compile(r"GPU\[([0-9]{1,4})\]\s*: \(Topology\) Numa Node: (-?[0-9]{1,4})")
+_GPU = re.compile(r"GPU[0-9]{1,4}")
+_CELLS = {
+    "Weight": re.compile("[0-9]{1,6}"),
+    "Link Type": re.compile("0|XGMI|PCIE"),
+    "Bandwidth": re.compile("N/A|[0-9]{1,9}-[0-9]{1,9}"),
+}
+
+
+def rocm_smi(text: str, *, link_bandwidth: Capacity = XGMI) -> Topology:
+    r"""Return the topology of the GPUs that ``rocm-smi --showtopo`` prints.
+
+    Pairs of link type XGMI with the least weight among those are joined by a cable; larger
+    weights are pairs more than one hop apart (each hop adds 15; the table of hops shows 1
+    for all of them).  How many links a cable has is not in the text; with the table of
+    ``--shownodesbw`` in the same file its larger figure is taken instead.  Where xGMI does
+    not join all GPUs, there is a switch for each NUMA node and one over them, with 12
+    GB/s on every cable, as NCCL takes PCIe of unknown speed to be.
+
+    Parameters
+    ----------
+    text : str
+        The output; the sections of hops and weights may be missing.
+    link_bandwidth : int or Fraction
+        GB/s per direction of a cable, which the text does not say: 50 for MI200 (AMD's
+        data sheets); pass 46 for MI100, 64 for MI300X.
+
+    Raises
+    ------
+    InvalidTopology
+        A row or a cell is missing, unknown, or not the same both ways.
+
+    Examples
+    --------
+    >>> rocm_smi("=== Link Type between two GPUs ===\n GPU0 GPU1\n"
+    ...          "GPU0 0 XGMI\nGPU1 XGMI 0\n").links[0]
+    Link(source='GPU0', target='GPU1', capacity=50)
+    """
+    sections, numa = _sections(text)
+    if "Link Type" not in sections:
+        raise wrong("", "must have a section Link Type between two GPUs")
+    types = sections["Link Type"]
+    draft = Draft()
+    for gpu, place in types.places.items():
+        draft.node(gpu, place)
+    cables = _cables(sections, link_bandwidth)
+    for (one, other), value in cables.items():
+        draft.cable(one, other, value, types.places[one])
+    gpus: list[NodeId] = [*types.places]
+    if len(join(gpus, cables)) > 1:
+        heads: dict[NodeId, NodeId] = {gpu: gpu for gpu in gpus}
+        same = [pair for pair in combinations(gpus, 2) if _together(numa, *map(str, pair))]
+        merge(draft, heads, same, "numa", types.place)
+        merge(draft, heads, combinations(gpus, 2), "sys", types.place)
+    return draft.build()
+
+
+@dataclass
+class _Table:
+    """A matrix of the text: its heading, the place of each row, the cells of each pair."""
+
+    title: str
+    place: str
+    names: list[str]
+    places: dict[str, str] = field(default_factory=dict)
+    rows: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, found: list[str], place: str) -> None:
+        """Take in a row."""
+        name, *cells = found
+        if name not in self.names or name in self.rows:
+            raise wrong(place, f"must begin with a name of the heading, once; not {name[:50]!r}")
+        if len(cells) != len(self.names):
+            raise wrong(place, f"must have {len(self.names)} cells, as the heading has names")
+        for cell in cells:
+            if not _CELLS[self.title].fullmatch(cell):
+                raise wrong(place, f"no cell of {self.title}: {cell[:50]!r}")
+        self.rows[name], self.places[name] = cells, place
+
+    def pairs(self) -> Iterator[tuple[tuple[str, str], str, str]]:
+        """Yield each pair, its cell and its place; both ways must be the same."""
+        for name in self.names:
+            if name not in self.rows:
+                raise wrong(self.place, f"must be followed by a row for {name}")
+        for (i, one), (j, other) in combinations(enumerate(self.names), 2):
+            if self.rows[one][j] != self.rows[other][i]:
+                raise wrong(
+                    self.places[other], f"{one} and {other} must have the same cell both ways"
+                )
+            yield (one, other), self.rows[one][j], self.places[one]
+
+
+def _sections(text: str) -> tuple[dict[str, _Table], dict[str, str]]:
+    """Return the tables by the beginning of their titles, and the NUMA node of each GPU."""
+    found: dict[str, _Table] = {}
+    numa: dict[str, str] = {}
+    title: str | None = None
+    for number, content in enumerate(text.split("\n"), 1):
+        bare = content.strip()
+        if heading := _TITLE.fullmatch(bare):
+            title = next((known for known in _CELLS if heading[1].startswith(known)), None)
+        elif match := _NUMA.fullmatch(bare):
+            numa[f"GPU{match[1]}"] = match[2]
+        elif title is not None and bare.startswith("GPU"):
+            cells = bare.split()
+            if title in found:
+                found[title].add(cells, line(number))
+            elif not all(map(_GPU.fullmatch, cells)) or len(set(cells)) < len(cells):
+                raise wrong(line(number), "the heading must hold the names of the GPUs")
+            elif len(cells) > 1024:
+                raise wrong(line(number), "must have at most 1024 GPUs")
+            else:
+                found[title] = _Table(title, line(number), cells)
+    return found, numa
+
+
+def _cables(
+    sections: dict[str, _Table], link_bandwidth: Capacity
+) -> dict[tuple[str, str], Capacity]:
+    """Return the capacity of every cable between two GPUs."""
+    types = sections["Link Type"]
+    direct = {}
+    for pair, cell, place in types.pairs():
+        if cell == "0":
+            raise wrong(place, "a link type must be XGMI or PCIE but on the diagonal")
+        if cell == "XGMI":
+            direct[pair] = place
+    for table in sections.values():
+        if table.names != types.names:
+            raise wrong(table.place, "every table must name the same GPUs")
+    if "Bandwidth" in sections:
+        widths = {pair: cell for pair, cell, _ in sections["Bandwidth"].pairs()}
+        cells = {pair: widths[pair].partition("-")[2] for pair in direct}
+        known = {pair: int(cell) for pair, cell in cells.items() if cell.isdigit()}
+        return {pair: Fraction(value, 1000) for pair, value in known.items() if value}
+    if "Weight" in sections:
+        weights = {pair: int(cell) for pair, cell, _ in sections["Weight"].pairs()}
+        least = min((weights[pair] for pair in direct), default=0)
+        return {pair: link_bandwidth for pair in direct if weights[pair] == least}
+    return dict.fromkeys(direct, link_bandwidth)
+
+
+def _together(numa: dict[str, str], one: str, other: str) -> bool:
+    return one in numa and numa[one] == numa.get(other)

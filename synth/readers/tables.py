@@ -1,0 +1,224 @@
+"""Plain tables of capacities: adjacency matrix and edge list.
+
+Neither says which nodes are switches, so all are compute nodes.  Neither names a unit: it
+is ``link`` when every capacity is 1, else ``GB/s``.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import islice
+
+from synth.readers.draft import Draft, capacity, line, wrong
+from synth.topology import NodeId, Topology
+
+__all__ = [
+    "MAX_CELLS",
+    "MAX_LINES",
+    "MAX_ROWS",
+    "edgelist",
+    "looks_like",
+    "matrix",
+    "numbered_rows",
+    "undirected_edgelist",
+]
+
+MAX_ROWS = 4096
+MAX_LINES = 1_000_000
+MAX_CELLS = 200_000
+"""Characters of one line."""
+
+Row = tuple[int, list[str]]
+
+_BETWEEN = re.compile(r"\s*[,;]\s*|\s+")
+_NUMBER = re.compile(r"[+-]?[0-9.]+([eE][+-]?[0-9]+)?|[0-9]+/[0-9]+|-|[xX]")
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
+_ZERO = re.compile(r"0{1,9}(\.0{1,30})?([eE]\+00)?")
+_NOTHING = frozenset({"", "-", "x", "X"})
+
+
+def numbered_rows(text: str) -> Iterator[Row]:
+    r"""Yield the number of every line and its cells, without comments and empty lines.
+
+    Cells are set apart by commas, semicolons or blanks; a networkx dictionary is one cell,
+    the capacity in it, or none.
+
+    >>> list(numbered_rows("a, b # note\n\n1\t2 {'capacity': 3}"))
+    [(1, ['a', 'b']), (3, ['1', '2', '3'])]
+
+    Raises
+    ------
+    InvalidTopology
+        There are more than a million such lines, or one of more than 200,000 characters.
+    """
+    count = 0
+    for number, content in enumerate(text.split("\n"), 1):
+        bare = content.partition("#")[0].strip()
+        if not bare:
+            continue
+        count += 1
+        if count > MAX_LINES:
+            raise wrong(line(number), f"must be among the first {MAX_LINES} lines of the table")
+        if len(bare) > MAX_CELLS:
+            raise wrong(line(number), f"must have at most {MAX_CELLS} characters")
+        yield number, _BETWEEN.split(_plain(bare) if "{" in bare else bare)
+
+
+def looks_like(text: str) -> str | None:
+    r"""Return ``matrix``, ``edgelist`` or, for what is neither, None.
+
+    A square of cells with an empty diagonal is a matrix; other lines of two or three
+    cells are an edge list.
+
+    >>> looks_like("0 1\n1 0"), looks_like("0 1\n1 2\n2 0"), looks_like("a b c d")
+    ('matrix', 'edgelist', None)
+    """
+    # One row more than a matrix may have, and a heading.
+    rows = list(islice(numbered_rows(text), MAX_ROWS + 2))
+    if not rows:
+        return None
+    names, body = _header(rows)
+    widths = {len(cells) for _, cells in body}
+    shift = max(widths, default=0) - len(body)
+    if len(widths) == 1 and shift in (0, 1) and (shift == 0 or names is not None):
+        diagonal = (cells[index + shift] for index, (_, cells) in enumerate(body))
+        if all(cell in _NOTHING or _ZERO.fullmatch(cell) for cell in diagonal):
+            return "matrix"
+    return "edgelist" if {len(rows[0][1]), len(rows[-1][1])} <= {2, 3} else None
+
+
+def matrix(text: str) -> Topology:
+    r"""Return the topology of an adjacency matrix: row i, column j is the link from i to j.
+
+    Cells are exact numbers (``12.5``, ``25/2``) set apart by commas, semicolons or blanks;
+    0, ``-`` or ``x`` is no link, and the diagonal holds only these.  The first line may
+    name the nodes, and then each row may begin with its name; without names nodes are 0,
+    1, ….  At most 4096 rows.
+
+    >>> matrix("0 25\n12.5 0").links
+    (Link(source=0, target=1, capacity=25), Link(source=1, target=0, capacity=Fraction(25, 2)))
+    >>> matrix(",a,b\na,0,1\nb,1,0").nodes
+    ('a', 'b')
+
+    Raises
+    ------
+    InvalidTopology
+        The lines make no square of such numbers; the line and the rule are named.
+    """
+    # One row more than is allowed, and a heading.
+    names, rows = _header(list(islice(numbered_rows(text), MAX_ROWS + 2)))
+    if not 1 <= len(rows) <= MAX_ROWS:
+        raise wrong("", f"a matrix must have from 1 to {MAX_ROWS} rows")
+    if names is not None and len(names) == len(rows) + 1:
+        names = names[1:]
+    if names is not None and len(names) != len(rows):
+        raise wrong(line(rows[0][0]), f"must name as many nodes as there are rows: {len(rows)}")
+    nodes: Sequence[NodeId] = range(len(rows)) if names is None else names
+    draft = Draft()
+    for (number, _), node in zip(rows, nodes, strict=True):
+        draft.node(node, line(number))
+    for index, (number, cells) in enumerate(rows):
+        if names is not None and len(cells) == len(rows) + 1 and cells[0] == names[index]:
+            cells = cells[1:]
+        _read_row(draft, nodes, index, cells, line(number))
+    return draft.build(unit=draft.unit())
+
+
+def _header(rows: list[Row]) -> tuple[list[str] | None, list[Row]]:
+    if not rows:
+        return None, rows
+    first = rows[0][1]
+    named = not all(_NUMBER.fullmatch(cell) for cell in first)
+    shorter = len(rows) > 1 and len(rows[1][1]) == len(first) + 1
+    return (first, rows[1:]) if named or shorter else (None, rows)
+
+
+def _read_row(
+    draft: Draft, nodes: Sequence[NodeId], index: int, cells: list[str], place: str
+) -> None:
+    if len(cells) != len(nodes):
+        raise wrong(place, f"must have {len(nodes)} cells, one for each row; it has {len(cells)}")
+    for column, cell in enumerate(cells):
+        value = Fraction(0) if cell in _NOTHING else capacity(cell, place)
+        if not value:
+            continue
+        if column == index:
+            raise wrong(place, "the diagonal must be 0: no link joins a node to itself")
+        draft.link(nodes[index], nodes[column], value, place)
+
+
+def edgelist(text: str) -> Topology:
+    r"""Return the topology of directed links, a line each: source, target, capacity.
+
+    Cells are set apart by blanks, commas or semicolons; ``#`` begins a comment; a first
+    line ``source target …`` is a heading.  The capacity is an exact number or a networkx
+    dictionary such as ``{'capacity': 25}``; left out, it is 1.  Nodes are in the order of
+    the sources, then of the targets; ids are numbers, in ascending order, if all are.
+
+    >>> edgelist("a b 3/2\nb c").capacities
+    (Fraction(3, 2), 1)
+
+    Raises
+    ------
+    InvalidTopology
+        A line is no link; the line and the rule are named.
+    """
+    return _edges(text, both_ways=False)
+
+
+def undirected_edgelist(text: str) -> Topology:
+    r"""Return the topology of an edge list in which every line is a link each way.
+
+    >>> undirected_edgelist("0 1\n1 2").link_count
+    4
+    """
+    return _edges(text, both_ways=True)
+
+
+def _edges(text: str, *, both_ways: bool) -> Topology:
+    rows = [_edge(number, cells) for number, cells in _link_rows(text)]
+    if not rows:
+        raise wrong("", "an edge list must have a line of source and target")
+    places: dict[str, str] = {}
+    for source, _, _, place in rows:
+        places.setdefault(source, place)
+    for _, target, _, place in rows:
+        places.setdefault(target, place)
+    numbers = all(_WHOLE.fullmatch(name) for name in places)
+    names = sorted(places, key=int) if numbers else list(places)
+    ids: dict[str, NodeId] = {name: int(name) if numbers else name for name in names}
+    draft = Draft()
+    for name in names:
+        draft.node(ids[name], places[name])
+    for source, target, value, place in rows:
+        draft.link(ids[source], ids[target], value, place)
+        if both_ways:
+            draft.link(ids[target], ids[source], value, place)
+    return draft.build(unit=draft.unit())
+
+
+_CAPACITY = re.compile(r"['\"]capacity['\"]\s*:\s*['\"]?([^,'\"}\s]{1,60})")
+
+
+def _link_rows(text: str) -> list[Row]:
+    """Return the rows below the heading, if there is one."""
+    rows = list(numbered_rows(text))
+    heading = [cell.lower() for cell in rows[0][1][:2]] if rows else []
+    return rows[1:] if heading == ["source", "target"] else rows
+
+
+def _plain(content: str) -> str:
+    """Put the capacity of a networkx dictionary, or nothing, in its place."""
+    head, _, dictionary = content.partition("{")
+    if not dictionary.rstrip().endswith("}"):
+        return content
+    match = _CAPACITY.search(dictionary)
+    return f"{head} {match[1] if match else ''}"
+
+
+def _edge(number: int, cells: list[str]) -> tuple[str, str, Fraction, str]:
+    place = line(number)
+    if len(cells) not in (2, 3) or not all(cells):
+        raise wrong(place, "must be source, target and, if need be, capacity")
+    value = capacity(cells[2], place) if len(cells) == 3 else Fraction(1)
+    return cells[0], cells[1], value, place

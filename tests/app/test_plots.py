@@ -1,0 +1,363 @@
+"""`topoloom plot`: what is drawn, that it is legible, and that it is drawn the same way twice."""
+
+import json
+import re
+import shlex
+from collections import Counter
+from itertools import combinations
+
+import pytest
+from typer.main import get_command
+
+from app import extras
+from app.cli import app
+from app.plots import broadcasts, canvas, frontier, load, sizes, tree
+from app.schemas import FrontierRequest
+from app.services import designs
+from schedules.collectives import make
+from schedules.errors import NoSchedule, TooLarge
+from schedules.export.schedule_json import to_document
+from synth.build import build
+from synth.fabrics import fabric
+from synth.recipe import parse
+from synth.topology import Topology
+from tests.app.test_docs import DOCS, examples_of, printed
+
+pytest.importorskip("matplotlib", reason="the extra `plots` is not installed")
+
+
+def topology_of(name):
+    return build(parse(name)) if "(" in name else fabric(name)
+
+
+@pytest.fixture(scope="module")
+def documents():
+    """Schedules to draw: of a switched fabric by trees, of a torus in steps."""
+    wanted = {"dgx.json": ("dgx-a100-2", "forestcoll"), "torus.json": ("Torus(3, 3)", "bfb")}
+    return {
+        path: json.dumps(to_document(make(topology_of(name), "allreduce", algorithm)))
+        for path, (name, algorithm) in wanted.items()
+    }
+
+
+@pytest.fixture
+def files(documents, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, text in documents.items():
+        (tmp_path / name).write_text(text)
+
+
+COMMANDS = {
+    "frontier": "--nodes 100 --degree 3",
+    "sizes": "--nodes 12 --degree 4 --collective allreduce",
+    "load": "dgx.json --topology dgx-a100-2",
+    "tree": "dgx.json --topology dgx-a100-2 --root 0.gpu3",
+}
+
+
+def test_every_kind_of_plot_is_tested():
+    assert set(get_command(app).commands["plot"].commands) == set(COMMANDS)
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("kind", COMMANDS)
+def test_the_same_question_gives_the_same_bytes(topoloom, tmp_path, kind):
+    arguments = COMMANDS[kind].split()
+    for suffix, start in ((".svg", b"<?xml"), (".png", b"\x89PNG\r\n")):
+        found = set()
+        for number in range(2):
+            out = tmp_path / f"{number}{suffix}"
+            answer = topoloom("plot", kind, *arguments, "--out", str(out))
+            assert (answer.code, answer.out) == (0, f"plot: written to {out}\n"), answer.err
+            found.add(out.read_bytes())
+        (content,) = found
+        assert content.startswith(start)
+        assert b"dc:date" not in content
+        assert b"Matplotlib" not in content
+
+
+@pytest.mark.parametrize("own", ["font.size: 30\n", "axes.facecolor: red\nsvg.fonttype: path\n"])
+def test_settings_of_the_reader_change_nothing(tmp_path, own, context):
+    import matplotlib as mpl
+
+    request = FrontierRequest.model_validate({"nodes": 12, "degree": 4})
+    document = designs.frontier(context, request).document()
+    paths = [tmp_path / "plain.svg", tmp_path / "own.svg"]
+    (tmp_path / "matplotlibrc").write_text(own)
+    with mpl.rc_context():
+        for path in paths:
+            with canvas.drawn(path, *frontier.size(document)) as figure:
+                frontier.draw(figure, document)
+            mpl.rc_file(tmp_path / "matplotlibrc")
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+def texts(figure):
+    """Return every text that is seen, with its place in pixels."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.text import Text
+
+    drawing = FigureCanvasAgg(figure)
+    drawing.draw()
+    renderer = drawing.get_renderer()
+    unseen = set()
+    for axis in (axis for panel in figure.axes for axis in (panel.xaxis, panel.yaxis)):
+        low, high = sorted(axis.get_view_interval())
+        for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks()):
+            if not low <= tick.get_loc() <= high:
+                unseen |= {tick.label1, tick.label2}
+    return [
+        (text.get_text(), text.get_window_extent(renderer))
+        for text in figure.findobj(Text)
+        if text.get_visible() and text.get_text().strip() and text not in unseen
+    ]
+
+
+def require_legible(figure):
+    found = texts(figure)
+    width, height = figure.bbox.size
+    for text, box in found:
+        assert box.x0 >= -1, text
+        assert box.y0 >= -1, text
+        assert box.x1 <= width + 1, text
+        assert box.y1 <= height + 1, text
+    for (one, first), (other, second) in combinations(found, 2):
+        across = min(first.x1, second.x1) - max(first.x0, second.x0)
+        down = min(first.y1, second.y1) - max(first.y0, second.y0)
+        assert min(across, down) <= 1, (one, other)
+    return [text for text, _ in found]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "degree", "links"),
+    [(12, 4, "unidirectional"), (1024, 4, "unidirectional"), (1000, 3, "bidirectional"),
+     (100, 3, "unidirectional"), (2, 1, "unidirectional")],
+)  # fmt: skip
+def test_a_frontier_shows_and_names_every_point(context, tmp_path, nodes, degree, links):
+    asked = {"nodes": nodes, "degree": degree, "links": links}
+    document = designs.frontier(context, FrontierRequest.model_validate(asked)).document()
+    with canvas.drawn(tmp_path / "plot.png", *frontier.size(document)) as figure:
+        frontier.draw(figure, document)
+    found = require_legible(figure)
+    for number, entry in enumerate(document["frontier"], start=1):
+        assert str(number) in found
+        (line,) = [text for text in found if text.startswith(f"{number}: ")]
+        assert f"{entry['steps']} steps, {entry['bandwidth']} ({entry['status']})" in line
+    dots = figure.axes[0].get_lines()[1].get_xydata()
+    assert [at[0] for at in dots] == [entry["steps"] for entry in document["frontier"]]
+
+
+def test_a_long_frontier_is_cut_below_not_squeezed(tmp_path):
+    entry = {"recipe": "LineGraph(2, Diamond())", "status": "best-known"}
+    costs = [{"steps": 5 + step, "bandwidth": f"{90 - step}/16"} for step in range(20)]
+    document = {
+        "request": {"nodes": 64, "degree": 2, "links": "unidirectional"},
+        "bounds": {"steps": 5, "bandwidth": "63/64"},
+        "frontier": [entry | cost | {"transpose": cost} for cost in costs],
+    }
+    with canvas.drawn(tmp_path / "plot.png", *frontier.size(document)) as figure:
+        frontier.draw(figure, document)
+    assert "and 8 more" in require_legible(figure)
+    assert figure.axes[0].get_window_extent().height > figure.bbox.height / 3
+
+
+def sizes_request(**changes):
+    asked = {"nodes": 12, "degree": 4, "collective": "allreduce", "from": "1KiB", "to": "1GiB"}
+    return sizes.SizesRequest.model_validate(asked | changes)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"nodes": 1000, "degree": 3, "links": "bidirectional"},
+        {"nodes": 100, "degree": 3, "collective": "allgather", "from": "1", "to": "64KiB"},
+        {"from": "1GiB", "to": "3TiB", "alpha_us": 0.5, "node_gbps": 3200},
+        {"from": "1000", "to": "1001"},
+    ],
+)
+def test_times_are_those_of_designs(context, tmp_path, changes):
+    request = sizes_request(**changes)
+    document = designs.frontier(context, request.hosts()).document()
+    with canvas.drawn(tmp_path / "plot.png", *sizes.SIZE) as figure:
+        sizes.draw(figure, document, request)
+    found = require_legible(figure)
+    assert "lower bound" in found
+    (above, _) = figure.axes
+    curves = {line.get_label(): line.get_xydata() for line in above.get_lines()}
+    asked = {"bytes": request.bytes, "node_gbps": request.node_gbps, "alpha_us": request.alpha_us}
+    design = designs.DesignRequest.model_validate(
+        {**request.hosts().canonical(), "collective": request.collective, **asked}
+    )
+    answer = designs.create(context, design).document()
+    last = {label: at[-1][1] for label, at in curves.items()}
+    assert all(at[-1][0] == request.bytes for at in curves.values())
+    assert last.pop("lower bound") == answer["bounds"]["seconds"]
+    for baseline in answer["baselines"]:
+        assert last.pop(baseline["name"]) == baseline["seconds"]
+    assert list(last.values()) == [entry["seconds"] for entry in answer["frontier"]]
+
+
+@pytest.mark.parametrize(
+    ("name", "algorithm"),
+    [("dgx-a100-2", "forestcoll"), ("mi250-2", "forestcoll"),
+     ("GeneralizedKautz(3, 50)", "bfb"), ("Kautz(2, 2)", "bfb"), ("BiRing(120)", "bfb")],
+)  # fmt: skip
+def test_loads_are_drawn_cell_by_cell(tmp_path, name, algorithm):
+    topology = topology_of(name)
+    schedule = make(topology, "allgather", algorithm)
+    with canvas.drawn(tmp_path / "plot.png", *load.SIZE) as figure:
+        load.draw(figure, schedule, topology)
+    found = require_legible(figure)
+    assert any(name in text for text in found)
+    cells = figure.axes[0].get_images()[0].get_array()
+    pairs = {(link.source, link.target) for link in topology.links}
+    assert cells.count() == len(pairs)
+    order = [*topology.compute_nodes, *sorted(topology.switches)]
+    for source, target in pairs:
+        assert cells[order.index(source), order.index(target)] > 0
+
+
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter"])
+@pytest.mark.parametrize(
+    ("name", "algorithm", "root"),
+    [
+        ("dgx-a100-2", "forestcoll", "1.gpu7"),
+        ("dgx-a100-4", "forestcoll", "0.gpu0"),
+        ("mi250-2", "forestcoll", "0.gpu3"),
+        ("Torus(4, 4)", "bfb", "5"),
+        ("UniRing(16)", "bfb", "0"),
+        ("GeneralizedKautz(3, 50)", "bfb", "49"),
+        ("UniRing(2)", "bfb", "1"),
+    ],
+)
+def test_a_tree_shows_every_rank_once_and_every_way(tmp_path, name, algorithm, root, collective):
+    topology = topology_of(name)
+    schedule = make(topology, collective, algorithm)
+    broadcast = broadcasts.broadcast_of(schedule, root)
+    with canvas.drawn(tmp_path / "plot.png", *tree.size(broadcast), arrange=False) as figure:
+        tree.draw(figure, broadcast, topology)
+    found = Counter(require_legible(figure))
+    assert all(found[str(rank)] == 1 for rank in topology.compute_nodes)
+    assert broadcast.depth.keys() == set(topology.compute_nodes)
+    arrows = [child for child in figure.axes[0].texts if getattr(child, "arrow_patch", None)]
+    assert len(arrows) == len(broadcast.arcs)
+    places = {(broadcast.depth[rank], broadcast.row[rank]) for rank in broadcast.depth}
+    assert len(places) == len(broadcast.depth)
+
+
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter"])
+def test_each_rank_is_reached_by_a_whole_shard_from_the_rank_before(collective):
+    schedule = make(topology_of("Torus(4, 4)"), collective)
+    found = broadcasts.broadcast_of(schedule, "3")
+    assert found.outward == (collective == "allgather")
+    assert found.columns == tuple(
+        f"step {number}" for number in ((1, 2, 3, 4) if found.outward else (4, 3, 2, 1))
+    )
+    arriving = Counter()
+    for arc in found.arcs:
+        assert found.depth[arc.far] == found.depth[arc.near] + 1
+        arriving[arc.far] += arc.share
+    assert arriving == dict.fromkeys(set(range(16)) - {3}, 1)
+
+
+def test_trees_come_heaviest_first_and_parts_by_number():
+    schedule = make(fabric("mi250-2"), "allreduce", "forestcoll")
+    weights = sorted(
+        (t.weight for t in schedule.parts[1].trees if t.root == "0.gpu3"), reverse=True
+    )
+    for number, weight in enumerate(weights, start=1):
+        title = broadcasts.broadcast_of(schedule, "0.gpu3", number).title
+        assert title.startswith(f"allgather: tree {number} of {len(weights)} of rank 0.gpu3")
+        assert f"{weight}/" in title
+    assert not broadcasts.broadcast_of(schedule, "0.gpu3", part=1).outward
+    for options in ({"tree": 0}, {"tree": len(weights) + 1}, {"part": 0}, {"part": 3}):
+        with pytest.raises(NoSchedule) as error:
+            broadcasts.broadcast_of(schedule, "0.gpu3", **options)
+        assert error.value.field == f"/{next(iter(options))}"
+
+
+def test_a_broadcast_has_trees_of_its_root_only(tmp_path):
+    boxes = fabric("dgx-a100-2")
+    for collective, outward in (("broadcast", True), ("reduce", False)):
+        schedule = make(boxes, collective, "forestcoll", root="0.gpu3")
+        found = broadcasts.broadcast_of(schedule, "0.gpu3")
+        assert found.outward == outward
+        assert found.depth.keys() == set(boxes.compute_nodes)
+        with pytest.raises(NoSchedule) as error:
+            broadcasts.broadcast_of(schedule, "0.gpu4")
+        assert error.value.field == "/root"
+        with canvas.drawn(tmp_path / "plot.png", *load.SIZE) as figure:
+            load.draw(figure, schedule, boxes)
+        require_legible(figure)
+
+
+def test_without_links_there_is_no_load():
+    with pytest.raises(NoSchedule):
+        load.draw(None, None, Topology([0], []))
+
+
+def test_what_is_too_large_to_be_read_is_refused():
+    ring = Topology(range(600), [(i, (i + 1) % 600) for i in range(600)])
+    with pytest.raises(TooLarge):
+        load.draw(None, None, ring)
+    schedule = make(Topology(range(300), [(i, (i + 1) % 300) for i in range(300)]), "allgather")
+    with pytest.raises(TooLarge):
+        tree.size(broadcasts.broadcast_of(schedule, "0"))
+
+
+def test_the_page_shows_what_happens(topoloom, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = DOCS / "plots.md"
+    shown = examples_of([page])
+    assert {shlex.split(command)[1] for command, _ in shown} >= set(COMMANDS)
+    for command, expected in shown:
+        assert printed(topoloom(*shlex.split(command))) == expected, command
+    pictures = re.findall(r"\]\((images/[^)]+)\)", page.read_text())
+    assert len(pictures) == 5
+    makefile = (DOCS.parent / "Makefile").read_text()
+    for picture in pictures:
+        assert (DOCS / picture).read_text().startswith("<?xml")
+        assert f"--out docs/{picture}\n" in makefile
+
+
+HOSTS = "--nodes 12 --degree 4"
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("command", "complaint"),
+    [
+        (f"frontier {HOSTS} --out a.pdf", "a.pdf: must end in .png or .svg"),
+        (f"frontier {HOSTS} --out none/a.svg", "none/a.svg: no such file or directory"),
+        ("frontier --nodes 1 --degree 4 --out a.svg", "/nodes: must be greater than or equal to 2"),
+        (f"sizes {HOSTS} --collective gossip --out a.svg", "/collective: must be"),
+        (f"sizes {HOSTS} --collective allreduce --from much --out a.svg", "/from: must be"),
+        (f"sizes {HOSTS} --collective allreduce --from 2KB --to 2KB --out a.svg", "/: "),
+        ("load none.json --topology dgx-a100-2 --out a.svg", "none.json: no such file"),
+        ("load dgx.json --topology dgx-a100-3 --out a.svg", "/topology: must be the digest"),
+        ("tree torus.json --topology dgx-a100-2 --root 0 --out a.svg", "/topology: must be"),
+        ("tree torus.json --topology Torus(3,3) --root 9 --out a.svg", "/root: must be a rank"),
+        ("tree torus.json --topology Torus(3,3) --root 1 --tree 2 --out a.svg", "/tree: must be 1"),
+        ("tree torus.json --topology Torus(3,3) --root 1 --part 3 --out a.svg", "/part: must lie"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_said_in_one_line(topoloom, tmp_path, command, complaint):
+    answer = topoloom("plot", *command.split())
+    assert (answer.code, answer.out) == (2, ""), answer
+    assert answer.err.startswith(f"topoloom: {complaint}")
+    assert answer.err.count("\n") == 1
+    assert not list(tmp_path.rglob("a.*"))
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("kind", COMMANDS)
+def test_without_the_extra_one_line_says_what_to_install(topoloom, monkeypatch, kind):
+    monkeypatch.setattr(extras, "find_spec", lambda package: None)
+    answer = topoloom("plot", kind, *COMMANDS[kind].split(), "--out", "a.svg")
+    assert answer == (2, "", "topoloom: needs matplotlib: pip install 'topoloom[plots]'\n")
+
+
+def test_colours_are_told_apart_and_hidden_marks_do_not_remain():
+    assert len(set(canvas.COLOURS)) == len(canvas.COLOURS)
+    assert all(re.fullmatch("#[0-9A-F]{6}", colour) for colour in canvas.COLOURS)

@@ -1,0 +1,256 @@
+"""Files of other programs, and fabrics with lost and slow parts, through both front doors."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from app.topology_source import FormatName
+from schedules.forestcoll import optimum
+from synth.degrade import degraded
+from synth.fabrics import fabric
+from synth.formats import FORMATS
+from synth.readers import READERS, read
+from synth.topology_document import topology_from_document
+
+DATA = Path(__file__).parent.parent / "synth" / "data"
+BOX = DATA / "dgx-1v.nvidia-smi.txt"
+FILES = sorted(path.name for path in DATA.iterdir())
+
+
+def test_the_formats_of_requests_are_those_there_are_readers_for() -> None:
+    assert set(get_args(FormatName)) == set(READERS)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_gives_the_same_topology_by_both_doors(client, topoloom, name) -> None:
+    text = (DATA / name).read_text()
+    posted = client.post("/v1/topologies", json={"text": text})
+    assert posted.status_code == 201
+    assert topology_from_document(posted.json()) == read(text)
+    written = topoloom("topology", str(DATA / name))
+    assert (written.code, written.err) == (0, "")
+    assert json.loads(written.out) == posted.json()
+
+
+def test_a_file_is_converted_and_then_known_by_its_document(topoloom, tmp_path) -> None:
+    file = tmp_path / "topo.json"
+    done = topoloom("topology", str(BOX), "--from", "nvidia-smi", "--out", str(file))
+    assert (done.code, done.err) == (0, "")
+    shown = topoloom("optimum", str(file), "--json").out
+    assert topoloom("optimum", str(BOX), "--json").out == shown
+    assert json.loads(shown)["algbw"] == 171.4286
+
+
+@pytest.mark.parametrize("command", ["measure", "optimum", "patch", "schedule", "topology"])
+def test_every_command_that_takes_a_topology_reads_files(topoloom, command) -> None:
+    flags = {"schedule": ["--collective", "allgather"], "patch": ["--panels", "single"]}
+    file = str(DATA / "ring.matrix.txt")
+    answer = topoloom(command, file, "--from", "matrix", *flags.get(command, []))
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out
+
+
+def test_a_schedule_is_verified_against_a_file(topoloom, tmp_path) -> None:
+    file, box = tmp_path / "schedule.json", str(BOX)
+    made = topoloom("schedule", box, "--collective", "allreduce", "--out", str(file))
+    assert (made.code, made.err) == (0, "")
+    assert topoloom("verify", str(file), "--topology", box).out == "valid\n"
+    faster = topoloom("verify", str(file), "--topology", box, "--link-bandwidth", "50")
+    assert faster.code == 1
+
+
+@pytest.mark.parametrize("bandwidth", ["12.5", "25/2", "50/4"])
+def test_the_bandwidth_of_a_link_is_exact_however_it_is_written(client, bandwidth) -> None:
+    asked = {"text": BOX.read_text(), "format": "nvidia-smi", "link_bandwidth": bandwidth}
+    made = client.post("/v1/topologies", json=asked).json()
+    expected = read(BOX.read_text(), link_bandwidth=Fraction(25, 2))
+    assert topology_from_document(made) == expected
+
+
+def test_sorted_documents_and_documents_without_suffix_are_topologies(topoloom, tmp_path) -> None:
+    for name in ("a.json", "b"):
+        file = tmp_path / name
+        document = json.dumps(fabric("dgx-1v").to_document(), sort_keys=True)
+        file.write_text(document)
+        assert json.loads(topoloom("optimum", str(file), "--json").out)["algbw"] == 171.4286
+
+
+WRONG_TEXTS = {
+    "a bad cell": ({"text": "0 1\nx1 0", "format": "matrix"}, "/text/line/2"),
+    "prose": ({"text": "no such thing as this\n"}, "/text"),
+    "an entity": ({"text": "<!DOCTYPE a><graphml/>"}, "/text/line/1"),
+    "in pieces": ({"text": "a b\nb a\nc d\nd c", "format": "edgelist"}, "/text/links"),
+    "an unknown format": ({"text": "0 1\n1 0", "format": "yaml"}, "/format"),
+    "a bandwidth it has": (
+        {"text": "0 1\n1 0", "format": "matrix", "link_bandwidth": 25},
+        "/link_bandwidth",
+    ),
+    "no bandwidth": ({"text": BOX.read_text(), "link_bandwidth": 0}, "/link_bandwidth"),
+}
+
+
+@pytest.mark.parametrize(("asked", "place"), WRONG_TEXTS.values(), ids=list(WRONG_TEXTS))
+def test_a_bad_text_is_refused_by_both_doors(client, topoloom, tmp_path, asked, place) -> None:
+    answer = client.post("/v1/topologies", json=asked)
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["pointer"] == place
+    nested = client.post("/v1/schedules", json={"topology": asked, "collective": "allgather"})
+    assert nested.json()["errors"][0]["pointer"] == "/topology" + place
+    file = tmp_path / "bad.txt"
+    file.write_text(asked["text"])
+    options = {"format": "--from", "link_bandwidth": "--link-bandwidth"}
+    flags = [f"{options[name]}={value}" for name, value in asked.items() if name in options]
+    refused = topoloom("optimum", str(file), *flags)
+    assert (refused.code, refused.out, refused.err.count("\n")) == (2, "", 1)
+    # A file whose format cannot be told never becomes a request.
+    assert place.removeprefix("/text") in refused.err
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"fabric": "dgx-1v", "format": "matrix"},
+        {"fabric": "dgx-1v", "text": "0 1\n1 0"},
+        {"fabric": "dgx-1v", "changes": {}},
+        {"fabric": "dgx-1v", "changes": {"without": ["0.gpu0"]}},
+        {"fabric": "dgx-1v", "changes": {"without_nodes": []}},
+        {"fabric": "dgx-1v", "changes": {"without_links": [["0.gpu0"]]}},
+        {"fabric": "dgx-1v", "changes": {"slow_links": [["0.gpu0", "0.gpu1", "half"]]}},
+        {"fabric": "dgx-1v", "changes": {"slow_links": [["0.gpu0", "0.gpu1", "1/0"]]}},
+        {"fabric": "dgx-1v", "changes": {"slow_links": [["0.gpu0", "0.gpu1", True]]}},
+        {"text": None},
+        {"changes": {"without_nodes": ["a"]}},
+    ],
+)
+def test_a_source_of_the_wrong_shape_is_refused(client, asked) -> None:
+    assert client.post("/v1/topologies", json=asked).status_code == 422
+
+
+FLAGS = ["--without-node", "0.gpu3", "--slow-link", "plane0,1.gpu0=1/2"]
+CHANGES = {"without_nodes": ["0.gpu3"], "slow_links": [["1.gpu0", "plane0", "0.5"]]}
+LEFT = degraded(
+    fabric("dgx-a100-2"),
+    without_nodes=["0.gpu3"],
+    slow_links=[("1.gpu0", "plane0", Fraction(1, 2))],
+)
+
+
+def test_a_fabric_with_lost_parts_is_stored_under_a_name_that_says_so(client, topoloom) -> None:
+    healthy = client.post("/v1/topologies", json={"fabric": "dgx-a100-2"}).json()
+    asked = {"fabric": "dgx-a100-2", "changes": CHANGES}
+    made = client.post("/v1/topologies", json=asked)
+    assert made.status_code == 201
+    assert topology_from_document(made.json()) == LEFT
+    assert made.json()["name"] == LEFT.name
+    again = client.post("/v1/topologies", json={"id": healthy["id"], "changes": CHANGES})
+    assert (again.status_code, again.json()) == (200, made.json())
+    assert json.loads(topoloom("topology", "dgx-a100-2", *FLAGS).out) == made.json()
+
+
+def test_the_optimum_of_what_is_left_stands_beside_the_healthy_one(client, topoloom) -> None:
+    asked = {"fabric": "dgx-a100-2", "changes": CHANGES}
+    place = client.post("/v1/topologies", json=asked).headers["Location"]
+    found = client.get(f"{place}/optimum").json()
+    assert Fraction(found["nodes"]) / Fraction(found["inverse_rate"]) == optimum(LEFT).algbw
+    healthy = found["healthy"]
+    assert (healthy["name"], healthy["algbw"], healthy["nodes"]) == ("dgx-a100-2", 346.6667, 16)
+    whole = optimum(fabric("dgx-a100-2")).algbw
+    assert Fraction(healthy["ratio"]) == optimum(LEFT).algbw / whole
+    assert json.loads(topoloom("optimum", "dgx-a100-2", *FLAGS, "--json").out) == found
+    shown = topoloom("optimum", "dgx-a100-2", *FLAGS).out
+    assert "346.6667" in shown and healthy["ratio"] in shown
+    alone = client.post("/v1/topologies", json={"document": LEFT.to_document()})
+    assert "healthy" not in client.get(f"{alone.headers['Location']}/optimum").json()
+
+
+def test_the_cost_of_what_is_left_stands_beside_the_healthy_one(topoloom) -> None:
+    found = json.loads(topoloom("measure", "BiRing(6)", "--without-link", "0,1", "--json").out)
+    assert (found["steps"], found["healthy"]["steps"]) == (5, 3)
+    shown = topoloom("measure", "BiRing(6)", "--without-link", "0,1").out
+    assert "healthy allgather" in shown
+
+
+def test_only_what_is_left_has_a_cost_where_a_switch_was_lost(topoloom, tmp_path) -> None:
+    file = tmp_path / "with-switch.json"
+    document = fabric("dgx-1v").to_document()
+    document["nodes"].append({"id": "spine", "kind": "switch"})
+    document["links"].append({"source": "0.gpu0", "target": "spine"})
+    document["links"].append({"source": "spine", "target": "0.gpu0"})
+    file.write_text(json.dumps(document))
+    answer = topoloom("measure", str(file), "--without-node", "spine", "--json")
+    assert answer.code == 0
+    assert "healthy" not in json.loads(answer.out)
+
+
+@pytest.mark.parametrize("collective", ["allgather", "allreduce"])
+def test_a_schedule_of_what_is_left_is_valid_on_it_and_not_on_the_healthy(
+    client, topoloom, tmp_path, collective
+) -> None:
+    file = tmp_path / "schedule.json"
+    made = topoloom("schedule", "dgx-a100-2", "--collective", collective, *FLAGS, f"--out={file}")
+    assert (made.code, made.err) == (0, "")
+    assert topoloom("verify", str(file), "--topology", "dgx-a100-2", *FLAGS).out == "valid\n"
+    assert topoloom("verify", str(file), "--topology", "dgx-a100-2").code == 1
+    asked = {"topology": {"fabric": "dgx-a100-2", "changes": CHANGES}, "collective": collective}
+    assert client.post("/v1/schedules", json=asked).json()["topology"] == LEFT.digest
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["--without-node", "0.gpu9"], "/changes/without_nodes/0: must be the id of a node"),
+        (["--without-link", "0.gpu0,0.gpu1"], "must be joined by a link"),
+        (["--without-link", "0.gpu0"], "--without-link: must name two nodes as A,B"),
+        (["--slow-link", "0.gpu0,plane0"], "--slow-link: must be A,B=1/2"),
+        (["--slow-link", "0.gpu0,plane0=2"], "share between 0 and 1"),
+        (
+            ["--slow-link", "0.gpu0,plane0=-1"],
+            "/changes/slow_links/0/2: must be an integer from 0 or a text",
+        ),
+        (["--without-node", "0.nvswitch", "--without-node", "plane0"], "must reach"),
+        (["--link-bandwidth", "25"], "for text only"),
+        (["--from", "matrix"], "no such file"),
+    ],
+)
+def test_a_change_that_cannot_be_is_one_line(topoloom, flags, words) -> None:
+    answer = topoloom("optimum", "dgx-a100-2", *flags)
+    assert (answer.code, answer.out, answer.err.count("\n")) == (2, "", 1)
+    assert words in answer.err
+
+
+@pytest.mark.parametrize("collective", ["reduce-scatter", "allreduce", "broadcast"])
+def test_the_share_that_is_left_is_that_of_the_collective_asked_for(topoloom, collective) -> None:
+    flags = ["--collective", collective, "--json"]
+    flags += ["--root", "0.gpu0"] if collective == "broadcast" else []
+    whole = json.loads(topoloom("optimum", "dgx-a100-2", *flags).out)
+    left = json.loads(topoloom("optimum", "dgx-a100-2", *flags, "--without-node", "plane0").out)
+    assert left["healthy"]["inverse_rate"] == whole["inverse_rate"]
+    # The same compute nodes, so the rates tell the share.
+    ratio = Fraction(whole["inverse_rate"]) / Fraction(left["inverse_rate"])
+    assert 0 < ratio < 1 and Fraction(left["healthy"]["ratio"]) == ratio
+
+
+def test_a_schedule_is_simulated_on_what_is_left(topoloom, tmp_path) -> None:
+    file = tmp_path / "schedule.json"
+    flags = ["--without-link", "0,1"]
+    topoloom("schedule", "BiRing(6)", "--collective", "allgather", *flags, f"--out={file}")
+    answer = topoloom("simulate", str(file), "--topology", "BiRing(6)", *flags, "--bytes", "1MiB")
+    assert (answer.code, answer.err) == (0, "")
+    refused = topoloom("execute", str(file), *flags)
+    assert refused.code == 2 and "--topology" in refused.err
+
+
+def test_a_file_that_is_not_there_is_no_unknown_fabric(topoloom) -> None:
+    for name in ("none.txt", "none.xml", "folder/none.csv"):
+        answer = topoloom("optimum", name)
+        assert (answer.code, answer.err) == (2, f"topoloom: {name}: no such file or directory\n")
+
+
+def test_what_topoloom_writes_it_reads(topoloom, tmp_path) -> None:
+    for form in ("json", "graphml", "edgelist"):
+        file = tmp_path / f"box.{form}"
+        file.write_text(FORMATS[form](fabric("dgx-1v")))
+        assert json.loads(topoloom("optimum", str(file), "--json").out)["algbw"] == 171.4286

@@ -1,0 +1,156 @@
+"""Symmetric fabrics: groups that are groups, and forests that are images of a few trees."""
+
+from itertools import pairwise
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from schedules.forestcoll import allgather, optimum
+from schedules.forestcoll.network import network_of
+from schedules.forestcoll.optimality import best_rate, tree_capacities
+from schedules.forestcoll.symmetry import rotations
+from schedules.forestcoll.translated import translated_trees
+from schedules.simulate import tree_depth
+from schedules.verify import tree_inverse_rate, violations
+from synth.build import build
+from synth.fabrics import fabric
+from synth.recipe import parse
+from synth.topology import Topology
+
+ELEMENTS = {
+    "dgx-1v": 4,
+    "dgx-a100-1": 8,
+    "dgx-a100-3": 24,
+    "dgx-h100-4": 32,
+    "gb200-nvl72": 72,
+    "mi250-1": 2,
+    "mi250-4": 8,
+    "Torus(3, 4)": 12,
+    "CompleteBipartite(3)": 6,
+    "GeneralizedKautz(2, 11)": 1,
+}
+
+
+def named(text: str) -> Topology:
+    return build(parse(text)) if "(" in text else fabric(text)
+
+
+def relabelled(topology: Topology, seed: int) -> Topology:
+    """The same network with its nodes listed in another order."""
+    nodes = [
+        topology.nodes[i] for i in np.random.default_rng(seed).permutation(len(topology.nodes))
+    ]
+    return Topology(
+        nodes, topology.links, switches=topology.switches, bandwidth_unit=topology.bandwidth_unit
+    )
+
+
+@pytest.mark.parametrize(("text", "elements"), ELEMENTS.items())
+def test_as_many_elements_as_are_known_are_found(text: str, elements: int) -> None:
+    action = rotations(network_of(named(text)))
+    assert (1 if action is None else len(action.images)) == elements
+
+
+@pytest.mark.parametrize("text", [text for text, elements in ELEMENTS.items() if elements > 1])
+def test_the_elements_are_automorphisms_that_form_a_group_and_fix_no_rank(text: str) -> None:
+    network = network_of(named(text))
+    action = rotations(network)
+    assert action is not None
+    ends = list(zip(network.tail.tolist(), network.head.tolist(), strict=True))
+    capacity = dict(zip(ends, network.capacity.tolist(), strict=True))
+    elements = {tuple(image) for image in action.images.tolist()}
+    assert len(elements) == len(action.images)
+    for image in elements:
+        moved = {(image[u], image[t]): room for (u, t), room in capacity.items()}
+        assert moved == capacity
+    some = list(elements)[:: max(1, len(elements) // 8)]
+    assert {tuple(np.array(one)[list(other)]) for one in some for other in some} <= elements
+    fixed = action.images[1:, network.terminals] == network.terminals
+    assert not fixed.any()
+
+
+@pytest.mark.parametrize("text", [text for text, elements in ELEMENTS.items() if elements > 1])
+def test_orbits_and_roots_are_those_of_the_group(text: str) -> None:
+    network = network_of(named(text))
+    action = rotations(network)
+    assert action is not None
+    ends = list(zip(network.tail.tolist(), network.head.tolist(), strict=True))
+    alike = nx.Graph()
+    alike.add_nodes_from(ends)
+    for image in action.images.tolist():
+        alike.add_edges_from(((u, t), (image[u], image[t])) for u, t in ends)
+    by_orbit: dict[int, set[tuple[int, int]]] = {}
+    for pair, orbit in zip(ends, action.orbit.tolist(), strict=True):
+        by_orbit.setdefault(orbit, set()).add(pair)
+    assert sorted(map(sorted, by_orbit.values())) == sorted(
+        map(sorted, nx.connected_components(alike))
+    )
+    for pair, turns in zip(ends, action.turns.tolist(), strict=True):
+        kept = sum((image[pair[0]], image[pair[1]]) == pair for image in action.images.tolist())
+        assert turns == kept
+    moved = [set(action.images[:, root].tolist()) for root in action.roots.tolist()]
+    assert sorted(node for orbit in moved for node in orbit) == network.terminals.tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "trees_per_root", "height"),
+    [
+        ("dgx-a100-1", None, 1),
+        ("dgx-a100-2", None, 2),
+        ("dgx-a100-3", 1, 2),
+        ("dgx-h100-4", None, 2),
+        ("dgx-h100-8", None, 2),
+        ("gb200-nvl72", None, 1),
+    ],
+)
+def test_boxes_are_entered_once_and_no_tree_is_higher_than_that_takes(
+    name: str, trees_per_root: int | None, height: int
+) -> None:
+    topology = fabric(name)
+    schedule = allgather(topology, trees_per_root)
+    assert violations(schedule, topology) == []
+    assert tree_inverse_rate(schedule, topology) == optimum(topology, trees_per_root).inverse_rate
+    assert tree_depth(schedule) == height
+
+
+def test_a_thousand_gpus_are_images_of_one_tree() -> None:
+    topology = fabric("dgx-a100-128")
+    schedule = allgather(topology)
+    assert len(schedule.trees) == len(topology.compute_nodes) == 1024
+    assert tree_depth(schedule) == 2
+    assert tree_inverse_rate(schedule, topology) == optimum(topology).inverse_rate
+
+
+@pytest.mark.parametrize("name", ["dgx-a100-2", "dgx-h100-4", "mi250-2"])
+@pytest.mark.parametrize("seed", range(3))
+def test_nodes_in_another_order_lose_no_throughput(name: str, seed: int) -> None:
+    topology = relabelled(fabric(name), seed)
+    schedule = allgather(topology, 1)
+    assert violations(schedule, topology) == []
+    assert tree_inverse_rate(schedule, topology) == optimum(fabric(name), 1).inverse_rate
+
+
+def test_no_trees_are_given_where_an_orbit_has_too_little_room() -> None:
+    network = network_of(fabric("dgx-a100-4"))
+    action = rotations(network)
+    assert action is not None
+    rate = best_rate(network)
+    room = tree_capacities(network, rate.scale, rate.trees_per_root)
+    assert translated_trees(network, room, rate.trees_per_root, action) is not None
+    assert translated_trees(network, room - 1, rate.trees_per_root, action) is None
+
+
+def test_edges_are_listed_in_breadth_first_order() -> None:
+    network = network_of(fabric("dgx-h100-4"))
+    action = rotations(network)
+    assert action is not None
+    rate = best_rate(network)
+    room = tree_capacities(network, rate.scale, rate.trees_per_root)
+    for tree in translated_trees(network, room, rate.trees_per_root, action) or ():
+        depth = {tree.root: 0}
+        for low, high in pairwise(tree.ends.tolist()):
+            first, last = tree.nodes[low], tree.nodes[high - 1]
+            depth[int(last)] = depth[int(first)] + 1
+        assert list(depth.values()) == sorted(depth.values())
+        assert len(depth) == len(network.terminals)

@@ -1,0 +1,72 @@
+"""Every topology that a frontier answers with has schedules that keep its promise in time."""
+
+from fractions import Fraction
+
+import pytest
+
+from schedules.collectives import make
+from schedules.forestcoll import optimum
+from schedules.model import Collective
+from schedules.simulate import Network, lockstep, simulate
+from schedules.verify import tree_inverse_rate, violations
+from synth.build import build
+from synth.cost import Links
+from synth.search import frontier
+
+ALPHA = Fraction(10, 10**6)
+RATE = Fraction(100 * 10**9, 8)
+DEGREE = 4
+SIZE = 2**20
+NETWORK = Network(ALPHA, RATE / DEGREE)
+
+SAMPLE = (5, 6, 9, 12, 16, 21, 32, 45, 64)
+
+
+def check(nodes, links):
+    found = frontier(nodes, DEGREE, links)
+    for point in found.points:
+        topology = build(point.recipe)
+        steps = make(topology, Collective.ALLREDUCE, "bfb")
+        assert violations(steps, topology) == [], point
+        taken = [
+            simulate(part, topology, NETWORK, size_bytes=SIZE, synchronous=True)
+            for part in steps.parts
+        ]
+        for cost, part in zip((point.transpose, point.cost), taken, strict=True):
+            assert part.seconds == cost.steps * ALPHA + cost.bandwidth * SIZE / RATE, point
+        assert (
+            simulate(steps, topology, NETWORK, size_bytes=SIZE).seconds
+            <= taken[0].seconds + taken[1].seconds
+        )
+        check_forest(topology)
+
+
+def check_forest(topology):
+    trees = make(topology, Collective.ALLREDUCE, "forestcoll")
+    assert violations(trees, topology) == []
+    for part, graph in zip(trees.parts, (topology.transpose(), topology), strict=True):
+        rate = optimum(graph).inverse_rate
+        assert tree_inverse_rate(part, topology) == rate
+        closed = lockstep(part, topology, NETWORK, size_bytes=SIZE)
+        for chunks in {1, closed.best_chunks()}:
+            waiting = simulate(
+                part, topology, NETWORK, size_bytes=SIZE, chunks=chunks, synchronous=True
+            )
+            assert waiting.seconds == closed.seconds(chunks)
+            free = simulate(part, topology, NETWORK, size_bytes=SIZE, chunks=chunks)
+            bound = rate / topology.node_count * SIZE / NETWORK.unit_bytes_per_second
+            assert max(closed.depth * ALPHA, bound + ALPHA) <= free.seconds <= waiting.seconds
+            assert max(free.busy_seconds) == bound
+
+
+@pytest.mark.parametrize("links", list(Links))
+@pytest.mark.parametrize("nodes", SAMPLE)
+def test_schedules_of_a_frontier_take_what_it_says(nodes, links):
+    check(nodes, links)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("links", list(Links))
+@pytest.mark.parametrize("nodes", sorted(set(range(5, 257)) - set(SAMPLE)))
+def test_schedules_of_every_frontier_take_what_it_says(nodes, links):
+    check(nodes, links)
