@@ -9,12 +9,13 @@ export NUMBA_NUM_THREADS ?= 2
 # `make test TORCH=torch` takes what there is.
 TORCH ?= torch==2.13.0+cpu
 
-.PHONY: help run serve test test-fast lint bench atlas plots clean
+.PHONY: help run serve test test-fast test-exhaustive lint bench atlas plots clean
 
 help:
 	@echo "make run        design, schedule and wire two example clusters through the service"
 	@echo "make serve      run the service on http://127.0.0.1:8765"
 	@echo "make test       run every test; test-fast leaves the slow ones out"
+	@echo "make test-exhaustive  every frontier up to 256 hosts, scheduled and simulated: an hour"
 	@echo "make lint       ruff and pyright"
 	@echo "make bench      measure"
 	@echo "make plots      draw the pictures of docs/plots.md anew"
@@ -47,7 +48,10 @@ test: .venv/installed-test
 	$(BIN)/python -m pytest -q -rs
 
 test-fast: .venv/installed-test
-	$(BIN)/python -m pytest -q -rs -m "not slow"
+	$(BIN)/python -m pytest -q -rs -m "not slow and not exhaustive"
+
+test-exhaustive: .venv/installed-test
+	$(BIN)/python -m pytest -q -rs -m exhaustive
 
 lint: .venv/installed-test
 	$(BIN)/ruff check .

@@ -210,15 +210,46 @@ def schedule(
     max_chunks: Annotated[
         int | None, typer.Option(help="bfb: cut each shard into at most so many chunks")
     ] = None,
-    form: Annotated[str, typer.Option("--format", help="json or msccl-xml")] = "json",
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            help="json, msccl-xml, mscclpp-json, chakra-et, nccl-tuner-csv, dot or graphml",
+        ),
+    ] = "json",
     dialect: Annotated[str | None, typer.Option(help="dialect of MSCCL XML")] = None,
+    inplace: Annotated[
+        bool | None,
+        typer.Option("--inplace", help="msccl-xml, mscclpp-json: for calls in place"),
+    ] = None,
+    ranks_per_node: Annotated[
+        int | None, typer.Option(help="mscclpp-json, nccl-tuner-csv: ranks of one machine")
+    ] = None,
+    size: Annotated[
+        str | None, typer.Option("--bytes", help="chakra-et: size of the data, such as 1MiB")
+    ] = None,
+    alpha_us: Annotated[
+        str | None, typer.Option(help="nccl-tuner-csv: latency of one hop, microseconds")
+    ] = None,
+    node_gbps: Annotated[
+        str | None, typer.Option(help="nccl-tuner-csv: bandwidth of one host, Gbit/s")
+    ] = None,
     out: Out = None,
 ) -> None:
     """Generate a schedule, verify it, and write it."""
-    from app.schemas import ScheduleRequest
+    from app.schemas import ExportRequest, ScheduleRequest
     from app.services import schedules
 
-    schedules.require_available(form, dialect)
+    said = given(
+        dialect=dialect,
+        inplace=inplace,
+        ranks_per_node=ranks_per_node,
+        bytes=size,
+        alpha_us=alpha_us,
+        node_gbps=node_gbps,
+    )
+    options = schedules.Options(**ExportRequest.model_validate(said).model_dump())
+    schedules.require_options(form, options)
     with opened() as context:
         asked: dict[str, Any] = {
             "topology": source_of(source, reading, context),
@@ -234,25 +265,38 @@ def schedule(
             participants=listed(participants, context),
         )
         artefact = schedules.create(context, ScheduleRequest.model_validate(asked))
-        pieces = schedules.export(context, artefact, form, dialect)
-        write(pieces, out, described(artefact.summary))
+        exported = schedules.export(context, artefact, form, options)
+        write(exported, out, described(artefact.summary))
 
 
 @app.command()
 @reads_topology
 def verify(
     reading: Reading,
-    schedule: Annotated[Path, typer.Argument(metavar="SCHEDULE", help="schedule/1 file")],
+    schedule: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SCHEDULE",
+            help="schedule/1, MSCCL XML, MSCCL++ JSON, Chakra traces or NCCL tuner table",
+        ),
+    ],
     topology: Annotated[str, typer.Option(help="as FILE_OR_RECIPE of other commands")],
+    dialect: Annotated[str | None, typer.Option(help="dialect of MSCCL XML")] = None,
 ) -> None:
     """Check a schedule against a topology, independently of how it was made."""
+    from app.exported import exported_files
     from app.files import read_json
     from app.services import schedules, topologies
 
     with opened() as context:
         loaded = topologies.load(context, source_of(topology, reading, context))
-        document = read_json(schedule, context.settings)
-    found = schedules.check(document, loaded.topology)
+        form, files = exported_files(schedule, context.settings)
+        if dialect is not None:
+            schedules.require_options(form, schedules.Options(dialect=dialect))
+        if form == "json":
+            found = schedules.check(read_json(schedule, context.settings), loaded.topology)
+        else:
+            found = schedules.check_exported(form, files, loaded.topology, dialect)
     for violation in found:
         typer.echo(violation)
     if found:
@@ -276,7 +320,7 @@ def execute(
     size: Annotated[str, typer.Option("--bytes", help="size of the data, such as 1MiB")] = "1MiB",
     repeat: Annotated[int, typer.Option(help="runs, each on fresh data")] = 1,
     pipeline_chunks: Annotated[int, typer.Option(help="pieces of each tree's data")] = 4,
-    timeout: Annotated[float, typer.Option(help="seconds to wait for a message")] = 60.0,
+    timeout: Annotated[float, typer.Option(help="seconds after which all is given up")] = 60.0,
     as_json: AsJson = False,
 ) -> None:
     """Run a schedule between processes on this machine and compare every bit."""

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -133,6 +133,9 @@ def described(summary: dict[str, Any]) -> str:
         count = summary["trees_per_root"]
         text += f", {count} tree{'s' if count > 1 else ''} per root"
         text += f", {summary['gap']} above the optimum"
+    if "multicast" in summary:
+        shared, unshared = (summary["multicast"][n] for n in ("crossings", "crossings_unshared"))
+        text += f", {shared} link crossings, {unshared} without multicast"
     if "bandwidth_loss" in summary:
         count = summary["chunks_per_shard"]
         text += f", {count} chunk{'s' if count > 1 else ''} per shard"
@@ -140,8 +143,16 @@ def described(summary: dict[str, Any]) -> str:
     return text
 
 
-def write(pieces: str | Iterable[str], out: Path | None, what: str) -> None:
-    """Write a document to a file, and say so, or to stdout."""
+def write(pieces: str | Iterable[str] | Mapping[str, bytes], out: Path | None, what: str) -> None:
+    """Write a document to a file, and say so, or to stdout; several files go to files only."""
+    if isinstance(pieces, Mapping):
+        from app.archives import write_files
+
+        if out is None:
+            raise typer.BadParameter("must name where to write these files", param_hint="--out")
+        write_files(out, pieces)
+        typer.echo(f"{what}: {len(pieces)} files written to {out}")
+        return
     parts = [pieces] if isinstance(pieces, str) else pieces
     if out is not None:
         from app.files import write_text

@@ -129,7 +129,7 @@ def representation(
     form: str,
     media_type: str,
     if_none_match: str | None,
-    render: Callable[[], str | Iterable[str]],
+    render: Callable[[], str | bytes | Iterable[str]],
 ) -> Response:
     """Return the answer to a GET of a document; 304 when the client has it already."""
     tag = entity_tag(artefact.digest, form)
@@ -137,6 +137,6 @@ def representation(
     if is_current(if_none_match, tag):
         return Response(status_code=304, headers=headers)
     content = render()
-    if isinstance(content, str):
+    if isinstance(content, str | bytes):
         return Response(content, media_type=media_type, headers=headers)
     return StreamingResponse(content, media_type=media_type, headers=headers)

@@ -12,6 +12,7 @@ from app.config import Settings
 __all__ = [
     "UnusableFile",
     "parse_json",
+    "read_bytes",
     "read_json",
     "read_text",
     "write_bytes",
@@ -57,13 +58,25 @@ def read_text(path: Path, settings: Settings) -> str:
         after unpacking, or is not UTF-8.
     """
     try:
-        return _read(path, settings).decode()
+        return read_bytes(path, settings).decode()
+    except UnicodeDecodeError:
+        raise UnusableFile(path, "must be text in UTF-8") from None
+
+
+def read_bytes(path: Path, settings: Settings) -> bytes:
+    """Return the content of a file, unpacked if it is compressed by gzip.
+
+    Raises
+    ------
+    UnusableFile
+        It cannot be read, or is too large as in `read_text`.
+    """
+    try:
+        return _read(path, settings)
     except OSError as error:
         raise UnusableFile(path, _reason(error)) from None
     except (EOFError, zlib.error):
         raise UnusableFile(path, "must be a whole gzip file") from None
-    except UnicodeDecodeError:
-        raise UnusableFile(path, "must be text in UTF-8") from None
 
 
 def _read(path: Path, settings: Settings) -> bytes:

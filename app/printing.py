@@ -176,6 +176,14 @@ def show_optimum(document: dict[str, Any]) -> None:
     ]
     if "parts" not in document:
         lines += _pass_lines(document, unit, kind)
+    if "bound" in document:
+        bound = document["bound"]
+        lines.append(
+            f"bound          {bound['inverse_rate']} with both passes at once; "
+            f"one after the other takes {bound['gap']} longer"
+        )
+    if "bound_left_out" in document:
+        lines.append(f"bound          left out: {document['bound_left_out']}")
     for part in document.get("parts", ()):
         lines += ["", part["collective"], f"inverse rate   {part['inverse_rate']}"]
         lines += _pass_lines(part, unit, kind)

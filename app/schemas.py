@@ -29,13 +29,16 @@ from app.topology_source import TopologySource
 __all__ = [
     "MAX_GAP",
     "AnyCollectiveName",
+    "Bytes",
     "DesignRequest",
+    "ExportRequest",
     "ForestRequest",
     "FrontierRequest",
     "Gap",
     "OptimumRequest",
     "PassName",
     "PatchPlanRequest",
+    "Positive",
     "ScheduleRequest",
     "ShardSize",
     "SimulationRequest",
@@ -282,6 +285,19 @@ class DesignRequest(TimedRequest):
         tasks = self.workload or ()
         named = [self.collective, *(task.collective for task in tasks)]
         return "all-to-all" in named or (self.preset or "").endswith("-ep")
+
+
+class ExportRequest(Request):
+    """What may be said about the format that a schedule is written in."""
+
+    dialect: str | None = optional("dialect of MSCCL XML")
+    inplace: StrictBool | None = optional("for calls in place")
+    ranks_per_node: Annotated[StrictInt, Field(ge=1, le=10**6)] | None = optional(
+        "ranks of one machine"
+    )
+    bytes: Bytes | None = optional("size of the data")
+    alpha_us: Positive | None = optional("latency of one hop, microseconds")
+    node_gbps: Positive | None = optional("bandwidth of one host, Gbit/s")
 
 
 class ShardSize(Request):

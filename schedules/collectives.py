@@ -246,15 +246,18 @@ def _bfb(topology: Topology, options: Options) -> StepSchedule:
 
 def _forestcoll(topology: Topology, options: Options) -> TreeSchedule:
     from schedules import forestcoll
+    from schedules.multicast import pruned
 
     count, gap, members = options.trees_per_root, options.max_gap, options.participants
-    if options.root is not None:
-        return forestcoll.broadcast(
+    if options.root is None:
+        forest = forestcoll.allgather(
+            topology, count, max_gap=gap, shards=options.shards, participants=members
+        )
+    else:
+        forest = forestcoll.broadcast(
             topology, options.root, count, max_gap=gap, participants=members
         )
-    return forestcoll.allgather(
-        topology, count, max_gap=gap, shards=options.shards, participants=members
-    )
+    return pruned(forest, topology)
 
 
 def _lifted(topology: Topology, _: Options) -> StepSchedule:

@@ -2,12 +2,11 @@
 
 from collections import defaultdict
 from fractions import Fraction
-from itertools import pairwise
 from typing import TypeAlias
 
 from schedules.model import RouteSchedule, Schedule, StepSchedule, TreeSchedule, parts_of
 from schedules.simulate.chains import chains
-from schedules.verify import step_cost, tree_inverse_rate
+from schedules.verify import step_cost, tree_inverse_rate, tree_loads
 from schedules.verify.costs import node_capacity
 from synth.topology import NodeId, Topology
 
@@ -48,7 +47,7 @@ def busy_shares(schedule: Schedule, topology: Topology) -> dict[Hop, Fraction]:
     for part in parts:
         # Both in the time that a shard takes over a link of capacity 1.
         total += _duration(part, topology)
-        for hop, shards in _shards(part).items():
+        for hop, shards in _shards(part, topology).items():
             busy[hop] += shards / capacity[hop]
     return {hop: time / total if total else time for hop, time in busy.items()}
 
@@ -60,14 +59,11 @@ def _duration(part: StepSchedule | TreeSchedule, topology: Topology) -> Fraction
     return step_cost(part, topology).bandwidth * ranks / node_capacity(topology)
 
 
-def _shards(part: StepSchedule | TreeSchedule) -> dict[Hop, Fraction]:
+def _shards(part: StepSchedule | TreeSchedule, topology: Topology) -> dict[Hop, Fraction]:
     """Return how many shards cross each hop in all."""
     pieces: dict[Hop, int] = defaultdict(int)
     if isinstance(part, TreeSchedule):
-        for tree in part.trees:
-            for edge in tree.edges:
-                for hop in pairwise(edge):
-                    pieces[hop] += tree.weight
+        pieces = tree_loads(part, topology)
         whole = part.trees_per_root
     else:
         for step in part.steps:

@@ -96,6 +96,7 @@ def degraded(
         nodes,
         links,
         switches=topology.switches - lost,
+        multicast=topology.multicast - lost,
         name=_name(topology, changes),
         bandwidth_unit=topology.bandwidth_unit,
     )

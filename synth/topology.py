@@ -44,6 +44,9 @@ class Topology:
         Fractions.  No link joins a node to itself.
     switches : iterable of int or str
         Those nodes that only forward.
+    multicast : iterable of int or str
+        Those switches that can also copy what comes in to several links, and add up what
+        comes in from several (NVLink SHARP).
     name : str
         For people; not part of the identity.
     bandwidth_unit : str
@@ -62,7 +65,7 @@ class Topology:
     ------
     InvalidTopology
         An id is repeated, a link's end is unknown, a link joins a node to itself,
-        or a capacity is not positive.
+        a capacity is not positive, or a multicast node is no switch.
 
     Examples
     --------
@@ -79,15 +82,17 @@ class Topology:
         links: Iterable[Sequence[Any]],
         *,
         switches: Iterable[NodeId] = (),
+        multicast: Iterable[NodeId] = (),
         name: str = "",
         bandwidth_unit: str = "link",
     ) -> None:
         self.nodes: tuple[NodeId, ...] = tuple(nodes)
         self.switches: frozenset[NodeId] = frozenset(switches)
+        self.multicast: frozenset[NodeId] = frozenset(multicast)
         self.name = name
         self.bandwidth_unit = bandwidth_unit
         position = _positions(self.nodes)
-        _check_switches(self.nodes, self.switches)
+        _check_switches(self.nodes, self.switches, self.multicast)
         rows = [_row(position, index, link) for index, link in enumerate(links)]
         rows.sort()
         self.sources: Positions = _frozen([row[0] for row in rows])
@@ -117,7 +122,7 @@ class Topology:
             raise InvalidTopology("/links", "a link must join two different nodes")
         topology = cls.__new__(cls)
         topology.nodes = tuple(range(node_count))
-        topology.switches = frozenset()
+        topology.switches = topology.multicast = frozenset()
         topology.name = name
         topology.bandwidth_unit = "link"
         order = np.lexsort((targets, sources))
@@ -190,6 +195,7 @@ class Topology:
         """Return the topology with every link turned round; same nodes, same name."""
         turned = Topology.__new__(Topology)
         turned.nodes, turned.switches = self.nodes, self.switches
+        turned.multicast = self.multicast
         turned.name, turned.bandwidth_unit = self.name, self.bandwidth_unit
         # A stable sort: parallel links keep their order, which is by capacity.
         order = np.lexsort((self.sources, self.targets))
@@ -231,6 +237,7 @@ class Topology:
             "bandwidth_unit": self.bandwidth_unit,
             "nodes": [
                 {"id": node, "kind": "switch" if node in self.switches else "compute"}
+                | ({"multicast": True} if node in self.multicast else {})
                 for node in self.nodes
             ],
             "links": [
@@ -288,6 +295,7 @@ class Topology:
         return (
             self.nodes == other.nodes
             and self.switches == other.switches
+            and self.multicast == other.multicast
             and self.bandwidth_unit == other.bandwidth_unit
             and np.array_equal(self.sources, other.sources)
             and np.array_equal(self.targets, other.targets)
@@ -326,7 +334,12 @@ def _positions(nodes: tuple[NodeId, ...]) -> dict[NodeId, int]:
     return position
 
 
-def _check_switches(nodes: tuple[NodeId, ...], switches: frozenset[NodeId]) -> None:
+def _check_switches(
+    nodes: tuple[NodeId, ...], switches: frozenset[NodeId], multicast: frozenset[NodeId]
+) -> None:
+    if multicast - switches:
+        named = min(map(str, multicast - switches))
+        raise InvalidTopology("/nodes", f"only switches may be multicast; {named!r} is none")
     unknown = switches - set(nodes)
     if unknown:
         raise InvalidTopology(

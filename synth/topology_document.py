@@ -22,8 +22,9 @@ def topology_from_document(document: Any) -> Topology:
     ----------
     document
         The parsed JSON: ``{"schema": "topology/1", "name", "bandwidth_unit",
-        "nodes": [{"id", "kind"}], "links": [{"source", "target", "capacity"}]}``.
-        ``kind`` defaults to ``compute``, ``capacity`` to 1; other keys are ignored.
+        "nodes": [{"id", "kind", "multicast"}], "links": [{"source", "target", "capacity"}]}``.
+        ``kind`` defaults to ``compute``, ``multicast`` (of switches) to false, ``capacity``
+        to 1; other keys are ignored.
 
     Raises
     ------
@@ -48,6 +49,7 @@ def topology_from_document(document: Any) -> Topology:
         ids,
         [_link(index, link) for index, link in enumerate(links)],
         switches=switches,
+        multicast=[node["id"] for index, node in enumerate(nodes) if _multicast(index, node)],
         name=_text(document, "name", ""),
         bandwidth_unit=_text(document, "bandwidth_unit", "link"),
     )
@@ -89,6 +91,15 @@ def _kind(index: int, node: dict[str, Any]) -> str:
     if kind not in ("compute", "switch"):
         raise InvalidTopology(f"/nodes/{index}/kind", 'must be "compute" or "switch"')
     return kind
+
+
+def _multicast(index: int, node: dict[str, Any]) -> bool:
+    value = node.get("multicast", False)
+    if not isinstance(value, bool):
+        raise InvalidTopology(f"/nodes/{index}/multicast", "must be true or false")
+    if value and node.get("kind") != "switch":
+        raise InvalidTopology(f"/nodes/{index}/multicast", "must be of a switch")
+    return value
 
 
 def _link(index: int, link: Any) -> Link:

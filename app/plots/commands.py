@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from app.cli_io import opened, source_of
-from app.cli_options import Degree, LinkKind, Nodes, Reading, reads_topology
+from app.cli_options import Collective, Degree, LinkKind, Nodes, Reading, reads_topology
 
 if TYPE_CHECKING:
     from app.schemas import FrontierRequest
@@ -22,7 +22,7 @@ app = typer.Typer(
 Out = Annotated[Path, typer.Option(help="file to write, .png or .svg")]
 ScheduleFile = Annotated[Path, typer.Argument(metavar="SCHEDULE", help="schedule/1 file")]
 TopologyOption = Annotated[
-    str, typer.Option(help="what it runs on: topology/1 file, recipe or fabric's name")
+    str, typer.Option(help="what it runs on, as FILE_OR_RECIPE of other commands")
 ]
 
 
@@ -45,7 +45,7 @@ def frontier(nodes: Nodes, degree: Degree, out: Out, links: LinkKind = "unidirec
 def sizes(
     nodes: Nodes,
     degree: Degree,
-    collective: Annotated[str, typer.Option(help="allgather, reduce-scatter or allreduce")],
+    collective: Collective,
     out: Out,
     links: LinkKind = "unidirectional",
     least: Annotated[str, typer.Option("--from", help="smallest size")] = "1KiB",

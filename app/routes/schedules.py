@@ -1,11 +1,13 @@
 """/v1/schedules: verified collective schedules."""
 
 import json
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, Field
 
+from app.archives import zipped
 from app.deps import (
     CREATED,
     AcceptDep,
@@ -20,22 +22,52 @@ from app.deps import (
 )
 from app.negotiation import negotiate
 from app.problems import responses
-from app.schemas import ScheduleRequest, SimulationRequest
+from app.schemas import Bytes, Positive, ScheduleRequest, SimulationRequest
 from app.services import schedules, simulations
 
 __all__ = ["router"]
 
 router = APIRouter(prefix="/v1/schedules", tags=["schedules"])
 
-MEDIA_TYPES = {"json": "application/json", "msccl-xml": "application/xml"}
+MEDIA_TYPES = {name: form.media_type for name, form in schedules.FORMATS.items()}
 
 FormatDep = Annotated[
-    Literal["json", "msccl-xml"] | None,
+    Literal["json", "msccl-xml", "mscclpp-json", "chakra-et", "nccl-tuner-csv", "dot", "graphml"]
+    | None,
     Query(alias="format", description="representation; goes before the Accept header"),
 ]
-DialectDep = Annotated[
-    str | None, Query(max_length=40, description="dialect of MSCCL XML, see the documentation")
-]
+
+
+def _options(
+    dialect: Annotated[str | None, Query(max_length=40, description="dialect of MSCCL XML")] = None,
+    inplace: Annotated[
+        bool | None, Query(description="programs: input and output of a call are one buffer")
+    ] = None,
+    ranks_per_node: Annotated[
+        int | None, Query(ge=1, le=10**6, description="ranks that share a machine")
+    ] = None,
+    bytes: Annotated[
+        Bytes | None, Query(description="Chakra: size of the data, such as 1MiB")
+    ] = None,
+    alpha_us: Annotated[
+        Positive | None, Query(description="NCCL tuner: latency of one hop, microseconds")
+    ] = None,
+    node_gbps: Annotated[
+        Positive | None, Query(description="NCCL tuner: bandwidth of one host, Gbit/s")
+    ] = None,
+) -> schedules.Options:
+    """Return what the query says about the format."""
+    return schedules.Options(
+        dialect=dialect,
+        inplace=inplace,
+        ranks_per_node=ranks_per_node,
+        bytes=bytes,
+        alpha_us=alpha_us,
+        node_gbps=node_gbps,
+    )
+
+
+OptionsDep = Annotated[schedules.Options, Depends(_options)]
 
 
 class ScheduleSummary(BaseModel):
@@ -56,6 +88,7 @@ class ScheduleSummary(BaseModel):
     ranks: int = 0
     data: int = 0
     gap: str = ""
+    multicast: dict[str, str] = {}
     parts: list[dict[str, Any]] = []
 
 
@@ -88,8 +121,8 @@ list_route(router, "schedule", "listSchedules", "schedules")
         200: {
             "description": "the schedule; large ones are streamed",
             "content": {
-                "application/json": {"schema": {"type": "object"}},
-                "application/xml": {"schema": {"type": "string"}},
+                media: {"schema": {"type": "object" if name == "json" else "string"}}
+                for name, media in MEDIA_TYPES.items()
             },
         },
         **responses(404, 406, 422, 503),
@@ -98,22 +131,30 @@ list_route(router, "schedule", "listSchedules", "schedules")
 def read_schedule(
     id: IdDep,
     context: ContextDep,
+    options: OptionsDep,
     form: FormatDep = None,
-    dialect: DialectDep = None,
     accept: AcceptDep = None,
     if_none_match: IfNoneMatchDep = None,
 ) -> Response:
     """Return the schedule in the format asked for; schedule/1 by default."""
     artefact = context.read("schedule", id)
     form_ = negotiate(form, accept, MEDIA_TYPES)
-    schedules.require_available(form_, dialect)
+    schedules.require_options(form_, options)
+    variant = "-".join([form_, *(f"{name}={value}" for name, value in options.given.items())])
     return representation(
         artefact,
-        f"{form_}-{dialect}" if dialect else form_,
+        variant,
         MEDIA_TYPES[form_],
         if_none_match,
-        lambda: schedules.export(context, artefact, form_, dialect),
+        lambda: _content(schedules.export(context, artefact, form_, options)),
     )
+
+
+def _content(exported: Iterable[str] | schedules.Files) -> bytes | Iterable[str]:
+    """Return what is sent: several files are packed into one."""
+    if isinstance(exported, Mapping):
+        return zipped({f"schedule{name}": data for name, data in exported.items()})
+    return exported
 
 
 class Utilisation(BaseModel):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from fractions import Fraction
+from math import gcd
 from typing import TYPE_CHECKING, Any
 
 from app.schemas import OptimumRequest, TopologySource
@@ -12,7 +13,7 @@ from app.store import Artefact, Computed
 from schedules.errors import NoSchedule
 from schedules.model import Collective
 from synth.cost import Cost, Links, lower_bound
-from synth.errors import NotMeasurable
+from synth.errors import ClaimBroken, NotMeasurable
 from synth.topology import Topology
 
 if TYPE_CHECKING:
@@ -141,7 +142,29 @@ def _optimum(topology: Topology, collective: Collective, options: dict[str, Any]
         "inverse_rate": str(inverse),
         "algbw": rounded(common["data"] / inverse),
         "parts": parts,
+        **_together(topology, options.get("participants"), common["data"], inverse),
     }
+
+
+def _together(
+    topology: Topology, participants: Any, data: int, inverse: Fraction
+) -> dict[str, Any]:
+    """Return how fast both passes of an allreduce could be at once, and how far off this is."""
+    from schedules.errors import TooLarge
+    from schedules.forestcoll.allreduce import allreduce_bound
+
+    try:
+        bound = allreduce_bound(topology, participants)
+    except TooLarge as error:
+        return {"bound_left_out": error.rule}
+    least = data / bound.rate
+    facts: dict[str, Any] = {
+        "inverse_rate": str(least),
+        "algbw": rounded(bound.rate),
+        "gap": str(inverse / least - 1),
+        "exact": bound.feasible == bound.rate,
+    }
+    return {"bound": facts}
 
 
 def _one_pass(
@@ -151,6 +174,7 @@ def _one_pass(
     options: dict[str, Any],
 ) -> dict[str, Any]:
     found = find(topology, inward=not collective.outward, **options)
+    _require_proof(topology, collective, found, options)
     facts: dict[str, Any] = {
         "nodes": found.compute_nodes,
         "data": found.data,
@@ -167,6 +191,30 @@ def _one_pass(
             "optimal_inverse_rate": str(found.inverse_rate / (1 + found.gap)),
         }
     return facts
+
+
+def _require_proof(
+    topology: Topology, collective: Collective, found: "Optimum", options: dict[str, Any]
+) -> None:
+    """Raise `ClaimBroken` unless the links around the bottleneck alone allow nothing better."""
+    from schedules.verify.cuts import cut_inverse_rate
+
+    ranks = options.get("participants") or topology.compute_nodes
+    shards = options.get("shards") or dict.fromkeys(ranks, 1)
+    if "root" in options:
+        shards = {options["root"]: 1}
+    common = gcd(*shards.values())
+    sizes = {rank: shards.get(rank, 0) // common for rank in ranks}
+    counted = "trees_per_root" in options or "max_gap" in options
+    proven = cut_inverse_rate(
+        topology,
+        found.bottleneck,
+        sizes,
+        trees_per_root=found.trees_per_root if counted else None,
+        inward=not collective.outward,
+    )
+    if proven != found.inverse_rate:
+        raise ClaimBroken("optimum", f"the cut proves {proven}, not {found.inverse_rate}")
 
 
 def cost_object(cost: Cost) -> dict[str, Any]:

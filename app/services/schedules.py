@@ -1,6 +1,6 @@
 """Schedules: generated, checked by the independent checker, stored, exported."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -10,7 +10,8 @@ from app.services.context import Context
 from app.services.demands import FOREST_ONLY, asked_of, options_of
 from app.services.topologies import StoredTopology
 from app.store import Artefact, Computed
-from schedules.errors import InvalidSchedule, NoSchedule, NotExportable
+from schedules.errors import InvalidSchedule, NoSchedule
+from schedules.export.formats import FORMATS, Files, Options, require_options
 from schedules.model import (
     Collective,
     RouteSchedule,
@@ -23,25 +24,21 @@ from synth.errors import ClaimBroken
 from synth.topology import Topology
 
 __all__ = [
-    "ANNOUNCED",
     "FORMATS",
+    "Files",
+    "Options",
     "check",
+    "check_exported",
     "create",
     "export",
     "facts",
     "read",
-    "require_available",
+    "require_options",
 ]
-
-FORMATS = ("json", "msccl-xml")
-"""The formats a schedule comes in."""
 
 PACKED_SCHEDULE = "application/x-topoloom-schedule"
 OPTIONS = dict.fromkeys(FOREST_ONLY, "forestcoll") | {"max_chunks": "bfb"}
 """What only one algorithm can be asked for, and which."""
-
-ANNOUNCED = ("mscclpp-json", "chakra-et")
-"""Formats that have a name already, but no writer yet."""
 
 
 def create(context: Context, request: ScheduleRequest) -> Artefact:
@@ -75,6 +72,16 @@ def check(document: Any, topology: Topology) -> list[Any]:
     return violations(from_document(document, topology), topology, limit=10_000)
 
 
+def check_exported(
+    form: str, files: list[bytes], topology: Topology, dialect: str | None = None
+) -> list[Any]:
+    """Return what is wrong with an exported file, or with the traces of all ranks."""
+    from schedules.export.checking import program_violations
+    from schedules.export.msccl_dialects import Dialect
+
+    return program_violations(form, files, topology, dialect or Dialect.MSCCL)
+
+
 def read(document: Any, topology: Topology) -> Schedule:
     """Return the schedule of a schedule/1 document that is valid on a topology.
 
@@ -95,34 +102,21 @@ def read(document: Any, topology: Topology) -> Schedule:
 
 
 def export(
-    context: Context, artefact: Artefact, form: str, dialect: str | None = None
-) -> Iterator[str]:
-    """Yield a stored schedule in one of `FORMATS`, in pieces of bounded size.
+    context: Context, artefact: Artefact, form: str, options: Options
+) -> Iterable[str] | Files:
+    """Return a stored schedule in one of `FORMATS`: text in pieces, or several files.
 
     Raises
     ------
     NotExportable
-        There is no such format or dialect, or it cannot express this schedule.
+        There is no such format or option, or it cannot express this schedule.
     """
-    from schedules.export.schedule_json import unpack, write
+    from schedules.export.formats import write
+    from schedules.export.schedule_json import unpack
 
-    require_available(form, dialect)
-    schedule = unpack(artefact.content)
-    if form == "json":
-        return write(schedule)
-    return iter([_msccl(context, artefact, schedule, dialect)])
-
-
-def require_available(form: str, dialect: str | None = None) -> None:
-    """Raise `NotExportable` unless schedules come in this format."""
-    if form in ANNOUNCED:
-        raise NotExportable(
-            "/format", f"{form} is not available yet; available: {', '.join(FORMATS)}"
-        )
-    if form not in FORMATS:
-        raise NotExportable("/format", f"must be one of {', '.join(FORMATS)}; not {form!r}")
-    if dialect is not None and form != "msccl-xml":
-        raise NotExportable("/dialect", "is for the format msccl-xml only")
+    source = TopologySource(id=artefact.summary["topology_id"])
+    topology = topologies.load(context, source).topology
+    return write(form, unpack(artefact.content), topology, options)
 
 
 def facts(schedule: Schedule, topology: Topology) -> dict[str, Any]:
@@ -133,14 +127,16 @@ def facts(schedule: Schedule, topology: Topology) -> dict[str, Any]:
     size 1), ``trees_per_root``, the number of ``ranks`` and the size ``data`` of all shards.
     Routes: ``inverse_rate`` (time in which every rank sends a unit to every other),
     ``bandwidth`` of it, ``steps`` (most hops) and ``units_per_pair``.
-    Sequences: the sums, and the parts.
+    Sequences: the sums, and the parts.  On topologies with ``multicast`` switches, what
+    they save.
     """
     from schedules.verify import step_cost, tree_inverse_rate
 
     if isinstance(schedule, RouteSchedule):
         return _route_facts(schedule, topology)
     if isinstance(schedule, SequenceSchedule):
-        return _sequence_facts([facts(part, topology) for part in schedule.parts])
+        total = _sequence_facts([facts(part, topology) for part in schedule.parts])
+        return total | _sharing(schedule, topology)
     if isinstance(schedule, StepSchedule):
         cost = step_cost(schedule, topology)
         return {
@@ -155,6 +151,7 @@ def facts(schedule: Schedule, topology: Topology) -> dict[str, Any]:
         "trees_per_root": schedule.trees_per_root,
         "ranks": len(schedule.ranks),
         "data": sum(schedule.sizes),
+        **_sharing(schedule, topology),
     }
 
 
@@ -170,6 +167,27 @@ def _route_facts(schedule: RouteSchedule, topology: Topology) -> dict[str, Any]:
         "inverse_rate": str(rate),
         "units_per_pair": schedule.units_per_pair,
     }
+
+
+def _sharing(schedule: Schedule, topology: Topology) -> dict[str, Any]:
+    """Return what multicast switches save: how many units of data cross how many links."""
+    from schedules.verify import together_inverse_rate, tree_loads
+
+    parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
+    trees = [part for part in parts if isinstance(part, TreeSchedule)]
+    if not topology.multicast or len(trees) < len(parts):
+        return {}
+    crossings, unshared = (
+        sum(
+            Fraction(sum(tree_loads(part, topology, shared=shared).values()), part.trees_per_root)
+            for part in trees
+        )
+        for shared in (True, False)
+    )
+    found = {"crossings": str(crossings), "crossings_unshared": str(unshared)}
+    if isinstance(schedule, SequenceSchedule):
+        found["inverse_rate_together"] = str(together_inverse_rate(schedule, topology))
+    return {"multicast": found}
 
 
 def _sequence_facts(parts: list[dict[str, Any]]) -> dict[str, Any]:
@@ -300,11 +318,3 @@ def _require_size(context: Context, algorithm: str, topology: Topology) -> None:
         "shortest-paths": settings.max_routed_nodes,
     }.get(algorithm, settings.max_scheduled_nodes)
     context.require_at_most("/topology", topology.node_count, limit, "nodes")
-
-
-def _msccl(context: Context, artefact: Artefact, schedule: Schedule, dialect: str | None) -> str:
-    from schedules.export.msccl_xml import render
-
-    source = TopologySource(id=artefact.summary["topology_id"])
-    topology = topologies.load(context, source).topology
-    return render(schedule, topology) if dialect is None else render(schedule, topology, dialect)

@@ -4,7 +4,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from app.schemas import SimulationRequest, TopologySource
-from app.services import topologies
+from app.services import schedules, topologies
 from app.services.context import Context
 from app.services.costs import rounded
 from synth.topology import Topology
@@ -14,11 +14,6 @@ if TYPE_CHECKING:
     from schedules.simulate import Network
 
 __all__ = ["of_document", "of_stored"]
-
-UNITS = {"GB/s": Fraction(10**9), "Gbit/s": Fraction(10**9, 8)}
-"""What the units of capacity that fabrics are given in carry, in bytes/s."""
-
-DEFAULT_NODE_GBPS = 100
 
 
 def of_stored(context: Context, identity: str, request: SimulationRequest) -> dict[str, Any]:
@@ -40,12 +35,7 @@ def of_document(document: Any, topology: Topology, request: SimulationRequest) -
     InvalidSchedule
         The schedule is not valid on the topology: the first violations are named.
     """
-    from schedules.export.schedule_json import from_document
-    from schedules.verify import require_valid
-
-    schedule = from_document(document, topology)
-    require_valid(schedule, topology)
-    return _simulate(schedule, topology, request)
+    return _simulate(schedules.read(document, topology), topology, request)
 
 
 def _simulate(
@@ -84,14 +74,13 @@ def _simulate(
 
 def _network(topology: Topology, request: SimulationRequest) -> "Network":
     from schedules.simulate import Network
-    from schedules.verify.costs import node_capacity
+    from schedules.verify.costs import unit_bytes_per_second
 
-    rate = UNITS.get(topology.bandwidth_unit)
     if request.link_gbps is not None:
         rate = Fraction(request.link_gbps) * 10**9 / 8
-    elif request.node_gbps is not None or rate is None:
-        node = Fraction(request.node_gbps or DEFAULT_NODE_GBPS)
-        rate = node * 10**9 / 8 / node_capacity(topology)
+    else:
+        node = request.node_gbps
+        rate = unit_bytes_per_second(topology, None if node is None else Fraction(node))
     return Network(
         Fraction(request.alpha_us) / 10**6,
         rate,

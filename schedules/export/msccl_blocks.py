@@ -19,6 +19,7 @@ from typing import TypeAlias
 import numpy as np
 
 from schedules.errors import NotExportable
+from schedules.export.moves import Place, Plan
 from schedules.export.msccl_dialects import (
     BLOCKS_PER_CHANNEL,
     MAX_CHILDREN,
@@ -26,7 +27,6 @@ from schedules.export.msccl_dialects import (
     MAX_ELEMENTS,
     Limits,
 )
-from schedules.export.msccl_moves import Place, Plan
 from schedules.model import Collective
 
 __all__ = ["Block", "Program", "Step", "arrange"]

@@ -15,8 +15,8 @@ import numpy as np
 
 from schedules.errors import InvalidProgram
 from schedules.export.msccl_dialects import Dialect
-from schedules.export.msccl_memory import Actor, Clock, Memory, Value, added
 from schedules.export.msccl_program import RECEIVES, SENDS, Block, Instruction, Program, parse
+from schedules.export.symbols import Actor, Clock, Memory, Value, added
 
 __all__ = ["Program", "replay"]
 
@@ -115,7 +115,9 @@ class _Run:
 
     def __init__(self, program: Program, inplace: bool, slots: int) -> None:
         self.slots = slots
-        self.memory = Memory(program, inplace)
+        if program.chunks % len(program.gpus):
+            raise InvalidProgram("/algo/nchunksperloop", "must be a multiple of ngpus")
+        self.memory = Memory(program.collective, len(program.gpus), program.chunks, inplace)
         self.queues: dict[_Connection, deque[_Message]] = defaultdict(deque)
         self.workers: list[list[_Worker]] = []
         total = sum(len(gpu.blocks) for gpu in program.gpus)

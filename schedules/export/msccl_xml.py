@@ -1,17 +1,24 @@
 """MSCCL XML: programs for the run times that replace a collective by a file.
 
 The file has no XML declaration and single spaces between attributes, since the
-readers are written by hand.  How chunks lie in buffers is told in `msccl_moves`, how
+readers are written by hand.  How chunks lie in buffers is told in `moves`, how
 thread blocks are made and why they cannot deadlock in `msccl_blocks`.
 """
 
 import xml.etree.ElementTree as ET
 
 from schedules.errors import NotExportable
+from schedules.export.moves import chunks_per_shard, plan
 from schedules.export.msccl_blocks import Block, Program, arrange
-from schedules.export.msccl_dialects import DIALECTS, MAX_NAME, Dialect, Limits
-from schedules.export.msccl_moves import plan
-from schedules.model import Collective, Schedule, SequenceSchedule, TreeSchedule
+from schedules.export.msccl_dialects import (
+    DIALECTS,
+    MAX_COUNT,
+    MAX_ELEMENTS,
+    MAX_NAME,
+    Dialect,
+    Limits,
+)
+from schedules.model import Collective, Schedule
 from schedules.verify import require_valid
 from synth.topology import Topology
 
@@ -80,8 +87,8 @@ def render(
     if len(ranks) < 2:
         raise NotExportable("/ngpus", "a program needs at least 2 GPUs")
     require_valid(schedule, topology)
-    _require_plain(schedule)
-    program = arrange(plan(schedule, ranks, inplace), limits)
+    _require_movable(len(ranks), chunks_per_shard(schedule))
+    program = arrange(plan(schedule, ranks, inplace, MAX_COUNT), limits)
     title = name or f"topoloom-{limits.collectives[schedule.collective]}-{len(ranks)}"
     root = ET.Element("algo", _header(program, limits, protocol, title[:MAX_NAME]))
     for index, blocks in enumerate(program.gpus):
@@ -93,16 +100,15 @@ def render(
     return ET.tostring(root, encoding="unicode").replace(" />", "/>") + "\n"
 
 
-def _require_plain(schedule: Schedule) -> None:
-    """Refuse what programs of these dialects are not written for."""
-    if schedule.collective.has_root:
-        raise NotExportable("/collective", f"a {schedule.collective} is not exported to MSCCL XML")
-    parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
-    for part in parts:
-        if isinstance(part, TreeSchedule) and (part.shards or part.idle):
-            raise NotExportable(
-                "/shards", "must be equal, and of all compute nodes, to be exported to MSCCL XML"
-            )
+def _require_movable(gpus: int, chunks: int) -> None:
+    """Raise where no program within the limits could move so many chunks."""
+    least = -(-(gpus - 1) * chunks // MAX_COUNT)
+    if least > MAX_ELEMENTS:
+        raise NotExportable(
+            "/chunks_per_shard",
+            f"{gpus} shards of {chunks} chunks need at least {least} steps per GPU; "
+            f"the format keeps {MAX_ELEMENTS} elements",
+        )
 
 
 def _header(program: Program, limits: Limits, protocol: str, title: str) -> dict[str, str]:

@@ -2,7 +2,8 @@
 
 A recipe says how a topology is made.  Every operator of `synth.expansions` has a module
 here that turns an allgather on what it is applied to into one on what it makes, at the
-cost its theorem states; bases get breadth-first broadcast (`schedules.bfb`).  A lifted
+cost its theorem states; bases get breadth-first broadcast (`schedules.bfb`), and so does a
+part of a recipe on which that is better than what is lifted to it.  A lifted
 schedule costs exactly `synth.cost.claim` of the recipe wherever that claim is exact, and
 never more than it.  It is made without a search of the large graph, and on some graphs it
 is cheaper than breadth-first broadcast there (see `schedules.lift.cartesian.power`).
@@ -17,6 +18,7 @@ from schedules.verify import step_cost
 from synth.build import build, size
 from synth.cost import Claim, claim, claim_transpose, optimal_bandwidth
 from synth.errors import SynthError
+from synth.measure import MAX_DEGREE, measure
 from synth.recipe import (
     Base,
     Bidirected,
@@ -152,35 +154,51 @@ def _lifted(recipe: Recipe, turned: bool) -> StepSchedule:
             return bfb.allgather(_built(recipe, turned))
         case LineGraph(times, of):
             below = LineGraph(times - 1, of) if times > 1 else of
-            return line_graph.lift(_lifted(below, turned), build(below), turned)
-        case DegreeExpansion(1, of):
+            return line_graph.lift(_part(below, turned), build(below), turned)
+        case DegreeExpansion(1, of) | Power(1, of):
             return _lifted(of, turned)
         case DegreeExpansion(factor, of):
-            return degree.lift(_lifted(of, turned), _built(of, turned), factor)
-        case Power() | Product():
-            return _lifted_product(_factors(recipe), turned)
+            return degree.lift(_part(of, turned), _built(of, turned), factor)
+        case Power(times, of):
+            return _lifted_product(_factors(of) * times, turned)
+        case Product(factors):
+            return _lifted_product([part for of in factors for part in _factors(of)], turned)
         case Bidirected(of):
-            whole, part = build(recipe), build(of)
-            if whole == part:
+            whole = build(recipe)
+            if whole == build(of):
                 return _lifted(of, turned)
-            return bidirected.lift(_lifted(of, False), _lifted(of, True), whole)
+            return bidirected.lift(_part(of, False), _part(of, True), whole)
+
+
+def _part(recipe: Recipe, turned: bool) -> StepSchedule:
+    """Return what to lift from: as `_lifted`, or breadth-first broadcast if that is better.
+
+    Better is less in steps or bandwidth and more in neither.
+    """
+    schedule, graph = _lifted(recipe, turned), _built(recipe, turned)
+    if isinstance(recipe, Base) or graph.in_degrees.max() > MAX_DEGREE:
+        return schedule
+    found, measured = step_cost(schedule, graph), measure(graph)
+    no_worse = measured.steps <= found.steps and measured.bandwidth <= found.bandwidth
+    return bfb.allgather(graph) if no_worse and measured != found else schedule
 
 
 def _factors(recipe: Recipe) -> list[Recipe]:
-    """Return the factors of a product; powers and products among them are its own."""
+    """Return a factor, or if it is itself a product at the optimum the factors of that.
+
+    Shared among all dimensions at once, shards are cut into coarser chunks.
+    """
     match recipe:
-        case Power(times, of):
+        case Power(times, of) if claim(recipe) is not None:
             return _factors(of) * times
-        case Product(factors):
-            return [factor for of in factors for factor in _factors(of)]
+        case Product(factors) if claim(recipe) is not None:
+            return [part for of in factors for part in _factors(of)]
         case _:
             return [recipe]
 
 
 def _lifted_product(factors: list[Recipe], turned: bool) -> StepSchedule:
-    parts = {of: (_built(of, turned), _lifted(of, turned)) for of in dict.fromkeys(factors)}
-    if len(factors) == 1:
-        return parts[factors[0]][1]
+    parts = {of: (_built(of, turned), _part(of, turned)) for of in dict.fromkeys(factors)}
     if len(parts) == 1:
         graph, schedule = parts[factors[0]]
         if not _optimal(schedule, graph):

@@ -10,8 +10,12 @@ come in over the d links into f, one each.
 part of it from w to x over link e, now e sends that part of them to every f in out(x).
 After the first step out(v) holds all shards of in(v), as v holds its own in G; by induction
 out(x) holds of them what x holds of the shard of v.  Every link is in in(v) for one v only,
-so nothing comes twice, but that f would get its own shard: that send is left out.  C chunks
-of the shard of v are d shards, so C / gcd(C, d) chunks of each suffice.
+so nothing comes twice, but that f would get its own shard: that send is left out.
+
+A part of the shard of v may stand for the same part of each shard of in(v).  Or they are laid
+end to end: C chunks of the shard of v are d shards, so C / gcd(C, d) chunks of each suffice.
+The first spreads more evenly what f need not get, and is done unless all links are two-way,
+where by the theorem of `synth.expansions.line_graph` the heaviest links carry all the same.
 
 *Cost.*  One more step, of load 1; every other carries d times as much as in G, among d
 times as many ranks: bandwidth(G) + 1 / N.  It is less only where leaving out a rank's own
@@ -49,11 +53,18 @@ def lift(base: StepSchedule, forward: Topology, turned: bool) -> StepSchedule:
     entering = np.argsort(forward.targets, kind="stable").reshape(nodes, degree)
     if turned:
         leaving, entering = entering, leaving
-    chunks = base.chunks_per_shard // gcd(base.chunks_per_shard, degree)
+    chunks = base.chunks_per_shard
+    end_to_end = nodes > 2 and forward.is_bidirectional
+    if end_to_end:
+        chunks //= gcd(chunks, degree)
     steps = [
         [sends(entering[:, :, None], leaving[:, None, :], entering[:, :, None], 0, chunks, NO_LINK)]
     ]
-    parts = [_parts(step, degree, chunks, base.chunks_per_shard) for step in base.steps]
+    grain = degree * chunks // base.chunks_per_shard
+    parts = [
+        _end_to_end(step, degree, chunks, grain) if end_to_end else _alike(step, degree)
+        for step in base.steps
+    ]
     require_room(links * degree + degree * sum(len(part.send) for part in parts))
     for step, (send, place, first, length) in zip(base.steps, parts, strict=True):
         made = sends(
@@ -79,9 +90,19 @@ class _Parts(NamedTuple):
     length: NDArray[np.int64]
 
 
-def _parts(step: NDArray[Any], degree: int, chunks: int, base_chunks: int) -> _Parts:
-    """Cut what every send carries where one of the ``degree`` shards ends."""
-    grain = degree * chunks // base_chunks
+def _alike(step: NDArray[Any], degree: int) -> _Parts:
+    """Take of each of the ``degree`` shards what every send carries of one."""
+    send, place = np.repeat(np.arange(len(step)), degree), np.tile(np.arange(degree), len(step))
+    return _Parts(
+        send, place, step["first"][send].astype(np.int64), step["count"][send].astype(np.int64)
+    )
+
+
+def _end_to_end(step: NDArray[Any], degree: int, chunks: int, grain: int) -> _Parts:
+    """Cut what every send carries where one of the ``degree`` shards ends.
+
+    ``grain`` chunks of them, ``chunks`` each, stand for a chunk of the shard in G.
+    """
     ends = np.arange(degree + 1) * chunks
     first = step["first"].astype(np.int64)[:, None] * grain
     last = first + step["count"][:, None] * grain

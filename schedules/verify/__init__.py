@@ -26,7 +26,12 @@ from schedules.model import (
     StepSchedule,
     TreeSchedule,
 )
-from schedules.verify.costs import step_cost, tree_inverse_rate
+from schedules.verify.costs import (
+    step_cost,
+    together_inverse_rate,
+    tree_inverse_rate,
+    tree_loads,
+)
 from schedules.verify.findings import Findings, Violation
 from schedules.verify.routes import check_routes, route_inverse_rate, route_phases
 from schedules.verify.steps import check_steps
@@ -39,7 +44,9 @@ __all__ = [
     "route_inverse_rate",
     "route_phases",
     "step_cost",
+    "together_inverse_rate",
     "tree_inverse_rate",
+    "tree_loads",
     "violations",
 ]
 

@@ -1,7 +1,7 @@
 """What a schedule costs, derived link by link from its sends alone."""
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -11,12 +11,24 @@ from numba import njit
 from numpy.typing import NDArray
 
 from schedules.errors import InvalidSchedule
-from schedules.model import Schedule, SequenceSchedule, StepSchedule, TreeSchedule
+from schedules.model import Schedule, SequenceSchedule, StepSchedule, Tree, TreeSchedule
 from schedules.verify.sends import flat_sends, sends_off_links
 from synth.cost import Cost
 from synth.topology import Capacity, NodeId, Topology
 
-__all__ = ["node_capacity", "step_cost", "tree_inverse_rate"]
+__all__ = [
+    "node_capacity",
+    "step_cost",
+    "together_inverse_rate",
+    "tree_inverse_rate",
+    "tree_loads",
+    "unit_bytes_per_second",
+]
+
+UNITS = {"GB/s": Fraction(10**9), "Gbit/s": Fraction(10**9, 8)}
+"""What the units of capacity that fabrics are given in carry, in bytes/s."""
+
+DEFAULT_NODE_GBPS = 100
 
 _Part = TypeVar("_Part")
 
@@ -35,6 +47,27 @@ def node_capacity(topology: Topology) -> Fraction:
         entering[target] += capacity
     computing = [topology.position[node] for node in topology.compute_nodes]
     return max(Fraction(max(leaving[at], entering[at])) for at in computing)
+
+
+def unit_bytes_per_second(topology: Topology, node_gbps: Fraction | None = None) -> Fraction:
+    """Return what one unit of capacity of a topology carries.
+
+    Parameters
+    ----------
+    node_gbps : Fraction, optional
+        What one node sends at most, all ports together, in Gbit/s.  Left out, the
+        topology's unit tells, and where that counts links, it is 100.
+
+    Examples
+    --------
+    >>> unit_bytes_per_second(Topology("ab", [("a", "b", 4), ("b", "a", 4)]), Fraction(80))
+    Fraction(2500000000, 1)
+    """
+    known = UNITS.get(topology.bandwidth_unit)
+    if node_gbps is None and known is not None:
+        return known
+    node = DEFAULT_NODE_GBPS if node_gbps is None else node_gbps
+    return Fraction(node) * 10**9 / 8 / node_capacity(topology)
 
 
 def step_cost(schedule: Schedule, topology: Topology) -> Cost:
@@ -69,7 +102,7 @@ def step_cost(schedule: Schedule, topology: Topology) -> Cost:
 def tree_inverse_rate(schedule: Schedule, topology: Topology) -> Fraction:
     """Return the time per byte of a schedule by trees, times N, counted on every link.
 
-    It is the max over links of (weight of the trees crossing it) / (capacity *
+    It is the max over links of (weight of the trees crossing it, `tree_loads`) / (capacity *
     trees_per_root), in 1 / (bandwidth unit); time per byte is that over N.  Parallel
     links share their load, so their capacities add.  A sequence takes the sum of its
     parts.
@@ -88,7 +121,26 @@ def tree_inverse_rate(schedule: Schedule, topology: Topology) -> Fraction:
     Fraction(1, 4)
     """
     parts = _parts(schedule, TreeSchedule)
-    return sum((_one_inverse_rate(part, topology) for part in parts), Fraction(0))
+    peaks = (max(_rates(part, topology).values(), default=Fraction(0)) for part in parts)
+    return sum(peaks, Fraction(0))
+
+
+def together_inverse_rate(schedule: Schedule, topology: Topology) -> Fraction:
+    """Return the same for parts that all run at once, on links that carry their sum.
+
+    Where the reduce-scatter of an allreduce loads links one way and its allgather the other,
+    as with multicast switches, it is less than one after the other.
+
+    Raises
+    ------
+    InvalidSchedule
+        As `tree_inverse_rate`.
+    """
+    total: dict[tuple[NodeId, NodeId], Fraction] = defaultdict(Fraction)
+    for part in _parts(schedule, TreeSchedule):
+        for hop, rate in _rates(part, topology).items():
+            total[hop] += rate
+    return max(total.values(), default=Fraction(0))
 
 
 def _parts(schedule: Schedule, kind: Callable[..., _Part]) -> list[_Part]:
@@ -143,19 +195,68 @@ def _peaks(
     return peaks
 
 
-def _one_inverse_rate(schedule: TreeSchedule, topology: Topology) -> Fraction:
-    if schedule.trees_per_root < 1:
-        raise InvalidSchedule("/trees_per_root", "must be at least 1")
+def tree_loads(
+    schedule: TreeSchedule, topology: Topology, *, shared: bool = True
+) -> dict[tuple[NodeId, NodeId], int]:
+    """Return the weight that crosses every ordered pair of nodes.
+
+    Edges of a tree that share a path up to a multicast switch are sent once up to it: the
+    switch copies, or adds up.  With ``shared`` False each edge counts by itself.
+
+    Examples
+    --------
+    >>> from schedules.model import Collective, Tree
+    >>> links = [("a", "w"), ("w", "b"), ("w", "c")]
+    >>> fan = Topology("abcw", links, switches="w", multicast="w")
+    >>> tree = Tree("a", 1, (("a", "w", "b"), ("a", "w", "c")))
+    >>> forest = TreeSchedule(Collective.BROADCAST, fan.digest, tuple("abc"), 1, (tree,), (1, 0, 0))
+    >>> tree_loads(forest, fan)["a", "w"], tree_loads(forest, fan, shared=False)["a", "w"]
+    (1, 2)
+    """
     load: dict[tuple[NodeId, NodeId], int] = defaultdict(int)
+    copying = topology.multicast if shared else frozenset()
+    outward = schedule.collective.outward
     for tree in schedule.trees:
         weight = tree.weight
-        for edge in tree.edges:
-            for hop in pairwise(edge):
-                load[hop] += weight
+        hops = _shared_hops(tree, copying, outward) if copying else _hops(tree)
+        for hop in hops:
+            load[hop] += weight
+    return load
+
+
+def _hops(tree: Tree) -> Iterator[tuple[NodeId, NodeId]]:
+    for edge in tree.edges:
+        yield from pairwise(edge)
+
+
+def _shared_hops(
+    tree: Tree, multicast: frozenset[NodeId], outward: bool
+) -> Iterator[tuple[NodeId, NodeId]]:
+    """Yield every hop as often as data crosses it: once for each way to the next copying switch."""
+    sent: set[tuple[NodeId, ...]] = set()
+    for edge in tree.edges:
+        path = edge if outward else edge[::-1]
+        begin = 0
+        for at in range(1, len(path)):
+            if at < len(path) - 1 and path[at] not in multicast:
+                continue
+            if path[: at + 1] not in sent:
+                sent.add(path[: at + 1])
+                yield from pairwise(path[begin : at + 1] if outward else path[begin : at + 1][::-1])
+            begin = at
+
+
+def _rates(schedule: TreeSchedule, topology: Topology) -> dict[tuple[NodeId, NodeId], Fraction]:
+    """Return the load of every pair of nodes over its capacity, per tree of a root."""
+    if schedule.trees_per_root < 1:
+        raise InvalidSchedule("/trees_per_root", "must be at least 1")
+    load = tree_loads(schedule, topology)
     capacity: dict[tuple[NodeId, NodeId], Capacity] = defaultdict(int)
     for link in topology.links:
         capacity[link.source, link.target] += link.capacity
     if not load.keys() <= capacity.keys():
         raise InvalidSchedule("/trees", "every edge must run over existing links")
-    rates = (Fraction(weight) / capacity[hop] for hop, weight in load.items())
-    return max(rates, default=Fraction(0)) / schedule.trees_per_root
+    return {
+        hop: Fraction(weight) / (capacity[hop] * schedule.trees_per_root)
+        for hop, weight in load.items()
+    }

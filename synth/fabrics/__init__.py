@@ -16,7 +16,15 @@ from types import MappingProxyType
 from synth.errors import InvalidRecipe, OutOfDomain
 from synth.fabrics.accelerators import dgx_1v, mi250, mi300x, ndv2
 from synth.fabrics.networks import dragonfly, fat_tree, rail, rail_only
-from synth.fabrics.switched import dgx_2, dgx_a100, dgx_h100, gb200_nvl72, gh200_nvl32
+from synth.fabrics.switched import (
+    dgx_2,
+    dgx_a100,
+    dgx_h100,
+    dgx_h100_sharp,
+    gb200_nvl72,
+    gb200_nvl72_sharp,
+    gh200_nvl32,
+)
 from synth.fabrics.tori import (
     tpu_v4,
     tpu_v4_twisted,
@@ -38,9 +46,11 @@ FABRICS: MappingProxyType[str, Callable[..., Topology]] = MappingProxyType(
         "dgx-2": dgx_2,
         "dgx-a100-N": dgx_a100,
         "dgx-h100-N": dgx_h100,
+        "dgx-h100-sharp-N": dgx_h100_sharp,
         "gh200-nvl32": gh200_nvl32,
         "gb200-nvl72": gb200_nvl72,
         "gb200-nvl72-N": gb200_nvl72,
+        "gb200-nvl72-sharp": gb200_nvl72_sharp,
         "ndv2-N": ndv2,
         "mi250-N": mi250,
         "mi300x": mi300x,

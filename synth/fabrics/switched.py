@@ -7,7 +7,15 @@ links on each chip.  Bandwidths are per direction.
 from synth.fabrics.rows import Row, both
 from synth.topology import Topology
 
-__all__ = ["dgx_2", "dgx_a100", "dgx_h100", "gb200_nvl72", "gh200_nvl32"]
+__all__ = [
+    "dgx_2",
+    "dgx_a100",
+    "dgx_h100",
+    "dgx_h100_sharp",
+    "gb200_nvl72",
+    "gb200_nvl72_sharp",
+    "gh200_nvl32",
+]
 
 GPUS = 8
 PLANES = 2
@@ -29,6 +37,24 @@ def dgx_h100(boxes: int) -> Topology:
     8
     """
     return _cluster("dgx-h100", boxes, nvlink=18 * 25, nic=50)
+
+
+def dgx_h100_sharp(boxes: int) -> Topology:
+    """Return DGX H100 boxes whose NVSwitches copy and add up (NVLink SHARP).
+
+    >>> sorted(dgx_h100_sharp(2).multicast)
+    ['0.nvswitch', '1.nvswitch']
+    """
+    return _sharp(dgx_h100(boxes))
+
+
+def gb200_nvl72_sharp() -> Topology:
+    """Return a GB200 NVL72 rack whose NVSwitches copy and add up (NVLink SHARP).
+
+    >>> sorted(gb200_nvl72_sharp().multicast)
+    ['0.nvswitch']
+    """
+    return _sharp(gb200_nvl72())
 
 
 def dgx_2() -> Topology:
@@ -102,4 +128,16 @@ def _cluster(family: str, boxes: int, *, nvlink: int, nic: int) -> Topology:
         switches=[*inner, *planes],
         name=f"{family}-{boxes}",
         bandwidth_unit="GB/s",
+    )
+
+
+def _sharp(topology: Topology) -> Topology:
+    inner = [node for node in topology.switches if str(node).endswith(".nvswitch")]
+    return Topology(
+        topology.nodes,
+        topology.links,
+        switches=topology.switches,
+        multicast=inner,
+        name=topology.name,
+        bandwidth_unit=topology.bandwidth_unit,
     )

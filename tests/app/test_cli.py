@@ -177,6 +177,67 @@ def test_a_schedule_comes_as_msccl_xml(topoloom, dialect):
     assert made.out.startswith("<algo ")
 
 
+@pytest.mark.parametrize(
+    ("form", "name", "flags"),
+    [
+        ("msccl-xml", "a.xml", ["--inplace"]),
+        ("mscclpp-json", "a.json", ["--inplace", "--ranks-per-node", "8"]),
+        ("mscclpp-json", "a.json.gz", []),
+        ("chakra-et", "a.zip", ["--bytes", "1MiB"]),
+        ("chakra-et", "a", ["--bytes", "1MiB"]),
+    ],
+)
+def test_an_exported_file_is_verified_as_it_lies_on_disk(topoloom, tmp_path, form, name, flags):
+    file, source = tmp_path / name, "dgx-1v"
+    made = topoloom(
+        "schedule", source, "--collective", "allreduce", "--format", form, *flags,
+        "--out", str(file),
+    )  # fmt: skip
+    assert (made.code, made.err) == (0, "")
+    checked = topoloom("verify", str(file), "--topology", source)
+    assert (checked.code, checked.out, checked.err) == (0, "valid\n", "")
+    other = topoloom("verify", str(file), "--topology", "UniRing(8)")
+    assert other.code == 1
+    assert "no link or way over switches" in other.out
+    if name == "a":
+        assert topoloom("verify", str(tmp_path / "a.3.et"), "--topology", source).code == 0
+        (tmp_path / "a.7.et").unlink()
+        fewer = topoloom("verify", str(file), "--topology", source)
+        assert fewer.code == 1
+        assert "rank 0 of 7" in fewer.out
+
+
+def test_a_tuner_table_is_verified(topoloom, tmp_path):
+    file = tmp_path / "nccl_tuner.conf"
+    flags = ["--collective", "allreduce", "--format", "nccl-tuner-csv", "--alpha-us", "2.5"]
+    assert topoloom("schedule", "BiRing(4)", *flags, "--out", str(file)).code == 0
+    assert topoloom("verify", str(file), "--topology", "BiRing(4)").out == "valid\n"
+    other = topoloom("verify", str(file), "--topology", "BiRing(5)")
+    assert (other.code, "5 compute nodes" in other.out) == (1, True)
+
+
+def test_a_damaged_exported_file_is_answered_no(topoloom, tmp_path):
+    file = tmp_path / "a.xml"
+    flags = ["--collective", "allgather", "--format", "msccl-xml", "--dialect", "rccl"]
+    topoloom("schedule", "BiRing(4)", *flags, "--out", str(file))
+    verify = ["verify", str(file), "--topology", "BiRing(4)"]
+    assert topoloom(*verify, "--dialect", "rccl").code == 0
+    file.write_text(file.read_text().replace('dstoff="2"', 'dstoff="1"', 1))
+    checked = topoloom(*verify, "--dialect", "rccl")
+    assert (checked.code, checked.out.splitlines()[-1]) == (1, "invalid: 1 violation")
+
+
+@pytest.mark.parametrize(
+    ("name", "data"), [("a.zip", b"PK\x03\x04"), ("a.0.et", None), ("a.xml", b"\xff"), ("a", b"")]
+)
+def test_what_cannot_be_read_as_any_schedule_is_bad_input(topoloom, tmp_path, name, data):
+    file = tmp_path / name
+    if data is not None:
+        file.write_bytes(data)
+    checked = topoloom("verify", str(file), "--topology", "BiRing(4)")
+    assert (checked.code, checked.err.count("\n")) == (2, 1)
+
+
 def test_a_patch_plan_starts_from_the_plan_before_it(topoloom, tmp_path):
     first, second = tmp_path / "first.json", tmp_path / "second.json"
     assert topoloom("patch", "BiRing(6)", "--out", str(first)).code == 0

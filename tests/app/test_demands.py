@@ -79,6 +79,24 @@ def test_the_optimum_of_the_same_question_is_told_by_both(client, topoloom, ques
             assert Fraction(part["inverse_rate"]) == gap * cut["data_inside"] / capacity
 
 
+def test_an_allreduce_is_told_how_far_it_is_from_both_passes_at_once(client, topoloom):
+    place = client.post("/v1/topologies", json={"recipe": "GeneralizedKautz(3, 8)"}).headers[
+        "Location"
+    ]
+    found = client.get(f"{place}/optimum", params={"collective": "allreduce"}).json()
+    bound = found["bound"]
+    assert bound["exact"] is True
+    assert Fraction(found["inverse_rate"]) / Fraction(bound["inverse_rate"]) == 1 + Fraction(
+        bound["gap"]
+    )
+    shown = topoloom("optimum", "GeneralizedKautz(3, 8)", "--collective", "allreduce").out
+    assert f"bound          {bound['inverse_rate']} with both passes at once" in shown
+    large = topoloom("optimum", "Hypercube(7)", "--collective", "allreduce")
+    assert large.code == 0
+    assert "bound          left out: the linear program is solved for at most 72 ranks" in large.out
+    assert "bound" not in client.get(f"{place}/optimum").json()
+
+
 def test_the_order_of_names_makes_no_other_question(client):
     first = {"collective": "allgather", "participants": GROUP}
     second = first | {"participants": GROUP[::-1]}
@@ -157,7 +175,7 @@ def test_a_broadcast_is_written_and_found_valid(topoloom, tmp_path):
     assert topoloom("verify", file, "--topology", "dgx-a100-2").out == "valid\n"
     refused = topoloom("schedule", "dgx-a100-2", *flags, "--format", "msccl-xml")
     assert (refused.code, refused.out) == (2, "")
-    assert "/collective: a broadcast is not exported to MSCCL XML" in refused.err
+    assert "/collective: must be one of allgather, reduce-scatter, allreduce" in refused.err
 
 
 def test_lists_may_come_from_files(topoloom, tmp_path):
@@ -196,3 +214,34 @@ def test_a_wrong_option_is_one_line(topoloom, command, flags, pointer):
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(f"topoloom: {pointer}: ")
     assert done.err.count("\n") == 1
+
+
+def test_what_multicast_switches_save_is_told(client, topoloom, tmp_path):
+    source = {"topology": {"fabric": "gb200-nvl72-sharp"}}
+    made = client.post("/v1/schedules", json=source | {"collective": "allreduce"}).json()
+    assert made["multicast"] == {
+        "crossings": "10368",
+        "crossings_unshared": "20448",
+        "inverse_rate_together": "2/25",
+    }
+    assert made["parts"][1]["multicast"] == {"crossings": "5184", "crossings_unshared": "10224"}
+    plain = {"topology": {"fabric": "dgx-h100-1"}, "collective": "allgather"}
+    assert "multicast" not in client.post("/v1/schedules", json=plain).json()
+    file = tmp_path / "gather.json"
+    flags = ["--collective", "allgather", "--out", str(file)]
+    said = topoloom("schedule", "dgx-h100-sharp-1", *flags).out
+    assert ", 64 link crossings, 112 without multicast" in said
+    assert topoloom("verify", str(file), "--topology", "dgx-h100-sharp-1").out == "valid\n"
+
+
+def test_a_document_may_name_multicast_switches(client):
+    nodes = [{"id": "a"}, {"id": "b"}, {"id": "w", "kind": "switch", "multicast": True}]
+    links = [{"source": s, "target": t} for s, t in ("aw", "wa", "bw", "wb")]
+    document = {"schema": "topology/1", "name": "pair", "nodes": nodes, "links": links}
+    made = client.post("/v1/topologies", json=document)
+    assert made.status_code == 201
+    assert made.json()["nodes"][2]["multicast"] is True
+    wrong = document | {"nodes": [{"id": "a", "multicast": True}, *nodes[1:]]}
+    refused = client.post("/v1/topologies", json=wrong)
+    assert refused.status_code == 422
+    assert refused.json()["errors"][0]["pointer"] == "/document/nodes/0/multicast"

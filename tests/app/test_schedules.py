@@ -1,10 +1,13 @@
+import io
 import json
 import xml.etree.ElementTree as ElementTree
+import zipfile
 from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
+from app.main import create_app
 from app.schemas import ScheduleRequest
 from app.services import schedules
 from schedules import bfb, collectives
@@ -162,10 +165,74 @@ def test_a_schedule_comes_as_msccl_xml(client, dialect):
     )
 
 
+REPLAYED = {
+    "msccl-xml": ({"dialect": "rccl", "inplace": True}, {"inplace": False}),
+    "mscclpp-json": ({"inplace": True, "ranks_per_node": 8}, {"ranks_per_node": 1}),
+    "chakra-et": ({"bytes": "1MiB"}, {"bytes": "2MB"}),
+}
+
+
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
+@pytest.mark.parametrize("form", REPLAYED)
+def test_what_is_exported_is_replayed_on_its_topology(client, form, collective):
+    topology = fabric("dgx-a100-2")
+    made = make(client, topology={"fabric": topology.name}, collective=collective)
+    query, other = REPLAYED[form]
+    answer = client.get(made.headers["Location"], params={"format": form} | query)
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["Content-Type"] == schedules.FORMATS[form].media_type
+    files = [answer.content]
+    if form == "chakra-et":
+        with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+            files = [archive.read(f"schedule.{rank}.et") for rank in range(16)]
+            assert len(archive.namelist()) == 16
+    dialect = query.get("dialect")
+    assert schedules.check_exported(form, files, topology, dialect) == []
+    elsewhere = schedules.check_exported(form, files, fabric("mi250-1"), dialect)
+    assert any("no link" in violation.sentence for violation in elsewhere)
+    smaller = schedules.check_exported(form, files, fabric("dgx-1v"), dialect)
+    assert "compute nodes" in str(smaller[0])
+    again = client.get(made.headers["Location"], params={"format": form} | query | other)
+    assert again.headers["ETag"] != answer.headers["ETag"]
+
+
+def test_a_tuner_table_is_for_the_speed_that_was_said(client):
+    made = make(client, topology={"recipe": "Hypercube(4)"}, collective="allreduce")
+    tables = set()
+    for speed in ({}, {"alpha_us": 5}, {"node_gbps": 400, "ranks_per_node": 4}):
+        query = {"format": "nccl-tuner-csv"} | speed
+        answer = client.get(made.headers["Location"], params=query)
+        assert answer.headers["Content-Type"].startswith("text/csv")
+        tables.add(answer.text)
+        files, topology = [answer.content], build(parse("Hypercube(4)"))
+        assert schedules.check_exported("nccl-tuner-csv", files, topology) == []
+    assert len(tables) == 3
+
+
+@pytest.mark.parametrize("form", ["dot", "graphml"])
+def test_trees_are_drawn(client, form):
+    made = make(client, topology={"fabric": "dgx-1v"}, collective="allreduce")
+    answer = client.get(made.headers["Location"], params={"format": form})
+    assert answer.headers["Content-Type"].partition(";")[0] == schedules.FORMATS[form].media_type
+    assert answer.text
+
+
+def test_every_format_of_the_table_can_be_asked_for():
+    parameters = create_app().openapi()["paths"]["/v1/schedules/{id}"]["get"]["parameters"]
+    asked = next(each for each in parameters if each["name"] == "format")["schema"]
+    assert asked["anyOf"][0]["enum"] == list(schedules.FORMATS)
+    names = {each["name"] for each in parameters}
+    assert {name for form in schedules.FORMATS.values() for name in form.options} <= names
+
+
 @pytest.mark.parametrize(
     ("query", "pointer"),
     [
-        ({"format": "chakra-et"}, "/format"),
+        ({"format": "chakra-et"}, "/bytes"),
+        ({"format": "chakra-et", "bytes": "1"}, "/bytes"),
+        ({"format": "dot"}, "/format"),
+        ({"format": "json", "inplace": True}, "/inplace"),
+        ({"format": "msccl-xml", "ranks_per_node": 2}, "/ranks_per_node"),
         ({"format": "msccl-xml", "dialect": "x"}, "/dialect"),
         ({"format": "json", "dialect": "msccl"}, "/dialect"),
     ],

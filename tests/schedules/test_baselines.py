@@ -191,7 +191,7 @@ def test_a_collective_with_a_root_has_no_baseline():
         (recursive_doubling, 12, 4),
         (recursive_doubling, 32, 4),
     ],
-    ids=str,
+    ids=lambda value: getattr(value, "__name__", str(value)),
 )
 def test_hosts_that_cannot_run_a_baseline_have_none(baseline, nodes, degree):
     assert baseline(nodes, degree, workload(1000)) is None

@@ -14,7 +14,7 @@ from schedules.export.msccl_xml import render
 from schedules.export.schedule_json import from_document, pack, to_document, unpack, write
 from schedules.forestcoll import allgather, broadcast, optimum
 from schedules.model import Collective, SequenceSchedule, Tree, TreeSchedule
-from schedules.simulate import estimate
+from schedules.simulate import Network, estimate, simulate
 from schedules.verify import tree_inverse_rate, violations
 from synth.errors import Unreachable
 from synth.fabrics import fabric
@@ -125,6 +125,17 @@ def test_bytes_take_the_same_time_however_sizes_are_scaled() -> None:
         2 * 8.0
     )
     assert optimum(ring(3), shards={0: 30, 1: 10}).algbw == 1
+
+
+def test_the_simulator_moves_unequal_shards_and_broadcasts_too() -> None:
+    pair = Topology("ab", [("a", "b"), ("b", "a")])
+    network = Network(Fraction(0), Fraction(1))
+    whole = simulate(broadcast(pair, "a"), pair, network, size_bytes=1000)
+    assert whole.seconds == 1000
+    lopsided = allgather(pair, shards={"a": 3, "b": 1})
+    assert simulate(lopsided, pair, network, size_bytes=1000).seconds == 750
+    back = make(pair, "reduce", "forestcoll", root="a")
+    assert simulate(back, pair, network, size_bytes=1000).seconds == 1000
 
 
 def planted(schedule: TreeSchedule) -> dict[str, TreeSchedule]:

@@ -19,6 +19,7 @@ DEGREE = 4
 SIZE = 2**20
 NETWORK = Network(ALPHA, RATE / DEGREE)
 
+LARGE = (128, 256)
 SAMPLE = (5, 6, 9, 12, 16, 21, 32, 45, 64)
 
 
@@ -67,6 +68,13 @@ def test_schedules_of_a_frontier_take_what_it_says(nodes, links):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("links", list(Links))
-@pytest.mark.parametrize("nodes", sorted(set(range(5, 257)) - set(SAMPLE)))
+@pytest.mark.parametrize("nodes", LARGE)
+def test_schedules_of_a_large_frontier_take_what_it_says(nodes, links):
+    check(nodes, links)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("links", list(Links))
+@pytest.mark.parametrize("nodes", sorted(set(range(5, 257)) - {*SAMPLE, *LARGE}))
 def test_schedules_of_every_frontier_take_what_it_says(nodes, links):
     check(nodes, links)

@@ -91,6 +91,7 @@ NESTED = [
     "Product(Product(UniRing(2), BiRing(3)), DegreeExpansion(2, UniRing(2)))",
     "Product(LineGraph(1, Power(2, Kautz(2, 2))), BiRing(3))",
     "Product(UniRing(2), LineGraph(1, UniRing(2)))",
+    "Product(Power(2, DeBruijn(2, 2)), BiRing(3))",
     "Bidirected(LineGraph(2, Diamond()))",
     "Bidirected(Power(2, UniRing(3)))",
     "Bidirected(Product(UniRing(3), BiRing(4)))",
@@ -214,6 +215,31 @@ def test_products_of_optimal_factors_keep_to_shortest_paths_and_the_optimum(text
     assert cost.bandwidth == optimal_bandwidth(topology.node_count)
     shortest = arrivals(bfb.allgather(topology)).step
     assert np.array_equal(arrivals(schedule).step, shortest)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "LineGraph(1, Bidirected(UniRing(5)))",
+        "LineGraph(1, Power(2, Kautz(2, 2)))",
+        "LineGraph(1, Bidirected(LineGraph(1, Complete(4))))",
+    ],
+)
+def test_a_part_is_broadcast_breadth_first_where_that_is_better(text):
+    recipe = parse(text)
+    part = measure(build(recipe.of))
+    _, _, alone = lifted(recipe.of)
+    assert part.steps <= alone.steps and part.bandwidth <= alone.bandwidth and part != alone
+    _, _, cost = lifted(recipe)
+    bound = expand_line_graph(part, *size(recipe.of))
+    assert cost.steps <= bound.steps and cost.bandwidth <= bound.bandwidth
+
+
+def test_a_part_is_lifted_where_that_is_cheaper():
+    recipe = parse("DegreeExpansion(2, Power(2, DeBruijn(2, 3)))")
+    _, _, cost = lifted(recipe)
+    broadcast = expand_degree(measure(build(recipe.of)), *size(recipe.of), recipe.factor)
+    assert cost.bandwidth < broadcast.bandwidth
 
 
 @pytest.mark.parametrize(

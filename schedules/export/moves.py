@@ -27,19 +27,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedules.errors import NotExportable
-from schedules.export.msccl_dialects import MAX_COUNT, MAX_ELEMENTS
 from schedules.model import (
     REDUCE,
     Collective,
     Schedule,
     StepSchedule,
     TreeSchedule,
-    parts_of,
 )
 from synth.topology import NodeId
 
-__all__ = ["MAX_MESSAGES", "Move", "Place", "Plan", "plan"]
+__all__ = [
+    "MAX_MESSAGES",
+    "Move",
+    "Place",
+    "Plan",
+    "Transfer",
+    "chunks_per_shard",
+    "plan",
+    "require_plain",
+    "transfers",
+]
 
+MOVED = (Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE)
 MAX_CELLS = 1 << 27
 MAX_MESSAGES = 1 << 18
 
@@ -75,50 +84,109 @@ class Plan:
     moves: tuple[Move, ...]
 
 
-class _Transfer(NamedTuple):
+class Transfer(NamedTuple):
+    """``length`` chunks sent at one stage; the target adds them if ``reduce``.
+
+    ``in_step`` tells whether the stage is a step, not a depth in trees that are pipelined.
+    """
+
     stage: int
     source: int
     target: int
     chunk: int
     length: int
     reduce: bool
+    in_step: bool
 
 
-def plan(schedule: Schedule, ranks: tuple[NodeId, ...], inplace: bool) -> Plan:
+def plan(
+    schedule: Schedule, ranks: tuple[NodeId, ...], inplace: bool, longest: int | None = None
+) -> Plan:
     """Return the moves of a valid schedule, ordered so that none needs a later one.
+
+    Parameters
+    ----------
+    ranks : tuple of NodeId
+        The GPUs, in order.
+    inplace : bool
+        Where chunks lie, see above.
+    longest : int, optional
+        Most chunks of one move.
 
     Raises
     ------
     NotExportable
-        So many chunks that no program within the limits could move them, or more
-        than `MAX_MESSAGES` messages: the file would have hundreds of megabytes.
+        As `transfers`, or more than `MAX_MESSAGES` moves: the file would have
+        hundreds of megabytes.
     """
-    parts = parts_of(schedule)
-    grains = [_grain(part) for part in parts]
-    chunks = lcm(*(total // grain for total, grain in grains))
-    gpus = len(ranks)
-    least = -(-(gpus - 1) * chunks // MAX_COUNT)
-    if least > MAX_ELEMENTS or gpus * gpus * chunks > MAX_CELLS:
-        raise NotExportable(
-            "/chunks_per_shard",
-            f"{gpus} shards of {chunks} chunks need at least {least} steps per GPU; "
-            f"the format keeps {MAX_ELEMENTS} elements",
-        )
-    transfers: list[_Transfer] = []
-    stage = 0
-    for part, (total, _) in zip(parts, grains, strict=True):
-        found = _transfers(part, ranks, chunks, total, stage)
-        transfers += found
-        stage = 1 + max((transfer.stage for transfer in found), default=stage)
-    # The one order of the whole program; see `msccl_blocks` for what it is good for.
-    transfers.sort()
-    memory = _Memory(schedule.collective, gpus, chunks, inplace, transfers)
-    moves = tuple(islice(_split(_joined(memory.moves(transfers))), MAX_MESSAGES + 1))
+    chunks, found = transfers(schedule, ranks)
+    memory = _Memory(schedule.collective, len(ranks), chunks, inplace, found)
+    joined = _joined(memory.moves(found))
+    moves = tuple(islice(_split(joined, longest) if longest else joined, MAX_MESSAGES + 1))
     if len(moves) > MAX_MESSAGES:
         raise NotExportable(
             "/messages", f"at most {MAX_MESSAGES} messages are written; more are needed"
         )
-    return Plan(schedule.collective, gpus, chunks, inplace, memory.scratch, moves)
+    return Plan(schedule.collective, len(ranks), chunks, inplace, memory.scratch, moves)
+
+
+def transfers(schedule: Schedule, ranks: tuple[NodeId, ...]) -> tuple[int, list[Transfer]]:
+    """Return the chunks of a shard and all that is sent, in one order for all GPUs.
+
+    A transfer needs only what transfers of earlier stages brought; they are sorted by
+    stage.
+
+    Raises
+    ------
+    NotExportable
+        It is another collective than these are made for, or the chunks on all GPUs are
+        too many to follow.
+    """
+    require_plain(schedule)
+    parts = parts_of(schedule)
+    chunks = chunks_per_shard(schedule)
+    cells = len(ranks) ** 2 * chunks
+    if cells > MAX_CELLS:
+        raise NotExportable(
+            "/chunks_per_shard",
+            f"at most {MAX_CELLS} chunks on all GPUs are followed; {cells} are needed",
+        )
+    found: list[Transfer] = []
+    stage = 0
+    for part in parts:
+        made = _sent(part, ranks, chunks, _grain(part)[0], stage)
+        found += made
+        stage = 1 + max((transfer.stage for transfer in made), default=stage)
+    found.sort()
+    return chunks, found
+
+
+def chunks_per_shard(schedule: Schedule) -> int:
+    """Return into how few equal chunks a shard can be cut for this schedule.
+
+    >>> from schedules.model import Tree
+    >>> trees = (Tree(0, 4, ((0, 1),)), Tree(1, 2, ((1, 0),)), Tree(1, 2, ((1, 0),)))
+    >>> chunks_per_shard(TreeSchedule(Collective.ALLGATHER, "sha256:0", (0, 1), 4, trees))
+    2
+    """
+    parts = parts_of(schedule)
+    return lcm(*(total // grain for total, grain in map(_grain, parts)))
+
+
+def require_plain(schedule: Schedule) -> None:
+    """Raise unless moves are made for such schedules.
+
+    Raises
+    ------
+    NotExportable
+        It is another collective, or not of equal shards among all compute nodes.
+    """
+    if schedule.collective not in MOVED:
+        names = ", ".join(MOVED)
+        raise NotExportable("/collective", f"must be one of {names} for this format")
+    parts = parts_of(schedule)
+    if any(isinstance(part, TreeSchedule) and (part.shards or part.idle) for part in parts):
+        raise NotExportable("/shards", "must be equal, and of all compute nodes, for this format")
 
 
 def _grain(part: StepSchedule | TreeSchedule) -> tuple[int, int]:
@@ -133,23 +201,24 @@ def _grain(part: StepSchedule | TreeSchedule) -> tuple[int, int]:
     return total, grain
 
 
-def _transfers(
+def _sent(
     part: StepSchedule | TreeSchedule,
     ranks: tuple[NodeId, ...],
     chunks: int,
     total: int,
     stage: int,
-) -> list[_Transfer]:
+) -> list[Transfer]:
     """Return what a part sends, in units of 1 / ``chunks`` of a shard."""
     if isinstance(part, StepSchedule):
         return [
-            _Transfer(
+            Transfer(
                 stage + number,
                 source,
                 target,
                 shard * chunks + first * chunks // total,
                 count * chunks // total,
                 op == REDUCE,
+                True,
             )
             for number, step in enumerate(part.steps)
             for source, target, shard, first, count, _, op in step.tolist()
@@ -168,7 +237,9 @@ def _transfers(
             when = depth[far] if outward else len(ranks) - depth[far]
             ends = rank[edge[0]], rank[edge[-1]]
             found.append(
-                _Transfer(stage + when, *ends, chunk, tree.weight * chunks // total, not outward)
+                Transfer(
+                    stage + when, *ends, chunk, tree.weight * chunks // total, not outward, False
+                )
             )
     return found
 
@@ -182,7 +253,7 @@ class _Memory:
         gpus: int,
         chunks: int,
         inplace: bool,
-        transfers: Iterable[_Transfer],
+        transfers: Iterable[Transfer],
     ) -> None:
         self.collective, self.chunks, self.inplace = collective, chunks, inplace
         # Whether a GPU received something of a chunk: a part of its sum, or its result.
@@ -198,7 +269,7 @@ class _Memory:
             self.slots = np.cumsum(kept, axis=1) - 1
             self.scratch = tuple(kept.sum(axis=1).tolist())
 
-    def moves(self, transfers: Iterable[_Transfer]) -> Iterator[Move]:
+    def moves(self, transfers: Iterable[Transfer]) -> Iterator[Move]:
         """Yield the moves of the transfers, cut where places or operands change."""
         for transfer in transfers:
             start, end = transfer.chunk, transfer.chunk + transfer.length
@@ -274,10 +345,10 @@ def _continues(last: Move, move: Move) -> bool:
     )
 
 
-def _split(moves: Iterable[Move]) -> Iterator[Move]:
-    """Cut moves to the most chunks that one step may carry, evenly."""
+def _split(moves: Iterable[Move], longest: int) -> Iterator[Move]:
+    """Cut moves to the most chunks that one may carry, evenly."""
     for move in moves:
-        pieces = -(-move.length // MAX_COUNT)
+        pieces = -(-move.length // longest)
         cuts = [move.length * index // pieces for index in range(pieces + 1)]
         for low, high in pairwise(cuts):
             yield move._replace(

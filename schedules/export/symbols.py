@@ -1,10 +1,11 @@
-"""The buffers of all GPUs while an MSCCL program runs on symbols.
+"""The buffers of all GPUs while an exported program runs on symbols.
 
 A chunk's value says which chunk of the whole it is and whose contributions are in
 it.  Each chunk also remembers who wrote it and who has read it since, so that two
 accesses that nothing orders are found.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -12,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedules.errors import InvalidProgram
-from schedules.export.msccl_program import Program
 from schedules.model import Collective
 
 __all__ = ["Actor", "Clock", "Memory", "Value", "added"]
@@ -25,17 +25,21 @@ Clock: TypeAlias = NDArray[np.int32]
 
 @dataclass(slots=True)
 class Actor:
-    """A thread block: its number in the program, its GPU, and the step it is at."""
+    """A thread block: its number in the program, its GPU, and the step it is at.
+
+    ``steps`` is what the format calls steps, for messages.
+    """
 
     index: int
     gpu: int
     place: str
     clock: Clock
     done: int = 0
+    steps: str = "step"
 
     def error(self, rule: str) -> InvalidProgram:
         """Return the error that the present step breaks a rule."""
-        return InvalidProgram(f"{self.place}/step/{self.done}", rule)
+        return InvalidProgram(f"{self.place}/{self.steps}/{self.done}", rule)
 
 
 @dataclass(slots=True)
@@ -61,13 +65,11 @@ class Memory:
     an allreduce they are the same.
     """
 
-    def __init__(self, program: Program, inplace: bool) -> None:
-        self.collective, self.inplace = program.collective, inplace
-        self.gpus, self.whole = len(program.gpus), program.chunks
-        self.share = self.whole // self.gpus
-        if self.share * self.gpus != self.whole:
-            raise InvalidProgram("/algo/nchunksperloop", "must be a multiple of ngpus")
-        self._chunks: list[dict[tuple[str, int], _Chunk]] = [{} for _ in program.gpus]
+    def __init__(self, collective: Collective, gpus: int, whole: int, inplace: bool) -> None:
+        """Load the buffers of so many GPUs; ``whole`` is a multiple of ``gpus``."""
+        self.collective, self.inplace = collective, inplace
+        self.gpus, self.whole, self.share = gpus, whole, whole // gpus
+        self._chunks: list[dict[tuple[str, int], _Chunk]] = [{} for _ in range(gpus)]
         gathers = self.collective is Collective.ALLGATHER
         for gpu in range(self.gpus):
             for offset in range(self.share if gathers else self.whole):
@@ -75,7 +77,7 @@ class Memory:
                 self._at(gpu, "i", offset).value = (number, 1 << gpu)
 
     def read(self, actor: Actor, buffer: str, offset: int) -> Value:
-        """Return the value of a chunk, noting who read it."""
+        """Return the value of a chunk of the actor's GPU, noting who read it."""
         chunk = self._at(actor.gpu, buffer, offset)
         self._require_after(actor, chunk.writer, buffer, offset)
         if chunk.value is None:
@@ -83,11 +85,13 @@ class Memory:
         chunk.readers[actor.index] = actor.done
         return chunk.value
 
-    def write(self, actor: Actor, buffer: str, offset: int, value: Value) -> None:
-        """Set the value of a chunk, noting who wrote it."""
+    def write(
+        self, actor: Actor, buffer: str, offset: int, value: Value, gpu: int | None = None
+    ) -> None:
+        """Set the value of a chunk, of the actor's GPU if none is given, noting who wrote it."""
         if buffer == "i" and not self.inplace:
             raise actor.error("the input of a call out of place must not change")
-        chunk = self._at(actor.gpu, buffer, offset)
+        chunk = self._at(actor.gpu if gpu is None else gpu, buffer, offset)
         for access in (chunk.writer, *chunk.readers.items()):
             self._require_after(actor, access, buffer, offset)
         chunk.value, chunk.writer, chunk.readers = value, (actor.index, actor.done), {}
@@ -102,8 +106,12 @@ class Memory:
             return "i", gpu * self.share + offset
         return ("i" if self.collective is Collective.REDUCE_SCATTER else "o"), offset
 
-    def require_result(self) -> None:
-        """Raise unless the output holds what the collective ends with."""
+    def require_result(self, ends: Sequence[Clock] | None = None) -> None:
+        """Raise unless the output holds what the collective ends with.
+
+        ``ends`` holds what each GPU knows to have come before its end; then each chunk
+        must have been written before the end of the GPU that holds it.
+        """
         gathers = self.collective is Collective.ALLGATHER
         scatters = self.collective is Collective.REDUCE_SCATTER
         everyone = (1 << self.gpus) - 1
@@ -111,10 +119,16 @@ class Memory:
             for offset in range(self.share if scatters else self.whole):
                 number = gpu * self.share + offset if scatters else offset
                 mask = 1 << (number // self.share) if gathers else everyone
-                if self._at(gpu, "o", offset).value != (number, mask):
-                    raise InvalidProgram(
-                        f"/gpu/{gpu}", f"o[{offset}] must end as chunk {number}, complete"
-                    )
+                self._require_end(gpu, offset, (number, mask), None if ends is None else ends[gpu])
+
+    def _require_end(self, gpu: int, offset: int, value: Value, end: Clock | None) -> None:
+        chunk = self._at(gpu, "o", offset)
+        if chunk.value != value:
+            raise InvalidProgram(
+                f"/gpu/{gpu}", f"o[{offset}] must end as chunk {value[0]}, complete"
+            )
+        if end is not None and chunk.writer and end[chunk.writer[0]] < chunk.writer[1]:
+            raise InvalidProgram(f"/gpu/{gpu}", f"may end before o[{offset}] has been written")
 
     def _at(self, gpu: int, buffer: str, offset: int) -> _Chunk:
         return self._chunks[gpu].setdefault(self.cell(gpu, buffer, offset), _Chunk())
@@ -122,5 +136,8 @@ class Memory:
     def _require_after(
         self, actor: Actor, access: tuple[int, int] | None, buffer: str, offset: int
     ) -> None:
-        if access is not None and actor.clock[access[0]] < access[1]:
-            raise actor.error(f"races for {buffer}[{offset}] with another thread block of its GPU")
+        # What one step reads and writes itself it does in this order, chunk by chunk.
+        if access is None or access == (actor.index, actor.done):
+            return
+        if actor.clock[access[0]] < access[1]:
+            raise actor.error(f"races for {buffer}[{offset}] with another access to it")

@@ -1,0 +1,274 @@
+"""Running Chakra traces on symbols, to see whether they do their collective.
+
+Every byte holds a value: which byte of the whole it is, and the set of ranks whose
+contributions are in it.  Bytes that all nodes treat alike are one *piece*.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedules.errors import InvalidProgram
+from schedules.export.chakra_schema import COMPUTE, RECEIVE, SEND
+from schedules.export.chakra_trace import Region, Step, Trace, Traces, parse
+from schedules.model import Collective
+
+__all__ = ["Traces", "replay"]
+
+_Message: TypeAlias = tuple[int, int, int, int]
+"""Sender, receiver, tag, bytes: what a simulator matches sends and receives by."""
+
+
+def replay(files: Sequence[bytes]) -> Traces:
+    """Run the traces of all ranks, in order; return them if they do their collective.
+
+    Raises
+    ------
+    InvalidProgram
+        A rule of the format is broken, sends and receives do not match one to one, two
+        nodes of a rank use the same bytes, one of them writing, and neither depends on the
+        other, the ranks wait for each other in a circle, something is added twice or read before
+        it is there, or the result is wrong.
+
+    Notes
+    -----
+    If all uses of the same bytes are ordered and messages match one to one, every order
+    that the dependencies allow computes the same; the one order that is run speaks
+    for all.  Dependencies: O(n**2) bits for n nodes of a rank.
+
+    Examples
+    --------
+    >>> replay([])
+    Traceback (most recent call last):
+    ...
+    schedules.errors.InvalidProgram: /ranks: must be 1 to 4096 files
+    """
+    traces = parse(files)
+    _check_messages(traces)
+    for rank, trace in enumerate(traces.ranks):
+        _check_staging(trace, f"/ranks/{rank}")
+        _check_order(trace, f"/ranks/{rank}")
+    _Run(traces).finish()
+    return traces
+
+
+def _check_messages(traces: Traces) -> None:
+    """Raise unless every message is sent once and received once."""
+    ends: dict[_Message, list[int]] = defaultdict(lambda: [0, 0])
+    for rank, trace in enumerate(traces.ranks):
+        for step in trace.steps:
+            if step.kind != COMPUTE:
+                ends[_message(rank, step)][step.kind == RECEIVE] += 1
+    for (source, target, tag, size), counts in sorted(ends.items()):
+        if counts != [1, 1]:
+            raise InvalidProgram(
+                f"/ranks/{source}",
+                f"the message to rank {target} with tag {tag} of {size} bytes must be sent and "
+                f"received once, not {counts[0]} and {counts[1]} times",
+            )
+
+
+def _message(rank: int, step: Step) -> _Message:
+    source, target = (rank, step.peer) if step.kind == SEND else (step.peer, rank)
+    return source, target, step.tag, step.size
+
+
+def _check_staging(trace: Trace, place: str) -> None:
+    """Raise unless staging areas are the same or apart."""
+    regions = {r for step in trace.steps for r in step.reads + step.writes}
+    areas = sorted((r.first, r.end) for r in regions if r.buffer == "staging")
+    if any(second[0] < first[1] for first, second in pairwise(areas)):
+        raise InvalidProgram(place, "staging areas must not overlap in part")
+
+
+def _check_order(trace: Trace, place: str) -> None:
+    """Raise unless of two uses of the same bytes, one a writing one, one waits for the other."""
+    ancestors: list[int] = []
+    uses: dict[str, _Uses] = defaultdict(lambda: _Uses(len(trace.steps)))
+    for at, step in enumerate(trace.steps):
+        before = 0
+        for other in step.before:
+            before |= ancestors[other] | 1 << other
+        ancestors.append(before)
+        for region, writes in [(r, False) for r in step.reads] + [(r, True) for r in step.writes]:
+            for other in uses[region.buffer].conflicting(region, writes):
+                if other != at and not before >> other & 1:
+                    raise InvalidProgram(
+                        place,
+                        f"two nodes race for bytes {region.first} to {region.end} of "
+                        f"{region.buffer}: {_told(step)} and {_told(trace.steps[other])}",
+                    )
+            uses[region.buffer].add(at, region, writes)
+
+
+def _told(step: Step) -> str:
+    names = {SEND: "a send to", RECEIVE: "a receive from"}
+    return f"{names[step.kind]} rank {step.peer}" if step.kind in names else "an addition"
+
+
+class _Uses:
+    """Which nodes use which bytes of a buffer."""
+
+    def __init__(self, nodes: int) -> None:
+        self.count = 0
+        self.columns = np.zeros((4, 2 * nodes + 2), dtype=np.int64)
+
+    def add(self, node: int, region: Region, writes: bool) -> None:
+        if self.count == self.columns.shape[1]:
+            self.columns = np.concatenate([self.columns, np.zeros_like(self.columns)], axis=1)
+        self.columns[:, self.count] = region.first, region.end, writes, node
+        self.count += 1
+
+    def conflicting(self, region: Region, writes: bool) -> list[int]:
+        first, end, written, node = self.columns[:, : self.count]
+        overlapping = (first < region.end) & (end > region.first)
+        return node[overlapping if writes else overlapping & (written == 1)].tolist()
+
+
+@dataclass(slots=True)
+class _Buffer:
+    """Per piece the number of the byte it begins with (-1: none), and contributions."""
+
+    cuts: NDArray[np.int64]
+    numbers: NDArray[np.int64] = field(init=False)
+    masks: NDArray[Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.numbers = np.full(max(0, len(self.cuts) - 1), -1, dtype=np.int64)
+        self.masks = np.zeros(len(self.numbers), dtype=object)
+
+    def span(self, region: Region) -> slice:
+        low, high = np.searchsorted(self.cuts, [region.first, region.end]).tolist()
+        return slice(low, high)
+
+
+_Values: TypeAlias = tuple[NDArray[np.int64], NDArray[Any]]
+
+
+class _Run:
+    """One run of all traces."""
+
+    def __init__(self, traces: Traces) -> None:
+        self.traces = traces
+        self.count, self.size = len(traces.ranks), traces.size_bytes
+        self.shards = [rank * self.size // self.count for rank in range(self.count + 1)]
+        cuts = _cuts(traces, self.shards)
+        self.data = [_Buffer(cuts) for _ in traces.ranks]
+        # A staging area holds what arrived, in the pieces that the sender had it in.
+        self.staged: list[dict[Region, _Values]] = [{} for _ in traces.ranks]
+        self.sent: dict[_Message, _Values] = {}
+        for rank, buffer in enumerate(self.data):
+            gathers = traces.collective is Collective.ALLGATHER
+            own = self._shard(buffer, rank) if gathers else slice(None)
+            buffer.numbers[own] = cuts[:-1][own]
+            buffer.masks[own] = 1 << rank
+
+    def _shard(self, buffer: _Buffer, rank: int) -> slice:
+        low, high = self.shards[rank], self.shards[rank + 1]
+        return buffer.span(Region("data", low, high - low))
+
+    def finish(self) -> None:
+        """Run until nothing moves, then compare with the postcondition."""
+        moved = True
+        waiting = [list(range(len(trace.steps))) for trace in self.traces.ranks]
+        finished: list[set[int]] = [set() for _ in self.traces.ranks]
+        while moved:
+            moved = False
+            for rank, trace in enumerate(self.traces.ranks):
+                left = []
+                for at in waiting[rank]:
+                    if self._ready(rank, trace.steps[at], finished[rank]):
+                        self._work(rank, trace.steps[at])
+                        finished[rank].add(at)
+                        moved = True
+                    else:
+                        left.append(at)
+                waiting[rank] = left
+        stuck = [rank for rank, left in enumerate(waiting) if left]
+        if stuck:
+            raise InvalidProgram(
+                f"/ranks/{stuck[0]}",
+                f"must not wait for ever: ranks {stuck[:8]} do, for each other",
+            )
+        self._require_result()
+
+    def _ready(self, rank: int, step: Step, finished: set[int]) -> bool:
+        arrived = step.kind != RECEIVE or _message(rank, step) in self.sent
+        return arrived and finished.issuperset(step.before)
+
+    def _work(self, rank: int, step: Step) -> None:
+        if step.kind == SEND:
+            self.sent[_message(rank, step)] = self._read(rank, step.reads[0])
+        elif step.kind == RECEIVE:
+            self._write(rank, step.writes[0], self.sent.pop(_message(rank, step)))
+        else:
+            one, other = (self._read(rank, region) for region in step.reads)
+            if not np.array_equal(one[0], other[0]):
+                raise InvalidProgram(f"/ranks/{rank}", "an addition adds different bytes")
+            if (one[1] & other[1]).any():
+                raise InvalidProgram(f"/ranks/{rank}", "a contribution is added twice")
+            self._write(rank, step.writes[0], (one[0], one[1] | other[1]))
+
+    def _read(self, rank: int, region: Region) -> _Values:
+        if region.buffer == "staging":
+            values = self.staged[rank].get(region)
+            if values is None:
+                raise InvalidProgram(f"/ranks/{rank}", "a node reads what was never staged")
+            return values
+        buffer = self.data[rank]
+        span = buffer.span(region)
+        if (buffer.numbers[span] < 0).any():
+            raise InvalidProgram(
+                f"/ranks/{rank}",
+                f"bytes {region.first} to {region.end} are read before they are there",
+            )
+        return buffer.numbers[span].copy(), buffer.masks[span].copy()
+
+    def _write(self, rank: int, region: Region, values: _Values) -> None:
+        if region.buffer == "staging":
+            self.staged[rank][region] = values
+            return
+        buffer = self.data[rank]
+        span = buffer.span(region)
+        if not np.array_equal(buffer.cuts[:-1][span], values[0]):
+            raise InvalidProgram(
+                f"/ranks/{rank}",
+                f"bytes {region.first} to {region.end} must be written where they belong",
+            )
+        buffer.numbers[span], buffer.masks[span] = values
+
+    def _require_result(self) -> None:
+        gathers = self.traces.collective is Collective.ALLGATHER
+        everyone = (1 << self.count) - 1
+        for rank, buffer in enumerate(self.data):
+            scatters = self.traces.collective is Collective.REDUCE_SCATTER
+            span = self._shard(buffer, rank) if scatters else slice(None)
+            wanted = np.full(len(buffer.masks), everyone, dtype=object)
+            if gathers:
+                for owner in range(self.count):
+                    wanted[self._shard(buffer, owner)] = 1 << owner
+            wrong = np.flatnonzero(
+                (buffer.numbers[span] != buffer.cuts[:-1][span])
+                | (buffer.masks[span] != wanted[span])
+            )
+            if len(wrong):
+                first = int(buffer.cuts[:-1][span][wrong[0]])
+                raise InvalidProgram(
+                    f"/ranks/{rank}", f"byte {first} must end complete, and does not"
+                )
+
+
+def _cuts(traces: Traces, shards: list[int]) -> NDArray[np.int64]:
+    """Return where pieces of data begin and end."""
+    cuts = {*shards}
+    for trace in traces.ranks:
+        for step in trace.steps:
+            for region in step.reads + step.writes:
+                if region.buffer == "data":
+                    cuts |= {region.first, region.end}
+    return np.array(sorted(cuts), dtype=np.int64)

@@ -1,0 +1,204 @@
+"""Reading Chakra traces of a collective: from bytes to nodes that keep the format's rules.
+
+Nothing here knows how traces are written.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from typing import Any
+
+from schedules.errors import InvalidProgram, UnknownCollective
+from schedules.export.chakra_schema import COMPUTE, RECEIVE, SEND, VERSION, read_messages
+from schedules.model import Collective
+
+__all__ = ["Region", "Step", "Trace", "Traces", "parse"]
+
+MAX_NODES = 1 << 15
+"""Most nodes of one rank; the replay keeps who comes before whom, a bit for each pair."""
+MAX_RANKS = 4096
+_KINDS = {SEND: (1, 0), RECEIVE: (0, 1), COMPUTE: (2, 1)}
+"""For each type of node how many regions it reads and writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Neighbouring bytes of a buffer of a rank: ``data`` or ``staging``."""
+
+    buffer: str
+    first: int
+    count: int
+
+    @property
+    def end(self) -> int:
+        """The byte after the last."""
+        return self.first + self.count
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One node: what it waits for (positions in the trace), and what it does.
+
+    ``peer``, ``tag`` and ``size`` are of its message, and -1 where it has none.
+    """
+
+    kind: int
+    before: tuple[int, ...]
+    reads: tuple[Region, ...]
+    writes: tuple[Region, ...]
+    peer: int
+    tag: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One rank's nodes, each after those that it waits for."""
+
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Traces:
+    """A collective of ``size_bytes``, one trace per rank."""
+
+    collective: Collective
+    size_bytes: int
+    ranks: tuple[Trace, ...]
+
+
+def parse(files: Sequence[bytes]) -> Traces:
+    """Return what the files of all ranks, in order, hold.
+
+    Raises
+    ------
+    InvalidProgram
+        Naming the rank, the node's place in its file, and the rule it breaks.
+
+    Examples
+    --------
+    >>> parse([b""])
+    Traceback (most recent call last):
+    ...
+    schedules.errors.InvalidProgram: /ranks/0: must begin with GlobalMetadata
+    """
+    if not 1 <= len(files) <= MAX_RANKS:
+        raise InvalidProgram("/ranks", f"must be 1 to {MAX_RANKS} files")
+    traces, common = [], None
+    for rank, data in enumerate(files):
+        place = f"/ranks/{rank}"
+        try:
+            metadata, nodes = read_messages(data)
+        except InvalidProgram as error:
+            raise InvalidProgram(place + error.field, error.rule) from None
+        told = _metadata(metadata, place, rank, len(files))
+        if common is not None and told != common:
+            raise InvalidProgram(place, "must tell the same collective and bytes as rank 0")
+        common = told
+        traces.append(_trace(nodes, place, rank, len(files), told[1]))
+    collective, size_bytes = common or (Collective.ALLGATHER, 0)
+    return Traces(collective, size_bytes, tuple(traces))
+
+
+def _metadata(metadata: Any, place: str, rank: int, ranks: int) -> tuple[Collective, int]:
+    if metadata.version != VERSION:
+        raise InvalidProgram(f"{place}/version", f"must be {VERSION}")
+    values = _attributes(metadata, place)
+    if (values.get("rank"), values.get("ranks")) != (rank, ranks):
+        raise InvalidProgram(f"{place}/attr", f"must say that it is rank {rank} of {ranks}")
+    try:
+        collective = Collective.of(str(values.get("collective")))
+    except UnknownCollective as error:
+        raise InvalidProgram(f"{place}/attr/collective", error.rule) from None
+    return collective, _number(values, "bytes", place, 1, 2**62)
+
+
+def _trace(nodes: list[Any], place: str, rank: int, ranks: int, size_bytes: int) -> Trace:
+    if len(nodes) > MAX_NODES:
+        raise InvalidProgram(place, f"at most {MAX_NODES} nodes are replayed, not {len(nodes)}")
+    position = {node.id: at for at, node in enumerate(nodes)}
+    if len(position) < len(nodes):
+        raise InvalidProgram(place, "the ids of nodes must differ")
+    steps: list[Step] = []
+    before: dict[int, set[int]] = {}
+    for at, node in enumerate(nodes):
+        here = f"{place}/nodes/{at}"
+        wanted = {*node.data_deps, *node.ctrl_deps}
+        if not wanted <= position.keys():
+            raise InvalidProgram(here, "must depend on nodes of its own file")
+        before[at] = {position[identity] for identity in wanted}
+        steps.append(_step(node, tuple(sorted(before[at])), here, rank, ranks, size_bytes))
+    try:
+        order = list(TopologicalSorter(before).static_order())
+    except CycleError:
+        raise InvalidProgram(place, "its nodes must not wait for each other in a circle") from None
+    moved = {at: number for number, at in enumerate(order)}
+    return Trace(tuple(_moved(steps[at], moved) for at in order))
+
+
+def _moved(step: Step, moved: dict[int, int]) -> Step:
+    before = tuple(sorted(moved[at] for at in step.before))
+    return Step(step.kind, before, step.reads, step.writes, step.peer, step.tag, step.size)
+
+
+def _step(
+    node: Any, before: tuple[int, ...], place: str, rank: int, ranks: int, size_bytes: int
+) -> Step:
+    if node.type not in _KINDS:
+        raise InvalidProgram(f"{place}/type", "must be a send, a receive or a computation")
+    counts = _KINDS[node.type]
+    reads = _regions(node.inputs.values, f"{place}/inputs", counts[0], size_bytes)
+    writes = _regions(node.outputs.values, f"{place}/outputs", counts[1], size_bytes)
+    if len({region.count for region in reads + writes}) > 1:
+        raise InvalidProgram(place, "must read and write as many bytes")
+    if node.type == COMPUTE:
+        return Step(node.type, before, reads, writes, -1, -1, -1)
+    values = _attributes(node, place)
+    source = _number(values, "comm_src", place, 0, ranks - 1)
+    target = _number(values, "comm_dst", place, 0, ranks - 1)
+    own, peer = (source, target) if node.type == SEND else (target, source)
+    if own != rank or peer == rank:
+        raise InvalidProgram(place, f"must join rank {rank} to another")
+    size = _number(values, "comm_size", place, 1, 2**62)
+    if size != (reads + writes)[0].count:
+        raise InvalidProgram(f"{place}/comm_size", "must be the bytes that it reads or writes")
+    tag = _number(values, "comm_tag", place, 0, 2**31 - 1)
+    return Step(node.type, before, reads, writes, peer, tag, size)
+
+
+def _attributes(message: Any, place: str) -> dict[str, Any]:
+    values = {}
+    for attribute in message.attr:
+        if attribute.name in values:
+            raise InvalidProgram(f"{place}/attr/{attribute.name}", "must be given once")
+        kind = attribute.WhichOneof("value")
+        values[attribute.name] = getattr(attribute, kind) if kind else None
+    return values
+
+
+def _number(values: dict[str, Any], key: str, place: str, least: int, most: int) -> int:
+    value = values.get(key)
+    if type(value) is not int or not least <= value <= most:
+        raise InvalidProgram(f"{place}/attr/{key}", f"must be an integer from {least} to {most}")
+    return value
+
+
+def _regions(text: str, place: str, count: int, size_bytes: int) -> tuple[Region, ...]:
+    """Read ``[[buffer, first, bytes], ...]``."""
+    try:
+        entries = json.loads(text) if text else []
+    except (ValueError, RecursionError):
+        raise InvalidProgram(place, "must be JSON") from None
+    if not isinstance(entries, list) or len(entries) != count:
+        raise InvalidProgram(place, f"must name {count} regions")
+    made = []
+    for entry in entries:
+        match entry:
+            case ["data" | "staging" as buffer, int(first), int(size)] if first >= 0 < size:
+                made.append(Region(buffer, first, size))
+            case _:
+                raise InvalidProgram(place, "must be data or staging, first byte, bytes")
+        if made[-1].buffer == "data" and made[-1].end > size_bytes:
+            raise InvalidProgram(place, f"must stay within {size_bytes} bytes")
+    return tuple(made)

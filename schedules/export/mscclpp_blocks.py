@@ -1,0 +1,204 @@
+"""Thread blocks of an MSCCL++ plan: who does which move, and what waits for what.
+
+MSCCL++ is one-sided: the sender stores into the receiver's buffer and then signals.
+Each move takes a *lane*: one channel from its source to its target, with a thread block at
+each end that serves nothing else.  The receiving block first signals that its GPU has
+begun, and the sending block waits for this once.  A copy is stored where it belongs; what is
+to be added is stored in a place of scratch of its own, and the receiving block adds it.
+Where a step needs what another block of its GPU did, that block releases a semaphore
+that belongs to these two alone.
+
+No deadlock.  All blocks work in the order of the moves, signals and releases never wait,
+and what is waited for comes from the same move at its other end or from an earlier one.
+So the first move that is not finished can go on.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from schedules.errors import NotExportable
+from schedules.export.moves import Place, Plan
+from schedules.export.mscclpp_format import (
+    MAX_OPERATIONS,
+    MAX_SEMAPHORES_PER_OPERATION,
+    MAX_THREAD_BLOCKS,
+)
+from schedules.model import Collective
+
+__all__ = ["Block", "Program", "Step", "arrange"]
+
+_Lane: TypeAlias = tuple[int, int, int]
+"""Source, target, and which of the lanes between them."""
+
+
+@dataclass(slots=True, eq=False)
+class Step:
+    """What a block does for one move: ``length`` chunks from one place to another.
+
+    ``added`` is what a receiver adds to what arrives at ``source``; None if it only has
+    to wait.  ``waits`` are steps of other blocks, later ``acquires`` and ``releases``
+    are semaphores.
+    """
+
+    source: Place
+    target: Place
+    length: int
+    block: "Block"
+    added: Place | None = None
+    waits: "list[Step]" = field(default_factory=list)
+    acquires: list[int] = field(default_factory=list)
+    releases: list[int] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class Block:
+    """One end of a lane, or (``peer`` is -1) the copying of a GPU's own shard."""
+
+    peer: int
+    sends: bool
+    lane: int
+    steps: list[Step] = field(default_factory=list)
+
+    @property
+    def length(self) -> int:
+        """The most operations its steps may need."""
+        steps = (_groups(step.acquires) + _groups(step.releases) + 4 for step in self.steps)
+        # Beginning, and for each step: nop, work, nop, signal.
+        return 2 + sum(steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The blocks of every GPU, and how many semaphores and chunks of scratch it has."""
+
+    plan: Plan
+    gpus: tuple[tuple[Block, ...], ...]
+    semaphores: tuple[int, ...]
+    scratch: tuple[int, ...]
+
+
+def arrange(plan: Plan) -> Program:
+    """Return the plan as thread blocks short enough for the executor.
+
+    Raises
+    ------
+    NotExportable
+        A GPU would need more than `MAX_THREAD_BLOCKS`; the number needed is named.
+
+    Notes
+    -----
+    Starts with one lane for each pair of GPUs; a pair whose blocks are too long gets as
+    many more as their length asks for, until all fit.
+    """
+    lanes = dict.fromkeys(sorted({(move.source, move.target) for move in plan.moves}), 1)
+    while True:
+        _require_blocks(plan, lanes)
+        program = _program(plan, lanes)
+        longest: Counter[tuple[int, int]] = Counter()
+        for gpu, blocks in enumerate(program.gpus):
+            for block in blocks:
+                pair = (gpu, block.peer) if block.sends else (block.peer, gpu)
+                longest[pair] = max(longest[pair], block.length)
+        crowded = {pair: most for pair, most in longest.items() if most > MAX_OPERATIONS}
+        if not crowded:
+            return program
+        for pair, most in crowded.items():
+            lanes[pair] = max(lanes[pair] + 1, -(-lanes[pair] * most // MAX_OPERATIONS))
+
+
+def _require_blocks(plan: Plan, lanes: dict[tuple[int, int], int]) -> None:
+    own = int(_copies_own_shard(plan))
+    needed = Counter(dict.fromkeys(range(plan.gpus), own))
+    for (source, target), count in lanes.items():
+        needed[source] += count
+        needed[target] += count
+    most = max(needed.values())
+    if most > MAX_THREAD_BLOCKS:
+        raise NotExportable(
+            "/gpus/threadblocks",
+            f"a GPU may have {MAX_THREAD_BLOCKS} thread blocks of {MAX_OPERATIONS} operations; "
+            f"at least {most} are needed",
+        )
+
+
+def _copies_own_shard(plan: Plan) -> bool:
+    return plan.collective is Collective.ALLGATHER and not plan.inplace
+
+
+def _program(plan: Plan, lanes: dict[tuple[int, int], int]) -> Program:
+    blocks: list[dict[tuple[bool, int, int], Block]] = [{} for _ in range(plan.gpus)]
+    for gpu in range(plan.gpus):
+        if _copies_own_shard(plan):
+            block = blocks[gpu][False, -1, 0] = Block(-1, False, 0)
+            chunks = plan.chunks_per_shard
+            block.steps.append(Step(("i", 0), ("o", gpu * chunks), chunks, block))
+    scratch = list(plan.scratch)
+    # The last step that wrote each chunk of each GPU; 0 where none did.
+    written = np.zeros((plan.gpus, plan.gpus * plan.chunks_per_shard), dtype=np.int32)
+    steps: list[Step] = []
+    for move, (source, target, lane) in zip(plan.moves, _lanes_of(plan, lanes), strict=True):
+        span = slice(move.chunk, move.chunk + move.length)
+        sending = blocks[source].setdefault((True, target, lane), Block(target, True, lane))
+        receiving = blocks[target].setdefault((False, source, lane), Block(source, False, lane))
+        place = move.goal
+        if move.operand is not None:
+            place = "s", scratch[target]
+            scratch[target] += move.length
+        send = Step(move.origin, place, move.length, sending)
+        receive = Step(place, move.goal, move.length, receiving, move.operand)
+        send.waits = _writers(steps, written[source, span])
+        if move.operand is not None:
+            receive.waits = _writers(steps, written[target, span])
+        sending.steps.append(send)
+        receiving.steps.append(receive)
+        steps.append(receive)
+        written[target, span] = len(steps)
+    gpus = tuple(tuple(by_key[key] for key in sorted(by_key)) for by_key in blocks)
+    semaphores = tuple(_give_semaphores(gpu) for gpu in gpus)
+    return Program(plan, gpus, semaphores, tuple(scratch))
+
+
+def _lanes_of(plan: Plan, lanes: dict[tuple[int, int], int]) -> Iterator[_Lane]:
+    """Yield the lane of each move: in turn those of its pair."""
+    turn: dict[tuple[int, int], int] = defaultdict(int)
+    for move in plan.moves:
+        pair = move.source, move.target
+        yield *pair, turn[pair] % lanes[pair]
+        turn[pair] += 1
+
+
+def _writers(steps: list[Step], numbers: np.ndarray) -> list[Step]:
+    return [steps[number - 1] for number in np.unique(numbers) if number]
+
+
+def _give_semaphores(blocks: tuple[Block, ...]) -> int:
+    """Turn waits that say something new into semaphores; return how many there are.
+
+    Of several steps of one block the last suffices; a block need not wait for itself,
+    nor for what an earlier step of it has waited for.  So the n-th time that a block
+    acquires a semaphore is after the n-th release.
+    """
+    place = {step: at for block in blocks for at, step in enumerate(block.steps)}
+    numbers: dict[tuple[Block, Block], int] = {}
+    for block in blocks:
+        passed: dict[Block, int] = {}
+        for step in block.steps:
+            latest: dict[Block, Step] = {}
+            for other in sorted(step.waits, key=place.__getitem__):
+                if other.block is not block and place[other] > passed.get(other.block, -1):
+                    passed[other.block] = place[other]
+                    latest[other.block] = other
+            for other in latest.values():
+                number = numbers.setdefault((other.block, block), len(numbers))
+                step.acquires.append(number)
+                other.releases.append(number)
+    return len(numbers)
+
+
+def _groups(semaphores: list[int]) -> int:
+    """Return how many operations so many semaphores take."""
+    return -(-len(semaphores) // MAX_SEMAPHORES_PER_OPERATION)

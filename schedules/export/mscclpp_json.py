@@ -1,0 +1,274 @@
+"""MSCCL++ execution plans: JSON for the executor of that library.
+
+How chunks lie in buffers is told in `moves`, who does what in `mscclpp_blocks`.
+
+Threads of a block go their own ways between two operations ``nop``.  Hence one stands
+after waiting and before data are touched or others told, and after touching data and
+before others are told.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from schedules.errors import NotExportable
+from schedules.export.moves import plan
+from schedules.export.mscclpp_blocks import Block, Program, Step, arrange
+from schedules.export.mscclpp_format import (
+    ALIGNMENT,
+    COLLECTIVES,
+    MAX_BUFFER_BYTES,
+    MAX_SEMAPHORES_PER_OPERATION,
+    ChannelType,
+)
+from schedules.model import Collective, Schedule
+from schedules.verify import require_valid
+from synth.topology import Topology
+
+__all__ = ["render"]
+
+
+def render(
+    schedule: Schedule,
+    topology: Topology,
+    *,
+    inplace: bool = False,
+    ranks_per_node: int = 1,
+    name: str = "",
+) -> str:
+    """Return a schedule as an MSCCL++ execution plan.
+
+    Switches disappear: a path through them is a message from its first to its last
+    GPU.  Parallel links are left to the run time.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        It is checked first: what is exported is what was proved.
+    inplace : bool
+        Whether the plan is for calls whose input lies within their output (or, for a
+        reduce-scatter, the other way round).  A plan serves one of the two.
+    ranks_per_node : int
+        So many ranks, counted from 0, share a machine, or whatever lets a GPU store
+        into another's memory: they use memory channels, others port channels.  With 1
+        all are port channels, which the executor also takes within a machine.
+    name : str
+        The executor keeps what it set up for a plan under this name; made from the
+        content if empty.
+
+    Raises
+    ------
+    InvalidSchedule
+        The schedule is not valid on the topology.
+    NotExportable
+        A limit of the executor cannot be met; the limit and the number needed are named.
+
+    Notes
+    -----
+    Chunks are as coarse as the schedule allows, and each has a multiple of 16 bytes: the
+    executor refuses other sizes.  The limits on sizes in the file keep every offset
+    within 32 bits.
+
+    Examples
+    --------
+    >>> from schedules.model import Tree, TreeSchedule
+    >>> pair = Topology(range(2), [(0, 1), (1, 0)])
+    >>> trees = (Tree(0, 1, ((0, 1),)), Tree(1, 1, ((1, 0),)))
+    >>> both = TreeSchedule(Collective.ALLGATHER, pair.digest, (0, 1), 1, trees)
+    >>> blocks = json.loads(render(both, pair, ranks_per_node=2))["gpus"][0]["threadblocks"]
+    >>> [[op["name"] for op in block["ops"]] for block in blocks]
+    [['copy'], ['rlxsignal', 'wait'], ['rlxwait', 'nop', 'put', 'nop', 'signal']]
+    """
+    ranks = topology.compute_nodes
+    if len(ranks) < 2:
+        raise NotExportable("/gpus", "a plan needs at least 2 GPUs")
+    if ranks_per_node < 1:
+        raise NotExportable("/ranks_per_node", "must be at least 1")
+    require_valid(schedule, topology)
+    program = arrange(plan(schedule, ranks, inplace))
+    head = _head(program)
+    gpus = [_gpu(program, gpu, ranks_per_node) for gpu in range(len(ranks))]
+    body = ",\n".join(_lines(gpus))
+    digest = hashlib.sha256(f"{json.dumps(head)}{body}".encode()).hexdigest()[:12]
+    made_up = f"topoloom-{head['collective']}-{len(ranks)}-{digest}"
+    opening = json.dumps({"name": name or made_up} | head)[:-1]
+    return f'{opening}, "gpus": [\n{body}\n]}}\n'
+
+
+def _lines(gpus: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield the text of each GPU, one thread block a line."""
+    for gpu in gpus:
+        blocks = ",\n".join(map(json.dumps, gpu.pop("threadblocks")))
+        yield f'{json.dumps(gpu)[:-1]}, "threadblocks": [\n{blocks}\n]}}'
+
+
+def _head(program: Program) -> dict[str, Any]:
+    plan = program.plan
+    whole = plan.gpus * plan.chunks_per_shard
+    largest = MAX_BUFFER_BYTES // max(whole, *program.scratch) // ALIGNMENT * ALIGNMENT
+    if not largest:
+        raise NotExportable(
+            "/gpus/scratch_chunks",
+            f"a buffer may have {MAX_BUFFER_BYTES // ALIGNMENT} chunks of {ALIGNMENT} bytes; "
+            f"{max(whole, *program.scratch)} are needed",
+        )
+    return {
+        "collective": COLLECTIVES[plan.collective],
+        "protocol": "Simple",
+        "inplace": plan.inplace,
+        "reuse_resources": False,
+        "num_threads_per_block": 1024,
+        "use_double_scratch_buffer": False,
+        "buffer_alignment": ALIGNMENT,
+        "min_message_size": ALIGNMENT * whole,
+        "max_message_size": largest * whole,
+    }
+
+
+def _gpu(program: Program, gpu: int, ranks_per_node: int) -> dict[str, Any]:
+    blocks, plan = program.gpus[gpu], program.plan
+    shard, whole = plan.chunks_per_shard, plan.gpus * plan.chunks_per_shard
+    gathers = plan.collective is Collective.ALLGATHER
+    scatters = plan.collective is Collective.REDUCE_SCATTER
+    wiring = _Wiring(gpu, blocks, ranks_per_node)
+    return {
+        "id": gpu,
+        "input_chunks": shard if gathers else whole,
+        "output_chunks": shard if scatters else whole,
+        "scratch_chunks": program.scratch[gpu],
+        "channels": [
+            {"channel_type": kind.value, "connected_to": peers}
+            for kind, peers in wiring.connected.items()
+            if peers
+        ],
+        "remote_buffers": [
+            {"rank": peer, "type": buffer, "access_channel_types": [wiring.kind(peer).value]}
+            for peer, buffer in wiring.buffers
+        ],
+        "semaphores": [{"init_value": 0}] * program.semaphores[gpu],
+        "threadblocks": [wiring.block(at, block) for at, block in enumerate(blocks)],
+    }
+
+
+class _Wiring:
+    """Channels and remote buffers of one GPU, and its thread blocks in their terms."""
+
+    def __init__(self, gpu: int, blocks: tuple[Block, ...], ranks_per_node: int) -> None:
+        self.gpu, self.ranks_per_node = gpu, ranks_per_node
+        self.connected: dict[ChannelType, list[int]] = {kind: [] for kind in ChannelType}
+        self.channels: dict[Block, int] = {}
+        ends = [block for block in blocks if block.peer >= 0]
+        # The k-th channel to a peer is joined to its k-th one back: both GPUs must list
+        # their lanes in one order, here first those from the smaller rank to the larger.
+        for block in sorted(ends, key=lambda end: (end.peer, self._falls(end), end.lane)):
+            peers = self.connected[self.kind(block.peer)]
+            self.channels[block] = len(peers)
+            peers.append(block.peer)
+        targets = {
+            (block.peer, step.target[0]) for block in ends if block.sends for step in block.steps
+        }
+        self.buffers = sorted(targets)
+        self.buffer_ids = {target: at for at, target in enumerate(self.buffers)}
+
+    def kind(self, peer: int) -> ChannelType:
+        """Return how a peer is reached."""
+        near = peer // self.ranks_per_node == self.gpu // self.ranks_per_node
+        return ChannelType.MEMORY if near else ChannelType.PORT
+
+    def _falls(self, block: Block) -> bool:
+        source, target = (self.gpu, block.peer) if block.sends else (block.peer, self.gpu)
+        return source > target
+
+    def block(self, index: int, block: Block) -> dict[str, Any]:
+        """Return a thread block as the file has it."""
+        if block.peer < 0:
+            return {"id": index, "ops": _copies(block), "channels": [], "remote_buffer_refs": []}
+        kind = self.kind(block.peer).value
+        buffers = sorted({step.target[0] for step in block.steps}) if block.sends else []
+        ids = [self.buffer_ids[block.peer, buffer] for buffer in buffers]
+        ops = _sends(block, kind, buffers) if block.sends else _receives(block, kind)
+        return {
+            "id": index,
+            "ops": ops,
+            "channels": [{"channel_type": kind, "channel_ids": [self.channels[block]]}],
+            "remote_buffer_refs": [{"access_channel_type": kind, "remote_buffer_ids": ids}]
+            if ids
+            else [],
+        }
+
+
+_NOP = {"name": "nop"}
+
+
+def _copies(block: Block) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": "copy",
+            "src_buff": [_local(step.source, step.length)],
+            "dst_buff": [_local(step.target, step.length)],
+        }
+        for step in block.steps
+    ]
+
+
+def _sends(block: Block, kind: str, buffers: list[str]) -> list[dict[str, Any]]:
+    channel = {"channel_ids": [0], "channel_type": kind}
+    ops: list[dict[str, Any]] = [{"name": "rlxwait"} | channel, _NOP]
+    for step in block.steps:
+        if step.acquires:
+            ops += [*_semaphores("sem_acquire", step.acquires), _NOP]
+        data = {
+            "src_buff": [_local(step.source, step.length)],
+            "dst_buff": [
+                {
+                    "buffer_id": buffers.index(step.target[0]),
+                    "index": step.target[1],
+                    "size": step.length,
+                }
+            ],
+        }
+        if kind == ChannelType.PORT:
+            # Put, signal, and wait until the data has left: its place may be used again.
+            ops.append({"name": "pwsf"} | data | channel)
+        else:
+            ops += [
+                {"name": "put"} | data | {"channel_type": kind},
+                _NOP,
+                {"name": "signal"} | channel,
+            ]
+    return ops
+
+
+def _receives(block: Block, kind: str) -> list[dict[str, Any]]:
+    channel = {"channel_ids": [0], "channel_type": kind}
+    ops: list[dict[str, Any]] = [{"name": "rlxsignal"} | channel]
+    for step in block.steps:
+        ops.append({"name": "wait"} | channel)
+        ops += _semaphores("sem_acquire", step.acquires)
+        if step.added is not None:
+            ops += [_NOP, _addition(step, step.added)]
+        if step.releases:
+            ops += [_NOP, *_semaphores("sem_release", step.releases)]
+    return ops
+
+
+def _addition(step: Step, added: tuple[str, int]) -> dict[str, Any]:
+    return {
+        "name": "re",
+        "src_buff": [_local(added, step.length), _local(step.source, step.length)],
+        "dst_buff": [_local(step.target, step.length)],
+        "reduce_op": "sum",
+    }
+
+
+def _local(place: tuple[str, int], length: int) -> dict[str, Any]:
+    return {"type": place[0], "index": place[1], "size": length}
+
+
+def _semaphores(name: str, numbers: list[int]) -> list[dict[str, Any]]:
+    most = MAX_SEMAPHORES_PER_OPERATION
+    return [
+        {"name": name, "semaphore_ids": numbers[start : start + most]}
+        for start in range(0, len(numbers), most)
+    ]

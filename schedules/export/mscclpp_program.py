@@ -1,0 +1,294 @@
+"""Reading MSCCL++ execution plans: from text to a program that keeps the executor's rules.
+
+Read are the operations that move and add data between ranks without packets or
+multicast: the part of the format that the replay can follow.  Nothing here knows how plans
+are written.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from schedules.errors import InvalidProgram
+from schedules.export.json_fields import Fields
+from schedules.export.mscclpp_format import (
+    COLLECTIVES,
+    MAX_BUFFER_BYTES,
+    MAX_CHANNELS,
+    MAX_OPERATIONS,
+    MAX_SEMAPHORES_PER_OPERATION,
+    MAX_THREAD_BLOCKS,
+    ChannelType,
+)
+from schedules.model import Collective
+
+__all__ = ["SIGNALS", "WAITS", "Block", "Chunks", "Gpu", "Operation", "Program", "parse"]
+
+SIGNALS = frozenset({"signal", "rlxsignal", "pwsf"})
+WAITS = frozenset({"wait", "rlxwait"})
+_SEMAPHORES = frozenset({"sem_acquire", "sem_release"})
+_PUTS = frozenset({"put", "pwsf"})
+_NAMES = tuple(sorted({"nop", "copy", "re"} | SIGNALS | WAITS | _SEMAPHORES | _PUTS))
+_MAX_GPUS = 4096
+_MAX_CHUNKS = 1 << 28
+_BUFFERS = ("i", "o", "s")
+
+
+@dataclass(frozen=True, slots=True)
+class Chunks:
+    """Neighbouring chunks of a buffer of a GPU."""
+
+    gpu: int
+    buffer: str
+    first: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation; its channel is that of the GPU, by type and number."""
+
+    name: str
+    sources: tuple[Chunks, ...] = ()
+    target: Chunks | None = None
+    channel: tuple[ChannelType, int] | None = None
+    semaphores: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One thread block."""
+
+    operations: tuple[Operation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """One GPU: its buffers' sizes in chunks, its channels' peers, its semaphores' values."""
+
+    sizes: Mapping[str, int]
+    peers: Mapping[ChannelType, tuple[int, ...]]
+    semaphores: tuple[int, ...]
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A whole plan; ``chunks`` are those of all shards together."""
+
+    name: str
+    collective: Collective
+    inplace: bool
+    chunks: int
+    gpus: tuple[Gpu, ...]
+
+
+def parse(text: str) -> Program:
+    """Return the program that a file holds, if the executor would take it.
+
+    Raises
+    ------
+    InvalidProgram
+        Naming the offending place by JSON pointer and the rule it breaks.
+
+    Examples
+    --------
+    >>> parse("{}")
+    Traceback (most recent call last):
+    ...
+    schedules.errors.InvalidProgram: /name: must be a text
+    """
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        raise InvalidProgram("", "must be JSON") from None
+    top = Fields.of(document, "")
+    name = top.text("name")
+    names = {name: collective for collective, name in COLLECTIVES.items()}
+    collective = names[top.choice("collective", tuple(names))]
+    top.choice("protocol", ("Simple",))
+    inplace = top.flag("inplace")
+    for flag in ("reuse_resources", "use_double_scratch_buffer"):
+        if top.values.get(flag, False) is not False:
+            raise InvalidProgram(f"/{flag}", "must be false")
+    gpus = top.objects("gpus", 2, _MAX_GPUS)
+    sizes = [_sizes(gpu) for gpu in gpus]
+    chunks = _whole(collective, sizes)
+    _check_bytes(top, chunks, sizes)
+    made = tuple(_gpu(gpu, at, sizes) for at, gpu in enumerate(gpus))
+    _check_pairs(made)
+    return Program(name, collective, inplace, chunks, made)
+
+
+def _sizes(gpu: Fields) -> dict[str, int]:
+    return {
+        "i": gpu.number("input_chunks", 1, _MAX_CHUNKS),
+        "o": gpu.number("output_chunks", 1, _MAX_CHUNKS),
+        "s": gpu.number("scratch_chunks", 0, _MAX_CHUNKS),
+    }
+
+
+def _whole(collective: Collective, sizes: list[dict[str, int]]) -> int:
+    """Return the chunks of all shards together, the same for all GPUs."""
+    gathers, scatters = collective is Collective.ALLGATHER, collective is Collective.REDUCE_SCATTER
+    whole = sizes[0]["o" if gathers else "i"]
+    if whole % len(sizes):
+        raise InvalidProgram("/gpus/0", "its chunks must be a multiple of the GPUs")
+    shard = whole // len(sizes)
+    for at, size in enumerate(sizes):
+        if size["i"] != (shard if gathers else whole) or size["o"] != (
+            shard if scatters else whole
+        ):
+            raise InvalidProgram(
+                f"/gpus/{at}", f"must have the input and output of shards of {shard} chunks"
+            )
+    return whole
+
+
+def _check_bytes(top: Fields, chunks: int, sizes: list[dict[str, int]]) -> None:
+    """Raise if a size that the plan lets pass has offsets of more than 32 bits."""
+    alignment = top.number("buffer_alignment", 1, 4096)
+    top.number("min_message_size", 0, 2**64 - 1)
+    largest = top.number("max_message_size", 0, 2**64 - 1) // chunks // alignment * alignment
+    if largest * max(max(size.values()) for size in sizes) > MAX_BUFFER_BYTES:
+        raise InvalidProgram("/max_message_size", "must keep every offset within 32 bits")
+
+
+def _gpu(gpu: Fields, index: int, sizes: list[dict[str, int]]) -> Gpu:
+    gpu.number("id", index, index)
+    peers: dict[ChannelType, tuple[int, ...]] = {}
+    for channel in gpu.objects("channels", 0, len(ChannelType)):
+        kind = ChannelType(channel.choice("channel_type", tuple(ChannelType)))
+        if kind in peers:
+            raise InvalidProgram(f"{channel.place}/channel_type", "must be listed once")
+        peers[kind] = tuple(channel.numbers("connected_to", 0, len(sizes) - 1))
+        if index in peers[kind]:
+            raise InvalidProgram(f"{channel.place}/connected_to", "must not hold the GPU itself")
+    remote = [_remote(entry, index, len(sizes)) for entry in gpu.objects("remote_buffers")]
+    semaphores = tuple(
+        entry.number("init_value", 0, 2**31 - 1) for entry in gpu.objects("semaphores")
+    )
+    blocks = gpu.objects("threadblocks", 0, MAX_THREAD_BLOCKS)
+    reader = _Reader(index, sizes, peers, remote, len(semaphores))
+    made = tuple(reader.block(block, at) for at, block in enumerate(blocks))
+    return Gpu(sizes[index], peers, semaphores, made)
+
+
+def _remote(entry: Fields, index: int, gpus: int) -> tuple[int, str, frozenset[str]]:
+    rank = entry.number("rank", 0, gpus - 1)
+    if rank == index:
+        raise InvalidProgram(f"{entry.place}/rank", "must be another GPU")
+    kinds = entry.values.get("access_channel_types")
+    if not isinstance(kinds, list) or not set(map(str, kinds)) <= set(ChannelType):
+        raise InvalidProgram(f"{entry.place}/access_channel_types", "must list types of channels")
+    return rank, entry.choice("type", _BUFFERS), frozenset(kinds)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """What the thread blocks of one GPU refer to."""
+
+    gpu: int
+    sizes: list[dict[str, int]]
+    peers: Mapping[ChannelType, tuple[int, ...]]
+    remote: list[tuple[int, str, frozenset[str]]]
+    semaphores: int
+
+    def block(self, block: Fields, at: int) -> Block:
+        """Return a thread block; operations name its own channels and buffers by position."""
+        block.number("id", at, at)
+        channels: dict[ChannelType, list[int]] = {kind: [] for kind in ChannelType}
+        for entry in block.objects("channels"):
+            kind = ChannelType(entry.choice("channel_type", tuple(ChannelType)))
+            most = len(self.peers.get(kind, ())) - 1
+            channels[kind] += entry.numbers("channel_ids", 0, most)
+        buffers: dict[ChannelType, list[int]] = {kind: [] for kind in ChannelType}
+        for entry in block.objects("remote_buffer_refs"):
+            kind = ChannelType(entry.choice("access_channel_type", tuple(ChannelType)))
+            ids = entry.numbers("remote_buffer_ids", 0, len(self.remote) - 1)
+            if any(kind not in self.remote[number][2] for number in ids):
+                raise InvalidProgram(entry.place, f"must be reached by {kind} channels")
+            buffers[kind] += ids
+        for kind in ChannelType:
+            if max(len(channels[kind]), len(buffers[kind])) > MAX_CHANNELS:
+                raise InvalidProgram(
+                    block.place, f"may have {MAX_CHANNELS} {kind} channels and remote buffers"
+                )
+        ops = block.objects("ops", 0, MAX_OPERATIONS)
+        return Block(tuple(self._operation(op, channels, buffers) for op in ops))
+
+    def _operation(
+        self,
+        op: Fields,
+        channels: dict[ChannelType, list[int]],
+        buffers: dict[ChannelType, list[int]],
+    ) -> Operation:
+        name = op.choice("name", _NAMES)
+        if name == "nop":
+            return Operation(name)
+        if name in _SEMAPHORES:
+            numbers = op.numbers(
+                "semaphore_ids", 0, self.semaphores - 1, 1, MAX_SEMAPHORES_PER_OPERATION
+            )
+            return Operation(name, semaphores=tuple(numbers))
+        if name in ("copy", "re"):
+            return self._local_work(op, name)
+        kind = ChannelType(op.choice("channel_type", tuple(ChannelType)))
+        if name in _PUTS and (name == "pwsf") != (kind is ChannelType.PORT):
+            raise InvalidProgram(
+                op.place, "must be put on memory channels and pwsf on port channels"
+            )
+        channel = None
+        if name != "put":
+            position = op.numbers("channel_ids", 0, len(channels[kind]) - 1, 1, 1)[0]
+            channel = kind, channels[kind][position]
+        if name not in _PUTS:
+            return Operation(name, channel=channel)
+        source = self._local(_only(op, "src_buff"))
+        target = self._remote(_only(op, "dst_buff"), buffers[kind])
+        if source.count != target.count:
+            raise InvalidProgram(op.place, "must have source and target of one size")
+        if channel is not None and self.peers[kind][channel[1]] != target.gpu:
+            raise InvalidProgram(op.place, "must signal the GPU whose buffer it writes")
+        return Operation(name, (source,), target, channel)
+
+    def _local_work(self, op: Fields, name: str) -> Operation:
+        """Read a copy, or an addition, within the GPU."""
+        least, most = (2, 3) if name == "re" else (1, 1)
+        if name == "re":
+            op.choice("reduce_op", ("sum",))
+        sources = tuple(self._local(entry) for entry in op.objects("src_buff", least, most))
+        target = self._local(_only(op, "dst_buff"))
+        if any(source.count != target.count for source in sources):
+            raise InvalidProgram(op.place, "must have sources and target of one size")
+        return Operation(name, sources, target)
+
+    def _local(self, entry: Fields) -> Chunks:
+        return self._chunks(entry, self.gpu, entry.choice("type", _BUFFERS))
+
+    def _remote(self, entry: Fields, buffers: list[int]) -> Chunks:
+        position = entry.number("buffer_id", 0, len(buffers) - 1)
+        rank, buffer, _ = self.remote[buffers[position]]
+        return self._chunks(entry, rank, buffer)
+
+    def _chunks(self, entry: Fields, gpu: int, buffer: str) -> Chunks:
+        size = self.sizes[gpu][buffer]
+        count = entry.number("size", 1, max(1, size))
+        return Chunks(gpu, buffer, entry.number("index", 0, size - count), count)
+
+
+def _only(op: Fields, key: str) -> Fields:
+    return op.objects(key, 1, 1)[0]
+
+
+def _check_pairs(gpus: tuple[Gpu, ...]) -> None:
+    """Raise unless any two GPUs have as many channels to each other, by type."""
+    for index, gpu in enumerate(gpus):
+        for kind, peers in gpu.peers.items():
+            for peer in set(peers):
+                back = gpus[peer].peers.get(kind, ()).count(index)
+                if peers.count(peer) != back:
+                    raise InvalidProgram(
+                        f"/gpus/{index}/channels",
+                        f"must have as many {kind} channels to GPU {peer} as that has back",
+                    )

@@ -1,0 +1,294 @@
+"""Running an MSCCL++ plan on symbols, to see whether it does what it promises.
+
+Every chunk holds a value: which chunk of the whole it is, and the set of GPUs whose
+contributions are in it.  Thread blocks run one after another as far as they can; what could
+differ between two orders on real hardware is reported as a race, so the one order that
+is run speaks for all.
+
+What orders what.  The threads of a block go their own ways: an operation comes before a
+later one of its block only if a ``nop`` stands between.  A signal, or the release of a
+semaphore, tells of all that came before the last ``nop`` of its block; waiting for it
+brings this to the waiting block at its next ``nop``.  A relaxed signal tells only that
+its GPU has begun.  Nobody may write to a GPU before knowing that it has begun: until
+then its buffers belong to what ran before.
+"""
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedules.errors import InvalidProgram
+from schedules.export.mscclpp_format import ChannelType
+from schedules.export.mscclpp_program import (
+    SIGNALS,
+    WAITS,
+    Block,
+    Chunks,
+    Operation,
+    Program,
+    parse,
+)
+from schedules.export.symbols import Actor, Clock, Memory, Value, added
+
+__all__ = ["Program", "replay"]
+
+_Way: TypeAlias = tuple[int, ChannelType, int]
+"""GPU, type and number of one of its channels: what others signal through it."""
+
+
+def replay(text: str) -> Program:
+    """Run a plan; return it if it keeps its promise.
+
+    Raises
+    ------
+    InvalidProgram
+        A rule of the format is broken, signals are not waited for as often as they are
+        given, a semaphore does not end as it began, the plan gets stuck, two accesses race
+        for a chunk, a GPU is written to before it has begun, something is added twice
+        or read before it is written, the input of a call out of place is changed, or
+        the result is wrong or comes after the end of a GPU.
+
+    Notes
+    -----
+    Signals of a channel must come from one thread block and be waited for by one, and
+    so must the releases of a semaphore: then which signal meets which wait is the same in
+    every order.  Clocks of all B blocks are kept: O(B) time and memory for each ``nop``,
+    signal and release.
+
+    Examples
+    --------
+    >>> replay("[]")
+    Traceback (most recent call last):
+    ...
+    schedules.errors.InvalidProgram: : must be an object
+    """
+    program = parse(text)
+    ways = _joined(program)
+    _check_signals(program, ways)
+    _check_semaphores(program)
+    _Run(program, ways).finish()
+    return program
+
+
+def _joined(program: Program) -> dict[_Way, _Way]:
+    """Return for each channel its other end: the k-th to a peer is the k-th one back."""
+    numbers: dict[tuple[int, ChannelType, int], list[int]] = defaultdict(list)
+    for index, gpu in enumerate(program.gpus):
+        for kind, peers in gpu.peers.items():
+            for number, peer in enumerate(peers):
+                numbers[index, kind, peer].append(number)
+    return {
+        (gpu, kind, number): (peer, kind, back)
+        for (gpu, kind, peer), mine in numbers.items()
+        for number, back in zip(mine, numbers[peer, kind, gpu], strict=True)
+    }
+
+
+def _operations(program: Program) -> Iterator[tuple[int, int, Operation]]:
+    for index, gpu in enumerate(program.gpus):
+        for at, block in enumerate(gpu.blocks):
+            for operation in block.operations:
+                yield index, at, operation
+
+
+def _check_signals(program: Program, ways: dict[_Way, _Way]) -> None:
+    """Raise unless every channel's signals are waited for, one for one, by one block."""
+    signals: Counter[_Way] = Counter()
+    waits: Counter[_Way] = Counter()
+    users: dict[tuple[str, _Way], set[int]] = defaultdict(set)
+    for gpu, block, operation in _operations(program):
+        if operation.channel is None:
+            continue
+        way = gpu, *operation.channel
+        if operation.name in SIGNALS:
+            signals[ways[way]] += 1
+            users["signal", way].add(block)
+        if operation.name in WAITS:
+            waits[way] += 1
+            users["wait for", way].add(block)
+    for way in sorted(signals.keys() | waits.keys()):
+        gpu, kind, number = way
+        if signals[way] != waits[way]:
+            raise InvalidProgram(
+                f"/gpus/{gpu}",
+                f"its {kind} channel {number} must be waited for as often as it is signalled: "
+                f"{waits[way]} waits, {signals[way]} signals",
+            )
+    for (verb, (gpu, kind, number)), blocks in sorted(users.items()):
+        if len(blocks) > 1:
+            raise InvalidProgram(
+                f"/gpus/{gpu}", f"one thread block only may {verb} its {kind} channel {number}"
+            )
+
+
+def _check_semaphores(program: Program) -> None:
+    """Raise unless every semaphore ends as it began and joins two thread blocks."""
+    changes: Counter[tuple[int, int]] = Counter()
+    users: dict[tuple[int, int, str], set[int]] = defaultdict(set)
+    for gpu, block, operation in _operations(program):
+        for number in operation.semaphores:
+            changes[gpu, number] += 1 if operation.name == "sem_release" else -1
+            users[gpu, number, operation.name].add(block)
+    for (gpu, number), change in changes.items():
+        if change:
+            raise InvalidProgram(
+                f"/gpus/{gpu}/semaphores/{number}", "must be acquired as often as released"
+            )
+    for (gpu, number, _), blocks in users.items():
+        if len(blocks) > 1:
+            raise InvalidProgram(
+                f"/gpus/{gpu}/semaphores/{number}",
+                "must be released by one thread block and acquired by one",
+            )
+
+
+@dataclass(slots=True)
+class _News:
+    """What a signal or release tells; ``begun``: GPUs known to have begun."""
+
+    clock: Clock
+    begun: NDArray[np.bool_]
+
+
+@dataclass(slots=True)
+class _Worker(Actor):
+    """A thread block at work.
+
+    ``clock`` is what was known at its last ``nop``, its own operations included;
+    ``heard`` what it has waited for since.  ``touched`` tells whether all its threads
+    have touched data since.
+    """
+
+    block: Block = field(kw_only=True)
+    begun: NDArray[np.bool_] = field(kw_only=True)
+    heard: list[_News] = field(default_factory=list)
+    touched: bool = False
+
+    def synchronize(self) -> None:
+        """Let all threads know what any has heard, and that all came here."""
+        for news in self.heard:
+            np.maximum(self.clock, news.clock, out=self.clock)
+            self.begun |= news.begun
+        self.heard.clear()
+        self.clock[self.index] = self.done
+        self.touched = False
+
+
+class _Run:
+    """One run of a plan."""
+
+    def __init__(self, program: Program, ways: dict[_Way, _Way]) -> None:
+        self.program, self.ways = program, ways
+        self.memory = Memory(program.collective, len(program.gpus), program.chunks, program.inplace)
+        self.signals: dict[_Way, deque[_News]] = defaultdict(deque)
+        self.releases: dict[tuple[int, int], deque[_News]] = defaultdict(deque)
+        total = sum(len(gpu.blocks) for gpu in program.gpus)
+        self.workers: list[_Worker] = []
+        for at, gpu in enumerate(program.gpus):
+            begun = np.arange(len(program.gpus)) == at
+            nothing = _News(np.full(total, -1, dtype=np.int32), begun)
+            for number, value in enumerate(gpu.semaphores):
+                self.releases[at, number].extend([nothing] * min(value, 1 << 16))
+            for number, block in enumerate(gpu.blocks):
+                clock = np.full(total, -1, dtype=np.int32)
+                place = f"/gpus/{at}/threadblocks/{number}"
+                self.workers.append(
+                    _Worker(
+                        len(self.workers),
+                        at,
+                        place,
+                        clock,
+                        steps="ops",
+                        block=block,
+                        begun=begun.copy(),
+                    )
+                )
+
+    def finish(self) -> None:
+        """Run until nothing moves, then compare with the postcondition."""
+        active = [worker for worker in self.workers if worker.block.operations]
+        moved = True
+        while moved and active:
+            moved = False
+            for worker in active:
+                while worker.done < len(worker.block.operations) and self._advance(worker):
+                    moved = True
+            active = [worker for worker in active if worker.done < len(worker.block.operations)]
+        if active:
+            stuck = ", ".join(f"{worker.place}/ops/{worker.done}" for worker in active[:5])
+            raise InvalidProgram(
+                active[0].place,
+                f"the plan must not get stuck; {len(active)} thread blocks wait: {stuck}",
+            )
+        ends = [np.full(len(self.workers), -1, dtype=np.int32) for _ in self.program.gpus]
+        for worker in self.workers:
+            worker.synchronize()
+            np.maximum(ends[worker.gpu], worker.clock, out=ends[worker.gpu])
+        self.memory.require_result(ends)
+
+    def _advance(self, worker: _Worker) -> bool:
+        """Do a block's next operation; False while it must wait."""
+        operation = worker.block.operations[worker.done]
+        if operation.name == "nop":
+            worker.synchronize()
+        elif operation.name in WAITS:
+            queue = self.signals[worker.gpu, *_channel(operation)]
+            if not queue:
+                return False
+            worker.heard.append(queue.popleft())
+        elif operation.name == "sem_acquire":
+            queues = [self.releases[worker.gpu, number] for number in operation.semaphores]
+            if not all(queues):
+                return False
+            worker.heard += [queue.popleft() for queue in queues]
+        else:
+            self._work(worker, operation)
+        worker.done += 1
+        return True
+
+    def _work(self, worker: _Worker, operation: Operation) -> None:
+        """Do an operation that never waits: data first, then tell."""
+        if operation.target is not None:
+            self._move(worker, operation.sources, operation.target)
+            worker.touched |= operation.channel is None
+        if operation.name == "sem_release":
+            for number in operation.semaphores:
+                self.releases[worker.gpu, number].append(self._news(worker))
+        elif operation.channel is not None:
+            news = self._news(worker)
+            if operation.name == "rlxsignal":
+                news.clock = np.full_like(news.clock, -1)
+            elif operation.target is not None and not worker.touched:
+                # One thread put and signals: the data are in before the signal is.
+                news.clock[worker.index] = worker.done
+            self.signals[self.ways[worker.gpu, *operation.channel]].append(news)
+
+    def _news(self, worker: _Worker) -> _News:
+        return _News(worker.clock.copy(), worker.begun.copy())
+
+    def _move(self, worker: _Worker, sources: tuple[Chunks, ...], target: Chunks) -> None:
+        if not worker.begun[target.gpu]:
+            raise worker.error(f"writes to GPU {target.gpu} before it is known to have begun")
+        same = [self._cell(source) == self._cell(target) for source in sources]
+        if same == [True]:
+            return
+        for at in range(target.count):
+            value: Value | None = None
+            for source in sources:
+                found = self.memory.read(worker, source.buffer, source.first + at)
+                value = found if value is None else added(worker, value, found)
+            if value is not None:
+                place = target.buffer, target.first + at
+                self.memory.write(worker, *place, value, target.gpu)
+
+    def _cell(self, chunks: Chunks) -> tuple[int, str, int]:
+        return chunks.gpu, *self.memory.cell(chunks.gpu, chunks.buffer, chunks.first)
+
+
+def _channel(operation: Operation) -> tuple[ChannelType, int]:
+    # The reader gives one to everything that signals or waits.
+    return operation.channel or (ChannelType.PORT, -1)

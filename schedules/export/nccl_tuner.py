@@ -1,0 +1,188 @@
+"""NCCL tuner tables: which of NCCL's own algorithms to take at which size.
+
+NCCL runs rings and trees of its own, no schedule of ours.  The table is for calls that are
+not replaced by an exported program, and a comment tells from which size the schedule is
+faster than all of them.  Times are those of the cost model, for N ranks of bandwidth B and
+hop latency alpha; they favour NCCL, whose rings and trees get all of B on any topology:
+
+* ring, c passes (2 for an allreduce): c (N - 1) (alpha + M / (N B));
+* tree, allreduce only: 2 ceil(log2 N) alpha + 2 M / B, a double binary tree up and down;
+* protocol ``simple`` as it is; protocol ``ll`` has a flag beside every word of data, so
+  half the bandwidth, and its latency is taken as half.
+
+A row holds where its line is the lowest; lines cross at exact fractions.
+"""
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from math import isqrt
+from typing import NamedTuple
+
+from schedules.errors import NotExportable
+from schedules.export.moves import require_plain
+from schedules.export.nccl_tuner_table import COLLECTIVES, MAX_SIZE, Row
+from schedules.model import Collective, Schedule, StepSchedule, TreeSchedule, parts_of
+from schedules.simulate import tree_depth
+from schedules.verify import require_valid, step_cost, tree_inverse_rate
+from schedules.verify.costs import node_capacity
+from synth.topology import Topology
+
+__all__ = ["render"]
+
+_SIZES = [2**power for power in range(8, 37)]
+"""Sizes at which the schedule is compared: 256 bytes to 64 GiB."""
+
+
+class _Line(NamedTuple):
+    """Seconds as ``start + slope * bytes``."""
+
+    start: Fraction
+    slope: Fraction
+    algorithm: str
+    protocol: str
+
+
+def render(
+    schedule: Schedule,
+    topology: Topology,
+    *,
+    alpha_seconds: Fraction,
+    unit_bytes_per_second: Fraction,
+    ranks_per_node: int | None = None,
+) -> Iterator[str]:
+    """Yield the table for the collective of a schedule on its topology, line by line.
+
+    Parameters
+    ----------
+    alpha_seconds : Fraction
+        Latency of one hop; positive.
+    unit_bytes_per_second : Fraction
+        What one unit of capacity of the topology carries; positive.
+    ranks_per_node : int, optional
+        So many ranks share a machine: then rows are for this number of machines only.
+
+    Raises
+    ------
+    InvalidSchedule
+        The schedule is not valid on the topology.
+    NotExportable
+        It is another collective, not of equal shards among all compute nodes, or there
+        are not whole machines.
+
+    Examples
+    --------
+    >>> from schedules.model import Tree
+    >>> pair = Topology(range(2), [(0, 1), (1, 0)])
+    >>> trees = (Tree(0, 1, ((0, 1),)), Tree(1, 1, ((1, 0),)))
+    >>> both = TreeSchedule(Collective.ALLGATHER, pair.digest, (0, 1), 1, trees)
+    >>> speed = {"alpha_seconds": Fraction(1, 10**5), "unit_bytes_per_second": Fraction(10**9)}
+    >>> print(*list(render(both, pair, **speed))[-2:], sep="", end="")
+    allgather,0,10000,ring,ll,-1,-1,2
+    allgather,10001,18446744073709551615,ring,simple,-1,-1,2
+    """
+    require_valid(schedule, topology)
+    require_plain(schedule)
+    ranks = len(topology.compute_nodes)
+    nodes = -1
+    if ranks < 2:
+        raise NotExportable("/ranks", "a table needs at least 2 ranks")
+    if ranks_per_node is not None:
+        nodes, rest = divmod(ranks, ranks_per_node)
+        if rest:
+            raise NotExportable("/ranks_per_node", f"must divide the {ranks} ranks")
+    rate = node_capacity(topology) * unit_bytes_per_second
+    lines = _lines(schedule.collective, ranks, alpha_seconds, rate)
+    envelope = list(_lowest(lines))
+    faster = _faster_sizes(schedule, topology, lines, alpha_seconds, unit_bytes_per_second)
+    return _table(schedule, envelope, ranks, nodes, faster)
+
+
+def _lines(collective: Collective, ranks: int, alpha: Fraction, rate: Fraction) -> list[_Line]:
+    """Return the times of what NCCL can run."""
+    passes = 2 if collective is Collective.ALLREDUCE else 1
+    steps = passes * (ranks - 1)
+    lines = [_Line(steps * alpha, steps / (ranks * rate), "ring", "simple")]
+    if collective is Collective.ALLREDUCE:
+        hops = 2 * (ranks - 1).bit_length()
+        lines.append(_Line(hops * alpha, 2 / rate, "tree", "simple"))
+    return lines + [
+        line._replace(start=line.start / 2, slope=line.slope * 2, protocol="ll") for line in lines
+    ]
+
+
+def _lowest(lines: list[_Line]) -> Iterator[tuple[int, int, _Line]]:
+    """Yield the first and last size of each stretch on which a line is the lowest."""
+    best, first = min(lines, key=lambda line: line[:2]), 0
+    while True:
+        flatter = [line for line in lines if line.slope < best.slope]
+        crossings = [
+            ((line.start - best.start) / (best.slope - line.slope), line) for line in flatter
+        ]
+        if not crossings:
+            yield first, MAX_SIZE, best
+            return
+        # Where several cross at once the flattest stays below.
+        size, line = min(crossings, key=lambda crossing: (crossing[0], crossing[1].slope))
+        last = size.numerator // size.denominator
+        if last >= MAX_SIZE:
+            yield first, MAX_SIZE, best
+            return
+        if last >= first:
+            yield first, last, best
+            first = last + 1
+        best = line
+
+
+def _faster_sizes(
+    schedule: Schedule,
+    topology: Topology,
+    lines: list[_Line],
+    alpha: Fraction,
+    unit: Fraction,
+) -> list[int]:
+    """Return those of `_SIZES` at which the schedule beats every line."""
+    parts = parts_of(schedule)
+    times = [_time(part, topology, alpha, unit) for part in parts]
+    return [
+        size
+        for size in _SIZES
+        if sum(time(size) for time in times) < min(line.start + line.slope * size for line in lines)
+    ]
+
+
+def _time(
+    part: StepSchedule | TreeSchedule, topology: Topology, alpha: Fraction, unit: Fraction
+) -> Callable[[int], Fraction]:
+    """Return the seconds of a part as a function of the size; the part is costed once."""
+    if isinstance(part, StepSchedule):
+        cost = step_cost(part, topology)
+        slope = cost.bandwidth / (node_capacity(topology) * unit)
+        return lambda size: cost.steps * alpha + slope * size
+    rate = tree_inverse_rate(part, topology) / len(topology.compute_nodes) / unit
+    ahead = tree_depth(part) - 1
+
+    def piped(size: int) -> Fraction:
+        # (h - 1 + P) (alpha + T / P) for the best whole number P of pieces, or the one below.
+        pieces = max(1, isqrt(int(ahead * rate * size / alpha)))
+        return (ahead + pieces) * (alpha + rate * size / pieces)
+
+    return piped
+
+
+def _table(
+    schedule: Schedule,
+    envelope: list[tuple[int, int, _Line]],
+    ranks: int,
+    nodes: int,
+    faster: list[int],
+) -> Iterator[str]:
+    name = COLLECTIVES[schedule.collective]
+    yield f"# {name} of {ranks} ranks, topology {schedule.topology}\n"
+    yield "# collective,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks\n"
+    if faster:
+        yield f"# the schedule is faster than all rows from {faster[0]} to {faster[-1]} bytes\n"
+    else:
+        yield f"# of sizes from {_SIZES[0]} to {_SIZES[-1]} bytes the schedule is faster at none\n"
+    for first, last, line in envelope:
+        row = Row(schedule.collective, first, last, line.algorithm, line.protocol, -1, nodes, ranks)
+        yield f"{row}\n"

@@ -1,0 +1,133 @@
+"""Reading NCCL tuner tables, and choosing by them as NCCL's example plugin does.
+
+Nothing here knows how tables are made.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from schedules.errors import InvalidProgram
+from schedules.model import Collective
+
+__all__ = ["COLLECTIVES", "MAX_LINE", "MAX_SIZE", "Row", "chosen", "parse"]
+
+MAX_SIZE = 2**64 - 1
+MAX_LINE = 255
+"""Most characters of a line: the plugin reads the rest as a line of its own."""
+ALGORITHMS = ("tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat")
+PROTOCOLS = ("ll", "ll128", "simple")
+COLLECTIVES: Mapping[Collective, str] = MappingProxyType(
+    {
+        Collective.ALLGATHER: "allgather",
+        Collective.REDUCE_SCATTER: "reducescatter",
+        Collective.ALLREDUCE: "allreduce",
+        Collective.BROADCAST: "broadcast",
+        Collective.REDUCE: "reduce",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row; -1 is any number, or for ``channels`` the run time's choice."""
+
+    collective: Collective
+    first: int
+    last: int
+    algorithm: str
+    protocol: str
+    channels: int
+    nodes: int
+    ranks: int
+
+    def __str__(self) -> str:
+        return (
+            f"{COLLECTIVES[self.collective]},{self.first},{self.last},{self.algorithm},"
+            f"{self.protocol},{self.channels},{self.nodes},{self.ranks}"
+        )
+
+
+def parse(text: str) -> tuple[Row, ...]:
+    """Return the rows of a table in order.
+
+    Raises
+    ------
+    InvalidProgram
+        A line that the plugin would misread, or a row that none can choose because rows before
+        it take all its sizes.
+
+    Examples
+    --------
+    >>> parse("allreduce,0,65536,tree,ll,-1,1,8")[0].algorithm
+    'tree'
+    >>> parse("allreduce,0,65536,star,ll,-1,1,8")
+    Traceback (most recent call last):
+    ...
+    schedules.errors.InvalidProgram: /line/1: the algorithm must be one of tree, ring, ...
+    """
+    rows: list[Row] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if len(line) > MAX_LINE:
+            raise InvalidProgram(f"/line/{number}", f"must have at most {MAX_LINE} characters")
+        if not line or line.startswith("#"):
+            continue
+        row = _row(line, f"/line/{number}")
+        alike = [r for r in rows if _takes_all(r, row)]
+        if any(r.first <= row.first <= r.last for r in alike):
+            raise InvalidProgram(f"/line/{number}", "must not take up sizes of a row before it")
+        rows.append(row)
+    if not rows:
+        raise InvalidProgram("", "must have a row")
+    return tuple(rows)
+
+
+def chosen(
+    rows: Sequence[Row], collective: Collective, size: int, nodes: int, ranks: int
+) -> Row | None:
+    """Return the first row that matches a call, as the plugin does; None where none does."""
+    for row in rows:
+        if (
+            row.collective is collective
+            and row.first <= size <= row.last
+            and row.nodes in (-1, nodes)
+            and row.ranks in (-1, ranks)
+        ):
+            return row
+    return None
+
+
+def _takes_all(row: Row, other: Row) -> bool:
+    """Whether a row serves every call that another is for, sizes aside."""
+    return (
+        row.collective is other.collective
+        and row.nodes in (-1, other.nodes)
+        and row.ranks in (-1, other.ranks)
+    )
+
+
+def _row(line: str, place: str) -> Row:
+    fields = line.split(",")
+    if len(fields) != 8:
+        raise InvalidProgram(place, "must have 8 fields")
+    names = {name: collective for collective, name in COLLECTIVES.items()}
+    for what, value, known in (
+        ("collective", fields[0], tuple(names)),
+        ("algorithm", fields[3], ALGORITHMS),
+        ("protocol", fields[4], PROTOCOLS),
+    ):
+        if value not in known:
+            raise InvalidProgram(place, f"the {what} must be one of {', '.join(known)}")
+    first, last = (_number(text, place, 0, MAX_SIZE) for text in fields[1:3])
+    if last < first:
+        raise InvalidProgram(place, "must end at no smaller size than it begins")
+    channels, nodes, ranks = (_number(text, place, -1, 2**31 - 1) for text in fields[5:])
+    return Row(names[fields[0]], first, last, fields[3], fields[4], channels, nodes, ranks)
+
+
+def _number(text: str, place: str, least: int, most: int) -> int:
+    digits = text.removeprefix("-")
+    fine = digits.isascii() and digits.isdigit() and len(digits) <= 20
+    if not fine or not least <= int(text) <= most:
+        raise InvalidProgram(place, f"{text!r} must be an integer from {least} to {most}")
+    return int(text)

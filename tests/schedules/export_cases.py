@@ -1,0 +1,27 @@
+"""Topologies with schedules of ours, on which every exporter is tried."""
+
+from functools import cache
+
+from schedules.collectives import make
+from schedules.model import Collective
+from synth.build import build
+from synth.fabrics import fabric
+from synth.recipe import parse
+
+FABRICS = ("dgx-1v", "dgx-a100-2", "mi250-1")
+RECIPES = ("Torus(4, 4)", "Circulant(9, 1, 2)", "Kautz(2, 2)", "Hypercube(3)", "UniRing(3)")
+COLLECTIVES = ("allgather", "reduce-scatter", "allreduce")
+EVERY = [(name, collective) for name in FABRICS + RECIPES for collective in COLLECTIVES]
+LARGE = ("mi250-2", "allreduce")
+
+
+@cache
+def topology_of(name):
+    return build(parse(name)) if "(" in name else fabric(name)
+
+
+@cache
+def schedule_of(name, collective):
+    topology = topology_of(name)
+    algorithm = "bfb" if "(" in name else "forestcoll"
+    return make(topology, Collective.of(collective), algorithm)

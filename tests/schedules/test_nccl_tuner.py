@@ -1,0 +1,130 @@
+import random
+import re
+from fractions import Fraction
+from math import ceil, log2
+
+import pytest
+
+from schedules.errors import InvalidProgram, NotExportable
+from schedules.export.checking import program_violations
+from schedules.export.nccl_tuner import render
+from schedules.export.nccl_tuner_table import MAX_LINE, MAX_SIZE, chosen, parse
+from schedules.simulate import estimate
+from schedules.verify.costs import node_capacity
+from tests.schedule_oracles import ring, shortest_steps
+from tests.schedules.export_cases import EVERY, schedule_of, topology_of
+
+ALPHA, UNIT = Fraction(1, 10**5), Fraction(10**9)
+
+
+def table(name, collective, **options):
+    options = {"alpha_seconds": ALPHA, "unit_bytes_per_second": UNIT} | options
+    return "".join(render(schedule_of(name, collective), topology_of(name), **options))
+
+
+def seconds(algorithm, protocol, collective, ranks, size, rate):
+    """What NCCL's algorithm takes, written down once more from the documentation."""
+    slow = 2 if protocol == "ll" else 1
+    if algorithm == "ring":
+        passes = 2 if collective == "allreduce" else 1
+        return passes * (ranks - 1) * (ALPHA / slow + slow * Fraction(size, ranks) / rate)
+    return 2 * ceil(log2(ranks)) * ALPHA / slow + slow * 2 * size / rate
+
+
+@pytest.mark.parametrize("name, collective", EVERY)
+def test_no_other_choice_of_nccl_is_faster_at_any_size(name, collective):
+    topology = topology_of(name)
+    ranks, rate = len(topology.compute_nodes), node_capacity(topology) * UNIT
+    rows = parse(table(name, collective))
+    ends = {end for row in rows for end in (row.first, row.last)}
+    sizes = {max(0, min(MAX_SIZE, end + by)) for end in ends for by in (-1, 0, 1)}
+    sizes |= {random.Random(1).randrange(2**power) for power in range(1, 64)}
+    choices = [("ring", "simple"), ("ring", "ll")]
+    if collective == "allreduce":
+        choices += [("tree", "simple"), ("tree", "ll")]
+    for size in sizes:
+        row = chosen(rows, schedule_of(name, collective).collective, size, 1, ranks)
+        times = {choice: seconds(*choice, collective, ranks, size, rate) for choice in choices}
+        assert times[row.algorithm, row.protocol] == min(times.values()), size
+    assert program_violations("nccl-tuner-csv", [table(name, collective).encode()], topology) == []
+
+
+@pytest.mark.parametrize("name, collective", EVERY)
+def test_the_comment_tells_where_the_schedule_is_faster(name, collective):
+    topology, schedule = topology_of(name), schedule_of(name, collective)
+    ranks, rate = len(topology.compute_nodes), node_capacity(topology) * UNIT
+    text = table(name, collective)
+    rows = parse(text)
+    told = next(line for line in text.split("\n") if "schedule is faster" in line)
+    least, most = map(int, re.findall(r"(\d+) to (\d+)", told)[0])
+    for size in (least // 2, least, most):
+        row = chosen(rows, schedule.collective, size, 1, ranks)
+        took = estimate(
+            schedule, topology, size_bytes=size, alpha_seconds=float(ALPHA),
+            unit_bytes_per_second=float(UNIT),
+        ).seconds  # fmt: skip
+        theirs = seconds(row.algorithm, row.protocol, collective, ranks, size, rate)
+        faster = size >= least and "none" not in told
+        # The best number of pieces is rounded in another way.
+        assert took < 1.01 * theirs if faster else took > 0.99 * theirs or size < 256
+
+
+def test_rows_may_be_for_a_number_of_machines():
+    rows = parse(table("dgx-a100-2", "allreduce", ranks_per_node=8))
+    assert {(row.nodes, row.ranks) for row in rows} == {(2, 16)}
+    assert chosen(rows, rows[0].collective, 5, 3, 16) is None
+    with pytest.raises(NotExportable) as caught:
+        table("dgx-a100-2", "allreduce", ranks_per_node=5)
+    assert caught.value.field == "/ranks_per_node"
+
+
+def test_every_line_fits_the_buffer_of_the_plugin():
+    for name, collective in EVERY:
+        assert all(len(line) <= MAX_LINE for line in table(name, collective).split("\n"))
+
+
+def test_a_table_is_the_same_byte_for_byte():
+    text = "".join(
+        render(shortest_steps(ring(4)), ring(4), alpha_seconds=ALPHA, unit_bytes_per_second=UNIT)
+    )
+    assert text.split("\n")[1:] == [
+        "# collective,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks",
+        "# of sizes from 256 to 68719476736 bytes the schedule is faster at none",
+        "allgather,0,20000,ring,ll,-1,-1,4",
+        "allgather,20001,18446744073709551615,ring,simple,-1,-1,4",
+        "",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("-1,16\n", "-1,8\n"),
+        ("allreduce,0,", "allreduce,1,"),
+        ("allreduce,0,", "alltoall,0,"),
+        ("allreduce,0,", " allreduce,0,"),
+        ("allreduce,0,", "allreduce,-1,"),
+        ("allreduce,0,", "allreduce,99999999999999999999,"),
+        ("allreduce,0,", "allreduce,"),
+        (",ring,", ",rings,"),
+        (",ll,", ",low,"),
+        (",-1,-1,16", ",-1,-1,-1"),
+        (",-1,-1,16", ",-1,-1,16,x"),
+        ("18446744073709551615", "18446744073709551616"),
+        ("18446744073709551615", "1844674407370955161"),
+        ("#", "#" * (MAX_LINE + 1)),
+    ],
+)
+def test_every_planted_fault_in_a_table_is_found(old, new):
+    topology, text = topology_of("dgx-a100-2"), table("dgx-a100-2", "allreduce")
+    assert old in text
+    found = program_violations("nccl-tuner-csv", [text.replace(old, new, 1).encode()], topology)
+    assert found
+
+
+def test_rows_that_cannot_be_reached_are_found():
+    with pytest.raises(InvalidProgram, match="/line/2"):
+        parse("allreduce,0,100,ring,ll,-1,-1,4\nallreduce,50,200,tree,ll,-1,2,4")
+    parse("allreduce,0,100,ring,ll,-1,2,4\nallreduce,0,200,tree,ll,-1,-1,4")
+    with pytest.raises(InvalidProgram):
+        parse("# nothing\n")
