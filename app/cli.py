@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli_io import described, listed, opened, show, source_of, write
+from app.cli_io import described, listed, opened, show, source_of, tasks_of, write
 from app.cli_options import (
     Alike,
     AnyCollective,
@@ -57,8 +57,16 @@ app.add_typer(plots, name="plot")
 def design(
     nodes: Nodes,
     degree: Degree,
-    collective: Collective,
-    size: Annotated[str, typer.Option("--bytes", help="size of the data, such as 1MiB")],
+    collective: Collective = None,
+    size: Annotated[
+        str | None, typer.Option("--bytes", help="size of the data, such as 1MiB")
+    ] = None,
+    workload: Annotated[
+        Path | None, typer.Option(help="instead: JSON list of collective, bytes and count")
+    ] = None,
+    preset: Annotated[
+        str | None, typer.Option(help="instead: a workload that `topoloom presets` lists")
+    ] = None,
     links: LinkKind = "unidirectional",
     node_gbps: Annotated[str, typer.Option(help="bandwidth of one host, Gbit/s")] = "100",
     alpha_us: Annotated[str, typer.Option(help="latency of one hop, microseconds")] = "10",
@@ -72,21 +80,22 @@ def design(
     from app.schemas import DesignRequest
     from app.services import designs
 
-    request = DesignRequest.model_validate(
-        {
-            "nodes": nodes,
-            "degree": degree,
-            "links": links,
-            "collective": collective,
-            "bytes": size,
-            "node_gbps": node_gbps,
-            "alpha_us": alpha_us,
-            "parallel_links": parallel_links,
-            "vertex_transitive": vertex_transitive,
-            **given(families=family, max_steps=max_steps),
-        }
-    )
     with opened() as context:
+        run = {"collective": collective, "bytes": size, "preset": preset}
+        run["workload"] = tasks_of(workload, context)
+        request = DesignRequest.model_validate(
+            {
+                "nodes": nodes,
+                "degree": degree,
+                "links": links,
+                "node_gbps": node_gbps,
+                "alpha_us": alpha_us,
+                "parallel_links": parallel_links,
+                "vertex_transitive": vertex_transitive,
+                **{name: value for name, value in run.items() if value is not None},
+                **given(families=family, max_steps=max_steps),
+            }
+        )
         show(designs.create(context, request), as_json)
 
 
@@ -99,6 +108,9 @@ def frontier(
     vertex_transitive: Alike = False,
     family: Families = None,
     max_steps: MaxSteps = None,
+    all_to_all: Annotated[
+        bool, typer.Option("--all-to-all", help="measure all-to-all on every point, too")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Find the Pareto frontier of latency and bandwidth."""
@@ -112,7 +124,7 @@ def frontier(
             "links": links,
             "parallel_links": parallel_links,
             "vertex_transitive": vertex_transitive,
-            **given(families=family, max_steps=max_steps),
+            **given(families=family, max_steps=max_steps, all_to_all=all_to_all or None),
         }
     )
     with opened() as context:
@@ -185,7 +197,8 @@ def schedule(
     source: Source,
     collective: AnyCollective,
     algorithm: Annotated[
-        str | None, typer.Option(help="bfb, forestcoll or lifted; left out, bfb where it applies")
+        str | None,
+        typer.Option(help="bfb, forestcoll, lifted or mcf; left out, bfb where it applies"),
     ] = None,
     root: Root = None,
     shards: Shards = None,
@@ -435,6 +448,15 @@ def families() -> None:
 
     for member in FAMILIES:
         typer.echo(f"{member.name}({', '.join(member.parameters)}): {member.title}")
+
+
+@app.command()
+def presets() -> None:
+    """List the workloads that are known by name."""
+    from schedules.workloads.presets import PRESETS
+
+    for name, known in PRESETS.items():
+        typer.echo(f"{name}: {known.title}; {known.model.source}")
 
 
 @app.command()

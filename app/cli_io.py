@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from app.services.context import Context
     from app.store import Artefact
 
-__all__ = ["described", "listed", "opened", "show", "source_of", "write"]
+__all__ = ["described", "listed", "opened", "show", "source_of", "tasks_of", "write"]
 
 
 @contextmanager
@@ -102,6 +102,18 @@ def listed(text: str | None, context: "Context") -> Any:
     if text.endswith((".json", ".json.gz")):
         return read_json(Path(text), context.settings)
     return text.split(",")
+
+
+def tasks_of(path: Path | None, context: "Context") -> Any:
+    """Return the tasks of a workload's file: a list, or an object that holds it."""
+    from app.files import read_json
+
+    if path is None:
+        return None
+    document = read_json(path, context.settings)
+    return (
+        document["workload"] if isinstance(document, dict) and "workload" in document else document
+    )
 
 
 def show(artefact: "Artefact", as_json: bool) -> None:

@@ -47,9 +47,12 @@ Families = Annotated[
 MaxSteps = Annotated[int | None, typer.Option(help="only topologies of at most so many steps")]
 AsJson = Annotated[bool, typer.Option("--json", help="print the JSON document")]
 Out = Annotated[Path | None, typer.Option(help="file to write; .gz is compressed")]
-Collective = Annotated[str, typer.Option(help="allgather, reduce-scatter or allreduce")]
+Collective = Annotated[
+    str | None, typer.Option(help="allgather, reduce-scatter, allreduce or all-to-all")
+]
 AnyCollective = Annotated[
-    str, typer.Option(help="allgather, reduce-scatter, allreduce, broadcast or reduce")
+    str,
+    typer.Option(help="allgather, reduce-scatter, allreduce, broadcast, reduce or all-to-all"),
 ]
 Root = Annotated[
     str | None, typer.Option(help="broadcast, reduce: node where the data begins or ends")

@@ -12,7 +12,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 __all__ = ["KERNEL_VERSION", "Settings", "default_database_url"]
 
-KERNEL_VERSION = "3"
+KERNEL_VERSION = "4"
 """Part of every cache key.  Raise it whenever any computed answer changes."""
 
 
@@ -60,4 +60,7 @@ class Settings(BaseSettings):
     )
     max_forest_nodes: int = Field(
         default=2_048, ge=2, description="largest topology for ForestColl's trees"
+    )
+    max_routed_nodes: int = Field(
+        default=256, ge=2, description="largest topology for an all-to-all by routes"
     )

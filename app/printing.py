@@ -1,6 +1,7 @@
 """What the command line shows to people; ``--json`` shows the document instead."""
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
@@ -13,16 +14,19 @@ _MAX_RECIPE = 48
 
 
 def show_design(design: dict[str, Any]) -> None:
-    """Print a design/1 document as one table, fastest first."""
+    """Print a design/1 document as one table, fastest first, and what runs by message size."""
     request, best, bounds = design["request"], design["best"], design["bounds"]
     console = Console()
     console.print(
         f"{request['nodes']} hosts of {request['degree']} ports, {request['links']} links, "
         f"{request['node_gbps']} Gbit/s per host, {request['alpha_us']} us per hop; "
-        f"{request['collective']} of {request['bytes']} bytes",
+        + _asked(design),
         soft_wrap=True,
     )
-    rows = [(entry["seconds"], _design_row(entry)) for entry in design["frontier"]]
+    whole = "collective" not in request
+    times = design["co_design"]["points"] if whole else design["frontier"]
+    points = zip(times, design["frontier"], strict=True)
+    rows = [(timed["seconds"], _design_row(entry)) for timed, entry in points]
     rows += [
         (entry["seconds"], [entry["name"] + " (baseline)", "", "", ""])
         for entry in design["baselines"]
@@ -41,8 +45,14 @@ def show_design(design: dict[str, Any]) -> None:
     )
     console.print(table)
     console.print(f"best: {_short(best['recipe'])}, topology {best['topology_id']}", soft_wrap=True)
+    _show_co_design(console, design["co_design"], whole)
     schedule = best["schedule"]
-    if schedule is None:
+    if whole:
+        for used in design["co_design"]["schedules"]:
+            found = f"verified schedule {used['id']}" if used["id"] else used["left_out"]
+            line = f"{used['collective']} by {used['algorithm']}: {found}"
+            console.print(line, soft_wrap=True, highlight=False)
+    elif schedule is None:
         console.print(f"no schedule: {best['schedule_left_out']}", soft_wrap=True)
     else:
         console.print(
@@ -50,6 +60,39 @@ def show_design(design: dict[str, Any]) -> None:
             f"{schedule['steps']} steps in all",
             soft_wrap=True,
         )
+
+
+def _asked(design: dict[str, Any]) -> str:
+    request, tasks = design["request"], design["workload"]["tasks"]
+    if "collective" in request:
+        return f"{request['collective']} of {request['bytes']} bytes"
+    times = sum(task["count"] for task in tasks)
+    named = design["workload"].get("title", f"{len(tasks)} kinds of collectives")
+    return f"{named}; {times} collectives in all"
+
+
+def _show_co_design(console: Console, design: dict[str, Any], whole: bool) -> None:
+    """Print what runs each task, where there are several, and which algorithm at which size."""
+    if whole:
+        table = _table("collective", "bytes", "count", "algorithm", "chunks", "time", "to floor")
+        for task in design["tasks"]:
+            table.add_row(
+                task["collective"],
+                str(task["bytes"]),
+                str(task["count"]),
+                task["algorithm"],
+                str(task["chunks"]),
+                _time(task["seconds"]),
+                f"{task['seconds'] / task['floor_seconds']:.3f}",
+            )
+        console.print(table)
+    ranges: dict[str, list[str]] = {}
+    for part in design["switch_over"]:
+        from_ = f" from {part['from_bytes']} bytes" if part["from_bytes"] > 1 else ""
+        ranges.setdefault(part["collective"], []).append(part["algorithm"] + from_)
+    for collective, parts in ranges.items():
+        line = f"by message size, {collective} there: {', '.join(parts)}"
+        console.print(line, soft_wrap=True, highlight=False)
 
 
 def _short(recipe: str) -> str:
@@ -69,13 +112,23 @@ def _design_row(entry: dict[str, Any]) -> list[str]:
 def show_frontier(document: dict[str, Any]) -> None:
     """Print a frontier/1 document."""
     bounds = document["bounds"]
-    table = _table("topology", "steps", "T_B", "T_B transposed", "")
+    measured = ["T_B all-to-all"] if "all_to_all" in document["frontier"][0] else []
+    table = _table("topology", "steps", "T_B", "T_B transposed", *measured, "")
     for entry in document["frontier"]:
-        table.add_row(*_design_row(entry), entry["status"])
+        more = [_all_to_all(entry["all_to_all"])] if measured else []
+        table.add_row(*_design_row(entry), *more, entry["status"])
     table.add_section()
     bound = _fraction(bounds["bandwidth"])
     table.add_row("lower bound", str(bounds["steps"]), bound, bound)
     Console().print(table)
+
+
+def _all_to_all(entry: dict[str, Any]) -> str:
+    """Show the exact optimum, or the bounds it lies between."""
+    if entry["proved"]:
+        return _fraction(entry["bandwidth"])
+    low, high = Fraction(entry["bound"]), Fraction(entry["bandwidth"])
+    return f"{float(low):.4f} to {float(high):.4f}"
 
 
 def show_cost(document: dict[str, Any]) -> None:
@@ -101,7 +154,10 @@ def show_cost(document: dict[str, Any]) -> None:
 
 
 def show_optimum(document: dict[str, Any]) -> None:
-    """Print an optimum/1 document."""
+    """Print an optimum/1 or an all-to-all/1 document."""
+    if document["schema"] == "all-to-all/1":
+        _show_all_to_all(document)
+        return
     collective, nodes = document["collective"], document["nodes"]
     title = f"{document['name'] or 'topology'}: {nodes} compute nodes"
     if "participants" in document:
@@ -136,6 +192,20 @@ def show_optimum(document: dict[str, Any]) -> None:
             f"healthy algbw  {healthy['algbw']} {unit}, {healthy['nodes']} compute nodes; "
             f"{_fraction(healthy['ratio'])} of it is left"
         )
+    for line in lines:
+        Console().print(line, soft_wrap=True, highlight=False)
+
+
+def _show_all_to_all(document: dict[str, Any]) -> None:
+    unit, best = document["bandwidth_unit"], document["routings"][-1]
+    proof = "proved optimal" if document["proved"] else f"bound {document['lower_bound']}"
+    lines = (
+        f"{document['name'] or 'topology'}: {document['nodes']} compute nodes, all-to-all",
+        f"algbw          {document['algbw']} {unit}",
+        f"inverse rate   {document['inverse_rate']}, {proof}",
+        f"T_B            {_fraction(best['bandwidth'])}",
+        f"routes         {best['method']}, at most {best['steps']} hops",
+    )
     for line in lines:
         Console().print(line, soft_wrap=True, highlight=False)
 

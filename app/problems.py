@@ -53,6 +53,7 @@ PROBLEMS: dict[type[Exception], Problem] = {
     schedule_errors.ScheduleError: Problem(422, "The request breaks a rule", "invalid-request"),
     schedule_errors.InvalidSchedule: Problem(422, "Not a valid schedule", "invalid-schedule"),
     schedule_errors.UnknownCollective: Problem(422, "No such collective", "unknown-collective"),
+    schedule_errors.UnknownPreset: Problem(422, "No such preset workload", "unknown-preset"),
     schedule_errors.NoSchedule: Problem(422, "No such schedule exists", "no-schedule"),
     schedule_errors.TooLarge: Problem(422, "A limit on size is passed", "too-large"),
     schedule_errors.TookTooLong: Problem(422, "A limit on time is passed", "took-too-long"),

@@ -36,11 +36,13 @@ __all__ = [
     "FrontierRequest",
     "Gap",
     "OptimumRequest",
+    "PassName",
     "PatchPlanRequest",
     "Positive",
     "ScheduleRequest",
     "ShardSize",
     "SimulationRequest",
+    "TimedRequest",
     "TopologySource",
     "parse_bytes",
     "parse_fraction",
@@ -140,9 +142,12 @@ Gap = Annotated[
 Nodes = Annotated[StrictInt, Field(ge=2, le=10**6, description="number of hosts")]
 Degree = Annotated[StrictInt, Field(ge=1, le=10**4, description="ports of each host")]
 LinkKind = Literal["unidirectional", "bidirectional"]
-CollectiveName = Literal["allgather", "reduce-scatter", "allreduce"]
-AnyCollectiveName = Literal["allgather", "reduce-scatter", "allreduce", "broadcast", "reduce"]
-AlgorithmName = Literal["bfb", "forestcoll", "lifted"]
+CollectiveName = Literal["allgather", "reduce-scatter", "allreduce", "all-to-all"]
+PassName = Literal["allgather", "reduce-scatter", "allreduce"]
+AnyCollectiveName = Literal[
+    "allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all"
+]
+AlgorithmName = Literal["bfb", "forestcoll", "lifted", "mcf", "shortest-paths"]
 NodeName = Annotated[StrictInt | StrictStr, Field(description="id of a compute node")]
 
 
@@ -174,6 +179,15 @@ class FrontierRequest(Request):
     max_steps: Annotated[StrictInt, Field(ge=1, le=10**6)] | None = optional(
         "only topologies of at most so many steps, and so on their transposes"
     )
+    all_to_all: StrictBool | None = optional(
+        "measure all-to-all on every point, too, exactly or between bounds"
+    )
+
+    @field_validator("all_to_all")
+    @classmethod
+    def _asked(cls, asked: bool | None) -> bool | None:
+        # Not asked for and left out are one question.
+        return asked or None
 
     @field_validator("families")
     @classmethod
@@ -182,21 +196,9 @@ class FrontierRequest(Request):
         return None if families is None else sorted(set(families))
 
 
-class DesignRequest(FrontierRequest):
-    """Which hosts there are, and what they run."""
+class TimedRequest(FrontierRequest):
+    """Which hosts there are, and how fast their links are."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        json_schema_extra={
-            "examples": [{"nodes": 12, "degree": 4, "collective": "allreduce", "bytes": "1MB"}]
-        },
-    )
-
-    collective: CollectiveName
-    bytes: Bytes = Field(
-        description="allgather: size of the result; reduce-scatter, allreduce: of the input"
-    )
     node_gbps: Positive = Field(
         Decimal(100), description="what one host sends at most, all ports together, Gbit/s"
     )
@@ -222,7 +224,67 @@ class DesignRequest(FrontierRequest):
             vertex_transitive=self.vertex_transitive,
             families=self.families,
             max_steps=self.max_steps,
+            all_to_all=self.all_to_all or self.exchanges() or None,
         )
+
+    def exchanges(self) -> bool:
+        """Return whether what is run holds an all-to-all."""
+        return False
+
+
+class TaskRequest(Request):
+    """One collective of a workload, so many times."""
+
+    collective: CollectiveName
+    bytes: Bytes
+    count: Annotated[StrictInt, Field(ge=1, le=10**6)] = 1
+
+
+_WAYS = (("collective", "bytes"), ("workload",), ("preset",))
+
+
+class DesignRequest(TimedRequest):
+    """Which hosts there are, and what they run, said in exactly one of three ways."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={
+            "oneOf": [{"required": list(way)} for way in _WAYS],
+            "examples": [
+                {"nodes": 12, "degree": 4, "collective": "allreduce", "bytes": "1MB"},
+                {"nodes": 12, "degree": 4, "preset": "gpt2-xl-ddp"},
+            ],
+        },
+    )
+
+    collective: CollectiveName = optional("what is run, on how many bytes")
+    bytes: Bytes = optional(
+        "allgather: size of the result; reduce-scatter, allreduce: of the input; all-to-all: of "
+        "what a host has for all hosts together"
+    )
+    workload: Annotated[list[TaskRequest], Field(min_length=1, max_length=1000)] = optional(
+        "instead: several collectives, each with its size and how often it is run"
+    )
+    preset: Annotated[str, Field(min_length=1, max_length=100)] = optional(
+        "instead: one training step of a known model, see the list of presets"
+    )
+
+    @model_validator(mode="after")
+    def _one_way(self) -> "DesignRequest":
+        given = {name for way in _WAYS for name in way if getattr(self, name) is not None}
+        if given not in map(set, _WAYS):
+            raise ValueError(
+                "must say what is run in exactly one way: by collective and bytes, by workload "
+                "or by preset"
+            )
+        return self
+
+    def exchanges(self) -> bool:
+        """Return whether what is run holds an all-to-all."""
+        tasks = self.workload or ()
+        named = [self.collective, *(task.collective for task in tasks)]
+        return "all-to-all" in named or (self.preset or "").endswith("-ep")
 
 
 class ExportRequest(Request):
@@ -324,8 +386,9 @@ class ScheduleRequest(ForestRequest):
     algorithm: AlgorithmName = optional(
         "bfb: fewest steps, for hosts joined by equal links; forestcoll: highest throughput, "
         "for any fabric, and all that is not allgather, reduce-scatter or allreduce among all "
-        "hosts; lifted: from the bases of a recipe, at the cost its theorems state; "
-        "left out, bfb where it applies"
+        "hosts; lifted: from the bases of a recipe, at the cost its theorems state; for "
+        "all-to-all mcf: multi-commodity flow, or shortest-paths: fewest hops; left out, bfb "
+        "where it applies, mcf for all-to-all"
     )
     max_chunks: Annotated[StrictInt, Field(ge=1, le=2**16)] = optional(
         "bfb only: cut each shard into at most so many chunks, at the least loss of bandwidth; "

@@ -54,13 +54,17 @@ def seconds(steps: int, bandwidth: Fraction, workload: Workload) -> Fraction:
     return steps * workload.alpha_seconds + bandwidth * workload.transfer_seconds
 
 
+PASSES = {Collective.ALLGATHER: 1, Collective.REDUCE_SCATTER: 1, Collective.ALLREDUCE: 2}
+"""How many allgather-like passes collectives make; the others make none."""
+
+
 def passes(collective: Collective) -> int:
-    """Return how many allgather-like passes a collective makes: 2 for allreduce."""
-    return 2 if collective is Collective.ALLREDUCE else 1
+    """Return how many passes a collective makes, at least 1."""
+    return PASSES.get(collective, 1)
 
 
 def bound_seconds(steps: int, bandwidth: Fraction, workload: Workload) -> Fraction:
-    """Return the time no schedule can beat, from the bounds of one pass."""
+    """Return the time no schedule of as many passes can beat, from the bounds of one."""
     count = passes(workload.collective)
     return seconds(count * steps, count * bandwidth, workload)
 
@@ -72,6 +76,10 @@ def shifted_ring(nodes: int, degree: int, workload: Workload) -> Baseline | None
     pass.  A port left over when d is odd stays idle; with d = 1 there is one
     directed ring.  Broadcast and reduce run otherwise: None.
 
+    In an all-to-all every rank's data goes the shorter way round, so that all ranks
+    together cross floor(N^2 / 4) links, or N (N - 1) / 2 on a directed ring, evenly; it is
+    taken to be pipelined so well that only the longest way adds latency.
+
     >>> work = Workload(Collective.ALLREDUCE, 10**6, Fraction(125 * 10**8), Fraction(1, 10**5))
     >>> float(shifted_ring(12, 4, work).seconds)
     0.00036666666666666667
@@ -79,6 +87,11 @@ def shifted_ring(nodes: int, degree: int, workload: Workload) -> Baseline | None
     if workload.collective.has_root:
         return None
     used = degree if degree == 1 else degree - degree % 2
+    if workload.collective is Collective.ALL_TO_ALL:
+        far = nodes - 1 if used == 1 else nodes // 2
+        hops = nodes * (nodes - 1) // 2 if used == 1 else nodes * nodes // 4
+        wire = Fraction(hops, nodes) * Fraction(degree, used)
+        return Baseline("shifted-ring", seconds(far, wire, workload), far, 1)
     steps = passes(workload.collective) * (nodes - 1)
     bandwidth = Fraction(steps, nodes) * Fraction(degree, used)
     return Baseline("shifted-ring", seconds(steps, bandwidth, workload), steps, 1)
@@ -132,9 +145,11 @@ def torus_rings(nodes: int, degree: int, workload: Workload) -> Baseline | None:
     >>> torus_rings(16, 4, work).seconds, torus_rings(16, 4, work).steps
     (Fraction(15, 1), 6)
     """
+    if workload.collective not in PASSES:
+        return None
     short = max(side for side in range(1, isqrt(nodes) + 1) if nodes % side == 0)
     long, used = nodes // short, degree - degree % 4
-    if short < 3 or not used or workload.collective.has_root:
+    if short < 3 or not used:
         return None
     rounds = passes(workload.collective)
     # Four times the sum over the steps of the largest load, in shards.
@@ -159,8 +174,9 @@ def recursive_doubling(nodes: int, degree: int, workload: Workload) -> Baseline 
     (Fraction(30, 1), 8)
     """
     dimensions = nodes.bit_length() - 1
-    fits = nodes == 1 << dimensions and 1 <= dimensions <= degree
-    if not fits or workload.collective.has_root:
+    if workload.collective not in PASSES:
+        return None
+    if nodes != 1 << dimensions or not 1 <= dimensions <= degree:
         return None
     used = degree - degree % dimensions
     steps = passes(workload.collective) * dimensions

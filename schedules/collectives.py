@@ -12,6 +12,7 @@ from schedules.model import (
     COPY,
     REDUCE,
     Collective,
+    RouteSchedule,
     Schedule,
     SequenceSchedule,
     StepSchedule,
@@ -27,7 +28,7 @@ _REVERSED = {
     Collective.REDUCE: Collective.BROADCAST,
 }
 
-__all__ = ["ALGORITHMS", "Options", "make", "require_root", "reverse"]
+__all__ = ["ALGORITHMS", "ROUTINGS", "Options", "make", "require_root", "reverse"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ def make(
     algorithm : str
         One of `ALGORITHMS`: ``"bfb"`` (fewest steps, no switches), ``"forestcoll"``
         (highest throughput, any fabric) or ``"lifted"`` (at the cost the theorems state, for
-        topologies named by their recipe).
+        topologies named by their recipe); for all-to-all `ROUTINGS` only.
     trees_per_root : int, optional
         For forestcoll only: how many trees to cut each shard into.
     max_gap : Fraction or int, optional
@@ -107,12 +108,14 @@ def make(
     schedules.errors.NoSchedule: /algorithm: must be one of bfb, forestcoll, lifted; not 'magic'
     """
     wanted = Collective.of(collective)
+    options = Options(trees_per_root, max_gap, root, shards, participants, max_chunks)
+    if wanted is Collective.ALL_TO_ALL:
+        return _all_to_all(topology, algorithm, options)
     if algorithm not in ALGORITHMS:
         names = ", ".join(ALGORITHMS)
         raise NoSchedule("/algorithm", f"must be one of {names}; not {algorithm!r}")
     if trees_per_root is not None and trees_per_root < 1:
         raise NoSchedule("/trees_per_root", "must be at least 1")
-    options = Options(trees_per_root, max_gap, root, shards, participants, max_chunks)
     if wanted.has_root and algorithm != "forestcoll":
         raise NoSchedule("/algorithm", f"must be forestcoll to make a {wanted}")
     require_root(wanted, root, shards)
@@ -201,8 +204,8 @@ def reverse(
     >>> reverse(reverse(gather, ring), ring) == gather
     True
     """
-    if isinstance(schedule, SequenceSchedule) or schedule.collective is Collective.ALLREDUCE:
-        raise NoSchedule("/collective", "an allreduce cannot be reversed")
+    if schedule.collective not in _REVERSED or isinstance(schedule, SequenceSchedule):
+        raise NoSchedule("/collective", f"an {schedule.collective} cannot be reversed")
     if schedule.topology != topology.transpose().digest:
         raise NoSchedule("/topology", "must be the transpose of what the schedule runs on")
     collective = _REVERSED[schedule.collective]
@@ -220,6 +223,18 @@ def reverse(
         sends["op"] = np.uint8(op)
         steps.append(sends)
     return replace(schedule, collective=collective, topology=topology.digest, steps=tuple(steps))
+
+
+def _all_to_all(topology: Topology, algorithm: str, options: Options) -> RouteSchedule:
+    from schedules import alltoall
+
+    if algorithm not in ROUTINGS:
+        names = " or ".join(ROUTINGS)
+        raise NoSchedule("/algorithm", f"must be {names} for all-to-all; not {algorithm!r}")
+    for option in fields(Options):
+        if getattr(options, option.name) is not None:
+            raise NoSchedule(f"/{option.name}", "is not for all-to-all")
+    return alltoall.schedule(topology, fewest_hops=algorithm != ROUTINGS[0])
 
 
 # A generator is imported when it is asked for: each brings kernels of its own.
@@ -252,6 +267,9 @@ def _lifted(topology: Topology, _: Options) -> StepSchedule:
 
 
 _Generator = Callable[[Topology, Options], StepSchedule | TreeSchedule]
+
+ROUTINGS = ("mcf", "shortest-paths")
+"""Algorithms for all-to-all: multi-commodity flow, and equal shares of the fewest hops."""
 
 ALGORITHMS: Mapping[str, _Generator] = MappingProxyType(
     {"bfb": _bfb, "forestcoll": _forestcoll, "lifted": _lifted}

@@ -5,6 +5,7 @@ The tree::
     ScheduleError
       InvalidSchedule       a schedule document breaks a rule of its format
       UnknownCollective     no such collective
+      UnknownPreset         no such preset workload
       NoSchedule            this algorithm cannot serve this topology or request
       TooLarge              an explicit limit on size is passed
       TookTooLong           an explicit limit on time is passed
@@ -25,6 +26,7 @@ __all__ = [
     "TooLarge",
     "TookTooLong",
     "UnknownCollective",
+    "UnknownPreset",
 ]
 
 
@@ -50,6 +52,10 @@ class InvalidSchedule(ScheduleError):
 
 class UnknownCollective(ScheduleError):
     """No such collective."""
+
+
+class UnknownPreset(ScheduleError):
+    """No such preset workload."""
 
 
 class NoSchedule(ScheduleError):

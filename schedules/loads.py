@@ -4,7 +4,8 @@ from collections import defaultdict
 from fractions import Fraction
 from typing import TypeAlias
 
-from schedules.model import Schedule, SequenceSchedule, StepSchedule, TreeSchedule
+from schedules.model import RouteSchedule, Schedule, StepSchedule, TreeSchedule, parts_of
+from schedules.simulate.chains import chains
 from schedules.verify import step_cost, tree_inverse_rate, tree_loads
 from schedules.verify.costs import node_capacity
 from synth.topology import NodeId, Topology
@@ -35,7 +36,9 @@ def busy_shares(schedule: Schedule, topology: Topology) -> dict[Hop, Fraction]:
     >>> busy_shares(one_root, square)[0, 1], busy_shares(one_root, square)[1, 2]
     (Fraction(1, 2), Fraction(1, 1))
     """
-    parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
+    if isinstance(schedule, RouteSchedule):
+        schedule = chains(schedule, topology.switches)
+    parts = parts_of(schedule)
     capacity: dict[Hop, Fraction] = defaultdict(Fraction)
     for link in topology.links:
         capacity[link.source, link.target] += link.capacity

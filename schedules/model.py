@@ -11,6 +11,8 @@ to every shard; at the end rank i holds shard i reduced over all ranks, each
 contribution counted exactly once.  Allreduce: starts as reduce-scatter, ends with
 every reduced shard on every rank.  Broadcast and reduce, in tree schedules only, are
 allgather and reduce-scatter with one shard of size 1, that of their root; the others' are 0.
+All-to-all: at first rank i holds N blocks, at the end rank j holds the block that each rank
+i had for it.
 
 **Step schedules** are synchronous: all sends of a step read what the ranks held
 before the step, and what arrives is there before the next step.  Each shard is cut
@@ -22,6 +24,9 @@ unit of size of its root's shard along all its edges at once.  An edge is a path
 from the root; in a reduce-scatter and a reduce they lead towards it.  In all, edges are listed in
 breadth-first order from the root (those towards the root are run last to first).
 
+**Route schedules** are for all-to-all: what rank i has for rank j takes one or more paths,
+each of which carries ``weight / units_per_pair`` of it, all at once and pipelined.
+
 **Sequences** run their parts one after another.
 """
 
@@ -32,7 +37,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from schedules.errors import UnknownCollective
+from schedules.errors import NoSchedule, UnknownCollective
 from synth.topology import NodeId
 
 __all__ = [
@@ -41,11 +46,14 @@ __all__ = [
     "REDUCE",
     "SEND",
     "Collective",
+    "Route",
+    "RouteSchedule",
     "Schedule",
     "SequenceSchedule",
     "StepSchedule",
     "Tree",
     "TreeSchedule",
+    "parts_of",
 ]
 
 
@@ -57,6 +65,7 @@ class Collective(StrEnum):
     ALLREDUCE = "allreduce"
     BROADCAST = "broadcast"
     REDUCE = "reduce"
+    ALL_TO_ALL = "all-to-all"
 
     @property
     def outward(self) -> bool:
@@ -161,6 +170,25 @@ class TreeSchedule:
 
 
 @dataclass(frozen=True, slots=True)
+class Route:
+    """A path from the rank that sends, over nodes that forward, to the rank that receives."""
+
+    path: tuple[NodeId, ...]
+    weight: int
+
+
+@dataclass(frozen=True, slots=True)
+class RouteSchedule:
+    """An all-to-all by routes; of each ordered pair the weights add up to ``units_per_pair``."""
+
+    collective: Collective
+    topology: str
+    ranks: tuple[NodeId, ...]
+    units_per_pair: int
+    routes: tuple[Route, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SequenceSchedule:
     """Schedules run one after another on the same topology."""
 
@@ -169,4 +197,20 @@ class SequenceSchedule:
     parts: tuple["StepSchedule | TreeSchedule", ...]
 
 
-Schedule: TypeAlias = StepSchedule | TreeSchedule | SequenceSchedule
+Schedule: TypeAlias = StepSchedule | TreeSchedule | RouteSchedule | SequenceSchedule
+
+
+def parts_of(schedule: Schedule) -> tuple[StepSchedule | TreeSchedule, ...]:
+    """Return the parts of a schedule of shards: those of a sequence, else itself.
+
+    Raises
+    ------
+    NoSchedule
+        It is by routes, which move no shards.
+
+    >>> parts_of(TreeSchedule(Collective.ALLGATHER, "sha256:0", (0, 1), 1, ()))[0].ranks
+    (0, 1)
+    """
+    if isinstance(schedule, RouteSchedule):
+        raise NoSchedule("/kind", "must be steps, trees or a sequence here, not routes")
+    return schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)

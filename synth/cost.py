@@ -25,6 +25,7 @@ __all__ = [
     "Claim",
     "Cost",
     "Links",
+    "all_to_all_bound",
     "allgather_seconds",
     "allreduce_seconds",
     "claim",
@@ -140,6 +141,33 @@ def lower_bound(nodes: int, degree: int, links: Links = Links.UNIDIRECTIONAL) ->
         sphere *= growth
         steps += 1
     return Cost(steps, optimal_bandwidth(nodes))
+
+
+def all_to_all_bound(nodes: int, degree: int, links: Links = Links.UNIDIRECTIONAL) -> Fraction:
+    """Return T_B in M / B below which no all-to-all of this size can go.
+
+    Each rank has M / N bytes for every other.  At most d^i nodes lie at distance i, so
+    that the sum D of the distances from a node has a least value; the data of a node takes
+    D M / N bytes of links in all, which its d links share: T_B = D / N.  Two-way links as
+    in `lower_bound`, domain and errors too.
+
+    >>> all_to_all_bound(1024, 4)
+    Fraction(4667, 1024)
+    """
+    lower_bound(nodes, degree, links)
+    growth = degree if links is Links.UNIDIRECTIONAL else degree - 1
+    left, sphere, distance, total = nodes - 1, degree, 1, 0
+    while left > 0:
+        found = min(sphere, left)
+        if growth == 1:
+            # Spheres do not grow: q whole ones and a rest, summed at once.
+            whole, rest = divmod(left, degree)
+            return Fraction(degree * whole * (whole + 1) // 2 + rest * (whole + 1), nodes)
+        total += distance * found
+        left -= found
+        sphere *= growth
+        distance += 1
+    return Fraction(total, nodes)
 
 
 def allgather_seconds(

@@ -13,10 +13,10 @@ from schedules.errors import NoSchedule
 from schedules.model import (
     COPY,
     Schedule,
-    SequenceSchedule,
     StepSchedule,
     Tree,
     TreeSchedule,
+    parts_of,
 )
 from synth.topology import NodeId
 
@@ -83,7 +83,7 @@ def broadcast_of(
 
 
 def _part(schedule: Schedule, part: int | None) -> StepSchedule | TreeSchedule:
-    parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
+    parts = parts_of(schedule)
     if part is not None and not 1 <= part <= len(parts):
         raise NoSchedule("/part", f"must lie in 1 to {len(parts)}")
     return parts[-1 if part is None else part - 1]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pydantic import Field, model_validator
 
 from app.plots.canvas import COLOURS, short
-from app.schemas import Bytes, DesignRequest
+from app.schemas import Bytes, PassName, TimedRequest
 from app.services.designs import collective_cost
 from schedules.baselines import BASELINES, Workload, bound_seconds, seconds
 from schedules.model import Collective
@@ -36,9 +36,10 @@ class Curve(NamedTuple):
     look: dict[str, Any]
 
 
-class SizesRequest(DesignRequest):
+class SizesRequest(TimedRequest):
     """Which collective on which hosts, for sizes of the data between two."""
 
+    collective: PassName
     bytes: Bytes = Field(alias="to", description="largest size")
     least: Bytes = Field(alias="from", description="smallest size")
 

@@ -60,6 +60,57 @@ class Best(BaseModel):
     schedule_left_out: str = ""
 
 
+class TaskDocument(BaseModel):
+    """What runs one task of the workload, and how long it takes once."""
+
+    collective: str
+    bytes: int
+    count: int
+    algorithm: str
+    chunks: int
+    steps: int
+    seconds: float
+    floor_seconds: float
+
+
+class SwitchDocument(BaseModel):
+    """From so many bytes on this algorithm is the fastest on the topology."""
+
+    collective: str
+    from_bytes: int
+    algorithm: str
+
+
+class UsedSchedule(BaseModel):
+    """A verified schedule of an algorithm in use; ``runs`` is what it is a schedule of."""
+
+    collective: str
+    algorithm: str
+    runs: str
+    id: str | None
+    left_out: str = ""
+
+
+class PointSeconds(BaseModel):
+    """The time of a point of the frontier, used in the same way."""
+
+    topology_id: str
+    seconds: float
+
+
+class CoDesign(BaseModel):
+    """One topology, and the fastest algorithm for every message size."""
+
+    recipe: str
+    topology_id: str
+    seconds: float
+    floor_seconds: float
+    tasks: list[TaskDocument]
+    switch_over: list[SwitchDocument]
+    schedules: list[UsedSchedule]
+    points: list[PointSeconds]
+
+
 class BaselineDocument(BaseModel):
     """What is run today on the same hosts."""
 
@@ -75,9 +126,11 @@ class DesignDocument(BaseModel):
     schema_: str = Field(alias="schema")
     id: str
     request: dict[str, Any]
+    workload: dict[str, Any]
     bounds: TimedCost
     frontier: list[Point]
     best: Best
+    co_design: CoDesign
     baselines: list[BaselineDocument]
 
 

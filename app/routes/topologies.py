@@ -173,11 +173,11 @@ def read_cost(id: IdDep, context: ContextDep, if_none_match: IfNoneMatchDep = No
     summary="Find the best any collective could do",
     dependencies=[HeavyDep],
     response_model=None,
-    responses={200: _document("optimum/1"), **responses(404, 422, 503)},
+    responses={200: _document("optimum/1, or all-to-all/1"), **responses(404, 422, 503)},
 )
 def read_optimum(
     id: IdDep, context: ContextDep, question: QuestionDep, if_none_match: IfNoneMatchDep = None
 ) -> Response:
-    """Return ForestColl's optimum, with the cut that proves it."""
+    """Return ForestColl's optimum with the cut that proves it, or that of all-to-all."""
     artefact = costs.optimum(context, TopologySource(id=id), question)
     return representation(artefact, "json", "application/json", if_none_match, artefact.text)

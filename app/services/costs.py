@@ -6,10 +6,11 @@ from math import gcd
 from typing import TYPE_CHECKING, Any
 
 from app.schemas import OptimumRequest, TopologySource
-from app.services import topologies
+from app.services import all_to_all, topologies
 from app.services.context import Context
-from app.services.demands import asked_of, options_of
+from app.services.demands import FOREST_ONLY, asked_of, options_of
 from app.store import Artefact, Computed
+from schedules.errors import NoSchedule
 from schedules.model import Collective
 from synth.cost import Cost, Links, lower_bound
 from synth.errors import ClaimBroken, NotMeasurable
@@ -65,9 +66,13 @@ def optimum(
     With ``trees_per_root`` it is the best rate of that many trees, and the cut that
     forbids a better one.  With ``max_gap`` that number is the least within this gap; the
     document then also says the gap and the inverse rate of the optimum.  An allreduce has
-    the optima of its two passes as ``parts``.
+    the optima of its two passes as ``parts``.  Of all-to-all it is an all-to-all/1 document.
     """
     request = request or OptimumRequest()
+    if request.collective == "all-to-all":
+        for name in request.canonical_part(FOREST_ONLY):
+            raise NoSchedule(f"/{name}", "is not for all-to-all")
+        return all_to_all.optimum(context, source, field=field)
     loaded = topologies.load(context, source, field=field)
     topology = loaded.topology
     limit = context.settings.max_optimum_nodes

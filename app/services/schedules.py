@@ -12,7 +12,14 @@ from app.services.topologies import StoredTopology
 from app.store import Artefact, Computed
 from schedules.errors import InvalidSchedule, NoSchedule
 from schedules.export.formats import FORMATS, Files, Options, require_options
-from schedules.model import Collective, Schedule, SequenceSchedule, StepSchedule, TreeSchedule
+from schedules.model import (
+    Collective,
+    RouteSchedule,
+    Schedule,
+    SequenceSchedule,
+    StepSchedule,
+    TreeSchedule,
+)
 from synth.errors import ClaimBroken
 from synth.topology import Topology
 
@@ -118,11 +125,15 @@ def facts(schedule: Schedule, topology: Topology) -> dict[str, Any]:
     Step schedules: ``steps``, ``bandwidth`` (T_B in units of M / B) and
     ``chunks_per_shard``.  Tree schedules: ``inverse_rate`` (time per byte of a shard of
     size 1), ``trees_per_root``, the number of ``ranks`` and the size ``data`` of all shards.
+    Routes: ``inverse_rate`` (time in which every rank sends a unit to every other),
+    ``bandwidth`` of it, ``steps`` (most hops) and ``units_per_pair``.
     Sequences: the sums, and the parts.  On topologies with ``multicast`` switches, what
     they save.
     """
     from schedules.verify import step_cost, tree_inverse_rate
 
+    if isinstance(schedule, RouteSchedule):
+        return _route_facts(schedule, topology)
     if isinstance(schedule, SequenceSchedule):
         total = _sequence_facts([facts(part, topology) for part in schedule.parts])
         return total | _sharing(schedule, topology)
@@ -141,6 +152,20 @@ def facts(schedule: Schedule, topology: Topology) -> dict[str, Any]:
         "ranks": len(schedule.ranks),
         "data": sum(schedule.sizes),
         **_sharing(schedule, topology),
+    }
+
+
+def _route_facts(schedule: RouteSchedule, topology: Topology) -> dict[str, Any]:
+    from schedules.verify import route_inverse_rate, route_phases
+    from schedules.verify.costs import node_capacity
+
+    rate = route_inverse_rate(schedule, topology)
+    return {
+        "collective": schedule.collective.value,
+        "steps": len(route_phases(schedule, topology)),
+        "bandwidth": str(rate * node_capacity(topology) / len(topology.compute_nodes)),
+        "inverse_rate": str(rate),
+        "units_per_pair": schedule.units_per_pair,
     }
 
 
@@ -181,6 +206,8 @@ def _sequence_facts(parts: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _fitting(request: ScheduleRequest, topology: Topology) -> str:
     """Return the algorithm for a request that leaves the choice to us."""
+    if request.collective == Collective.ALL_TO_ALL:
+        return "mcf"
     equal_links = not topology.switches and len(set(topology.capacities)) == 1
     if any(getattr(request, name) is not None for name in FOREST_ONLY):
         return "forestcoll"
@@ -227,6 +254,9 @@ def _require_claimed_cost(
     ClaimBroken
         A bug: the cost derived link by link is not the one of the graph.
     """
+    if isinstance(schedule, RouteSchedule):
+        # No theorem names its cost; all-to-all/1 gives its bound.
+        return {}
     parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
     judged = [_judged(part, topology, asked) for part in parts]
     for part, verdict in zip(parts, judged, strict=True):
@@ -282,6 +312,9 @@ def _judged(
 
 def _require_size(context: Context, algorithm: str, topology: Topology) -> None:
     settings = context.settings
-    forest = algorithm == "forestcoll"
-    limit = settings.max_forest_nodes if forest else settings.max_scheduled_nodes
+    limit = {
+        "forestcoll": settings.max_forest_nodes,
+        "mcf": settings.max_routed_nodes,
+        "shortest-paths": settings.max_routed_nodes,
+    }.get(algorithm, settings.max_scheduled_nodes)
     context.require_at_most("/topology", topology.node_count, limit, "nodes")

@@ -7,6 +7,7 @@ __all__ = ["warm"]
 
 def warm() -> None:
     """Run every kernel once on small topologies; numba keeps the machine code on disk."""
+    from schedules import alltoall
     from schedules.collectives import make
     from schedules.export.schedule_json import pack
     from schedules.forestcoll import optimum
@@ -37,3 +38,7 @@ def warm() -> None:
         forest = make(topology, Collective.ALLREDUCE, "forestcoll")
         require_valid(forest, topology)
         simulate(forest, topology, network, size_bytes=1)
+    exchange = build(parse("GeneralizedKautz(3, 11)"))
+    require_valid(make(exchange, Collective.ALL_TO_ALL, "mcf"), exchange)
+    # Without the linear program: lengths that adapt.
+    alltoall.optimum(exchange, max_variables=0)

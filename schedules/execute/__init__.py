@@ -23,7 +23,7 @@ from schedules.execute.limits import (
 from schedules.execute.plan import Plan, for_rank, plan
 from schedules.execute.rank import Job
 from schedules.execute.team import Team
-from schedules.model import Schedule, SequenceSchedule
+from schedules.model import Schedule, SequenceSchedule, parts_of
 from synth.topology import NodeId
 
 __all__ = ["Execution", "Mistake", "Team", "execute", "ranks_of"]
@@ -142,7 +142,7 @@ def ranks_of(schedule: Schedule) -> tuple[NodeId, ...]:
 
 def _task(schedule: Schedule, found: Plan) -> Task:
     """Return the collective's precondition and postcondition; the parts' if they are several."""
-    parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
+    parts = parts_of(schedule)
     return Task(
         found.bounds,
         reduces=not all(part.collective.outward for part in parts),

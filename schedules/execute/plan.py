@@ -19,7 +19,15 @@ from numpy.typing import NDArray
 
 from schedules.errors import InvalidSchedule, TooLarge
 from schedules.execute.limits import MAX_PIECES
-from schedules.model import COPY, REDUCE, Schedule, SequenceSchedule, StepSchedule, TreeSchedule
+from schedules.model import (
+    COPY,
+    REDUCE,
+    Schedule,
+    SequenceSchedule,
+    StepSchedule,
+    TreeSchedule,
+    parts_of,
+)
 from synth.topology import NodeId
 
 __all__ = ["Message", "Plan", "Round", "for_rank", "plan", "shard_bounds"]
@@ -85,7 +93,7 @@ def plan(schedule: Schedule, elements: int, pipeline_chunks: int = 1) -> Plan:
     >>> [[(m.source, m.target, m.ranges.tolist()) for m in rounds] for rounds in found.rounds]
     [[(0, 1, [[0, 5, 0]])], [(0, 1, [[5, 10, 0]]), (1, 2, [[0, 5, 0]])], [(1, 2, [[5, 10, 0]])]]
     """
-    parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
+    parts = parts_of(schedule)
     bounds = shard_bounds(parts[0], elements) if parts else (0,)
     rounds: list[Round] = []
     for index, part in enumerate(parts):

@@ -82,6 +82,8 @@ def render(
     if protocol not in PROTOCOLS:
         names = ", ".join(PROTOCOLS)
         raise NotExportable("/protocol", f"must be one of {names}; not {protocol!r}")
+    if schedule.collective not in limits.collectives:
+        raise NotExportable("/collective", f"{schedule.collective} is not written as MSCCL XML")
     ranks = topology.compute_nodes
     if len(ranks) < 2:
         raise NotExportable("/ngpus", "a program needs at least 2 GPUs")

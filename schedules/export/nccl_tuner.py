@@ -21,7 +21,7 @@ from typing import NamedTuple
 from schedules.errors import NotExportable
 from schedules.export.nccl_tuner_table import COLLECTIVES, MAX_SIZE, Row
 from schedules.export.transfers import require_plain
-from schedules.model import Collective, Schedule, SequenceSchedule, StepSchedule, TreeSchedule
+from schedules.model import Collective, Schedule, StepSchedule, TreeSchedule, parts_of
 from schedules.simulate import tree_depth
 from schedules.verify import require_valid, step_cost, tree_inverse_rate
 from schedules.verify.costs import node_capacity
@@ -141,7 +141,7 @@ def _faster_sizes(
     unit: Fraction,
 ) -> list[int]:
     """Return those of `_SIZES` at which the schedule beats every line."""
-    parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
+    parts = parts_of(schedule)
     times = [_time(part, topology, alpha, unit) for part in parts]
     return [
         size

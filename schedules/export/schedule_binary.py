@@ -17,6 +17,8 @@ from schedules.errors import InvalidSchedule
 from schedules.model import (
     SEND,
     Collective,
+    Route,
+    RouteSchedule,
     Schedule,
     SequenceSchedule,
     StepSchedule,
@@ -117,6 +119,8 @@ def _put(schedule: Schedule, arrays: list[NDArray[Any]]) -> dict[str, Any]:
         arrays.append(_narrow([len(step) for step in schedule.steps]))
         arrays.extend(_narrow(sends[field]) for field in _FIELDS)
         return {"kind": "steps", "chunks_per_shard": schedule.chunks_per_shard} | head
+    if isinstance(schedule, RouteSchedule):
+        return _put_routes(schedule, arrays) | head
     nodes: dict[NodeId, int] = {}
     for tree in schedule.trees:
         nodes.setdefault(tree.root, len(nodes))
@@ -152,6 +156,8 @@ def _take(header: dict[str, Any], arrays: list[NDArray[Any]]) -> Schedule:
         steps = tuple(np.split(sends, ends[:-1])) if len(ends) else ()
         return StepSchedule(collective, topology, ranks, header["chunks_per_shard"], steps)
     names = header["nodes"]
+    if header["kind"] == "routes":
+        return _take_routes(header, arrays)
     roots, weights, counts, lengths, path = (arrays.pop().tolist() for _ in range(5))
     nodes = iter([names[index] for index in path])
     edges = iter([tuple(next(nodes) for _ in range(length)) for length in lengths])
@@ -161,6 +167,34 @@ def _take(header: dict[str, Any], arrays: list[NDArray[Any]]) -> Schedule:
     )
     division = tuple(header.get("shards", ())), tuple(header.get("idle", ()))
     return TreeSchedule(collective, topology, ranks, header["trees_per_root"], trees, *division)
+
+
+def _put_routes(schedule: RouteSchedule, arrays: list[NDArray[Any]]) -> dict[str, Any]:
+    every = dict.fromkeys(node for route in schedule.routes for node in route.path)
+    nodes = {node: index for index, node in enumerate(every)}
+    columns = (
+        [route.weight for route in schedule.routes],
+        [len(route.path) for route in schedule.routes],
+        [nodes[node] for route in schedule.routes for node in route.path],
+    )
+    arrays.extend(_narrow(column) for column in columns)
+    return {"kind": "routes", "units_per_pair": schedule.units_per_pair, "nodes": list(nodes)}
+
+
+def _take_routes(header: dict[str, Any], arrays: list[NDArray[Any]]) -> RouteSchedule:
+    weights, lengths, path = (arrays.pop().tolist() for _ in range(3))
+    nodes = iter([header["nodes"][index] for index in path])
+    routes = tuple(
+        Route(tuple(next(nodes) for _ in range(length)), weight)
+        for weight, length in zip(weights, lengths, strict=True)
+    )
+    return RouteSchedule(
+        Collective.of(header["collective"]),
+        header["topology"],
+        tuple(header["ranks"]),
+        header["units_per_pair"],
+        routes,
+    )
 
 
 def _narrow(values: Any) -> NDArray[Any]:

@@ -12,7 +12,14 @@ from typing import Any
 from schedules.errors import InvalidSchedule
 from schedules.export.schedule_binary import pack, unpack
 from schedules.export.schedule_reading import OPS, from_document
-from schedules.model import NO_LINK, Schedule, SequenceSchedule, StepSchedule, TreeSchedule
+from schedules.model import (
+    NO_LINK,
+    RouteSchedule,
+    Schedule,
+    SequenceSchedule,
+    StepSchedule,
+    TreeSchedule,
+)
 
 __all__ = ["from_document", "pack", "to_document", "unpack", "write"]
 
@@ -46,6 +53,12 @@ def to_document(schedule: Schedule) -> dict[str, Any]:
                 for tree in schedule.trees
             ]
         }
+    if isinstance(schedule, RouteSchedule):
+        return head | {
+            "routes": [
+                {"path": list(route.path), "weight": route.weight} for route in schedule.routes
+            ]
+        }
     return head | {"steps": [_send_documents(schedule, step) for step in schedule.steps]}
 
 
@@ -72,6 +85,11 @@ def write(schedule: Schedule) -> Iterator[str]:
         for index, tree in enumerate(schedule.trees):
             yield ", " if index else ""
             yield json.dumps({"root": tree.root, "weight": tree.weight, "edges": tree.edges})
+    elif isinstance(schedule, RouteSchedule):
+        yield ', "routes": ['
+        for index, route in enumerate(schedule.routes):
+            yield ", " if index else ""
+            yield json.dumps({"path": route.path, "weight": route.weight})
     else:
         yield ', "steps": ['
         names = [json.dumps(rank) for rank in schedule.ranks]
@@ -93,6 +111,8 @@ def _head(schedule: Schedule) -> dict[str, Any]:
     if isinstance(schedule, TreeSchedule):
         total = {"trees_per_root": schedule.trees_per_root}
         return head | {"kind": "trees"} | common | total | _division(schedule)
+    if isinstance(schedule, RouteSchedule):
+        return head | {"kind": "routes"} | common | {"units_per_pair": schedule.units_per_pair}
     return head | common
 
 

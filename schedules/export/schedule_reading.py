@@ -16,6 +16,8 @@ from schedules.model import (
     NO_LINK,
     SEND,
     Collective,
+    Route,
+    RouteSchedule,
     Schedule,
     SequenceSchedule,
     StepSchedule,
@@ -72,6 +74,8 @@ def from_document(document: Any, topology: Topology) -> Schedule:
         raise InvalidSchedule("", "must be a JSON object with schema schedule/1")
     if document.get("schema") != "schedule/1":
         raise InvalidSchedule("/schema", 'must be "schedule/1"')
+    if document.get("kind") == "routes":
+        return _routes(document, topology)
     if document.get("kind") != "sequence":
         return _single(document, topology, "")
     parts = _list(document, "parts", MAX_PARTS, "")
@@ -88,7 +92,7 @@ def _single(document: Any, topology: Topology, place: str) -> StepSchedule | Tre
     readers = {"steps": _steps, "trees": _trees}
     kind = document.get("kind")
     if not isinstance(kind, str) or kind not in readers:
-        kinds = '"steps" or "trees"' if place else '"steps", "trees" or "sequence"'
+        kinds = '"steps" or "trees"' if place else '"steps", "trees", "routes" or "sequence"'
         raise InvalidSchedule(f"{place}/kind", f"must be {kinds}")
     return readers[kind](document, topology, place)
 
@@ -184,6 +188,28 @@ def _trees(document: dict[str, Any], topology: Topology, place: str) -> TreeSche
     )
 
 
+def _routes(document: dict[str, Any], topology: Topology) -> RouteSchedule:
+    routes = _list(document, "routes", MAX_EDGES, "")
+    made, left = [], MAX_EDGES
+    for index, route in enumerate(routes):
+        here = f"/routes/{index}"
+        if not isinstance(route, dict):
+            raise InvalidSchedule(here, "must be an object with path and weight")
+        path = _path(route.get("path"), topology, f"{here}/path")
+        left -= len(path)
+        if left < 0:
+            raise InvalidSchedule("/routes", f"must pass at most {MAX_EDGES} nodes in all")
+        made.append(Route(path, _integer(route, "weight", here, MAX_WEIGHT)))
+    units = _integer(document, "units_per_pair", "", MAX_WEIGHT)
+    return RouteSchedule(
+        _collective(document, ""),
+        _topology(document, ""),
+        topology.compute_nodes,
+        units,
+        tuple(made),
+    )
+
+
 def _participants(document: dict[str, Any], topology: Topology, place: str) -> tuple[NodeId, ...]:
     named = _list(document, "participants", len(topology.compute_nodes), place)
     chosen: set[NodeId] = set()
@@ -234,14 +260,16 @@ def _rank(holder: dict[str, Any], key: str, ranks: tuple[NodeId, ...], place: st
 
 
 def _edge(edge: Any, topology: Topology, place: str, index: int) -> tuple[NodeId, ...]:
-    if not isinstance(edge, list) or not 2 <= len(edge) <= MAX_PATH:
-        raise InvalidSchedule(
-            f"{place}/edges/{index}", f"must be a list of 2 to {MAX_PATH} node ids"
-        )
-    for at, node in enumerate(edge):
+    return _path(edge, topology, f"{place}/edges/{index}")
+
+
+def _path(path: Any, topology: Topology, place: str) -> tuple[NodeId, ...]:
+    if not isinstance(path, list) or not 2 <= len(path) <= MAX_PATH:
+        raise InvalidSchedule(place, f"must be a list of 2 to {MAX_PATH} node ids")
+    for at, node in enumerate(path):
         if type(node) not in (int, str) or node not in topology.position:
-            raise InvalidSchedule(f"{place}/edges/{index}/{at}", "must be the id of a node")
-    return tuple(edge)
+            raise InvalidSchedule(f"{place}/{at}", "must be the id of a node")
+    return tuple(path)
 
 
 def _is_integer(value: Any, least: int, most: int = MAX_INTEGER) -> bool:

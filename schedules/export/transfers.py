@@ -16,9 +16,9 @@ from schedules.model import (
     REDUCE,
     Collective,
     Schedule,
-    SequenceSchedule,
     StepSchedule,
     TreeSchedule,
+    parts_of,
 )
 from synth.topology import NodeId
 
@@ -56,7 +56,7 @@ def transfers(schedule: Schedule, ranks: tuple[NodeId, ...]) -> tuple[int, list[
         too many to follow.
     """
     require_plain(schedule)
-    parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
+    parts = parts_of(schedule)
     chunks = chunks_per_shard(schedule)
     cells = len(ranks) ** 2 * chunks
     if cells > MAX_CELLS:
@@ -82,7 +82,7 @@ def chunks_per_shard(schedule: Schedule) -> int:
     >>> chunks_per_shard(TreeSchedule(Collective.ALLGATHER, "sha256:0", (0, 1), 4, trees))
     2
     """
-    parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
+    parts = parts_of(schedule)
     return lcm(*(total // grain for total, grain in map(_grain, parts)))
 
 
@@ -97,7 +97,7 @@ def require_plain(schedule: Schedule) -> None:
     if schedule.collective not in COLLECTIVES:
         names = ", ".join(COLLECTIVES)
         raise NotExportable("/collective", f"must be one of {names} for this format")
-    parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
+    parts = parts_of(schedule)
     if any(isinstance(part, TreeSchedule) and (part.shards or part.idle) for part in parts):
         raise NotExportable("/shards", "must be equal, and of all compute nodes, for this format")
 

@@ -4,7 +4,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from schedules.errors import NoSchedule
-from schedules.model import Schedule, SequenceSchedule, StepSchedule, TreeSchedule
+from schedules.model import RouteSchedule, Schedule, SequenceSchedule, StepSchedule, TreeSchedule
+from schedules.simulate.chains import chains
 from schedules.simulate.clock import Network
 from schedules.simulate.lockstep import lockstep_of
 from schedules.simulate.messages import messages_of
@@ -32,13 +33,14 @@ def simulate(
     its receiver ``alpha`` later.  Every link sends its messages one after another in
     program order: those of a step schedule as listed; those of trees by round, where
     piece p of an edge at depth v is in round v + p, then by depth, so that all trees
-    share a link evenly.  A message waits for its turn and for the data it carries.
+    share a link evenly; those of routes in the same way.  A message waits for its turn
+    and for the data it carries.
 
     Parameters
     ----------
     size_bytes : int
-        M, the output of an allgather, the input of a reduce-scatter, else the buffer of
-        every rank.
+        M, the output of an allgather, the input of a reduce-scatter, what a rank has for
+        all ranks together in an all-to-all, else the buffer of every rank.
     chunks : int, optional
         Into how many pieces every message is cut.  Left out: 1 for steps; for trees what
         is best in lock step with overhead as more latency, as far as that makes at most
@@ -84,6 +86,8 @@ def simulate(
         raise NoSchedule("/size_bytes", "must not be negative")
     if chunks is not None and chunks < 1:
         raise NoSchedule("/chunks", "must be at least 1")
+    if isinstance(schedule, RouteSchedule):
+        schedule = chains(schedule, topology.switches)
     parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
     done = [_simulate(part, topology, network, size_bytes, chunks, synchronous) for part in parts]
     busy = [Fraction(0)] * topology.link_count

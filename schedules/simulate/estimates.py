@@ -11,8 +11,14 @@ from dataclasses import dataclass
 from math import isqrt
 
 from schedules.errors import InvalidSchedule, NoSchedule
-from schedules.model import Schedule, SequenceSchedule, StepSchedule, TreeSchedule
-from schedules.verify import step_cost, tree_inverse_rate
+from schedules.model import (
+    RouteSchedule,
+    Schedule,
+    SequenceSchedule,
+    StepSchedule,
+    TreeSchedule,
+)
+from schedules.verify import route_inverse_rate, route_phases, step_cost, tree_inverse_rate
 from schedules.verify.costs import node_capacity
 from synth.topology import NodeId, Topology
 
@@ -48,12 +54,14 @@ def estimate(
     Steps take ``steps * alpha + bandwidth * M / B`` exactly.  Trees of depth h cut
     into P pieces take h + P - 1 rounds of ``alpha + T / P``, where T is the time of
     all data on the busiest link; it is the time of a lock-step pipeline, an upper
-    bound of one where links run freely.
+    bound of one where links run freely.  Routes are pipelined in the same way, h their
+    most hops; with P = 1 the k-th hops of all routes take the time of the busiest link
+    among them alone.
 
     Parameters
     ----------
     pipeline_chunks : int, optional
-        P for tree schedules, 1 to `MAX_PIPELINE_CHUNKS`; the best one if left out.
+        P for trees and routes, 1 to `MAX_PIPELINE_CHUNKS`; the best one if left out.
 
     Raises
     ------
@@ -84,12 +92,7 @@ def estimate(
         raise NoSchedule("/pipeline_chunks", f"must lie in 1 to {MAX_PIPELINE_CHUNKS}")
     scale = size_bytes / unit_bytes_per_second
     parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
-    estimates = [
-        _steps(part, topology, scale, alpha_seconds)
-        if isinstance(part, StepSchedule)
-        else _trees(part, topology, scale, alpha_seconds, pipeline_chunks)
-        for part in parts
-    ]
+    estimates = [_part(part, topology, scale, alpha_seconds, pipeline_chunks) for part in parts]
     return Estimate(
         sum(one.seconds for one in estimates),
         sum(one.rounds for one in estimates),
@@ -118,6 +121,20 @@ def tree_depth(schedule: TreeSchedule) -> int:
     return deepest
 
 
+def _part(
+    schedule: StepSchedule | TreeSchedule | RouteSchedule,
+    topology: Topology,
+    scale: float,
+    alpha_seconds: float,
+    pipeline_chunks: int | None,
+) -> Estimate:
+    if isinstance(schedule, StepSchedule):
+        return _steps(schedule, topology, scale, alpha_seconds)
+    if isinstance(schedule, TreeSchedule):
+        return _trees(schedule, topology, scale, alpha_seconds, pipeline_chunks)
+    return _routes(schedule, topology, scale, alpha_seconds, pipeline_chunks)
+
+
 def _steps(
     schedule: StepSchedule, topology: Topology, scale: float, alpha_seconds: float
 ) -> Estimate:
@@ -134,8 +151,30 @@ def _trees(
     pipeline_chunks: int | None,
 ) -> Estimate:
     rate = tree_inverse_rate(schedule, topology) / sum(schedule.sizes)
-    transfer, depth = float(rate) * scale, tree_depth(schedule)
+    return _pipeline(tree_depth(schedule), float(rate) * scale, alpha_seconds, pipeline_chunks)
 
+
+def _routes(
+    schedule: RouteSchedule,
+    topology: Topology,
+    scale: float,
+    alpha_seconds: float,
+    pipeline_chunks: int | None,
+) -> Estimate:
+    """Pipeline as trees do, or in one piece, phase by phase, where that is faster."""
+    share = scale / len(topology.compute_nodes)
+    phases = route_phases(schedule, topology)
+    whole = Estimate(len(phases) * alpha_seconds + float(sum(phases)) * share, len(phases), 1)
+    if pipeline_chunks == 1:
+        return whole
+    transfer = float(route_inverse_rate(schedule, topology)) * share
+    cut = _pipeline(len(phases), transfer, alpha_seconds, pipeline_chunks)
+    return cut if pipeline_chunks else min(whole, cut, key=lambda one: one.seconds)
+
+
+def _pipeline(
+    depth: int, transfer: float, alpha_seconds: float, pipeline_chunks: int | None
+) -> Estimate:
     def seconds(chunks: int) -> float:
         return (depth + chunks - 1) * (alpha_seconds + transfer / chunks)
 

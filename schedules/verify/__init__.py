@@ -8,7 +8,8 @@ violations:
 * nothing is sent before it has arrived, and nothing arrives twice;
 * the postcondition of its collective is met, each contribution counted once.
 
-What it costs is derived anew from the sends by `step_cost` and `tree_inverse_rate`.
+What it costs is derived anew from the sends by `step_cost`, `tree_inverse_rate` and
+`route_inverse_rate`.
 An allreduce is a sequence of a reduce-scatter and an allgather of the same shards.  One step
 or tree schedule that claims to be an allreduce is reported, never accepted; so is a broadcast
 or a reduce in steps.
@@ -17,7 +18,14 @@ or a reduce in steps.
 from math import gcd
 
 from schedules.errors import InvalidSchedule, NoSchedule
-from schedules.model import Collective, Schedule, SequenceSchedule, StepSchedule, TreeSchedule
+from schedules.model import (
+    Collective,
+    RouteSchedule,
+    Schedule,
+    SequenceSchedule,
+    StepSchedule,
+    TreeSchedule,
+)
 from schedules.verify.costs import (
     step_cost,
     together_inverse_rate,
@@ -25,6 +33,7 @@ from schedules.verify.costs import (
     tree_loads,
 )
 from schedules.verify.findings import Findings, Violation
+from schedules.verify.routes import check_routes, route_inverse_rate, route_phases
 from schedules.verify.steps import check_steps
 from schedules.verify.trees import check_trees
 from synth.topology import NodeId, Topology
@@ -32,6 +41,8 @@ from synth.topology import NodeId, Topology
 __all__ = [
     "Violation",
     "require_valid",
+    "route_inverse_rate",
+    "route_phases",
     "step_cost",
     "together_inverse_rate",
     "tree_inverse_rate",
@@ -45,6 +56,7 @@ _SEQUENCES = {
     Collective.ALLREDUCE: [Collective.REDUCE_SCATTER, Collective.ALLGATHER],
     Collective.BROADCAST: [Collective.BROADCAST],
     Collective.REDUCE: [Collective.REDUCE],
+    Collective.ALL_TO_ALL: [Collective.ALL_TO_ALL],
 }
 
 
@@ -130,7 +142,11 @@ def _check(schedule: Schedule, topology: Topology, findings: Findings, prefix: s
     if schedule.ranks != tuple(node for node in topology.compute_nodes if node not in idle):
         findings.add(f"{prefix}/ranks", "must be the compute nodes that take part, in order")
         return
-    if schedule.collective is Collective.ALLREDUCE:
+    if isinstance(schedule, RouteSchedule):
+        check_routes(schedule, topology, findings, prefix)
+    elif schedule.collective is Collective.ALL_TO_ALL:
+        findings.add(f"{prefix}/collective", "an all-to-all must be by routes")
+    elif schedule.collective is Collective.ALLREDUCE:
         findings.add(f"{prefix}/collective", "an allreduce must be a sequence of two schedules")
     elif isinstance(schedule, TreeSchedule):
         check_trees(schedule, topology, findings, prefix)

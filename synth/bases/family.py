@@ -101,6 +101,10 @@ class Family(Protocol):
         """Return nodes to one of which an automorphism takes any node, or None: unknown."""
         return (0,) if self.vertex_transitive(arguments) else None
 
+    def translations(self, arguments: Arguments) -> NDArray[np.int64] | None:
+        """Return automorphisms that move all nodes, see `synth.translations`, or None: unknown."""
+        return None
+
     def claim(self, arguments: Arguments) -> Claim | None:
         """Return what is proved of the cost on the graph, or None."""
         return None

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from synth.actions import Images, direct_product, rotations
 from synth.bases.family import Arguments, Ends, Family, require
 from synth.cost import Claim, optimal_bandwidth
 from synth.limits import capped_power
@@ -46,6 +47,10 @@ class Hypercube(Family):
     def vertex_transitive(self, arguments: Arguments) -> bool:
         """Say yes: adding a word moves every node anywhere."""
         return True
+
+    def translations(self, arguments: Arguments) -> Images:
+        """Add a word."""
+        return direct_product([rotations(2)] * arguments[0])
 
     def claim(self, arguments: Arguments) -> Claim:
         """Take k steps at optimal bandwidth: at every distance all links are alike."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from synth.bases.family import Arguments, Ends, Family, require
 from synth.cost import Claim
@@ -71,6 +72,14 @@ class _Lifted(Family):
         """Return one node over each vertex: the group moves the others to it."""
         graph = self.graph(arguments)
         return range(0, graph.nodes, graph.group.order)
+
+    def translations(self, arguments: Arguments) -> NDArray[np.int64]:
+        """Multiply from the left: element g takes (s, x) to (s, g x)."""
+        graph = self.graph(arguments)
+        order = graph.group.order
+        left = np.stack([graph.group.right(x) for x in range(order)], axis=1)
+        over = np.arange(graph.vertices) * order
+        return (over[None, :, None] + left[:, None, :]).reshape(order, graph.nodes)
 
     def matching(self, nodes: int, degree: int) -> Iterator[Base]:
         """Yield the members of the atlas."""

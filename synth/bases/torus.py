@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from synth.actions import Images, direct_product, rotations
 from synth.bases.family import Arguments, Ends, Family, join, require
 from synth.cost import Claim, optimal_bandwidth
 from synth.limits import capped_product
@@ -57,6 +58,10 @@ class Torus(Family):
     def vertex_transitive(self, arguments: Arguments) -> bool:
         """Say yes: a Cayley graph of a product of cyclic groups."""
         return True
+
+    def translations(self, arguments: Arguments) -> Images:
+        """Turn every dimension by itself."""
+        return direct_product([rotations(side) for side in arguments])
 
     def claim(self, arguments: Arguments) -> Claim:
         """Half-way round every dimension at optimal bandwidth."""

@@ -27,8 +27,9 @@ def printed(answer):
 def test_every_command_of_the_documentation_prints_what_is_shown(topoloom, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "130")
-    pages = ["cli.md", "discovery.md", "schedules.md", "forestcoll.md"]
-    examples = examples_of([DOCS.parent / "README.md", *(DOCS / page for page in pages)])
+    names = ("cli", "discovery", "schedules", "forestcoll", "all-to-all", "co-design")
+    pages = [DOCS / f"{name}.md" for name in names]
+    examples = examples_of([DOCS.parent / "README.md", *pages])
     assert len(examples) >= 12
     for command, expected in examples:
         assert printed(topoloom(*shlex.split(command))) == expected, command

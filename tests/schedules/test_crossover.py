@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedules.baselines import Workload, baselines, bound_seconds
+from schedules.baselines import PASSES, Workload, baselines, bound_seconds
 from schedules.crossover import SIZES, Candidate, Line, in_steps, in_trees, ranges, table
 from schedules.errors import NoSchedule
 from schedules.model import Collective
@@ -62,7 +62,7 @@ def test_of_equals_the_first_named_wins():
 
 
 @pytest.mark.parametrize("size", [1, 1000, 10**6, 10**9])
-@pytest.mark.parametrize("name", ["allgather", "reduce-scatter", "allreduce"])
+@pytest.mark.parametrize("name", list(PASSES))
 def test_trees_take_their_best_lock_step(size, name):
     topology = bidirectional_ring(6)
     schedule = every_schedule(topology)[f"trees-{name}"]

@@ -27,7 +27,7 @@ def cost_of(schedule, topology):
     return (step_cost if by_steps else tree_inverse_rate)(schedule, topology)
 
 
-ROOTLESS = [collective for collective in Collective if not collective.has_root]
+ROOTLESS = [Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE]
 
 TOPOLOGIES = {
     "ring": ring(5),

@@ -1,0 +1,98 @@
+"""The tables of docs/co-design.md: the fastest way by message size, beside the baselines.
+
+``python -m benchmarks.codesign`` writes them into the page; every time in them is exact
+until it is printed.
+"""
+
+import re
+from fractions import Fraction
+from pathlib import Path
+
+from schedules.baselines import Workload, baselines
+from schedules.codesign import Offer, candidates, floor_seconds
+from schedules.crossover import Candidate
+from schedules.model import Collective
+from synth.cost import all_to_all_bound
+from synth.search import frontier
+
+__all__ = ["CASES", "page", "table"]
+
+PAGE = Path(__file__).parent.parent / "docs" / "co-design.md"
+CASES = {"12 hosts": (12, 4), "1024 hosts": (1024, 4)}
+"""Name in the page -> hosts, ports; links of 25 Gbit/s, 10 us per hop."""
+
+ALPHA = Fraction(10, 10**6)
+RATE = Fraction(100 * 10**9, 8)
+SIZES = {
+    "1 KB": 10**3,
+    "10 KB": 10**4,
+    "100 KB": 10**5,
+    "1 MB": 10**6,
+    "10 MB": 10**7,
+    "100 MB": 10**8,
+    "1 GB": 10**9,
+}
+
+
+def table(nodes: int, degree: int) -> str:
+    """Return the Markdown table of an allreduce from 1 KB to 1 GB.
+
+    >>> print(table(12, 4).splitlines()[2])  # doctest: +ELLIPSIS
+    | 1 KB | Circulant(12, 2, 3) | bfb-one-shot | 20.9 us | 1.036 | ...
+    """
+    found = frontier(nodes, degree)
+    names = [entry.name for entry in baselines(nodes, degree, _work(1))]
+    lines = [
+        f"| size | topology | algorithm | time | to floor | {' | '.join(names)} |",
+        "|---|---|---|" + "---:|" * (2 + len(names)),
+    ]
+    ways = [
+        (str(point.recipe), way)
+        for point in found.points
+        for way in candidates(Offer(nodes, point.cost, point.transpose), _work(1), 10**9)
+    ]
+    routes = all_to_all_bound(nodes, degree)
+    for label, size in SIZES.items():
+        recipe, best = min(ways, key=lambda pair: pair[1].seconds(size))
+        floor = floor_seconds(found.bounds, routes, _work(size))
+        lines.append(_row(label, size, recipe, best, floor, nodes, degree))
+    return "\n".join(lines)
+
+
+def page(text: str) -> str:
+    """Return the page with its tables made anew; each stands between two marks."""
+    for name, (nodes, degree) in CASES.items():
+        mark = f"<!-- table: {name} -->\n"
+        pattern = re.escape(mark) + r".*?(?=\n<!-- end -->)"
+        text = re.sub(
+            pattern, lambda _, m=mark, n=nodes, d=degree: m + table(n, d), text, flags=re.S
+        )
+    return text
+
+
+def _work(size: int) -> Workload:
+    return Workload(Collective.ALLREDUCE, size, RATE, ALPHA)
+
+
+def _row(
+    label: str, size: int, recipe: str, best: Candidate, floor: Fraction, nodes: int, degree: int
+) -> str:
+    seconds = best.seconds(size)
+    named = recipe if len(recipe) <= 40 else f"{recipe[:39]}…"
+    against = [
+        f"{_time(entry.seconds)}, {float(entry.seconds / seconds):.2f}x"
+        for entry in baselines(nodes, degree, _work(size))
+    ]
+    cells = [label, named, best.name, _time(seconds), f"{float(seconds / floor):.3f}", *against]
+    return f"| {' | '.join(cells)} |"
+
+
+def _time(seconds: Fraction) -> str:
+    for unit, factor in (("s", 1), ("ms", 1000)):
+        if seconds * factor >= 1:
+            return f"{float(seconds * factor):.4g} {unit}"
+    return f"{float(seconds * 10**6):.4g} us"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text()))

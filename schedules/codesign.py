@@ -1,0 +1,145 @@
+"""Which algorithm, cut how finely, for which message size on which topology.
+
+A topology is wired once for a job; what runs on it may differ from message to message.
+An *offer* says what a topology can do, as exact costs; `candidates` turns it into times as
+functions of the size, which `schedules.crossover` compares.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from schedules.baselines import PASSES, Workload, seconds
+from schedules.crossover import Candidate, in_steps, in_trees
+from schedules.errors import NoSchedule
+from schedules.model import Collective
+from schedules.simulate import Lockstep
+from synth.cost import Cost
+
+__all__ = ["ONE_SHOT", "Offer", "Routing", "candidates", "floor_seconds"]
+
+ONE_SHOT = "bfb-one-shot"
+"""An allreduce in one pass: every rank gathers all contributions and adds them up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Routing:
+    """One way to run an all-to-all; ``cost`` is its most hops and T_B."""
+
+    algorithm: str
+    cost: Cost
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What can run on a topology of so many nodes.
+
+    Attributes
+    ----------
+    gather, scatter : Cost
+        BFB on the graph and on its transpose.
+    trees : pair of Lockstep, optional
+        ForestColl's allgather and reduce-scatter of one byte, where it is to be looked at.
+    routings : tuple of Routing
+        Those of all-to-all, where it is to be looked at.
+    """
+
+    nodes: int
+    gather: Cost
+    scatter: Cost
+    trees: tuple[Lockstep, Lockstep] | None = None
+    routings: tuple[Routing, ...] = ()
+
+
+def candidates(offer: Offer, work: Workload, largest_bytes: int) -> tuple[Candidate, ...]:
+    """Return all ways to carry out a collective on a topology, as times by message size.
+
+    ``bfb``: steps; both passes for an allreduce.  `ONE_SHOT`: an allreduce in one pass of
+    N M bytes, half the steps for small messages.  ``forestcoll``: trees in lock step, or
+    all-to-all by each routing, cut finely enough for ``largest_bytes``.
+
+    Parameters
+    ----------
+    offer : Offer
+        What the topology can do.
+    work : Workload
+        The collective and the speeds; its size is not used.
+
+    Raises
+    ------
+    NoSchedule
+        The offer has nothing for this collective.
+
+    Notes
+    -----
+    Where BFB reaches the optimal bandwidth (N - 1) / N, no pipeline beats it: trees need
+    as many rounds as the diameter has hops, and their busiest link is as busy.
+
+    Examples
+    --------
+    >>> from schedules.crossover import ranges
+    >>> work = Workload(Collective.ALLREDUCE, 1, Fraction(10**10), Fraction(1, 10**5))
+    >>> offer = Offer(12, Cost(2, Fraction(11, 12)), Cost(2, Fraction(11, 12)))
+    >>> [(part.name, part.first_bytes) for part in ranges(candidates(offer, work, 2**30))]
+    [('bfb-one-shot', 1), ('bfb', 21819)]
+    """
+    alpha, rate = work.alpha_seconds, work.bytes_per_second
+    if work.collective is Collective.ALL_TO_ALL and offer.routings:
+        return tuple(_routed(routing, work, largest_bytes) for routing in offer.routings)
+    if work.collective not in PASSES:
+        raise NoSchedule("/collective", f"nothing is offered for {work.collective}")
+    costs, trees = _passes(offer, work.collective)
+    steps = sum(cost.steps for cost in costs)
+    wire = sum((cost.bandwidth for cost in costs), Fraction(0))
+    found = [in_steps("bfb", steps, wire, alpha, rate)]
+    if work.collective is Collective.ALLREDUCE:
+        cost = offer.gather
+        all_data = cost.bandwidth * offer.nodes
+        found.append(in_steps(ONE_SHOT, cost.steps, all_data, alpha, rate))
+    if trees:
+        found.append(in_trees("forestcoll", trees, largest_bytes))
+    return tuple(found)
+
+
+def floor_seconds(bounds: Cost, all_to_all: Fraction, work: Workload) -> Fraction:
+    """Return the time that no algorithm on any topology of this size can beat.
+
+    Parameters
+    ----------
+    bounds : Cost
+        `synth.cost.lower_bound` of the hosts.
+    all_to_all : Fraction
+        `synth.cost.all_to_all_bound` of the hosts.
+
+    Notes
+    -----
+    Every rank's data must reach the farthest rank: ``bounds.steps`` hops, once, in an
+    allreduce too.  On the wire an allreduce takes twice what an allgather does: hosts
+    together must send 2 (N - 1) times the buffer (Patarasuk and Yuan, "Bandwidth optimal
+    all-reduce algorithms", 2009).
+
+    >>> work = Workload(Collective.ALLREDUCE, 10**6, Fraction(10**10), Fraction(1, 10**5))
+    >>> float(floor_seconds(Cost(2, Fraction(1, 2)), Fraction(1), work))
+    0.00012
+    """
+    if work.collective is Collective.ALL_TO_ALL:
+        return seconds(bounds.steps, all_to_all, work)
+    return seconds(bounds.steps, PASSES[work.collective] * bounds.bandwidth, work)
+
+
+def _passes(offer: Offer, collective: Collective) -> tuple[list[Cost], list[Lockstep]]:
+    """Return the costs and trees of the passes that a collective makes, in their order."""
+    which = {
+        Collective.ALLGATHER: [0],
+        Collective.REDUCE_SCATTER: [1],
+        Collective.ALLREDUCE: [1, 0],
+    }[collective]
+    costs = [(offer.gather, offer.scatter)[index] for index in which]
+    return costs, [offer.trees[index] for index in which] if offer.trees else []
+
+
+def _routed(routing: Routing, work: Workload, largest_bytes: int) -> Candidate:
+    """Return an all-to-all as a pipeline whose every round is as long as all hops at once."""
+    depth = routing.cost.steps
+    whole = routing.cost.bandwidth / work.bytes_per_second
+    rows = tuple((whole,) * (depth - level) for level in range(depth))
+    return in_trees(routing.algorithm, [Lockstep(work.alpha_seconds, depth, rows)], largest_bytes)

@@ -1,0 +1,79 @@
+"""Training steps of known models, by name."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from schedules.errors import UnknownPreset
+from schedules.workloads.models import MODELS, Model
+from schedules.workloads.parallelism import data_parallel, experts, sharded
+from schedules.workloads.tasks import Task
+
+__all__ = ["PRESETS", "Preset", "preset"]
+
+ELEMENT_BYTES = {"float32": 4, "bfloat16": 2}
+TOKENS = 4096
+"""Tokens of each rank in expert parallelism: one sequence of this length."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """One training step: a model, how it is spread, and the type of what is sent."""
+
+    name: str
+    model: Model
+    parallelism: str
+    dtype: str
+
+    @property
+    def title(self) -> str:
+        """What it is, in one line.
+
+        >>> PRESETS["gpt2-xl-ddp"].title
+        'gpt2-xl, 1,557,611,200 parameters, data parallel, gradients in float32'
+        """
+        spread = {
+            "ddp": f"data parallel, gradients in {self.dtype}",
+            "fsdp": f"fully sharded, parameters and gradients in {self.dtype}",
+            "ep": f"expert parallel, {TOKENS} tokens a rank, in {self.dtype}",
+        }[self.parallelism]
+        return f"{self.model.name}, {self.model.parameters:,} parameters, {spread}"
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """What one training step sends.
+
+        >>> [(str(t.collective), t.size_bytes, t.count) for t in PRESETS["llama3-8b-fsdp"].tasks][1]
+        ('allgather', 436224000, 64)
+        """
+        size = ELEMENT_BYTES[self.dtype]
+        if self.parallelism == "ddp":
+            return data_parallel(self.model, size)
+        if self.parallelism == "fsdp":
+            return sharded(self.model, size)
+        return experts(self.model, size, TOKENS)
+
+
+def preset(name: str) -> Preset:
+    """Return the preset of that name.
+
+    >>> preset("gpt7")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    schedules.errors.UnknownPreset: /preset: must be one of resnet50-ddp, ...
+    """
+    if name not in PRESETS:
+        raise UnknownPreset("/preset", f"must be one of {', '.join(PRESETS)}; not {name!r}")
+    return PRESETS[name]
+
+
+def _all() -> Iterator[Preset]:
+    for name in ("resnet50", "bert-large", "gpt2-small", "gpt2-medium", "gpt2-large", "gpt2-xl"):
+        yield Preset(f"{name}-ddp", MODELS[name], "ddp", "float32")
+    for name in ("llama2-7b", "llama3-8b", "llama3-70b"):
+        yield Preset(f"{name}-ddp", MODELS[name], "ddp", "bfloat16")
+        yield Preset(f"{name}-fsdp", MODELS[name], "fsdp", "bfloat16")
+    yield Preset("mixtral-8x7b-ep", MODELS["mixtral-8x7b"], "ep", "bfloat16")
+
+
+PRESETS = {one.name: one for one in _all()}
+"""The presets, by name."""

@@ -1,0 +1,153 @@
+"""Groups of automorphisms that move every node: symmetry as data, for exact reductions.
+
+A group acts *freely* when no element but the identity leaves any node in place, as the
+left multiplications of a Cayley digraph do.  Then every orbit of nodes, and of links
+between distinct nodes, has as many members as the group, and what one node sends can be
+copied to its whole orbit with equal loads along every orbit of links.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synth.actions import MAX_IMAGES, Images, direct_product, identity, rotations
+from synth.bases import family
+from synth.build import build, size
+from synth.errors import SynthError
+from synth.expansions import line_graph
+from synth.recipe import (
+    Base,
+    Bidirected,
+    DegreeExpansion,
+    LineGraph,
+    Power,
+    Product,
+    Recipe,
+    parse,
+)
+from synth.topology import Topology
+
+__all__ = ["translations", "translations_of"]
+
+
+def translations(topology: Topology) -> Images:
+    """Return a group of automorphisms that acts freely on the nodes, as large as known.
+
+    Parameters
+    ----------
+    topology : Topology
+        Any.  If its name is a recipe, the recipe's symmetry is tried first, then
+        rotations of the positions.  A name that lies does no harm: every automorphism
+        is checked on the links.
+
+    Returns
+    -------
+    array of int64, (order, nodes)
+        Row g holds the position that g takes each position to; row 0 is the identity.
+        The group of one element where nothing larger is known.
+
+    Notes
+    -----
+    O(order * links log links) for the check.
+
+    Examples
+    --------
+    >>> ring = Topology(range(4), [(i, (i + 1) % 4) for i in range(4)])
+    >>> translations(ring).tolist()
+    [[0, 1, 2, 3], [1, 2, 3, 0], [2, 3, 0, 1], [3, 0, 1, 2]]
+    >>> translations(Topology("abc", [("a", "b"), ("b", "a"), ("b", "c"), ("c", "a")])).tolist()
+    [[0, 1, 2]]
+    """
+    hinted = _of_name(topology)
+    if hinted is not None and len(hinted) > 1 and _are_automorphisms(hinted, topology):
+        return hinted
+    return _rotating(topology)
+
+
+def translations_of(recipe: Recipe) -> Images:
+    """Return a group that acts freely on the topology of a recipe; see `translations`.
+
+    Notes
+    -----
+    Multiplication from the left of a Cayley digraph or a lift; an automorphism of a graph
+    moves the links, which are the nodes of its line graph; copies in a degree expansion
+    change places in turn; every coordinate of a product moves by itself.
+
+    Examples
+    --------
+    >>> translations_of(parse("LineGraph(2, Cayley(8, 3, 2, 1, 9))")).shape
+    (16, 64)
+    """
+    match recipe:
+        case Base(name, arguments):
+            found = family(name).translations(arguments)
+            if found is None:
+                return _rotating(build(recipe))
+            return found if found.size <= MAX_IMAGES else found[:1]
+        case LineGraph(times, of):
+            return _of_links(translations_of(of), build(of), times)
+        case DegreeExpansion(factor, of):
+            return direct_product([rotations(factor), translations_of(of)])
+        case Bidirected(of):
+            return translations_of(of)
+        case Power(times, of):
+            return direct_product([translations_of(of)] * times)
+        case Product(factors):
+            return direct_product([translations_of(of) for of in factors])
+
+
+def _rotating(topology: Topology) -> Images:
+    """Return the largest group of rotations of the positions."""
+    nodes = topology.node_count
+    for step in range(1, nodes):
+        # A rotation by step generates a group of order nodes / step.
+        if nodes % step == 0 and nodes * (nodes // step) <= MAX_IMAGES:
+            images = rotations(nodes, step)
+            if _are_automorphisms(images[1:2], topology):
+                return images
+    return identity(nodes)
+
+
+def _of_name(topology: Topology) -> Images | None:
+    try:
+        recipe = parse(topology.name)
+        if size(recipe)[0] != topology.node_count:
+            return None
+        return translations_of(recipe)
+    except SynthError:
+        return None
+
+
+def _of_links(images: Images, topology: Topology, times: int) -> Images:
+    """Move to the line graph, ``times`` times; its node i is link i of the graph."""
+    nodes = topology.node_count
+    ends = topology.sources.astype(np.int64), topology.targets.astype(np.int64)
+    for _ in range(times):
+        keys = ends[0] * nodes + ends[1]
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+        if len(images) * len(keys) > MAX_IMAGES:
+            images = images[:1]
+        # Parallel links keep their order among themselves.
+        place = np.arange(len(keys)) - np.searchsorted(keys, keys)
+        moved = images[:, ends[0][order]] * nodes + images[:, ends[1][order]]
+        images = np.searchsorted(keys, moved) + place
+        nodes, ends = line_graph.links(nodes, ends, 1)
+    return images
+
+
+def _are_automorphisms(images: Images, topology: Topology) -> bool:
+    """Tell whether every row maps the links onto the links, and switches onto switches."""
+    nodes = topology.node_count
+    sources, targets = topology.sources.astype(np.int64), topology.targets.astype(np.int64)
+    kinds = sorted(set(topology.capacities))
+    code = {capacity: index for index, capacity in enumerate(kinds)}
+    capacity = np.array([code[one] for one in topology.capacities], np.int64)
+    switch = np.array([node in topology.switches for node in topology.nodes])
+
+    def keys(row: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.sort((row[sources] * nodes + row[targets]) * len(kinds) + capacity)
+
+    fixed = keys(np.arange(nodes))
+    return all(
+        np.array_equal(keys(row), fixed) and np.array_equal(switch[row], switch) for row in images
+    )
