@@ -28,10 +28,11 @@ from schedules.forestcoll.packing import pack
 from schedules.forestcoll.routes import Routes
 from schedules.forestcoll.shortest import shortest_trees
 from schedules.forestcoll.splitting import Splitter
-from schedules.forestcoll.symmetry import rotations
+from schedules.forestcoll.symmetry import acting, rotations
 from schedules.forestcoll.translated import Drawn, translated_trees
 from schedules.model import Collective, Tree, TreeSchedule
 from synth.topology import NodeId, Topology
+from synth.translations import translations
 
 __all__ = ["Optimum", "allgather", "broadcast", "optimum"]
 
@@ -188,6 +189,9 @@ def _translated(topology: Topology, network: Network, rate: Rate) -> Iterator[Tr
     if not (network.sizes[network.terminals] == 1).all():
         return None
     action = rotations(network)
+    if (action is None or len(action.roots) > 1) and len(network.terminals) == network.node_count:
+        # What the recipe that the topology is named by knows of itself.
+        action = acting(network, translations(topology))
     room = tree_capacities(network, rate.scale, rate.trees_per_root)
     found = action and translated_trees(network, room, rate.trees_per_root, action)
     if found is None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from schedules.forestcoll.network import Network
 
-__all__ = ["MOST_IMAGES", "Action", "rotations"]
+__all__ = ["MOST_IMAGES", "Action", "acting", "rotations"]
 
 MOST_IMAGES = 1 << 26
 """Limit on ranks * nodes: every element says where each node goes, in 8 bytes."""
@@ -71,7 +71,7 @@ def rotations(network: Network) -> Action | None:
                 images = _powers(image, high // low)[:, images].reshape(-1, network.node_count)
                 reached = high
                 break
-    return _acting(network, images) if len(images) > 1 else None
+    return acting(network, images) if len(images) > 1 else None
 
 
 def _powers(image: NDArray[np.int64], order: int) -> NDArray[np.int64]:
@@ -143,7 +143,14 @@ def _placed(
     return True
 
 
-def _acting(network: Network, images: NDArray[np.int64]) -> Action:
+def acting(network: Network, images: NDArray[np.int64]) -> Action:
+    """Return the orbits of a group that is given by where its elements take the nodes.
+
+    Parameters
+    ----------
+    images : int64 array, (elements, nodes)
+        Automorphisms; the first is the identity, no other leaves a rank where it is.
+    """
     nodes = network.node_count
     ends = zip(network.tail.tolist(), network.head.tolist(), strict=True)
     place = {pair: arc for arc, pair in enumerate(ends)}

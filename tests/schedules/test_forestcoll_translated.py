@@ -114,6 +114,17 @@ def test_boxes_are_entered_once_and_no_tree_is_higher_than_that_takes(
     assert tree_depth(schedule) == height
 
 
+@pytest.mark.parametrize(
+    "recipe",
+    ["Cayley(16, 7, 16, 1, 2, 16, 3)", "Cayley(8, 3, 2, 1, 2, 8)", "Cayley(9, 4, 3, 1, 9)"],
+)
+def test_a_cayley_digraph_needs_one_tree_set_where_shortest_paths_do_not_do(recipe: str) -> None:
+    topology = build(parse(recipe))
+    schedule = allgather(topology)
+    assert violations(schedule, topology) == []
+    assert tree_inverse_rate(schedule, topology) == optimum(topology).inverse_rate
+
+
 def test_a_thousand_gpus_are_images_of_one_tree() -> None:
     topology = fabric("dgx-a100-128")
     schedule = allgather(topology)
