@@ -33,6 +33,7 @@ from schedules.model import (
     Schedule,
     StepSchedule,
     TreeSchedule,
+    parts_of,
 )
 from synth.topology import NodeId
 
