@@ -164,6 +164,8 @@ def _together(
         "gap": str(inverse / least - 1),
         "exact": bound.feasible == bound.rate,
     }
+    if bound.feasible < bound.rate:
+        facts["feasible_algbw"] = rounded(bound.feasible)
     return {"bound": facts}
 
 

@@ -23,7 +23,8 @@ from schedules.export.chakra_schema import (
     Node,
     write_messages,
 )
-from schedules.export.moves import MAX_MESSAGES, Transfer, transfers
+from schedules.export.moves import MAX_MESSAGES
+from schedules.export.transfers import Transfer, transfers
 from schedules.model import Schedule
 from schedules.verify import require_valid
 from synth.topology import Topology

@@ -8,7 +8,7 @@ thread blocks are made and why they cannot deadlock in `msccl_blocks`.
 import xml.etree.ElementTree as ET
 
 from schedules.errors import NotExportable
-from schedules.export.moves import chunks_per_shard, plan
+from schedules.export.moves import plan
 from schedules.export.msccl_blocks import Block, Program, arrange
 from schedules.export.msccl_dialects import (
     DIALECTS,
@@ -18,6 +18,7 @@ from schedules.export.msccl_dialects import (
     Dialect,
     Limits,
 )
+from schedules.export.transfers import chunks_per_shard
 from schedules.model import Collective, Schedule
 from schedules.verify import require_valid
 from synth.topology import Topology

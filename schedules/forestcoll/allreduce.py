@@ -4,9 +4,9 @@ A *rooted* allreduce sums up every piece of data at some rank, its root, over an
 spreads it from there over an out-tree.  Reduce-scatter and allgather, one after the other, is
 one such way: every rank is the root of an equal part, and all links serve one pass at a time.
 Others may have more data at roots that are well connected, and run both passes at once, each
-on a share of every link.  What they can reach is
-a linear program (ForestColl, appendix on the allreduce linear program): x_v is the rate of the
-data with root v, b_e and a_e what link e of capacity c_e gives to spreading and to adding up.
+on a share of every link.  What they can reach is a linear program (ForestColl, appendix on the
+allreduce linear program): x_v is the rate of the data with root v, b_e and a_e what link e of
+capacity c_e gives to spreading and to adding up.
 
     maximise  sum of x_v
     such that a_e + b_e <= c_e                     for every link,
@@ -35,7 +35,7 @@ says how good the bound is.  Where both agree the program is solved exactly.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
 from typing import NamedTuple
@@ -44,9 +44,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedules.errors import TooLarge
-from schedules.forestcoll.allreduce_program import Program, Solution
+from schedules.forestcoll.allreduce_program import Program, Solution, reaches
 from schedules.forestcoll.demand import demand_of, require_paths
-from schedules.forestcoll.flow import arcs_of, scratch_for, shortfall
 from schedules.forestcoll.network import Network, guard, network_of
 from schedules.forestcoll.optimality import best_rate
 from synth.topology import NodeId, Topology
@@ -60,6 +59,7 @@ MOST_ARCS = 512
 """Limit on the joined ordered pairs of nodes of a linear program."""
 
 _DENOMINATORS = (64, 1024, 10**4, 10**6, 10**8)
+_COMMON = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +133,13 @@ def allreduce_bound(
             f" pairs of nodes; there are {ranks} and {arcs}",
         )
     able = set(demand.ranks) | topology.multicast
-    program = Program(network, [i for i, node in enumerate(topology.nodes) if node not in able])
+    forwarding = [i for i, node in enumerate(topology.nodes) if node not in able]
+    simple = _one_after_the_other(network, forwarding)
+    program = Program(network, forwarding, simple[1] if simple else None)
     solution = program.solve()
     proof = min((_proof(program, most) for most in _DENOMINATORS), key=lambda found: found.rate)
-    feasible = max(_feasible(program, solution, most) for most in _DENOMINATORS)
+    rates = [_feasible(program, solution, most) for most in (*_DENOMINATORS, None)]
+    feasible = max([*rates, simple[0]] if simple else rates)
     names = topology.nodes
     cuts = tuple(
         Cut(frozenset(names[i] for i in np.flatnonzero(inside)), inward, weight)
@@ -208,12 +211,39 @@ def _proven(
     return total
 
 
-def _feasible(program: Program, solution: Solution, most: int) -> Fraction:
-    """Return a rate that the program allows near a solution, by exact max-flows; 0 if none is."""
+def _one_after_the_other(
+    network: Network, forwarding: list[int]
+) -> tuple[Fraction, Solution] | None:
+    """Return the rate of reduce-scatter and allgather, and the solution that they are.
+
+    Each pass has its share of the time, which is a share of every link.  It is none if some
+    node takes in more or less than it lets out but only forwards.
+    """
+    balance = np.zeros(network.node_count, np.int64)
+    np.add.at(balance, network.head, network.capacity)
+    np.subtract.at(balance, network.tail, network.capacity)
+    if balance[forwarding].any():
+        return None
+    spreading = best_rate(network).inverse
+    adding = best_rate(replace(network, tail=network.head, head=network.tail)).inverse
+    whole, both = int(network.capacity.max()), spreading + adding
+    shares = np.full(len(network.terminals), float(1 / (both * whole)))
+    room = network.capacity / whole
+    ways = (room * float(spreading / both), room * float(adding / both))
+    return len(network.terminals) / both, (shares, *ways)
+
+
+def _feasible(program: Program, solution: Solution, most: int | None) -> Fraction:
+    """Return a rate that the program allows near a solution, by exact max-flows; 0 if none is.
+
+    Numbers are rounded to denominators up to ``most``, or down to one small common one.
+    """
     network = program.network
     whole = int(network.capacity.max())
 
     def rounded(values: NDArray[np.float64], factor: int) -> list[Fraction]:
+        if most is None:
+            return [Fraction(factor * max(0, int(value * _COMMON)), _COMMON) for value in values]
         return [
             factor * max(Fraction(0), Fraction(value).limit_denominator(most))
             for value in values.tolist()
@@ -262,15 +292,4 @@ def _rate(
     part = Network(
         network.node_count, network.terminals, sizes, tail[kept], head[kept], room, Fraction(1)
     )
-    return part.data / best_rate(part).inverse / scale if _reaches(part) else Fraction(0)
-
-
-def _reaches(network: Network) -> bool:
-    """Return whether every rank gets something from every root."""
-    arcs = arcs_of(network.node_count, network.tail, network.head)
-    room = np.full(len(network.tail), len(network.terminals), np.int64)
-    shares = (network.sizes > 0).astype(np.int64)
-    flow, supply = np.zeros_like(room), np.zeros_like(shares)
-    scratch = scratch_for(network.node_count)
-    _, missing = shortfall(arcs, room, network.terminals, 0, shares, flow, supply, scratch)
-    return not missing
+    return part.data / best_rate(part).inverse / scale if reaches(part) else Fraction(0)

@@ -9,13 +9,17 @@ from scipy.sparse import csr_array, eye_array, hstack, vstack
 
 from schedules.forestcoll.flow import arcs_of, scratch_for, shortfall
 from schedules.forestcoll.network import Network
+from schedules.progress import tell
 
-__all__ = ["Program", "Solution"]
+__all__ = ["Program", "Solution", "reaches"]
 
 Solution = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 """x by rank, b and a by arc, capacities divided by the largest."""
 
 _MOST_ROUNDS = 100
+_PATIENCE = 30
+_CLOSE = 1e-7
+_STEPS = (0.5, 0.1)
 _UNITS = 1 << 40
 _SLACK = 1 << 12
 
@@ -25,11 +29,14 @@ class Program:
 
     ``cuts`` are pairs (nodes inside, inward); the first are all sets that miss one rank, both
     ways.  ``weights`` is the dual of the last solution: p and q of each of ``forwarding`` in
-    turn, then those of the sets it was solved with, then those of the links.
+    turn, then those of the sets it was solved with, then those of the links.  ``inner`` is a
+    solution that breaks no set.
     """
 
-    def __init__(self, network: Network, forwarding: list[int]) -> None:
-        self.network = network
+    def __init__(
+        self, network: Network, forwarding: list[int], inner: Solution | None = None
+    ) -> None:
+        self.network, self.inner = network, inner
         self.whole = float(network.capacity.max())
         self.forwarding = forwarding
         self.known: set[tuple[bytes, bool]] = set()
@@ -42,22 +49,45 @@ class Program:
             self._add(inside, inward=True)
 
     def solve(self) -> Solution:
-        """Return the best solution; after `_MOST_ROUNDS` rounds some sets may still break it."""
+        """Return the best solution; after `_MOST_ROUNDS` rounds some sets may still break it.
+
+        Sets are sought that break the solution, and sets that break points between it and the
+        inner one, which cut deeper; a point that none breaks is the inner one from then on.
+        A solution that breaks none is a corner, and can be rounded exactly: only after
+        `_PATIENCE` rounds is an inner one taken instead that is close.
+        """
+        solution = self._solved()
+        for done in range(_MOST_ROUNDS):
+            tell("bounding the allreduce", done, _MOST_ROUNDS)
+            if not self._add_broken(solution):
+                return solution
+            if self.inner is not None and self._moved(solution) and done >= _PATIENCE:
+                break
+            solution = self._solved()
+        return solution if self.inner is None else self.inner
+
+    def _moved(self, solution: Solution) -> bool:
+        """Move the inner point towards a solution; return whether it is close to the best."""
+        assert self.inner is not None
+        for step in _STEPS:
+            ends = zip(self.inner, solution, strict=True)
+            shares, spreading, adding = ((1 - step) * one + step * other for one, other in ends)
+            if not self._add_broken((shares, spreading, adding)):
+                self.inner = shares, spreading, adding
+                break
+        return bool(self.inner[0].sum() >= (1 - _CLOSE) * solution[0].sum())
+
+    def _solved(self) -> Solution:
         from scipy.optimize import linprog
 
         ranks, arcs = len(self.network.terminals), len(self.network.tail)
         goal = np.concatenate([-np.ones(ranks), np.zeros(2 * arcs)])
-        left = _MOST_ROUNDS
-        while True:
-            rows, limits = self._rows()
-            found = linprog(goal, A_ub=rows, b_ub=limits, method="highs-ds")
-            if found.status:
-                raise RuntimeError(f"the linear program was not solved: {found.message}")
-            self.weights = -found.ineqlin.marginals
-            solution = (found.x[:ranks], found.x[ranks : ranks + arcs], found.x[ranks + arcs :])
-            left -= 1
-            if not left or not self._add_broken(*solution):
-                return solution
+        rows, limits = self._rows()
+        found = linprog(goal, A_ub=rows, b_ub=limits, method="highs-ds")
+        if found.status:
+            raise RuntimeError(f"the linear program was not solved: {found.message}")
+        self.weights = -found.ineqlin.marginals
+        return found.x[:ranks], found.x[ranks : ranks + arcs], found.x[ranks + arcs :]
 
     def _rows(self) -> tuple[csr_array, NDArray[np.float64]]:
         """Return the rows of p, q, the sets and the links, in this order."""
@@ -91,13 +121,9 @@ class Program:
         self.cuts.append((inside, inward))
         return True
 
-    def _add_broken(
-        self,
-        shares: NDArray[np.float64],
-        spreading: NDArray[np.float64],
-        adding: NDArray[np.float64],
-    ) -> bool:
+    def _add_broken(self, solution: Solution) -> bool:
         """Add the sets that a solution breaks by more than rounding; return whether any is new."""
+        shares, spreading, adding = solution
         network, new = self.network, False
         supply = np.zeros(network.node_count, np.int64)
         supply[network.terminals] = _units(shares)
@@ -127,3 +153,14 @@ class Program:
 
 def _units(values: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.maximum(0, np.rint(values * _UNITS)).astype(np.int64)
+
+
+def reaches(network: Network) -> bool:
+    """Return whether every rank gets something from every root."""
+    arcs = arcs_of(network.node_count, network.tail, network.head)
+    room = np.full(len(network.tail), len(network.terminals), np.int64)
+    shares = (network.sizes > 0).astype(np.int64)
+    flow, supply = np.zeros_like(room), np.zeros_like(shares)
+    scratch = scratch_for(network.node_count)
+    _, missing = shortfall(arcs, room, network.terminals, 0, shares, flow, supply, scratch)
+    return not missing

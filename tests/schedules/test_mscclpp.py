@@ -22,7 +22,7 @@ from tests.schedule_oracles import (
     shortest_trees,
     two_boxes,
 )
-from tests.schedules.export_cases import EVERY, LARGE, schedule_of, topology_of
+from tests.schedules.export_cases import EVERY, schedule_of, topology_of
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 
@@ -47,12 +47,6 @@ def test_every_plan_does_its_collective(name, collective, per_node, inplace):
     program = replay(text)
     assert (program.collective, program.inplace) == (collective, inplace)
     assert len(program.gpus) == len(topology.compute_nodes)
-
-
-@pytest.mark.slow
-def test_a_plan_of_hundreds_of_trees_does_its_collective():
-    topology = topology_of(LARGE[0])
-    replay(render(schedule_of(*LARGE), topology, ranks_per_node=16))
 
 
 @settings(max_examples=60, deadline=None)

@@ -1,0 +1,157 @@
+"""From a schedule to transfers of chunks between ranks, in one order for all.
+
+Chunk c of shard i is number i * C + c, where C is as small as the schedule allows.  Transfers
+carry a stage: one needs only what those of earlier stages brought.  For steps the stage
+is the step, for trees the depth of the edge, counted backwards where edges lead to the
+root.
+"""
+
+from math import gcd, lcm
+from typing import NamedTuple
+
+import numpy as np
+
+from schedules.errors import NotExportable
+from schedules.model import (
+    REDUCE,
+    Collective,
+    Schedule,
+    StepSchedule,
+    TreeSchedule,
+    parts_of,
+)
+from synth.topology import NodeId
+
+__all__ = ["Transfer", "chunks_per_shard", "require_plain", "transfers"]
+
+COLLECTIVES = (Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE)
+MAX_CELLS = 1 << 27
+
+
+class Transfer(NamedTuple):
+    """``length`` chunks sent at one stage; the target adds them if ``reduce``.
+
+    ``in_step`` tells whether the stage is a step, not a depth in trees that are pipelined.
+    """
+
+    stage: int
+    source: int
+    target: int
+    chunk: int
+    length: int
+    reduce: bool
+    in_step: bool
+
+
+def transfers(schedule: Schedule, ranks: tuple[NodeId, ...]) -> tuple[int, list[Transfer]]:
+    """Return the chunks of a shard and all that is sent, in one order for all GPUs.
+
+    A transfer needs only what transfers of earlier stages brought; they are sorted by
+    stage.
+
+    Raises
+    ------
+    NotExportable
+        It is another collective than these are made for, or the chunks on all GPUs are
+        too many to follow.
+    """
+    require_plain(schedule)
+    parts = parts_of(schedule)
+    chunks = chunks_per_shard(schedule)
+    cells = len(ranks) ** 2 * chunks
+    if cells > MAX_CELLS:
+        raise NotExportable(
+            "/chunks_per_shard",
+            f"at most {MAX_CELLS} chunks on all GPUs are followed; {cells} are needed",
+        )
+    found: list[Transfer] = []
+    stage = 0
+    for part in parts:
+        made = _sent(part, ranks, chunks, _grain(part)[0], stage)
+        found += made
+        stage = 1 + max((transfer.stage for transfer in made), default=stage)
+    found.sort()
+    return chunks, found
+
+
+def chunks_per_shard(schedule: Schedule) -> int:
+    """Return into how few equal chunks a shard can be cut for this schedule.
+
+    >>> from schedules.model import Tree
+    >>> trees = (Tree(0, 4, ((0, 1),)), Tree(1, 2, ((1, 0),)), Tree(1, 2, ((1, 0),)))
+    >>> chunks_per_shard(TreeSchedule(Collective.ALLGATHER, "sha256:0", (0, 1), 4, trees))
+    2
+    """
+    parts = parts_of(schedule)
+    return lcm(*(total // grain for total, grain in map(_grain, parts)))
+
+
+def require_plain(schedule: Schedule) -> None:
+    """Raise unless transfers are made of such schedules.
+
+    Raises
+    ------
+    NotExportable
+        It is another collective, or not of equal shards among all compute nodes.
+    """
+    if schedule.collective not in COLLECTIVES:
+        names = ", ".join(COLLECTIVES)
+        raise NotExportable("/collective", f"must be one of {names} for this format")
+    parts = parts_of(schedule)
+    if any(isinstance(part, TreeSchedule) and (part.shards or part.idle) for part in parts):
+        raise NotExportable("/shards", "must be equal, and of all compute nodes, for this format")
+
+
+def _grain(part: StepSchedule | TreeSchedule) -> tuple[int, int]:
+    """Return the chunks of a shard and the largest unit that all sends are made of."""
+    if isinstance(part, TreeSchedule):
+        total = part.trees_per_root
+        return total, gcd(total, *(tree.weight for tree in part.trees))
+    total = grain = part.chunks_per_shard
+    for step in part.steps:
+        for field in ("first", "count"):
+            grain = gcd(grain, int(np.gcd.reduce(step[field], initial=0)))
+    return total, grain
+
+
+def _sent(
+    part: StepSchedule | TreeSchedule,
+    ranks: tuple[NodeId, ...],
+    chunks: int,
+    total: int,
+    stage: int,
+) -> list[Transfer]:
+    """Return what a part sends, in units of 1 / ``chunks`` of a shard."""
+    if isinstance(part, StepSchedule):
+        return [
+            Transfer(
+                stage + number,
+                source,
+                target,
+                shard * chunks + first * chunks // total,
+                count * chunks // total,
+                op == REDUCE,
+                True,
+            )
+            for number, step in enumerate(part.steps)
+            for source, target, shard, first, count, _, op in step.tolist()
+        ]
+    rank = {node: index for index, node in enumerate(ranks)}
+    outward = part.collective is Collective.ALLGATHER
+    served = dict.fromkeys(ranks, 0)
+    found = []
+    for tree in part.trees:
+        chunk = rank[tree.root] * chunks + served[tree.root] * chunks // total
+        served[tree.root] += tree.weight
+        depth = {tree.root: 0}
+        for edge in tree.edges:
+            near, far = (edge[0], edge[-1]) if outward else (edge[-1], edge[0])
+            depth[far] = depth[near] + 1
+            when = depth[far] if outward else len(ranks) - depth[far]
+            ends = rank[edge[0]], rank[edge[-1]]
+            found.append(
+                Transfer(
+                    stage + when, *ends, chunk, tree.weight * chunks // total, not outward, False
+                )
+            )
+    return found
