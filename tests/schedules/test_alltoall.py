@@ -17,6 +17,8 @@ from schedules.alltoall.spreading import length_bound, spread
 from schedules.collectives import make, reverse
 from schedules.errors import InvalidSchedule, NoSchedule, NotExportable, TooLarge
 from schedules.execute.plan import plan
+from schedules.export.formats import FORMATS, Options
+from schedules.export.formats import write as write_as
 from schedules.export.msccl_xml import render
 from schedules.export.schedule_json import from_document, pack, to_document, unpack, write
 from schedules.model import Collective, Route, RouteSchedule, SequenceSchedule
@@ -319,3 +321,15 @@ def test_routes_simulated_take_no_longer_than_estimated(topology, size):
     wire = route_inverse_rate(schedule, topology) * size / len(topology.compute_nodes) / 2
     assert wire < free.seconds
     assert free.seconds <= locked.seconds
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_format_writes_routes_or_says_that_it_cannot(form):
+    schedule = make(PAIR, "all-to-all", "mcf")
+    options = Options(bytes=64) if form == "chakra-et" else Options()
+    if form == "json":
+        text = "".join(write_as(form, schedule, PAIR, options))
+        assert from_document(json.loads(text), PAIR) == schedule
+        return
+    with pytest.raises(NotExportable, match=r"/collective|/format"):
+        list(write_as(form, schedule, PAIR, options))
