@@ -45,10 +45,10 @@ serve: .venv/installed
 	$(BIN)/topoloom serve
 
 test: .venv/installed-test
-	$(BIN)/python -m pytest -q -rs
+	$(BIN)/python -m pytest -q -rs -n 2
 
 test-fast: .venv/installed-test
-	$(BIN)/python -m pytest -q -rs -m "not slow and not exhaustive"
+	$(BIN)/python -m pytest -q -rs -n 2 -m "not slow and not exhaustive"
 
 test-exhaustive: .venv/installed-test
 	$(BIN)/python -m pytest -q -rs -m exhaustive

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli_io import opened, source_of
-from app.cli_options import Collective, Degree, LinkKind, Nodes, Reading, reads_topology
+from app.cli.answers import opened, source_of
+from app.cli.options import Collective, Degree, LinkKind, Nodes, Reading, reads_topology
 
 if TYPE_CHECKING:
     from app.schemas import FrontierRequest

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from app.cli_options import given
+from app.cli.options import given
 
 if TYPE_CHECKING:
-    from app.cli_options import Reading
+    from app.cli.options import Reading
     from app.schemas import TopologySource
     from app.services.context import Context
     from app.store import Artefact

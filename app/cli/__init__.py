@@ -1,0 +1,56 @@
+"""The command line: parses, calls one service function, prints.
+
+Exit codes: 0 done, 1 the answer is "no", 2 bad input, said in one line on stderr; 130
+interrupted.
+Documents go to stdout and nothing else does when ``--json`` is given.
+"""
+
+import os
+import sys
+
+import typer
+
+from app.cli import catalogue, operation, schedules, topologies
+from app.complaints import explained
+from app.plots.commands import app as plots
+
+__all__ = ["app", "main", "run"]
+
+INTERRUPTED = 130
+"""What shells, and typer, call the end by Ctrl-C."""
+
+app = typer.Typer(
+    name="topoloom",
+    help="Topologies for directly wired hosts, schedules that match them, and wiring plans.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+for group in (topologies, schedules, catalogue, operation):
+    app.add_typer(group.app)
+app.add_typer(plots, name="plot")
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line and return its exit code."""
+    try:
+        code = app(arguments, prog_name="topoloom", standalone_mode=False)
+    except typer.Exit as exit_:
+        return exit_.exit_code
+    except typer.Abort:
+        return 2
+    except BrokenPipeError:
+        # The reader has seen enough; closing stdout at exit must not complain again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:
+        code, line = explained(error)
+        print(f"topoloom: {line}", file=sys.stderr)
+    if code == INTERRUPTED:
+        print("topoloom: interrupted; nothing was kept", file=sys.stderr)
+    return code or 0

@@ -1,0 +1,57 @@
+"""Commands of whoever runs the service."""
+
+from typing import Annotated
+
+import typer
+
+__all__ = ["app"]
+
+app = typer.Typer()
+
+
+@app.command()
+def serve(
+    host: Annotated[str | None, typer.Option(help="address to listen on")] = None,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="port; 0: a free one")] = None,
+) -> None:
+    """Run the service."""
+    import uvicorn
+
+    from app.config import Settings
+    from app.db import open_database
+    from app.main import create_app
+
+    settings = Settings()
+    # Opened here once, so that a database that is not ready is said in one line.
+    open_database(settings.database_url).dispose()
+    uvicorn.run(
+        create_app(settings),
+        host=settings.host if host is None else host,
+        port=settings.port if port is None else port,
+    )
+
+
+@app.command()
+def migrate(
+    revision: Annotated[str, typer.Option(help="revision to go to; base removes all")] = "head",
+) -> None:
+    """Bring the database's tables to the newest revision."""
+    from app.config import Settings
+    from app.db import current_revision, open_engine
+    from app.db import migrate as move
+
+    engine = open_engine(Settings().database_url)
+    try:
+        move(engine, revision)
+        shown = engine.url.render_as_string(hide_password=True)
+        typer.echo(f"{shown}: at revision {current_revision(engine)}")
+    finally:
+        engine.dispose()
+
+
+@app.command()
+def warm() -> None:
+    """Compile every kernel, so that the first question need not wait for it."""
+    from app.services.warming import warm as compile_kernels
+
+    compile_kernels()
