@@ -8,7 +8,8 @@ from rich.console import Console
 
 from app.extras import require_extra
 from app.files import read_json
-from app.schemas import Bytes, Request
+from app.quantities import Bytes
+from app.request_base import Request
 from schedules.errors import ExecutionFailed
 from schedules.execute.limits import MAX_PIPELINE_CHUNKS, MAX_RANKS, MAX_REPEAT, MAX_SECONDS
 from schedules.model import Schedule

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pydantic import Field, model_validator
 
 from app.plots.canvas import COLOURS, short
-from app.schemas import Bytes, PassName, TimedRequest
+from app.quantities import Bytes
+from app.schemas import PassName, TimedRequest
 from app.services.designs import collective_cost
 from schedules.baselines import BASELINES, Workload, bound_seconds, seconds
 from schedules.model import Collective

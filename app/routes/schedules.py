@@ -22,7 +22,8 @@ from app.deps import (
 )
 from app.negotiation import negotiate
 from app.problems import responses
-from app.schemas import Bytes, Positive, ScheduleRequest, SimulationRequest
+from app.quantities import Bytes, Positive
+from app.schemas import ScheduleRequest, SimulationRequest
 from app.services import schedules, simulations
 
 __all__ = ["router"]

@@ -19,7 +19,8 @@ from app.deps import (
 )
 from app.negotiation import negotiate
 from app.problems import responses
-from app.schemas import AnyCollectiveName, Gap, OptimumRequest, TopologySource
+from app.quantities import Gap
+from app.schemas import AnyCollectiveName, OptimumRequest, TopologySource
 from app.services import costs, topologies
 
 __all__ = ["router"]

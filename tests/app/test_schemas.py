@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from app.schemas import DesignRequest, TopologySource, parse_bytes
+from app.quantities import parse_bytes
+from app.schemas import DesignRequest, TopologySource
 
 QUESTION = {"nodes": 12, "degree": 4, "collective": "allreduce", "bytes": "1MB"}
 

@@ -1,0 +1,104 @@
+"""Sizes, rates and gaps as people write them, exact from the text on."""
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, WithJsonSchema
+
+from app.request_base import FRACTION, parse_fraction
+
+__all__ = ["Bytes", "Gap", "NotNegative", "Positive", "parse_bytes"]
+
+MAX_BYTES = 10**24
+_SIZE = re.compile(r"^([1-9][0-9]{0,11}) ?((?:[KMGTkmgt][Ii]?)?[Bb])?$", re.ASCII)
+_SUFFIXES = {"B": 1} | {
+    f"{letter}{mark}B": base ** (index + 1)
+    for mark, base in (("", 1000), ("I", 1024))
+    for index, letter in enumerate("KMGT")
+}
+
+
+def parse_bytes(value: Any) -> int:
+    """Return a size in bytes; texts may carry a binary or a decimal suffix.
+
+    Suffixes: B; KB, MB, GB, TB (powers of 1000); KiB, MiB, GiB, TiB (powers of
+    1024).  Capitals do not matter.
+
+    >>> parse_bytes("1MiB"), parse_bytes("1 KB"), parse_bytes("64"), parse_bytes(7)
+    (1048576, 1000, 64, 7)
+
+    Raises
+    ------
+    ValueError
+        It is no size, or not in 1 … 10**24.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise ValueError('must be a positive integer or a text such as "1MiB"')
+    if isinstance(value, int):
+        if not 1 <= value <= MAX_BYTES:
+            raise ValueError("must be a positive number of bytes, at most 10**24")
+        return value
+    match = _SIZE.fullmatch(value)
+    if match is None:
+        raise ValueError(
+            "must be a positive whole number of bytes, with one of the suffixes "
+            "B, KB, MB, GB, TB, KiB, MiB, GiB, TiB or none"
+        )
+    return int(match[1]) * _SUFFIXES[(match[2] or "B").upper()]
+
+
+def _plain_number(value: Decimal) -> int | float:
+    return int(value) if value == value.to_integral_value() else float(value)
+
+
+def _decimal(value: Any) -> Any:
+    """Read 0.1 as the decimal that was written, not as the nearest binary fraction."""
+    if isinstance(value, bool):
+        raise ValueError("must be a number")
+    return Decimal(repr(value)) if isinstance(value, float) else value
+
+
+Bytes = Annotated[
+    int,
+    BeforeValidator(parse_bytes),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 1, "maximum": MAX_BYTES},
+                {"type": "string", "pattern": _SIZE.pattern},
+            ]
+        }
+    ),
+]
+Positive = Annotated[
+    Decimal,
+    BeforeValidator(_decimal),
+    Field(ge=Decimal("0.000001"), le=10**9, allow_inf_nan=False),
+    # No more digits than a JSON number has: what is computed with is what is stored.
+    AfterValidator(lambda value: Decimal(repr(float(value)))),
+    PlainSerializer(_plain_number),
+    WithJsonSchema({"type": "number", "minimum": 1e-6, "maximum": 10**9}),
+]
+NotNegative = Annotated[
+    Decimal,
+    BeforeValidator(_decimal),
+    Field(ge=0, le=10**9, allow_inf_nan=False),
+    AfterValidator(lambda value: Decimal(repr(float(value)))),
+    PlainSerializer(_plain_number),
+    WithJsonSchema({"type": "number", "minimum": 0, "maximum": 10**9}),
+]
+Gap = Annotated[
+    Fraction,
+    BeforeValidator(parse_fraction),
+    PlainSerializer(str),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 0, "maximum": 10**9 - 1},
+                {"type": "string", "pattern": FRACTION.pattern},
+            ]
+        }
+    ),
+]
