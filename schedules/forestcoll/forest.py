@@ -1,6 +1,6 @@
 """What the packing kernels work on: the network that is left, and the groups at work."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -23,12 +23,13 @@ class Forest(NamedTuple):
     ``flow[y]`` brings the units of every root from index ``begun[y]`` on to y.
     ``changes`` is a ring of the arcs whose capacity fell, ``changed[0]`` their number, and
     ``noted[y]`` how many of them flow[y] has seen.  The rest is working memory: pending
-    ``supply`` per node; search state (``after``, ``by``, ``queue``) per node and group.
+    ``supply`` per node; search state (``after``, ``by``, ``queue``) per node and group, and for the
+    search that comes to meet it (``reached``, ``came_by``, ``front``) per node.
     """
 
     arcs: Arcs
     capacity: Ints
-    flow: NDArray[np.int64]
+    flow: NDArray[Any]
     begun: Ints
     changes: Ints
     changed: Ints
@@ -37,6 +38,9 @@ class Forest(NamedTuple):
     after: Ints
     by: Ints
     queue: Ints
+    reached: Ints
+    came_by: Ints
+    front: Ints
     place: Ints
     path: Ints
 
@@ -68,8 +72,10 @@ class Stack(NamedTuple):
 
 
 def forest_for(arcs: Arcs, capacity: Ints) -> Forest:
-    """Return the state before any tree; needs nodes * arcs * 8 bytes."""
+    """Return the state before any tree; needs nodes * arcs * 4 bytes, 8 for large rooms."""
     nodes, count = len(arcs.start) - 1, len(arcs.tail)
+    # No flow passes its arc's room.
+    width = np.int32 if int(capacity.max()) < 1 << 31 else np.int64
     most = nodes + count + 3
 
     def zeros(length: int) -> Ints:
@@ -78,7 +84,7 @@ def forest_for(arcs: Arcs, capacity: Ints) -> Forest:
     return Forest(
         arcs=arcs,
         capacity=capacity.copy(),
-        flow=np.zeros((nodes, count), np.int64),
+        flow=np.zeros((nodes, count), width),
         begun=zeros(nodes),
         changes=zeros(count),
         changed=zeros(1),
@@ -87,6 +93,9 @@ def forest_for(arcs: Arcs, capacity: Ints) -> Forest:
         after=zeros(most),
         by=zeros(most),
         queue=zeros(most),
+        reached=zeros(nodes),
+        came_by=zeros(nodes),
+        front=zeros(nodes),
         place=np.full(nodes, -1, np.int64),
         path=zeros(nodes + 1),
     )

@@ -38,7 +38,7 @@ def _admit(forest, stack, flow, sink, groups):
         stack.passed[group] = 0
         stack.offered[group] = stack.multiplicity[group]
         total += stack.multiplicity[group]
-    return deliver(forest, stack, flow, sink, total, groups) == total
+    return deliver(forest, stack, flow, sink, total, groups, BROKEN) == total
 
 
 @njit(cache=True, nogil=True)
@@ -69,7 +69,7 @@ def _copies(forest, stack, flow, arc, groups, most):
         flow[arc] -= lacking
         forest.capacity[arc] -= copies
         forest.supply[source] = lacking
-        missing = lacking - deliver(forest, stack, flow, sink, lacking, groups)
+        missing = lacking - deliver(forest, stack, flow, sink, lacking, groups, source)
         forest.supply[source] = 0
         forest.capacity[arc] += copies
         flow[arc] += missing

@@ -7,6 +7,10 @@ During a test the groups left behind by the root at work take part as nodes of t
 numbered after the network's.  Group i has arcs of no limit to the nodes that the next
 smaller group lacks (``entered`` units), and to that smaller group (``passed``), since it
 may use all its nodes as well.
+
+Profile (generalized Kautz graph of 640 nodes): searches are nine tenths of packing, each over
+270 nodes.  Begun at both ends where the units wait at one node, they made packing 1.7 times
+as fast; the rest bring in units that wait at many nodes, or in groups.
 """
 
 import numpy as np
@@ -118,11 +122,10 @@ def _find(forest, stack, flow, sink, groups):
         for place in range(start[state], start[state + 1]):
             move = moves[place]
             arc = move >> 1
-            if move & 1:
-                before, left = head[arc], flow[arc]
-            else:
-                before, left = tail[arc], capacity[arc] - flow[arc]
-            if left > 0 and after[before] < 0:
+            before = head[arc] if move & 1 else tail[arc]
+            if after[before] >= 0:
+                continue
+            if flow[arc] > 0 if move & 1 else flow[arc] < capacity[arc]:
                 after[before] = state
                 by[before] = move
                 queue[filled] = before
@@ -164,9 +167,81 @@ def _carry(forest, stack, flow, origin, sink, amount):
 
 
 @njit(cache=True, nogil=True)
-def deliver(forest, stack, flow, sink, want, groups):
-    """Bring up to ``want`` units of pending supply to ``sink``; return how many came."""
+def _meet(forest, flow, origin, sink):
+    """Search from ``origin`` and back from ``sink`` at once; say whether they meet.
+
+    Then the path is left as `_find` leaves it.  No groups are looked at.  The side with the
+    shorter queue goes on; two small neighbourhoods are less than one large one.
+    """
+    capacity, nodes = forest.capacity, len(forest.supply)
+    tail, head, start, moves = forest.arcs
+    after, by, queue = forest.after, forest.by, forest.queue
+    reached, came_by, front = forest.reached, forest.came_by, forest.front
+    after[:nodes] = -1
+    reached[:] = -1
+    after[sink], queue[0], back, behind = sink, sink, 0, ONE
+    reached[origin], front[0], ahead, before = origin, origin, 0, ONE
+    while back < behind and ahead < before:
+        if behind - back <= before - ahead:
+            node = queue[back]
+            back += 1
+            for place in range(start[node], start[node + 1]):
+                move = moves[place]
+                arc = move >> 1
+                other = head[arc] if move & 1 else tail[arc]
+                if after[other] >= 0:
+                    continue
+                if flow[arc] > 0 if move & 1 else flow[arc] < capacity[arc]:
+                    after[other], by[other] = node, move
+                    if reached[other] >= 0:
+                        return _joined(forest, origin, other)
+                    queue[behind] = other
+                    behind += 1
+        else:
+            node = front[ahead]
+            ahead += 1
+            for place in range(start[node], start[node + 1]):
+                # The same arc, as a move that leads from the other end.
+                move = moves[place] ^ 1
+                arc = move >> 1
+                other = tail[arc] if move & 1 else head[arc]
+                if reached[other] >= 0:
+                    continue
+                if flow[arc] > 0 if move & 1 else flow[arc] < capacity[arc]:
+                    reached[other], came_by[other] = node, move
+                    if after[other] >= 0:
+                        return _joined(forest, origin, other)
+                    front[before] = other
+                    before += 1
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _joined(forest, origin, middle):
+    """Turn the way from ``origin`` to ``middle`` around; returns True."""
+    node = middle
+    while node != origin:
+        last = forest.reached[node]
+        forest.after[last], forest.by[last] = node, forest.came_by[node]
+        node = last
+    return True
+
+
+@njit(cache=True, nogil=True)
+def deliver(forest, stack, flow, sink, want, groups, likely):
+    """Bring up to ``want`` units of pending supply to ``sink``; return how many came.
+
+    Node ``likely`` has most of it, if that is no negative number.
+    """
     nodes, sent, supply, offered = len(forest.supply), 0, forest.supply, stack.offered
+    if groups == 0 and likely >= 0:
+        while sent < want and supply[likely] > 0 and likely != sink:
+            if not _meet(forest, flow, likely, sink):
+                break
+            amount = min(want - sent, supply[likely])
+            amount = _carry(forest, stack, flow, likely, sink, amount)
+            supply[likely] -= amount
+            sent += amount
     while sent < want:
         origin = _find(forest, stack, flow, sink, groups)
         if origin == BROKEN:
@@ -190,7 +265,7 @@ def _clip(forest, stack, flow, arc, sink):
     flow[arc] -= excess
     forest.supply[forest.arcs.tail[arc]] += excess
     after = forest.arcs.head[arc]
-    excess -= deliver(forest, stack, flow, after, excess, NONE)
+    excess -= deliver(forest, stack, flow, after, excess, NONE, forest.arcs.tail[arc])
     # The rest no longer arrives at the head; what waits at nodes on the way makes up for it.
     return withdraw(forest, flow, after, sink, excess)
 
@@ -217,5 +292,5 @@ def mend(forest, stack, roots, index, trees, sink):
     forest.noted[sink] = count
     if clipped:
         waiting = np.sum(forest.supply)
-        return deliver(forest, stack, flow, sink, waiting, NONE) == waiting
+        return deliver(forest, stack, flow, sink, waiting, NONE, BROKEN) == waiting
     return True
