@@ -68,7 +68,7 @@ def trees_are_right(schedule, topology):
 
 
 def is_right(schedule, topology):
-    if schedule.topology != topology.digest:
+    if schedule.topology != topology.digest or schedule.collective is Collective.ALL_TO_ALL:
         return False
     if isinstance(schedule, StepSchedule):
         if schedule.ranks != topology.compute_nodes or schedule.chunks_per_shard < 1:

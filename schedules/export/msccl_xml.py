@@ -83,7 +83,8 @@ def render(
         names = ", ".join(PROTOCOLS)
         raise NotExportable("/protocol", f"must be one of {names}; not {protocol!r}")
     if schedule.collective not in limits.collectives:
-        raise NotExportable("/collective", f"{schedule.collective} is not written as MSCCL XML")
+        names = ", ".join(one for one in Collective if one in limits.collectives)
+        raise NotExportable("/collective", f"must be one of {names} for MSCCL XML")
     ranks = topology.compute_nodes
     if len(ranks) < 2:
         raise NotExportable("/ngpus", "a program needs at least 2 GPUs")

@@ -1,8 +1,9 @@
 """Selected elements of a group with their products, as the kernels need them."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.random import Generator
 from numpy.typing import NDArray
 
@@ -71,13 +72,27 @@ def _add(
 def _involutions(rows: dict[int, NDArray[np.int64]]) -> list[int]:
     """Return a few elements of order 2 among the powers of the elements of even order."""
     found: set[int] = set()
+    if len(rows[0]) % 2:
+        return []
     for element, row in rows.items():
-        powers = [element]
-        while powers[-1]:
-            powers.append(int(row[powers[-1]]))
-        # The last power is the identity: their number is the order.
-        if len(powers) % 2 == 0:
-            found.add(powers[len(powers) // 2 - 1])
+        power = int(_half_way(element, row))
+        if power:
+            found.add(power)
         if len(found) == _INVOLUTIONS:
             break
     return sorted(found)
+
+
+@njit(cache=True, nogil=True)
+def _half_way(element: int, row: Any) -> int:
+    """Return the power of an element at half its order; 0 if that is odd."""
+    order, power = 1, element
+    while power:
+        power = row[power]
+        order += 1
+    if order % 2:
+        return 0
+    power = element
+    for _ in range(order // 2 - 1):
+        power = row[power]
+    return power
