@@ -22,9 +22,10 @@ def warm() -> None:
 
     network = Network(Fraction(0), Fraction(1))
     frontier(12, 4)
-    # Sizes that no atlas has: the search for bases, of one way and of two.
+    # Sizes that no atlas has: the search for bases, of one way and of two; also over groups so
+    # large that their elements are a choice.
     for links in Links:
-        frontier(130, 3, links)
+        frontier(700, 3, links)
         frontier(40, 12, links)
     for topology in (build(parse("BiRing(5)")), build(parse("Kautz(2, 2)"))):
         schedule = make(topology, Collective.ALLREDUCE, "bfb")
