@@ -71,10 +71,10 @@ def run(
 def _schedule(context: "Context", path: Path, source: "TopologySource | None") -> Schedule:
     document = read_json(path, context.settings)
     if source is None:
-        from schedules.execute.implied import implied_topology
-        from schedules.export.schedule_json import from_document
+        from schedules.execute.infer_topology import infer_topology
+        from schedules.formats.schedule.write import from_document
 
-        return from_document(document, implied_topology(document))
+        return from_document(document, infer_topology(document))
     from app.services import schedules, topologies
 
     return schedules.read(document, topologies.load(context, source).topology)

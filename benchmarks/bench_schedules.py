@@ -22,7 +22,7 @@ from app.files import write_text
 from benchmarks.timing import timed
 from schedules import lift
 from schedules.collectives import make
-from schedules.export.schedule_json import pack, write
+from schedules.formats.schedule.write import pack, write
 from schedules.model import StepSchedule
 from schedules.verify import require_valid, step_cost
 from synth.build import build

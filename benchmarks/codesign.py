@@ -10,8 +10,8 @@ from pathlib import Path
 
 from schedules.baselines import Workload, baselines
 from schedules.codesign import Offer, candidates, floor_seconds
-from schedules.crossover import Candidate
 from schedules.model import Collective
+from schedules.switch_over import Candidate
 from synth.cost import all_to_all_bound
 from synth.search import frontier
 

@@ -2,17 +2,17 @@
 
 A topology is wired once for a job; what runs on it may differ from message to message.
 An *offer* says what a topology can do, as exact costs; `candidates` turns it into times as
-functions of the size, which `schedules.crossover` compares.
+functions of the size, which `schedules.switch_over` compares.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
 
 from schedules.baselines import PASSES, Workload, seconds
-from schedules.crossover import Candidate, in_steps, in_trees
 from schedules.errors import NoSchedule
 from schedules.model import Collective
 from schedules.simulate import Lockstep
+from schedules.switch_over import Candidate, in_steps, in_trees
 from synth.cost import Cost
 
 __all__ = ["ONE_SHOT", "Offer", "Routing", "candidates", "floor_seconds"]
@@ -76,7 +76,7 @@ def candidates(offer: Offer, work: Workload, largest_bytes: int) -> tuple[Candid
 
     Examples
     --------
-    >>> from schedules.crossover import ranges
+    >>> from schedules.switch_over import ranges
     >>> work = Workload(Collective.ALLREDUCE, 1, Fraction(10**10), Fraction(1, 10**5))
     >>> offer = Offer(12, Cost(2, Fraction(11, 12)), Cost(2, Fraction(11, 12)))
     >>> [(part.name, part.first_bytes) for part in ranges(candidates(offer, work, 2**30))]

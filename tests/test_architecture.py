@@ -29,7 +29,7 @@ ONLY_IN_APP = {
     "rich",
     "uvicorn",
 }
-CHECKERS = ("schedules/verify", "schedules/simulate", "schedules/export", "schedules/execute")
+CHECKERS = ("schedules/verify", "schedules/simulate", "schedules/formats", "schedules/execute")
 GENERATORS = ("schedules.bfb", "schedules.forestcoll", "schedules.collectives", "schedules.lift")
 
 

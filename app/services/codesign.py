@@ -10,9 +10,9 @@ from app.services.context import Context
 from app.services.workloads import Job
 from schedules.baselines import PASSES, Workload
 from schedules.codesign import ONE_SHOT, Offer, Routing, candidates
-from schedules.crossover import Candidate, ranges
 from schedules.errors import TooLarge
 from schedules.model import Collective
+from schedules.switch_over import Candidate, ranges
 from schedules.workloads.tasks import Task
 from synth.cost import Cost, optimal_bandwidth
 
@@ -112,7 +112,7 @@ def _trees(
     context: Context, entry: dict[str, Any], request: DesignRequest, collective: Collective
 ) -> "Lockstep":
     """Return ForestColl's trees for one byte in lock step."""
-    from schedules.export.schedule_json import unpack
+    from schedules.formats.schedule.write import unpack
     from schedules.model import TreeSchedule
     from schedules.simulate import Network, lockstep
     from schedules.verify.costs import node_capacity

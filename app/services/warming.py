@@ -9,8 +9,8 @@ def warm() -> None:
     """Run every kernel once on small topologies; numba keeps the machine code on disk."""
     from schedules import alltoall
     from schedules.collectives import make
-    from schedules.export.schedule_json import pack
     from schedules.forestcoll import optimum
+    from schedules.formats.schedule.write import pack
     from schedules.model import Collective
     from schedules.simulate import Network, simulate
     from schedules.verify import require_valid, step_cost

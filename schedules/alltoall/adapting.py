@@ -14,8 +14,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from schedules.alltoall.demand import Demand
+from schedules.alltoall.shortest_path_dag import carry, room, ways_of
 from schedules.alltoall.spreading import Spread, length_bound, longest_length
-from schedules.alltoall.ways import carry, room, ways_of
 
 __all__ = ["adapt"]
 

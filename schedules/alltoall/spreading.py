@@ -18,7 +18,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from schedules.alltoall.demand import Demand
-from schedules.alltoall.ways import Ways, carry, room, search, tight, ways_of
+from schedules.alltoall.shortest_path_dag import Ways, carry, room, search, tight, ways_of
 
 __all__ = ["Spread", "length_bound", "longest_length", "proved", "spread"]
 

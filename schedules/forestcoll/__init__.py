@@ -1,11 +1,11 @@
 """ForestColl: throughput-optimal collectives as packed spanning trees, on any fabric.
 
 Read in this order: `demand` (who brings how much), `network` (integer capacities), `flow`
-(the max-flow kernel), `optimality` (the best rate and the cut that proves it), `fewness` (how
-few trees come close to it), `optimum` (both, in the topology's terms); `trial`, `shares`,
+(the max-flow kernel), `optimality` (the best rate and the cut that proves it), `fewest_trees` (how
+few trees come close to it), `optimum` (both, in the topology's terms); `splitting_off`, `shares`,
 `splitting` and `routes` (switches away); `shortest` (trees of shortest paths, where they do);
-`symmetry` and `translated` (images of a few trees, where these do); `packing`, `forest`,
-`mending`, `growth` and `shortening` (trees elsewhere).
+`symmetry` and `symmetric_forest` (images of a few trees, where these do); `packing`, `forest`,
+`flow_repair`, `tree_growing` and `shortening` (trees elsewhere).
 
 References
 ----------
@@ -28,8 +28,8 @@ from schedules.forestcoll.packing import pack
 from schedules.forestcoll.routes import Routes
 from schedules.forestcoll.shortest import shortest_trees
 from schedules.forestcoll.splitting import Splitter
+from schedules.forestcoll.symmetric_forest import Drawn, translated_trees
 from schedules.forestcoll.symmetry import acting, rotations
-from schedules.forestcoll.translated import Drawn, translated_trees
 from schedules.model import Collective, Tree, TreeSchedule
 from synth.topology import NodeId, Topology
 from synth.translations import translations
@@ -75,7 +75,7 @@ def allgather(
     -----
     Without switches, trees of shortest paths are tried first (`shortest`): where they reach
     the optimum, nothing is faster to find nor lower.  Then, on fabrics of parts that are
-    alike, trees of a few roots whose images make up the forest (`translated`).  Otherwise
+    alike, trees of a few roots whose images make up the forest (`symmetric_forest`).  Otherwise
     whole links become switch-free arcs (`splitting`), trees are packed into those
     (`packing`), made as shallow as exchanges can (`shortening`) and drawn along the paths
     the arcs stand for (`routes`).  A group of equal trees is cut where its edges are served
@@ -144,7 +144,7 @@ def _forest(
         rate = rates(network, trees_per_root, max_gap).rate
         trees = (
             _of_shortest_paths(topology, network, rate)
-            or _translated(topology, network, rate)
+            or _symmetric(topology, network, rate)
             or _packed(topology, network, rate)
         )
     taking_part = set(demand.ranks)
@@ -181,7 +181,7 @@ def _of_shortest_paths(topology: Topology, network: Network, rate: Rate) -> Iter
     )
 
 
-def _translated(topology: Topology, network: Network, rate: Rate) -> Iterator[Tree] | None:
+def _symmetric(topology: Topology, network: Network, rate: Rate) -> Iterator[Tree] | None:
     """Return images of the trees of a few roots, or None if there are none.
 
     They are sought where all ranks have equal shards.

@@ -9,7 +9,7 @@ import numpy as np
 
 from schedules.errors import NoSchedule
 from schedules.forestcoll.demand import demand_of, require_paths
-from schedules.forestcoll.fewness import fewest_trees
+from schedules.forestcoll.fewest_trees import fewest_trees
 from schedules.forestcoll.network import Network, network_of
 from schedules.forestcoll.optimality import Rate, best_rate, best_rate_for, data_inside
 from synth.topology import NodeId, Topology
@@ -113,7 +113,7 @@ def optimum(
         ``max_gap`` is no exact number or negative, or both are given.
     TooLarge
         Capacities scaled to whole numbers do not fit 62 bits, or ``max_gap`` needs more than
-        `fewness.MOST_TREES_TRIED` trees per root.
+        `fewest_trees.MOST_TREES_TRIED` trees per root.
 
     Notes
     -----

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from schedules.errors import TooLarge
 from schedules.forestcoll.flow import arcs_of
 from schedules.forestcoll.forest import forest_for, stack_for, warm_up
-from schedules.forestcoll.growth import grow, plant
 from schedules.forestcoll.shortening import shorten
+from schedules.forestcoll.tree_growing import grow, plant
 from schedules.progress import tell
 
 __all__ = ["MOST_FLOW_ENTRIES", "Group", "pack"]
@@ -54,7 +54,7 @@ def pack(
 
     Notes
     -----
-    Roots are finished one after another, each level by level (`growth`).  Then trees
+    Roots are finished one after another, each level by level (`tree_growing`).  Then trees
     exchange parents to become shallow (`shortening`), though not provably as shallow as
     they can be.  Memory: nodes * arcs.
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from schedules.errors import NoSchedule
 from schedules.forestcoll.routes import Routes
 from schedules.forestcoll.shares import even_shares
-from schedules.forestcoll.trial import Pair, Trial, Way
+from schedules.forestcoll.splitting_off import OptimisticSplits, Pair, Way
 from schedules.progress import tell
 from synth.topology import NodeId
 
@@ -87,7 +87,7 @@ class Splitter:
                     into[switch], onward[switch], self.trees_per_root, self.capacities, only_new
                 ).items()
             }
-            self._commit(self._trial(list(shares)).split(shares) if shares else {})
+            self._commit(self._optimistic(list(shares)).split(shares) if shares else {})
         self._remove_rest(batch)
         gone = set(batch)
         self.capacities = {
@@ -100,11 +100,11 @@ class Splitter:
         ways = [(u, switch, t) for switch in batch for u in into[switch] for t in onward[switch]]
         if not ways:
             return
-        trial = self._trial(ways)
+        splits = self._optimistic(ways)
         ways.sort(key=lambda way: (way[0] == way[2], way[::2] in self.capacities))
         for done, way in enumerate(ways):
             tell("splitting off pairs", done, len(ways))
-            self._commit(trial.split({way: trial.room(way)}))
+            self._commit(splits.split({way: splits.room(way)}))
         into, onward = self._ends(batch)
         for switch in batch:
             if into[switch] and onward[switch]:
@@ -125,8 +125,8 @@ class Splitter:
                 onward[source][target] = room
         return into, onward
 
-    def _trial(self, ways: list[Way]) -> Trial:
-        return Trial(len(self.names), self.terminals, self.shares, self.capacities, ways)
+    def _optimistic(self, ways: list[Way]) -> OptimisticSplits:
+        return OptimisticSplits(len(self.names), self.terminals, self.shares, self.capacities, ways)
 
     def _commit(self, splits: dict[Way, int]) -> None:
         for (source, switch, target), amount in splits.items():
@@ -173,9 +173,9 @@ class Splitter:
 
     def _trim(self, heavy: list[Pair], surplus: int) -> int:
         """Lower the capacity of some arcs by up to ``surplus``; return by how much."""
-        trial, given_up = self._trial([]), 0
+        splits, given_up = self._optimistic([]), 0
         for pair in heavy:
-            amount = trial.lower(pair, min(self.capacities[pair], surplus - given_up))
+            amount = splits.lower(pair, min(self.capacities[pair], surplus - given_up))
             given_up += amount
             self._change(pair, -amount)
         return given_up

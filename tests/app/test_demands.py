@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from schedules.export.schedule_json import from_document
 from schedules.forestcoll import optimum
+from schedules.formats.schedule.write import from_document
 from schedules.verify import tree_inverse_rate, violations
 from synth.fabrics import fabric
 

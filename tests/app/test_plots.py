@@ -16,7 +16,7 @@ from app.schemas import FrontierRequest
 from app.services import designs
 from schedules.collectives import make
 from schedules.errors import NoSchedule, TooLarge
-from schedules.export.schedule_json import to_document
+from schedules.formats.schedule.write import to_document
 from synth.build import build
 from synth.fabrics import fabric
 from synth.recipe import parse

@@ -17,10 +17,10 @@ from schedules.alltoall.spreading import length_bound, spread
 from schedules.collectives import make, reverse
 from schedules.errors import InvalidSchedule, NoSchedule, NotExportable, TooLarge
 from schedules.execute.plan import plan
-from schedules.export.formats import FORMATS, Options
-from schedules.export.formats import write as write_as
-from schedules.export.msccl_xml import render
-from schedules.export.schedule_json import from_document, pack, to_document, unpack, write
+from schedules.formats import FORMATS, Options
+from schedules.formats import write as write_as
+from schedules.formats.msccl.write import render
+from schedules.formats.schedule.write import from_document, pack, to_document, unpack, write
 from schedules.model import Collective, Route, RouteSchedule, SequenceSchedule
 from schedules.simulate import Network, estimate, simulate
 from schedules.verify import require_valid, route_inverse_rate, route_phases, violations

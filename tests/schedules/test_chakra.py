@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedules.errors import InvalidProgram, InvalidSchedule, NotExportable
-from schedules.export.chakra_et import MAX_BYTES, render
-from schedules.export.chakra_replay import replay
-from schedules.export.chakra_schema import (
+from schedules.formats.chakra.replay import replay
+from schedules.formats.chakra.schema import (
     COMPUTE,
     RECEIVE,
     SEND,
@@ -19,7 +18,8 @@ from schedules.export.chakra_schema import (
     read_messages,
     write_messages,
 )
-from schedules.export.transfers import transfers
+from schedules.formats.chakra.write import MAX_BYTES, render
+from schedules.formats.transfers import transfers
 from schedules.verify import step_cost
 from tests.schedule_oracles import (
     bidirectional_ring,

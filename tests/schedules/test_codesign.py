@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from benchmarks import codesign as pages
 from schedules.baselines import PASSES, Workload, baselines
 from schedules.codesign import ONE_SHOT, Offer, Routing, candidates, floor_seconds
-from schedules.crossover import ranges
 from schedules.errors import NoSchedule
 from schedules.model import Collective
 from schedules.simulate import Lockstep
+from schedules.switch_over import ranges
 from synth.cost import Cost, Links, all_to_all_bound, lower_bound
 from synth.errors import ImpossibleRequest
 from synth.search import frontier

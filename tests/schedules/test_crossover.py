@@ -5,10 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedules.baselines import PASSES, Workload, baselines, bound_seconds
-from schedules.crossover import SIZES, Candidate, Line, in_steps, in_trees, ranges, table
 from schedules.errors import NoSchedule
 from schedules.model import Collective
 from schedules.simulate import Network, lockstep, simulate
+from schedules.switch_over import SIZES, Candidate, Line, in_steps, in_trees, ranges, table
 from synth.cost import Cost, lower_bound
 from tests.schedule_oracles import bidirectional_ring, every_schedule, shortest_trees
 

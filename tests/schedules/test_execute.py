@@ -18,9 +18,9 @@ from schedules.collectives import make
 from schedules.errors import ExecutionFailed, InvalidSchedule, TooLarge
 from schedules.execute import Team, execute
 from schedules.execute.data import Task, initial, mistakes
-from schedules.execute.implied import implied_topology
+from schedules.execute.infer_topology import infer_topology
 from schedules.execute.plan import plan
-from schedules.export.schedule_json import from_document, to_document
+from schedules.formats.schedule.write import from_document, to_document
 from schedules.model import Collective, SequenceSchedule, StepSchedule, Tree, TreeSchedule
 from schedules.verify import violations
 from synth.build import build
@@ -175,7 +175,7 @@ def test_data_smaller_than_the_chunks_is_moved_too(team):
 def test_the_sends_of_a_schedule_are_enough_to_run_it():
     schedule = make(two_boxes(), "allreduce", "forestcoll")
     document = to_document(schedule)
-    again = from_document(document, implied_topology(document))
+    again = from_document(document, infer_topology(document))
     assert plan(again, 100).bounds == plan(schedule, 100).bounds
     assert simulated(again, 100, 2)[0] == []
 
@@ -341,6 +341,6 @@ def test_no_process_outlives_the_one_that_asked(blow, tmp_path):
 
 def test_topologies_are_only_implied_by_what_names_ranks():
     with pytest.raises(InvalidSchedule):
-        implied_topology({"steps": [[{"source": 1.5, "target": None}]], "trees": 3})
-    found = implied_topology({"steps": [[{"source": 10, "target": 9}], 0], "trees": [0]})
+        infer_topology({"steps": [[{"source": 1.5, "target": None}]], "trees": 3})
+    found = infer_topology({"steps": [[{"source": 10, "target": 9}], 0], "trees": [0]})
     assert found == Topology([9, 10], [(10, 9)])

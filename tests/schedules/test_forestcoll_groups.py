@@ -10,9 +10,9 @@ import pytest
 
 from schedules.collectives import make
 from schedules.errors import InvalidSchedule, NoSchedule, NotExportable, TooLarge
-from schedules.export.msccl_xml import render
-from schedules.export.schedule_json import from_document, pack, to_document, unpack, write
 from schedules.forestcoll import allgather, broadcast, optimum
+from schedules.formats.msccl.write import render
+from schedules.formats.schedule.write import from_document, pack, to_document, unpack, write
 from schedules.model import Collective, SequenceSchedule, Tree, TreeSchedule
 from schedules.simulate import Network, estimate, simulate
 from schedules.verify import tree_inverse_rate, violations

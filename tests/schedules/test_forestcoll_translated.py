@@ -9,8 +9,8 @@ import pytest
 from schedules.forestcoll import allgather, optimum
 from schedules.forestcoll.network import network_of
 from schedules.forestcoll.optimality import best_rate, tree_capacities
+from schedules.forestcoll.symmetric_forest import translated_trees
 from schedules.forestcoll.symmetry import rotations
-from schedules.forestcoll.translated import translated_trees
 from schedules.simulate import tree_depth
 from schedules.verify import tree_inverse_rate, violations
 from synth.build import build

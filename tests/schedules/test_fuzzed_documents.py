@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from schedules.errors import InvalidSchedule
-from schedules.export.schedule_json import from_document, to_document
+from schedules.formats.schedule.write import from_document, to_document
 from schedules.simulate import Network, simulate
 from schedules.verify import step_cost, tree_inverse_rate, violations
 from synth.topology import Topology

@@ -5,9 +5,9 @@ import pytest
 
 from schedules.collectives import ALGORITHMS, make
 from schedules.errors import NoSchedule, UnknownCollective
-from schedules.export.msccl_replay import replay
-from schedules.export.msccl_xml import Dialect, render
-from schedules.export.schedule_json import from_document, pack, to_document, unpack, write
+from schedules.formats.msccl.replay import replay
+from schedules.formats.msccl.write import Dialect, render
+from schedules.formats.schedule.write import from_document, pack, to_document, unpack, write
 from schedules.model import Collective, SequenceSchedule
 from schedules.verify import step_cost, tree_inverse_rate, violations
 from synth.build import build

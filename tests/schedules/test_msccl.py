@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedules.errors import InvalidProgram, InvalidSchedule, NotExportable
-from schedules.export.msccl_dialects import MAX_COUNT
-from schedules.export.msccl_replay import replay
-from schedules.export.msccl_xml import DIALECTS, Dialect, render
+from schedules.formats.msccl.dialects import MAX_COUNT
+from schedules.formats.msccl.replay import replay
+from schedules.formats.msccl.write import DIALECTS, Dialect, render
 from schedules.model import SEND, Collective, SequenceSchedule, StepSchedule
 from synth.topology import Topology
 from tests.schedule_oracles import (

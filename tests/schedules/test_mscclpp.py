@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedules.errors import InvalidProgram, InvalidSchedule, NotExportable
-from schedules.export.mscclpp_format import MAX_OPERATIONS, MAX_THREAD_BLOCKS
-from schedules.export.mscclpp_json import render
-from schedules.export.mscclpp_replay import replay
+from schedules.formats.mscclpp.executor import MAX_OPERATIONS, MAX_THREAD_BLOCKS
+from schedules.formats.mscclpp.replay import replay
+from schedules.formats.mscclpp.write import render
 from schedules.model import Collective, SequenceSchedule
 from synth.topology import Topology
 from tests.schedule_oracles import (

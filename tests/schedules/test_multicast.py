@@ -11,9 +11,9 @@ import pytest
 
 from schedules.collectives import make
 from schedules.errors import NoSchedule
-from schedules.export.schedule_json import from_document, to_document
 from schedules.forestcoll import allgather, optimum
 from schedules.forestcoll.allreduce import allreduce_bound
+from schedules.formats.schedule.write import from_document, to_document
 from schedules.loads import busy_shares
 from schedules.model import Collective, Tree, TreeSchedule
 from schedules.multicast import pruned

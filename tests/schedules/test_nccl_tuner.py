@@ -6,9 +6,9 @@ from math import ceil, log2
 import pytest
 
 from schedules.errors import InvalidProgram, NotExportable
-from schedules.export.checking import program_violations
-from schedules.export.nccl_tuner import render
-from schedules.export.nccl_tuner_table import MAX_LINE, MAX_SIZE, chosen, parse
+from schedules.formats.checking import program_violations
+from schedules.formats.nccl.read import MAX_LINE, MAX_SIZE, chosen, parse
+from schedules.formats.nccl.write import render
 from schedules.simulate import estimate
 from schedules.verify.costs import node_capacity
 from tests.schedule_oracles import ring, shortest_steps

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from schedules.collectives import make
 from schedules.errors import InvalidSchedule
-from schedules.export.schedule_json import to_document
+from schedules.formats.schedule.write import to_document
 from schedules.model import NO_LINK, Collective, SequenceSchedule, StepSchedule
 from schedules.verify import require_valid, step_cost, tree_inverse_rate, violations
 from synth.build import build

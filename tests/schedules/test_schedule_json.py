@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from schedules.errors import InvalidSchedule
-from schedules.export import schedule_reading
-from schedules.export.schedule_json import from_document, pack, to_document, unpack, write
+from schedules.formats.schedule import read as schedule_reading
+from schedules.formats.schedule.write import from_document, pack, to_document, unpack, write
 from schedules.model import SEND, Collective, SequenceSchedule, StepSchedule, TreeSchedule
 from schedules.verify import violations
 from synth.topology import Topology

@@ -5,7 +5,7 @@ import networkx as nx
 import pytest
 
 from schedules.errors import InvalidSchedule, NotExportable
-from schedules.export.tree_drawing import dot, graphml
+from schedules.formats.drawing.write import dot, graphml
 from schedules.model import SequenceSchedule
 from synth.topology import Topology
 from tests.schedule_oracles import every_schedule, ring, shortest_steps, shortest_trees, two_boxes

@@ -21,8 +21,8 @@ unit may change the member it leaves by.  Such a node is reached from any of its
 
 from numba import njit
 
+from schedules.forestcoll.flow_repair import deliver, mend, withdraw
 from schedules.forestcoll.forest import BROKEN, NONE
-from schedules.forestcoll.mending import deliver, mend, withdraw
 
 __all__ = ["grow", "plant"]
 

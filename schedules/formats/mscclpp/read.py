@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from schedules.errors import InvalidProgram
-from schedules.export.json_fields import Fields
-from schedules.export.mscclpp_format import (
+from schedules.formats.json_fields import Fields
+from schedules.formats.mscclpp.executor import (
     COLLECTIVES,
     MAX_BUFFER_BYTES,
     MAX_CHANNELS,

@@ -99,34 +99,34 @@ def require_options(form: str, options: Options) -> None:
 
 
 def _json(schedule: Schedule, topology: Topology, options: Options) -> Iterable[str]:
-    from schedules.export.schedule_json import write as pieces
+    from schedules.formats.schedule.write import write as pieces
 
     return pieces(schedule)
 
 
 def _msccl(schedule: Schedule, topology: Topology, options: Options) -> Iterable[str]:
-    from schedules.export.msccl_xml import Dialect, render
+    from schedules.formats.msccl.write import Dialect, render
 
     dialect = options.dialect or Dialect.MSCCL
     return [render(schedule, topology, dialect, inplace=bool(options.inplace))]
 
 
 def _mscclpp(schedule: Schedule, topology: Topology, options: Options) -> Iterable[str]:
-    from schedules.export.mscclpp_json import render
+    from schedules.formats.mscclpp.write import render
 
     per_node = 1 if options.ranks_per_node is None else options.ranks_per_node
     return [render(schedule, topology, inplace=bool(options.inplace), ranks_per_node=per_node)]
 
 
 def _chakra(schedule: Schedule, topology: Topology, options: Options) -> Files:
-    from schedules.export.chakra_et import render
+    from schedules.formats.chakra.write import render
 
     files = render(schedule, topology, options.bytes or 0)
     return {f".{rank}.et": data for rank, data in enumerate(files)}
 
 
 def _tuner(schedule: Schedule, topology: Topology, options: Options) -> Iterable[str]:
-    from schedules.export.nccl_tuner import render
+    from schedules.formats.nccl.write import render
     from schedules.verify.costs import unit_bytes_per_second
 
     node = None if options.node_gbps is None else Fraction(options.node_gbps)
@@ -141,13 +141,13 @@ def _tuner(schedule: Schedule, topology: Topology, options: Options) -> Iterable
 
 
 def _dot(schedule: Schedule, topology: Topology, options: Options) -> Iterable[str]:
-    from schedules.export.tree_drawing import dot
+    from schedules.formats.drawing.write import dot
 
     return dot(schedule, topology)
 
 
 def _graphml(schedule: Schedule, topology: Topology, options: Options) -> Iterable[str]:
-    from schedules.export.tree_drawing import graphml
+    from schedules.formats.drawing.write import graphml
 
     return graphml(schedule, topology)
 

@@ -1,6 +1,6 @@
 """MSCCL++ execution plans: JSON for the executor of that library.
 
-How chunks lie in buffers is told in `moves`, who does what in `mscclpp_blocks`.
+How chunks lie in buffers is told in `schedules.formats.buffer_moves`, who does what in `blocks`.
 
 Threads of a block go their own ways between two operations ``nop``.  Hence one stands
 after waiting and before data are touched or others told, and after touching data and
@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from schedules.errors import NotExportable
-from schedules.export.moves import plan
-from schedules.export.mscclpp_blocks import Block, Program, Step, arrange
-from schedules.export.mscclpp_format import (
+from schedules.formats.buffer_moves import plan
+from schedules.formats.mscclpp.blocks import Block, Program, Step, arrange
+from schedules.formats.mscclpp.executor import (
     ALIGNMENT,
     COLLECTIVES,
     MAX_BUFFER_BYTES,

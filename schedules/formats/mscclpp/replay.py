@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedules.errors import InvalidProgram
-from schedules.export.mscclpp_format import ChannelType
-from schedules.export.mscclpp_program import (
+from schedules.formats.mscclpp.executor import ChannelType
+from schedules.formats.mscclpp.read import (
     SIGNALS,
     WAITS,
     Block,
@@ -32,7 +32,7 @@ from schedules.export.mscclpp_program import (
     Program,
     parse,
 )
-from schedules.export.symbols import Actor, Clock, Memory, Value, added
+from schedules.formats.symbols import Actor, Clock, Memory, Value, added
 
 __all__ = ["Program", "replay"]
 

@@ -1,16 +1,16 @@
 """MSCCL XML: programs for the run times that replace a collective by a file.
 
 The file has no XML declaration and single spaces between attributes, since the
-readers are written by hand.  How chunks lie in buffers is told in `moves`, how
-thread blocks are made and why they cannot deadlock in `msccl_blocks`.
+readers are written by hand.  How chunks lie in buffers is told in `buffer_moves`, how
+thread blocks are made and why they cannot deadlock in `blocks`.
 """
 
 import xml.etree.ElementTree as ET
 
 from schedules.errors import NotExportable
-from schedules.export.moves import plan
-from schedules.export.msccl_blocks import Block, Program, arrange
-from schedules.export.msccl_dialects import (
+from schedules.formats.buffer_moves import plan
+from schedules.formats.msccl.blocks import Block, Program, arrange
+from schedules.formats.msccl.dialects import (
     DIALECTS,
     MAX_COUNT,
     MAX_ELEMENTS,
@@ -18,7 +18,7 @@ from schedules.export.msccl_dialects import (
     Dialect,
     Limits,
 )
-from schedules.export.transfers import chunks_per_shard
+from schedules.formats.transfers import chunks_per_shard
 from schedules.model import Collective, Schedule
 from schedules.verify import require_valid
 from synth.topology import Topology

@@ -5,14 +5,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 
 from schedules.errors import InvalidProgram
-from schedules.export.chakra_replay import replay as replay_chakra
-from schedules.export.chakra_schema import SEND
-from schedules.export.msccl_dialects import Dialect
-from schedules.export.msccl_program import SENDS
-from schedules.export.msccl_replay import replay as replay_msccl
-from schedules.export.mscclpp_replay import replay as replay_mscclpp
-from schedules.export.nccl_tuner_table import MAX_SIZE
-from schedules.export.nccl_tuner_table import parse as parse_table
+from schedules.formats.chakra.replay import replay as replay_chakra
+from schedules.formats.chakra.schema import SEND
+from schedules.formats.msccl.dialects import Dialect
+from schedules.formats.msccl.read import SENDS
+from schedules.formats.msccl.replay import replay as replay_msccl
+from schedules.formats.mscclpp.replay import replay as replay_mscclpp
+from schedules.formats.nccl.read import MAX_SIZE
+from schedules.formats.nccl.read import parse as parse_table
 from schedules.verify import Violation
 from synth.topology import NodeId, Topology
 

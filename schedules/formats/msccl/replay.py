@@ -14,9 +14,9 @@ from typing import TypeAlias
 import numpy as np
 
 from schedules.errors import InvalidProgram
-from schedules.export.msccl_dialects import Dialect
-from schedules.export.msccl_program import RECEIVES, SENDS, Block, Instruction, Program, parse
-from schedules.export.symbols import Actor, Clock, Memory, Value, added
+from schedules.formats.msccl.dialects import Dialect
+from schedules.formats.msccl.read import RECEIVES, SENDS, Block, Instruction, Program, parse
+from schedules.formats.symbols import Actor, Clock, Memory, Value, added
 
 __all__ = ["Program", "replay"]
 

@@ -10,7 +10,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from schedules.errors import InvalidProgram, UnknownCollective
-from schedules.export.chakra_schema import COMPUTE, RECEIVE, SEND, VERSION, read_messages
+from schedules.formats.chakra.schema import COMPUTE, RECEIVE, SEND, VERSION, read_messages
 from schedules.model import Collective
 
 __all__ = ["Region", "Step", "Trace", "Traces", "parse"]

@@ -21,8 +21,8 @@ from typing import TypeAlias
 import numpy as np
 
 from schedules.errors import NotExportable
-from schedules.export.moves import Place, Plan
-from schedules.export.mscclpp_format import (
+from schedules.formats.buffer_moves import Place, Plan
+from schedules.formats.mscclpp.executor import (
     MAX_OPERATIONS,
     MAX_SEMAPHORES_PER_OPERATION,
     MAX_THREAD_BLOCKS,

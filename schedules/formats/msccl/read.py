@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from schedules.errors import InvalidProgram
-from schedules.export.msccl_dialects import (
+from schedules.formats.msccl.dialects import (
     BLOCKS_PER_CHANNEL,
     DIALECTS,
     MAX_CHILDREN,
@@ -19,7 +19,7 @@ from schedules.export.msccl_dialects import (
     Dialect,
     Limits,
 )
-from schedules.export.msccl_elements import Element, read_elements
+from schedules.formats.msccl.elements import Element, read_elements
 from schedules.model import Collective
 
 __all__ = ["RECEIVES", "SENDS", "Block", "Gpu", "Instruction", "Program", "parse"]

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from schedules.errors import NotExportable
-from schedules.export.chakra_schema import (
+from schedules.formats.buffer_moves import MAX_MESSAGES
+from schedules.formats.chakra.schema import (
     COMPUTE,
     RECEIVE,
     SEND,
@@ -23,8 +24,7 @@ from schedules.export.chakra_schema import (
     Node,
     write_messages,
 )
-from schedules.export.moves import MAX_MESSAGES
-from schedules.export.transfers import Transfer, transfers
+from schedules.formats.transfers import Transfer, transfers
 from schedules.model import Schedule
 from schedules.verify import require_valid
 from synth.topology import Topology
@@ -70,7 +70,7 @@ def render(schedule: Schedule, topology: Topology, size_bytes: int) -> tuple[byt
 
     Examples
     --------
-    >>> from schedules.export.chakra_schema import read_messages
+    >>> from schedules.formats.chakra.schema import read_messages
     >>> from schedules.model import Collective, Tree, TreeSchedule
     >>> pair = Topology(range(2), [(0, 1), (1, 0)])
     >>> trees = (Tree(0, 1, ((0, 1),)), Tree(1, 1, ((1, 0),)))

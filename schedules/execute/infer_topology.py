@@ -7,10 +7,10 @@ from typing import Any
 from schedules.errors import InvalidSchedule
 from synth.topology import NodeId, Topology
 
-__all__ = ["implied_topology"]
+__all__ = ["infer_topology"]
 
 
-def implied_topology(document: Any) -> Topology:
+def infer_topology(document: Any) -> Topology:
     """Return a topology of the ranks and switches that a schedule/1 document names.
 
     The ends of every send and edge are ranks, numbers before texts and each in their order;
@@ -25,7 +25,7 @@ def implied_topology(document: Any) -> Topology:
     Examples
     --------
     >>> trees = [{"root": "a", "weight": 1, "edges": [["a", "switch", "b"]]}]
-    >>> implied_topology({"trees": trees}).compute_nodes
+    >>> infer_topology({"trees": trees}).compute_nodes
     ('a', 'b')
     """
     paths = set(_paths(document))

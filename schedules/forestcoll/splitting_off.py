@@ -1,4 +1,4 @@
-"""Splits made in hope, and mended by the cuts that they broke.
+"""Optimistic splits of switches: made all at once, then taken back where a cut they broke shows it.
 
 A unit split off at a switch w, from u to t, takes one unit from every cut that has u and t
 on one side and w on the other, and none from any other.  So a cut that now misses d units
@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from schedules.forestcoll.flow import arcs_of, scratch_for, shortfall
 from schedules.forestcoll.optimality import nearby_order
 
-__all__ = ["Pair", "Trial", "Way", "spread"]
+__all__ = ["OptimisticSplits", "Pair", "Way", "spread"]
 
 Pair: TypeAlias = tuple[int, int]
 Way: TypeAlias = tuple[int, int, int]
 
 
-class Trial:
+class OptimisticSplits:
     """A copy of the network on which ways can be split off without losing a tree.
 
     A way (u, w, t) leads from u over the switch w to t.  Every terminal receives

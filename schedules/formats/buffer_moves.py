@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedules.errors import NotExportable
-from schedules.export.transfers import Transfer, transfers
+from schedules.formats.transfers import Transfer, transfers
 from schedules.model import Collective, Schedule
 from synth.topology import NodeId
 

@@ -19,8 +19,8 @@ from typing import TypeAlias
 import numpy as np
 
 from schedules.errors import NotExportable
-from schedules.export.moves import Place, Plan
-from schedules.export.msccl_dialects import (
+from schedules.formats.buffer_moves import Place, Plan
+from schedules.formats.msccl.dialects import (
     BLOCKS_PER_CHANNEL,
     MAX_CHILDREN,
     MAX_COUNT,

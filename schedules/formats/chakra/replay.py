@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedules.errors import InvalidProgram
-from schedules.export.chakra_schema import COMPUTE, RECEIVE, SEND
-from schedules.export.chakra_trace import Region, Step, Trace, Traces, parse
+from schedules.formats.chakra.read import Region, Step, Trace, Traces, parse
+from schedules.formats.chakra.schema import COMPUTE, RECEIVE, SEND
 from schedules.model import Collective
 
 __all__ = ["Traces", "replay"]

@@ -19,8 +19,8 @@ from math import isqrt
 from typing import NamedTuple
 
 from schedules.errors import NotExportable
-from schedules.export.nccl_tuner_table import COLLECTIVES, MAX_SIZE, Row
-from schedules.export.transfers import require_plain
+from schedules.formats.nccl.read import COLLECTIVES, MAX_SIZE, Row
+from schedules.formats.transfers import require_plain
 from schedules.model import Collective, Schedule, StepSchedule, TreeSchedule, parts_of
 from schedules.simulate import tree_depth
 from schedules.verify import require_valid, step_cost, tree_inverse_rate

@@ -1,8 +1,8 @@
 """schedule/1, the JSON format of schedules: writing, also as a stream.
 
 In the document nodes are named by their ids; the order of ranks is that of the
-topology, which the document names by its digest.  `schedule_reading` reads it back,
-`schedule_binary` is the compact form kept in databases.
+topology, which the document names by its digest.  `read` reads it back,
+`binary` is the compact form kept in databases.
 """
 
 import json
@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from schedules.errors import InvalidSchedule
-from schedules.export.schedule_binary import pack, unpack
-from schedules.export.schedule_reading import OPS, from_document
+from schedules.formats.schedule.binary import pack, unpack
+from schedules.formats.schedule.read import OPS, from_document
 from schedules.model import (
     NO_LINK,
     RouteSchedule,

@@ -1,1 +1,0 @@
-"""Schedules in the formats that people and run times read; no generator is imported."""

@@ -1,0 +1,1 @@
+"""Chakra execution traces: what each rank sends, receives and adds, for simulators."""

@@ -1,0 +1,1 @@
+"""Drawings of trees: Graphviz DOT and GraphML."""

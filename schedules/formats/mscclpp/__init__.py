@@ -1,0 +1,1 @@
+"""MSCCL++ execution plans: JSON for the executor of that library."""

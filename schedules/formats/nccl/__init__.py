@@ -1,0 +1,1 @@
+"""NCCL tuner tables: which of NCCL's own algorithms to take at which size."""

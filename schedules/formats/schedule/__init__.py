@@ -1,0 +1,1 @@
+"""schedule/1: JSON, read and written, and a compact binary form for databases."""
