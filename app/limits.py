@@ -1,26 +1,42 @@
 """Refusing a body that is too large before anything reads or parses it."""
 
+from collections.abc import Callable
+
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.problems import body_too_large
 
-__all__ = ["RefuseLargeBodies"]
+__all__ = ["RefuseLargeBodies", "body_limit"]
 
 DRAINED = 8
 """A refused body is still received, unread, up to so many times the limit: a client
 that writes before it reads would otherwise see a broken connection, not the answer."""
 
 
+SMALL_BODY = 256 * 2**10
+"""Largest body of a question that holds no topology, in bytes."""
+
+
+def body_limit(path: str, most: int) -> int:
+    """Return the largest body that a path takes: ``most`` only where topologies are sent.
+
+    >>> body_limit("/v1/designs", 2**25), body_limit("/v1/topologies", 2**25)
+    (262144, 33554432)
+    """
+    takes_topologies = path.startswith(("/v1/topologies", "/v1/schedules", "/v1/patch-plans"))
+    return most if takes_topologies else min(most, SMALL_BODY)
+
+
 class RefuseLargeBodies:
     """ASGI middleware: a body over the limit is answered with 413.
 
     A declared length is judged before anything is read; a body without one is counted
-    while it arrives.
+    while it arrives.  ``most`` gives the limit of a path, in bytes.
     """
 
-    def __init__(self, app: ASGIApp, most: int) -> None:
+    def __init__(self, app: ASGIApp, most: Callable[[str], int]) -> None:
         self.app = app
         self.most = most
 
@@ -29,29 +45,30 @@ class RefuseLargeBodies:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
+        headers, most = Headers(scope=scope), self.most(scope["path"])
         declared = headers.get("content-length", "")
         # More than 18 digits are too many whatever they are.
         length = int(declared[:19]) if declared.isdigit() else 0
-        if length <= self.most:
-            await self.app(scope, self._counted(receive), send)
+        if length <= most:
+            await self.app(scope, _counted(receive, most), send)
             return
-        if "expect" not in headers and length <= DRAINED * self.most:
+        if "expect" not in headers and length <= DRAINED * most:
             await _drain(receive)
-        await body_too_large(scope["path"], self.most)(scope, receive, send)
+        await body_too_large(scope["path"], most)(scope, receive, send)
 
-    def _counted(self, receive: Receive) -> Receive:
-        total = 0
 
-        async def counted() -> Message:
-            nonlocal total
-            message = await receive()
-            total += len(message.get("body", b""))
-            if total > self.most:
-                raise HTTPException(413, f"body: must have at most {self.most} bytes")
-            return message
+def _counted(receive: Receive, most: int) -> Receive:
+    total = 0
 
-        return counted
+    async def counted() -> Message:
+        nonlocal total
+        message = await receive()
+        total += len(message.get("body", b""))
+        if total > most:
+            raise HTTPException(413, f"body: must have at most {most} bytes")
+        return message
+
+    return counted
 
 
 async def _drain(receive: Receive) -> None:

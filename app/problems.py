@@ -24,6 +24,15 @@ __all__ = ["PROBLEMS", "ProblemDocument", "field_errors", "install", "pointer", 
 
 MEDIA_TYPE = "application/problem+json"
 
+MAX_ERRORS = 100
+"""A problem names at most so many offending fields."""
+
+MAX_TEXT = 4_000
+"""Longest single text of a problem, in bytes."""
+
+MAX_DOCUMENT = 64 * 2**10
+"""Largest problem document, in bytes; what does not fit is counted, not named."""
+
 
 class Problem(NamedTuple):
     """What a class of errors is on the wire."""
@@ -127,8 +136,15 @@ def pointer(field: str) -> str:
 
 
 def field_errors(error: ValidationError | RequestValidationError) -> list[FieldError]:
-    """Return what a request's validation found, as pointers and plain sentences."""
-    return [_field_error(entry) for entry in error.errors()]
+    """Return what a request's validation found, as pointers and plain sentences.
+
+    At most `MAX_ERRORS`; of more, the last entry says how many there are in all.
+    """
+    entries = error.errors()
+    found = [_field_error(entry) for entry in entries[:MAX_ERRORS]]
+    if len(entries) > MAX_ERRORS:
+        found[-1] = FieldError(pointer="", detail=f"breaks {len(entries)} rules in all")
+    return found
 
 
 _SENTENCES = {
@@ -217,8 +233,29 @@ def _response(problem: Problem, detail: str, path: str, errors: list[FieldError]
         type=problem.type,
         title=problem.title,
         status=problem.status,
-        detail=detail,
-        instance=path,
-        errors=errors,
+        detail=_cut(detail),
+        instance=_cut(path),
+        errors=_fitting(errors),
     )
     return JSONResponse(document.model_dump(), status_code=problem.status, media_type=MEDIA_TYPE)
+
+
+def _fitting(errors: list[FieldError]) -> list[FieldError]:
+    """Return as many of the errors as `MAX_DOCUMENT` has room for."""
+    left, kept = MAX_DOCUMENT - 4 * MAX_TEXT, []
+    for error in errors:
+        short = FieldError(pointer=_cut(error.pointer), detail=_cut(error.detail))
+        left -= len(short.model_dump_json().encode())
+        if left < 0:
+            rest = f"and {len(errors) - len(kept)} more"
+            return [*kept, FieldError(pointer="", detail=rest)]
+        kept.append(short)
+    return kept
+
+
+def _cut(text: str) -> str:
+    """Return a text that may come from outside, such that it can be sent back, and is short."""
+    data = text.encode(errors="replace")
+    if len(data) <= MAX_TEXT:
+        return data.decode()
+    return data[: MAX_TEXT - 3].decode(errors="ignore") + "…"

@@ -291,3 +291,37 @@ def test_an_error_inside_is_a_problem_that_tells_nothing_of_the_inside(settings)
         answer = client.get("/broken")
     assert (answer.status_code, answer.json()["type"]) == (500, "/problems/internal-error")
     assert "secret" not in answer.text
+
+
+def test_a_problem_names_a_hundred_fields_at_most_and_stays_small(client):
+    many = {f"unknown{'x' * 50}{index}": 1 for index in range(3_000)}
+    answer = client.post("/v1/designs", json=QUESTION | many)
+    assert answer.status_code == 422
+    assert len(answer.content) <= 64 * 2**10
+    errors = answer.json()["errors"]
+    assert len(errors) <= 100
+    assert errors[-1]["detail"] == "breaks 3000 rules in all"
+
+
+def test_a_problem_stays_small_whatever_the_names_of_its_fields(client):
+    many = {f"{index}" + "\u00e9" * 20_000: 1 for index in range(6)}
+    answer = client.post("/v1/designs", json=QUESTION | many)
+    assert answer.status_code == 422
+    assert len(answer.content) <= 64 * 2**10
+    assert answer.json()["errors"][0]["pointer"].startswith("/0é")
+
+
+def test_a_field_that_is_no_text_is_named_all_the_same(client):
+    broken = json.dumps(QUESTION)[:-1] + ', "\\ud800": 1}'
+    answer = client.post(
+        "/v1/designs", content=broken, headers={"Content-Type": "application/json"}
+    )
+    assert 400 <= answer.status_code < 500
+    assert answer.json()["status"] == answer.status_code
+
+
+def test_questions_without_a_topology_are_a_quarter_of_a_mebibyte_at_most(client):
+    answer = client.post("/v1/designs", json=QUESTION | {"more": "x" * 2**18})
+    assert answer.status_code == 413
+    assert str(2**18) in answer.json()["detail"]
+    assert client.post("/v1/topologies", json={"text": "x" * 2**18}).status_code == 422
