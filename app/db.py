@@ -28,6 +28,12 @@ __all__ = [
 HEAD = "0001"
 """The newest revision in ``migrations/``; kept here so that a start need not read them."""
 
+CONNECT_SECONDS = 5
+"""How long a PostgreSQL may take to accept a connection."""
+
+STATEMENT_SECONDS = 60
+"""How long one statement on PostgreSQL may run; the largest document is stored in a few."""
+
 _MIGRATION_LOCK = 7_063_411
 
 
@@ -46,7 +52,7 @@ def open_engine(url: str) -> Engine:
     try:
         parsed = make_url(url)
         if not is_embedded(parsed):
-            return create_engine(_with_driver(parsed), pool_pre_ping=True)
+            return _open_server(_with_driver(parsed))
         engine = _open_sqlite(parsed)
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
         raise DatabaseNotReady(f"database_url: cannot be used: {_first_line(error)}") from None
@@ -132,6 +138,8 @@ def _lock(connection: Connection) -> None:
     if is_embedded(connection.engine.url):
         connection.exec_driver_sql("BEGIN IMMEDIATE")
     else:
+        # Rewriting a table may take as long as it takes.
+        connection.execute(text("SET LOCAL statement_timeout = 0"))
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
 
 
@@ -147,10 +155,18 @@ def _reached(engine: Engine) -> Iterator[Connection]:
         with engine.connect() as connection:
             yield connection
     except DBAPIError as error:
-        shown = engine.url.render_as_string(hide_password=True)
         raise DatabaseNotReady(
-            f"database_url: {shown} cannot be used: {_first_line(error.orig or error)}"
+            f"database_url: {shown(engine.url)} cannot be used: {_first_line(error.orig or error)}"
         ) from error
+
+
+def shown(url: URL) -> str:
+    """Return a database's URL for people, without user and password.
+
+    >>> shown(make_url("postgresql+psycopg://me:secret@db/topoloom"))
+    'postgresql+psycopg://db/topoloom'
+    """
+    return url._replace(username=None, password=None).render_as_string()
 
 
 def _with_driver(url: URL) -> URL:
@@ -158,6 +174,18 @@ def _with_driver(url: URL) -> URL:
     if url.drivername in ("postgresql", "postgres"):
         return url.set(drivername="postgresql+psycopg")
     return url
+
+
+def _open_server(url: URL) -> Engine:
+    """Return an engine that gives up on a database that does not answer in time."""
+    limits: dict[str, Any] = {}
+    if url.get_backend_name() == "postgresql":
+        asked = url.query.get("options", "")
+        options = f"{asked} -c statement_timeout={STATEMENT_SECONDS * 1000}".strip()
+        limits = {"options": options}
+        if "connect_timeout" not in url.query:
+            limits["connect_timeout"] = CONNECT_SECONDS
+    return create_engine(url, pool_pre_ping=True, connect_args=limits)
 
 
 def _open_sqlite(url: URL) -> Engine:

@@ -1,14 +1,14 @@
-"""Refusing a body that is too large before anything reads or parses it."""
+"""Refusing what no route shall see: bodies that are too large, hosts that are not ours."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.problems import body_too_large
+from app.problems import body_too_large, unknown_host
 
-__all__ = ["RefuseLargeBodies", "body_limit"]
+__all__ = ["RefuseLargeBodies", "RefuseUnknownHosts", "body_limit"]
 
 DRAINED = 8
 """A refused body is still received, unread, up to so many times the limit: a client
@@ -74,3 +74,34 @@ def _counted(receive: Receive, most: int) -> Receive:
 async def _drain(receive: Receive) -> None:
     while (await receive()).get("more_body", False):
         pass
+
+
+class RefuseUnknownHosts:
+    """ASGI middleware: a request that calls the service by a name it does not have gets 400.
+
+    A page of another site can have its own name lead to this machine, and would else read
+    what the service answers (DNS rebinding).  ``*`` stands for every name.
+    """
+
+    def __init__(self, app: ASGIApp, known: Sequence[str]) -> None:
+        self.app = app
+        self.known = frozenset(name.lower() for name in known)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it."""
+        if scope["type"] == "http" and "*" not in self.known:
+            host = Headers(scope=scope).get("host", "").lower()
+            if _without_port(host) not in self.known:
+                await unknown_host(scope["path"], host)(scope, receive, send)
+                return
+        await self.app(scope, receive, send)
+
+
+def _without_port(host: str) -> str:
+    """Return a host without its port; an IPv6 address keeps its brackets.
+
+    >>> _without_port("[::1]:8765"), _without_port("localhost:80"), _without_port("a")
+    ('[::1]', 'localhost', 'a')
+    """
+    name, colon, port = host.rpartition(":")
+    return name if colon and port.isdigit() else host

@@ -11,7 +11,7 @@ from fastapi_offline import FastAPIOffline
 from app import problems
 from app.config import Settings
 from app.db import open_database
-from app.limits import RefuseLargeBodies, body_limit
+from app.limits import RefuseLargeBodies, RefuseUnknownHosts, body_limit
 from app.metrics import CountRequests, Metrics
 from app.routes import designs, patch_plans, schedules, system, topologies
 from app.services.context import Context
@@ -58,5 +58,6 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     for module in (designs, topologies, schedules, patch_plans, system):
         app.include_router(module.router)
     app.add_middleware(RefuseLargeBodies, most=partial(body_limit, most=chosen.max_body_bytes))
+    app.add_middleware(RefuseUnknownHosts, known=chosen.hosts_allowed(chosen.host))
     app.add_middleware(CountRequests, metrics=app.state.metrics)
     return app

@@ -87,6 +87,8 @@ HTTP_PROBLEMS: dict[int, Problem] = {
     415: Problem(415, "The body must be application/json", "unsupported-media-type"),
 }
 
+UNKNOWN_HOST = Problem(400, "The service is not called so", "unknown-host")
+
 
 class FieldError(BaseModel):
     """One broken rule."""
@@ -193,6 +195,12 @@ def install(app: FastAPI) -> None:
 def body_too_large(path: str, limit: int) -> JSONResponse:
     """Return the answer to a body of more than ``limit`` bytes."""
     return _response(HTTP_PROBLEMS[413], f"body: must have at most {limit} bytes", path, [])
+
+
+def unknown_host(path: str, host: str) -> JSONResponse:
+    """Return the answer to a request that calls the service by a name it does not have."""
+    detail = f"Host: must be a name of this service; {host!r} is none (TOPOLOOM_TRUSTED_HOSTS)"
+    return _response(UNKNOWN_HOST, detail, path, [])
 
 
 def _answer(request: Request, error: Exception) -> JSONResponse:

@@ -16,14 +16,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from random import Random
+from statistics import median
 from typing import Any
 
 from benchmarks.replayed import diameter, port_faults, schedule_cost
 
 sys.path.append(str(Path(__file__).parent.parent / "examples"))
 
-from client import Client, Refused  # noqa: E402
-from tour import running_service  # noqa: E402
+from client import Client, Refused
+from tour import running_service
 
 COLLECTIVES = ("allgather", "reduce-scatter", "allreduce")
 
@@ -53,8 +54,8 @@ def main() -> None:
             print(f"{number + 1:>4}  {line}", flush=True)
     print(
         f"\n{tally.answered} designs, {tally.impossible} that cannot exist, "
-        f"{len(tally.faults)} faults; median {sorted(tally.seconds)[len(tally.seconds) // 2]:.2f} s,"
-        f" slowest {max(tally.seconds):.2f} s a design, schedule included"
+        f"{len(tally.faults)} faults; a design with its schedule took "
+        f"{median(tally.seconds):.2f} s (median), {max(tally.seconds):.2f} s (slowest)"
     )
     for fault in tally.faults:
         print(fault)

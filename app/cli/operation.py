@@ -17,18 +17,21 @@ def serve(
     """Run the service."""
     import uvicorn
 
-    from app.config import Settings
+    from app.config import Settings, is_loopback
     from app.db import open_database
     from app.main import create_app
 
-    settings = Settings()
+    given = {"host": host, "port": port}
+    settings = Settings(**{name: value for name, value in given.items() if value is not None})
+    if not (is_loopback(settings.host) or settings.allow_open):
+        raise typer.BadParameter(
+            f"{settings.host} is reached by others, and anybody may ask anything there; set "
+            "TOPOLOOM_ALLOW_OPEN=1 to listen on it all the same",
+            param_hint="--host",
+        )
     # Opened here once, so that a database that is not ready is said in one line.
     open_database(settings.database_url).dispose()
-    uvicorn.run(
-        create_app(settings),
-        host=settings.host if host is None else host,
-        port=settings.port if port is None else port,
-    )
+    uvicorn.run(create_app(settings), host=settings.host, port=settings.port)
 
 
 @app.command()

@@ -1,5 +1,6 @@
 """Probes, versions, counters: what operators ask."""
 
+import logging
 from importlib.metadata import version
 
 from fastapi import APIRouter, Request
@@ -7,12 +8,14 @@ from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel
 
 from app.config import KERNEL_VERSION
-from app.db import HEAD, require_head
+from app.db import HEAD, DatabaseNotReady, require_head
 from app.problems import responses
 
 __all__ = ["router"]
 
 router = APIRouter(tags=["system"])
+
+log = logging.getLogger(__name__)
 
 
 class Status(BaseModel):
@@ -43,7 +46,12 @@ def health() -> Status:
 )
 def readiness(request: Request) -> Status:
     """Answer 200 when the database is reachable and at the newest revision."""
-    require_head(request.app.state.engine)
+    try:
+        require_head(request.app.state.engine)
+    except DatabaseNotReady as error:
+        # What the driver says names users and addresses: for the log, not for who asks.
+        log.warning("not ready: %s", error)
+        raise DatabaseNotReady("database_url: the database cannot be used just now") from None
     return Status(status="ready")
 
 

@@ -34,7 +34,7 @@ def context(settings: Settings) -> Iterator[Context]:
 
 @pytest.fixture
 def client(settings: Settings) -> Iterator[TestClient]:
-    with TestClient(create_app(settings)) as opened:
+    with TestClient(create_app(settings), base_url="http://localhost") as opened:
         yield opened
 
 

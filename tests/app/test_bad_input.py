@@ -287,7 +287,7 @@ def test_an_error_inside_is_a_problem_that_tells_nothing_of_the_inside(settings)
     def broken():
         raise RuntimeError("a secret of the inside")
 
-    with TestClient(app, raise_server_exceptions=False) as client:
+    with TestClient(app, raise_server_exceptions=False, base_url="http://localhost") as client:
         answer = client.get("/broken")
     assert (answer.status_code, answer.json()["type"]) == (500, "/problems/internal-error")
     assert "secret" not in answer.text

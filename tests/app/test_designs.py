@@ -117,7 +117,7 @@ def test_above_the_limit_the_schedule_is_left_out_and_the_reason_said(settings):
     from app.main import create_app
 
     small = settings.model_copy(update={"max_scheduled_nodes": 8})
-    with TestClient(create_app(small)) as client:
+    with TestClient(create_app(small), base_url="http://localhost") as client:
         best = design(client)["best"]
     assert best["schedule"] is None
     assert "at most 8 nodes" in best["schedule_left_out"]

@@ -19,14 +19,14 @@ LONG = ["GeneralizedKautz(4, 700)", "--collective", "allgather", "--algorithm", 
 
 def test_the_service_ends_what_takes_too_long_and_keeps_nothing_of_it(settings):
     hasty = settings.model_copy(update={"max_seconds": 1e-9})
-    with TestClient(create_app(hasty)) as client:
+    with TestClient(create_app(hasty), base_url="http://localhost") as client:
         answer = client.post("/v1/schedules", json=QUESTION)
         assert answer.status_code == 422
         problem = answer.json()
         assert problem["type"] == "/problems/took-too-long"
         assert "must be done within 1e-09 seconds" in problem["detail"]
         assert client.get("/v1/schedules").json()["items"] == []
-    with TestClient(create_app(settings)) as client:
+    with TestClient(create_app(settings), base_url="http://localhost") as client:
         assert client.post("/v1/schedules", json=QUESTION).status_code == 201
 
 

@@ -25,7 +25,7 @@ schema.app = app
 def running():
     from fastapi.testclient import TestClient
 
-    with TestClient(app):
+    with TestClient(app, base_url="http://localhost"):
         yield
 
 

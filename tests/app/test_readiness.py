@@ -14,7 +14,9 @@ def service(database_url):
     """The service on an SQLite and on a PostgreSQL database."""
     engine = open_engine(database_url)
     migrate(engine)
-    with TestClient(create_app(Settings(database_url=database_url))) as client:
+    with TestClient(
+        create_app(Settings(database_url=database_url)), base_url="http://localhost"
+    ) as client:
         yield client, engine
     engine.dispose()
 
@@ -46,7 +48,10 @@ def test_the_service_is_ready_only_at_the_newest_revision(service):
 
 def test_the_service_does_not_start_on_an_unmigrated_postgresql(postgres_url):
     app = create_app(Settings(database_url=postgres_url))
-    with pytest.raises(DatabaseNotReady, match="topoloom migrate"), TestClient(app):
+    with (
+        pytest.raises(DatabaseNotReady, match="topoloom migrate"),
+        TestClient(app, base_url="http://localhost"),
+    ):
         pass
 
 
