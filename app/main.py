@@ -5,13 +5,14 @@ from contextlib import asynccontextmanager
 from functools import partial
 from importlib.metadata import version
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from fastapi_offline import FastAPIOffline
 
 from app import problems
 from app.config import Settings
 from app.db import open_database
 from app.limits import RefuseLargeBodies, RefuseUnknownHosts, body_limit
+from app.manners import AnswerHead, refuse_unknown_query
 from app.metrics import CountRequests, Metrics
 from app.routes import designs, patch_plans, schedules, system, topologies
 from app.services.context import Context
@@ -52,12 +53,16 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         description=DESCRIPTION,
         lifespan=lifespan,
         redirect_slashes=False,
+        dependencies=[Depends(refuse_unknown_query)],
     )
     app.state.metrics = Metrics()
     problems.install(app)
-    for module in (designs, topologies, schedules, patch_plans, system):
-        app.include_router(module.router)
+    routers = [module.router for module in (designs, topologies, schedules, patch_plans, system)]
+    for router in routers:
+        app.include_router(router)
+    app.state.routes = [route for router in routers for route in router.routes]
     app.add_middleware(RefuseLargeBodies, most=partial(body_limit, most=chosen.max_body_bytes))
     app.add_middleware(RefuseUnknownHosts, known=chosen.hosts_allowed(chosen.host))
+    app.add_middleware(AnswerHead)
     app.add_middleware(CountRequests, metrics=app.state.metrics)
     return app

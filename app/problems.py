@@ -15,6 +15,7 @@ from sqlalchemy.exc import DBAPIError
 from starlette.exceptions import HTTPException
 
 from app.db import DatabaseNotReady
+from app.manners import allowed_methods
 from app.services.errors import NotAcceptable, NotStored
 from app.store import InvalidCursor
 from schedules import errors as schedule_errors
@@ -233,6 +234,9 @@ def _answer_http(request: Request, error: Exception) -> JSONResponse:
     problem = HTTP_PROBLEMS.get(error.status_code, fallback)
     answer = _response(problem, str(error.detail), request.url.path, [])
     answer.headers.update(error.headers or {})
+    if error.status_code == 405:
+        # The router knows of the first route that has this path only.
+        answer.headers["Allow"] = ", ".join(allowed_methods(request))
     return answer
 
 

@@ -16,7 +16,11 @@ from schemathesis.specs.openapi.checks import (
 from app.config import Settings
 from app.main import create_app
 
-app = create_app(Settings(database_url="sqlite://", max_nodes=64, max_links=512))
+app = create_app(
+    Settings(
+        database_url="sqlite://", trusted_hosts="testserver,localhost", max_nodes=64, max_links=512
+    )
+)
 schema = schemathesis.openapi.from_dict(app.openapi())
 schema.app = app
 

@@ -1,0 +1,80 @@
+"""What HTTP expects of every path: HEAD beside GET, a true Allow, no query that means nothing."""
+
+from collections.abc import Iterator
+
+from fastapi import Request
+from fastapi.dependencies.models import Dependant
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from starlette.routing import BaseRoute, Match
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+__all__ = ["AnswerHead", "allowed_methods", "refuse_unknown_query"]
+
+
+class AnswerHead:
+    """ASGI middleware: HEAD is answered as GET is, without the body."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on; of the answer to a HEAD, only status and headers."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self.app(scope, receive, send)
+            return
+
+        async def bare(message: Message) -> None:
+            if message["type"] == "http.response.body":
+                message = {**message, "body": b""}
+            await send(message)
+
+        await self.app({**scope, "method": "GET"}, receive, bare)
+
+
+def allowed_methods(request: Request) -> list[str]:
+    """Return every method that some route takes on the path of a request, sorted."""
+    routes: list[BaseRoute] = request.app.state.routes
+    found = {method for route in routes for method in _methods(route, request.scope)}
+    return sorted(found | ({"HEAD"} if "GET" in found else set()))
+
+
+def _methods(route: BaseRoute, scope: Scope) -> Iterator[str]:
+    if route.matches(scope)[0] is not Match.NONE:
+        yield from getattr(route, "methods", None) or ()
+
+
+def refuse_unknown_query(request: Request) -> None:
+    """Raise for a query parameter that the route does not have: a misspelt one does nothing.
+
+    Raises
+    ------
+    RequestValidationError
+        Naming each of them.
+    """
+    route = request.scope.get("route")
+    if not isinstance(route, APIRoute) or not request.query_params:
+        return
+    known = set(_query_names(route.dependant))
+    unknown = dict.fromkeys(name for name in request.query_params if name not in known)
+    if unknown:
+        shown = ", ".join(sorted(known)) or "none"
+        raise RequestValidationError(
+            [
+                {
+                    "type": "unknown_query",
+                    "loc": ("query", name),
+                    "msg": f"must be a query parameter of this path: {shown}",
+                    "input": None,
+                }
+                for name in unknown
+            ]
+        )
+
+
+def _query_names(dependant: Dependant) -> Iterator[str]:
+    """Yield the query parameters of a route and of all that it depends on."""
+    for field in dependant.query_params:
+        yield field.alias
+    for below in dependant.dependencies:
+        yield from _query_names(below)
