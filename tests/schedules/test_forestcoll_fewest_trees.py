@@ -5,7 +5,7 @@ import pytest
 
 from schedules.collectives import make
 from schedules.errors import NoSchedule, TooLarge
-from schedules.forestcoll import allgather, fewness, optimum
+from schedules.forestcoll import allgather, fewest_trees, optimum
 from schedules.verify import tree_inverse_rate, violations
 from synth.fabrics import fabric
 from synth.topology import Topology
@@ -131,7 +131,7 @@ def test_a_gap_goes_neither_with_a_number_of_trees_nor_with_bfb() -> None:
 def test_a_search_that_would_not_end_soon_is_refused_with_a_number_that_is_enough(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(fewness, "MOST_TREES_TRIED", 3)
+    monkeypatch.setattr(fewest_trees, "MOST_TREES_TRIED", 3)
     wheel = Topology(range(3), [(i, (i + step) % 3, 1 + step) for i in range(3) for step in (1, 2)])
     with pytest.raises(TooLarge, match=r"more than 3 trees per root.*5 are enough"):
         optimum(wheel, max_gap=0)
