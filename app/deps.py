@@ -9,6 +9,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
+from app.identity import IdPrefix
 from app.negotiation import entity_tag, is_current
 from app.problems import responses
 from app.services.context import Context
@@ -51,7 +52,9 @@ def _slot() -> Iterator[None]:
 ContextDep = Annotated[Context, Depends(_context)]
 JsonBody = Depends(_require_json)
 HeavyDep = Depends(_slot, max_concurrency=MAX_COMPUTATIONS, scope="function")
-IdDep = Annotated[str, Path(pattern=r"^[0-9a-f]{64}$", description="id that a POST gave")]
+IdDep = Annotated[
+    IdPrefix, Path(description="id that a POST gave, or the first 6 or more characters of it")
+]
 LimitDep = Annotated[int, Query(ge=1, le=100, description="most entries of one page")]
 CursorDep = Annotated[
     str | None, Query(max_length=200, description="`next_cursor` of the page before")

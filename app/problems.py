@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 
 from app.db import DatabaseNotReady
 from app.manners import allowed_methods
-from app.services.errors import NotAcceptable, NotStored
+from app.services.errors import Ambiguous, NotAcceptable, NotStored
 from app.store import InvalidCursor
 from schedules import errors as schedule_errors
 from synth import errors as synth_errors
@@ -73,6 +73,7 @@ PROBLEMS: dict[type[Exception], Problem] = {
     RequestValidationError: Problem(422, "The request breaks a rule", "invalid-request"),
     InvalidCursor: Problem(422, "Not a cursor of this list", "invalid-cursor"),
     NotStored: Problem(404, "Nothing is stored under this id", "not-stored"),
+    Ambiguous: Problem(422, "Several are stored under this id or name", "ambiguous"),
     NotAcceptable: Problem(406, "No such representation", "not-acceptable"),
     DatabaseNotReady: Problem(503, "The database is not ready", "database-not-ready"),
     DBAPIError: Problem(503, "The database is not ready", "database-not-ready"),

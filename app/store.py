@@ -16,13 +16,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Engine, insert, select, tuple_
+from sqlalchemy import Engine, Select, insert, select, tuple_
 from sqlalchemy.exc import IntegrityError
 
 from app.config import KERNEL_VERSION
-from app.tables import TABLES
+from app.tables import TABLES, TopologyRow
 
 __all__ = [
+    "ID_LENGTH",
+    "MIN_PREFIX",
     "Artefact",
     "Computed",
     "InvalidCursor",
@@ -34,6 +36,16 @@ __all__ = [
 ]
 
 PACKED_JSON = "application/json+gzip"
+
+
+ID_LENGTH = 64
+"""Hexadecimal characters of an id."""
+
+MIN_PREFIX = 6
+"""Hexadecimal characters of an id that are enough to ask for it, if no other begins so."""
+
+NAMED = "topology"
+"""The kind whose documents have names of their own."""
 
 
 class InvalidCursor(ValueError):
@@ -131,6 +143,22 @@ class Store:
         summary = json.loads(row.summary)
         return Artefact(kind, identity, row.document, row.media_type, row.digest, summary)
 
+    def beginning(self, kind: str, prefix: str, limit: int) -> list[Listed]:
+        """Return up to ``limit`` entries whose ids begin so, by id.
+
+        ``prefix`` is of lower case hexadecimal characters.  A range of the primary key.
+        """
+        table = TABLES[kind]
+        # What begins with the prefix goes on with a character before "g".
+        within = (table.id >= prefix, table.id < prefix + "g")
+        return self._listed(self._entries(kind).where(*within).order_by(table.id).limit(limit))
+
+    def named(self, name: str, limit: int) -> list[Listed]:
+        """Return up to ``limit`` topologies of this name, newest first."""
+        table = TopologyRow
+        query = self._entries(NAMED).where(table.name == name)
+        return self._listed(query.order_by(table.created_at.desc(), table.id).limit(limit))
+
     def get_or_compute(
         self, kind: str, request: dict[str, Any], compute: Callable[[str], Computed]
     ) -> Artefact:
@@ -159,6 +187,8 @@ class Store:
             "digest": digest,
             "created_at": datetime.now(UTC).replace(tzinfo=None),
         }
+        if kind == NAMED:
+            values["name"] = summary.get("name", "")
         try:
             with self._engine.begin() as connection:
                 connection.execute(insert(TABLES[kind]).values(values))
@@ -176,15 +206,24 @@ class Store:
             The cursor is not one that this method returned.
         """
         table = TABLES[kind]
-        query = select(
-            table.id, table.kernel_version, table.created_at, table.request, table.summary
-        )
+        query = self._entries(kind)
         query = query.order_by(table.created_at.desc(), table.id.desc()).limit(limit + 1)
         if cursor is not None:
             query = query.where(tuple_(table.created_at, table.id) < tuple_(*_position(cursor)))
+        entries = self._listed(query)
+        more = len(entries) > limit
+        return entries[:limit], _cursor(entries[limit - 1]) if more else None
+
+    def _entries(self, kind: str) -> Select[Any]:
+        table = TABLES[kind]
+        return select(
+            table.id, table.kernel_version, table.created_at, table.request, table.summary
+        )
+
+    def _listed(self, query: Select[Any]) -> list[Listed]:
         with self._engine.connect() as connection:
             rows = connection.execute(query).all()
-        entries = [
+        return [
             Listed(
                 row.id,
                 row.kernel_version,
@@ -192,10 +231,8 @@ class Store:
                 json.loads(row.request),
                 json.loads(row.summary),
             )
-            for row in rows[:limit]
+            for row in rows
         ]
-        more = len(rows) > limit
-        return entries, _cursor(entries[-1]) if more else None
 
 
 def compact(document: dict[str, Any]) -> str:

@@ -73,9 +73,11 @@ class FrontierRow(Row):
 
 
 class TopologyRow(Row):
-    """topology/1 documents."""
+    """topology/1 documents; ``name`` is that of the topology, "" if it has none."""
 
     __tablename__ = "topologies"
+
+    name: Mapped[str] = mapped_column(String(80), index=True, server_default="")
 
 
 class CostRow(Row):

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, StrictInt, model_validator
 
+from app.identity import IdPrefix
 from app.request_base import Rational, Request, optional
 
 __all__ = ["TopologyChanges", "TopologySource"]
@@ -21,7 +22,7 @@ FormatName = Literal[
     "edgelist",
     "undirected-edgelist",
 ]
-Identity = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+WAYS = ("recipe", "fabric", "document", "id", "name", "text")
 NodeName = StrictInt | Annotated[str, Field(max_length=200)]
 Entries = Field(min_length=1, max_length=MAX_CHANGES)
 
@@ -54,15 +55,13 @@ class TopologyChanges(Request):
 
 
 class TopologySource(Request):
-    """A topology, named in exactly one of five ways, or a topology/1 document itself."""
+    """A topology, named in exactly one of six ways, or a topology/1 document itself."""
 
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
         json_schema_extra={
-            "oneOf": [
-                {"required": [name]} for name in ("recipe", "fabric", "document", "id", "text")
-            ],
+            "oneOf": [{"required": [way]} for way in WAYS],
             "dependentRequired": {"format": ["text"], "link_bandwidth": ["text"]},
             "examples": [{"recipe": "LineGraph(3, Circulant(16, 3, 4))"}],
         },
@@ -71,7 +70,10 @@ class TopologySource(Request):
     recipe: Annotated[str, Field(min_length=1, max_length=4096)] = optional("recipe text")
     fabric: Annotated[str, Field(min_length=1, max_length=200)] = optional("a known fabric")
     document: dict[str, Any] = optional("a topology/1 document")
-    id: Identity = optional("id of a stored topology")
+    id: IdPrefix = optional("id of a stored topology, or the first 6 or more characters of it")
+    name: Annotated[str, Field(min_length=1, max_length=80)] = optional(
+        "name of a stored topology, such as the short name of one that was built"
+    )
     text: str = optional("a file that describes a fabric, in one of the formats")
     format: FormatName = optional("format of the text; left out, it is told from the text")
     link_bandwidth: Rational = optional(
@@ -90,10 +92,8 @@ class TopologySource(Request):
     @model_validator(mode="after")
     def _exactly_one(self) -> "TopologySource":
         given = self.model_fields_set
-        if len(given & {"recipe", "fabric", "document", "id", "text"}) != 1:
-            raise ValueError(
-                "must name the topology by exactly one of recipe, fabric, document, id, text"
-            )
+        if len(given & set(WAYS)) != 1:
+            raise ValueError(f"must name the topology by exactly one of {', '.join(WAYS)}")
         if "text" not in given and given & {"format", "link_bandwidth"}:
             raise ValueError("format and link_bandwidth are for text only")
         return self

@@ -89,7 +89,7 @@ def ask(client: Client, question: dict[str, Any]) -> dict[str, Any]:
 
 
 def shortened(recipe: str) -> str:
-    """Cut a recipe that lists many arcs; the topology's file has it in full as its name."""
+    """Cut a recipe that lists many arcs; documents have it in full."""
     return recipe if len(recipe) <= 48 else f"{recipe[:47]}…"
 
 

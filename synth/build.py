@@ -10,6 +10,7 @@ from synth.errors import ClaimBroken, InvalidRecipe
 from synth.expansions import bidirected, cartesian, degree, line_graph
 from synth.expansions.traits import Traits
 from synth.limits import require_size
+from synth.names import short_name
 from synth.recipe import (
     MAX_DEPTH,
     MAX_TEXT,
@@ -36,7 +37,7 @@ __all__ = [
 
 
 def build(recipe: Recipe) -> Topology:
-    """Return the topology of a recipe: nodes 0..n-1, unit links, named by the recipe.
+    """Return the topology of a recipe: nodes 0..n-1, unit links, with its short name.
 
     Raises
     ------
@@ -57,11 +58,12 @@ def build(recipe: Recipe) -> Topology:
     --------
     >>> from synth.recipe import parse
     >>> build(parse("Product(UniRing(4), UniRing(8))"))
-    <Topology Product(UniRing(4), UniRing(8)): 32 compute, 64 links>
+    <Topology prod-uniring-uniring-32x2-2808: 32 compute, 64 links>
     """
     promised = traits(recipe)
     nodes, (sources, targets) = _construct(recipe)
-    topology = Topology.direct(nodes, sources, targets, name=str(recipe))
+    name = short_name(recipe, promised.nodes, promised.degree)
+    topology = Topology.direct(nodes, sources, targets, name=name, recipe=recipe)
     _compare(recipe, "nodes", promised.nodes, topology.node_count)
     _compare(recipe, "degree", promised.degree, topology.degree)
     _compare(recipe, "regular", promised.regular, topology.is_regular)

@@ -5,11 +5,12 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from synth.errors import InvalidTopology
+from synth.names import MAX_NAME, shortened
 from synth.topology import Capacity, Link, NodeId, Topology
 
 __all__ = ["Changes", "degraded", "resolve"]
 
-MAX_NAME = 200
+MAX_DIGITS = 30
 
 Ends = tuple[NodeId, NodeId]
 
@@ -55,14 +56,16 @@ def degraded(
     Returns
     -------
     Topology
-        Its name is that of the healthy one and the changes; a name of more than 200
-        characters says only how many.  Its compute nodes need not reach each other.
+        Its name is that of the healthy one and the changes; a name of more than 80
+        characters says only how many.  It has no recipe.  Its compute nodes need not
+        reach each other.
 
     Raises
     ------
     InvalidTopology
         A node or a link does not exist or is named twice, a factor is not between 0 and
-        1, or no node is left.  The field is ``/without_nodes/0`` and so on.
+        1, a capacity would need more than 30 digits, or no node is left.  The field is
+        ``/without_nodes/0`` and so on.
 
     Notes
     -----
@@ -92,6 +95,7 @@ def degraded(
         and target not in lost
         and (factor := factors.get(frozenset((source, target)), 1))
     ]
+    _require_written(changes, links)
     return Topology(
         nodes,
         links,
@@ -175,9 +179,22 @@ def _factor(place: str, factor: Capacity) -> Fraction:
     return Fraction(factor)
 
 
+def _require_written(changes: Changes, links: Iterable[Link]) -> None:
+    """Raise where a capacity would need more digits than a topology/1 document holds."""
+    slow = {frozenset(ends[:2]): index for index, ends in enumerate(changes.slow_links)}
+    for link in links:
+        exact = Fraction(link.capacity)
+        if max(exact.numerator, exact.denominator) >= 10**MAX_DIGITS:
+            place = slow.get(frozenset(link[:2]))
+            raise InvalidTopology(
+                "/links" if place is None else f"/slow_links/{place}",
+                f"must leave a capacity of at most {MAX_DIGITS} digits",
+            )
+
+
 def _name(topology: Topology, changes: Changes) -> str:
     name = f"{topology.name or 'topology'} {changes}".rstrip()
     if len(name) <= MAX_NAME:
         return name
     count = sum(map(len, changes))
-    return f"{topology.name[:150]} with {count} change{'s' if count > 1 else ''}"
+    return shortened(f"{topology.name[:50]} with {count} change{'s' if count > 1 else ''}")

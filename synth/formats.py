@@ -1,8 +1,9 @@
 """Topologies as text: topology/1 JSON, GraphML, Graphviz DOT, edge list.
 
 All keep every link, parallel ones included, and write fractions as ``p/q``.  JSON
-keeps everything; GraphML loses only whether an id was a number; DOT is for drawing;
-an edge list holds links alone: no isolated nodes, no kinds, no names.
+keeps everything; GraphML loses only whether an id was a number; DOT is for drawing, and has
+the recipe as a comment; an edge list holds links alone: no isolated nodes, no kinds, no
+names.
 """
 
 import json
@@ -58,13 +59,11 @@ def graphml(topology: Topology) -> str:
     Raises
     ------
     InvalidTopology
-        An id or the name holds a character that XML cannot.
+        An id or a label holds a character that XML cannot.
     """
     _require_writable(topology)
     whole = all(isinstance(capacity, int) for capacity in topology.capacities)
-    graph: nx.MultiDiGraph[str] = nx.MultiDiGraph(
-        name=topology.name, bandwidth_unit=topology.bandwidth_unit
-    )
+    graph: nx.MultiDiGraph[str] = nx.MultiDiGraph(**topology.labels())
     for node in topology.nodes:
         graph.add_node(str(node), kind="switch" if node in topology.switches else "compute")
     for link in topology.links:
@@ -87,10 +86,13 @@ def dot(topology: Topology) -> str:
     Raises
     ------
     InvalidTopology
-        An id or the name holds a control character.
+        An id or a label holds a control character.
     """
     _require_writable(topology)
-    lines = [f"digraph {_quoted(topology.name)} {{"]
+    labels = topology.labels()
+    lines = [f"digraph {_quoted(labels['name'])} {{"]
+    if "recipe" in labels:
+        lines.append(f"  comment={_quoted(labels['recipe'])};")
     for index, node in enumerate(topology.nodes):
         shape = ", shape=box" if node in topology.switches else ""
         lines.append(f"  {index} [label={_quoted(str(node))}{shape}];")
@@ -128,7 +130,7 @@ def edgelist(topology: Topology) -> str:
 
 
 def _require_writable(topology: Topology) -> None:
-    named = [("/name", topology.name), ("/bandwidth_unit", topology.bandwidth_unit)]
+    named = [(f"/{label}", text) for label, text in topology.labels().items()]
     named += [(f"/nodes/{index}/id", str(node)) for index, node in enumerate(topology.nodes)]
     for field, text in named:
         if _UNWRITABLE.search(text):

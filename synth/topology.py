@@ -9,15 +9,22 @@ import json
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
 from synth.errors import InvalidTopology, Unreachable
+from synth.names import shortened
 
-__all__ = ["Capacity", "Link", "NodeId", "Topology"]
+if TYPE_CHECKING:
+    from synth.recipe import Recipe
+
+__all__ = ["MAX_RECIPE", "Capacity", "Link", "NodeId", "Topology"]
+
+MAX_RECIPE = 4096
+"""Characters of a recipe in a document; a longer one is left out of it."""
 
 NodeId: TypeAlias = int | str
 Capacity: TypeAlias = int | Fraction
@@ -48,7 +55,10 @@ class Topology:
         Those switches that can also copy what comes in to several links, and add up what
         comes in from several (NVLink SHARP).
     name : str
-        For people; not part of the identity.
+        For people; not part of the identity, and nothing is read out of it.
+    recipe : Recipe, optional
+        How the topology, or the one with every link turned round, is made.  A hint: what
+        uses it checks on the links that it holds.  Not part of the identity.
     bandwidth_unit : str
         Unit of the capacities, such as ``"GB/s"``; ``"link"`` when every capacity
         counts links.
@@ -84,12 +94,14 @@ class Topology:
         switches: Iterable[NodeId] = (),
         multicast: Iterable[NodeId] = (),
         name: str = "",
+        recipe: "Recipe | None" = None,
         bandwidth_unit: str = "link",
     ) -> None:
         self.nodes: tuple[NodeId, ...] = tuple(nodes)
         self.switches: frozenset[NodeId] = frozenset(switches)
         self.multicast: frozenset[NodeId] = frozenset(multicast)
         self.name = name
+        self.recipe = recipe
         self.bandwidth_unit = bandwidth_unit
         position = _positions(self.nodes)
         _check_switches(self.nodes, self.switches, self.multicast)
@@ -101,7 +113,13 @@ class Topology:
 
     @classmethod
     def direct(
-        cls, node_count: int, sources: NDArray[Any], targets: NDArray[Any], *, name: str = ""
+        cls,
+        node_count: int,
+        sources: NDArray[Any],
+        targets: NDArray[Any],
+        *,
+        name: str = "",
+        recipe: "Recipe | None" = None,
     ) -> "Topology":
         """Return compute nodes 0..node_count-1 joined by unit links, from arrays.
 
@@ -124,6 +142,7 @@ class Topology:
         topology.nodes = tuple(range(node_count))
         topology.switches = topology.multicast = frozenset()
         topology.name = name
+        topology.recipe = recipe
         topology.bandwidth_unit = "link"
         order = np.lexsort((targets, sources))
         topology.sources = _frozen(sources[order])
@@ -192,11 +211,12 @@ class Topology:
         return bool(same.any())
 
     def transpose(self) -> "Topology":
-        """Return the topology with every link turned round; same nodes, same name."""
+        """Return the topology with every link turned round; same nodes, name and recipe."""
         turned = Topology.__new__(Topology)
         turned.nodes, turned.switches = self.nodes, self.switches
         turned.multicast = self.multicast
-        turned.name, turned.bandwidth_unit = self.name, self.bandwidth_unit
+        turned.name, turned.recipe = self.name, self.recipe
+        turned.bandwidth_unit = self.bandwidth_unit
         # A stable sort: parallel links keep their order, which is by capacity.
         order = np.lexsort((self.sources, self.targets))
         turned.sources = _frozen(self.targets[order])
@@ -210,17 +230,24 @@ class Topology:
         return turned
 
     def renamed(self, name: str) -> "Topology":
-        """Return the same topology under another name."""
+        """Return the same topology, of the same recipe, under another name."""
+        return self._but(name=name)
+
+    def with_recipe(self, recipe: "Recipe | None") -> "Topology":
+        """Return the same topology with a recipe, or with none."""
+        return self._but(recipe=recipe)
+
+    def _but(self, **changed: Any) -> "Topology":
         copy = Topology.__new__(Topology)
-        copy.__dict__.update(self.__dict__)
-        copy.name = name
+        copy.__dict__.update(self.__dict__ | changed)
         return copy
 
     @cached_property
     def digest(self) -> str:
-        """Identity: ``sha256:`` of the canonical JSON without the name."""
+        """Identity: ``sha256:`` of the canonical JSON without name and recipe."""
         document = self.to_document()
-        del document["name"]
+        for member in ("name", "recipe"):
+            document.pop(member, None)
         text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
@@ -233,8 +260,7 @@ class Topology:
         """
         return {
             "schema": "topology/1",
-            "name": self.name,
-            "bandwidth_unit": self.bandwidth_unit,
+            **self.labels(),
             "nodes": [
                 {"id": node, "kind": "switch" if node in self.switches else "compute"}
                 | ({"multicast": True} if node in self.multicast else {})
@@ -252,11 +278,25 @@ class Topology:
             ],
         }
 
+    def labels(self) -> dict[str, str]:
+        """Return ``name``, ``recipe`` if there is one, and ``bandwidth_unit``, as written.
+
+        A name of more than `synth.names.MAX_NAME` characters is cut, a recipe of more
+        than `MAX_RECIPE` left out.
+
+        >>> Topology([0, 1], [(0, 1)], name="pair").labels()
+        {'name': 'pair', 'bandwidth_unit': 'link'}
+        """
+        recipe = "" if self.recipe is None else str(self.recipe)
+        made = {"recipe": recipe} if 0 < len(recipe) <= MAX_RECIPE else {}
+        return {"name": shortened(self.name), **made, "bandwidth_unit": self.bandwidth_unit}
+
     def to_networkx(self) -> "nx.MultiDiGraph[NodeId]":
-        """Return a networkx multigraph; nodes carry ``kind``, links ``capacity``."""
-        graph: nx.MultiDiGraph[NodeId] = nx.MultiDiGraph(
-            name=self.name, bandwidth_unit=self.bandwidth_unit
-        )
+        """Return a networkx multigraph; nodes carry ``kind``, links ``capacity``.
+
+        The graph carries what `labels` says.
+        """
+        graph: nx.MultiDiGraph[NodeId] = nx.MultiDiGraph(**self.labels())
         for node in self.nodes:
             graph.add_node(node, kind="switch" if node in self.switches else "compute")
         for link in self.links:

@@ -1,16 +1,25 @@
-"""Reading topology/1: from untrusted JSON to a `Topology`, or one clear error."""
+"""Reading topology/1: from untrusted JSON to a `Topology`, or one clear error.
+
+Files and stored documents of before are brought up to date here, by `named`, and nowhere
+else: where no ``recipe`` is given, a name that is a recipe of a topology of this size is
+taken for it, however long, and the topology gets the short name that `synth.build` gives.
+"""
 
 import re
 from fractions import Fraction
 from typing import Any
 
-from synth.errors import InvalidTopology
-from synth.topology import Capacity, Link, NodeId, Topology
+from synth.errors import InvalidTopology, SynthError
+from synth.names import short_name
+from synth.recipe import Recipe, parse
+from synth.topology import MAX_RECIPE, Capacity, Link, NodeId, Topology
 
-__all__ = ["MAX_LINKS", "MAX_NODES", "topology_from_document"]
+__all__ = ["MAX_LINKS", "MAX_NODES", "MAX_TEXT", "named", "topology_from_document"]
 
 MAX_NODES = 100_000
 MAX_LINKS = 4_000_000
+MAX_TEXT = 200
+"""Characters of a name or unit that are read; what is written is shorter."""
 
 _RATIO = re.compile(r"[0-9]{1,30}(/[0-9]{1,30})?")
 
@@ -21,10 +30,11 @@ def topology_from_document(document: Any) -> Topology:
     Parameters
     ----------
     document
-        The parsed JSON: ``{"schema": "topology/1", "name", "bandwidth_unit",
+        The parsed JSON: ``{"schema": "topology/1", "name", "recipe", "bandwidth_unit",
         "nodes": [{"id", "kind", "multicast"}], "links": [{"source", "target", "capacity"}]}``.
         ``kind`` defaults to ``compute``, ``multicast`` (of switches) to false, ``capacity``
-        to 1; other keys are ignored.
+        to 1; other keys are ignored.  ``recipe`` may be left out, and one that this
+        version does not know counts as left out.
 
     Raises
     ------
@@ -45,14 +55,76 @@ def topology_from_document(document: Any) -> Topology:
     links = _list(document, "links", MAX_LINKS)
     ids = [_node_id(index, node) for index, node in enumerate(nodes)]
     switches = [node["id"] for index, node in enumerate(nodes) if _kind(index, node) == "switch"]
-    return Topology(
+    unit = document.get("bandwidth_unit", "link")
+    _require_text("/bandwidth_unit", unit, MAX_TEXT)
+    topology = Topology(
         ids,
         [_link(index, link) for index, link in enumerate(links)],
         switches=switches,
         multicast=[node["id"] for index, node in enumerate(nodes) if _multicast(index, node)],
-        name=_text(document, "name", ""),
-        bandwidth_unit=_text(document, "bandwidth_unit", "link"),
+        bandwidth_unit=unit,
     )
+    return named(topology, document.get("name", ""), *_given(document, "recipe"))
+
+
+def named(topology: Topology, name: Any, *recipe: Any) -> Topology:
+    """Return a topology under the name, and with the recipe, that a file gives it.
+
+    Parameters
+    ----------
+    topology : Topology
+        What the file describes.
+    name, recipe
+        As they stand in the file; the recipe is left out if the file has none.
+
+    Raises
+    ------
+    InvalidTopology
+        One of them is no printable text, or too long.
+
+    Examples
+    --------
+    >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
+    >>> named(ring, "my ring", "UniRing(3)").recipe == parse("UniRing(3)")
+    True
+    >>> named(ring, "my ring").recipe, named(ring, "UniRing(3)").name
+    (None, 'uniring-3x1-8385')
+    """
+    if recipe:
+        _require_text("/name", name, MAX_TEXT)
+        _require_text("/recipe", recipe[0], MAX_RECIPE)
+        return topology.renamed(name).with_recipe(_parsed(recipe[0]))
+    _require_text("/name", name, MAX_RECIPE)
+    former = _former(topology, name)
+    if former is not None:
+        short = short_name(former, topology.node_count, topology.degree)
+        return topology.renamed(short).with_recipe(former)
+    _require_text("/name", name, MAX_TEXT)
+    return topology.renamed(name)
+
+
+def _former(topology: Topology, name: str) -> Recipe | None:
+    """Return the recipe that a topology was named by, before it was a value of its own."""
+    # Not at the start: few files are so old, and all families come with it.
+    from synth.build import size
+
+    recipe = _parsed(name) if name.endswith(")") else None
+    try:
+        fits = recipe and size(recipe) == (topology.node_count, topology.degree)
+    except SynthError:
+        return None
+    return recipe if fits else None
+
+
+def _parsed(text: str) -> Recipe | None:
+    try:
+        return parse(text)
+    except SynthError:
+        return None
+
+
+def _given(document: dict[str, Any], key: str) -> list[Any]:
+    return [document[key]] if key in document else []
 
 
 def _list(document: dict[str, Any], key: str, most: int) -> list[Any]:
@@ -66,11 +138,9 @@ def _list(document: dict[str, Any], key: str, most: int) -> list[Any]:
     return value
 
 
-def _text(document: dict[str, Any], key: str, default: str) -> str:
-    value = document.get(key, default)
-    if not isinstance(value, str) or len(value) > 200 or not value.isprintable():
-        raise InvalidTopology(f"/{key}", "must be a printable text of at most 200 characters")
-    return value
+def _require_text(place: str, value: Any, most: int) -> None:
+    if not isinstance(value, str) or len(value) > most or not value.isprintable():
+        raise InvalidTopology(place, f"must be a printable text of at most {most} characters")
 
 
 def _node_id(index: int, node: Any) -> NodeId:

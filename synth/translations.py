@@ -22,7 +22,6 @@ from synth.recipe import (
     Power,
     Product,
     Recipe,
-    parse,
 )
 from synth.topology import Topology
 
@@ -35,9 +34,9 @@ def translations(topology: Topology) -> Images:
     Parameters
     ----------
     topology : Topology
-        Any.  If its name is a recipe, the recipe's symmetry is tried first, then
-        rotations of the positions.  A name that lies does no harm: every automorphism
-        is checked on the links.
+        Any.  If it has a recipe, the recipe's symmetry is tried first, then rotations of
+        the positions.  A recipe that lies does no harm: every automorphism is checked on
+        the links.  A graph and its transpose have the same ones.
 
     Returns
     -------
@@ -57,7 +56,7 @@ def translations(topology: Topology) -> Images:
     >>> translations(Topology("abc", [("a", "b"), ("b", "a"), ("b", "c"), ("c", "a")])).tolist()
     [[0, 1, 2]]
     """
-    hinted = _of_name(topology)
+    hinted = _of_recipe(topology)
     if hinted is not None and len(hinted) > 1 and _are_automorphisms(hinted, topology):
         return hinted
     return _rotating(topology)
@@ -74,6 +73,7 @@ def translations_of(recipe: Recipe) -> Images:
 
     Examples
     --------
+    >>> from synth.recipe import parse
     >>> translations_of(parse("LineGraph(2, Cayley(8, 3, 2, 1, 9))")).shape
     (16, 64)
     """
@@ -107,10 +107,10 @@ def _rotating(topology: Topology) -> Images:
     return identity(nodes)
 
 
-def _of_name(topology: Topology) -> Images | None:
+def _of_recipe(topology: Topology) -> Images | None:
+    recipe = topology.recipe
     try:
-        recipe = parse(topology.name)
-        if size(recipe)[0] != topology.node_count:
+        if recipe is None or size(recipe)[0] != topology.node_count:
             return None
         return translations_of(recipe)
     except SynthError:

@@ -1,6 +1,5 @@
 """What the commands share: the database, naming a topology, printing and writing answers."""
 
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -53,16 +52,20 @@ def shown_progress() -> Iterator[None]:
 
 
 def source_of(text: str, reading: "Reading", context: "Context") -> "TopologySource":
-    """Tell a file from a recipe, a fabric's name and an id; take the changes along."""
+    """Tell a file from a recipe, an id and a name; take the changes along."""
+    from app.identity import is_id
     from app.schemas import TopologySource
+    from app.services import topologies
 
     path = Path(text)
     if reading.source_format is not None or _exists(path) or ("(" not in text and "." in text):
         named = _from_file(path, reading, context)
-    elif re.fullmatch("[0-9a-f]{64}", text):
+    elif "(" in text:
+        named = {"recipe": text}
+    elif is_id(text):
         named = {"id": text}
     else:
-        named = {"recipe" if "(" in text else "fabric": text}
+        named = topologies.named(context, text).model_dump(exclude_unset=True)
     asked = given(link_bandwidth=reading.link_bandwidth, changes=reading.changes() or None)
     return TopologySource.model_validate(named | asked)
 

@@ -79,7 +79,8 @@ Source = Annotated[
     str,
     typer.Argument(
         metavar="FILE_OR_RECIPE",
-        help="file that describes a topology, recipe, fabric's name, or id of a stored topology",
+        help="file that describes a topology, recipe, name of a fabric, or id or name of a "
+        "stored topology",
     ),
 ]
 

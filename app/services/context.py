@@ -7,8 +7,8 @@ from typing import Any
 
 from app.config import Settings
 from app.db import open_database
-from app.services.errors import NotStored
-from app.store import Artefact, Computed, Store
+from app.services.errors import MAX_CANDIDATES, Ambiguous, NotStored
+from app.store import ID_LENGTH, Artefact, Computed, Store
 from schedules.errors import TooLarge
 
 __all__ = ["Context", "open_context"]
@@ -32,11 +32,30 @@ class Context:
             return self.store.get_or_compute(kind, asked, compute)
 
     def read(self, kind: str, identity: str) -> Artefact:
-        """Return a stored document, or raise `NotStored`."""
+        """Return the stored document of an id, or of the only one that begins so.
+
+        Raises
+        ------
+        NotStored
+            There is none.
+        Ambiguous
+            There are several; they are named.
+        """
+        if len(identity) < ID_LENGTH:
+            identity = self._completed(kind, identity)
         found = self.store.get(kind, identity)
         if found is None:
             raise NotStored(kind, identity)
         return found
+
+    def _completed(self, kind: str, prefix: str) -> str:
+        found = self.store.beginning(kind, prefix, MAX_CANDIDATES + 1)
+        if not found:
+            raise NotStored(kind, prefix)
+        if len(found) > 1:
+            candidates = [(entry.id, entry.summary.get("name", "")) for entry in found]
+            raise Ambiguous(kind, prefix, candidates)
+        return found[0].id
 
     def require_at_most(self, field: str, count: int, most: int, what: str) -> None:
         """Raise `TooLarge` if a limit of this installation is passed."""

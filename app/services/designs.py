@@ -107,6 +107,7 @@ def _entry(context: Context, found: "Frontier", point: "Point") -> dict[str, Any
     source = TopologySource(recipe=str(point.recipe))
     artefact = topologies.create(context, source)
     return {
+        "name": artefact.summary["name"],
         "recipe": str(point.recipe),
         "nodes": found.nodes,
         "degree": found.degree,

@@ -1,19 +1,44 @@
 """What can be wrong with asking for something stored."""
 
-__all__ = ["NotAcceptable", "NotStored"]
+__all__ = ["MAX_CANDIDATES", "Ambiguous", "NotAcceptable", "NotStored"]
+
+
+MAX_CANDIDATES = 5
+"""So many documents an ambiguous id or name is explained by."""
 
 
 class NotStored(LookupError):
-    """Nothing of this kind is stored under this id.
+    """Nothing of this kind is stored under this id, or under any that begins so, or name.
 
-    >>> str(NotStored("design", "ab"))
-    'id: no design is stored under ab'
+    >>> str(NotStored("design", "ab12cd"))
+    'id: no design is stored under ab12cd'
     """
 
-    def __init__(self, kind: str, identity: str) -> None:
-        super().__init__(f"id: no {kind} is stored under {identity}")
-        self.field = "id"
+    def __init__(self, kind: str, identity: str, field: str = "id") -> None:
+        self.field = field
         self.rule = f"no {kind} is stored under {identity}"
+        super().__init__(f"{self.field}: {self.rule}")
+
+
+class Ambiguous(LookupError):
+    """Several stored documents are meant by the beginning of an id, or by a name.
+
+    ``candidates`` are their ids and names; up to five are shown.
+
+    >>> str(Ambiguous("topology", "ab12cd", [("ab12cd0" + 57 * "0", "ring"), ("ab12cd1", "")]))
+    'id: ab12cd is the beginning of several: topology ab12cd000000 (ring), topology ab12cd1'
+    """
+
+    def __init__(
+        self, kind: str, given: str, candidates: list[tuple[str, str]], field: str = "id"
+    ) -> None:
+        shown = [f"{kind} {id[:12]}" + (f" ({name})" if name else "") for id, name in candidates]
+        listed = ", ".join(shown[:MAX_CANDIDATES])
+        listed += ", and more" if len(shown) > MAX_CANDIDATES else ""
+        self.field = field
+        several = "is the beginning of" if field == "id" else "is the name of"
+        self.rule = f"{given} {several} several: {listed}"
+        super().__init__(f"{self.field}: {self.rule}")
 
 
 class NotAcceptable(ValueError):

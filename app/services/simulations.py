@@ -24,7 +24,7 @@ def of_stored(context: Context, identity: str, request: SimulationRequest) -> di
     source = TopologySource(id=artefact.summary["topology_id"])
     loaded = topologies.load(context, source)
     found = _simulate(unpack(artefact.content), loaded.topology, request)
-    return found | {"schedule_id": identity}
+    return found | {"schedule_id": artefact.id}
 
 
 def of_document(document: Any, topology: Topology, request: SimulationRequest) -> dict[str, Any]:

@@ -5,13 +5,17 @@ from typing import Any
 
 from app.schemas import TopologySource
 from app.services.context import Context
+from app.services.errors import Ambiguous, NotStored
 from app.store import Artefact, Computed, key
 from app.topology_source import TopologyChanges
 from schedules.errors import NotExportable, ScheduleError
 from synth.errors import SynthError
 from synth.topology import Topology
 
-__all__ = ["FORMATS", "StoredTopology", "create", "export", "load", "require_available"]
+__all__ = ["FORMATS", "StoredTopology", "create", "export", "load", "named", "require_available"]
+
+MAX_ALIKE = 100
+"""So many stored topologies of one name are looked at: a graph may be stored several times."""
 
 FORMATS = {
     "json": "application/json",
@@ -43,6 +47,8 @@ def create(context: Context, source: TopologySource) -> Artefact:
 def _named(context: Context, source: TopologySource) -> Artefact:
     if "id" in source.model_fields_set:
         return context.read("topology", source.id)
+    if "name" in source.model_fields_set:
+        return _from_name(context, source.name)
     if "recipe" in source.model_fields_set:
         return _from_recipe(context, source.recipe)
     if "fabric" in source.model_fields_set:
@@ -78,6 +84,32 @@ def _store(context: Context, request: dict[str, Any], topology: Topology, **fact
         )
 
     return context.answer("topology", request, compute)
+
+
+def named(context: Context, word: str) -> TopologySource:
+    """Return what a bare word names: a fabric, else a stored topology of this name.
+
+    The name of a fabric always means the fabric, whatever is stored.
+    """
+    found = context.store.named(word, 1)
+    if found and found[0].request != {"fabric": word}:
+        from synth.fabrics import is_fabric
+
+        if not is_fabric(word):
+            return TopologySource(name=word)
+    return TopologySource(fabric=word)
+
+
+def _from_name(context: Context, name: str) -> Artefact:
+    """Return the stored topology of a name, the newest if one graph is stored several times."""
+    found = context.store.named(name, MAX_ALIKE)
+    graphs = {entry.summary["digest"]: entry.id for entry in reversed(found)}
+    if len(graphs) > 1:
+        candidates = [(identity, name) for identity in graphs.values()]
+        raise Ambiguous("topology", name, candidates, "name")
+    if not found:
+        raise NotStored("topology", name, "name")
+    return context.read("topology", found[0].id)
 
 
 def _from_recipe(context: Context, text: str) -> Artefact:
@@ -138,7 +170,9 @@ def _from_text(context: Context, source: TopologySource) -> Artefact:
 def _register(context: Context, field: str, topology: Topology) -> Artefact:
     """Return a topology that came as it is, stored under what it is."""
     _require_size(context, field, topology.node_count, topology.link_count)
-    return _store(context, {"document": topology.digest, "name": topology.name}, topology)
+    request = {"document": topology.digest, **topology.labels()}
+    del request["bandwidth_unit"]
+    return _store(context, request, topology)
 
 
 def _changed(context: Context, healthy: Artefact, changes: TopologyChanges) -> Artefact:
@@ -169,7 +203,7 @@ def _require_size(context: Context, field: str, nodes: int, links: int) -> None:
 
 def _summary(topology: Topology) -> dict[str, Any]:
     return {
-        "name": topology.name,
+        "name": topology.labels()["name"],
         "digest": topology.digest,
         "nodes": topology.node_count,
         "compute_nodes": len(topology.compute_nodes),

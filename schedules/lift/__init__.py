@@ -27,7 +27,6 @@ from synth.recipe import (
     Power,
     Product,
     Recipe,
-    parse,
 )
 from synth.topology import Topology
 
@@ -73,6 +72,7 @@ def allgather(recipe: Recipe, *, transposed: bool = False) -> StepSchedule:
     --------
     >>> from schedules.verify import step_cost
     >>> from synth.cost import claim
+    >>> from synth.recipe import parse
     >>> recipe = parse("LineGraph(2, CompleteBipartite(4))")
     >>> step_cost(allgather(recipe), build(recipe)), claim(recipe).exact
     (Cost(steps=4, bandwidth=Fraction(33, 32)), True)
@@ -86,27 +86,28 @@ def allgather(recipe: Recipe, *, transposed: bool = False) -> StepSchedule:
 
 
 def allgather_on(topology: Topology) -> StepSchedule:
-    """Return the lifted allgather on a topology that bears its recipe as its name.
+    """Return the lifted allgather on a topology that carries its recipe.
 
-    `build` names it so, and a transpose keeps the name.  That the recipe makes this
-    topology, or the transpose of it, is checked.
+    `build` gives it one, and a transpose keeps it.  That the recipe makes this topology,
+    or the transpose of it, is checked.
 
     Raises
     ------
     NoSchedule
-        The name is not a recipe, or one of another topology.
+        It has no recipe, or that of another topology.
     TooLarge, Unreachable, InvalidTopology
         As `allgather`.
 
     Examples
     --------
+    >>> from synth.recipe import parse
     >>> ring = build(parse("LineGraph(2, UniRing(5))"))
     >>> len(allgather_on(ring).steps), len(allgather_on(ring.transpose()).steps)
     (4, 4)
-    >>> allgather_on(ring.renamed("my ring"))
+    >>> allgather_on(ring.with_recipe(None))
     Traceback (most recent call last):
     ...
-    schedules.errors.NoSchedule: /algorithm: lifted needs a topology that is named by its recipe
+    schedules.errors.NoSchedule: /algorithm: lifted needs a topology that carries its recipe
     """
     recipe, transposed = _recipe_of(topology)
     return allgather(recipe, transposed=transposed)
@@ -118,6 +119,7 @@ def claim_on(topology: Topology) -> Claim | None:
     The lifted schedule costs as much where the claim is exact, and no more where it is not.
     Domain and errors as `allgather_on`.
 
+    >>> from synth.recipe import parse
     >>> claim_on(build(parse("LineGraph(1, Complete(4))")))
     Claim(steps=2, bandwidth=Fraction(1, 1), exact=True)
     """
@@ -126,20 +128,20 @@ def claim_on(topology: Topology) -> Claim | None:
 
 
 def _recipe_of(topology: Topology) -> tuple[Recipe, bool]:
-    """Return the recipe in the name of a topology, and whether it makes the transpose."""
+    """Return the recipe of a topology, and whether it makes the transpose."""
+    recipe = topology.recipe
+    if recipe is None:
+        raise NoSchedule("/algorithm", "lifted needs a topology that carries its recipe")
     try:
-        recipe = parse(topology.name)
         fits = size(recipe) == (topology.node_count, topology.degree)
         forward = build(recipe) if fits else None
-    except SynthError:
-        raise NoSchedule(
-            "/algorithm", "lifted needs a topology that is named by its recipe"
-        ) from None
+    except SynthError as error:
+        raise NoSchedule("/algorithm", f"lifted needs a recipe that builds: {error}") from None
     if forward == topology:
         return recipe, False
     if forward is not None and forward.transpose() == topology:
         return recipe, True
-    raise NoSchedule("/algorithm", "lifted needs the topology that the recipe in its name makes")
+    raise NoSchedule("/algorithm", "lifted needs the topology that its recipe makes")
 
 
 def _built(recipe: Recipe, turned: bool) -> Topology:

@@ -10,7 +10,7 @@ direction; fat trees and dragonflies count links.  Ids of boxes are ``"<box>.gpu
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import MappingProxyType
 
 from synth.errors import InvalidRecipe, OutOfDomain
@@ -36,7 +36,7 @@ from synth.fabrics.tori import (
 )
 from synth.topology import Topology
 
-__all__ = ["FABRICS", "LARGEST", "fabric"]
+__all__ = ["FABRICS", "LARGEST", "fabric", "is_fabric"]
 
 LARGEST = 1024
 
@@ -98,11 +98,7 @@ def fabric(name: str) -> Topology:
     ...
     synth.errors.InvalidRecipe: /name: K of fat-tree-K must be even; not 'fat-tree-3'
     """
-    for pattern, known in _GRAMMAR:
-        match = pattern.fullmatch(name)
-        numbers = [int(number) for number in match.groups()] if match else []
-        if match is None or max(numbers, default=1) > LARGEST:
-            continue
+    for known, numbers in _meant(name):
         try:
             return FABRICS[known](*numbers).renamed(name)
         except OutOfDomain as error:
@@ -113,3 +109,21 @@ def fabric(name: str) -> Topology:
         f"must be one of {', '.join(sorted(FABRICS))}, with a number from 1 to {LARGEST} for "
         f"each capital letter; not {name!r}",
     )
+
+
+def is_fabric(name: str) -> bool:
+    """Tell whether a name is that of a fabric, or would be with other numbers.
+
+    >>> is_fabric("dgx-h100-4"), is_fabric("fat-tree-3"), is_fabric("lg3-lift-128x4-3f2a")
+    (True, True, False)
+    """
+    return any(True for _ in _meant(name))
+
+
+def _meant(name: str) -> Iterator[tuple[str, list[int]]]:
+    """Yield the kinds of fabrics that a name may mean, and their numbers."""
+    for pattern, known in _GRAMMAR:
+        match = pattern.fullmatch(name)
+        numbers = [int(number) for number in match.groups()] if match else []
+        if match is not None and max(numbers, default=1) <= LARGEST:
+            yield known, numbers

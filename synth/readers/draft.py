@@ -8,7 +8,7 @@ import networkx as nx
 
 from synth.errors import InvalidTopology
 from synth.topology import Capacity, Link, NodeId, Topology
-from synth.topology_document import MAX_LINKS, MAX_NODES
+from synth.topology_document import MAX_LINKS, MAX_NODES, MAX_TEXT, named
 
 __all__ = ["MAX_DIGITS", "Draft", "capacity", "join", "line", "wrong"]
 
@@ -109,15 +109,15 @@ class Draft:
         """Return the unit of capacities that come without one: links if all are 1."""
         return "link" if all(link.capacity == 1 for link in self._links) else "GB/s"
 
-    def build(self, *, name: str = "", unit: str = "GB/s") -> Topology:
+    def build(self, *, name: str = "", recipe: str | None = None, unit: str = "GB/s") -> Topology:
         """Return the topology; rules it breaks are said of the place in the text."""
-        for text in (name, unit):
-            if len(text) > 200 or not text.isprintable():
-                raise wrong("", "name and unit must be printable, at most 200 characters")
+        if len(unit) > MAX_TEXT or not unit.isprintable():
+            raise wrong("", f"the unit must be printable, at most {MAX_TEXT} characters")
         try:
-            return Topology(
-                self._nodes, self._links, switches=self._switches, name=name, bandwidth_unit=unit
+            topology = Topology(
+                self._nodes, self._links, switches=self._switches, bandwidth_unit=unit
             )
+            return named(topology, name, *(() if recipe is None else (recipe,)))
         except InvalidTopology as error:
             match = _PLACE.fullmatch(error.field)
             if match is None:

@@ -1,8 +1,8 @@
 """Graphs as networkx writes them: node-link JSON and GraphML.
 
 Links carry ``capacity`` (or ``bandwidth``), 1 if left out; nodes may carry ``kind``,
-``compute`` or ``switch``; the graph may carry ``name`` and ``bandwidth_unit``.  The links
-of an undirected graph are links each way.  Without a unit it is ``link`` when every
+``compute`` or ``switch``; the graph may carry ``name``, ``recipe`` and ``bandwidth_unit``.
+The links of an undirected graph are links each way.  Without a unit it is ``link`` when every
 capacity is 1, else ``GB/s``.
 """
 
@@ -56,7 +56,9 @@ def node_link(text: str) -> Topology:
     about = graph.get("graph")
     about = about if isinstance(about, dict) else {}
     return draft.build(
-        name=_text(about, "name", ""), unit=_text(about, "bandwidth_unit", draft.unit())
+        name=_text(about, "name") or "",
+        recipe=_text(about, "recipe"),
+        unit=_text(about, "bandwidth_unit") or draft.unit(),
     )
 
 
@@ -102,9 +104,9 @@ def _value(value: Any, place: str) -> Capacity:
     return capacity(str(value), place)
 
 
-def _text(about: dict[str, Any], key: str, default: str) -> str:
-    value = about.get(key, default)
-    return value if isinstance(value, str) else default
+def _text(about: dict[str, Any], key: str) -> str | None:
+    value = about.get(key)
+    return value if isinstance(value, str) else None
 
 
 def graphml(text: str) -> Topology:
@@ -136,7 +138,11 @@ def graphml(text: str) -> Topology:
         if other.tag not in ("node", "edge", "data", "desc"):
             raise wrong(other.place, f"must not hold <{other.tag[:50]}>")
     about = data.of(graph)
-    return draft.build(name=about.get("name", ""), unit=about.get("bandwidth_unit") or draft.unit())
+    return draft.build(
+        name=about.get("name", ""),
+        recipe=about.get("recipe"),
+        unit=about.get("bandwidth_unit") or draft.unit(),
+    )
 
 
 def _add_edge(draft: Draft, edge: Element, values: dict[str, str], default: bool) -> None:

@@ -217,7 +217,7 @@ def test_an_unknown_family_is_an_invalid_recipe_that_lists_the_known_ones():
 @pytest.mark.parametrize("recipe", MEMBERS, ids=str)
 def test_every_member_is_what_it_promises_before_it_is_built(recipe):
     graph, promised = built(recipe), traits(recipe)
-    assert graph.name == str(recipe)
+    assert graph.recipe == recipe
     assert graph.nodes == tuple(range(promised.nodes))
     assert size(recipe) == (graph.node_count, graph.degree)
     assert graph.is_regular == promised.regular

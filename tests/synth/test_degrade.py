@@ -15,6 +15,7 @@ from synth.degrade import degraded, resolve
 from synth.errors import InvalidTopology, Unreachable
 from synth.fabrics import fabric
 from synth.recipe import parse
+from synth.topology import Topology
 
 BOXES = fabric("dgx-a100-2")
 
@@ -52,21 +53,29 @@ def test_the_name_says_what_was_changed_whatever_the_order() -> None:
         BOXES,
         without_nodes=["0.gpu3"],
         without_links=[("plane1", "0.gpu1")],
-        slow_links=[("0.gpu0", "plane0", Fraction(1, 2)), ("1.gpu0", "plane0", Fraction(1, 4))],
+        slow_links=[("0.gpu0", "plane0", Fraction(1, 2))],
     )
     other = degraded(
         BOXES,
         without_nodes=["0.gpu3"],
         without_links=[("0.gpu1", "plane1")],
-        slow_links=[("plane0", "1.gpu0", Fraction(1, 4)), ("plane0", "0.gpu0", Fraction(1, 2))],
+        slow_links=[("plane0", "0.gpu0", Fraction(1, 2))],
     )
     assert (one, one.name) == (other, other.name)
-    assert one.name == (
-        "dgx-a100-2 without 0.gpu3, without 0.gpu1-plane1, "
-        "0.gpu0-plane0 at 1/2, 1.gpu0-plane0 at 1/4"
-    )
+    assert one.name == "dgx-a100-2 without 0.gpu3, without 0.gpu1-plane1, 0.gpu0-plane0 at 1/2"
     many = degraded(fabric("dgx-a100-16"), without_nodes=[f"{box}.gpu0" for box in range(16)])
     assert many.name == "dgx-a100-16 with 16 changes"
+
+
+def test_what_is_left_is_not_what_the_recipe_of_the_healthy_one_makes() -> None:
+    assert degraded(build(parse("BiRing(5)")), without_nodes=[3]).recipe is None
+
+
+def test_a_capacity_that_no_document_could_hold_is_refused_by_its_place() -> None:
+    pair = Topology("ab", [("a", "b", Fraction(1, 10**29)), ("b", "a", 1)])
+    with pytest.raises(InvalidTopology, match="30 digits") as caught:
+        degraded(pair, slow_links=[("a", "b", Fraction(1, 10))])
+    assert caught.value.field == "/slow_links/0"
 
 
 def test_numbers_are_found_by_their_text() -> None:

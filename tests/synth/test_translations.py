@@ -69,8 +69,9 @@ def test_any_graph_has_such_a_group(nodes, data):
     require_free_group(translations(topology), topology)
 
 
-def test_a_name_that_lies_is_not_believed():
-    chain = Topology(range(4), [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)], name="UniRing(4)")
+def test_a_recipe_that_lies_is_not_believed():
+    chain = Topology(range(4), [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)])
+    chain = chain.with_recipe(parse("UniRing(4)"))
     assert translations(chain).tolist() == [[0, 1, 2, 3]]
 
 

@@ -1,0 +1,148 @@
+"""Whatever is found is stored, and whatever is stored is read back: equal, and at equal cost.
+
+The sizes are none that an example uses; among them are those whose best topologies have
+recipes of hundreds of numbers.
+"""
+
+import json
+import random
+from fractions import Fraction
+
+import pytest
+
+from app.schemas import FrontierRequest, TopologySource
+from app.services import designs, topologies
+from synth.build import build
+from synth.cost import Cost, Links
+from synth.discovery.atlas import bundled
+from synth.errors import ImpossibleRequest
+from synth.formats import to_json
+from synth.measure import measure_both
+from synth.recipe import parse
+from synth.search import frontier
+from synth.topology_document import topology_from_document
+
+ONE_WAY, TWO_WAY = "unidirectional", "bidirectional"
+LONG_RECIPES = [
+    (32, 4, ONE_WAY),
+    (31, 4, ONE_WAY),
+    (37, 4, ONE_WAY),
+    (29, 2, ONE_WAY),
+    (32, 4, TWO_WAY),
+    (101, 2, ONE_WAY),
+]
+LARGE = [(128, 4, TWO_WAY), (100, 8, ONE_WAY), (512, 4, TWO_WAY), (500, 6, ONE_WAY),
+         (1000, 7, ONE_WAY)]  # fmt: skip
+
+
+def drawn(seed, count, largest, most):
+    """Return sizes at random of which a graph exists, both kinds of links in turn."""
+    source, found = random.Random(seed), []
+    while len(found) < count:
+        links = (ONE_WAY, TWO_WAY)[len(found) % 2]
+        size = source.randint(9, largest), source.randint(2, most), links
+        if size[0] > size[1] and (links == ONE_WAY or size[0] * size[1] % 2 == 0):
+            found.append(size)
+    return found
+
+
+def named(size):
+    return f"{size[0]}x{size[1]}-{size[2][:3]}"
+
+
+def require_equal(read, entry):
+    """Assert that a topology is the one of a point of a frontier, at its costs."""
+    made = build(parse(entry["recipe"]))
+    assert read == made
+    assert (read.name, read.recipe) == (entry["name"], made.recipe)
+    costs = [Cost(one["steps"], Fraction(one["bandwidth"])) for one in (entry, entry["transpose"])]
+    assert list(measure_both(read)) == costs
+
+
+def require_read_back(context, client, topoloom, folder, size):
+    """Assert that all points of a frontier come back from the store, by HTTP and as files."""
+    nodes, degree, links = size
+    request = FrontierRequest(nodes=nodes, degree=degree, links=links)
+    for entry in designs.frontier(context, request).document()["frontier"]:
+        stored = topologies.load(context, TopologySource(id=entry["topology_id"]))
+        require_equal(stored.topology, entry)
+        assert topologies.create(context, TopologySource(name=entry["name"])).id == stored.id
+        answer = client.get(f"/v1/topologies/{entry['topology_id'][:12]}")
+        require_equal(topology_from_document(answer.json()), entry)
+        file = folder / f"{entry['name']}.json"
+        assert topoloom("topology", entry["name"], "--out", str(file)).code == 0
+        measured = topoloom("measure", str(file), "--json")
+        assert (measured.code, measured.err) == (0, "")
+        cost = json.loads(measured.out)
+        for name in ("name", "nodes", "degree", "steps", "bandwidth", "transpose"):
+            assert cost[name] == entry[name], name
+        file.unlink()
+
+
+@pytest.mark.parametrize("size", [*LONG_RECIPES, *drawn(seed=1, count=34, largest=96, most=5)],
+                         ids=named)  # fmt: skip
+def test_every_point_of_a_frontier_is_read_back(context, client, topoloom, tmp_path, size):
+    require_read_back(context, client, topoloom, tmp_path, size)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [*LARGE, *drawn(seed=2, count=20, largest=256, most=8)],
+                         ids=named)  # fmt: skip
+def test_every_point_of_a_larger_frontier_is_read_back(context, client, topoloom, tmp_path, size):
+    require_read_back(context, client, topoloom, tmp_path, size)
+
+
+@pytest.mark.parametrize("size", LONG_RECIPES[:3] + drawn(seed=3, count=3, largest=40, most=4),
+                         ids=named)  # fmt: skip
+def test_a_design_is_made_where_recipes_are_long(client, size):
+    nodes, degree, links = size
+    asked = {"nodes": nodes, "degree": degree, "links": links}
+    answer = client.post("/v1/designs", json={**asked, "collective": "allreduce", "bytes": "1MB"})
+    assert answer.status_code == 201, answer.text
+    best = answer.json()["best"]
+    assert best["schedule"]["collective"] == "allreduce"
+    stored = client.get(f"/v1/topologies/{best['topology_id']}").json()
+    assert stored["recipe"] == best["recipe"]
+
+
+def require_written_and_read(entries):
+    for entry in entries:
+        recipe = parse(entry.recipe)
+        made = build(recipe)
+        assert (made.node_count, made.degree) == (entry.nodes, entry.degree)
+        again = topology_from_document(json.loads(to_json(made)))
+        assert (again, again.name, again.recipe) == (made, made.name, recipe)
+
+
+def test_a_spread_of_the_atlas_is_built_written_and_read_back():
+    long = [entry for entry in bundled() if len(entry.recipe) > 200]
+    assert len(long) > 400
+    small = [entry for entry in bundled() if entry.nodes <= 200]
+    require_written_and_read([*small[::40], *long[::20]])
+
+
+@pytest.mark.slow
+def test_the_whole_atlas_is_built_written_and_read_back():
+    require_written_and_read(bundled())
+
+
+@pytest.mark.exhaustive
+@pytest.mark.timeout(0)
+@pytest.mark.parametrize("links", list(Links))
+@pytest.mark.parametrize("degree", range(2, 9))
+def test_every_size_has_its_design_or_a_reason(degree, links):
+    answered = 0
+    for nodes in range(2, 257):
+        try:
+            found = frontier(nodes, degree, links)
+        except ImpossibleRequest as error:
+            odd = links is Links.BIDIRECTIONAL and nodes * degree % 2
+            assert nodes <= degree or odd, error
+            continue
+        answered += 1
+        for point in found.points:
+            made = build(point.recipe)
+            again = topology_from_document(json.loads(to_json(made)))
+            assert (again, again.name, again.recipe) == (made, made.name, point.recipe)
+            assert measure_both(again) == (point.cost, point.transpose)
+    assert answered >= 120
