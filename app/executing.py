@@ -72,7 +72,7 @@ def _schedule(context: "Context", path: Path, source: "TopologySource | None") -
     document = read_json(path, context.settings)
     if source is None:
         from schedules.execute.infer_topology import infer_topology
-        from schedules.formats.schedule.write import from_document
+        from schedules.formats.schedule.read import from_document
 
         return from_document(document, infer_topology(document))
     from app.services import schedules, topologies

@@ -22,7 +22,8 @@ from app.files import write_text
 from benchmarks.timing import timed
 from schedules import lift
 from schedules.collectives import make
-from schedules.formats.schedule.write import pack, write
+from schedules.formats.schedule.binary import pack
+from schedules.formats.schedule.write import write
 from schedules.model import StepSchedule
 from schedules.verify import require_valid, step_cost
 from synth.build import build

@@ -77,6 +77,48 @@ def test_checkers_and_exporters_import_no_generator(path):
         assert not {name for name in imports(path) if name.startswith(GENERATORS)}
 
 
+FORMATS_ROOM = ROOT / "schedules" / "formats"
+ROOMS = {
+    "program": "what the format can say, and the limits of what loads it",
+    "write": "from a schedule to the file",
+    "read": "from the file to values, or one clear error",
+    "replay": "whether it does what it promises",
+}
+BESIDE_ROOMS = {
+    "schedule": {"binary", "fields"},
+    "msccl": {"blocks", "elements"},
+    "mscclpp": {"blocks"},
+    "chakra": {"protobuf"},
+}
+"""By format: modules of one idea of its own each."""
+
+
+@pytest.mark.parametrize(
+    "package", sorted(p.parent.name for p in FORMATS_ROOM.glob("*/__init__.py"))
+)
+def test_every_format_of_schedules_has_the_same_rooms(package):
+    modules = {path.stem for path in (FORMATS_ROOM / package).glob("*.py")} - {"__init__"}
+    assert modules <= ROOMS.keys() | BESIDE_ROOMS.get(package, set())
+    assert "write" in modules
+    # What is read is read in the terms that both sides share, and what is run was read.
+    assert "read" not in modules or "program" in modules
+    assert "replay" not in modules or "read" in modules
+
+
+READERS = [p for p in MODULES if p.parent.parent == FORMATS_ROOM and p.stem in ("read", "replay")]
+
+
+@pytest.mark.parametrize("path", READERS, ids=name_of)
+def test_readers_know_nothing_of_how_files_are_written(path):
+    writers = (".write", ".blocks", ".buffer_moves", ".transfers")
+    assert not {name for name in imports(path) for part in writers if f"{part}." in name}
+
+
+def test_programs_import_no_other_room():
+    for path in FORMATS_ROOM.glob("*/program.py"):
+        assert not {name for name in imports(path) if name.startswith("schedules.formats")}
+
+
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_every_module_says_what_it_is_for(path):
     assert ast.get_docstring(ast.parse(path.read_text()))

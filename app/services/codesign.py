@@ -112,7 +112,7 @@ def _trees(
     context: Context, entry: dict[str, Any], request: DesignRequest, collective: Collective
 ) -> "Lockstep":
     """Return ForestColl's trees for one byte in lock step."""
-    from schedules.formats.schedule.write import unpack
+    from schedules.formats.schedule.binary import unpack
     from schedules.model import TreeSchedule
     from schedules.simulate import Network, lockstep
     from schedules.verify.costs import node_capacity

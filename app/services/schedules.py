@@ -66,7 +66,7 @@ def create(context: Context, request: ScheduleRequest) -> Artefact:
 
 def check(document: Any, topology: Topology) -> list[Any]:
     """Return every violation that a schedule/1 document commits on a topology."""
-    from schedules.formats.schedule.write import from_document
+    from schedules.formats.schedule.read import from_document
     from schedules.verify import violations
 
     return violations(from_document(document, topology), topology, limit=10_000)
@@ -77,7 +77,7 @@ def check_exported(
 ) -> list[Any]:
     """Return what is wrong with an exported file, or with the traces of all ranks."""
     from schedules.formats.checking import program_violations
-    from schedules.formats.msccl.dialects import Dialect
+    from schedules.formats.msccl.program import Dialect
 
     return program_violations(form, files, topology, dialect or Dialect.MSCCL)
 
@@ -90,7 +90,7 @@ def read(document: Any, topology: Topology) -> Schedule:
     InvalidSchedule
         It breaks a rule of the format, is for another topology, or is not valid.
     """
-    from schedules.formats.schedule.write import from_document
+    from schedules.formats.schedule.read import from_document
     from schedules.verify import require_valid
 
     if isinstance(document, dict) and document.get("topology", topology.digest) != topology.digest:
@@ -112,7 +112,7 @@ def export(
         There is no such format or option, or it cannot express this schedule.
     """
     from schedules.formats import write
-    from schedules.formats.schedule.write import unpack
+    from schedules.formats.schedule.binary import unpack
 
     source = TopologySource(id=artefact.summary["topology_id"])
     topology = topologies.load(context, source).topology
@@ -218,7 +218,7 @@ def _fitting(request: ScheduleRequest, topology: Topology) -> str:
 
 def _compute(identity: str, asked: dict[str, Any], loaded: StoredTopology) -> Computed:
     from schedules.collectives import make
-    from schedules.formats.schedule.write import pack
+    from schedules.formats.schedule.binary import pack
     from schedules.verify import require_valid
 
     topology = loaded.topology

@@ -18,7 +18,7 @@ __all__ = ["of_document", "of_stored"]
 
 def of_stored(context: Context, identity: str, request: SimulationRequest) -> dict[str, Any]:
     """Return the simulation/1 document of a stored schedule."""
-    from schedules.formats.schedule.write import unpack
+    from schedules.formats.schedule.binary import unpack
 
     artefact = context.read("schedule", identity)
     source = TopologySource(id=artefact.summary["topology_id"])

@@ -10,7 +10,7 @@ def warm() -> None:
     from schedules import alltoall
     from schedules.collectives import make
     from schedules.forestcoll import optimum
-    from schedules.formats.schedule.write import pack
+    from schedules.formats.schedule.binary import pack
     from schedules.model import Collective
     from schedules.simulate import Network, simulate
     from schedules.verify import require_valid, step_cost

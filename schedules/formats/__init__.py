@@ -105,7 +105,8 @@ def _json(schedule: Schedule, topology: Topology, options: Options) -> Iterable[
 
 
 def _msccl(schedule: Schedule, topology: Topology, options: Options) -> Iterable[str]:
-    from schedules.formats.msccl.write import Dialect, render
+    from schedules.formats.msccl.program import Dialect
+    from schedules.formats.msccl.write import render
 
     dialect = options.dialect or Dialect.MSCCL
     return [render(schedule, topology, dialect, inplace=bool(options.inplace))]

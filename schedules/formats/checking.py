@@ -5,14 +5,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 
 from schedules.errors import InvalidProgram
+from schedules.formats.chakra.program import SEND
 from schedules.formats.chakra.replay import replay as replay_chakra
-from schedules.formats.chakra.schema import SEND
-from schedules.formats.msccl.dialects import Dialect
-from schedules.formats.msccl.read import SENDS
+from schedules.formats.msccl.program import SENDS, Dialect
 from schedules.formats.msccl.replay import replay as replay_msccl
 from schedules.formats.mscclpp.replay import replay as replay_mscclpp
-from schedules.formats.nccl.read import MAX_SIZE
-from schedules.formats.nccl.read import parse as parse_table
+from schedules.formats.nccl.replay import replay as replay_table
 from schedules.verify import Violation
 from synth.topology import NodeId, Topology
 
@@ -51,17 +49,8 @@ def _chakra(files: Sequence[bytes], _: str) -> tuple[int, set[tuple[int, int]]]:
 
 
 def _tuner(files: Sequence[bytes], _: str) -> tuple[int, set[tuple[int, int]]]:
-    """Read a table: it sends nothing, and is for one number of ranks and for every size."""
-    rows = parse_table(_text(files))
-    counts = {row.ranks for row in rows}
-    if len(counts) > 1 or -1 in counts:
-        raise InvalidProgram("", "must name the same number of ranks in all rows")
-    for key in {(row.collective, row.nodes) for row in rows}:
-        sizes = sorted((r.first, r.last) for r in rows if (r.collective, r.nodes) == key)
-        ends = [-1, *(last for _, last in sizes)]
-        if [first for first, _ in sizes] + [MAX_SIZE + 1] != [end + 1 for end in ends]:
-            raise InvalidProgram("", "must have a row for every size")
-    return counts.pop(), set()
+    """Replay a table: it sends nothing."""
+    return replay_table(_text(files)), set()
 
 
 REPLAYED: Mapping[str, Callable[[Sequence[bytes], str], tuple[int, set[tuple[int, int]]]]]

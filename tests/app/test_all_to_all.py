@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from schedules.formats.schedule.write import from_document
+from schedules.formats.schedule.read import from_document
 from schedules.verify import route_inverse_rate, violations
 from synth.build import build
 from synth.recipe import parse

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from schedules.formats.schedule.write import from_document
+from schedules.formats.schedule.read import from_document
 from schedules.verify import violations
 from schedules.workloads.presets import PRESETS
 from synth.build import build

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from schedules.forestcoll import optimum
-from schedules.formats.schedule.write import from_document
+from schedules.formats.schedule.read import from_document
 from schedules.verify import tree_inverse_rate, violations
 from synth.fabrics import fabric
 

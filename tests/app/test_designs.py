@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import pytest
 
-from schedules.formats.schedule.write import from_document
+from schedules.formats.schedule.read import from_document
 from schedules.verify import step_cost, violations
 from synth.build import build
 from synth.measure import measure_both

@@ -11,7 +11,7 @@ from app.main import create_app
 from app.schemas import ScheduleRequest
 from app.services import schedules
 from schedules import bfb, collectives
-from schedules.formats.schedule.write import from_document
+from schedules.formats.schedule.read import from_document
 from schedules.verify import step_cost, tree_inverse_rate, violations
 from synth.build import build
 from synth.errors import ClaimBroken

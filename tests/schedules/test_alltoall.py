@@ -20,7 +20,9 @@ from schedules.execute.plan import plan
 from schedules.formats import FORMATS, Options
 from schedules.formats import write as write_as
 from schedules.formats.msccl.write import render
-from schedules.formats.schedule.write import from_document, pack, to_document, unpack, write
+from schedules.formats.schedule.binary import pack, unpack
+from schedules.formats.schedule.read import from_document
+from schedules.formats.schedule.write import to_document, write
 from schedules.model import Collective, Route, RouteSchedule, SequenceSchedule
 from schedules.simulate import Network, estimate, simulate
 from schedules.verify import require_valid, route_inverse_rate, route_phases, violations

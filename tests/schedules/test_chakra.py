@@ -9,16 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedules.errors import InvalidProgram, InvalidSchedule, NotExportable
+from schedules.formats.chakra.program import COMPUTE, MAX_BYTES, RECEIVE, SEND
+from schedules.formats.chakra.protobuf import Attribute, read_messages, write_messages
 from schedules.formats.chakra.replay import replay
-from schedules.formats.chakra.schema import (
-    COMPUTE,
-    RECEIVE,
-    SEND,
-    Attribute,
-    read_messages,
-    write_messages,
-)
-from schedules.formats.chakra.write import MAX_BYTES, render
+from schedules.formats.chakra.write import render
 from schedules.formats.transfers import transfers
 from schedules.verify import step_cost
 from tests.schedule_oracles import (

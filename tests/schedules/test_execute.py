@@ -20,7 +20,8 @@ from schedules.execute import Team, execute
 from schedules.execute.data import Task, initial, mistakes
 from schedules.execute.infer_topology import infer_topology
 from schedules.execute.plan import plan
-from schedules.formats.schedule.write import from_document, to_document
+from schedules.formats.schedule.read import from_document
+from schedules.formats.schedule.write import to_document
 from schedules.model import Collective, SequenceSchedule, StepSchedule, Tree, TreeSchedule
 from schedules.verify import violations
 from synth.build import build

@@ -5,7 +5,7 @@ import pytest
 from schedules.errors import NotExportable
 from schedules.formats import FORMATS, Options, write
 from schedules.formats.checking import REPLAYED, program_violations
-from schedules.formats.msccl.dialects import Dialect
+from schedules.formats.msccl.program import Dialect
 from schedules.model import Collective
 from tests.schedule_oracles import ring, shortest_steps, shortest_trees, two_boxes
 from tests.schedules.export_cases import FABRICS, LARGE, RECIPES, schedule_of, topology_of

@@ -12,7 +12,9 @@ from schedules.collectives import make
 from schedules.errors import InvalidSchedule, NoSchedule, NotExportable, TooLarge
 from schedules.forestcoll import allgather, broadcast, optimum
 from schedules.formats.msccl.write import render
-from schedules.formats.schedule.write import from_document, pack, to_document, unpack, write
+from schedules.formats.schedule.binary import pack, unpack
+from schedules.formats.schedule.read import from_document
+from schedules.formats.schedule.write import to_document, write
 from schedules.model import Collective, SequenceSchedule, Tree, TreeSchedule
 from schedules.simulate import Network, estimate, simulate
 from schedules.verify import tree_inverse_rate, violations

@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from schedules.errors import InvalidSchedule
-from schedules.formats.schedule.write import from_document, to_document
+from schedules.formats.schedule.read import from_document
+from schedules.formats.schedule.write import to_document
 from schedules.simulate import Network, simulate
 from schedules.verify import step_cost, tree_inverse_rate, violations
 from synth.topology import Topology

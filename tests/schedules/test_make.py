@@ -5,9 +5,12 @@ import pytest
 
 from schedules.collectives import ALGORITHMS, make
 from schedules.errors import NoSchedule, UnknownCollective
+from schedules.formats.msccl.program import Dialect
 from schedules.formats.msccl.replay import replay
-from schedules.formats.msccl.write import Dialect, render
-from schedules.formats.schedule.write import from_document, pack, to_document, unpack, write
+from schedules.formats.msccl.write import render
+from schedules.formats.schedule.binary import pack, unpack
+from schedules.formats.schedule.read import from_document
+from schedules.formats.schedule.write import to_document, write
 from schedules.model import Collective, SequenceSchedule
 from schedules.verify import step_cost, tree_inverse_rate, violations
 from synth.build import build

@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedules.errors import InvalidProgram, InvalidSchedule, NotExportable
-from schedules.formats.msccl.dialects import MAX_COUNT
+from schedules.formats.msccl.program import DIALECTS, MAX_COUNT, Dialect
+from schedules.formats.msccl.read import parse
 from schedules.formats.msccl.replay import replay
-from schedules.formats.msccl.write import DIALECTS, Dialect, render
+from schedules.formats.msccl.write import render
+from schedules.formats.msccl.write import text as written
 from schedules.model import SEND, Collective, SequenceSchedule, StepSchedule
 from synth.topology import Topology
 from tests.schedule_oracles import (
@@ -63,6 +65,14 @@ def test_every_program_does_its_collective_even_without_a_free_slot(label, kind,
         assert program.collective is schedule.collective
         assert program.modes == (inplace,)
         assert len(program.gpus) == len(topology.compute_nodes)
+
+
+@pytest.mark.parametrize("inplace", [False, True], ids=["out-of-place", "in-place"])
+@pytest.mark.parametrize("dialect", Dialect)
+@pytest.mark.parametrize("label, kind", CASES)
+def test_a_program_that_is_read_and_written_is_the_same_file(label, kind, dialect, inplace):
+    text = render(SCHEDULES[label][kind], FABRICS[label], dialect, inplace=inplace)
+    assert written(parse(text, dialect), dialect) == text
 
 
 @settings(max_examples=60, deadline=None)

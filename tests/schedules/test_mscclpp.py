@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedules.errors import InvalidProgram, InvalidSchedule, NotExportable
-from schedules.formats.mscclpp.executor import MAX_OPERATIONS, MAX_THREAD_BLOCKS
+from schedules.formats.mscclpp.program import MAX_OPERATIONS, MAX_THREAD_BLOCKS
 from schedules.formats.mscclpp.replay import replay
 from schedules.formats.mscclpp.write import render
 from schedules.model import Collective, SequenceSchedule

@@ -13,7 +13,8 @@ from schedules.collectives import make
 from schedules.errors import NoSchedule
 from schedules.forestcoll import allgather, optimum
 from schedules.forestcoll.allreduce import allreduce_bound
-from schedules.formats.schedule.write import from_document, to_document
+from schedules.formats.schedule.read import from_document
+from schedules.formats.schedule.write import to_document
 from schedules.loads import busy_shares
 from schedules.model import Collective, Tree, TreeSchedule
 from schedules.multicast import pruned

@@ -7,7 +7,9 @@ import pytest
 
 from schedules.errors import InvalidProgram, NotExportable
 from schedules.formats.checking import program_violations
-from schedules.formats.nccl.read import MAX_LINE, MAX_SIZE, chosen, parse
+from schedules.formats.nccl.program import MAX_LINE, MAX_SIZE
+from schedules.formats.nccl.read import parse
+from schedules.formats.nccl.replay import chosen
 from schedules.formats.nccl.write import render
 from schedules.simulate import estimate
 from schedules.verify.costs import node_capacity

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from schedules.errors import InvalidSchedule
 from schedules.formats.schedule import read as schedule_reading
-from schedules.formats.schedule.write import from_document, pack, to_document, unpack, write
+from schedules.formats.schedule.binary import pack, unpack
+from schedules.formats.schedule.read import from_document
+from schedules.formats.schedule.write import to_document, write
 from schedules.model import SEND, Collective, SequenceSchedule, StepSchedule, TreeSchedule
 from schedules.verify import violations
 from synth.topology import Topology

@@ -5,67 +5,32 @@ Nothing here knows how traces are written.
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from schedules.errors import InvalidProgram, UnknownCollective
-from schedules.formats.chakra.schema import COMPUTE, RECEIVE, SEND, VERSION, read_messages
+from schedules.formats.chakra.program import (
+    BUFFERS,
+    COMPUTE,
+    MAX_BYTES,
+    MAX_NODES,
+    MAX_RANKS,
+    MAX_TAG,
+    RECEIVE,
+    SEND,
+    VERSION,
+    Region,
+    Step,
+    Trace,
+    Traces,
+)
+from schedules.formats.chakra.protobuf import read_messages
 from schedules.model import Collective
 
-__all__ = ["Region", "Step", "Trace", "Traces", "parse"]
+__all__ = ["parse"]
 
-MAX_NODES = 1 << 15
-"""Most nodes of one rank; the replay keeps who comes before whom, a bit for each pair."""
-MAX_RANKS = 4096
 _KINDS = {SEND: (1, 0), RECEIVE: (0, 1), COMPUTE: (2, 1)}
 """For each type of node how many regions it reads and writes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Region:
-    """Neighbouring bytes of a buffer of a rank: ``data`` or ``staging``."""
-
-    buffer: str
-    first: int
-    count: int
-
-    @property
-    def end(self) -> int:
-        """The byte after the last."""
-        return self.first + self.count
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One node: what it waits for (positions in the trace), and what it does.
-
-    ``peer``, ``tag`` and ``size`` are of its message, and -1 where it has none.
-    """
-
-    kind: int
-    before: tuple[int, ...]
-    reads: tuple[Region, ...]
-    writes: tuple[Region, ...]
-    peer: int
-    tag: int
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """One rank's nodes, each after those that it waits for."""
-
-    steps: tuple[Step, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Traces:
-    """A collective of ``size_bytes``, one trace per rank."""
-
-    collective: Collective
-    size_bytes: int
-    ranks: tuple[Trace, ...]
 
 
 def parse(files: Sequence[bytes]) -> Traces:
@@ -111,7 +76,7 @@ def _metadata(metadata: Any, place: str, rank: int, ranks: int) -> tuple[Collect
         collective = Collective.of(str(values.get("collective")))
     except UnknownCollective as error:
         raise InvalidProgram(f"{place}/attr/collective", error.rule) from None
-    return collective, _number(values, "bytes", place, 1, 2**62)
+    return collective, _number(values, "bytes", place, 1, MAX_BYTES)
 
 
 def _trace(nodes: list[Any], place: str, rank: int, ranks: int, size_bytes: int) -> Trace:
@@ -160,10 +125,10 @@ def _step(
     own, peer = (source, target) if node.type == SEND else (target, source)
     if own != rank or peer == rank:
         raise InvalidProgram(place, f"must join rank {rank} to another")
-    size = _number(values, "comm_size", place, 1, 2**62)
+    size = _number(values, "comm_size", place, 1, MAX_BYTES)
     if size != (reads + writes)[0].count:
         raise InvalidProgram(f"{place}/comm_size", "must be the bytes that it reads or writes")
-    tag = _number(values, "comm_tag", place, 0, 2**31 - 1)
+    tag = _number(values, "comm_tag", place, 0, MAX_TAG)
     return Step(node.type, before, reads, writes, peer, tag, size)
 
 
@@ -195,7 +160,7 @@ def _regions(text: str, place: str, count: int, size_bytes: int) -> tuple[Region
     made = []
     for entry in entries:
         match entry:
-            case ["data" | "staging" as buffer, int(first), int(size)] if first >= 0 < size:
+            case [str(buffer), int(first), int(size)] if buffer in BUFFERS and first >= 0 < size:
                 made.append(Region(buffer, first, size))
             case _:
                 raise InvalidProgram(place, "must be data or staging, first byte, bytes")

@@ -14,11 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedules.errors import InvalidProgram
-from schedules.formats.chakra.read import Region, Step, Trace, Traces, parse
-from schedules.formats.chakra.schema import COMPUTE, RECEIVE, SEND
+from schedules.formats.chakra.program import (
+    COMPUTE,
+    RECEIVE,
+    SEND,
+    Region,
+    Step,
+    Trace,
+    Traces,
+)
+from schedules.formats.chakra.read import parse
 from schedules.model import Collective
 
-__all__ = ["Traces", "replay"]
+__all__ = ["replay"]
 
 _Message: TypeAlias = tuple[int, int, int, int]
 """Sender, receiver, tag, bytes: what a simulator matches sends and receives by."""

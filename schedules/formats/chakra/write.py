@@ -14,24 +14,14 @@ import numpy as np
 
 from schedules.errors import NotExportable
 from schedules.formats.buffer_moves import MAX_MESSAGES
-from schedules.formats.chakra.schema import (
-    COMPUTE,
-    RECEIVE,
-    SEND,
-    VERSION,
-    Attribute,
-    GlobalMetadata,
-    Node,
-    write_messages,
-)
+from schedules.formats.chakra.program import COMPUTE, MAX_BYTES, RECEIVE, SEND, VERSION
+from schedules.formats.chakra.protobuf import Attribute, GlobalMetadata, Node, write_messages
 from schedules.formats.transfers import Transfer, transfers
 from schedules.model import Schedule
 from schedules.verify import require_valid
 from synth.topology import Topology
 
-__all__ = ["MAX_BYTES", "render"]
-
-MAX_BYTES = 2**62
+__all__ = ["render"]
 
 
 def render(schedule: Schedule, topology: Topology, size_bytes: int) -> tuple[bytes, ...]:
@@ -70,7 +60,7 @@ def render(schedule: Schedule, topology: Topology, size_bytes: int) -> tuple[byt
 
     Examples
     --------
-    >>> from schedules.formats.chakra.schema import read_messages
+    >>> from schedules.formats.chakra.protobuf import read_messages
     >>> from schedules.model import Collective, Tree, TreeSchedule
     >>> pair = Topology(range(2), [(0, 1), (1, 0)])
     >>> trees = (Tree(0, 1, ((0, 1),)), Tree(1, 1, ((1, 0),)))

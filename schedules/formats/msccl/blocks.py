@@ -1,4 +1,7 @@
-"""Thread blocks: who runs which move, in which order, and what waits for what.
+"""From moves to thread blocks: who runs which, in which order, and what waits for what.
+
+A `Draft` refers to steps by the steps themselves; `write` gives what it holds the numbers of a
+file.
 
 Every (peer, channel) of a GPU gets one thread block that only sends and one that
 only receives, so both directions run at once; where a GPU has too few blocks for
@@ -20,7 +23,7 @@ import numpy as np
 
 from schedules.errors import NotExportable
 from schedules.formats.buffer_moves import Place, Plan
-from schedules.formats.msccl.dialects import (
+from schedules.formats.msccl.program import (
     BLOCKS_PER_CHANNEL,
     MAX_CHILDREN,
     MAX_COUNT,
@@ -29,7 +32,7 @@ from schedules.formats.msccl.dialects import (
 )
 from schedules.model import Collective
 
-__all__ = ["Block", "Program", "Step", "arrange"]
+__all__ = ["Draft", "DraftBlock", "DraftStep", "arrange"]
 
 _Key: TypeAlias = tuple[int, int, int]
 """Send peer or -1, receive peer or -1, channel."""
@@ -38,27 +41,27 @@ _TOO_LONG = "/thread_block/steps"
 
 
 @dataclass(slots=True, eq=False)
-class Step:
+class DraftStep:
     """One step of a block; ``number`` counts the nops before it."""
 
     type: str
     source: Place
     target: Place
     count: int
-    block: "Block"
-    waits: "list[Step]" = field(default_factory=list)
+    block: "DraftBlock"
+    waits: "list[DraftStep]" = field(default_factory=list)
     number: int = 0
     awaited: bool = False
 
 
 @dataclass(slots=True, eq=False)
-class Block:
+class DraftBlock:
     """One thread block; peers are -1 where it has none."""
 
     send: int
     recv: int
     channel: int
-    steps: list[Step] = field(default_factory=list)
+    steps: list[DraftStep] = field(default_factory=list)
     id: int = 0
 
     @property
@@ -68,15 +71,15 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class Draft:
     """The blocks of every GPU."""
 
     plan: Plan
     channels: int
-    gpus: tuple[tuple[Block, ...], ...]
+    gpus: tuple[tuple[DraftBlock, ...], ...]
 
 
-def arrange(plan: Plan, limits: Limits) -> Program:
+def arrange(plan: Plan, limits: Limits) -> Draft:
     """Return the plan as thread blocks that the limits allow, on few channels.
 
     Raises
@@ -103,10 +106,10 @@ def arrange(plan: Plan, limits: Limits) -> Program:
     for shared in (False, True):
         copies = max(1, -(-busiest // limits.steps))
         while copies <= most:
-            program = _program(plan, spread, copies, shared)
-            problem = _excess(program, limits)
+            draft = _draft(plan, spread, copies, shared)
+            problem = _excess(draft, limits)
             if problem is None:
-                return program
+                return draft
             if problem.field != _TOO_LONG:
                 break
             copies += 1 + copies // 4
@@ -132,25 +135,25 @@ def _spread(plan: Plan) -> dict[tuple[int, int], int]:
     }
 
 
-def _program(plan: Plan, spread: dict[tuple[int, int], int], copies: int, shared: bool) -> Program:
+def _draft(plan: Plan, spread: dict[tuple[int, int], int], copies: int, shared: bool) -> Draft:
     channels = _channels(plan, spread, copies)
-    blocks: list[dict[_Key, Block]] = [{} for _ in range(plan.gpus)]
+    blocks: list[dict[_Key, DraftBlock]] = [{} for _ in range(plan.gpus)]
     if plan.collective is Collective.ALLGATHER and not plan.inplace:
         for gpu in range(plan.gpus):
             blocks[gpu][-1, -1, 0] = _own_shard(plan, gpu)
     ends = _ends(plan, channels, shared)
     # Last step that wrote each chunk of each GPU; 0 where none did.
     written = np.zeros((plan.gpus, plan.gpus * plan.chunks_per_shard), dtype=np.int32)
-    steps: list[Step | None] = [None]
+    steps: list[DraftStep | None] = [None]
     for move, channel in zip(plan.moves, channels, strict=True):
         source, target, span = move.source, move.target, slice(move.chunk, move.chunk + move.length)
         sending = _block(blocks[source], ends[0, source, target, channel])
         receiving = _block(blocks[target], ends[1, target, source, channel])
-        send = Step("s", move.origin, move.goal, move.length, sending)
+        send = DraftStep("s", move.origin, move.goal, move.length, sending)
         if move.operand is None:
-            receive = Step("r", move.origin, move.goal, move.length, receiving)
+            receive = DraftStep("r", move.origin, move.goal, move.length, receiving)
         else:
-            receive = Step("rrc", move.operand, move.goal, move.length, receiving)
+            receive = DraftStep("rrc", move.operand, move.goal, move.length, receiving)
             receive.waits = [steps[at] for at in np.unique(written[target, span]) if at]  # type: ignore[misc]
         send.waits = [steps[at] for at in np.unique(written[source, span]) if at]  # type: ignore[misc]
         sending.steps.append(send)
@@ -160,12 +163,12 @@ def _program(plan: Plan, spread: dict[tuple[int, int], int], copies: int, shared
     gpus = tuple(tuple(by_key[key] for key in sorted(by_key)) for by_key in blocks)
     for gpu in gpus:
         _number(gpu)
-    return Program(plan, max(channels, default=0) + 1, gpus)
+    return Draft(plan, max(channels, default=0) + 1, gpus)
 
 
-def _block(blocks: dict[_Key, Block], key: _Key) -> Block:
+def _block(blocks: dict[_Key, DraftBlock], key: _Key) -> DraftBlock:
     if key not in blocks:
-        blocks[key] = Block(*key)
+        blocks[key] = DraftBlock(*key)
     return blocks[key]
 
 
@@ -202,32 +205,32 @@ def _ends(plan: Plan, channels: list[int], shared: bool) -> dict[tuple[int, int,
     return ends
 
 
-def _own_shard(plan: Plan, gpu: int) -> Block:
+def _own_shard(plan: Plan, gpu: int) -> DraftBlock:
     """Return the block that copies a GPU's own shard from its input to its output."""
-    block = Block(-1, -1, 0)
+    block = DraftBlock(-1, -1, 0)
     chunks = plan.chunks_per_shard
     for start in range(0, chunks, MAX_COUNT):
         count = min(MAX_COUNT, chunks - start)
         goal = "o", gpu * chunks + start
-        block.steps.append(Step("cpy", ("i", start), goal, count, block))
+        block.steps.append(DraftStep("cpy", ("i", start), goal, count, block))
     return block
 
 
-def _number(blocks: tuple[Block, ...]) -> None:
+def _number(blocks: tuple[DraftBlock, ...]) -> None:
     """Give blocks and steps their numbers, keeping only the waits that say something new.
 
     Of several steps of one block the last suffices; a block need not wait for itself,
     nor for what an earlier step of it has waited for.
     """
-    place: dict[Step, int] = {}
+    place: dict[DraftStep, int] = {}
     for index, block in enumerate(blocks):
         block.id = index
         place.update((step, at) for at, step in enumerate(block.steps))
     for block in blocks:
-        passed: dict[Block, int] = defaultdict(lambda: -1)
+        passed: dict[DraftBlock, int] = defaultdict(lambda: -1)
         number = 0
         for step in block.steps:
-            latest: dict[Block, Step] = {}
+            latest: dict[DraftBlock, DraftStep] = {}
             for other in step.waits:
                 new = other.block is not block and place[other] > passed[other.block]
                 if new:
@@ -256,26 +259,26 @@ def _too_many_elements(needed: int) -> NotExportable:
     )
 
 
-def _excess(program: Program, limits: Limits) -> NotExportable | None:
+def _excess(draft: Draft, limits: Limits) -> NotExportable | None:
     """Return the limit that is passed, if any; too long blocks come first."""
-    longest = max(block.length for blocks in program.gpus for block in blocks)
+    longest = max(block.length for blocks in draft.gpus for block in blocks)
     if longest > limits.steps:
         return NotExportable(
             _TOO_LONG,
             f"a thread block may have {limits.steps} steps; {longest} are needed on "
-            f"{program.channels} channels",
+            f"{draft.channels} channels",
         )
-    gpus = program.plan.gpus
+    gpus = draft.plan.gpus
     if gpus > MAX_CHILDREN:
         return NotExportable("/ngpus", f"at most {MAX_CHILDREN} GPUs; {gpus} are needed")
-    blocks = max(len(gpu) for gpu in program.gpus)
+    blocks = max(len(gpu) for gpu in draft.gpus)
     if blocks > min(limits.thread_blocks, MAX_CHILDREN):
         return NotExportable(
             "/gpu/thread_blocks",
             f"a GPU may have {min(limits.thread_blocks, MAX_CHILDREN)} thread blocks; "
             f"{blocks} are needed",
         )
-    elements = max(sum(1 + block.length for block in gpu) for gpu in program.gpus) + gpus + 1
+    elements = max(sum(1 + block.length for block in gpu) for gpu in draft.gpus) + gpus + 1
     if elements > MAX_ELEMENTS:
         return _too_many_elements(elements)
     return None

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from schedules.errors import InvalidProgram
-from schedules.formats.msccl.dialects import MAX_CHILDREN
+from schedules.formats.msccl.program import MAX_CHILDREN
 
 __all__ = ["MAX_ATTRIBUTES", "MAX_CHARACTERS", "Element", "read_elements"]
 

@@ -5,84 +5,31 @@ Nothing here knows how programs are written.
 """
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
 
 from schedules.errors import InvalidProgram
-from schedules.formats.msccl.dialects import (
+from schedules.formats.msccl.elements import Element, read_elements
+from schedules.formats.msccl.program import (
     BLOCKS_PER_CHANNEL,
+    BUFFERS,
     DIALECTS,
     MAX_CHILDREN,
     MAX_COUNT,
     MAX_ELEMENTS,
     MAX_NAME,
+    PROTOCOLS,
+    RECEIVES,
+    SENDS,
+    TYPES,
+    Block,
     Dialect,
+    Gpu,
+    Instruction,
     Limits,
+    Program,
 )
-from schedules.formats.msccl.elements import Element, read_elements
 from schedules.model import Collective
 
-__all__ = ["RECEIVES", "SENDS", "Block", "Gpu", "Instruction", "Program", "parse"]
-
-RECEIVES = frozenset({"r", "rcs", "rrs", "rrc", "rrcs"})
-SENDS = frozenset({"s", "rcs", "rrs", "rrcs"})
-_READS = frozenset({"s", "rrs", "rrc", "rrcs", "cpy", "re"})
-_WRITES = frozenset({"r", "rcs", "rrc", "rrcs", "cpy", "re"})
-_TYPES = RECEIVES | SENDS | {"cpy", "re", "nop"}
-
-
-@dataclass(frozen=True, slots=True)
-class Instruction:
-    """One step as written."""
-
-    type: str
-    source_buffer: str
-    source_offset: int
-    target_buffer: str
-    target_offset: int
-    count: int
-    wait_block: int
-    wait_step: int
-    is_awaited: bool
-
-    @property
-    def reads(self) -> bool:
-        """Whether it reads the source buffer."""
-        return self.type in _READS
-
-    @property
-    def writes(self) -> bool:
-        """Whether it writes the target buffer."""
-        return self.type in _WRITES
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """One thread block; peers are -1 where it has none."""
-
-    send: int
-    recv: int
-    channel: int
-    steps: tuple[Instruction, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Gpu:
-    """One GPU: the sizes of its buffers in chunks, and its thread blocks by id."""
-
-    sizes: Mapping[str, int]
-    blocks: tuple[Block, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A whole program; ``modes`` holds whether it runs in place, for each way it may."""
-
-    name: str
-    collective: Collective
-    modes: tuple[bool, ...]
-    chunks: int
-    gpus: tuple[Gpu, ...]
+__all__ = ["parse"]
 
 
 def parse(text: str, dialect: Dialect | str) -> Program:
@@ -108,7 +55,7 @@ def parse(text: str, dialect: Dialect | str) -> Program:
     title = root.text("name", "/algo")
     if len(title) > MAX_NAME:
         raise InvalidProgram("/algo/name", f"must have at most {MAX_NAME} characters")
-    root.choice("proto", "/algo", ("Simple", "LL", "LL128"))
+    protocol = root.choice("proto", "/algo", PROTOCOLS)
     collective = names[root.choice("coll", "/algo", tuple(names))]
     count = root.number("ngpus", "/algo", 2, MAX_CHILDREN)
     channels = root.number("nchannels", "/algo", 1, limits.channels)
@@ -128,14 +75,15 @@ def parse(text: str, dialect: Dialect | str) -> Program:
     if len(gpus) < count:
         raise InvalidProgram("/algo", f"must describe all {count} GPUs")
     modes = _modes(root, limits)
-    program = Program(title, collective, modes, chunks, tuple(gpus[at] for at in range(count)))
+    made = tuple(gpus[at] for at in range(count))
+    program = Program(title, protocol, collective, modes, channels, chunks, made)
     _check_sizes(program)
     return program
 
 
 def _gpu(element: Element, index: int, gpus: int, channels: int, limits: Limits) -> Gpu:
     place = f"/gpu/{index}"
-    sizes = {buffer: element.number(f"{buffer}_chunks", place, 0) for buffer in "ios"}
+    sizes = {buffer: element.number(f"{buffer}_chunks", place, 0) for buffer in BUFFERS}
     blocks: dict[int, Block] = {}
     for child in element.children("tb", place):
         at = child.number("id", f"{place}/tb", 0, limits.thread_blocks - 1)
@@ -165,13 +113,13 @@ def _steps(
             raise InvalidProgram(here, f"a thread block may have {limits.steps} steps")
         if element.number("s", here, 0) != at:
             raise InvalidProgram(here, "steps must be numbered in order, without gap")
-        kind = element.choice("type", here, tuple(sorted(_TYPES)))
+        kind = element.choice("type", here, tuple(sorted(TYPES)))
         least, most = (0, 0) if kind == "nop" else (1, MAX_COUNT)
         step = Instruction(
             kind,
-            element.choice("srcbuf", here, ("i", "o", "s")),
+            element.choice("srcbuf", here, BUFFERS),
             element.number("srcoff", here, -1),
-            element.choice("dstbuf", here, ("i", "o", "s")),
+            element.choice("dstbuf", here, BUFFERS),
             element.number("dstoff", here, -1),
             element.number("cnt", here, least, most),
             element.number("depid", here, -1),

@@ -14,11 +14,18 @@ from typing import TypeAlias
 import numpy as np
 
 from schedules.errors import InvalidProgram
-from schedules.formats.msccl.dialects import Dialect
-from schedules.formats.msccl.read import RECEIVES, SENDS, Block, Instruction, Program, parse
+from schedules.formats.msccl.program import (
+    RECEIVES,
+    SENDS,
+    Block,
+    Dialect,
+    Instruction,
+    Program,
+)
+from schedules.formats.msccl.read import parse
 from schedules.formats.symbols import Actor, Clock, Memory, Value, added
 
-__all__ = ["Program", "replay"]
+__all__ = ["replay"]
 
 _Connection: TypeAlias = tuple[int, int, int]
 

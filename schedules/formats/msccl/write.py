@@ -6,26 +6,30 @@ thread blocks are made and why they cannot deadlock in `blocks`.
 """
 
 import xml.etree.ElementTree as ET
+from collections.abc import Iterator
 
 from schedules.errors import NotExportable
-from schedules.formats.buffer_moves import plan
-from schedules.formats.msccl.blocks import Block, Program, arrange
-from schedules.formats.msccl.dialects import (
+from schedules.formats.buffer_moves import Plan, plan
+from schedules.formats.msccl.blocks import Draft, DraftBlock, DraftStep, arrange
+from schedules.formats.msccl.program import (
     DIALECTS,
     MAX_COUNT,
     MAX_ELEMENTS,
     MAX_NAME,
+    PROTOCOLS,
+    Block,
     Dialect,
+    Gpu,
+    Instruction,
     Limits,
+    Program,
 )
 from schedules.formats.transfers import chunks_per_shard
 from schedules.model import Collective, Schedule
 from schedules.verify import require_valid
 from synth.topology import Topology
 
-__all__ = ["DIALECTS", "PROTOCOLS", "Dialect", "render"]
-
-PROTOCOLS = ("Simple", "LL", "LL128")
+__all__ = ["render", "text"]
 
 
 def render(
@@ -90,13 +94,29 @@ def render(
         raise NotExportable("/ngpus", "a program needs at least 2 GPUs")
     require_valid(schedule, topology)
     _require_movable(len(ranks), chunks_per_shard(schedule))
-    program = arrange(plan(schedule, ranks, inplace, MAX_COUNT), limits)
+    draft = arrange(plan(schedule, ranks, inplace, MAX_COUNT), limits)
     title = name or f"topoloom-{limits.collectives[schedule.collective]}-{len(ranks)}"
-    root = ET.Element("algo", _header(program, limits, protocol, title[:MAX_NAME]))
-    for index, blocks in enumerate(program.gpus):
-        gpu = ET.SubElement(root, "gpu", _gpu(program, index))
-        for block in blocks:
-            _add_block(gpu, block)
+    return text(_program(draft, title[:MAX_NAME], protocol), dialect)
+
+
+def text(program: Program, dialect: Dialect | str) -> str:
+    """Return the file that holds a program; `read.parse` gives the program back.
+
+    The byte limits of the file let every size pass.
+
+    >>> step = Instruction("cpy", "i", 0, "o", 0, 1, -1, -1, False)
+    >>> gpu = Gpu({"i": 1, "o": 1, "s": 0}, (Block(-1, -1, 0, (step,)),))
+    >>> file = text(Program("copy", "LL", Collective.ALLREDUCE, (False,), 1, 1, (gpu,)), "rccl")
+    >>> file.partition(" nchannels")[0]
+    '<algo name="copy" proto="LL"'
+    """
+    limits = DIALECTS[Dialect.of(dialect)]
+    root = ET.Element("algo", _header(program, limits))
+    for index, gpu in enumerate(program.gpus):
+        sizes = {f"{buffer}_chunks": str(size) for buffer, size in gpu.sizes.items()}
+        element = ET.SubElement(root, "gpu", {"id": str(index)} | sizes)
+        for at, block in enumerate(gpu.blocks):
+            _add_block(element, at, block)
     ET.indent(root)
     # Hand-written readers would take the space before the slash for an attribute.
     return ET.tostring(root, encoding="unicode").replace(" />", "/>") + "\n"
@@ -113,25 +133,19 @@ def _require_movable(gpus: int, chunks: int) -> None:
         )
 
 
-def _header(program: Program, limits: Limits, protocol: str, title: str) -> dict[str, str]:
-    plan = program.plan
-    return {
-        "name": "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in title),
-        "proto": protocol,
-        "nchannels": str(program.channels),
-        "nchunksperloop": str(plan.gpus * plan.chunks_per_shard),
-        "ngpus": str(plan.gpus),
-        "coll": limits.collectives[plan.collective],
-        "inplace": str(int(plan.inplace)),
-        # Unknown to msccl, which skips it; tools for all dialects ask for it.
-        "outofplace": str(int(not plan.inplace)),
-        "minBytes": "0",
-        "maxBytes": str(limits.unlimited_bytes),
-    }
+def _program(draft: Draft, title: str, protocol: str) -> Program:
+    """Return a draft as the format says it: steps by number, nops for all waits but one."""
+    plan = draft.plan
+    name = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in title)
+    gpus = tuple(
+        Gpu(_sizes(plan, index), tuple(_block(block) for block in blocks))
+        for index, blocks in enumerate(draft.gpus)
+    )
+    whole = plan.gpus * plan.chunks_per_shard
+    return Program(name, protocol, plan.collective, (plan.inplace,), draft.channels, whole, gpus)
 
 
-def _gpu(program: Program, index: int) -> dict[str, str]:
-    plan = program.plan
+def _sizes(plan: Plan, index: int) -> dict[str, int]:
     shard, whole = plan.chunks_per_shard, plan.gpus * plan.chunks_per_shard
     sizes = {
         Collective.ALLGATHER: (shard, whole),
@@ -143,55 +157,51 @@ def _gpu(program: Program, index: int) -> dict[str, str]:
         # One buffer only: the larger one, and the output if they are equal.
         scatters = plan.collective is Collective.REDUCE_SCATTER
         entering, leaving = (whole, 0) if scatters else (0, whole)
+    return {"i": entering, "o": leaving, "s": plan.scratch[index]}
+
+
+def _block(draft: DraftBlock) -> Block:
+    steps = tuple(instruction for step in draft.steps for instruction in _instructions(step))
+    return Block(draft.send, draft.recv, draft.channel, steps)
+
+
+def _instructions(step: DraftStep) -> Iterator[Instruction]:
+    waits = [(other.block.id, other.number) for other in step.waits] or [(-1, -1)]
+    for wait in waits[:-1]:
+        yield Instruction("nop", "i", -1, "o", -1, 0, *wait, False)
+    yield Instruction(step.type, *step.source, *step.target, step.count, *waits[-1], step.awaited)
+
+
+def _header(program: Program, limits: Limits) -> dict[str, str]:
     return {
-        "id": str(index),
-        "i_chunks": str(entering),
-        "o_chunks": str(leaving),
-        "s_chunks": str(plan.scratch[index]),
+        "name": program.name,
+        "proto": program.protocol,
+        "nchannels": str(program.channels),
+        "nchunksperloop": str(program.chunks),
+        "ngpus": str(len(program.gpus)),
+        "coll": limits.collectives[program.collective],
+        "inplace": str(int(True in program.modes)),
+        # Unknown to msccl, which skips it; tools for all dialects ask for it.
+        "outofplace": str(int(False in program.modes)),
+        "minBytes": "0",
+        "maxBytes": str(limits.unlimited_bytes),
     }
 
 
-def _add_block(gpu: ET.Element, block: Block) -> None:
+def _add_block(gpu: ET.Element, at: int, block: Block) -> None:
     peers = {"send": str(block.send), "recv": str(block.recv), "chan": str(block.channel)}
-    element = ET.SubElement(gpu, "tb", {"id": str(block.id)} | peers)
-    for step in block.steps:
-        first = step.number - max(0, len(step.waits) - 1)
-        waits = [(str(other.block.id), str(other.number)) for other in step.waits]
-        for index, wait in enumerate(waits[:-1]):
-            _add_step(element, first + index, "nop", ("i", -1), ("o", -1), 0, wait, False)
-        last = waits[-1] if waits else ("-1", "-1")
-        _add_step(
-            element,
-            step.number,
-            step.type,
-            step.source,
-            step.target,
-            step.count,
-            last,
-            step.awaited,
-        )
-
-
-def _add_step(
-    block: ET.Element,
-    number: int,
-    kind: str,
-    source: tuple[str, int],
-    target: tuple[str, int],
-    count: int,
-    wait: tuple[str, str],
-    awaited: bool,
-) -> None:
-    attributes = {
-        "s": str(number),
-        "type": kind,
-        "srcbuf": source[0],
-        "srcoff": str(source[1]),
-        "dstbuf": target[0],
-        "dstoff": str(target[1]),
-        "cnt": str(count),
-        "depid": wait[0],
-        "deps": wait[1],
-        "hasdep": str(int(awaited)),
-    }
-    ET.SubElement(block, "step", attributes)
+    element = ET.SubElement(gpu, "tb", {"id": str(at)} | peers)
+    for number, step in enumerate(block.steps):
+        attributes = {
+            "s": str(number),
+            "type": step.type,
+            "srcbuf": step.source_buffer,
+            "srcoff": str(step.source_offset),
+            "dstbuf": step.target_buffer,
+            "dstoff": str(step.target_offset),
+            "cnt": str(step.count),
+            "depid": str(step.wait_block),
+            "deps": str(step.wait_step),
+            "hasdep": str(int(step.is_awaited)),
+        }
+        ET.SubElement(element, "step", attributes)

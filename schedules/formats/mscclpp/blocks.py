@@ -1,4 +1,4 @@
-"""Thread blocks of an MSCCL++ plan: who does which move, and what waits for what.
+"""From moves to thread blocks of a plan: who does which, and what waits for what.
 
 MSCCL++ is one-sided: the sender stores into the receiver's buffer and then signals.
 Each move takes a *lane*: one channel from its source to its target, with a thread block at
@@ -22,21 +22,21 @@ import numpy as np
 
 from schedules.errors import NotExportable
 from schedules.formats.buffer_moves import Place, Plan
-from schedules.formats.mscclpp.executor import (
+from schedules.formats.mscclpp.program import (
     MAX_OPERATIONS,
     MAX_SEMAPHORES_PER_OPERATION,
     MAX_THREAD_BLOCKS,
 )
 from schedules.model import Collective
 
-__all__ = ["Block", "Program", "Step", "arrange"]
+__all__ = ["Draft", "DraftBlock", "DraftStep", "arrange"]
 
 _Lane: TypeAlias = tuple[int, int, int]
 """Source, target, and which of the lanes between them."""
 
 
 @dataclass(slots=True, eq=False)
-class Step:
+class DraftStep:
     """What a block does for one move: ``length`` chunks from one place to another.
 
     ``added`` is what a receiver adds to what arrives at ``source``; None if it only has
@@ -47,21 +47,21 @@ class Step:
     source: Place
     target: Place
     length: int
-    block: "Block"
+    block: "DraftBlock"
     added: Place | None = None
-    waits: "list[Step]" = field(default_factory=list)
+    waits: "list[DraftStep]" = field(default_factory=list)
     acquires: list[int] = field(default_factory=list)
     releases: list[int] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)
-class Block:
+class DraftBlock:
     """One end of a lane, or (``peer`` is -1) the copying of a GPU's own shard."""
 
     peer: int
     sends: bool
     lane: int
-    steps: list[Step] = field(default_factory=list)
+    steps: list[DraftStep] = field(default_factory=list)
 
     @property
     def length(self) -> int:
@@ -72,16 +72,16 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class Draft:
     """The blocks of every GPU, and how many semaphores and chunks of scratch it has."""
 
     plan: Plan
-    gpus: tuple[tuple[Block, ...], ...]
+    gpus: tuple[tuple[DraftBlock, ...], ...]
     semaphores: tuple[int, ...]
     scratch: tuple[int, ...]
 
 
-def arrange(plan: Plan) -> Program:
+def arrange(plan: Plan) -> Draft:
     """Return the plan as thread blocks short enough for the executor.
 
     Raises
@@ -97,15 +97,15 @@ def arrange(plan: Plan) -> Program:
     lanes = dict.fromkeys(sorted({(move.source, move.target) for move in plan.moves}), 1)
     while True:
         _require_blocks(plan, lanes)
-        program = _program(plan, lanes)
+        draft = _draft(plan, lanes)
         longest: Counter[tuple[int, int]] = Counter()
-        for gpu, blocks in enumerate(program.gpus):
+        for gpu, blocks in enumerate(draft.gpus):
             for block in blocks:
                 pair = (gpu, block.peer) if block.sends else (block.peer, gpu)
                 longest[pair] = max(longest[pair], block.length)
         crowded = {pair: most for pair, most in longest.items() if most > MAX_OPERATIONS}
         if not crowded:
-            return program
+            return draft
         for pair, most in crowded.items():
             lanes[pair] = max(lanes[pair] + 1, -(-lanes[pair] * most // MAX_OPERATIONS))
 
@@ -129,27 +129,29 @@ def _copies_own_shard(plan: Plan) -> bool:
     return plan.collective is Collective.ALLGATHER and not plan.inplace
 
 
-def _program(plan: Plan, lanes: dict[tuple[int, int], int]) -> Program:
-    blocks: list[dict[tuple[bool, int, int], Block]] = [{} for _ in range(plan.gpus)]
+def _draft(plan: Plan, lanes: dict[tuple[int, int], int]) -> Draft:
+    blocks: list[dict[tuple[bool, int, int], DraftBlock]] = [{} for _ in range(plan.gpus)]
     for gpu in range(plan.gpus):
         if _copies_own_shard(plan):
-            block = blocks[gpu][False, -1, 0] = Block(-1, False, 0)
+            block = blocks[gpu][False, -1, 0] = DraftBlock(-1, False, 0)
             chunks = plan.chunks_per_shard
-            block.steps.append(Step(("i", 0), ("o", gpu * chunks), chunks, block))
+            block.steps.append(DraftStep(("i", 0), ("o", gpu * chunks), chunks, block))
     scratch = list(plan.scratch)
     # The last step that wrote each chunk of each GPU; 0 where none did.
     written = np.zeros((plan.gpus, plan.gpus * plan.chunks_per_shard), dtype=np.int32)
-    steps: list[Step] = []
+    steps: list[DraftStep] = []
     for move, (source, target, lane) in zip(plan.moves, _lanes_of(plan, lanes), strict=True):
         span = slice(move.chunk, move.chunk + move.length)
-        sending = blocks[source].setdefault((True, target, lane), Block(target, True, lane))
-        receiving = blocks[target].setdefault((False, source, lane), Block(source, False, lane))
+        sending = blocks[source].setdefault((True, target, lane), DraftBlock(target, True, lane))
+        receiving = blocks[target].setdefault(
+            (False, source, lane), DraftBlock(source, False, lane)
+        )
         place = move.goal
         if move.operand is not None:
             place = "s", scratch[target]
             scratch[target] += move.length
-        send = Step(move.origin, place, move.length, sending)
-        receive = Step(place, move.goal, move.length, receiving, move.operand)
+        send = DraftStep(move.origin, place, move.length, sending)
+        receive = DraftStep(place, move.goal, move.length, receiving, move.operand)
         send.waits = _writers(steps, written[source, span])
         if move.operand is not None:
             receive.waits = _writers(steps, written[target, span])
@@ -159,7 +161,7 @@ def _program(plan: Plan, lanes: dict[tuple[int, int], int]) -> Program:
         written[target, span] = len(steps)
     gpus = tuple(tuple(by_key[key] for key in sorted(by_key)) for by_key in blocks)
     semaphores = tuple(_give_semaphores(gpu) for gpu in gpus)
-    return Program(plan, gpus, semaphores, tuple(scratch))
+    return Draft(plan, gpus, semaphores, tuple(scratch))
 
 
 def _lanes_of(plan: Plan, lanes: dict[tuple[int, int], int]) -> Iterator[_Lane]:
@@ -171,11 +173,11 @@ def _lanes_of(plan: Plan, lanes: dict[tuple[int, int], int]) -> Iterator[_Lane]:
         turn[pair] += 1
 
 
-def _writers(steps: list[Step], numbers: np.ndarray) -> list[Step]:
+def _writers(steps: list[DraftStep], numbers: np.ndarray) -> list[DraftStep]:
     return [steps[number - 1] for number in np.unique(numbers) if number]
 
 
-def _give_semaphores(blocks: tuple[Block, ...]) -> int:
+def _give_semaphores(blocks: tuple[DraftBlock, ...]) -> int:
     """Turn waits that say something new into semaphores; return how many there are.
 
     Of several steps of one block the last suffices; a block need not wait for itself,
@@ -183,11 +185,11 @@ def _give_semaphores(blocks: tuple[Block, ...]) -> int:
     acquires a semaphore is after the n-th release.
     """
     place = {step: at for block in blocks for at, step in enumerate(block.steps)}
-    numbers: dict[tuple[Block, Block], int] = {}
+    numbers: dict[tuple[DraftBlock, DraftBlock], int] = {}
     for block in blocks:
-        passed: dict[Block, int] = {}
+        passed: dict[DraftBlock, int] = {}
         for step in block.steps:
-            latest: dict[Block, Step] = {}
+            latest: dict[DraftBlock, DraftStep] = {}
             for other in sorted(step.waits, key=place.__getitem__):
                 if other.block is not block and place[other] > passed.get(other.block, -1):
                     passed[other.block] = place[other]

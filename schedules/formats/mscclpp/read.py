@@ -11,76 +11,29 @@ from dataclasses import dataclass
 
 from schedules.errors import InvalidProgram
 from schedules.formats.json_fields import Fields
-from schedules.formats.mscclpp.executor import (
+from schedules.formats.mscclpp.program import (
+    BUFFERS,
     COLLECTIVES,
     MAX_BUFFER_BYTES,
     MAX_CHANNELS,
+    MAX_CHUNKS,
+    MAX_GPUS,
     MAX_OPERATIONS,
     MAX_SEMAPHORES_PER_OPERATION,
     MAX_THREAD_BLOCKS,
+    NAMES,
+    PUTS,
+    SEMAPHORES,
+    Block,
     ChannelType,
+    Chunks,
+    Gpu,
+    Operation,
+    Program,
 )
 from schedules.model import Collective
 
-__all__ = ["SIGNALS", "WAITS", "Block", "Chunks", "Gpu", "Operation", "Program", "parse"]
-
-SIGNALS = frozenset({"signal", "rlxsignal", "pwsf"})
-WAITS = frozenset({"wait", "rlxwait"})
-_SEMAPHORES = frozenset({"sem_acquire", "sem_release"})
-_PUTS = frozenset({"put", "pwsf"})
-_NAMES = tuple(sorted({"nop", "copy", "re"} | SIGNALS | WAITS | _SEMAPHORES | _PUTS))
-_MAX_GPUS = 4096
-_MAX_CHUNKS = 1 << 28
-_BUFFERS = ("i", "o", "s")
-
-
-@dataclass(frozen=True, slots=True)
-class Chunks:
-    """Neighbouring chunks of a buffer of a GPU."""
-
-    gpu: int
-    buffer: str
-    first: int
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """One operation; its channel is that of the GPU, by type and number."""
-
-    name: str
-    sources: tuple[Chunks, ...] = ()
-    target: Chunks | None = None
-    channel: tuple[ChannelType, int] | None = None
-    semaphores: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """One thread block."""
-
-    operations: tuple[Operation, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Gpu:
-    """One GPU: its buffers' sizes in chunks, its channels' peers, its semaphores' values."""
-
-    sizes: Mapping[str, int]
-    peers: Mapping[ChannelType, tuple[int, ...]]
-    semaphores: tuple[int, ...]
-    blocks: tuple[Block, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A whole plan; ``chunks`` are those of all shards together."""
-
-    name: str
-    collective: Collective
-    inplace: bool
-    chunks: int
-    gpus: tuple[Gpu, ...]
+__all__ = ["parse"]
 
 
 def parse(text: str) -> Program:
@@ -111,7 +64,7 @@ def parse(text: str) -> Program:
     for flag in ("reuse_resources", "use_double_scratch_buffer"):
         if top.values.get(flag, False) is not False:
             raise InvalidProgram(f"/{flag}", "must be false")
-    gpus = top.objects("gpus", 2, _MAX_GPUS)
+    gpus = top.objects("gpus", 2, MAX_GPUS)
     sizes = [_sizes(gpu) for gpu in gpus]
     chunks = _whole(collective, sizes)
     _check_bytes(top, chunks, sizes)
@@ -122,9 +75,9 @@ def parse(text: str) -> Program:
 
 def _sizes(gpu: Fields) -> dict[str, int]:
     return {
-        "i": gpu.number("input_chunks", 1, _MAX_CHUNKS),
-        "o": gpu.number("output_chunks", 1, _MAX_CHUNKS),
-        "s": gpu.number("scratch_chunks", 0, _MAX_CHUNKS),
+        "i": gpu.number("input_chunks", 1, MAX_CHUNKS),
+        "o": gpu.number("output_chunks", 1, MAX_CHUNKS),
+        "s": gpu.number("scratch_chunks", 0, MAX_CHUNKS),
     }
 
 
@@ -181,7 +134,7 @@ def _remote(entry: Fields, index: int, gpus: int) -> tuple[int, str, frozenset[s
     kinds = entry.values.get("access_channel_types")
     if not isinstance(kinds, list) or not set(map(str, kinds)) <= set(ChannelType):
         raise InvalidProgram(f"{entry.place}/access_channel_types", "must list types of channels")
-    return rank, entry.choice("type", _BUFFERS), frozenset(kinds)
+    return rank, entry.choice("type", BUFFERS), frozenset(kinds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,10 +176,10 @@ class _Reader:
         channels: dict[ChannelType, list[int]],
         buffers: dict[ChannelType, list[int]],
     ) -> Operation:
-        name = op.choice("name", _NAMES)
+        name = op.choice("name", NAMES)
         if name == "nop":
             return Operation(name)
-        if name in _SEMAPHORES:
+        if name in SEMAPHORES:
             numbers = op.numbers(
                 "semaphore_ids", 0, self.semaphores - 1, 1, MAX_SEMAPHORES_PER_OPERATION
             )
@@ -234,7 +187,7 @@ class _Reader:
         if name in ("copy", "re"):
             return self._local_work(op, name)
         kind = ChannelType(op.choice("channel_type", tuple(ChannelType)))
-        if name in _PUTS and (name == "pwsf") != (kind is ChannelType.PORT):
+        if name in PUTS and (name == "pwsf") != (kind is ChannelType.PORT):
             raise InvalidProgram(
                 op.place, "must be put on memory channels and pwsf on port channels"
             )
@@ -242,7 +195,7 @@ class _Reader:
         if name != "put":
             position = op.numbers("channel_ids", 0, len(channels[kind]) - 1, 1, 1)[0]
             channel = kind, channels[kind][position]
-        if name not in _PUTS:
+        if name not in PUTS:
             return Operation(name, channel=channel)
         source = self._local(_only(op, "src_buff"))
         target = self._remote(_only(op, "dst_buff"), buffers[kind])
@@ -264,7 +217,7 @@ class _Reader:
         return Operation(name, sources, target)
 
     def _local(self, entry: Fields) -> Chunks:
-        return self._chunks(entry, self.gpu, entry.choice("type", _BUFFERS))
+        return self._chunks(entry, self.gpu, entry.choice("type", BUFFERS))
 
     def _remote(self, entry: Fields, buffers: list[int]) -> Chunks:
         position = entry.number("buffer_id", 0, len(buffers) - 1)

@@ -22,19 +22,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedules.errors import InvalidProgram
-from schedules.formats.mscclpp.executor import ChannelType
-from schedules.formats.mscclpp.read import (
+from schedules.formats.mscclpp.program import (
     SIGNALS,
     WAITS,
     Block,
+    ChannelType,
     Chunks,
     Operation,
     Program,
-    parse,
 )
+from schedules.formats.mscclpp.read import parse
 from schedules.formats.symbols import Actor, Clock, Memory, Value, added
 
-__all__ = ["Program", "replay"]
+__all__ = ["replay"]
 
 _Way: TypeAlias = tuple[int, ChannelType, int]
 """GPU, type and number of one of its channels: what others signal through it."""

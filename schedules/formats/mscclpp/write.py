@@ -14,8 +14,8 @@ from typing import Any
 
 from schedules.errors import NotExportable
 from schedules.formats.buffer_moves import plan
-from schedules.formats.mscclpp.blocks import Block, Program, Step, arrange
-from schedules.formats.mscclpp.executor import (
+from schedules.formats.mscclpp.blocks import Draft, DraftBlock, DraftStep, arrange
+from schedules.formats.mscclpp.program import (
     ALIGNMENT,
     COLLECTIVES,
     MAX_BUFFER_BYTES,
@@ -86,9 +86,9 @@ def render(
     if ranks_per_node < 1:
         raise NotExportable("/ranks_per_node", "must be at least 1")
     require_valid(schedule, topology)
-    program = arrange(plan(schedule, ranks, inplace))
-    head = _head(program)
-    gpus = [_gpu(program, gpu, ranks_per_node) for gpu in range(len(ranks))]
+    draft = arrange(plan(schedule, ranks, inplace))
+    head = _head(draft)
+    gpus = [_gpu(draft, gpu, ranks_per_node) for gpu in range(len(ranks))]
     body = ",\n".join(_lines(gpus))
     digest = hashlib.sha256(f"{json.dumps(head)}{body}".encode()).hexdigest()[:12]
     made_up = f"topoloom-{head['collective']}-{len(ranks)}-{digest}"
@@ -103,15 +103,15 @@ def _lines(gpus: list[dict[str, Any]]) -> Iterator[str]:
         yield f'{json.dumps(gpu)[:-1]}, "threadblocks": [\n{blocks}\n]}}'
 
 
-def _head(program: Program) -> dict[str, Any]:
-    plan = program.plan
+def _head(draft: Draft) -> dict[str, Any]:
+    plan = draft.plan
     whole = plan.gpus * plan.chunks_per_shard
-    largest = MAX_BUFFER_BYTES // max(whole, *program.scratch) // ALIGNMENT * ALIGNMENT
+    largest = MAX_BUFFER_BYTES // max(whole, *draft.scratch) // ALIGNMENT * ALIGNMENT
     if not largest:
         raise NotExportable(
             "/gpus/scratch_chunks",
             f"a buffer may have {MAX_BUFFER_BYTES // ALIGNMENT} chunks of {ALIGNMENT} bytes; "
-            f"{max(whole, *program.scratch)} are needed",
+            f"{max(whole, *draft.scratch)} are needed",
         )
     return {
         "collective": COLLECTIVES[plan.collective],
@@ -126,8 +126,8 @@ def _head(program: Program) -> dict[str, Any]:
     }
 
 
-def _gpu(program: Program, gpu: int, ranks_per_node: int) -> dict[str, Any]:
-    blocks, plan = program.gpus[gpu], program.plan
+def _gpu(draft: Draft, gpu: int, ranks_per_node: int) -> dict[str, Any]:
+    blocks, plan = draft.gpus[gpu], draft.plan
     shard, whole = plan.chunks_per_shard, plan.gpus * plan.chunks_per_shard
     gathers = plan.collective is Collective.ALLGATHER
     scatters = plan.collective is Collective.REDUCE_SCATTER
@@ -136,7 +136,7 @@ def _gpu(program: Program, gpu: int, ranks_per_node: int) -> dict[str, Any]:
         "id": gpu,
         "input_chunks": shard if gathers else whole,
         "output_chunks": shard if scatters else whole,
-        "scratch_chunks": program.scratch[gpu],
+        "scratch_chunks": draft.scratch[gpu],
         "channels": [
             {"channel_type": kind.value, "connected_to": peers}
             for kind, peers in wiring.connected.items()
@@ -146,7 +146,7 @@ def _gpu(program: Program, gpu: int, ranks_per_node: int) -> dict[str, Any]:
             {"rank": peer, "type": buffer, "access_channel_types": [wiring.kind(peer).value]}
             for peer, buffer in wiring.buffers
         ],
-        "semaphores": [{"init_value": 0}] * program.semaphores[gpu],
+        "semaphores": [{"init_value": 0}] * draft.semaphores[gpu],
         "threadblocks": [wiring.block(at, block) for at, block in enumerate(blocks)],
     }
 
@@ -154,10 +154,10 @@ def _gpu(program: Program, gpu: int, ranks_per_node: int) -> dict[str, Any]:
 class _Wiring:
     """Channels and remote buffers of one GPU, and its thread blocks in their terms."""
 
-    def __init__(self, gpu: int, blocks: tuple[Block, ...], ranks_per_node: int) -> None:
+    def __init__(self, gpu: int, blocks: tuple[DraftBlock, ...], ranks_per_node: int) -> None:
         self.gpu, self.ranks_per_node = gpu, ranks_per_node
         self.connected: dict[ChannelType, list[int]] = {kind: [] for kind in ChannelType}
-        self.channels: dict[Block, int] = {}
+        self.channels: dict[DraftBlock, int] = {}
         ends = [block for block in blocks if block.peer >= 0]
         # The k-th channel to a peer is joined to its k-th one back: both GPUs must list
         # their lanes in one order, here first those from the smaller rank to the larger.
@@ -176,11 +176,11 @@ class _Wiring:
         near = peer // self.ranks_per_node == self.gpu // self.ranks_per_node
         return ChannelType.MEMORY if near else ChannelType.PORT
 
-    def _falls(self, block: Block) -> bool:
+    def _falls(self, block: DraftBlock) -> bool:
         source, target = (self.gpu, block.peer) if block.sends else (block.peer, self.gpu)
         return source > target
 
-    def block(self, index: int, block: Block) -> dict[str, Any]:
+    def block(self, index: int, block: DraftBlock) -> dict[str, Any]:
         """Return a thread block as the file has it."""
         if block.peer < 0:
             return {"id": index, "ops": _copies(block), "channels": [], "remote_buffer_refs": []}
@@ -201,7 +201,7 @@ class _Wiring:
 _NOP = {"name": "nop"}
 
 
-def _copies(block: Block) -> list[dict[str, Any]]:
+def _copies(block: DraftBlock) -> list[dict[str, Any]]:
     return [
         {
             "name": "copy",
@@ -212,7 +212,7 @@ def _copies(block: Block) -> list[dict[str, Any]]:
     ]
 
 
-def _sends(block: Block, kind: str, buffers: list[str]) -> list[dict[str, Any]]:
+def _sends(block: DraftBlock, kind: str, buffers: list[str]) -> list[dict[str, Any]]:
     channel = {"channel_ids": [0], "channel_type": kind}
     ops: list[dict[str, Any]] = [{"name": "rlxwait"} | channel, _NOP]
     for step in block.steps:
@@ -240,7 +240,7 @@ def _sends(block: Block, kind: str, buffers: list[str]) -> list[dict[str, Any]]:
     return ops
 
 
-def _receives(block: Block, kind: str) -> list[dict[str, Any]]:
+def _receives(block: DraftBlock, kind: str) -> list[dict[str, Any]]:
     channel = {"channel_ids": [0], "channel_type": kind}
     ops: list[dict[str, Any]] = [{"name": "rlxsignal"} | channel]
     for step in block.steps:
@@ -253,7 +253,7 @@ def _receives(block: Block, kind: str) -> list[dict[str, Any]]:
     return ops
 
 
-def _addition(step: Step, added: tuple[str, int]) -> dict[str, Any]:
+def _addition(step: DraftStep, added: tuple[str, int]) -> dict[str, Any]:
     return {
         "name": "re",
         "src_buff": [_local(added, step.length), _local(step.source, step.length)],

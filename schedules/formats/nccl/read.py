@@ -1,51 +1,19 @@
-"""Reading NCCL tuner tables, and choosing by them as NCCL's example plugin does.
+"""Reading NCCL tuner tables: from text to rows that the plugin reads as they are meant.
 
 Nothing here knows how tables are made.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from types import MappingProxyType
-
 from schedules.errors import InvalidProgram
-from schedules.model import Collective
-
-__all__ = ["COLLECTIVES", "MAX_LINE", "MAX_SIZE", "Row", "chosen", "parse"]
-
-MAX_SIZE = 2**64 - 1
-MAX_LINE = 255
-"""Most characters of a line: the plugin reads the rest as a line of its own."""
-ALGORITHMS = ("tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat")
-PROTOCOLS = ("ll", "ll128", "simple")
-COLLECTIVES: Mapping[Collective, str] = MappingProxyType(
-    {
-        Collective.ALLGATHER: "allgather",
-        Collective.REDUCE_SCATTER: "reducescatter",
-        Collective.ALLREDUCE: "allreduce",
-        Collective.BROADCAST: "broadcast",
-        Collective.REDUCE: "reduce",
-    }
+from schedules.formats.nccl.program import (
+    ALGORITHMS,
+    COLLECTIVES,
+    MAX_LINE,
+    MAX_SIZE,
+    PROTOCOLS,
+    Row,
 )
 
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One row; -1 is any number, or for ``channels`` the run time's choice."""
-
-    collective: Collective
-    first: int
-    last: int
-    algorithm: str
-    protocol: str
-    channels: int
-    nodes: int
-    ranks: int
-
-    def __str__(self) -> str:
-        return (
-            f"{COLLECTIVES[self.collective]},{self.first},{self.last},{self.algorithm},"
-            f"{self.protocol},{self.channels},{self.nodes},{self.ranks}"
-        )
+__all__ = ["parse"]
 
 
 def parse(text: str) -> tuple[Row, ...]:
@@ -80,21 +48,6 @@ def parse(text: str) -> tuple[Row, ...]:
     if not rows:
         raise InvalidProgram("", "must have a row")
     return tuple(rows)
-
-
-def chosen(
-    rows: Sequence[Row], collective: Collective, size: int, nodes: int, ranks: int
-) -> Row | None:
-    """Return the first row that matches a call, as the plugin does; None where none does."""
-    for row in rows:
-        if (
-            row.collective is collective
-            and row.first <= size <= row.last
-            and row.nodes in (-1, nodes)
-            and row.ranks in (-1, ranks)
-        ):
-            return row
-    return None
 
 
 def _takes_all(row: Row, other: Row) -> bool:

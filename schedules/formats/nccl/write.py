@@ -19,7 +19,7 @@ from math import isqrt
 from typing import NamedTuple
 
 from schedules.errors import NotExportable
-from schedules.formats.nccl.read import COLLECTIVES, MAX_SIZE, Row
+from schedules.formats.nccl.program import COLLECTIVES, MAX_SIZE, Row
 from schedules.formats.transfers import require_plain
 from schedules.model import Collective, Schedule, StepSchedule, TreeSchedule, parts_of
 from schedules.simulate import tree_depth

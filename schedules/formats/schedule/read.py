@@ -11,7 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from schedules.errors import InvalidSchedule, UnknownCollective
+from schedules.errors import InvalidSchedule
+from schedules.formats.schedule import fields
+from schedules.formats.schedule.program import (
+    MAX_EDGES,
+    MAX_INTEGER,
+    MAX_PARTS,
+    MAX_SENDS,
+    MAX_STEPS,
+    MAX_WEIGHT,
+    OPS,
+)
 from schedules.model import (
     NO_LINK,
     SEND,
@@ -26,16 +36,7 @@ from schedules.model import (
 )
 from synth.topology import NodeId, Topology
 
-__all__ = ["MAX_EDGES", "MAX_INTEGER", "MAX_SENDS", "MAX_STEPS", "OPS", "from_document"]
-
-OPS = ("copy", "reduce")
-MAX_INTEGER = 2**31 - 1
-MAX_WEIGHT = 2**62
-MAX_STEPS = 1_000_000
-MAX_SENDS = 20_000_000
-MAX_EDGES = 20_000_000
-MAX_PARTS = 16
-MAX_PATH = 256
+__all__ = ["from_document"]
 
 _OP_CODES = {name: code for code, name in enumerate(OPS)}
 
@@ -78,10 +79,10 @@ def from_document(document: Any, topology: Topology) -> Schedule:
         return _routes(document, topology)
     if document.get("kind") != "sequence":
         return _single(document, topology, "")
-    parts = _list(document, "parts", MAX_PARTS, "")
+    parts = fields.entries(document, "parts", MAX_PARTS, "")
     return SequenceSchedule(
-        _collective(document, ""),
-        _topology(document, ""),
+        fields.collective(document, ""),
+        fields.digest(document, ""),
         tuple(_single(part, topology, f"/parts/{index}") for index, part in enumerate(parts)),
     )
 
@@ -98,8 +99,8 @@ def _single(document: Any, topology: Topology, place: str) -> StepSchedule | Tre
 
 
 def _steps(document: dict[str, Any], topology: Topology, place: str) -> StepSchedule:
-    chunks = _integer(document, "chunks_per_shard", place)
-    steps = _list(document, "steps", MAX_STEPS, place)
+    chunks = fields.integer(document, "chunks_per_shard", place)
+    steps = fields.entries(document, "steps", MAX_STEPS, place)
     codes = {node: rank for rank, node in enumerate(topology.compute_nodes)}
     total = 0
     arrays = []
@@ -111,8 +112,8 @@ def _steps(document: dict[str, Any], topology: Topology, place: str) -> StepSche
             raise InvalidSchedule(f"{place}/steps", f"must have at most {MAX_SENDS} sends in all")
         arrays.append(_sends(sends, codes, f"{place}/steps/{index}"))
     return StepSchedule(
-        _collective(document, place),
-        _topology(document, place),
+        fields.collective(document, place),
+        fields.digest(document, place),
         topology.compute_nodes,
         chunks,
         tuple(arrays),
@@ -142,7 +143,7 @@ def _sends(sends: list[Any], codes: dict[NodeId, int], place: str) -> NDArray[An
             column and not least <= min(column) <= max(column) <= MAX_INTEGER
         ):
             rule = f"must be an integer from {least} to {MAX_INTEGER}"
-            _blame(column, partial(_is_integer, least=least), place, field, rule)
+            _blame(column, partial(fields.is_integer, least=least), place, field, rule)
         array[field] = column
     array["link"][["link" not in send for send in sends]] = NO_LINK
     return array
@@ -157,8 +158,8 @@ def _blame(
 
 
 def _trees(document: dict[str, Any], topology: Topology, place: str) -> TreeSchedule:
-    total = _integer(document, "trees_per_root", place, MAX_WEIGHT)
-    trees = _list(document, "trees", MAX_EDGES, place)
+    total = fields.integer(document, "trees_per_root", place, MAX_WEIGHT)
+    trees = fields.entries(document, "trees", MAX_EDGES, place)
     left = MAX_EDGES
     made = []
     for index, tree in enumerate(trees):
@@ -168,18 +169,20 @@ def _trees(document: dict[str, Any], topology: Topology, place: str) -> TreeSche
         root = tree.get("root")
         if type(root) not in (int, str) or root not in topology.position:
             raise InvalidSchedule(f"{here}/root", "must be the id of a node")
-        edges = _list(tree, "edges", left, here)
+        edges = fields.entries(tree, "edges", left, here)
         left -= len(edges)
-        paths = tuple(_edge(edge, topology, here, at) for at, edge in enumerate(edges))
-        made.append(Tree(root, _integer(tree, "weight", here, MAX_WEIGHT), paths))
-    collective = _collective(document, place)
+        paths = tuple(
+            fields.path(edge, topology, f"{here}/edges/{at}") for at, edge in enumerate(edges)
+        )
+        made.append(Tree(root, fields.integer(tree, "weight", here, MAX_WEIGHT), paths))
+    collective = fields.collective(document, place)
     ranks = topology.compute_nodes
     if "participants" in document:
         ranks = _participants(document, topology, place)
     taking_part = set(ranks)
     return TreeSchedule(
         collective,
-        _topology(document, place),
+        fields.digest(document, place),
         ranks,
         total,
         tuple(made),
@@ -189,21 +192,21 @@ def _trees(document: dict[str, Any], topology: Topology, place: str) -> TreeSche
 
 
 def _routes(document: dict[str, Any], topology: Topology) -> RouteSchedule:
-    routes = _list(document, "routes", MAX_EDGES, "")
+    routes = fields.entries(document, "routes", MAX_EDGES, "")
     made, left = [], MAX_EDGES
     for index, route in enumerate(routes):
         here = f"/routes/{index}"
         if not isinstance(route, dict):
             raise InvalidSchedule(here, "must be an object with path and weight")
-        path = _path(route.get("path"), topology, f"{here}/path")
+        path = fields.path(route.get("path"), topology, f"{here}/path")
         left -= len(path)
         if left < 0:
             raise InvalidSchedule("/routes", f"must pass at most {MAX_EDGES} nodes in all")
-        made.append(Route(path, _integer(route, "weight", here, MAX_WEIGHT)))
-    units = _integer(document, "units_per_pair", "", MAX_WEIGHT)
+        made.append(Route(path, fields.integer(route, "weight", here, MAX_WEIGHT)))
+    units = fields.integer(document, "units_per_pair", "", MAX_WEIGHT)
     return RouteSchedule(
-        _collective(document, ""),
-        _topology(document, ""),
+        fields.collective(document, ""),
+        fields.digest(document, ""),
         topology.compute_nodes,
         units,
         tuple(made),
@@ -211,7 +214,7 @@ def _routes(document: dict[str, Any], topology: Topology) -> RouteSchedule:
 
 
 def _participants(document: dict[str, Any], topology: Topology, place: str) -> tuple[NodeId, ...]:
-    named = _list(document, "participants", len(topology.compute_nodes), place)
+    named = fields.entries(document, "participants", len(topology.compute_nodes), place)
     chosen: set[NodeId] = set()
     for index, node in enumerate(named):
         here = f"{place}/participants/{index}"
@@ -230,18 +233,18 @@ def _shards(
 ) -> tuple[int, ...]:
     """Return the sizes of the shards, or nothing where the document says nothing of them."""
     if collective.has_root:
-        return _sizes([(_rank(document, "root", ranks, place), 1)], ranks)
+        return _sizes([(fields.rank(document, "root", ranks, place), 1)], ranks)
     if "shards" not in document:
         return ()
     found: dict[NodeId, int] = {}
-    for index, shard in enumerate(_list(document, "shards", len(ranks), place)):
+    for index, shard in enumerate(fields.entries(document, "shards", len(ranks), place)):
         here = f"{place}/shards/{index}"
         if not isinstance(shard, dict):
             raise InvalidSchedule(here, "must be an object with rank and size")
-        rank = _rank(shard, "rank", ranks, here)
+        rank = fields.rank(shard, "rank", ranks, here)
         if rank in found:
             raise InvalidSchedule(f"{here}/rank", "must not be named twice")
-        found[rank] = _integer(shard, "size", here, MAX_WEIGHT)
+        found[rank] = fields.integer(shard, "size", here, MAX_WEIGHT)
     if not found:
         raise InvalidSchedule(f"{place}/shards", "must hold the shard of a rank")
     return _sizes(list(found.items()), ranks)
@@ -250,58 +253,3 @@ def _shards(
 def _sizes(shards: list[tuple[NodeId, int]], ranks: tuple[NodeId, ...]) -> tuple[int, ...]:
     sizes = dict.fromkeys(ranks, 0) | dict(shards)
     return tuple(sizes.values())
-
-
-def _rank(holder: dict[str, Any], key: str, ranks: tuple[NodeId, ...], place: str) -> NodeId:
-    value = holder.get(key)
-    if type(value) not in (int, str) or value not in ranks:
-        raise InvalidSchedule(f"{place}/{key}", "must be the id of a rank")
-    return value
-
-
-def _edge(edge: Any, topology: Topology, place: str, index: int) -> tuple[NodeId, ...]:
-    return _path(edge, topology, f"{place}/edges/{index}")
-
-
-def _path(path: Any, topology: Topology, place: str) -> tuple[NodeId, ...]:
-    if not isinstance(path, list) or not 2 <= len(path) <= MAX_PATH:
-        raise InvalidSchedule(place, f"must be a list of 2 to {MAX_PATH} node ids")
-    for at, node in enumerate(path):
-        if type(node) not in (int, str) or node not in topology.position:
-            raise InvalidSchedule(f"{place}/{at}", "must be the id of a node")
-    return tuple(path)
-
-
-def _is_integer(value: Any, least: int, most: int = MAX_INTEGER) -> bool:
-    return type(value) is int and least <= value <= most
-
-
-def _integer(document: dict[str, Any], key: str, place: str, most: int = MAX_INTEGER) -> int:
-    value = document.get(key)
-    if not isinstance(value, int) or not _is_integer(value, 1, most):
-        raise InvalidSchedule(f"{place}/{key}", f"must be an integer from 1 to {most}")
-    return value
-
-
-def _list(document: dict[str, Any], key: str, most: int, place: str) -> list[Any]:
-    value = document.get(key)
-    if not isinstance(value, list):
-        raise InvalidSchedule(f"{place}/{key}", "must be a list")
-    if len(value) > most:
-        raise InvalidSchedule(f"{place}/{key}", f"must have at most {most} entries")
-    return value
-
-
-def _collective(document: dict[str, Any], place: str) -> Collective:
-    value = document.get("collective")
-    try:
-        return Collective.of(value if isinstance(value, str) else "")
-    except UnknownCollective as error:
-        raise InvalidSchedule(f"{place}/collective", error.rule) from None
-
-
-def _topology(document: dict[str, Any], place: str) -> str:
-    value = document.get("topology")
-    if not isinstance(value, str) or len(value) > 200:
-        raise InvalidSchedule(f"{place}/topology", "must be a digest, a text such as sha256:...")
-    return value

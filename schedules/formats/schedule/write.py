@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from schedules.errors import InvalidSchedule
-from schedules.formats.schedule.binary import pack, unpack
-from schedules.formats.schedule.read import OPS, from_document
+from schedules.formats.schedule.program import OPS
 from schedules.model import (
     NO_LINK,
     RouteSchedule,
@@ -21,7 +20,7 @@ from schedules.model import (
     TreeSchedule,
 )
 
-__all__ = ["from_document", "pack", "to_document", "unpack", "write"]
+__all__ = ["to_document", "write"]
 
 _SENDS_PER_PIECE = 8192
 

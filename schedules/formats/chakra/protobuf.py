@@ -15,20 +15,12 @@ from google.protobuf.proto import parse_length_prefixed, serialize_length_prefix
 from schedules.errors import InvalidProgram
 
 __all__ = [
-    "COMPUTE",
-    "RECEIVE",
-    "SEND",
-    "VERSION",
     "Attribute",
     "GlobalMetadata",
     "Node",
     "read_messages",
     "write_messages",
 ]
-
-VERSION = "0.0.4"
-COMPUTE, SEND, RECEIVE = 4, 5, 6
-"""Values of `NodeType`."""
 
 _Field = descriptor_pb2.FieldDescriptorProto
 _VALUES = {
@@ -141,7 +133,7 @@ Node = _message("Node")
 def write_messages(messages: list[Message]) -> bytes:
     r"""Return a file of these messages.
 
-    >>> write_messages([GlobalMetadata(version=VERSION)])
+    >>> write_messages([GlobalMetadata(version="0.0.4")])
     b'\x07\n\x050.0.4'
     """
     file = BytesIO()

@@ -1,4 +1,8 @@
-"""What the run times that load MSCCL XML call things, and how much they take."""
+"""What an MSCCL XML program can say, and how much of it each family of run times takes.
+
+A `Program` is what a file holds, in the file's own terms: `write` prints one and `read` makes
+one, and a program written and read is the same program.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,13 +14,22 @@ from schedules.model import Collective
 
 __all__ = [
     "BLOCKS_PER_CHANNEL",
+    "BUFFERS",
     "DIALECTS",
     "MAX_CHILDREN",
     "MAX_COUNT",
     "MAX_ELEMENTS",
     "MAX_NAME",
+    "PROTOCOLS",
+    "RECEIVES",
+    "SENDS",
+    "TYPES",
+    "Block",
     "Dialect",
+    "Gpu",
+    "Instruction",
     "Limits",
+    "Program",
 ]
 
 MAX_COUNT = 71
@@ -28,6 +41,17 @@ MAX_ELEMENTS = 4096
 BLOCKS_PER_CHANNEL = 32
 """Most sending, and most receiving, thread blocks on one channel of a GPU."""
 MAX_NAME = 63
+"""Most characters of a program's name."""
+PROTOCOLS = ("Simple", "LL", "LL128")
+BUFFERS = ("i", "o", "s")
+"""Input, output and scratch."""
+RECEIVES = frozenset({"r", "rcs", "rrs", "rrc", "rrcs"})
+SENDS = frozenset({"s", "rcs", "rrs", "rrcs"})
+_READS = frozenset({"s", "rrs", "rrc", "rrcs", "cpy", "re"})
+_WRITES = frozenset({"r", "rcs", "rrc", "rrcs", "cpy", "re"})
+TYPES = RECEIVES | SENDS | {"cpy", "re", "nop"}
+"""Types of steps.  Letters say what one does, in this order: ``r`` receive, ``r`` reduce with the
+source buffer, ``c`` copy to the target buffer, ``s`` send; ``cpy`` and ``re`` stay on the GPU."""
 
 
 class Dialect(StrEnum):
@@ -83,3 +107,66 @@ DIALECTS: Mapping[Dialect, Limits] = MappingProxyType(
         Dialect.RCCL: Limits(64, 64, 128, _OTHERS, True, 0),
     }
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One step; offsets and ``count`` in chunks, what it waits for as (block, step) or -1, -1.
+
+    ``is_awaited``: another block of the GPU waits for it.
+    """
+
+    type: str
+    source_buffer: str
+    source_offset: int
+    target_buffer: str
+    target_offset: int
+    count: int
+    wait_block: int
+    wait_step: int
+    is_awaited: bool
+
+    @property
+    def reads(self) -> bool:
+        """Whether it reads the source buffer."""
+        return self.type in _READS
+
+    @property
+    def writes(self) -> bool:
+        """Whether it writes the target buffer."""
+        return self.type in _WRITES
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One thread block; peers are -1 where it has none."""
+
+    send: int
+    recv: int
+    channel: int
+    steps: tuple[Instruction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """One GPU: the sizes of its buffers in chunks, and its thread blocks by id."""
+
+    sizes: Mapping[str, int]
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A whole program.
+
+    ``modes`` holds whether it runs in place, for each way it may; ``channels`` is how many it
+    uses; ``chunks`` are those of all shards together.
+    """
+
+    name: str
+    protocol: str
+    collective: Collective
+    modes: tuple[bool, ...]
+    channels: int
+    chunks: int
+    gpus: tuple[Gpu, ...]

@@ -1,0 +1,123 @@
+"""What an MSCCL++ execution plan can say, and how much of it that library's executor takes.
+
+As read in the sources of version 0.9.0; the file itself carries no version.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+from schedules.model import Collective
+
+__all__ = [
+    "ALIGNMENT",
+    "BUFFERS",
+    "COLLECTIVES",
+    "MAX_BUFFER_BYTES",
+    "MAX_CHANNELS",
+    "MAX_CHUNKS",
+    "MAX_GPUS",
+    "MAX_OPERATIONS",
+    "MAX_SEMAPHORES_PER_OPERATION",
+    "MAX_THREAD_BLOCKS",
+    "NAMES",
+    "PUTS",
+    "SEMAPHORES",
+    "SIGNALS",
+    "WAITS",
+    "Block",
+    "ChannelType",
+    "Chunks",
+    "Gpu",
+    "Operation",
+    "Program",
+]
+
+MAX_OPERATIONS = 64
+"""Most operations of a thread block."""
+MAX_CHANNELS = 16
+"""Most channels of one type, and remote buffers reached by it, of a thread block."""
+MAX_SEMAPHORES_PER_OPERATION = 16
+MAX_THREAD_BLOCKS = 80
+"""Most thread blocks of a GPU.  All of them wait for each other, so all must run at once, one
+on each multiprocessor; of the devices of the bundled fabrics V100 has the fewest."""
+ALIGNMENT = 16
+"""Bytes that the size of every chunk is a multiple of."""
+MAX_BUFFER_BYTES = 2**32 - 1
+"""Offsets into a buffer, and sizes, have 32 bits."""
+MAX_GPUS = 4096
+MAX_CHUNKS = 1 << 28
+BUFFERS = ("i", "o", "s")
+"""Input, output and scratch."""
+
+SIGNALS = frozenset({"signal", "rlxsignal", "pwsf"})
+WAITS = frozenset({"wait", "rlxwait"})
+SEMAPHORES = frozenset({"sem_acquire", "sem_release"})
+PUTS = frozenset({"put", "pwsf"})
+NAMES = tuple(sorted({"nop", "copy", "re"} | SIGNALS | WAITS | SEMAPHORES | PUTS))
+"""Operations that move and add data between ranks without packets or multicast."""
+
+COLLECTIVES: Mapping[Collective, str] = MappingProxyType(
+    {
+        Collective.ALLGATHER: "allgather",
+        Collective.REDUCE_SCATTER: "reducescatter",
+        Collective.ALLREDUCE: "allreduce",
+    }
+)
+
+
+class ChannelType(StrEnum):
+    """How a GPU reaches another: by its own stores, or through a proxy and the network."""
+
+    MEMORY = "memory"
+    PORT = "port"
+
+
+@dataclass(frozen=True, slots=True)
+class Chunks:
+    """Neighbouring chunks of a buffer of a GPU."""
+
+    gpu: int
+    buffer: str
+    first: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation; its channel is that of the GPU, by type and number."""
+
+    name: str
+    sources: tuple[Chunks, ...] = ()
+    target: Chunks | None = None
+    channel: tuple[ChannelType, int] | None = None
+    semaphores: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One thread block."""
+
+    operations: tuple[Operation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """One GPU: its buffers' sizes in chunks, its channels' peers, its semaphores' values."""
+
+    sizes: Mapping[str, int]
+    peers: Mapping[ChannelType, tuple[int, ...]]
+    semaphores: tuple[int, ...]
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A whole plan; ``chunks`` are those of all shards together."""
+
+    name: str
+    collective: Collective
+    inplace: bool
+    chunks: int
+    gpus: tuple[Gpu, ...]

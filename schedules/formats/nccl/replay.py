@@ -1,0 +1,56 @@
+"""Choosing by an NCCL tuner table as NCCL's example plugin does, for one call or for all.
+
+A table moves nothing: what it can do wrong is to leave a call without a row.
+"""
+
+from collections.abc import Sequence
+
+from schedules.errors import InvalidProgram
+from schedules.formats.nccl.program import MAX_SIZE, Row
+from schedules.formats.nccl.read import parse
+from schedules.model import Collective
+
+__all__ = ["chosen", "replay"]
+
+
+def replay(text: str) -> int:
+    """Return the number of ranks that a table is for, if it serves every size.
+
+    Raises
+    ------
+    InvalidProgram
+        A line breaks a rule of the format, rows are for different numbers of ranks, or the rows
+        of a collective leave a size out.
+
+    Examples
+    --------
+    >>> replay("allreduce,0,65536,tree,ll,-1,1,8")
+    Traceback (most recent call last):
+    ...
+    schedules.errors.InvalidProgram: : must have a row for every size
+    """
+    rows = parse(text)
+    counts = {row.ranks for row in rows}
+    if len(counts) > 1 or -1 in counts:
+        raise InvalidProgram("", "must name the same number of ranks in all rows")
+    for key in {(row.collective, row.nodes) for row in rows}:
+        sizes = sorted((r.first, r.last) for r in rows if (r.collective, r.nodes) == key)
+        ends = [-1, *(last for _, last in sizes)]
+        if [first for first, _ in sizes] + [MAX_SIZE + 1] != [end + 1 for end in ends]:
+            raise InvalidProgram("", "must have a row for every size")
+    return counts.pop()
+
+
+def chosen(
+    rows: Sequence[Row], collective: Collective, size: int, nodes: int, ranks: int
+) -> Row | None:
+    """Return the first row that matches a call, as the plugin does; None where none does."""
+    for row in rows:
+        if (
+            row.collective is collective
+            and row.first <= size <= row.last
+            and row.nodes in (-1, nodes)
+            and row.ranks in (-1, ranks)
+        ):
+            return row
+    return None

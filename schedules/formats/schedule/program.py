@@ -1,0 +1,29 @@
+"""What a schedule/1 document can say, and how much of it is read.
+
+The values it describes are those of `schedules.model`.
+"""
+
+__all__ = [
+    "MAX_EDGES",
+    "MAX_INTEGER",
+    "MAX_PARTS",
+    "MAX_PATH",
+    "MAX_SENDS",
+    "MAX_STEPS",
+    "MAX_WEIGHT",
+    "OPS",
+]
+
+OPS = ("copy", "reduce")
+"""By code: what the target does with what arrives."""
+MAX_INTEGER = 2**31 - 1
+"""Largest number of a send, of chunks and of trees; columns of sends have 32 bits."""
+MAX_WEIGHT = 2**62
+"""Largest weight of a tree or route and size of a shard."""
+MAX_STEPS = 1_000_000
+MAX_SENDS = 20_000_000
+MAX_EDGES = 20_000_000
+"""Of all trees, or nodes of all paths, together."""
+MAX_PARTS = 16
+MAX_PATH = 256
+"""Most nodes of an edge or path."""
