@@ -28,7 +28,16 @@ _REVERSED = {
     Collective.REDUCE: Collective.BROADCAST,
 }
 
-__all__ = ["ALGORITHMS", "ROUTINGS", "Options", "make", "require_root", "reverse"]
+__all__ = [
+    "ALGORITHMS",
+    "BFB_ONLY",
+    "ROUTINGS",
+    "Options",
+    "make",
+    "require_fitting",
+    "require_root",
+    "reverse",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +52,8 @@ class Options:
     max_chunks: int | None = None
 
 
-_BFB_ONLY = frozenset({"max_chunks"})
+BFB_ONLY = frozenset({"max_chunks"})
+"""Options of bfb; all others are of forestcoll."""
 
 
 def make(
@@ -119,7 +129,7 @@ def make(
     if wanted.has_root and algorithm != "forestcoll":
         raise NoSchedule("/algorithm", f"must be forestcoll to make a {wanted}")
     require_root(wanted, root, shards)
-    _require_fitting(algorithm, options)
+    require_fitting(algorithm, options)
     # Once here, so that no message speaks of the transpose.
     _require_paths(topology, wanted, options)
     generate = ALGORITHMS[algorithm]
@@ -145,9 +155,16 @@ def require_root(wanted: Collective, root: NodeId | None, shards: object) -> Non
         raise NoSchedule("/root", "is for broadcast and reduce only")
 
 
-def _require_fitting(algorithm: str, options: Options) -> None:
+def require_fitting(algorithm: str, options: Options) -> None:
+    """Raise NoSchedule if something is asked for that only another algorithm knows.
+
+    >>> require_fitting("bfb", Options(trees_per_root=2))
+    Traceback (most recent call last):
+    ...
+    schedules.errors.NoSchedule: /trees_per_root: is for the algorithm forestcoll only
+    """
     for option in fields(options):
-        only = "bfb" if option.name in _BFB_ONLY else "forestcoll"
+        only = "bfb" if option.name in BFB_ONLY else "forestcoll"
         if getattr(options, option.name) is not None and algorithm != only:
             raise NoSchedule(f"/{option.name}", f"is for the algorithm {only} only")
 

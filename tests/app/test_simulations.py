@@ -5,7 +5,7 @@ import pytest
 
 from app.schemas import SimulationRequest
 from app.services import simulations
-from schedules.baselines import Workload, seconds
+from schedules.baselines import Operation, seconds
 from schedules.model import Collective
 from synth.build import build
 from synth.recipe import parse
@@ -24,7 +24,7 @@ def simulated(client, schedule, **request):
 def test_a_synchronous_simulation_takes_what_the_cost_model_says(client, schedule):
     found = simulated(client, schedule, bytes="1MiB", synchronous=True)
     assert found.status_code == 200
-    work = Workload(Collective.ALLREDUCE, 2**20, Fraction(100 * 10**9, 8), Fraction(10, 10**6))
+    work = Operation(Collective.ALLREDUCE, 2**20, Fraction(100 * 10**9, 8), Fraction(10, 10**6))
     exact = seconds(schedule["steps"], Fraction(schedule["bandwidth"]), work)
     document = found.json()
     assert document["schema"] == "simulation/1"
