@@ -10,10 +10,13 @@ from pathlib import Path
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-__all__ = ["KERNEL_VERSION", "Settings", "default_database_url"]
+__all__ = ["HEAD", "KERNEL_VERSION", "Settings", "default_database_url"]
 
 KERNEL_VERSION = "4"
 """Part of every cache key.  Raise it whenever any computed answer changes."""
+
+HEAD = "0001"
+"""The newest revision in ``migrations/``; kept here so that a start need not read them."""
 
 
 def default_database_url() -> str:
