@@ -5,12 +5,16 @@ Every setting is an environment variable with the prefix ``TOPOLOOM_``, for exam
 """
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from pydantic import Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["HEAD", "KERNEL_VERSION", "Settings", "default_database_url"]
+__all__ = ["HEAD", "KERNEL_VERSION", "PREFIX", "Settings", "default_database_url"]
+
+PREFIX = "TOPOLOOM_"
+"""What the names of all settings begin with in the environment."""
 
 KERNEL_VERSION = "4"
 """Part of every cache key.  Raise it whenever any computed answer changes."""
@@ -25,14 +29,14 @@ def default_database_url() -> str:
     return f"sqlite:///{Path(base) / 'topoloom' / 'topoloom.db'}"
 
 
-class Settings(BaseSettings):
+class Settings(BaseModel):
     """How this process runs; every field is ``TOPOLOOM_`` + its name in capitals.
 
     >>> Settings(port=9000).port
     9000
     """
 
-    model_config = SettingsConfigDict(env_prefix="TOPOLOOM_", frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore")
 
     database_url: str = Field(
         default_factory=default_database_url,
@@ -67,3 +71,28 @@ class Settings(BaseSettings):
     max_routed_nodes: int = Field(
         default=256, ge=2, description="largest topology for an all-to-all by routes"
     )
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**{**_environment(os.environ), **given})
+
+    @classmethod
+    def variable(cls, name: str) -> str:
+        """Return the environment variable of a setting.
+
+        >>> Settings.variable("max_nodes")
+        'TOPOLOOM_MAX_NODES'
+        """
+        return PREFIX + name.upper()
+
+
+def _environment(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings that the environment holds; capitals do not matter.
+
+    >>> _environment({"TOPOLOOM_PORT": "1", "topoloom_host": "a", "PORT": "2"})
+    {'port': '1', 'host': 'a'}
+    """
+    return {
+        name[len(PREFIX) :].lower(): value
+        for name, value in variables.items()
+        if name.upper().startswith(PREFIX)
+    }

@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Header, Path, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from app.negotiation import entity_tag, is_current
+from app.options import table
 from app.problems import responses
 from app.services.context import Context
 from app.store import Artefact
@@ -52,10 +53,8 @@ ContextDep = Annotated[Context, Depends(_context)]
 JsonBody = Depends(_require_json)
 HeavyDep = Depends(_slot, max_concurrency=MAX_COMPUTATIONS, scope="function")
 IdDep = Annotated[str, Path(pattern=r"^[0-9a-f]{64}$", description="id that a POST gave")]
-LimitDep = Annotated[int, Query(ge=1, le=100, description="most entries of one page")]
-CursorDep = Annotated[
-    str | None, Query(max_length=200, description="`next_cursor` of the page before")
-]
+LimitDep = Annotated[int, table.LIMIT.query()]
+CursorDep = Annotated[str | None, table.CURSOR.query(max_length=200)]
 IfNoneMatchDep = HeaderDep
 AcceptDep = HeaderDep
 
@@ -108,7 +107,9 @@ def list_route(router: APIRouter, kind: str, operation_id: str, plural: str) -> 
         description=f"Return one page of {plural}.",
         responses=responses(422, 503),
     )
-    def list_documents(context: ContextDep, limit: LimitDep = 20, cursor: CursorDep = None) -> Page:
+    def list_documents(
+        context: ContextDep, limit: LimitDep = table.LIMIT.default, cursor: CursorDep = None
+    ) -> Page:
         return page(context, kind, limit, cursor)
 
 

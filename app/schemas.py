@@ -37,6 +37,7 @@ __all__ = [
     "ExportRequest",
     "ForestRequest",
     "FrontierRequest",
+    "ListRequest",
     "OptimumRequest",
     "PassName",
     "PatchPlanRequest",
@@ -285,3 +286,10 @@ class PatchPlanRequest(Request):
     hosts: StrictInt = table.HOSTS.field()
     lanes: StrictInt = table.LANES.field()
     present: list[Any] | dict[str, Any] = table.PRESENT.field()
+
+
+class ListRequest(Request):
+    """Which page of what is stored."""
+
+    limit: StrictInt = table.LIMIT.field()
+    cursor: str = table.CURSOR.field(max_length=200)

@@ -9,13 +9,15 @@ import json
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
 from synth.errors import InvalidTopology, Unreachable
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = ["Capacity", "Link", "NodeId", "Topology"]
 
@@ -254,6 +256,8 @@ class Topology:
 
     def to_networkx(self) -> "nx.MultiDiGraph[NodeId]":
         """Return a networkx multigraph; nodes carry ``kind``, links ``capacity``."""
+        import networkx as nx
+
         graph: nx.MultiDiGraph[NodeId] = nx.MultiDiGraph(
             name=self.name, bandwidth_unit=self.bandwidth_unit
         )

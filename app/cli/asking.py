@@ -11,6 +11,7 @@ from pydantic import StrictBool, StrictInt
 
 from app.cli import completing
 from app.options.option import REQUIRED, Option, choices
+from app.quantities import Bytes
 
 __all__ = ["annotated", "asks", "parameter_name"]
 
@@ -65,7 +66,7 @@ def annotated(option: Option) -> Any:
     info = typer.Option(
         option.spelling,
         help=_help(option),
-        metavar=option.metavar or None,
+        metavar=_metavar(option),
         autocompletion=complete,
     )
     return Annotated[_typed(option) if option.default is REQUIRED else _typed(option) | None, info]
@@ -79,6 +80,14 @@ def _parameter(option: Option) -> inspect.Parameter:
         default=default,
         annotation=annotated(option),
     )
+
+
+def _metavar(option: Option) -> str | None:
+    if option.metavar or option.type is StrictBool:
+        return option.metavar or None
+    if words := choices(option.type):
+        return "|".join(words)
+    return "SIZE" if option.type is Bytes else "NUMBER" if option.least is not None else "TEXT"
 
 
 def _typed(option: Option) -> Any:

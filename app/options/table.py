@@ -81,9 +81,7 @@ NODE_GBPS = _number(
     "node_gbps", "what one host sends at most, all ports together", "Gbit/s", default=Decimal(100)
 )
 ALPHA_US = _number("alpha_us", "latency of one hop", "microseconds", default=Decimal(10))
-COLLECTIVE = Option(
-    name="collective", type=CollectiveName, help="what is run, on as many bytes as `bytes` says"
-)
+COLLECTIVE = Option(name="collective", type=CollectiveName, help="what is run, on data of a size")
 DESIGN_BYTES = _size(
     "allgather: size of the result; reduce-scatter, allreduce: of the input; all-to-all: of "
     "what a host has for all hosts together"
@@ -288,7 +286,13 @@ PLAN_FORMAT = Option(
 
 # Lists of what is stored.
 LIMIT = _whole("limit", "most entries of one page", 1, 100, default=20)
-CURSOR = Option(name="cursor", type=str, help="`next_cursor` of the page before")
+CURSOR = Option(
+    name="cursor",
+    type=str,
+    help="`next_cursor` of the page before; left out, the first",
+    flag="--after",
+    metavar="CURSOR",
+)
 
 # Plots.
 LEAST_BYTES = _size("smallest size of the data", name="from", default=2**10)
