@@ -10,6 +10,7 @@ def explained(error: Exception) -> tuple[int, str]:
     from pydantic import ValidationError
     from sqlalchemy.exc import DBAPIError
 
+    from app.config import UnknownSetting
     from app.db import DatabaseNotReady
     from app.extras import MissingExtra
     from app.files import UnusableFile
@@ -25,7 +26,9 @@ def explained(error: Exception) -> tuple[int, str]:
         return 2, "; ".join(f"{entry.pointer or '/'}: {entry.detail}" for entry in found)
     if isinstance(error, SynthError | ScheduleError):
         return 2, _one_line(f"{pointer(error.field) or '/'}: {error.rule}")
-    if isinstance(error, UnusableFile | NotStored | DatabaseNotReady | MissingExtra):
+    if isinstance(
+        error, UnknownSetting | UnusableFile | NotStored | DatabaseNotReady | MissingExtra
+    ):
         return 2, _one_line(str(error))
     if isinstance(error, DBAPIError):
         return 2, _one_line(f"database_url: {error.orig}")

@@ -5,17 +5,32 @@ Every setting is an environment variable with the prefix ``TOPOLOOM_``, for exam
 """
 
 import os
+from collections.abc import Mapping
 from difflib import get_close_matches
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Any
 
-from pydantic import Field, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["KERNEL_VERSION", "Settings", "default_database_url", "is_loopback"]
+__all__ = [
+    "HEAD",
+    "KERNEL_VERSION",
+    "PREFIX",
+    "Settings",
+    "UnknownSetting",
+    "default_database_url",
+    "is_loopback",
+]
+
+PREFIX = "TOPOLOOM_"
+"""What the names of all settings begin with in the environment."""
 
 KERNEL_VERSION = "5"
 """Part of every cache key.  Raise it whenever any computed answer changes."""
+
+HEAD = "0002"
+"""The newest revision in ``migrations/``; kept here so that a start need not read them."""
 
 
 def default_database_url() -> str:
@@ -24,10 +39,7 @@ def default_database_url() -> str:
     return f"sqlite:///{Path(base) / 'topoloom' / 'topoloom.db'}"
 
 
-PREFIX = "TOPOLOOM_"
-
-
-class Settings(BaseSettings):
+class Settings(BaseModel):
     """How this process runs; every field is ``TOPOLOOM_`` + its name in capitals.
 
     A variable of that prefix that names no field is an error: a setting misspelt would
@@ -37,7 +49,7 @@ class Settings(BaseSettings):
     9000
     """
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore")
 
     database_url: str = Field(
         default_factory=default_database_url,
@@ -82,15 +94,17 @@ class Settings(BaseSettings):
         default=256, ge=2, description="largest topology for an all-to-all by routes"
     )
 
-    @model_validator(mode="after")
-    def _every_variable_is_a_setting(self) -> "Settings":
-        known = {PREFIX + name.upper() for name in type(self).model_fields}
-        for name in sorted(os.environ):
-            if name.upper().startswith(PREFIX) and name.upper() not in known:
-                near = get_close_matches(name.upper(), known, 1)
-                hint = f"; did you mean {near[0]}?" if near else ""
-                raise ValueError(f"{name} in the environment is no setting{hint}")
-        return self
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**{**_environment(os.environ, set(type(self).model_fields)), **given})
+
+    @classmethod
+    def variable(cls, name: str) -> str:
+        """Return the environment variable of a setting.
+
+        >>> Settings.variable("max_nodes")
+        'TOPOLOOM_MAX_NODES'
+        """
+        return PREFIX + name.upper()
 
     def hosts_allowed(self, host: str) -> list[str]:
         """Return the names by which clients may call a service that listens on ``host``.
@@ -109,8 +123,43 @@ class Settings(BaseSettings):
         return ["localhost", "127.0.0.1", "[::1]"] if is_loopback(host) else ["*"]
 
 
+def _environment(variables: Mapping[str, str], known: set[str]) -> dict[str, str]:
+    """Return the settings that the environment holds; capitals do not matter.
+
+    Raises
+    ------
+    UnknownSetting
+        A variable begins with the prefix and names no setting.
+
+    Examples
+    --------
+    >>> _environment({"TOPOLOOM_PORT": "1", "topoloom_host": "a", "X": "2"}, {"port", "host"})
+    {'port': '1', 'host': 'a'}
+    """
+    found = {
+        name[len(PREFIX) :].lower(): value
+        for name, value in variables.items()
+        if name.upper().startswith(PREFIX)
+    }
+    for name in sorted(set(found) - known):
+        raise UnknownSetting(name, get_close_matches(name, known, 1))
+    return found
+
+
+class UnknownSetting(ValueError):
+    """A variable in the environment begins as settings do, and is none.
+
+    >>> str(UnknownSetting("prot", ["port"]))
+    'TOPOLOOM_PROT in the environment is no setting; did you mean TOPOLOOM_PORT?'
+    """
+
+    def __init__(self, name: str, near: list[str]) -> None:
+        hint = f"; did you mean {PREFIX}{near[0].upper()}?" if near else ""
+        super().__init__(f"{PREFIX}{name.upper()} in the environment is no setting{hint}")
+
+
 def is_loopback(host: str) -> bool:
-    """Whether only programs on this machine reach an address.
+    """Tell whether only programs on this machine reach an address.
 
     >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
     (True, True, False)

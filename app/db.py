@@ -14,6 +14,8 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.pool import StaticPool
 
+from app.config import HEAD
+
 __all__ = [
     "HEAD",
     "DatabaseNotReady",
@@ -24,9 +26,6 @@ __all__ = [
     "open_engine",
     "require_head",
 ]
-
-HEAD = "0002"
-"""The newest revision in ``migrations/``; kept here so that a start need not read them."""
 
 CONNECT_SECONDS = 5
 """How long a PostgreSQL may take to accept a connection."""

@@ -4,13 +4,14 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Header, Path, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from app.identity import IdPrefix
 from app.negotiation import entity_tag, is_current
+from app.options import table
 from app.problems import responses
 from app.services.context import Context
 from app.store import Artefact
@@ -55,10 +56,8 @@ HeavyDep = Depends(_slot, max_concurrency=MAX_COMPUTATIONS, scope="function")
 IdDep = Annotated[
     IdPrefix, Path(description="id that a POST gave, or the first 6 or more characters of it")
 ]
-LimitDep = Annotated[int, Query(ge=1, le=100, description="most entries of one page")]
-CursorDep = Annotated[
-    str | None, Query(max_length=200, description="`next_cursor` of the page before")
-]
+LimitDep = Annotated[int, table.LIMIT.query()]
+CursorDep = Annotated[str | None, table.CURSOR.query(max_length=200)]
 IfNoneMatchDep = HeaderDep
 AcceptDep = HeaderDep
 
@@ -111,7 +110,9 @@ def list_route(router: APIRouter, kind: str, operation_id: str, plural: str) -> 
         description=f"Return one page of {plural}.",
         responses=responses(422, 503),
     )
-    def list_documents(context: ContextDep, limit: LimitDep = 20, cursor: CursorDep = None) -> Page:
+    def list_documents(
+        context: ContextDep, limit: LimitDep = table.LIMIT.default, cursor: CursorDep = None
+    ) -> Page:
         return page(context, kind, limit, cursor)
 
 

@@ -3,15 +3,15 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import Field, StrictInt
+from pydantic import StrictInt
 from rich.console import Console
 
 from app.extras import require_extra
 from app.files import read_json
+from app.options import table
 from app.quantities import Bytes
 from app.request_base import Request
 from schedules.errors import ExecutionFailed
-from schedules.execute.limits import MAX_PIPELINE_CHUNKS, MAX_RANKS, MAX_REPEAT, MAX_SECONDS
 from schedules.model import Schedule
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ _MAX_MISTAKES = 10
 class ExecutionOptions(Request):
     """How a schedule shall be run."""
 
-    ranks: StrictInt | None = Field(None, ge=1, le=MAX_RANKS)
-    bytes: Bytes = 1 << 20
-    repeat: StrictInt = Field(1, ge=1, le=MAX_REPEAT)
-    pipeline_chunks: StrictInt = Field(4, ge=1, le=MAX_PIPELINE_CHUNKS)
-    timeout: float = Field(60.0, gt=0, le=MAX_SECONDS, allow_inf_nan=False)
+    ranks: StrictInt | None = table.RANKS.field()
+    bytes: Bytes = table.EXECUTED_BYTES.field()
+    repeat: StrictInt = table.REPEAT.field()
+    pipeline_chunks: StrictInt = table.PIPELINE_CHUNKS.field()
+    timeout: float = table.TIMEOUT.field(allow_inf_nan=False)
 
 
 def run(

@@ -9,9 +9,21 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, Wi
 
 from app.request_base import FRACTION, parse_fraction
 
-__all__ = ["Bytes", "Gap", "NotNegative", "Positive", "parse_bytes"]
+__all__ = [
+    "LEAST_POSITIVE",
+    "MAX_BYTES",
+    "MOST",
+    "Bytes",
+    "Gap",
+    "NotNegative",
+    "Positive",
+    "format_bytes",
+    "parse_bytes",
+]
 
 MAX_BYTES = 10**24
+LEAST_POSITIVE, MOST = Decimal("0.000001"), 10**9
+"""Between these lie rates and latencies; what may be 0 may also be less than the least."""
 _SIZE = re.compile(r"^([1-9][0-9]{0,11}) ?((?:[KMGTkmgt][Ii]?)?[Bb])?$", re.ASCII)
 _SUFFIXES = {"B": 1} | {
     f"{letter}{mark}B": base ** (index + 1)
@@ -49,6 +61,18 @@ def parse_bytes(value: Any) -> int:
     return int(match[1]) * _SUFFIXES[(match[2] or "B").upper()]
 
 
+def format_bytes(size: int) -> str:
+    """Return a size as `parse_bytes` reads it, with the largest binary suffix that is exact.
+
+    >>> format_bytes(1 << 20), format_bytes(1500), format_bytes(3 << 10)
+    ('1MiB', '1500', '3KiB')
+    """
+    for power, suffix in ((40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if size and size % (1 << power) == 0:
+            return f"{size >> power}{suffix}"
+    return str(size)
+
+
 def _plain_number(value: Decimal) -> int | float:
     return int(value) if value == value.to_integral_value() else float(value)
 
@@ -75,19 +99,19 @@ Bytes = Annotated[
 Positive = Annotated[
     Decimal,
     BeforeValidator(_decimal),
-    Field(ge=Decimal("0.000001"), le=10**9, allow_inf_nan=False),
+    Field(ge=LEAST_POSITIVE, le=MOST, allow_inf_nan=False),
     # No more digits than a JSON number has: what is computed with is what is stored.
     AfterValidator(lambda value: Decimal(repr(float(value)))),
     PlainSerializer(_plain_number),
-    WithJsonSchema({"type": "number", "minimum": 1e-6, "maximum": 10**9}),
+    WithJsonSchema({"type": "number", "minimum": float(LEAST_POSITIVE), "maximum": MOST}),
 ]
 NotNegative = Annotated[
     Decimal,
     BeforeValidator(_decimal),
-    Field(ge=0, le=10**9, allow_inf_nan=False),
+    Field(ge=0, le=MOST, allow_inf_nan=False),
     AfterValidator(lambda value: Decimal(repr(float(value)))),
     PlainSerializer(_plain_number),
-    WithJsonSchema({"type": "number", "minimum": 0, "maximum": 10**9}),
+    WithJsonSchema({"type": "number", "minimum": 0, "maximum": MOST}),
 ]
 Gap = Annotated[
     Fraction,

@@ -5,7 +5,6 @@ into bytes/s and seconds, exactly.
 """
 
 import re
-from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
@@ -20,17 +19,25 @@ from pydantic import (
     model_validator,
 )
 
+from app.options import table
+from app.options.table import (
+    AlgorithmName,
+    AnyCollectiveName,
+    CollectiveName,
+    LinkKind,
+    PanelKind,
+)
 from app.quantities import Bytes, Gap, NotNegative, Positive
-from app.request_base import Request, optional
+from app.request_base import Request
 from app.topology_source import TopologySource
 
 __all__ = [
-    "MAX_GAP",
     "AnyCollectiveName",
     "DesignRequest",
     "ExportRequest",
     "ForestRequest",
     "FrontierRequest",
+    "ListRequest",
     "OptimumRequest",
     "PassName",
     "PatchPlanRequest",
@@ -41,49 +48,21 @@ __all__ = [
     "TopologySource",
 ]
 
-Nodes = Annotated[StrictInt, Field(ge=2, le=10**6, description="number of hosts")]
-Degree = Annotated[StrictInt, Field(ge=1, le=10**4, description="ports of each host")]
-LinkKind = Literal["unidirectional", "bidirectional"]
-CollectiveName = Literal["allgather", "reduce-scatter", "allreduce", "all-to-all"]
 PassName = Literal["allgather", "reduce-scatter", "allreduce"]
-AnyCollectiveName = Literal[
-    "allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all"
-]
-AlgorithmName = Literal["bfb", "forestcoll", "lifted", "mcf", "shortest-paths"]
 NodeName = Annotated[StrictInt | StrictStr, Field(description="id of a compute node")]
-
-
-MAX_GAP = (
-    "forestcoll only, instead of trees_per_root: the fewest trees per root that take at most "
-    "1 + max_gap times as long as the optimum"
-)
 
 
 class FrontierRequest(Request):
     """Which hosts there are."""
 
-    nodes: Nodes
-    degree: Degree
-    links: LinkKind = Field(
-        "unidirectional",
-        description="unidirectional: a port is one fibre in and one out, which may lead to "
-        "different hosts; bidirectional: both lead to the same host",
-    )
-    parallel_links: StrictBool = Field(
-        False, description="allow several links from one host to the same other host"
-    )
-    vertex_transitive: StrictBool = Field(
-        False, description="only topologies that are known to look the same from every host"
-    )
-    families: Annotated[list[str], Field(min_length=1, max_length=100)] | None = optional(
-        "only topologies made of these families of bases; by default of all"
-    )
-    max_steps: Annotated[StrictInt, Field(ge=1, le=10**6)] | None = optional(
-        "only topologies of at most so many steps, and so on their transposes"
-    )
-    all_to_all: StrictBool | None = optional(
-        "measure all-to-all on every point, too, exactly or between bounds"
-    )
+    nodes: StrictInt = table.NODES.field()
+    degree: StrictInt = table.DEGREE.field()
+    links: LinkKind = table.LINKS.field()
+    parallel_links: StrictBool = table.PARALLEL_LINKS.field()
+    vertex_transitive: StrictBool = table.VERTEX_TRANSITIVE.field()
+    families: list[str] | None = table.FAMILIES.field(min_length=1, max_length=100)
+    max_steps: StrictInt | None = table.MAX_STEPS.field()
+    all_to_all: StrictBool | None = table.ALL_TO_ALL.field()
 
     @field_validator("all_to_all")
     @classmethod
@@ -101,10 +80,8 @@ class FrontierRequest(Request):
 class TimedRequest(FrontierRequest):
     """Which hosts there are, and how fast their links are."""
 
-    node_gbps: Positive = Field(
-        Decimal(100), description="what one host sends at most, all ports together, Gbit/s"
-    )
-    alpha_us: Positive = Field(Decimal(10), description="latency of one hop, microseconds")
+    node_gbps: Positive = table.NODE_GBPS.field()
+    alpha_us: Positive = table.ALPHA_US.field()
 
     @property
     def bytes_per_second(self) -> Fraction:
@@ -160,17 +137,10 @@ class DesignRequest(TimedRequest):
         },
     )
 
-    collective: CollectiveName = optional("what is run, on how many bytes")
-    bytes: Bytes = optional(
-        "allgather: size of the result; reduce-scatter, allreduce: of the input; all-to-all: of "
-        "what a host has for all hosts together"
-    )
-    workload: Annotated[list[TaskRequest], Field(min_length=1, max_length=1000)] = optional(
-        "instead: several collectives, each with its size and how often it is run"
-    )
-    preset: Annotated[str, Field(min_length=1, max_length=100)] = optional(
-        "instead: one training step of a known model, see the list of presets"
-    )
+    collective: CollectiveName = table.COLLECTIVE.field()
+    bytes: Bytes = table.DESIGN_BYTES.field()
+    workload: list[TaskRequest] = table.WORKLOAD.field(min_length=1, max_length=1000)
+    preset: str = table.PRESET.field(min_length=1, max_length=100)
 
     @model_validator(mode="after")
     def _one_way(self) -> "DesignRequest":
@@ -192,14 +162,12 @@ class DesignRequest(TimedRequest):
 class ExportRequest(Request):
     """What may be said about the format that a schedule is written in."""
 
-    dialect: str | None = optional("dialect of MSCCL XML")
-    inplace: StrictBool | None = optional("for calls in place")
-    ranks_per_node: Annotated[StrictInt, Field(ge=1, le=10**6)] | None = optional(
-        "ranks of one machine"
-    )
-    bytes: Bytes | None = optional("size of the data")
-    alpha_us: Positive | None = optional("latency of one hop, microseconds")
-    node_gbps: Positive | None = optional("bandwidth of one host, Gbit/s")
+    dialect: str | None = table.DIALECT.field(max_length=40)
+    inplace: StrictBool | None = table.INPLACE.field()
+    ranks_per_node: StrictInt | None = table.RANKS_PER_NODE.field()
+    bytes: Bytes | None = table.EXPORT_BYTES.field()
+    alpha_us: Positive | None = table.EXPORT_ALPHA_US.field()
+    node_gbps: Positive | None = table.EXPORT_NODE_GBPS.field()
 
 
 class ShardSize(Request):
@@ -222,20 +190,13 @@ def _shard(value: Any) -> Any:
 class ForestRequest(Request):
     """What only forestcoll can be asked for: how many trees, of whose data, for whom."""
 
-    trees_per_root: Annotated[StrictInt, Field(ge=1, le=10**6)] = optional(
-        "forestcoll only: trees per root, or per unit of size of a shard; left out, the least "
-        "number that is optimal"
+    trees_per_root: StrictInt = table.TREES_PER_ROOT.field()
+    max_gap: Gap = table.MAX_GAP.field()
+    root: NodeName = table.ROOT.field()
+    shards: list[Annotated[ShardSize, BeforeValidator(_shard)]] = table.SHARDS.field(
+        min_length=1, max_length=10**5
     )
-    max_gap: Gap = optional(MAX_GAP)
-    root: NodeName = optional("of a broadcast or reduce: where the data begins or ends")
-    shards: Annotated[
-        list[Annotated[ShardSize, BeforeValidator(_shard)]], Field(min_length=1, max_length=10**5)
-    ] = optional(
-        "forestcoll only: relative sizes of the shards, 0 for those left out; by default all equal"
-    )
-    participants: Annotated[list[NodeName], Field(min_length=2, max_length=10**5)] = optional(
-        "forestcoll only: the compute nodes that take part, the others only forward; by default all"
-    )
+    participants: list[NodeName] = table.PARTICIPANTS.field(min_length=2, max_length=10**5)
 
     @field_validator("shards")
     @classmethod
@@ -266,10 +227,7 @@ def _require_once(names: list[int | str]) -> None:
 class OptimumRequest(ForestRequest):
     """Of which collective the optimum is wanted, and of how many trees."""
 
-    collective: AnyCollectiveName = Field(
-        default="allgather",
-        description="the optimum depends on where data starts and where it goes",
-    )
+    collective: AnyCollectiveName = table.OPTIMUM_COLLECTIVE.field()
 
 
 class ScheduleRequest(ForestRequest):
@@ -284,18 +242,9 @@ class ScheduleRequest(ForestRequest):
     )
 
     topology: TopologySource
-    collective: AnyCollectiveName
-    algorithm: AlgorithmName = optional(
-        "bfb: fewest steps, for hosts joined by equal links; forestcoll: highest throughput, "
-        "for any fabric, and all that is not allgather, reduce-scatter or allreduce among all "
-        "hosts; lifted: from the bases of a recipe, at the cost its theorems state; for "
-        "all-to-all mcf: multi-commodity flow, or shortest-paths: fewest hops; left out, bfb "
-        "where it applies, mcf for all-to-all"
-    )
-    max_chunks: Annotated[StrictInt, Field(ge=1, le=2**16)] = optional(
-        "bfb only: cut each shard into at most so many chunks, at the least loss of bandwidth; "
-        "left out, as many as lose none"
-    )
+    collective: AnyCollectiveName = table.RUN_COLLECTIVE.field()
+    algorithm: AlgorithmName = table.ALGORITHM.field()
+    max_chunks: StrictInt = table.MAX_CHUNKS.field()
 
 
 class SimulationRequest(Request):
@@ -305,28 +254,14 @@ class SimulationRequest(Request):
         extra="forbid", frozen=True, json_schema_extra={"examples": [{"bytes": "64MiB"}]}
     )
 
-    bytes: Bytes = Field(
-        description="allgather: size of the result; else of the input of every rank"
-    )
-    alpha_us: NotNegative = Field(Decimal(10), description="latency of one hop, microseconds")
-    node_gbps: Positive = optional(
-        "what one host sends at most, all ports together, Gbit/s; left out, the topology's "
-        "own unit, and 100 where that counts links"
-    )
-    link_gbps: Positive = optional("instead: what one unit of capacity carries, Gbit/s")
-    overhead_us: NotNegative = Field(
-        Decimal(0), description="how long a message keeps its link busy beside its bytes"
-    )
-    channels: Annotated[StrictInt, Field(ge=1, le=10**4)] = optional(
-        "how many links a host sends on at a time; left out, on all"
-    )
-    chunks: Annotated[StrictInt, Field(ge=1, le=2**20)] = optional(
-        "into how many pieces each message is cut; left out, 1 for steps, and for trees what "
-        "is best in lock step"
-    )
-    synchronous: StrictBool = Field(
-        False, description="all hosts wait for the slowest message of each step or round"
-    )
+    bytes: Bytes = table.SIMULATED_BYTES.field()
+    alpha_us: NotNegative = table.SIMULATED_ALPHA_US.field()
+    node_gbps: Positive = table.SIMULATED_NODE_GBPS.field()
+    link_gbps: Positive = table.LINK_GBPS.field()
+    overhead_us: NotNegative = table.OVERHEAD_US.field()
+    channels: StrictInt = table.CHANNELS.field()
+    chunks: StrictInt = table.CHUNKS.field()
+    synchronous: StrictBool = table.SYNCHRONOUS.field()
 
     @model_validator(mode="after")
     def _one_rate(self) -> "SimulationRequest":
@@ -347,16 +282,14 @@ class PatchPlanRequest(Request):
     )
 
     topology: TopologySource
-    panels: Literal["per-port", "single"] = Field(
-        "per-port", description="one panel for each port of the hosts, or one for all"
-    )
-    hosts: Annotated[StrictInt, Field(ge=1, le=10**6)] = optional(
-        "hosts cabled to the panels; left out, the nodes of the topology"
-    )
-    lanes: Annotated[StrictInt, Field(ge=1, le=10**4)] = optional(
-        "ports cabled of each host; left out, the degree of the topology"
-    )
-    present: list[Any] | dict[str, Any] = optional(
-        'what is plugged today: pairs {"panel", "a", "b"}, or a patch-plan/1 document, '
-        "whose final wiring is meant; left out, nothing"
-    )
+    panels: PanelKind = table.PANELS.field()
+    hosts: StrictInt = table.HOSTS.field()
+    lanes: StrictInt = table.LANES.field()
+    present: list[Any] | dict[str, Any] = table.PRESENT.field()
+
+
+class ListRequest(Request):
+    """Which page of what is stored."""
+
+    limit: StrictInt = table.LIMIT.field()
+    cursor: str = table.CURSOR.field(max_length=200)

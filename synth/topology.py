@@ -11,7 +11,6 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,6 +18,8 @@ from synth.errors import InvalidTopology, Unreachable
 from synth.names import shortened
 
 if TYPE_CHECKING:
+    import networkx as nx
+
     from synth.recipe import Recipe
 
 __all__ = ["MAX_RECIPE", "Capacity", "Link", "NodeId", "Topology"]
@@ -296,6 +297,8 @@ class Topology:
 
         The graph carries what `labels` says.
         """
+        import networkx as nx
+
         graph: nx.MultiDiGraph[NodeId] = nx.MultiDiGraph(**self.labels())
         for node in self.nodes:
             graph.add_node(node, kind="switch" if node in self.switches else "compute")

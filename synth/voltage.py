@@ -13,8 +13,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from synth.groups import Group, inverse
 
@@ -93,6 +91,9 @@ class VoltageGraph:
     def connected(self) -> bool:
         """Whether every node of the lift reaches every other; for balanced graphs."""
         sources, targets = self.links()
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
         links = coo_array((np.ones(len(sources)), (sources, targets)), (self.nodes, self.nodes))
         # Every weak component of a balanced digraph has an Euler circuit.
         return connected_components(links.tocsr(), directed=False, return_labels=False) == 1

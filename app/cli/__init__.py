@@ -7,10 +7,11 @@ Documents go to stdout and nothing else does when ``--json`` is given.
 
 import os
 import sys
+from typing import Annotated
 
 import typer
 
-from app.cli import catalogue, operation, schedules, topologies
+from app.cli import catalogue, listing, operation, schedules, topologies
 from app.complaints import explained
 from app.plots.commands import app as plots
 
@@ -21,14 +22,38 @@ INTERRUPTED = 130
 
 app = typer.Typer(
     name="topoloom",
-    help="Topologies for directly wired hosts, schedules that match them, and wiring plans.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (topologies, schedules, catalogue, operation):
+for group in (topologies, schedules, listing, catalogue, operation):
     app.add_typer(group.app)
 app.add_typer(plots, name="plot")
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        from app.config import KERNEL_VERSION
+
+        typer.echo(f"topoloom {version('topoloom')}, kernels {KERNEL_VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            is_eager=True,
+            callback=_show_version,
+            help="print the versions of the package and of its kernels",
+        ),
+    ] = False,
+) -> None:
+    """Topologies for directly wired hosts, schedules that match them, and wiring plans."""
 
 
 def main() -> None:

@@ -11,12 +11,26 @@ import typer
 from app.cli.options import given
 
 if TYPE_CHECKING:
+    from app.artefacts import Artefact
     from app.cli.options import Reading
+    from app.config import Settings
     from app.schemas import TopologySource
     from app.services.context import Context
-    from app.store import Artefact
 
-__all__ = ["described", "listed", "opened", "show", "source_of", "tasks_of", "write"]
+__all__ = [
+    "described",
+    "is_file",
+    "opened",
+    "require_one_form",
+    "show",
+    "source_of",
+    "with_lists",
+    "with_tasks",
+    "write",
+]
+
+_LISTS = ("shards", "participants")
+"""Options that are lists with commas, or files."""
 
 
 @contextmanager
@@ -58,7 +72,7 @@ def source_of(text: str, reading: "Reading", context: "Context") -> "TopologySou
     from app.services import topologies
 
     path = Path(text)
-    if reading.source_format is not None or _exists(path) or ("(" not in text and "." in text):
+    if reading.source_format is not None or is_file(text):
         named = _from_file(path, reading, context)
     elif "(" in text:
         named = {"recipe": text}
@@ -89,44 +103,61 @@ def _from_file(path: Path, reading: "Reading", context: "Context") -> dict[str, 
     return {"document": document}
 
 
-def _exists(path: Path) -> bool:
+def is_file(text: str) -> bool:
+    """Whether a topology is named by a file, one that is there or one that ought to be."""
+    if "(" not in text and "." in text:
+        return True
     try:
-        return path.exists()
+        return Path(text).exists()
     except (OSError, ValueError):
         return False
 
 
-def listed(text: str | None, context: "Context") -> Any:
+def listed(text: str | None, settings: "Settings") -> Any:
     """Return the entries of a list with commas, or what a JSON file holds."""
     from app.files import read_json
 
     if text is None:
         return None
     if text.endswith((".json", ".json.gz")):
-        return read_json(Path(text), context.settings)
+        return read_json(Path(text), settings)
     return text.split(",")
 
 
-def tasks_of(path: Path | None, context: "Context") -> Any:
-    """Return the tasks of a workload's file: a list, or an object that holds it."""
+def with_lists(asked: Mapping[str, Any], settings: "Settings") -> dict[str, Any]:
+    """Return what was asked with its lists read from texts and files."""
+    lists = {name: listed(asked[name], settings) for name in _LISTS if name in asked}
+    return dict(asked) | lists
+
+
+def with_tasks(asked: Mapping[str, Any], settings: "Settings") -> dict[str, Any]:
+    """Return what was asked with the tasks of its workload's file: a list, or what holds it."""
     from app.files import read_json
 
-    if path is None:
-        return None
-    document = read_json(path, context.settings)
-    return (
-        document["workload"] if isinstance(document, dict) and "workload" in document else document
-    )
+    if "workload" not in asked:
+        return dict(asked)
+    document = read_json(Path(asked["workload"]), settings)
+    held = isinstance(document, dict) and "workload" in document
+    return {**asked, "workload": document["workload"] if held else document}
 
 
-def show(artefact: "Artefact", as_json: bool) -> None:
-    """Print an answer: its document, or a table for people."""
+def require_one_form(as_json: bool, as_csv: bool) -> None:
+    """Refuse two ways of printing at once."""
+    if as_json and as_csv:
+        raise typer.BadParameter("must be left out where --json is given", param_hint="--csv")
+
+
+def show(artefact: "Artefact", as_json: bool, as_csv: bool = False) -> None:
+    """Print an answer: its document, its table as CSV, or all of it for people."""
     if as_json:
         typer.echo(artefact.text())
         return
-    from app.printing import PRINTERS
+    from app.printing import PRINTERS, TABLES
 
-    PRINTERS[artefact.kind](artefact.document())
+    if as_csv:
+        TABLES[artefact.kind](artefact.document()).print(as_csv=True)
+    else:
+        PRINTERS[artefact.kind](artefact.document())
 
 
 def described(summary: dict[str, Any]) -> str:

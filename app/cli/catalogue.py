@@ -1,13 +1,14 @@
 """Commands that list what is known by name, and search for more."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from app.cli.options import (
-    LinkKind,
-)
+from app.cli.asking import asks
+from app.cli.options import AsCsv
+from app.options import table
+from app.tabular import Column, Table
 
 __all__ = ["app"]
 
@@ -15,38 +16,55 @@ app = typer.Typer()
 
 
 @app.command()
-def families() -> None:
+def families(as_csv: AsCsv = False) -> None:
     """List the families of bases that recipes are made of."""
     from synth.bases import FAMILIES
 
-    for member in FAMILIES:
-        typer.echo(f"{member.name}({', '.join(member.parameters)}): {member.title}")
+    rows = [
+        {"family": f"{m.name}({', '.join(m.parameters)})", "name": m.name, "title": m.title}
+        for m in FAMILIES
+    ]
+    columns = (
+        Column("", "family", left=True),
+        Column(None, "name"),
+        Column("", "title", left=True),
+    )
+    Table(columns, rows, headed=False).print(as_csv)
 
 
 @app.command()
-def fabrics() -> None:
+def fabrics(as_csv: AsCsv = False) -> None:
     """List the fabrics known by name; a capital letter stands for a number."""
     from synth.fabrics import FABRICS
 
-    for name in FABRICS:
-        typer.echo(name)
+    rows = [{"fabric": name} for name in FABRICS]
+    Table((Column("", "fabric", left=True),), rows, headed=False).print(as_csv)
 
 
 @app.command()
-def presets() -> None:
+def presets(as_csv: AsCsv = False) -> None:
     """List the workloads that are known by name."""
     from schedules.workloads.presets import PRESETS
 
-    for name, known in PRESETS.items():
-        typer.echo(f"{name}: {known.title}; {known.model.source}")
+    rows = [
+        {"preset": name, "title": known.title, "source": known.model.source}
+        for name, known in PRESETS.items()
+    ]
+    columns = (
+        Column("", "preset", left=True),
+        Column("", "title", left=True),
+        Column("", "source", left=True),
+    )
+    Table(columns, rows, headed=False).print(as_csv)
 
 
 @app.command()
+@asks(table.LINKS)
 def discover(
+    asked: dict[str, Any],
     nodes: Annotated[str, typer.Option(help="numbers of hosts, such as 64 or 16-32,48")],
     degree: Annotated[str, typer.Option(help="ports of each host, such as 4 or 2-8")],
     seconds: Annotated[float, typer.Option(help="how long to search")],
-    links: LinkKind = "unidirectional",
     seed: Annotated[int, typer.Option(help="rounds of equal seed and number are equal")] = 0,
     atlas: Annotated[
         Path | None,
@@ -56,4 +74,4 @@ def discover(
     """Search for better base topologies: Cayley digraphs and lifts, by annealing."""
     from app.discovering import search
 
-    search(nodes, degree, links, seconds=seconds, seed=seed, path=atlas)
+    search(nodes, degree, asked["links"], seconds=seconds, seed=seed, path=atlas)

@@ -4,9 +4,35 @@ from typing import Annotated
 
 import typer
 
+from app.cli.answers import require_one_form
+from app.cli.options import AsCsv, AsJson
+
 __all__ = ["app"]
 
 app = typer.Typer()
+
+
+@app.command()
+def config(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
+    """Show every setting, its value, and where that comes from."""
+    import json
+
+    from app.config import Settings
+    from app.configured import configured
+    from app.tabular import Column, Table
+
+    require_one_form(as_json, as_csv)
+    rows = configured(Settings())
+    if as_json:
+        typer.echo(json.dumps({row["variable"]: row["value"] for row in rows}))
+        return
+    columns = (
+        Column("variable", "variable", left=True),
+        Column("value", "value", left=True),
+        Column("from", "source", left=True),
+        Column("what it is", "help", left=True),
+    )
+    Table(columns, rows).print(as_csv)
 
 
 @app.command()

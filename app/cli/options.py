@@ -8,79 +8,20 @@ from typing import Annotated, Any
 
 import typer
 
-__all__ = [
-    "Alike",
-    "AnyCollective",
-    "AsJson",
-    "Collective",
-    "Degree",
-    "Families",
-    "LinkKind",
-    "MaxGap",
-    "MaxSteps",
-    "Nodes",
-    "Out",
-    "Parallel",
-    "Participants",
-    "Reading",
-    "Root",
-    "Shards",
-    "Source",
-    "given",
-    "reads_topology",
-]
+from app.cli import completing
 
-Nodes = Annotated[int, typer.Option(help="number of hosts")]
-Degree = Annotated[int, typer.Option(help="ports of each host")]
-LinkKind = Annotated[str, typer.Option(help="unidirectional or bidirectional")]
-Parallel = Annotated[
-    bool, typer.Option("--parallel-links", help="allow several links between the same two hosts")
-]
-Alike = Annotated[
-    bool,
-    typer.Option("--vertex-transitive", help="only topologies that look the same from every host"),
-]
-Families = Annotated[
-    list[str] | None,
-    typer.Option("--family", help="only of this family of bases; may be given several times"),
-]
-MaxSteps = Annotated[int | None, typer.Option(help="only topologies of at most so many steps")]
+__all__ = ["AsCsv", "AsJson", "Out", "Reading", "Source", "given", "reads_topology"]
+
 AsJson = Annotated[bool, typer.Option("--json", help="print the JSON document")]
+AsCsv = Annotated[bool, typer.Option("--csv", help="print the table as CSV, numbers exact")]
 Out = Annotated[Path | None, typer.Option(help="file to write; .gz is compressed")]
-Collective = Annotated[
-    str | None, typer.Option(help="allgather, reduce-scatter, allreduce or all-to-all")
-]
-AnyCollective = Annotated[
-    str,
-    typer.Option(help="allgather, reduce-scatter, allreduce, broadcast, reduce or all-to-all"),
-]
-Root = Annotated[
-    str | None, typer.Option(help="broadcast, reduce: node where the data begins or ends")
-]
-Shards = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE_OR_LIST",
-        help="relative sizes of the shards: a=3,b=1 or a JSON file; 0 for the others",
-    ),
-]
-Participants = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE_OR_LIST",
-        help="compute nodes that take part: a,b,c or a JSON file; the others only forward",
-    ),
-]
-MaxGap = Annotated[
-    str | None,
-    typer.Option(help="fewest trees that take at most so much longer than the optimum: 1/100"),
-]
 Source = Annotated[
     str,
     typer.Argument(
         metavar="FILE_OR_RECIPE",
         help="file that describes a topology, recipe, name of a fabric, or id or name of a "
         "stored topology",
+        autocompletion=completing.sources,
     ),
 ]
 

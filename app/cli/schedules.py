@@ -6,124 +6,85 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli.answers import described, listed, opened, source_of, write
-from app.cli.options import (
-    AnyCollective,
-    AsJson,
-    MaxGap,
-    Out,
-    Participants,
-    Reading,
-    Root,
-    Shards,
-    Source,
-    given,
-    reads_topology,
-)
+from app.cli.answers import described, opened, source_of, with_lists, write
+from app.cli.asking import asks
+from app.cli.options import AsJson, Out, Reading, Source, reads_topology
+from app.options import table
 
 __all__ = ["app"]
 
 app = typer.Typer()
 
+ScheduleFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SCHEDULE",
+        help="schedule/1, MSCCL XML, MSCCL++ JSON, Chakra traces or NCCL tuner table",
+    ),
+]
+RunsOn = Annotated[str, typer.Option(help="what it runs on, as FILE_OR_RECIPE of other commands")]
+
+_OF_FORMATS = (
+    table.DIALECT,
+    table.INPLACE,
+    table.RANKS_PER_NODE,
+    table.EXPORT_BYTES,
+    table.EXPORT_ALPHA_US,
+    table.EXPORT_NODE_GBPS,
+)
+_SPEEDS = ("bytes", "alpha_us", "node_gbps")
+"""What formats take to write times, and every schedule to say how fast it is."""
+
 
 @app.command()
 @reads_topology
-def schedule(
-    reading: Reading,
-    source: Source,
-    collective: AnyCollective,
-    algorithm: Annotated[
-        str | None,
-        typer.Option(help="bfb, forestcoll, lifted or mcf; left out, bfb where it applies"),
-    ] = None,
-    root: Root = None,
-    shards: Shards = None,
-    participants: Participants = None,
-    trees_per_root: Annotated[
-        int | None, typer.Option(help="forestcoll: trees that each shard is cut into")
-    ] = None,
-    max_gap: MaxGap = None,
-    max_chunks: Annotated[
-        int | None, typer.Option(help="bfb: cut each shard into at most so many chunks")
-    ] = None,
-    form: Annotated[
-        str,
-        typer.Option(
-            "--format",
-            help="json, msccl-xml, mscclpp-json, chakra-et, nccl-tuner-csv, dot or graphml",
-        ),
-    ] = "json",
-    dialect: Annotated[str | None, typer.Option(help="dialect of MSCCL XML")] = None,
-    inplace: Annotated[
-        bool | None,
-        typer.Option("--inplace", help="msccl-xml, mscclpp-json: for calls in place"),
-    ] = None,
-    ranks_per_node: Annotated[
-        int | None, typer.Option(help="mscclpp-json, nccl-tuner-csv: ranks of one machine")
-    ] = None,
-    size: Annotated[
-        str | None, typer.Option("--bytes", help="chakra-et: size of the data, such as 1MiB")
-    ] = None,
-    alpha_us: Annotated[
-        str | None, typer.Option(help="nccl-tuner-csv: latency of one hop, microseconds")
-    ] = None,
-    node_gbps: Annotated[
-        str | None, typer.Option(help="nccl-tuner-csv: bandwidth of one host, Gbit/s")
-    ] = None,
-    out: Out = None,
-) -> None:
-    """Generate a schedule, verify it, and write it."""
+@asks(
+    table.RUN_COLLECTIVE,
+    table.ALGORITHM,
+    table.ROOT,
+    table.SHARDS,
+    table.PARTICIPANTS,
+    table.TREES_PER_ROOT,
+    table.MAX_GAP,
+    table.MAX_CHUNKS,
+    table.SCHEDULE_FORMAT,
+    *_OF_FORMATS,
+)
+def schedule(reading: Reading, source: Source, asked: dict[str, Any], out: Out = None) -> None:
+    """Generate a schedule, verify it, write it, and say how fast it is."""
+    from app.printing.speeds import show_speed
     from app.schemas import ExportRequest, ScheduleRequest
-    from app.services import schedules
+    from app.services import schedules, speeds
 
-    said = given(
-        dialect=dialect,
-        inplace=inplace,
-        ranks_per_node=ranks_per_node,
-        bytes=size,
-        alpha_us=alpha_us,
-        node_gbps=node_gbps,
-    )
-    options = schedules.Options(**ExportRequest.model_validate(said).model_dump())
+    form = asked.pop("format")
+    said = {option.name: asked.pop(option.name, None) for option in _OF_FORMATS}
+    on = ExportRequest.model_validate({n: value for n, value in said.items() if value is not None})
+    taken = schedules.FORMATS[form].options if form in schedules.FORMATS else ()
+    kept = {n: v for n, v in on.model_dump().items() if n in taken or n not in _SPEEDS}
+    options = schedules.Options(**kept)
     schedules.require_options(form, options)
     with opened() as context:
-        asked: dict[str, Any] = {
-            "topology": source_of(source, reading, context),
-            "collective": collective,
-        }
-        asked |= given(
-            algorithm=algorithm,
-            trees_per_root=trees_per_root,
-            max_gap=max_gap,
-            max_chunks=max_chunks,
-            root=root,
-            shards=listed(shards, context),
-            participants=listed(participants, context),
-        )
-        artefact = schedules.create(context, ScheduleRequest.model_validate(asked))
+        wanted = with_lists(asked, context.settings)
+        wanted["topology"] = source_of(source, reading, context)
+        request = ScheduleRequest.model_validate(wanted)
+        artefact = schedules.create(context, request)
         exported = schedules.export(context, artefact, form, options)
         write(exported, out, described(artefact.summary))
+        show_speed(lambda: speeds.speed(context, artefact, request, on), beside=out is not None)
 
 
 @app.command()
 @reads_topology
+@asks(table.DIALECT)
 def verify(
-    reading: Reading,
-    schedule: Annotated[
-        Path,
-        typer.Argument(
-            metavar="SCHEDULE",
-            help="schedule/1, MSCCL XML, MSCCL++ JSON, Chakra traces or NCCL tuner table",
-        ),
-    ],
-    topology: Annotated[str, typer.Option(help="as FILE_OR_RECIPE of other commands")],
-    dialect: Annotated[str | None, typer.Option(help="dialect of MSCCL XML")] = None,
+    reading: Reading, schedule: ScheduleFile, topology: RunsOn, asked: dict[str, Any]
 ) -> None:
     """Check a schedule against a topology, independently of how it was made."""
     from app.exported import exported_files
     from app.files import read_json
     from app.services import schedules, topologies
 
+    dialect = asked.get("dialect")
     with opened() as context:
         loaded = topologies.load(context, source_of(topology, reading, context))
         form, files = exported_files(schedule, context.settings)
@@ -143,32 +104,25 @@ def verify(
 
 @app.command()
 @reads_topology
+@asks(
+    table.RANKS,
+    table.EXECUTED_BYTES,
+    table.REPEAT,
+    table.PIPELINE_CHUNKS,
+    table.TIMEOUT,
+)
 def execute(
     reading: Reading,
-    schedule: Annotated[Path, typer.Argument(metavar="SCHEDULE", help="schedule/1 file")],
-    ranks: Annotated[
-        int | None, typer.Option(help="processes; as many as the schedule has ranks")
-    ] = None,
+    schedule: ScheduleFile,
+    asked: dict[str, Any],
     topology: Annotated[
-        str | None,
-        typer.Option(help="verify it first; as FILE_OR_RECIPE"),
+        str | None, typer.Option(help="verify it first; as FILE_OR_RECIPE of other commands")
     ] = None,
-    size: Annotated[str, typer.Option("--bytes", help="size of the data, such as 1MiB")] = "1MiB",
-    repeat: Annotated[int, typer.Option(help="runs, each on fresh data")] = 1,
-    pipeline_chunks: Annotated[int, typer.Option(help="pieces of each tree's data")] = 4,
-    timeout: Annotated[float, typer.Option(help="seconds after which all is given up")] = 60.0,
     as_json: AsJson = False,
 ) -> None:
     """Run a schedule between processes on this machine and compare every bit."""
     from app import executing
 
-    asked = {
-        "ranks": ranks,
-        "bytes": size,
-        "repeat": repeat,
-        "pipeline_chunks": pipeline_chunks,
-        "timeout": timeout,
-    }
     options = executing.ExecutionOptions.model_validate(asked)
     if topology is None and reading != Reading():
         raise typer.BadParameter("must be given to read or change one", param_hint="--topology")
@@ -185,30 +139,21 @@ def execute(
 
 @app.command()
 @reads_topology
+@asks(
+    table.SIMULATED_BYTES,
+    table.SIMULATED_ALPHA_US,
+    table.SIMULATED_NODE_GBPS,
+    table.LINK_GBPS,
+    table.OVERHEAD_US,
+    table.CHANNELS,
+    table.CHUNKS,
+    table.SYNCHRONOUS,
+)
 def simulate(
     reading: Reading,
-    schedule: Annotated[Path, typer.Argument(metavar="SCHEDULE", help="schedule/1 file")],
-    topology: Annotated[str, typer.Option(help="as FILE_OR_RECIPE of other commands")],
-    size: Annotated[str, typer.Option("--bytes", help="size of the data, such as 64MiB")],
-    alpha_us: Annotated[str, typer.Option(help="latency of one hop, microseconds")] = "10",
-    node_gbps: Annotated[
-        str | None, typer.Option(help="bandwidth of one host, Gbit/s; left out, the topology's")
-    ] = None,
-    link_gbps: Annotated[
-        str | None, typer.Option(help="instead: what one unit of capacity carries, Gbit/s")
-    ] = None,
-    overhead_us: Annotated[
-        str, typer.Option(help="how long a message keeps a link busy beside its bytes")
-    ] = "0",
-    channels: Annotated[
-        int | None, typer.Option(help="links a host sends on at a time; left out, all")
-    ] = None,
-    chunks: Annotated[
-        int | None, typer.Option(help="pieces each message is cut into; left out, the best")
-    ] = None,
-    synchronous: Annotated[
-        bool, typer.Option("--synchronous", help="all wait for the slowest of each step")
-    ] = False,
+    schedule: ScheduleFile,
+    topology: RunsOn,
+    asked: dict[str, Any],
     as_json: AsJson = False,
 ) -> None:
     """Simulate a schedule message by message: its time, and how busy the links are."""
@@ -217,9 +162,7 @@ def simulate(
     from app.schemas import SimulationRequest
     from app.services import simulations, topologies
 
-    asked = {"bytes": size, "alpha_us": alpha_us, "overhead_us": overhead_us}
-    asked |= given(node_gbps=node_gbps, link_gbps=link_gbps, channels=channels, chunks=chunks)
-    request = SimulationRequest.model_validate(asked | {"synchronous": synchronous})
+    request = SimulationRequest.model_validate(asked)
     with opened() as context:
         loaded = topologies.load(context, source_of(topology, reading, context))
         document = read_json(schedule, context.settings)

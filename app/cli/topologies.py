@@ -1,127 +1,82 @@
 """Commands that answer about topologies: designs, frontiers, costs, wiring."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from app.cli.answers import listed, opened, show, source_of, tasks_of, write
-from app.cli.options import (
-    Alike,
-    AnyCollective,
-    AsJson,
-    Collective,
-    Degree,
-    Families,
-    LinkKind,
-    MaxGap,
-    MaxSteps,
-    Nodes,
-    Out,
-    Parallel,
-    Participants,
-    Reading,
-    Root,
-    Shards,
-    Source,
-    given,
-    reads_topology,
+from app.cli import known
+from app.cli.answers import (
+    opened,
+    require_one_form,
+    show,
+    source_of,
+    with_lists,
+    with_tasks,
+    write,
 )
+from app.cli.asking import asks
+from app.cli.options import AsCsv, AsJson, Out, Reading, Source, reads_topology
+from app.options import table
 
 __all__ = ["app"]
 
 app = typer.Typer()
 
+_HOSTS = (table.NODES, table.DEGREE)
+_SEARCH = (
+    table.LINKS,
+    table.PARALLEL_LINKS,
+    table.VERTEX_TRANSITIVE,
+    table.FAMILIES,
+    table.MAX_STEPS,
+)
+_RUN = (table.COLLECTIVE, table.DESIGN_BYTES, table.WORKLOAD, table.PRESET)
+
 
 @app.command()
-def design(
-    nodes: Nodes,
-    degree: Degree,
-    collective: Collective = None,
-    size: Annotated[
-        str | None, typer.Option("--bytes", help="size of the data, such as 1MiB")
-    ] = None,
-    workload: Annotated[
-        Path | None, typer.Option(help="instead: JSON list of collective, bytes and count")
-    ] = None,
-    preset: Annotated[
-        str | None, typer.Option(help="instead: a workload that `topoloom presets` lists")
-    ] = None,
-    links: LinkKind = "unidirectional",
-    node_gbps: Annotated[str, typer.Option(help="bandwidth of one host, Gbit/s")] = "100",
-    alpha_us: Annotated[str, typer.Option(help="latency of one hop, microseconds")] = "10",
-    parallel_links: Parallel = False,
-    vertex_transitive: Alike = False,
-    family: Families = None,
-    max_steps: MaxSteps = None,
-    as_json: AsJson = False,
-) -> None:
+@asks(*_HOSTS, *_RUN, *_SEARCH, table.NODE_GBPS, table.ALPHA_US)
+def design(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     """Find the best topology for a workload, with a verified schedule."""
+    from app.config import Settings
     from app.schemas import DesignRequest
-    from app.services import designs
 
-    with opened() as context:
-        run = {"collective": collective, "bytes": size, "preset": preset}
-        run["workload"] = tasks_of(workload, context)
-        request = DesignRequest.model_validate(
-            {
-                "nodes": nodes,
-                "degree": degree,
-                "links": links,
-                "node_gbps": node_gbps,
-                "alpha_us": alpha_us,
-                "parallel_links": parallel_links,
-                "vertex_transitive": vertex_transitive,
-                **{name: value for name, value in run.items() if value is not None},
-                **given(families=family, max_steps=max_steps),
-            }
-        )
-        show(designs.create(context, request), as_json)
+    require_one_form(as_json, as_csv)
+    request = DesignRequest.model_validate(with_tasks(asked, Settings()))
+    answer = known.answer("design", request.canonical())
+    if answer is None:
+        from app.services import designs
+
+        with opened() as context:
+            answer = designs.create(context, request)
+    show(answer, as_json, as_csv)
 
 
 @app.command()
-def frontier(
-    nodes: Nodes,
-    degree: Degree,
-    links: LinkKind = "unidirectional",
-    parallel_links: Parallel = False,
-    vertex_transitive: Alike = False,
-    family: Families = None,
-    max_steps: MaxSteps = None,
-    all_to_all: Annotated[
-        bool, typer.Option("--all-to-all", help="measure all-to-all on every point, too")
-    ] = False,
-    as_json: AsJson = False,
-) -> None:
+@asks(*_HOSTS, *_SEARCH, table.ALL_TO_ALL)
+def frontier(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     """Find the Pareto frontier of latency and bandwidth."""
     from app.schemas import FrontierRequest
-    from app.services import designs
 
-    request = FrontierRequest.model_validate(
-        {
-            "nodes": nodes,
-            "degree": degree,
-            "links": links,
-            "parallel_links": parallel_links,
-            "vertex_transitive": vertex_transitive,
-            **given(families=family, max_steps=max_steps, all_to_all=all_to_all or None),
-        }
-    )
-    with opened() as context:
-        show(designs.frontier(context, request), as_json)
+    require_one_form(as_json, as_csv)
+    request = FrontierRequest.model_validate(asked)
+    answer = known.answer("frontier", request.canonical())
+    if answer is None:
+        from app.services import designs
+
+        with opened() as context:
+            answer = designs.frontier(context, request)
+    show(answer, as_json, as_csv)
 
 
 @app.command()
 @reads_topology
-def topology(
-    reading: Reading,
-    source: Source,
-    out: Out = None,
-    form: Annotated[str, typer.Option("--format", help="json, graphml, dot or edgelist")] = "json",
-) -> None:
+@asks(table.TOPOLOGY_FORMAT)
+def topology(reading: Reading, source: Source, asked: dict[str, Any], out: Out = None) -> None:
     """Build a topology, or read one in any format, and write it."""
     from app.services import topologies
 
+    form = asked["format"]
     topologies.require_available(form)
     with opened() as context:
         artefact = topologies.create(context, source_of(source, reading, context))
@@ -130,70 +85,62 @@ def topology(
 
 @app.command()
 @reads_topology
-def measure(reading: Reading, source: Source, as_json: AsJson = False) -> None:
+def measure(
+    reading: Reading, source: Source, as_json: AsJson = False, as_csv: AsCsv = False
+) -> None:
     """Measure the exact cost of a topology, and of its transpose."""
-    from app.services import costs
+    require_one_form(as_json, as_csv)
+    answer = known.about_topology("cost", source, reading)
+    if answer is None:
+        from app.services import costs
 
-    with opened() as context:
-        show(costs.measure(context, source_of(source, reading, context)), as_json)
+        with opened() as context:
+            answer = costs.measure(context, source_of(source, reading, context))
+    show(answer, as_json, as_csv)
 
 
 @app.command()
 @reads_topology
+@asks(
+    table.OPTIMUM_COLLECTIVE,
+    table.ROOT,
+    table.SHARDS,
+    table.PARTICIPANTS,
+    table.TREES_PER_ROOT,
+    table.MAX_GAP,
+)
 def optimum(
-    reading: Reading,
-    source: Source,
-    collective: AnyCollective = "allgather",
-    root: Root = None,
-    shards: Shards = None,
-    participants: Participants = None,
-    trees_per_root: Annotated[
-        int | None, typer.Option(help="best rate of so many trees; left out, of any number")
-    ] = None,
-    max_gap: MaxGap = None,
-    as_json: AsJson = False,
+    reading: Reading, source: Source, asked: dict[str, Any], as_json: AsJson = False
 ) -> None:
     """Find the best any collective could do, with the cut that proves it."""
+    from app.config import Settings
     from app.schemas import OptimumRequest
-    from app.services import costs
 
-    with opened() as context:
-        asked = given(
-            collective=collective,
-            trees_per_root=trees_per_root,
-            max_gap=max_gap,
-            root=root,
-            shards=listed(shards, context),
-            participants=listed(participants, context),
-        )
-        request = OptimumRequest.model_validate(asked)
-        show(costs.optimum(context, source_of(source, reading, context), request), as_json)
+    request = OptimumRequest.model_validate(with_lists(asked, Settings()))
+    plain = request == OptimumRequest()
+    answer = known.about_topology("optimum", source, reading) if plain else None
+    if answer is None:
+        from app.services import costs
+
+        with opened() as context:
+            answer = costs.optimum(context, source_of(source, reading, context), request)
+    show(answer, as_json)
 
 
 @app.command()
 @reads_topology
-def patch(
-    reading: Reading,
-    source: Source,
-    panels: Annotated[str, typer.Option(help="per-port or single")] = "per-port",
-    present: Annotated[
-        Path | None,
-        typer.Option(help="today's wiring: JSON pairs, CSV, or an earlier patch-plan/1"),
-    ] = None,
-    hosts: Annotated[int | None, typer.Option(help="hosts cabled to the panels")] = None,
-    lanes: Annotated[int | None, typer.Option(help="ports cabled of each host")] = None,
-    form: Annotated[str, typer.Option("--format", help="json or csv")] = "json",
-    out: Out = None,
-) -> None:
+@asks(table.PANELS, table.PRESENT, table.HOSTS, table.LANES, table.PLAN_FORMAT)
+def patch(reading: Reading, source: Source, asked: dict[str, Any], out: Out = None) -> None:
     """Plan which port to plug where, with few moves from today's wiring."""
     from app.schemas import PatchPlanRequest
     from app.services import patch_plans
 
+    form = asked.pop("format")
     patch_plans.require_available(form)
     with opened() as context:
-        asked: dict[str, Any] = {"topology": source_of(source, reading, context), "panels": panels}
-        asked |= given(hosts=hosts, lanes=lanes)
-        if present is not None:
+        if "present" in asked:
+            present = Path(asked["present"])
             asked["present"] = patch_plans.read_present_file(present, context.settings)
+        asked["topology"] = source_of(source, reading, context)
         artefact = patch_plans.create(context, PatchPlanRequest.model_validate(asked))
         write(patch_plans.export(artefact, form), out, "patch plan")

@@ -5,8 +5,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli.answers import opened, source_of
-from app.cli.options import Collective, Degree, LinkKind, Nodes, Reading, reads_topology
+from app.cli import known
+from app.cli.answers import opened, source_of, with_tasks
+from app.cli.asking import asks
+from app.cli.options import Reading, reads_topology
+from app.options import table
 
 if TYPE_CHECKING:
     from app.schemas import FrontierRequest
@@ -27,14 +30,14 @@ TopologyOption = Annotated[
 
 
 @app.command()
-def frontier(nodes: Nodes, degree: Degree, out: Out, links: LinkKind = "unidirectional") -> None:
+@asks(table.NODES, table.DEGREE, table.LINKS)
+def frontier(asked: dict[str, Any], out: Out) -> None:
     """Draw the Pareto frontier of latency and bandwidth."""
     from app.plots import canvas
     from app.plots import frontier as plot
     from app.schemas import FrontierRequest
 
     canvas.require_drawable(out)
-    asked = {"nodes": nodes, "degree": degree, "links": links}
     document = _frontier(FrontierRequest.model_validate(asked))
     with canvas.drawn(out, *plot.size(document)) as figure:
         plot.draw(figure, document)
@@ -42,34 +45,26 @@ def frontier(nodes: Nodes, degree: Degree, out: Out, links: LinkKind = "unidirec
 
 
 @app.command()
-def sizes(
-    nodes: Nodes,
-    degree: Degree,
-    collective: Collective,
-    out: Out,
-    links: LinkKind = "unidirectional",
-    least: Annotated[str, typer.Option("--from", help="smallest size")] = "1KiB",
-    most: Annotated[str, typer.Option("--to", help="largest size")] = "1GiB",
-    node_gbps: Annotated[str, typer.Option(help="bandwidth of one host, Gbit/s")] = "100",
-    alpha_us: Annotated[str, typer.Option(help="latency of one hop, microseconds")] = "10",
-) -> None:
-    """Draw the time of a collective over the size of its data, beside baselines and bound."""
+@asks(
+    table.NODES,
+    table.DEGREE,
+    table.COLLECTIVE,
+    table.WORKLOAD,
+    table.PRESET,
+    table.LEAST_BYTES,
+    table.MOST_BYTES,
+    table.LINKS,
+    table.NODE_GBPS,
+    table.ALPHA_US,
+)
+def sizes(asked: dict[str, Any], out: Out) -> None:
+    """Draw the time of what is run over the size of its data, beside baselines and bound."""
+    from app.config import Settings
     from app.plots import canvas
     from app.plots import sizes as plot
 
     canvas.require_drawable(out)
-    request = plot.SizesRequest.model_validate(
-        {
-            "nodes": nodes,
-            "degree": degree,
-            "links": links,
-            "collective": collective,
-            "from": least,
-            "to": most,
-            "node_gbps": node_gbps,
-            "alpha_us": alpha_us,
-        }
-    )
+    request = plot.SizesRequest.model_validate(with_tasks(asked, Settings()))
     document = _frontier(request.hosts())
     with canvas.drawn(out, *plot.SIZE) as figure:
         plot.draw(figure, document, request)
@@ -118,6 +113,8 @@ def tree(
 
 
 def _frontier(request: "FrontierRequest") -> dict[str, Any]:
+    if (answer := known.answer("frontier", request.canonical())) is not None:
+        return answer.document()
     from app.services import designs
 
     with opened() as context:

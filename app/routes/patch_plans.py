@@ -1,6 +1,6 @@
 """/v1/patch-plans: which port to plug where."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
@@ -17,6 +17,7 @@ from app.deps import (
     representation,
 )
 from app.negotiation import negotiate
+from app.options.table import PlanFormat
 from app.problems import responses
 from app.schemas import PatchPlanRequest
 from app.services import patch_plans
@@ -26,7 +27,7 @@ __all__ = ["router"]
 router = APIRouter(prefix="/v1/patch-plans", tags=["patch plans"])
 
 FormatDep = Annotated[
-    Literal["json", "csv"] | None,
+    PlanFormat | None,
     Query(alias="format", description="representation; goes before the Accept header"),
 ]
 _BODY = {"content": {"application/json": {"schema": {"type": "object"}}}}

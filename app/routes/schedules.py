@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, Field
@@ -21,6 +21,8 @@ from app.deps import (
     representation,
 )
 from app.negotiation import negotiate
+from app.options import table
+from app.options.table import ScheduleFormat
 from app.problems import responses
 from app.quantities import Bytes, Positive
 from app.schemas import ScheduleRequest, SimulationRequest
@@ -33,29 +35,18 @@ router = APIRouter(prefix="/v1/schedules", tags=["schedules"])
 MEDIA_TYPES = {name: form.media_type for name, form in schedules.FORMATS.items()}
 
 FormatDep = Annotated[
-    Literal["json", "msccl-xml", "mscclpp-json", "chakra-et", "nccl-tuner-csv", "dot", "graphml"]
-    | None,
+    ScheduleFormat | None,
     Query(alias="format", description="representation; goes before the Accept header"),
 ]
 
 
 def _options(
-    dialect: Annotated[str | None, Query(max_length=40, description="dialect of MSCCL XML")] = None,
-    inplace: Annotated[
-        bool | None, Query(description="programs: input and output of a call are one buffer")
-    ] = None,
-    ranks_per_node: Annotated[
-        int | None, Query(ge=1, le=10**6, description="ranks that share a machine")
-    ] = None,
-    bytes: Annotated[
-        Bytes | None, Query(description="Chakra: size of the data, such as 1MiB")
-    ] = None,
-    alpha_us: Annotated[
-        Positive | None, Query(description="NCCL tuner: latency of one hop, microseconds")
-    ] = None,
-    node_gbps: Annotated[
-        Positive | None, Query(description="NCCL tuner: bandwidth of one host, Gbit/s")
-    ] = None,
+    dialect: Annotated[str | None, table.DIALECT.query(max_length=40)] = None,
+    inplace: Annotated[bool | None, table.INPLACE.query()] = None,
+    ranks_per_node: Annotated[int | None, table.RANKS_PER_NODE.query()] = None,
+    bytes: Annotated[Bytes | None, table.EXPORT_BYTES.query()] = None,
+    alpha_us: Annotated[Positive | None, table.EXPORT_ALPHA_US.query()] = None,
+    node_gbps: Annotated[Positive | None, table.EXPORT_NODE_GBPS.query()] = None,
 ) -> schedules.Options:
     """Return what the query says about the format."""
     return schedules.Options(

@@ -1,6 +1,6 @@
 """/v1/topologies: graphs, what they cost, and the best any schedule could do on them."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -18,9 +18,11 @@ from app.deps import (
     representation,
 )
 from app.negotiation import negotiate
+from app.options import table
+from app.options.table import AnyCollectiveName, TopologyFormat
 from app.problems import responses
 from app.quantities import Gap
-from app.schemas import AnyCollectiveName, OptimumRequest, TopologySource
+from app.schemas import OptimumRequest, TopologySource
 from app.services import costs, topologies
 
 __all__ = ["router"]
@@ -28,47 +30,19 @@ __all__ = ["router"]
 router = APIRouter(prefix="/v1/topologies", tags=["topologies"])
 
 FormatDep = Annotated[
-    Literal["json", "graphml", "dot", "edgelist"] | None,
+    TopologyFormat | None,
     Query(alias="format", description="representation; goes before the Accept header"),
 ]
 
-TreesDep = Annotated[
-    int | None, Query(ge=1, le=10**6, description="best rate of so many trees per root")
-]
-
-GapDep = Annotated[
-    Gap | None,
-    Query(
-        description="instead: the fewest trees per root that take at most 1 + max_gap times "
-        'as long as the optimum; such as "1/100"'
-    ),
-]
-
-
-RootDep = Annotated[
-    str | None, Query(max_length=1000, description="of a broadcast or reduce: id of the root")
-]
-
-ShardsDep = Annotated[
-    list[str] | None,
-    Query(
-        max_length=10**5,
-        description="relative sizes of the shards, such as `gpu0=3`, one value each; 0 for the "
-        "nodes left out; by default all equal",
-    ),
-]
-
-ParticipantsDep = Annotated[
-    list[str] | None,
-    Query(
-        max_length=10**5,
-        description="ids of the compute nodes that take part, one value each; by default all",
-    ),
-]
+TreesDep = Annotated[int | None, table.TREES_PER_ROOT.query()]
+GapDep = Annotated[Gap | None, table.MAX_GAP.query()]
+RootDep = Annotated[str | None, table.ROOT.query(max_length=1000)]
+ShardsDep = Annotated[list[str] | None, table.SHARDS.query(max_length=10**5)]
+ParticipantsDep = Annotated[list[str] | None, table.PARTICIPANTS.query(max_length=10**5)]
 
 
 def _question(
-    collective: AnyCollectiveName = "allgather",
+    collective: AnyCollectiveName = table.OPTIMUM_COLLECTIVE.default,
     trees_per_root: TreesDep = None,
     max_gap: GapDep = None,
     root: RootDep = None,

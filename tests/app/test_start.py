@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
-from pydantic import ValidationError
 
-from app.config import Settings
+from app.config import Settings, UnknownSetting
 from app.db import CONNECT_SECONDS, DatabaseNotReady, current_revision, open_engine
 from app.main import create_app
 
@@ -46,7 +45,7 @@ def test_a_misspelt_setting_is_refused_with_the_name_that_was_meant():
 
 def test_a_variable_like_no_setting_is_refused_too(monkeypatch):
     monkeypatch.setenv("TOPOLOOM_XYZZY", "1")
-    with pytest.raises(ValidationError, match="TOPOLOOM_XYZZY in the environment is no setting"):
+    with pytest.raises(UnknownSetting, match="TOPOLOOM_XYZZY in the environment is no setting"):
         Settings()
 
 

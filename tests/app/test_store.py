@@ -3,7 +3,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from app import store as store_module
+from app import artefacts as artefacts_module
 from app.db import migrate, open_database, open_engine
 from app.store import Computed, InvalidCursor, Store, canonical, key
 
@@ -74,7 +74,7 @@ def test_the_same_question_at_the_same_time_is_harmless(store):
 def test_kinds_and_kernel_versions_have_ids_of_their_own(monkeypatch):
     before = key("design", {"nodes": 8})
     assert before != key("frontier", {"nodes": 8})
-    monkeypatch.setattr(store_module, "KERNEL_VERSION", "another")
+    monkeypatch.setattr(artefacts_module, "KERNEL_VERSION", "another")
     assert before != key("design", {"nodes": 8})
 
 

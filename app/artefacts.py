@@ -1,0 +1,111 @@
+"""Computed documents as they are kept: their ids, their kinds, their bytes.
+
+Nothing here knows of a database; `app.store` keeps them in one.
+"""
+
+import gzip
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+from app.config import KERNEL_VERSION
+
+__all__ = ["KINDS", "Artefact", "Computed", "Listed", "canonical", "compact", "key"]
+
+PACKED_JSON = "application/json+gzip"
+
+KINDS: Mapping[str, str] = MappingProxyType(
+    {
+        "design": "designs",
+        "frontier": "frontiers",
+        "topology": "topologies",
+        "cost": "costs",
+        "optimum": "optima",
+        "schedule": "schedules",
+        "patch-plan": "patch_plans",
+    }
+)
+"""Kind of document -> the table it is kept in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """An answer as it will be kept, and a few facts of it for lists."""
+
+    content: bytes
+    media_type: str
+    summary: dict[str, Any]
+
+    @classmethod
+    def json(cls, document: dict[str, Any], summary: dict[str, Any]) -> "Computed":
+        """Return a JSON object as an answer."""
+        # mtime=0: the same document gives the same bytes.
+        return cls(gzip.compress(compact(document).encode(), mtime=0), PACKED_JSON, summary)
+
+
+@dataclass(frozen=True, slots=True)
+class Artefact:
+    """A stored answer.
+
+    ``digest`` is the SHA-256 of ``content``; ``fresh`` tells whether it was computed
+    for this very call.
+    """
+
+    kind: str
+    id: str
+    content: bytes
+    media_type: str
+    digest: str
+    summary: dict[str, Any]
+    fresh: bool = False
+
+    def text(self) -> str:
+        """Return the JSON text."""
+        return gzip.decompress(self.content).decode()
+
+    def document(self) -> dict[str, Any]:
+        """Return the parsed JSON."""
+        return json.loads(gzip.decompress(self.content))
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An entry of a list: what was asked, and when it was first answered."""
+
+    id: str
+    kernel_version: str
+    created_at: datetime
+    request: dict[str, Any]
+    summary: dict[str, Any]
+
+
+def canonical(value: Any) -> str:
+    """Return the one JSON text of a value: sorted keys, no blanks, ASCII.
+
+    >>> canonical({"b": [1, 2], "a": None})
+    '{"a":null,"b":[1,2]}'
+    """
+    return json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+    )
+
+
+def key(kind: str, request: dict[str, Any]) -> str:
+    """Return the id of the answer to a request.
+
+    >>> key("design", {"nodes": 8}) == key("design", {"nodes": 8})
+    True
+    >>> key("design", {"nodes": 8}) == key("frontier", {"nodes": 8})
+    False
+    """
+    text = canonical({"kernel": KERNEL_VERSION, "kind": kind, "request": request})
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def compact(document: dict[str, Any]) -> str:
+    """Return compact JSON that keeps the document's own order of keys, for people."""
+    return json.dumps(document, separators=(",", ":"), ensure_ascii=True, allow_nan=False)

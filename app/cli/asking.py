@@ -1,0 +1,113 @@
+"""Options of the command line, made from the one table of options."""
+
+import inspect
+from collections.abc import Callable
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Annotated, Any, get_origin
+
+import typer
+from pydantic import StrictBool, StrictInt
+
+from app.cli import completing
+from app.options.option import REQUIRED, Option, choices
+from app.quantities import Bytes
+
+__all__ = ["annotated", "asks", "parameter_name"]
+
+_COMPLETED: MappingProxyType[str, Callable[[str], list[str]]] = MappingProxyType(
+    {"families": completing.families, "preset": completing.presets}
+)
+
+
+def asks(*options: Option) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command these options, before its own.
+
+    What was given of them, and the defaults of the rest, come as the mapping ``asked``: names
+    of request fields with whole numbers, flags, texts and lists of texts, which the request
+    checks.
+    """
+
+    def made(command: Callable[..., None]) -> Callable[..., None]:
+        own = [p for p in inspect.signature(command).parameters.values() if p.name != "asked"]
+        added = [_parameter(option) for option in options]
+        names = {parameter_name(option): option.name for option in options}
+
+        def asking_command(**values: Any) -> None:
+            found = {name: values.pop(parameter) for parameter, name in names.items()}
+            asked = {name: value for name, value in found.items() if value not in (None, [])}
+            command(**values, asked=asked)
+
+        asking_command.__name__ = command.__name__
+        asking_command.__doc__ = command.__doc__
+        everything = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own]
+        # This is what typer makes options of: arguments, what is asked, then the rest.
+        first = [p for p in everything if p.name in ("reading", "source", "schedule")]
+        rest = [p for p in everything if p not in first]
+        asking_command.__signature__ = inspect.Signature(  # pyright: ignore[reportFunctionMemberAccess]
+            [*first, *added, *rest]
+        )
+        return asking_command
+
+    return made
+
+
+def parameter_name(option: Option) -> str:
+    """Return the name of the parameter, which the command line shows to nobody."""
+    return "asked_" + option.name
+
+
+def annotated(option: Option) -> Any:
+    """Return the type of a command's parameter, with all that typer is to know of it."""
+    known = choices(option.type)
+    complete = _COMPLETED.get(option.name)
+    if known:
+        complete = completing.among(known)
+    info = typer.Option(
+        option.spelling,
+        help=_help(option),
+        metavar=_metavar(option),
+        autocompletion=complete,
+    )
+    return Annotated[_typed(option) if option.default is REQUIRED else _typed(option) | None, info]
+
+
+def _parameter(option: Option) -> inspect.Parameter:
+    default = inspect.Parameter.empty if option.default is REQUIRED else _default(option)
+    return inspect.Parameter(
+        parameter_name(option),
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=annotated(option),
+    )
+
+
+def _metavar(option: Option) -> str | None:
+    if option.metavar or option.type is StrictBool:
+        return option.metavar or None
+    if words := choices(option.type):
+        return "|".join(words)
+    return "SIZE" if option.type is Bytes else "NUMBER" if option.least is not None else "TEXT"
+
+
+def _typed(option: Option) -> Any:
+    if option.type in (StrictInt, StrictBool):
+        return int if option.type is StrictInt else bool
+    if option.type is float:
+        return float
+    return list[str] if get_origin(option.type) is list else str
+
+
+def _default(option: Option) -> Any:
+    """Return the default as it could have been written."""
+    written = isinstance(option.default, Decimal) or (option.shown and _typed(option) is str)
+    return option.shown if written else option.default
+
+
+def _help(option: Option) -> str:
+    parts = [option.text]
+    if option.typed:
+        parts.append(option.typed)
+    if option.type is StrictInt:
+        parts.append(option.limits)
+    return "; ".join(parts)

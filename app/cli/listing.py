@@ -1,0 +1,103 @@
+"""The command that lists what is stored, newest first."""
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.artefacts import KINDS
+from app.cli.answers import opened, require_one_form
+from app.cli.asking import asks
+from app.cli.completing import among
+from app.cli.options import AsCsv, AsJson
+from app.options import table
+from app.printing.words import short_id
+from app.tabular import Column, Table
+
+if TYPE_CHECKING:
+    from app.artefacts import Listed
+
+__all__ = ["app"]
+
+app = typer.Typer()
+
+_NAMES = {plural.replace("_", "-"): kind for kind, plural in KINDS.items()}
+_COLUMNS = (
+    Column("id", "id", short_id, left=True),
+    Column("name", "name", left=True),
+    Column("asked", "asked", left=True),
+    Column("when (UTC)", "created_at", lambda moment: moment[:16].replace("T", " "), left=True),
+)
+_ORDER = [option.name for option in table.OPTIONS]
+_USUAL = {
+    option.name: option.default
+    for option in (table.LINKS, table.NODE_GBPS, table.ALPHA_US, table.PANELS)
+}
+
+
+@app.command("list")
+@asks(table.LIMIT, table.CURSOR)
+def list_(
+    asked: dict[str, Any],
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND", help=", ".join(_NAMES), autocompletion=among(_NAMES), show_default=False
+        ),
+    ],
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """List what is stored, newest first: designs, topologies, frontiers, schedules and more."""
+    from app.schemas import ListRequest
+
+    require_one_form(as_json, as_csv)
+    request = ListRequest.model_validate(asked)
+    if kind not in _NAMES:
+        raise typer.BadParameter(f"must be one of {', '.join(_NAMES)}", param_hint="KIND")
+    with opened() as context:
+        entries, cursor = context.store.page(_NAMES[kind], request.limit, request.cursor)
+    rows = [_row(entry) for entry in entries]
+    if as_json:
+        items = [
+            {name: value for name, value in row.items() if name not in ("name", "asked")}
+            for row in rows
+        ]
+        typer.echo(json.dumps({"items": items, "next_cursor": cursor}))
+        return
+    Table(_COLUMNS, rows).print(as_csv)
+    if cursor is not None:
+        typer.echo(f"more: topoloom list {kind} --limit {request.limit} --after {cursor}", err=True)
+
+
+def _row(entry: "Listed") -> dict[str, Any]:
+    summary = entry.summary
+    return {
+        "id": entry.id,
+        "name": summary.get("name") or summary.get("recipe", ""),
+        "asked": in_words(entry.request),
+        "kernel_version": entry.kernel_version,
+        "created_at": f"{entry.created_at.isoformat()}Z",
+        "request": entry.request,
+        "summary": summary,
+    }
+
+
+def in_words(request: dict[str, Any]) -> str:
+    """Return what was asked in one line: what is as usual is left out, ids are short.
+
+    >>> in_words({"max_steps": 2, "links": "unidirectional", "nodes": 12})
+    'nodes 12, max steps 2'
+    """
+    names = sorted(request, key=lambda name: _ORDER.index(name) if name in _ORDER else -1)
+    return ", ".join(
+        name.replace("_", " ") + ("" if request[name] is True else f" {_said(request[name])}")
+        for name in names
+        if request[name] is not False and _USUAL.get(name) != request[name]
+    )
+
+
+def _said(value: Any) -> str:
+    if not isinstance(value, str):
+        return json.dumps(value)
+    return short_id(value) if len(value) == 64 and "(" not in value else value

@@ -1,0 +1,99 @@
+"""What an option is, and how a field of a request and a parameter of a query come of it."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal, get_args, get_origin
+
+from pydantic import Field, StrictInt
+
+from app.quantities import Bytes, format_bytes
+
+__all__ = ["REQUIRED", "Option", "choices"]
+
+REQUIRED: Any = ...
+"""The default of what must be given."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One thing that may be said, wherever it is said.
+
+    ``type`` is what a request takes; the command line takes whole numbers, texts and flags,
+    and leaves the rest to the request.  ``default`` is `REQUIRED`, None for what may be left
+    out, or the value that is then meant.  ``least`` and ``most`` are themselves allowed.
+    ``flag`` is the spelling on the command line where it is not the name with dashes,
+    ``metavar`` what stands for its value there, and ``typed`` how that is written.
+
+    >>> hosts = Option(name="max_steps", type=StrictInt, help="at most so many", least=1, most=9)
+    >>> hosts.spelling, hosts.limits, hosts.field().default is None
+    ('--max-steps', '1 to 9', True)
+    """
+
+    name: str
+    type: Any
+    help: str
+    unit: str = ""
+    default: Any = None
+    least: int | Decimal | None = None
+    most: int | Decimal | float | None = None
+    flag: str = ""
+    metavar: str = ""
+    typed: str = ""
+
+    @property
+    def spelling(self) -> str:
+        """The option as it is written on the command line."""
+        return self.flag or "--" + self.name.replace("_", "-")
+
+    @property
+    def text(self) -> str:
+        """What it is, with its unit."""
+        return f"{self.help}, {self.unit}" if self.unit else self.help
+
+    @property
+    def limits(self) -> str:
+        """The numbers that are allowed, in words; empty where it is no number."""
+        if self.least is None or self.most is None:
+            return ""
+        return f"{self.least} to {int(self.most)}"
+
+    @property
+    def shown(self) -> str:
+        """The default as people write it; empty where there is none.
+
+        >>> Option(name="bytes", type=Bytes, help="size", default=2**20).shown
+        '1MiB'
+        """
+        if self.default in (REQUIRED, None, False):
+            return ""
+        return format_bytes(self.default) if self.type is Bytes else str(self.default)
+
+    def field(self, **more: Any) -> Any:
+        """Return the field of a request; what may be left out may not be null."""
+        if self.default is None:
+            more["json_schema_extra"] = _without_default
+        return Field(self.default, description=self.text, **self._bounds(), **more)
+
+    def query(self, **more: Any) -> Any:
+        """Return the parameter of a query that says the same."""
+        from fastapi import Query
+
+        return Query(description=self.text, **self._bounds(), **more)
+
+    def _bounds(self) -> dict[str, Any]:
+        # Decimals carry theirs in their type: they are checked before they are rounded.
+        bounded = self.type in (StrictInt, float) and self.least is not None
+        return {"ge": self.least, "le": self.most} if bounded else {}
+
+
+def choices(type_: Any) -> tuple[str, ...]:
+    """Return the words that a type allows; none if it allows more than words.
+
+    >>> choices(Literal["json", "csv"]), choices(int)
+    (('json', 'csv'), ())
+    """
+    return get_args(type_) if get_origin(type_) is Literal else ()
+
+
+def _without_default(schema: dict[str, Any]) -> None:
+    schema.pop("default", None)

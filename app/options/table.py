@@ -1,0 +1,304 @@
+"""The options, by what they are about; `OPTIONS` has them all."""
+
+from decimal import Decimal
+from typing import Any, Literal, TypeAlias
+
+from pydantic import StrictBool, StrictInt
+
+from app.options.option import REQUIRED, Option
+from app.quantities import LEAST_POSITIVE, MAX_BYTES, MOST, Bytes, Gap, NotNegative, Positive
+
+LinkKind: TypeAlias = Literal["unidirectional", "bidirectional"]
+CollectiveName: TypeAlias = Literal["allgather", "reduce-scatter", "allreduce", "all-to-all"]
+AnyCollectiveName: TypeAlias = Literal[
+    "allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all"
+]
+AlgorithmName: TypeAlias = Literal["bfb", "forestcoll", "lifted", "mcf", "shortest-paths"]
+ScheduleFormat: TypeAlias = Literal[
+    "json", "msccl-xml", "mscclpp-json", "chakra-et", "nccl-tuner-csv", "dot", "graphml"
+]
+DialectName: TypeAlias = Literal["msccl", "azure", "rccl"]
+TopologyFormat: TypeAlias = Literal["json", "graphml", "dot", "edgelist"]
+PanelKind: TypeAlias = Literal["per-port", "single"]
+PlanFormat: TypeAlias = Literal["json", "csv"]
+
+_SIZE = "an integer, or with B, KB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, TiB (of 1024)"
+_MANY = "may be given several times"
+
+
+def _whole(name: str, help: str, least: int, most: int, **more: Any) -> Option:
+    return Option(name=name, type=StrictInt, help=help, least=least, most=most, **more)
+
+
+def _number(name: str, help: str, unit: str, **more: Any) -> Option:
+    """Return a decimal number that is more than 0."""
+    limits = {"least": LEAST_POSITIVE, "most": MOST}
+    return Option(name=name, type=Positive, help=help, unit=unit, **limits, **more)
+
+
+def _switch(name: str, help: str, default: bool | None = False, **more: Any) -> Option:
+    return Option(name=name, type=StrictBool, help=help, default=default, **more)
+
+
+def _size(help: str, **more: Any) -> Option:
+    facts = {"name": "bytes", "type": Bytes, "least": 1, "most": MAX_BYTES, "typed": _SIZE}
+    return Option(help=help, **facts | more)
+
+
+# Which hosts there are, and what is looked for.
+NODES = _whole("nodes", "number of hosts", 2, 10**6, default=REQUIRED, metavar="N")
+DEGREE = _whole("degree", "ports of each host", 1, 10**4, default=REQUIRED, metavar="D")
+LINKS = Option(
+    name="links",
+    type=LinkKind,
+    default="unidirectional",
+    help="unidirectional: a port is one fibre in and one out, which may lead to different "
+    "hosts; bidirectional: both lead to the same host",
+)
+PARALLEL_LINKS = _switch(
+    "parallel_links", "allow several links from one host to the same other host"
+)
+VERTEX_TRANSITIVE = _switch(
+    "vertex_transitive", "only topologies that are known to look the same from every host"
+)
+FAMILIES = Option(
+    name="families",
+    type=list[str],
+    help="only topologies made of these families of bases; left out, of all",
+    flag="--family",
+    metavar="NAME",
+    typed=_MANY,
+)
+MAX_STEPS = _whole(
+    "max_steps", "only topologies of at most so many steps, and so on their transposes", 1, 10**6
+)
+ALL_TO_ALL = _switch(
+    "all_to_all", "measure all-to-all on every point, too, exactly or between bounds", None
+)
+
+# How fast the hosts are, and what they run.
+NODE_GBPS = _number(
+    "node_gbps", "what one host sends at most, all ports together", "Gbit/s", default=Decimal(100)
+)
+ALPHA_US = _number("alpha_us", "latency of one hop", "microseconds", default=Decimal(10))
+COLLECTIVE = Option(name="collective", type=CollectiveName, help="what is run, on data of a size")
+DESIGN_BYTES = _size(
+    "allgather: size of the result; reduce-scatter, allreduce: of the input; all-to-all: of "
+    "what a host has for all hosts together"
+)
+WORKLOAD = Option(
+    name="workload",
+    type=list,
+    help="instead: several collectives, each with its size and how often it is run",
+    metavar="FILE",
+    typed='a JSON file with a list of {"collective", "bytes", "count"}',
+)
+PRESET = Option(
+    name="preset",
+    type=str,
+    help="instead: one training step of a known model, which `topoloom presets` lists",
+    metavar="NAME",
+)
+
+# Of which collective, by how many trees, whose data, for whom.
+OPTIMUM_COLLECTIVE = Option(
+    name="collective",
+    type=AnyCollectiveName,
+    default="allgather",
+    help="the optimum depends on where data starts and where it goes",
+)
+RUN_COLLECTIVE = Option(
+    name="collective", type=AnyCollectiveName, default=REQUIRED, help="what the schedule does"
+)
+TREES_PER_ROOT = _whole(
+    "trees_per_root",
+    "forestcoll only: trees per root, or per unit of size of a shard; left out, the least "
+    "number that is optimal",
+    1,
+    10**6,
+    metavar="K",
+)
+MAX_GAP = Option(
+    name="max_gap",
+    type=Gap,
+    help="forestcoll only, instead of trees_per_root: the fewest trees per root that take at "
+    "most 1 + max_gap times as long as the optimum",
+    metavar="G",
+    typed="such as 1/100 or 0.01",
+)
+ROOT = Option(
+    name="root",
+    type=int | str,
+    help="of a broadcast or reduce: the compute node where the data begins or ends",
+    metavar="ID",
+)
+SHARDS = Option(
+    name="shards",
+    type=list,
+    help="forestcoll only: relative sizes of the shards, 0 for those left out; by default all "
+    "equal",
+    metavar="FILE_OR_LIST",
+    typed='a=3,b=1 or a JSON file with a list of {"rank", "size"}',
+)
+PARTICIPANTS = Option(
+    name="participants",
+    type=list,
+    help="forestcoll only: the compute nodes that take part, the others only forward; by "
+    "default all",
+    metavar="FILE_OR_LIST",
+    typed="a,b,c or a JSON file with a list of ids",
+)
+ALGORITHM = Option(
+    name="algorithm",
+    type=AlgorithmName,
+    help="bfb: fewest steps, for hosts joined by equal links; forestcoll: highest throughput, "
+    "for any fabric, and for broadcast, reduce, shards and participants; lifted: from the bases "
+    "of a recipe, at the cost its theorems state; mcf: all-to-all by the routes of least load "
+    "(multi-commodity flow); shortest-paths: all-to-all by fewest hops; left out, bfb where it "
+    "applies, mcf for all-to-all, else forestcoll",
+)
+MAX_CHUNKS = _whole(
+    "max_chunks",
+    "bfb only: cut each shard into at most so many chunks, at the least loss of bandwidth, "
+    "which is said; left out, as many as lose none",
+    1,
+    2**16,
+)
+
+# In which format a schedule is written.
+SCHEDULE_FORMAT = Option(
+    name="format",
+    type=ScheduleFormat,
+    default="json",
+    help="what the schedule is written as; json is schedule/1",
+)
+DIALECT = Option(name="dialect", type=str, help="msccl-xml: msccl, azure or rccl; left out, msccl")
+INPLACE = _switch(
+    "inplace", "msccl-xml, mscclpp-json: for calls whose input and output are one buffer", None
+)
+RANKS_PER_NODE = _whole(
+    "ranks_per_node",
+    "ranks of one machine; mscclpp-json: they use memory channels, others port channels (left "
+    "out, 1); nccl-tuner-csv: rows are for so many machines (left out, for any number)",
+    1,
+    10**6,
+)
+_SAID = "with any format, for the time that is said"
+EXPORT_BYTES = _size("chakra-et, which needs it: size of the data", typed=f"{_SIZE}; {_SAID}")
+EXPORT_ALPHA_US = _number(
+    "alpha_us", "nccl-tuner-csv: latency of one hop (left out, 10)", "microseconds", typed=_SAID
+)
+EXPORT_NODE_GBPS = _number(
+    "node_gbps",
+    "nccl-tuner-csv: what one host sends at most (left out, the topology's own unit, and 100 "
+    "where that counts links)",
+    "Gbit/s",
+    typed="with any format, for the rates that are said",
+)
+
+# Simulations.
+SIMULATED_BYTES = _size(
+    "allgather: size of the result; else of the input of every rank", default=REQUIRED
+)
+SIMULATED_NODE_GBPS = _number(
+    "node_gbps",
+    "what one host sends at most, all ports together (left out, the topology's own unit, and "
+    "100 where that counts links)",
+    "Gbit/s",
+)
+SIMULATED_ALPHA_US = Option(
+    name="alpha_us",
+    type=NotNegative,
+    default=Decimal(10),
+    help="latency of one hop",
+    unit="microseconds",
+    least=0,
+    most=MOST,
+)
+LINK_GBPS = _number("link_gbps", "instead: what one unit of capacity carries", "Gbit/s")
+OVERHEAD_US = Option(
+    name="overhead_us",
+    type=NotNegative,
+    default=Decimal(0),
+    help="how long each message keeps its link busy beside its bytes",
+    unit="microseconds",
+    least=0,
+    most=MOST,
+)
+CHANNELS = _whole(
+    "channels", "how many links a host sends on at a time; left out, on all", 1, 10**4
+)
+CHUNKS = _whole(
+    "chunks",
+    "into how many pieces each message is cut; left out, 1 for steps, and for trees what is "
+    "best in lock step",
+    1,
+    2**20,
+)
+SYNCHRONOUS = _switch("synchronous", "all hosts wait for the slowest message of each step or round")
+
+# Runs on this machine.
+RANKS = _whole("ranks", "how many processes; must be the number of ranks it has", 1, 128)
+EXECUTED_BYTES = _size("size of the data, a multiple of 4", default=2**20)
+REPEAT = _whole("repeat", "runs, each on fresh data", 1, 1000, default=1)
+PIPELINE_CHUNKS = _whole(
+    "pipeline_chunks", "pieces that each tree's data is cut into", 1, 1024, default=4
+)
+TIMEOUT = Option(
+    name="timeout",
+    type=float,
+    default=60,
+    help="after how long all is given up",
+    unit="seconds",
+    least=LEAST_POSITIVE,
+    most=86_400,
+)
+
+# Topologies and wiring.
+TOPOLOGY_FORMAT = Option(
+    name="format",
+    type=TopologyFormat,
+    default="json",
+    help="what the topology is written as; json is topology/1",
+)
+PANELS = Option(
+    name="panels",
+    type=PanelKind,
+    default="per-port",
+    help="one panel for each port of the hosts, or one for all",
+)
+HOSTS = _whole("hosts", "hosts cabled to the panels; left out, the nodes of the topology", 1, 10**6)
+LANES = _whole("lanes", "ports cabled of each host; left out, the degree of the topology", 1, 10**4)
+PRESENT = Option(
+    name="present",
+    type=list,
+    help='what is plugged today: pairs {"panel", "a", "b"}, or a patch-plan/1 document, whose '
+    "final wiring is meant; left out, nothing",
+    metavar="FILE",
+    typed="a file of them, or a CSV file with these columns",
+)
+PLAN_FORMAT = Option(
+    name="format",
+    type=PlanFormat,
+    default="json",
+    help="json is patch-plan/1, csv a work order",
+)
+
+# Lists of what is stored.
+LIMIT = _whole("limit", "most entries of one page", 1, 100, default=20)
+CURSOR = Option(
+    name="cursor",
+    type=str,
+    help="`next_cursor` of the page before; left out, the first",
+    flag="--after",
+    metavar="CURSOR",
+)
+
+# Plots.
+LEAST_BYTES = _size("smallest size of the data", name="from", default=2**10)
+MOST_BYTES = _size("largest size of the data", name="to", default=2**30)
+
+OPTIONS: tuple[Option, ...] = tuple(
+    entry for entry in dict(globals()).values() if isinstance(entry, Option)
+)
+"""Every entry above."""

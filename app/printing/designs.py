@@ -1,0 +1,113 @@
+"""What is said of a design: all points, fastest first, and what runs at which size."""
+
+from typing import Any
+
+from app.printing.frontiers import POINT, bound_row, point_row
+from app.printing.words import name_of, seconds, short_id
+from app.tabular import Column, Table
+
+__all__ = ["design_table", "show_design"]
+
+_TASK = (
+    Column("collective", "collective", left=True),
+    Column("bytes", "bytes"),
+    Column("count", "count"),
+    Column("algorithm", "algorithm"),
+    Column("chunks", "chunks"),
+    Column("time", "seconds", seconds),
+    Column("to floor", "to_floor", "{:.3f}".format),
+)
+
+
+def design_table(design: dict[str, Any]) -> Table:
+    """Return the table of a design/1 document: points and baselines, fastest first."""
+    bounds, whole = design["bounds"], _is_workload(design)
+    times = design["co_design"]["points"] if whole else design["frontier"]
+    rows = [
+        point_row(entry) | {"kind": "point", "seconds": timed["seconds"]}
+        for timed, entry in zip(times, design["frontier"], strict=True)
+    ]
+    rows += [
+        {"name": f"{entry['name']} (baseline)", "kind": "baseline", "seconds": entry["seconds"]}
+        for entry in design["baselines"]
+    ]
+    rows.sort(key=lambda row: row["seconds"])
+    rows.append(bound_row(bounds) | {"kind": "bound", "seconds": bounds["seconds"]})
+    for row in rows:
+        row["to_bound"] = row["seconds"] / bounds["seconds"]
+    more = (
+        Column("time", "seconds", seconds),
+        Column("to bound", "to_bound", "{:.3f}".format),
+        Column(None, "kind"),
+    )
+    return Table((*POINT, *more), rows)
+
+
+def show_design(design: dict[str, Any]) -> None:
+    """Print a design/1 document as one table, and what runs by message size."""
+    request, best = design["request"], design["best"]
+    print(
+        f"{request['nodes']} hosts of {request['degree']} ports, {request['links']} links, "
+        f"{request['node_gbps']} Gbit/s per host, {request['alpha_us']} us per hop; "
+        + _asked(design)
+    )
+    design_table(design).print()
+    print(f"best: {name_of(best)}, topology {short_id(best['topology_id'])}")
+    if name_of(best) != best["recipe"]:
+        print(f"recipe: {best['recipe']}")
+    if _is_workload(design):
+        _tasks(design).print()
+    for line in (*_switches(design), *_schedules(design)):
+        print(line)
+
+
+def _is_workload(design: dict[str, Any]) -> bool:
+    return "collective" not in design["request"]
+
+
+def _asked(design: dict[str, Any]) -> str:
+    request, tasks = design["request"], design["workload"]["tasks"]
+    if "collective" in request:
+        return f"{request['collective']} of {request['bytes']} bytes"
+    times = sum(task["count"] for task in tasks)
+    named = design["workload"].get("title", f"{len(tasks)} kinds of collectives")
+    return f"{named}; {times} collectives in all"
+
+
+def _tasks(design: dict[str, Any]) -> Table:
+    """Return what runs each task of a workload."""
+    rows = [
+        task | {"to_floor": task["seconds"] / task["floor_seconds"]}
+        for task in design["co_design"]["tasks"]
+    ]
+    return Table(_TASK, rows)
+
+
+def _switches(design: dict[str, Any]) -> list[str]:
+    """Return which algorithm is the fastest from which size on."""
+    ranges: dict[str, list[str]] = {}
+    for part in design["co_design"]["switch_over"]:
+        from_ = f" from {part['from_bytes']} bytes" if part["from_bytes"] > 1 else ""
+        ranges.setdefault(part["collective"], []).append(part["algorithm"] + from_)
+    return [
+        f"by message size, {collective} there: {', '.join(parts)}"
+        for collective, parts in ranges.items()
+    ]
+
+
+def _schedules(design: dict[str, Any]) -> list[str]:
+    """Return which verified schedules there are, or why there are none."""
+    best = design["best"]
+    if _is_workload(design):
+        found = (
+            (used, f"verified schedule {short_id(used['id'])}" if used["id"] else used["left_out"])
+            for used in design["co_design"]["schedules"]
+        )
+        return [f"{used['collective']} by {used['algorithm']}: {text}" for used, text in found]
+    schedule = best["schedule"]
+    if schedule is None:
+        return [f"no schedule: {best['schedule_left_out']}"]
+    return [
+        f"verified schedule {short_id(schedule['id'])}: {schedule['algorithm']}, "
+        f"{schedule['steps']} steps in all"
+    ]

@@ -1,0 +1,50 @@
+"""Numbers, ids and names as people read them."""
+
+from fractions import Fraction
+from typing import Any
+
+__all__ = ["ID_CHARACTERS", "fraction", "name_of", "seconds", "short_id", "steps_of"]
+
+ID_CHARACTERS = 12
+"""So much of an id is shown; it can be pasted wherever an id is asked for."""
+
+
+def short_id(identity: str) -> str:
+    """Return the beginning of an id."""
+    return identity[:ID_CHARACTERS]
+
+
+def name_of(entry: dict[str, Any]) -> str:
+    """Return the short name of a topology, or its whole recipe where it has none."""
+    return entry.get("name") or entry["recipe"]
+
+
+def fraction(text: str) -> str:
+    """Return an exact number with its decimals beside it.
+
+    >>> fraction("11/12"), fraction("2")
+    ('11/12 = 0.9167', '2')
+    """
+    return f"{text} = {float(Fraction(text)):.4f}" if "/" in text else text
+
+
+def seconds(value: float) -> str:
+    """Return a time in the unit that suits it.
+
+    >>> seconds(0.0001867), seconds(2), seconds(3e-8)
+    ('186.7 us', '2 s', '30 ns')
+    """
+    for unit, factor in (("s", 1.0), ("ms", 1e3), ("us", 1e6)):
+        if value * factor >= 1:
+            return f"{value * factor:.4g} {unit}"
+    return f"{value * 1e9:.4g} ns"
+
+
+def steps_of(entry: dict[str, Any]) -> str:
+    """Return the steps of a point, forth and back where they differ.
+
+    >>> steps_of({"steps": 3, "transpose": {"steps": 4}})
+    '3/4'
+    """
+    forth, back = entry["steps"], entry["transpose"]["steps"]
+    return str(forth) if forth == back else f"{forth}/{back}"
