@@ -15,7 +15,7 @@ def explained(error: Exception) -> tuple[int, str]:
     from app.extras import MissingExtra
     from app.files import UnusableFile
     from app.problems import field_errors, pointer
-    from app.services.errors import NotStored
+    from app.services.errors import Ambiguous, NotStored
     from schedules.errors import ScheduleError
     from synth.errors import ClaimBroken, SynthError
 
@@ -26,9 +26,8 @@ def explained(error: Exception) -> tuple[int, str]:
         return 2, "; ".join(f"{entry.pointer or '/'}: {entry.detail}" for entry in found)
     if isinstance(error, SynthError | ScheduleError):
         return 2, _one_line(f"{pointer(error.field) or '/'}: {error.rule}")
-    if isinstance(
-        error, UnknownSetting | UnusableFile | NotStored | DatabaseNotReady | MissingExtra
-    ):
+    told = (UnknownSetting, UnusableFile, Ambiguous, NotStored, DatabaseNotReady, MissingExtra)
+    if isinstance(error, told):
         return 2, _one_line(str(error))
     if isinstance(error, DBAPIError):
         return 2, _one_line(f"database_url: {error.orig}")
