@@ -295,8 +295,12 @@ CURSOR = Option(
 )
 
 # Plots.
-LEAST_BYTES = _size("smallest size of the data", name="from", default=2**10)
-MOST_BYTES = _size("largest size of the data", name="to", default=2**30)
+LEAST_BYTES = _size(
+    "smallest size of the data; left out, 1KiB, or 1/1024 of what a workload moves", name="from"
+)
+MOST_BYTES = _size(
+    "largest size of the data; left out, 1GiB, or 4 times what a workload moves", name="to"
+)
 
 OPTIONS: tuple[Option, ...] = tuple(
     entry for entry in dict(globals()).values() if isinstance(entry, Option)

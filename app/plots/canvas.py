@@ -4,6 +4,7 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from app.extras import require_extra
@@ -12,7 +13,17 @@ from app.files import UnusableFile, write_bytes
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "GREY", "STYLE", "drawn", "require_drawable", "save", "short"]
+__all__ = [
+    "COLOURS",
+    "GREY",
+    "MAX_NAME",
+    "STYLE",
+    "drawn",
+    "label_of",
+    "require_drawable",
+    "save",
+    "short",
+]
 
 STYLE: dict[Any, Any] = {
     "svg.hashsalt": "topoloom",
@@ -26,6 +37,8 @@ STYLE: dict[Any, Any] = {
 # Okabe and Ito: told apart by readers of every kind of colour vision.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 GREY = "#707070"
+MAX_NAME = 80
+"""Names of topologies are not longer; what files call them may be."""
 _DOTS_PER_INCH = 160
 _NAMELESS: dict[str, dict[str, None]] = {
     ".svg": {"Date": None, "Creator": None},
@@ -81,3 +94,12 @@ def short(text: str, most: int) -> str:
     'Circulant(1…'
     """
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def label_of(entry: dict[str, Any], most: int) -> str:
+    r"""Return the short name of a point, whole, in lines; where it has none, its recipe cut.
+
+    >>> label_of({"name": "lg3-lift-128x4-3f2a", "recipe": "LineGraph(3, Lift(128))"}, 12)
+    'lg3-lift-\n128x4-3f2a'
+    """
+    return fill(entry["name"], most) if entry.get("name") else short(entry["recipe"], most)

@@ -62,9 +62,10 @@ def sizes(asked: dict[str, Any], out: Out) -> None:
     from app.config import Settings
     from app.plots import canvas
     from app.plots import sizes as plot
+    from app.plots.timing import SizesRequest
 
     canvas.require_drawable(out)
-    request = plot.SizesRequest.model_validate(with_tasks(asked, Settings()))
+    request = SizesRequest.model_validate(with_tasks(asked, Settings()))
     document = _frontier(request.hosts())
     with canvas.drawn(out, *plot.SIZE) as figure:
         plot.draw(figure, document, request)

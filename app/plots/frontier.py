@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from app.plots.canvas import COLOURS, GREY, short
+from app.plots.canvas import COLOURS, GREY, label_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -13,6 +13,7 @@ __all__ = ["draw", "size"]
 
 _MAX_LISTED = 12
 _LINE = 0.19
+_MAX_LABEL = 40
 
 
 def size(document: dict[str, Any]) -> tuple[float, float]:
@@ -72,7 +73,7 @@ def _list(panel: "Axes", points: list[dict[str, Any]], two_ways: bool) -> None:
 
     listed = [
         line(
-            f"{number}: {short(entry['recipe'], 40)}: {entry['steps']} steps, "
+            f"{number}: {label_of(entry, _MAX_LABEL)}: {entry['steps']} steps, "
             f"{entry['bandwidth']} ({entry['status']})",
             marker="o",
             color=COLOURS[0],

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from app.plots.canvas import GREY, short
+from app.plots.canvas import GREY, MAX_NAME, short
 from schedules.errors import NoSchedule, TooLarge
 from schedules.loads import busy_shares
 from schedules.model import Schedule
@@ -53,7 +53,7 @@ def draw(figure: "Figure", schedule: Schedule, topology: Topology) -> None:
     _name(panel, [short(str(node), _MAX_LABEL) for node in order], len(topology.compute_nodes))
     values = sorted(busy.values())
     panel.set_title(
-        f"{schedule.collective} on {short(topology.name or 'topology', 44)}\n"
+        f"{schedule.collective} on {short(topology.name or 'topology', MAX_NAME)}\n"
         f"{len(values)} joined pairs: busiest {_percent(values[-1])}, "
         f"mean {_percent(sum(values, Fraction()) / len(values))}, least {_percent(values[0])}",
         loc="left",

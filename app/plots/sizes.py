@@ -4,23 +4,18 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pydantic import Field, model_validator
-
-from app.plots.canvas import COLOURS, short
-from app.quantities import Bytes
-from app.schemas import PassName, TimedRequest
-from app.services.designs import collective_cost
-from schedules.baselines import BASELINES, Operation, bound_seconds, seconds
-from schedules.model import Collective
+from app.plots.canvas import COLOURS, GREY, label_of
+from app.plots.timing import SizesRequest, Times, costs_of, sizes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["SIZE", "SizesRequest", "draw", "sizes"]
+__all__ = ["SIZE", "draw"]
 
 SIZE = (8.4, 5.4)
-_STEPS_PER_DOUBLING = 4
+_WIDE = 30
+"""Characters of a line of the legend."""
 _MAX_RATIO = 4
 _BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 _TIME_UNITS = ((1, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
@@ -37,84 +32,55 @@ class Curve(NamedTuple):
     look: dict[str, Any]
 
 
-class SizesRequest(TimedRequest):
-    """Which collective on which hosts, for sizes of the data between two."""
-
-    collective: PassName
-    bytes: Bytes = Field(alias="to", description="largest size")
-    least: Bytes = Field(alias="from", description="smallest size")
-
-    @model_validator(mode="after")
-    def _in_order(self) -> "SizesRequest":
-        if not self.least < self.bytes:
-            raise ValueError("from must be smaller than to")
-        return self
-
-    def workload(self, size_bytes: int) -> Operation:
-        """Return the workload of one size."""
-        collective = Collective.of(self.collective)
-        return Operation(collective, size_bytes, self.bytes_per_second, self.alpha_seconds)
-
-
-def sizes(least: int, most: int) -> list[int]:
-    """Return sizes from ``least`` to ``most``, evenly on a logarithmic axis.
-
-    >>> sizes(1000, 2000)
-    [1000, 1189, 1414, 1682, 2000]
-    """
-    found, number = [], 0
-    while (size := round(least * 2 ** (number / _STEPS_PER_DOUBLING))) < most:
-        found.append(size)
-        number += 1
-    return [*found, most]
-
-
 def draw(figure: "Figure", document: dict[str, Any], request: SizesRequest) -> None:
     """Draw the times of a frontier/1 document, and below them their ratios to the bound."""
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
-    workloads = [request.workload(size) for size in sizes(request.least, request.bytes)]
-    bound = document["bounds"]["steps"], Fraction(document["bounds"]["bandwidth"])
-    least = {work.size_bytes: bound_seconds(*bound, work) for work in workloads}
-    for curve in (*_points(document, workloads), *_baselines(document, workloads)):
+    times, drawn = Times(request, document["bounds"]), sizes(*request.range)
+    least = {size: times.bound(size) for size in drawn}
+    for curve in (*_points(document, times, drawn), *_baselines(times, drawn)):
         above.plot(curve.sizes, list(map(float, curve.seconds)), label=curve.label, **curve.look)
         pairs = zip(curve.sizes, curve.seconds, strict=True)
         below.plot(curve.sizes, [float(time / least[size]) for size, time in pairs], **curve.look)
     look = {"color": "black", "linewidth": 1, "zorder": 1}
-    above.plot([*least], list(map(float, least.values())), label="lower bound", **look)
+    above.plot(drawn, list(map(float, least.values())), label="lower bound", **look)
     below.axhline(1, **look)
+    if request.collective is None and drawn[0] <= request.total_bytes <= drawn[-1]:
+        for panel, label in ((above, "the workload as it is"), (below, None)):
+            panel.axvline(request.total_bytes, color=GREY, linestyle=":", label=label)
     _name(above, below, request)
     figure.legend(loc="outside right upper", frameon=False)
 
 
-def _points(document: dict[str, Any], workloads: list[Operation]) -> Iterator[Curve]:
+def _points(document: dict[str, Any], times: Times, drawn: list[int]) -> Iterator[Curve]:
     """Yield the curves of the topologies, in colour."""
     for index, entry in enumerate(document["frontier"]):
-        steps, bandwidth = collective_cost(entry, workloads[0].collective)
         yield Curve(
-            f"{short(entry['recipe'], 28)}\n({steps} steps, {bandwidth} M/B)",
-            [work.size_bytes for work in workloads],
-            [seconds(steps, bandwidth, work) for work in workloads],
+            _label(entry, times.request),
+            drawn,
+            [times.on(entry, size) for size in drawn],
             {"color": COLOURS[index % len(COLOURS)], "linewidth": 2},
         )
 
 
-def _baselines(document: dict[str, Any], workloads: list[Operation]) -> Iterator[Curve]:
+def _label(entry: dict[str, Any], request: SizesRequest) -> str:
+    """Return the short name of a point, whole; of one collective also what it costs."""
+    name = label_of(entry, _WIDE)
+    if request.collective is None:
+        return name
+    cost = costs_of(entry, request.tasks[0].collective)
+    return f"{name}\n({cost.steps} steps, {cost.bandwidth} M/B)"
+
+
+def _baselines(times: Times, drawn: list[int]) -> Iterator[Curve]:
     """Yield the curves of the baselines that these hosts can run, dashed."""
-    nodes, degree = document["request"]["nodes"], document["request"]["degree"]
-    for index, baseline in enumerate(BASELINES):
-        found = [(work.size_bytes, baseline(nodes, degree, work)) for work in workloads]
-        kept = [(size, answer) for size, answer in found if answer is not None]
-        if kept:
-            yield Curve(
-                kept[0][1].name,
-                [size for size, _ in kept],
-                [answer.seconds for _, answer in kept],
-                {
-                    "color": _SHADES[index // len(_DASHES) % len(_SHADES)],
-                    "linestyle": _DASHES[index % len(_DASHES)],
-                    "linewidth": 1.5,
-                },
-            )
+    found = [times.baselines(size) for size in drawn]
+    for index, name in enumerate(found[0]):
+        look = {
+            "color": _SHADES[index // len(_DASHES) % len(_SHADES)],
+            "linestyle": _DASHES[index % len(_DASHES)],
+            "linewidth": 1.5,
+        }
+        yield Curve(name, drawn, [answer[name] for answer in found], look)
 
 
 def _name(above: "Axes", below: "Axes", request: SizesRequest) -> None:
@@ -128,14 +94,15 @@ def _name(above: "Axes", below: "Axes", request: SizesRequest) -> None:
     above.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _time(value)))
     # What is further off is seen above; here the best are told apart.
     below.set_ylim(0.9, min(_MAX_RATIO, 1.05 * below.get_ylim()[1]))
-    most = request.bytes.bit_length()
-    marks = [1 << power for power in range(0, most, 5 if most > 20 else 2)]
+    least, most = request.range
+    powers = most.bit_length()
+    marks = [1 << power for power in range(0, powers, 5 if powers > 20 else 2)]
     below.xaxis.set_major_locator(FixedLocator(marks))
     below.xaxis.set_minor_locator(NullLocator())
     below.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _size(int(value))))
-    below.set_xlim(request.least, request.bytes)
+    below.set_xlim(least, most)
     above.set_title(
-        f"{request.collective} between {request.nodes} hosts, {request.degree} ports, "
+        f"{_what(request)} between {request.nodes} hosts, {request.degree} ports, "
         f"{request.links} links\n{float(request.node_gbps):g} Gbit/s per host, "
         f"{float(request.alpha_us):g} us per hop",
         loc="left",
@@ -143,7 +110,14 @@ def _name(above: "Axes", below: "Axes", request: SizesRequest) -> None:
     )
     above.set_ylabel("time")
     below.set_ylabel("time / lower bound")
-    below.set_xlabel("size of the data (M)")
+    one = request.collective is not None
+    below.set_xlabel("size of the data (M)" if one else "size of all data, each part alike")
+
+
+def _what(request: SizesRequest) -> str:
+    if request.collective is None and request.preset is None:
+        return f"a workload of {len(request.tasks)} tasks"
+    return request.collective or request.preset
 
 
 def _size(value: int) -> str:

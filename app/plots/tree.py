@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from app.plots.broadcasts import Arc, Broadcast
-from app.plots.canvas import COLOURS, GREY, short
+from app.plots.canvas import COLOURS, GREY, MAX_NAME, short
 from schedules.errors import TooLarge
 from synth.topology import NodeId, Topology
 
@@ -17,7 +17,7 @@ MAX_RANKS = 256
 _ROW, _MAX_COLUMN, _MAX_ACROSS = 0.3, 1.7, 14.0
 _LEFT, _TOP, _BOTTOM = 0.7, 1.0, 0.55
 _POINTS, _TITLE_POINTS = 8, 10
-_MAX_LABEL, _MAX_NAME = 12, 48
+_MAX_LABEL = 12
 _MAX_SHARES = 4
 # Inches per character of a label, and around it.
 _WIDE, _PAD = 0.62 * _POINTS / 72, 0.1
@@ -51,7 +51,7 @@ def draw(figure: "Figure", broadcast: Broadcast, topology: Topology) -> None:
         node: (_LEFT + depth * column, _TOP + broadcast.row[node] * _ROW)
         for node, depth in broadcast.depth.items()
     }
-    name = f"on {short(topology.name or 'topology', _MAX_NAME)}"
+    name = f"on {short(topology.name or 'topology', MAX_NAME)}"
     for line, text in enumerate((broadcast.title, name)):
         panel.text(0.15, 0.22 + 0.2 * line, text, fontsize=_TITLE_POINTS, va="center")
     for depth, label in enumerate(broadcast.columns, start=1):

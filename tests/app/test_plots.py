@@ -7,16 +7,19 @@ from collections import Counter
 from itertools import combinations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from typer.main import get_command
 
 from app import extras
 from app.cli import app
-from app.plots import broadcasts, canvas, frontier, load, sizes, tree
+from app.plots import broadcasts, canvas, frontier, load, sizes, timing, tree
 from app.schemas import FrontierRequest
 from app.services import designs
 from schedules.collectives import make
 from schedules.errors import NoSchedule, TooLarge
 from schedules.formats.schedule.write import to_document
+from schedules.model import Collective
 from synth.build import build
 from synth.fabrics import fabric
 from synth.recipe import parse
@@ -163,7 +166,7 @@ def test_a_long_frontier_is_cut_below_not_squeezed(tmp_path):
 
 def sizes_request(**changes):
     asked = {"nodes": 12, "degree": 4, "collective": "allreduce", "from": "1KiB", "to": "1GiB"}
-    return sizes.SizesRequest.model_validate(asked | changes)
+    return timing.SizesRequest.model_validate(asked | changes)
 
 
 @pytest.mark.parametrize(
@@ -174,6 +177,7 @@ def sizes_request(**changes):
         {"nodes": 100, "degree": 3, "collective": "allgather", "from": "1", "to": "64KiB"},
         {"from": "1GiB", "to": "3TiB", "alpha_us": 0.5, "node_gbps": 3200},
         {"from": "1000", "to": "1001"},
+        {"collective": "all-to-all", "degree": 3},
     ],
 )
 def test_times_are_those_of_designs(context, tmp_path, changes):
@@ -185,17 +189,53 @@ def test_times_are_those_of_designs(context, tmp_path, changes):
     assert "lower bound" in found
     (above, _) = figure.axes
     curves = {line.get_label(): line.get_xydata() for line in above.get_lines()}
-    asked = {"bytes": request.bytes, "node_gbps": request.node_gbps, "alpha_us": request.alpha_us}
+    most = request.range[1]
+    asked = {"bytes": most, "node_gbps": request.node_gbps, "alpha_us": request.alpha_us}
     design = designs.DesignRequest.model_validate(
         {**request.hosts().canonical(), "collective": request.collective, **asked}
     )
     answer = designs.create(context, design).document()
     last = {label: at[-1][1] for label, at in curves.items()}
-    assert all(at[-1][0] == request.bytes for at in curves.values())
+    assert all(at[-1][0] == most for at in curves.values())
     assert last.pop("lower bound") == answer["bounds"]["seconds"]
     for baseline in answer["baselines"]:
         assert last.pop(baseline["name"]) == baseline["seconds"]
     assert list(last.values()) == [entry["seconds"] for entry in answer["frontier"]]
+
+
+WORKLOAD = [
+    {"collective": "allreduce", "bytes": "25MiB", "count": 40},
+    {"collective": "all-to-all", "bytes": 3000, "count": 7},
+    {"collective": "reduce-scatter", "bytes": "1MB", "count": 2},
+]
+
+
+@pytest.mark.parametrize("run", [{"preset": "gpt2-xl-ddp"}, {"workload": WORKLOAD}], ids=str)
+def test_a_workload_takes_at_its_own_size_what_its_design_says(context, tmp_path, run):
+    request = timing.SizesRequest.model_validate({"nodes": 8, "degree": 2} | run)
+    document = designs.frontier(context, request.hosts()).document()
+    design = designs.DesignRequest.model_validate({"nodes": 8, "degree": 2} | run)
+    answer = designs.create(context, design).document()
+    times, total = timing.Times(request, document["bounds"]), request.total_bytes
+    assert float(times.bound(total)) == answer["bounds"]["seconds"]
+    found = {name: float(time) for name, time in times.baselines(total).items()}
+    assert found == {entry["name"]: entry["seconds"] for entry in answer["baselines"]}
+    drawn = [float(times.on(entry, total)) for entry in document["frontier"]]
+    assert drawn == [entry["seconds"] for entry in answer["frontier"]]
+    with canvas.drawn(tmp_path / "plot.png", *sizes.SIZE) as figure:
+        sizes.draw(figure, document, request)
+    assert "the workload as it is" in require_legible(figure)
+
+
+@given(st.integers(1, 10**12), st.sampled_from(["allgather", "reduce-scatter", "allreduce"]))
+def test_one_collective_has_the_size_that_is_drawn(size, collective):
+    request = sizes_request(collective=collective)
+    entry = {"steps": 2, "bandwidth": "11/12", "transpose": {"steps": 3, "bandwidth": "1"}}
+    times = timing.Times(request, {"steps": 2, "bandwidth": "11/12"})
+    cost = timing.costs_of(entry | {"nodes": 12}, Collective.of(collective))
+    wire = cost.bandwidth * size / request.bytes_per_second
+    found = times.on(entry | {"nodes": 12}, size)
+    assert found == cost.steps * request.alpha_seconds + wire
 
 
 @pytest.mark.parametrize(
@@ -334,6 +374,10 @@ HOSTS = "--nodes 12 --degree 4"
         (f"sizes {HOSTS} --collective gossip --out a.svg", "/collective: must be"),
         (f"sizes {HOSTS} --collective allreduce --from much --out a.svg", "/from: must be"),
         (f"sizes {HOSTS} --collective allreduce --from 2KB --to 2KB --out a.svg", "/: "),
+        (f"sizes {HOSTS} --out a.svg", "/: must say what is run by exactly one of"),
+        (f"sizes {HOSTS} --collective allreduce --preset gpt2-xl-ddp --out a.svg", "/: must say"),
+        (f"sizes {HOSTS} --preset nothing --out a.svg", "/preset: "),
+        (f"sizes {HOSTS} --workload none.json --out a.svg", "none.json: no such file"),
         ("load none.json --topology dgx-a100-2 --out a.svg", "none.json: no such file"),
         ("load dgx.json --topology dgx-a100-3 --out a.svg", "/topology: must be the digest"),
         ("tree torus.json --topology dgx-a100-2 --root 0 --out a.svg", "/topology: must be"),

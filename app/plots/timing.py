@@ -1,0 +1,189 @@
+"""Times over sizes: what is run, scaled to a size, on topologies, baselines and at the bound."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from pydantic import model_validator
+
+from app.options import table
+from app.options.table import CollectiveName
+from app.quantities import Bytes
+from app.schemas import TaskRequest, TimedRequest
+from schedules.baselines import PASSES, Workload, baselines, bound_seconds
+from schedules.codesign import Offer, Routing, candidates, floor_seconds
+from schedules.errors import UnknownPreset
+from schedules.model import Collective
+from schedules.workloads.presets import preset
+from schedules.workloads.tasks import Task, merged
+from synth.cost import Cost, Links, all_to_all_bound
+
+__all__ = ["SizesRequest", "Times", "costs_of", "sizes"]
+
+_STEPS_PER_DOUBLING = 4
+_WAYS = ("collective", "workload", "preset")
+_RANGE = 2**10, 2**30
+"""Sizes of one collective."""
+_AROUND = Fraction(1, 1024), 4
+"""Sizes of a workload, beside what it moves."""
+
+
+class SizesRequest(TimedRequest):
+    """What is run on which hosts, for sizes of its data between two."""
+
+    collective: CollectiveName = table.COLLECTIVE.field()
+    workload: list[TaskRequest] = table.WORKLOAD.field(min_length=1, max_length=1000)
+    preset: str = table.PRESET.field(min_length=1, max_length=100)
+    least: Bytes = table.LEAST_BYTES.field(alias="from")
+    most: Bytes = table.MOST_BYTES.field(alias="to")
+
+    @model_validator(mode="after")
+    def _one_way(self) -> "SizesRequest":
+        if sum(getattr(self, name) is not None for name in _WAYS) != 1:
+            raise ValueError("must say what is run by exactly one of collective, workload, preset")
+        try:
+            least, most = self.range
+        except UnknownPreset:
+            # Said by whoever asks for the tasks, with the names that there are.
+            return self
+        if not least < most:
+            raise ValueError("from must be smaller than to")
+        return self
+
+    @cached_property
+    def tasks(self) -> tuple[Task, ...]:
+        """What is run; one collective has size 1, for it is drawn at every size."""
+        if self.preset is not None:
+            return preset(self.preset).tasks
+        if self.workload is not None:
+            return merged(
+                Task(Collective.of(task.collective), task.bytes, task.count)
+                for task in self.workload
+            )
+        return (Task(Collective.of(self.collective), 1),)
+
+    @property
+    def total_bytes(self) -> int:
+        """The data of all tasks together, each as often as it is run."""
+        return sum(task.size_bytes * task.count for task in self.tasks)
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """The smallest and the largest size."""
+        usual = _RANGE
+        if self.collective is None:
+            usual = tuple(max(1, int(self.total_bytes * factor)) for factor in _AROUND)
+        least = usual[0] if self.least is None else self.least
+        return least, usual[1] if self.most is None else self.most
+
+    def exchanges(self) -> bool:
+        """Return whether what is run holds an all-to-all."""
+        return any(task.collective is Collective.ALL_TO_ALL for task in self.tasks)
+
+
+def sizes(least: int, most: int) -> list[int]:
+    """Return sizes from ``least`` to ``most``, evenly on a logarithmic axis.
+
+    >>> sizes(1000, 2000)
+    [1000, 1189, 1414, 1682, 2000]
+    """
+    found, number = [], 0
+    while (size := round(least * 2 ** (number / _STEPS_PER_DOUBLING))) < most:
+        found.append(size)
+        number += 1
+    # Small ones are rounded to the same number of bytes.
+    return [*dict.fromkeys(found), most]
+
+
+class Times:
+    """Seconds of what is run, its data scaled to so many bytes in all.
+
+    The bytes of every task grow alike, rounded to whole bytes, at least 1.
+    """
+
+    def __init__(self, request: SizesRequest, bounds: dict[str, Any]) -> None:
+        self.request = request
+        self.bounds = Cost(bounds["steps"], Fraction(bounds["bandwidth"]))
+
+    def _scaled(self, size_bytes: int) -> Iterator[tuple[int, Workload]]:
+        """Yield how often each task is run, and the task with the speeds of the hosts."""
+        request, total = self.request, self.request.total_bytes
+        for task in request.tasks:
+            size = max(1, round(Fraction(task.size_bytes * size_bytes, total)))
+            yield (
+                task.count,
+                Workload(task.collective, size, request.bytes_per_second, request.alpha_seconds),
+            )
+
+    def on(self, entry: dict[str, Any], size_bytes: int) -> Fraction:
+        """Return the time at a point of a frontier/1: by BFB, all-to-all by its fastest routing."""
+        scaled = list(self._scaled(size_bytes))
+        largest = max(work.size_bytes for _, work in scaled)
+        offer = _offer(entry)
+        total = Fraction(0)
+        for count, work in scaled:
+            ways = candidates(offer, work, largest)
+            usual = [way for way in ways if way.name == "bfb"] or ways
+            total += count * min(way.seconds(work.size_bytes) for way in usual)
+        return total
+
+    def bound(self, size_bytes: int) -> Fraction:
+        """Return the time that no topology of these hosts can beat in the usual passes."""
+        request = self.request
+        routes = all_to_all_bound(request.nodes, request.degree, Links(request.links))
+        total = Fraction(0)
+        for count, work in self._scaled(size_bytes):
+            if work.collective in PASSES:
+                least = bound_seconds(self.bounds.steps, self.bounds.bandwidth, work)
+            else:
+                least = floor_seconds(self.bounds, routes, work)
+            total += count * least
+        return total
+
+    def baselines(self, size_bytes: int) -> dict[str, Fraction]:
+        """Return the time of every baseline that these hosts can run.
+
+        One that serves some tasks only leaves the others to the shifted ring.
+        """
+        nodes, degree = self.request.nodes, self.request.degree
+        served = [
+            (count, {found.name: found.seconds for found in baselines(nodes, degree, work)})
+            for count, work in self._scaled(size_bytes)
+        ]
+        names = dict.fromkeys(name for _, found in served for name in found)
+        return {
+            name: sum(
+                (count * found.get(name, found["shifted-ring"]) for count, found in served),
+                Fraction(0),
+            )
+            for name in names
+        }
+
+
+def costs_of(entry: dict[str, Any], collective: Collective) -> Cost:
+    """Return steps and T_B of a collective at a point of a frontier/1, by BFB or by routes."""
+    offer = _offer(entry)
+    used = {
+        Collective.ALLGATHER: [offer.gather],
+        Collective.REDUCE_SCATTER: [offer.scatter],
+        Collective.ALLREDUCE: [offer.scatter, offer.gather],
+        Collective.ALL_TO_ALL: [routing.cost for routing in offer.routings[-1:]],
+    }[collective]
+    bandwidth = sum((cost.bandwidth for cost in used), Fraction(0))
+    return Cost(sum(cost.steps for cost in used), bandwidth)
+
+
+def _offer(entry: dict[str, Any]) -> Offer:
+    """Return what a point of a frontier/1 document can run."""
+    routings = entry.get("all_to_all", {}).get("routings", ())
+    return Offer(
+        entry["nodes"],
+        _cost(entry),
+        _cost(entry["transpose"]),
+        routings=tuple(Routing(routing["method"], _cost(routing)) for routing in routings),
+    )
+
+
+def _cost(facts: dict[str, Any]) -> Cost:
+    return Cost(facts["steps"], Fraction(facts["bandwidth"]))
