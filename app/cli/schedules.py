@@ -25,6 +25,11 @@ __all__ = ["app"]
 
 app = typer.Typer()
 
+Program = Annotated[
+    Path,
+    typer.Argument(metavar="SCHEDULE", help="schedule/1, MSCCL XML, MSCCL++ JSON or Chakra traces"),
+]
+
 
 @app.command()
 @reads_topology
@@ -145,7 +150,7 @@ def verify(
 @reads_topology
 def execute(
     reading: Reading,
-    schedule: Annotated[Path, typer.Argument(metavar="SCHEDULE", help="schedule/1 file")],
+    schedule: Program,
     ranks: Annotated[
         int | None, typer.Option(help="processes; as many as the schedule has ranks")
     ] = None,
@@ -157,6 +162,7 @@ def execute(
     repeat: Annotated[int, typer.Option(help="runs, each on fresh data")] = 1,
     pipeline_chunks: Annotated[int, typer.Option(help="pieces of each tree's data")] = 4,
     timeout: Annotated[float, typer.Option(help="seconds after which all is given up")] = 60.0,
+    dialect: Annotated[str | None, typer.Option(help="dialect of MSCCL XML")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a schedule between processes on this machine and compare every bit."""
@@ -174,7 +180,7 @@ def execute(
         raise typer.BadParameter("must be given to read or change one", param_hint="--topology")
     with opened() as context:
         source = None if topology is None else source_of(topology, reading, context)
-        document = executing.run(context, schedule, source, options)
+        document = executing.run(context, schedule, source, options, dialect)
     if as_json:
         typer.echo(json.dumps(document))
     else:
@@ -187,7 +193,7 @@ def execute(
 @reads_topology
 def simulate(
     reading: Reading,
-    schedule: Annotated[Path, typer.Argument(metavar="SCHEDULE", help="schedule/1 file")],
+    schedule: Program,
     topology: Annotated[str, typer.Option(help="as FILE_OR_RECIPE of other commands")],
     size: Annotated[str, typer.Option("--bytes", help="size of the data, such as 64MiB")],
     alpha_us: Annotated[str, typer.Option(help="latency of one hop, microseconds")] = "10",
@@ -209,21 +215,29 @@ def simulate(
     synchronous: Annotated[
         bool, typer.Option("--synchronous", help="all wait for the slowest of each step")
     ] = False,
+    dialect: Annotated[str | None, typer.Option(help="dialect of MSCCL XML")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Simulate a schedule message by message: its time, and how busy the links are."""
+    from app.exported import exported_files
     from app.files import read_json
     from app.printing import PRINTERS
     from app.schemas import SimulationRequest
-    from app.services import simulations, topologies
+    from app.services import schedules, simulations, topologies
 
     asked = {"bytes": size, "alpha_us": alpha_us, "overhead_us": overhead_us}
     asked |= given(node_gbps=node_gbps, link_gbps=link_gbps, channels=channels, chunks=chunks)
     request = SimulationRequest.model_validate(asked | {"synchronous": synchronous})
     with opened() as context:
         loaded = topologies.load(context, source_of(topology, reading, context))
-        document = read_json(schedule, context.settings)
-    found = simulations.of_document(document, loaded.topology, request)
+        form, files = exported_files(schedule, context.settings)
+        if dialect is not None:
+            schedules.require_options(form, schedules.Options(dialect=dialect))
+        if form == "json":
+            document = read_json(schedule, context.settings)
+            found = simulations.of_document(document, loaded.topology, request)
+        else:
+            found = simulations.of_exported(form, files, loaded.topology, request, dialect)
     if as_json:
         typer.echo(json.dumps(found, separators=(",", ":")))
     else:
