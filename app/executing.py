@@ -6,18 +6,22 @@ from typing import TYPE_CHECKING, Any
 from pydantic import StrictInt
 from rich.console import Console
 
+from app.exported import exported_files
 from app.extras import require_extra
 from app.files import read_json
 from app.options import table
 from app.quantities import Bytes
 from app.request_base import Request
 from schedules.errors import ExecutionFailed
+from schedules.formats import Options, require_options
 from schedules.model import Schedule
 
 if TYPE_CHECKING:
     from app.schemas import TopologySource
     from app.services.context import Context
     from schedules.execute import Execution
+    from schedules.transcript import Transcript
+    from synth.topology import Topology
 
 __all__ = ["ExecutionOptions", "run", "show"]
 
@@ -35,11 +39,16 @@ class ExecutionOptions(Request):
 
 
 def run(
-    context: "Context", path: Path, source: "TopologySource | None", options: ExecutionOptions
+    context: "Context",
+    path: Path,
+    source: "TopologySource | None",
+    options: ExecutionOptions,
+    dialect: str | None = None,
 ) -> dict[str, Any]:
-    """Run a schedule/1 file; return the execution/1 document.
+    """Run a schedule/1 file or an exported program; return the execution/1 document.
 
-    Against a topology the schedule is verified first.  Without one it is run as it is.
+    Against a topology the schedule is verified first.  Without one a schedule/1 file is run as
+    it is; programs are replayed in any case, as this is how what they send becomes known.
 
     Raises
     ------
@@ -53,7 +62,20 @@ def run(
     require_extra("torch", "execute")
     from schedules.execute import execute, ranks_of
 
-    schedule = _schedule(context, path, source)
+    form, files = exported_files(path, context.settings)
+    if dialect is not None:
+        require_options(form, Options(dialect=dialect))
+    topology = None
+    if source is not None:
+        from app.services import topologies
+
+        topology = topologies.load(context, source).topology
+    if form == "json":
+        schedule = _schedule(context, path, topology)
+    else:
+        from app.services import schedules
+
+        schedule = schedules.read_exported(form, files, topology, dialect)
     found = len(ranks_of(schedule))
     if options.ranks not in (None, found):
         rule = f"must be {found}, the ranks that the schedule has; not {options.ranks}"
@@ -65,26 +87,30 @@ def run(
         pipeline_chunks=options.pipeline_chunks,
         timeout_seconds=options.timeout,
     )
-    return _document(schedule, done)
+    return _document(schedule, topology, done)
 
 
-def _schedule(context: "Context", path: Path, source: "TopologySource | None") -> Schedule:
+def _schedule(context: "Context", path: Path, topology: "Topology | None") -> Schedule:
     document = read_json(path, context.settings)
-    if source is None:
+    if topology is None:
         from schedules.execute.infer_topology import infer_topology
         from schedules.formats.schedule.read import from_document
 
         return from_document(document, infer_topology(document))
-    from app.services import schedules, topologies
+    from app.services import schedules
 
-    return schedules.read(document, topologies.load(context, source).topology)
+    return schedules.read(document, topology)
 
 
-def _document(schedule: Schedule, done: "Execution") -> dict[str, Any]:
+def _document(
+    schedule: "Schedule | Transcript", topology: "Topology | None", done: "Execution"
+) -> dict[str, Any]:
+    # A program names no topology.
+    named = getattr(schedule, "topology", topology.digest if topology else None)
     return {
         "schema": "execution/1",
         "collective": schedule.collective.value,
-        "topology": schedule.topology,
+        "topology": named,
         "ranks": len(done.ranks),
         "bytes": done.size_bytes,
         "rounds": done.rounds,

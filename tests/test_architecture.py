@@ -87,8 +87,8 @@ ROOMS = {
 BESIDE_ROOMS = {
     "schedule": {"binary", "fields"},
     "msccl": {"blocks", "elements"},
-    "mscclpp": {"blocks"},
-    "chakra": {"protobuf"},
+    "mscclpp": {"blocks", "signals"},
+    "chakra": {"ordering", "protobuf"},
 }
 """By format: modules of one idea of its own each."""
 

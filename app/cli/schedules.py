@@ -22,6 +22,10 @@ ScheduleFile = Annotated[
         help="schedule/1, MSCCL XML, MSCCL++ JSON, Chakra traces or NCCL tuner table",
     ),
 ]
+Program = Annotated[
+    Path,
+    typer.Argument(metavar="SCHEDULE", help="schedule/1, MSCCL XML, MSCCL++ JSON or Chakra traces"),
+]
 RunsOn = Annotated[str, typer.Option(help="what it runs on, as FILE_OR_RECIPE of other commands")]
 
 _OF_FORMATS = (
@@ -110,10 +114,11 @@ def verify(
     table.REPEAT,
     table.PIPELINE_CHUNKS,
     table.TIMEOUT,
+    table.DIALECT,
 )
 def execute(
     reading: Reading,
-    schedule: ScheduleFile,
+    schedule: Program,
     asked: dict[str, Any],
     topology: Annotated[
         str | None, typer.Option(help="verify it first; as FILE_OR_RECIPE of other commands")
@@ -123,12 +128,13 @@ def execute(
     """Run a schedule between processes on this machine and compare every bit."""
     from app import executing
 
+    dialect = asked.pop("dialect", None)
     options = executing.ExecutionOptions.model_validate(asked)
     if topology is None and reading != Reading():
         raise typer.BadParameter("must be given to read or change one", param_hint="--topology")
     with opened() as context:
         source = None if topology is None else source_of(topology, reading, context)
-        document = executing.run(context, schedule, source, options)
+        document = executing.run(context, schedule, source, options, dialect)
     if as_json:
         typer.echo(json.dumps(document))
     else:
@@ -148,25 +154,34 @@ def execute(
     table.CHANNELS,
     table.CHUNKS,
     table.SYNCHRONOUS,
+    table.DIALECT,
 )
 def simulate(
     reading: Reading,
-    schedule: ScheduleFile,
+    schedule: Program,
     topology: RunsOn,
     asked: dict[str, Any],
     as_json: AsJson = False,
 ) -> None:
     """Simulate a schedule message by message: its time, and how busy the links are."""
+    from app.exported import exported_files
     from app.files import read_json
     from app.printing import PRINTERS
     from app.schemas import SimulationRequest
-    from app.services import simulations, topologies
+    from app.services import schedules, simulations, topologies
 
+    dialect = asked.pop("dialect", None)
     request = SimulationRequest.model_validate(asked)
     with opened() as context:
         loaded = topologies.load(context, source_of(topology, reading, context))
-        document = read_json(schedule, context.settings)
-    found = simulations.of_document(document, loaded.topology, request)
+        form, files = exported_files(schedule, context.settings)
+        if dialect is not None:
+            schedules.require_options(form, schedules.Options(dialect=dialect))
+        if form == "json":
+            document = read_json(schedule, context.settings)
+            found = simulations.of_document(document, loaded.topology, request)
+        else:
+            found = simulations.of_exported(form, files, loaded.topology, request, dialect)
     if as_json:
         typer.echo(json.dumps(found, separators=(",", ":")))
     else:

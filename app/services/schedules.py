@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from app.schemas import ScheduleRequest, TopologySource
 from app.services import topologies
@@ -23,6 +23,9 @@ from schedules.model import (
 from synth.errors import ClaimBroken
 from synth.topology import Topology
 
+if TYPE_CHECKING:
+    from schedules.transcript import Transcript
+
 __all__ = [
     "FORMATS",
     "Files",
@@ -33,6 +36,7 @@ __all__ = [
     "export",
     "facts",
     "read",
+    "read_exported",
     "require_options",
 ]
 
@@ -99,6 +103,25 @@ def read(document: Any, topology: Topology) -> Schedule:
     schedule = from_document(document, topology)
     require_valid(schedule, topology)
     return schedule
+
+
+def read_exported(
+    form: str, files: list[bytes], topology: Topology | None, dialect: str | None = None
+) -> "Transcript":
+    """Return what the ranks of an exported program send, on a topology if one is given.
+
+    Raises
+    ------
+    InvalidProgram
+        Its replay says no, it does not fit the topology, or it is a table of NCCL's tuner.
+    """
+    from schedules.formats.checking import require_wired, transcript_of
+    from schedules.formats.msccl.program import Dialect
+
+    found = transcript_of(form, files, dialect or Dialect.MSCCL)
+    if topology is not None:
+        require_wired(found, topology)
+    return found
 
 
 def export(

@@ -12,8 +12,9 @@ from synth.topology import Topology
 if TYPE_CHECKING:
     from schedules.model import Schedule
     from schedules.simulate import Network
+    from schedules.transcript import Transcript
 
-__all__ = ["of_document", "of_stored"]
+__all__ = ["of_document", "of_exported", "of_stored"]
 
 
 def of_stored(context: Context, identity: str, request: SimulationRequest) -> dict[str, Any]:
@@ -38,8 +39,25 @@ def of_document(document: Any, topology: Topology, request: SimulationRequest) -
     return _simulate(schedules.read(document, topology), topology, request)
 
 
+def of_exported(
+    form: str,
+    files: list[bytes],
+    topology: Topology,
+    request: SimulationRequest,
+    dialect: str | None = None,
+) -> dict[str, Any]:
+    """Return the simulation/1 document of an exported program, by its messages.
+
+    Raises
+    ------
+    InvalidProgram
+        Its replay says no, it does not fit the topology, or it is a table of NCCL's tuner.
+    """
+    return _simulate(schedules.read_exported(form, files, topology, dialect), topology, request)
+
+
 def _simulate(
-    schedule: "Schedule", topology: Topology, request: SimulationRequest
+    schedule: "Schedule | Transcript", topology: Topology, request: SimulationRequest
 ) -> dict[str, Any]:
     from schedules.simulate import simulate
 

@@ -6,8 +6,8 @@ knows how the schedule was made, and the schedule is not verified first: what is
 it shows in the data.  The times say how long this machine took, where all ranks share its
 cores and memory; they say nothing of a cluster.
 
-`plan` and `data` are pure; `rank` is what a process does; `host` starts and watches the
-processes; `team` is the way to them.
+`plan`, `transcripts` and `data` are pure; `rank` is what a process does; `host` starts and
+watches the processes; `team` is the way to them.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,9 @@ from schedules.execute.limits import (
 from schedules.execute.plan import Plan, for_rank, plan
 from schedules.execute.rank import Job
 from schedules.execute.team import Team
-from schedules.model import Schedule, SequenceSchedule, parts_of
+from schedules.execute.transcripts import plan_of_transcript
+from schedules.model import Collective, Schedule, SequenceSchedule, parts_of
+from schedules.transcript import Transcript
 from synth.topology import NodeId
 
 __all__ = ["Execution", "Mistake", "Team", "execute", "ranks_of"]
@@ -54,7 +56,7 @@ class Execution:
 
 
 def execute(
-    schedule: Schedule,
+    schedule: Schedule | Transcript,
     *,
     size_bytes: int = 1 << 20,
     repeat: int = 1,
@@ -66,8 +68,10 @@ def execute(
 
     Parameters
     ----------
-    schedule : Schedule
-        Any; it need not be valid.  `schedules.verify` tells whether it is.
+    schedule : Schedule or Transcript
+        Any; it need not be valid.  `schedules.verify` tells whether it is.  A transcript is
+        what the ranks of an exported program send; it is run in rounds of messages that do
+        not need each other.
     size_bytes : int
         M: the output of an allgather, the input of a reduce-scatter, the buffer of an
         allreduce.  A multiple of 4, since elements are 32-bit integers; N times as much,
@@ -75,7 +79,8 @@ def execute(
     repeat : int
         How many runs, each on fresh data; 1 to `limits.MAX_REPEAT`.
     pipeline_chunks : int
-        Pieces that each tree's data is cut into, 1 to `limits.MAX_PIPELINE_CHUNKS`.
+        Pieces that each tree's data is cut into, 1 to `limits.MAX_PIPELINE_CHUNKS`; messages
+        of a transcript are not cut.
     timeout_seconds : float
         How long a rank waits for a message, and the call for all.
     team : Team, optional
@@ -85,6 +90,8 @@ def execute(
     ------
     InvalidSchedule
         The schedule names what is no rank; see `plan.plan`.
+    InvalidProgram
+        The transcript keeps several values of one part of the data at a rank.
     TooLarge
         A limit above is passed.
     ExecutionFailed
@@ -102,7 +109,11 @@ def execute(
     """
     ranks = ranks_of(schedule)
     _require_limits(len(ranks), size_bytes, repeat, pipeline_chunks, timeout_seconds)
-    found = plan(schedule, size_bytes // ELEMENT.itemsize, pipeline_chunks)
+    elements = size_bytes // ELEMENT.itemsize
+    if isinstance(schedule, Transcript):
+        found = plan_of_transcript(schedule, elements)
+    else:
+        found = plan(schedule, elements, pipeline_chunks)
     task = _task(schedule, found)
     jobs = [Job(task, for_rank(found.rounds, rank), repeat) for rank in range(len(ranks))]
     if team is None:
@@ -124,8 +135,8 @@ def execute(
     )
 
 
-def ranks_of(schedule: Schedule) -> tuple[NodeId, ...]:
-    """Return the ranks that take part in a schedule.
+def ranks_of(schedule: Schedule | Transcript) -> tuple[NodeId, ...]:
+    """Return the ranks that take part in a schedule; those of a transcript are numbers.
 
     Raises
     ------
@@ -140,8 +151,12 @@ def ranks_of(schedule: Schedule) -> tuple[NodeId, ...]:
     return groups.pop()
 
 
-def _task(schedule: Schedule, found: Plan) -> Task:
+def _task(schedule: Schedule | Transcript, found: Plan) -> Task:
     """Return the collective's precondition and postcondition; the parts' if they are several."""
+    if isinstance(schedule, Transcript):
+        gathers = schedule.collective is Collective.ALLGATHER
+        scatters = schedule.collective is Collective.REDUCE_SCATTER
+        return Task(found.bounds, not gathers, starts_whole=not gathers, ends_whole=not scatters)
     parts = parts_of(schedule)
     return Task(
         found.bounds,

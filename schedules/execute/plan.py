@@ -30,7 +30,7 @@ from schedules.model import (
 )
 from synth.topology import NodeId
 
-__all__ = ["Message", "Plan", "Round", "for_rank", "plan", "shard_bounds"]
+__all__ = ["Message", "Plan", "Round", "for_rank", "grouped", "plan", "shard_bounds"]
 
 Rows = NDArray[np.int64]
 """One row for each piece of data on the move: round, source, target, first, past, op."""
@@ -102,7 +102,7 @@ def plan(schedule: Schedule, elements: int, pipeline_chunks: int = 1) -> Plan:
             rows, count = _step_rows(part, bounds, place), len(part.steps)
         else:
             rows, count = _tree_rows(part, bounds, pipeline_chunks, place)
-        rounds += _grouped(rows, count)
+        rounds += grouped(rows, count)
     return Plan(tuple(rounds), bounds)
 
 
@@ -204,7 +204,7 @@ def _depths(
     return found
 
 
-def _grouped(rows: Rows, rounds: int) -> list[Round]:
+def grouped(rows: Rows, rounds: int) -> list[Round]:
     """Gather rows into one message for each round and pair of ranks; empty ranges fall out."""
     rows = rows[rows[:, 3] < rows[:, 4]]
     rows = rows[np.lexsort((rows[:, 3], rows[:, 2], rows[:, 1], rows[:, 0]))]

@@ -5,77 +5,80 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 
 from schedules.errors import InvalidProgram
-from schedules.formats.chakra.program import SEND
-from schedules.formats.chakra.replay import replay as replay_chakra
-from schedules.formats.msccl.program import SENDS, Dialect
-from schedules.formats.msccl.replay import replay as replay_msccl
-from schedules.formats.mscclpp.replay import replay as replay_mscclpp
-from schedules.formats.nccl.replay import replay as replay_table
+from schedules.formats.chakra import replay as chakra
+from schedules.formats.msccl import replay as msccl
+from schedules.formats.msccl.program import Dialect
+from schedules.formats.mscclpp import replay as mscclpp
+from schedules.formats.nccl import replay as nccl
+from schedules.transcript import Transcript
 from schedules.verify import Violation
 from synth.topology import NodeId, Topology
 
-__all__ = ["REPLAYED", "messages", "program_violations"]
+__all__ = [
+    "REPLAYED",
+    "TRANSCRIBED",
+    "program_violations",
+    "require_wired",
+    "transcript_of",
+]
 
 
-def _msccl(files: Sequence[bytes], dialect: str) -> tuple[int, set[tuple[int, int]]]:
-    program = replay_msccl(_text(files), dialect)
-    return len(program.gpus), {
-        (gpu, block.send)
-        for gpu, made in enumerate(program.gpus)
-        for block in made.blocks
-        if any(step.type in SENDS for step in block.steps)
-    }
+def _msccl(files: Sequence[bytes], dialect: str) -> Transcript:
+    return msccl.transcript(_text(files), dialect)
 
 
-def _mscclpp(files: Sequence[bytes], _: str) -> tuple[int, set[tuple[int, int]]]:
-    program = replay_mscclpp(_text(files))
-    return len(program.gpus), {
-        (gpu, operation.target.gpu)
-        for gpu, made in enumerate(program.gpus)
-        for block in made.blocks
-        for operation in block.operations
-        if operation.target is not None and operation.target.gpu != gpu
-    }
+def _mscclpp(files: Sequence[bytes], _: str) -> Transcript:
+    return mscclpp.transcript(_text(files))
 
 
-def _chakra(files: Sequence[bytes], _: str) -> tuple[int, set[tuple[int, int]]]:
-    traces = replay_chakra(files)
-    return len(traces.ranks), {
-        (rank, step.peer)
-        for rank, trace in enumerate(traces.ranks)
-        for step in trace.steps
-        if step.kind == SEND
-    }
+def _chakra(files: Sequence[bytes], _: str) -> Transcript:
+    return chakra.transcript(files)
 
 
-def _tuner(files: Sequence[bytes], _: str) -> tuple[int, set[tuple[int, int]]]:
-    """Replay a table: it sends nothing."""
-    return replay_table(_text(files)), set()
-
-
-REPLAYED: Mapping[str, Callable[[Sequence[bytes], str], tuple[int, set[tuple[int, int]]]]]
-REPLAYED = MappingProxyType(
-    {
-        "msccl-xml": _msccl,
-        "mscclpp-json": _mscclpp,
-        "chakra-et": _chakra,
-        "nccl-tuner-csv": _tuner,
-    }
+TRANSCRIBED: Mapping[str, Callable[[Sequence[bytes], str], Transcript]] = MappingProxyType(
+    {"msccl-xml": _msccl, "mscclpp-json": _mscclpp, "chakra-et": _chakra}
 )
-"""By format: what reads its files back; returns the number of ranks and who sends to whom."""
+"""By format of programs: what replays its files and tells what the ranks send."""
+
+TABLE = "nccl-tuner-csv"
+REPLAYED = frozenset({*TRANSCRIBED, TABLE})
+"""Formats whose files are read back and checked; schedule/1 has a checker of its own."""
 
 
-def messages(
-    form: str, files: Sequence[bytes], dialect: str = Dialect.MSCCL
-) -> tuple[int, set[tuple[int, int]]]:
-    """Return how many ranks a file is for and which of them send to which, if it works.
+def transcript_of(form: str, files: Sequence[bytes], dialect: str = Dialect.MSCCL) -> Transcript:
+    """Return what the ranks of an exported program send, for simulator and executor.
+
+    Parameters
+    ----------
+    form : str
+        One of `REPLAYED`.
+    files : sequence of bytes
+        The file; of a Chakra trace one for each rank, in order.
+    dialect : str
+        Of MSCCL XML; other formats have none.
 
     Raises
     ------
     InvalidProgram
-        The replay of the format says no.
+        The replay of the format says no, or it is a table, which sends nothing.
+
+    Notes
+    -----
+    Of a program this keeps who sends what to whom, and what had to be there first.  It leaves
+    out how its run time gets there: thread blocks, signals, copies within a GPU.
+
+    Examples
+    --------
+    >>> transcript_of("nccl-tuner-csv", [b""])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    schedules.errors.InvalidProgram: /format: a tuner table chooses among ...
     """
-    return REPLAYED[form](files, dialect)
+    if form not in TRANSCRIBED:
+        rule = "a tuner table chooses among NCCL's own algorithms and sends nothing itself"
+        known = f"must be one of {', '.join(TRANSCRIBED)}; not {form!r}"
+        raise InvalidProgram("/format", rule if form == TABLE else known)
+    return TRANSCRIBED[form](files, dialect)
 
 
 def program_violations(
@@ -89,12 +92,8 @@ def program_violations(
 
     Parameters
     ----------
-    form : str
-        One of `REPLAYED`.
-    files : sequence of bytes
-        The file; of a Chakra trace one for each rank, in order.
-    dialect : str
-        Of MSCCL XML; other formats have none.
+    form, files, dialect
+        As in `transcript_of`.
 
     Examples
     --------
@@ -103,12 +102,41 @@ def program_violations(
     /name: must be a text
     """
     try:
-        ranks, pairs = messages(form, files, dialect)
+        if form == TABLE:
+            return _wrong_ranks(nccl.replay(_text(files)), topology)
+        return _unwired(transcript_of(form, files, dialect), topology)
     except InvalidProgram as error:
         return [Violation(error.field, error.rule)]
+
+
+def require_wired(transcript: Transcript, topology: Topology) -> None:
+    """Raise `InvalidProgram` unless every message can follow the wires of a topology.
+
+    >>> from schedules.model import Collective
+    >>> pair = Topology("ab", [("a", "b"), ("b", "a")])
+    >>> require_wired(Transcript(Collective.ALLGATHER, (0, 1, 2, 3), ()), pair)
+    Traceback (most recent call last):
+    ...
+    schedules.errors.InvalidProgram: /ranks: must be for the 2 compute nodes, not for 3
+    """
+    for violation in _unwired(transcript, topology)[:1]:
+        raise InvalidProgram(violation.place or "/ranks", violation.sentence)
+
+
+def _wrong_ranks(ranks: int, topology: Topology) -> list[Violation]:
+    nodes = len(topology.compute_nodes)
+    if ranks == nodes:
+        return []
+    return [Violation("", f"must be for the {nodes} compute nodes, not for {ranks}")]
+
+
+def _unwired(transcript: Transcript, topology: Topology) -> list[Violation]:
+    """Return what of a transcript does not fit a topology."""
+    wrong = _wrong_ranks(len(transcript.ranks), topology)
+    if wrong:
+        return wrong
     nodes = topology.compute_nodes
-    if ranks != len(nodes):
-        return [Violation("", f"must be for the {len(nodes)} compute nodes, not for {ranks}")]
+    pairs = {(message.source, message.target) for message in transcript.messages}
     after: dict[NodeId, set[NodeId]] = defaultdict(set)
     for link in topology.links:
         after[link.source].add(link.target)

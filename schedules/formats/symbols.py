@@ -5,20 +5,33 @@ it.  Each chunk also remembers who wrote it and who has read it since, so that t
 accesses that nothing orders are found.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from schedules.errors import InvalidProgram
 from schedules.model import Collective
+from schedules.transcript import Message, Span, Transcript, joined
 
-__all__ = ["Actor", "Clock", "Memory", "Value", "added"]
+__all__ = ["Actor", "Clock", "Memory", "Messages", "Value", "added"]
 
-Value: TypeAlias = tuple[int, int]
-"""Number of the chunk in the whole, and contributions as a bit mask over GPUs."""
+_NONE: frozenset[int] = frozenset()
+
+
+class Value(NamedTuple):
+    """What a chunk holds: its number in the whole, and whose contributions, a bit for each GPU.
+
+    ``messages`` are those that brought it to this GPU, or parts of it that were added there.
+    """
+
+    number: int
+    contributions: int
+    messages: frozenset[int] = _NONE
+
+
 Clock: TypeAlias = NDArray[np.int32]
 """By thread block of the program: its last step known to have come before, or -1."""
 
@@ -51,11 +64,31 @@ class _Chunk:
 
 def added(actor: Actor, one: Value, other: Value) -> Value:
     """Return the sum of two values: the same chunk, of different contributors."""
-    if one[0] != other[0]:
-        raise actor.error(f"adds chunk {one[0]} to chunk {other[0]}")
-    if one[1] & other[1]:
-        raise actor.error(f"adds a contribution to chunk {one[0]} twice")
-    return one[0], one[1] | other[1]
+    if one.number != other.number:
+        raise actor.error(f"adds chunk {one.number} to chunk {other.number}")
+    if one.contributions & other.contributions:
+        raise actor.error(f"adds a contribution to chunk {one.number} twice")
+    return Value(one.number, one.contributions | other.contributions, one.messages | other.messages)
+
+
+class Messages:
+    """What GPUs sent to each other so far."""
+
+    def __init__(self) -> None:
+        self._sent: list[Message] = []
+
+    def add(self, source: int, target: int, values: Iterable[Value]) -> list[Value]:
+        """Note a message; return what it carries, as the values that it has brought."""
+        held, came = list(values), frozenset((len(self._sent),))
+        needs = sorted(_NONE.union(*(value.messages for value in held)))
+        spans = joined(Span(value.number, value.number + 1, value.contributions) for value in held)
+        self._sent.append(Message(source, target, tuple(spans), tuple(needs)))
+        return [Value(value.number, value.contributions, came) for value in held]
+
+    def transcript(self, collective: Collective, gpus: int, chunks: int) -> Transcript:
+        """Return all of them, where ``chunks`` are those of all shards of the GPUs together."""
+        bounds = tuple(chunks * gpu // gpus for gpu in range(gpus + 1))
+        return Transcript(collective, bounds, tuple(self._sent))
 
 
 class Memory:
@@ -74,7 +107,7 @@ class Memory:
         for gpu in range(self.gpus):
             for offset in range(self.share if gathers else self.whole):
                 number = gpu * self.share + offset if gathers else offset
-                self._at(gpu, "i", offset).value = (number, 1 << gpu)
+                self._at(gpu, "i", offset).value = Value(number, 1 << gpu)
 
     def read(self, actor: Actor, buffer: str, offset: int) -> Value:
         """Return the value of a chunk of the actor's GPU, noting who read it."""
@@ -119,13 +152,15 @@ class Memory:
             for offset in range(self.share if scatters else self.whole):
                 number = gpu * self.share + offset if scatters else offset
                 mask = 1 << (number // self.share) if gathers else everyone
-                self._require_end(gpu, offset, (number, mask), None if ends is None else ends[gpu])
+                self._require_end(
+                    gpu, offset, Value(number, mask), None if ends is None else ends[gpu]
+                )
 
     def _require_end(self, gpu: int, offset: int, value: Value, end: Clock | None) -> None:
         chunk = self._at(gpu, "o", offset)
-        if chunk.value != value:
+        if chunk.value is None or chunk.value[:2] != value[:2]:
             raise InvalidProgram(
-                f"/gpu/{gpu}", f"o[{offset}] must end as chunk {value[0]}, complete"
+                f"/gpu/{gpu}", f"o[{offset}] must end as chunk {value.number}, complete"
             )
         if end is not None and chunk.writer and end[chunk.writer[0]] < chunk.writer[1]:
             raise InvalidProgram(f"/gpu/{gpu}", f"may end before o[{offset}] has been written")

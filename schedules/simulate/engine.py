@@ -10,6 +10,8 @@ from schedules.simulate.clock import Network
 from schedules.simulate.lockstep import lockstep_of
 from schedules.simulate.messages import messages_of
 from schedules.simulate.running import MAX_MESSAGES, Simulation, run
+from schedules.simulate.transcripts import messages_of_transcript
+from schedules.transcript import Transcript
 from synth.topology import Topology
 
 __all__ = ["CHOSEN_MESSAGES", "best_chunks", "simulate"]
@@ -19,7 +21,7 @@ CHOSEN_MESSAGES = 1 << 22
 
 
 def simulate(
-    schedule: Schedule,
+    schedule: Schedule | Transcript,
     topology: Topology,
     network: Network,
     *,
@@ -33,18 +35,22 @@ def simulate(
     its receiver ``alpha`` later.  Every link sends its messages one after another in
     program order: those of a step schedule as listed; those of trees by round, where
     piece p of an edge at depth v is in round v + p, then by depth, so that all trees
-    share a link evenly; those of routes in the same way.  A message waits for its turn
-    and for the data it carries.
+    share a link evenly; those of routes and of programs in the same way.  A message waits for
+    its turn and for the data it carries.
 
     Parameters
     ----------
+    schedule : Schedule or Transcript
+        A transcript is what the ranks of an exported program send.  Its paths over switches are
+        chosen here, parallel links are one; thread blocks, signals and what happens within a
+        GPU take no time.
     size_bytes : int
         M, the output of an allgather, the input of a reduce-scatter, what a rank has for
         all ranks together in an all-to-all, else the buffer of every rank.
     chunks : int, optional
         Into how many pieces every message is cut.  Left out: 1 for steps; for trees what
         is best in lock step with overhead as more latency, as far as that makes at most
-        `CHOSEN_MESSAGES` pieces.
+        `CHOSEN_MESSAGES` pieces; for programs 1, as they say nothing of slices.
     synchronous : bool
         All wait for the slowest message of a step, or of a round of trees.
 
@@ -52,6 +58,8 @@ def simulate(
     ------
     InvalidSchedule
         A send or an edge runs over no link, or edges do not follow one another.
+    InvalidProgram
+        A transcript is for another number of ranks, or nothing leads from one to another.
     NoSchedule
         A number is out of its range, or the steps of a synchronous schedule are cut.
     TooLarge
@@ -86,6 +94,9 @@ def simulate(
         raise NoSchedule("/size_bytes", "must not be negative")
     if chunks is not None and chunks < 1:
         raise NoSchedule("/chunks", "must be at least 1")
+    if isinstance(schedule, Transcript):
+        messages = messages_of_transcript(schedule, topology)
+        return run(messages, network, size_bytes, chunks or 1, synchronous)
     if isinstance(schedule, RouteSchedule):
         schedule = chains(schedule, topology.switches)
     parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)

@@ -36,6 +36,30 @@ def schedule_of(topoloom, tmp_path):
     return write
 
 
+@pytest.mark.parametrize(
+    ("suffix", "options"),
+    [
+        ("xml", ["--format", "msccl-xml", "--dialect", "rccl"]),
+        ("json", ["--format", "mscclpp-json"]),
+        ("zip", ["--format", "chakra-et", "--bytes", "1MiB"]),
+    ],
+)
+def test_every_format_that_is_verified_is_run(topoloom, tmp_path, suffix, options):
+    path = str(tmp_path / f"program.{suffix}")
+    made = topoloom("schedule", "Kautz(2, 2)", "--collective", "allreduce", "--out", path, *options)
+    assert made.code == 0, made.err
+    dialect = ["--dialect", "rccl"] if suffix == "xml" else []
+    for topology in ([], ["--topology", "Kautz(2, 2)"]):
+        done = topoloom("execute", path, "--bytes", "6KiB", "--json", *dialect, *topology)
+        assert (done.code, done.err) == (0, "")
+        document = json.loads(done.out)
+        assert (document["exact"], document["bytes_moved"]) == (True, 2 * 5 * 6144)
+        assert (document["topology"] is None) == (not topology)
+    refused = topoloom("execute", path, "--topology", "UniRing(6)", *dialect)
+    assert refused.code == 2
+    assert "no link or way over switches" in refused.err
+
+
 def test_a_schedule_is_run_and_found_exact(topoloom, schedule_of):
     path = schedule_of("Kautz(2, 2)")
     answer = topoloom(

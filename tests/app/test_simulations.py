@@ -108,3 +108,40 @@ def test_links_that_only_count_carry_an_equal_part_of_a_host():
     asked = SimulationRequest.model_validate({"bytes": 1})
     torus = build(parse("Torus(3, 4)"))
     assert simulations._network(torus, asked).unit_bytes_per_second == Fraction(25 * 10**9, 8)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "options"),
+    [
+        ("xml", ["--format", "msccl-xml", "--dialect", "rccl"]),
+        ("json", ["--format", "mscclpp-json"]),
+        ("zip", ["--format", "chakra-et", "--bytes", "3MiB"]),
+    ],
+)
+def test_the_command_takes_every_format_that_is_verified(topoloom, tmp_path, suffix, options):
+    documents = []
+    for name, said in (("schedule.json", []), (f"program.{suffix}", options)):
+        path = str(tmp_path / name)
+        made = topoloom(
+            "schedule", "Torus(3, 4)", "--collective", "allgather", "--out", path, *said
+        )
+        assert made.code == 0, made.err
+        flags = ["--topology", "Torus(3, 4)", "--bytes", "3MiB", "--synchronous", "--json"]
+        dialect = ["--dialect", "rccl"] if name.endswith("xml") else []
+        found = topoloom("simulate", path, *flags, *dialect)
+        assert (found.code, found.err) == (0, "")
+        documents.append(json.loads(found.out))
+    assert documents[0]["exact_seconds"] == documents[1]["exact_seconds"]
+    assert documents[0]["utilisation"]["mean"] == documents[1]["utilisation"]["mean"]
+
+
+def test_the_command_refuses_tables_and_dialects_of_other_formats(topoloom, tmp_path):
+    path = str(tmp_path / "table.csv")
+    asked = ["--collective", "allgather", "--format", "nccl-tuner-csv", "--out", path]
+    assert topoloom("schedule", "Torus(3, 4)", *asked).code == 0
+    flags = ["--topology", "Torus(3, 4)", "--bytes", "1MiB"]
+    refused = topoloom("simulate", path, *flags)
+    assert refused.code == 2
+    assert "tuner table" in refused.err
+    assert topoloom("simulate", path, *flags, "--dialect", "rccl").code == 2
+    assert topoloom("execute", path).code == 2

@@ -9,6 +9,7 @@ from schedules.model import Collective
 
 __all__ = [
     "BUFFERS",
+    "COLLECTIVES",
     "COMPUTE",
     "MAX_BYTES",
     "MAX_NODES",
@@ -23,6 +24,7 @@ __all__ = [
     "Traces",
 ]
 
+COLLECTIVES = (Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE)
 VERSION = "0.0.4"
 """Of the schema."""
 COMPUTE, SEND, RECEIVE = 4, 5, 6

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
-from schedules.errors import InvalidProgram, UnknownCollective
+from schedules.errors import InvalidProgram
 from schedules.formats.chakra.program import (
     BUFFERS,
+    COLLECTIVES,
     COMPUTE,
     MAX_BYTES,
     MAX_NODES,
@@ -72,11 +73,11 @@ def _metadata(metadata: Any, place: str, rank: int, ranks: int) -> tuple[Collect
     values = _attributes(metadata, place)
     if (values.get("rank"), values.get("ranks")) != (rank, ranks):
         raise InvalidProgram(f"{place}/attr", f"must say that it is rank {rank} of {ranks}")
-    try:
-        collective = Collective.of(str(values.get("collective")))
-    except UnknownCollective as error:
-        raise InvalidProgram(f"{place}/attr/collective", error.rule) from None
-    return collective, _number(values, "bytes", place, 1, MAX_BYTES)
+    names = {collective.value: collective for collective in COLLECTIVES}
+    name = values.get("collective")
+    if name not in names:
+        raise InvalidProgram(f"{place}/attr/collective", f"must be one of {', '.join(names)}")
+    return names[name], _number(values, "bytes", place, 1, MAX_BYTES)
 
 
 def _trace(nodes: list[Any], place: str, rank: int, ranks: int, size_bytes: int) -> Trace:

@@ -4,32 +4,33 @@ Every byte holds a value: which byte of the whole it is, and the set of ranks wh
 contributions are in it.  Bytes that all nodes treat alike are one *piece*.
 """
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from schedules.errors import InvalidProgram
+from schedules.formats.chakra.ordering import (
+    Key,
+    check_messages,
+    check_order,
+    check_staging,
+    key_of,
+)
 from schedules.formats.chakra.program import (
-    COMPUTE,
     RECEIVE,
     SEND,
     Region,
     Step,
-    Trace,
     Traces,
 )
 from schedules.formats.chakra.read import parse
 from schedules.model import Collective
+from schedules.transcript import Message, Span, Transcript, joined
 
-__all__ = ["replay"]
-
-_Message: TypeAlias = tuple[int, int, int, int]
-"""Sender, receiver, tag, bytes: what a simulator matches sends and receives by."""
+__all__ = ["replay", "transcript"]
 
 
 def replay(files: Sequence[bytes]) -> Traces:
@@ -56,86 +57,30 @@ def replay(files: Sequence[bytes]) -> Traces:
     ...
     schedules.errors.InvalidProgram: /ranks: must be 1 to 4096 files
     """
+    return _replayed(files).traces
+
+
+def transcript(files: Sequence[bytes]) -> Transcript:
+    """Replay the traces of all ranks, in order; return what they send, in units of bytes.
+
+    Raises
+    ------
+    InvalidProgram
+        As `replay`.
+    """
+    run = _replayed(files)
+    return Transcript(run.traces.collective, tuple(run.shards), tuple(run.messages))
+
+
+def _replayed(files: Sequence[bytes]) -> "_Run":
     traces = parse(files)
-    _check_messages(traces)
+    check_messages(traces)
     for rank, trace in enumerate(traces.ranks):
-        _check_staging(trace, f"/ranks/{rank}")
-        _check_order(trace, f"/ranks/{rank}")
-    _Run(traces).finish()
-    return traces
-
-
-def _check_messages(traces: Traces) -> None:
-    """Raise unless every message is sent once and received once."""
-    ends: dict[_Message, list[int]] = defaultdict(lambda: [0, 0])
-    for rank, trace in enumerate(traces.ranks):
-        for step in trace.steps:
-            if step.kind != COMPUTE:
-                ends[_message(rank, step)][step.kind == RECEIVE] += 1
-    for (source, target, tag, size), counts in sorted(ends.items()):
-        if counts != [1, 1]:
-            raise InvalidProgram(
-                f"/ranks/{source}",
-                f"the message to rank {target} with tag {tag} of {size} bytes must be sent and "
-                f"received once, not {counts[0]} and {counts[1]} times",
-            )
-
-
-def _message(rank: int, step: Step) -> _Message:
-    source, target = (rank, step.peer) if step.kind == SEND else (step.peer, rank)
-    return source, target, step.tag, step.size
-
-
-def _check_staging(trace: Trace, place: str) -> None:
-    """Raise unless staging areas are the same or apart."""
-    regions = {r for step in trace.steps for r in step.reads + step.writes}
-    areas = sorted((r.first, r.end) for r in regions if r.buffer == "staging")
-    if any(second[0] < first[1] for first, second in pairwise(areas)):
-        raise InvalidProgram(place, "staging areas must not overlap in part")
-
-
-def _check_order(trace: Trace, place: str) -> None:
-    """Raise unless of two uses of the same bytes, one a writing one, one waits for the other."""
-    ancestors: list[int] = []
-    uses: dict[str, _Uses] = defaultdict(lambda: _Uses(len(trace.steps)))
-    for at, step in enumerate(trace.steps):
-        before = 0
-        for other in step.before:
-            before |= ancestors[other] | 1 << other
-        ancestors.append(before)
-        for region, writes in [(r, False) for r in step.reads] + [(r, True) for r in step.writes]:
-            for other in uses[region.buffer].conflicting(region, writes):
-                if other != at and not before >> other & 1:
-                    raise InvalidProgram(
-                        place,
-                        f"two nodes race for bytes {region.first} to {region.end} of "
-                        f"{region.buffer}: {_told(step)} and {_told(trace.steps[other])}",
-                    )
-            uses[region.buffer].add(at, region, writes)
-
-
-def _told(step: Step) -> str:
-    names = {SEND: "a send to", RECEIVE: "a receive from"}
-    return f"{names[step.kind]} rank {step.peer}" if step.kind in names else "an addition"
-
-
-class _Uses:
-    """Which nodes use which bytes of a buffer."""
-
-    def __init__(self, nodes: int) -> None:
-        self.count = 0
-        self.columns = np.zeros((4, 2 * nodes + 2), dtype=np.int64)
-
-    def add(self, node: int, region: Region, writes: bool) -> None:
-        if self.count == self.columns.shape[1]:
-            self.columns = np.concatenate([self.columns, np.zeros_like(self.columns)], axis=1)
-        self.columns[:, self.count] = region.first, region.end, writes, node
-        self.count += 1
-
-    def conflicting(self, region: Region, writes: bool) -> list[int]:
-        first, end, written, node = self.columns[:, : self.count]
-        overlapping = (first < region.end) & (end > region.first)
-        return node[overlapping if writes else overlapping & (written == 1)].tolist()
+        check_staging(trace, f"/ranks/{rank}")
+        check_order(trace, f"/ranks/{rank}")
+    run = _Run(traces)
+    run.finish()
+    return run
 
 
 @dataclass(slots=True)
@@ -169,7 +114,12 @@ class _Run:
         self.data = [_Buffer(cuts) for _ in traces.ranks]
         # A staging area holds what arrived, in the pieces that the sender had it in.
         self.staged: list[dict[Region, _Values]] = [{} for _ in traces.ranks]
-        self.sent: dict[_Message, _Values] = {}
+        self.sent: dict[Key, _Values] = {}
+        self.messages: list[Message] = []
+        # By message: its number.  By rank and node: the messages without which what it leaves
+        # would not be there.  A node that waits for a send waits for no data.
+        self.numbers: dict[Key, int] = {}
+        self.brought: list[dict[int, frozenset[int]]] = [{} for _ in traces.ranks]
         for rank, buffer in enumerate(self.data):
             gathers = traces.collective is Collective.ALLGATHER
             own = self._shard(buffer, rank) if gathers else slice(None)
@@ -191,7 +141,7 @@ class _Run:
                 left = []
                 for at in waiting[rank]:
                     if self._ready(rank, trace.steps[at], finished[rank]):
-                        self._work(rank, trace.steps[at])
+                        self._work(rank, at, trace.steps[at])
                         finished[rank].add(at)
                         moved = True
                     else:
@@ -206,21 +156,36 @@ class _Run:
         self._require_result()
 
     def _ready(self, rank: int, step: Step, finished: set[int]) -> bool:
-        arrived = step.kind != RECEIVE or _message(rank, step) in self.sent
+        arrived = step.kind != RECEIVE or key_of(rank, step) in self.sent
         return arrived and finished.issuperset(step.before)
 
-    def _work(self, rank: int, step: Step) -> None:
+    def _work(self, rank: int, at: int, step: Step) -> None:
+        brought = self.brought[rank]
+        needs = frozenset().union(*(brought[before] for before in step.before))
+        brought[at] = frozenset()
         if step.kind == SEND:
-            self.sent[_message(rank, step)] = self._read(rank, step.reads[0])
+            values = self.sent[key_of(rank, step)] = self._read(rank, step.reads[0])
+            self.numbers[key_of(rank, step)] = len(self.messages)
+            self.messages.append(
+                Message(rank, step.peer, tuple(self._spans(values)), tuple(sorted(needs)))
+            )
         elif step.kind == RECEIVE:
-            self._write(rank, step.writes[0], self.sent.pop(_message(rank, step)))
+            brought[at] = frozenset((self.numbers[key_of(rank, step)],))
+            self._write(rank, step.writes[0], self.sent.pop(key_of(rank, step)))
         else:
+            brought[at] = needs
             one, other = (self._read(rank, region) for region in step.reads)
             if not np.array_equal(one[0], other[0]):
                 raise InvalidProgram(f"/ranks/{rank}", "an addition adds different bytes")
             if (one[1] & other[1]).any():
                 raise InvalidProgram(f"/ranks/{rank}", "a contribution is added twice")
             self._write(rank, step.writes[0], (one[0], one[1] | other[1]))
+
+    def _spans(self, values: _Values) -> Iterator[Span]:
+        """Return what a message carries; a piece ends where the next one in the data begins."""
+        cuts = self.data[0].cuts
+        pasts = cuts[np.searchsorted(cuts, values[0], side="right")]
+        return joined(map(Span, values[0].tolist(), pasts.tolist(), values[1].tolist()))
 
     def _read(self, rank: int, region: Region) -> _Values:
         if region.buffer == "staging":

@@ -23,9 +23,10 @@ from schedules.formats.msccl.program import (
     Program,
 )
 from schedules.formats.msccl.read import parse
-from schedules.formats.symbols import Actor, Clock, Memory, Value, added
+from schedules.formats.symbols import Actor, Clock, Memory, Messages, Value, added
+from schedules.transcript import Transcript
 
-__all__ = ["replay"]
+__all__ = ["replay", "transcript"]
 
 _Connection: TypeAlias = tuple[int, int, int]
 
@@ -66,11 +67,29 @@ def replay(text: str, dialect: Dialect | str, *, slots: int = 2) -> Program:
     ...
     schedules.errors.InvalidProgram: : must be one element, closed at the end
     """
+    return _replayed(text, dialect, slots)[0]
+
+
+def transcript(text: str, dialect: Dialect | str) -> Transcript:
+    """Replay a program; return what its GPUs send, in units of chunks.
+
+    Raises
+    ------
+    InvalidProgram
+        As `replay`.
+    """
+    program, messages = _replayed(text, dialect, 2)
+    return messages.transcript(program.collective, len(program.gpus), program.chunks)
+
+
+def _replayed(text: str, dialect: Dialect | str, slots: int) -> tuple[Program, Messages]:
+    """Return the program and what it sends, which is the same in every mode."""
     program = parse(text, dialect)
     _check_messages(program)
-    for inplace in program.modes:
-        _Run(program, inplace, slots).finish()
-    return program
+    runs = [_Run(program, inplace, slots) for inplace in program.modes]
+    for run in runs:
+        run.finish()
+    return program, runs[0].messages
 
 
 def _check_messages(program: Program) -> None:
@@ -121,7 +140,7 @@ class _Run:
     """One run of a program in one mode."""
 
     def __init__(self, program: Program, inplace: bool, slots: int) -> None:
-        self.slots = slots
+        self.slots, self.messages = slots, Messages()
         if program.chunks % len(program.gpus):
             raise InvalidProgram("/algo/nchunksperloop", "must be a multiple of ngpus")
         self.memory = Memory(program.collective, len(program.gpus), program.chunks, inplace)
@@ -226,7 +245,8 @@ class _Run:
         queue = self.queues[worker.gpu, worker.block.send, worker.block.channel]
         if len(queue) >= max(1, self.slots):
             return False
-        message = _Message(worker.outgoing or [], worker.clock.copy())
+        sent = self.messages.add(worker.gpu, worker.block.send, worker.outgoing or [])
+        message = _Message(sent, worker.clock.copy())
         queue.append(message)
         if self.slots == 0:
             worker.posted = message

@@ -5,7 +5,7 @@ contributions are in it.  Thread blocks run one after another as far as they can
 differ between two orders on real hardware is reported as a race, so the one order that
 is run speaks for all.
 
-What orders what.  The threads of a block go their own ways: an operation comes before a
+What orders what.  The threads of a block go their own ends: an operation comes before a
 later one of its block only if a ``nop`` stands between.  A signal, or the release of a
 semaphore, tells of all that came before the last ``nop`` of its block; waiting for it
 brings this to the waiting block at its next ``nop``.  A relaxed signal tells only that
@@ -13,17 +13,14 @@ its GPU has begun.  Nobody may write to a GPU before knowing that it has begun: 
 then its buffers belong to what ran before.
 """
 
-from collections import Counter, defaultdict, deque
-from collections.abc import Iterator
+from collections import defaultdict, deque
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from schedules.errors import InvalidProgram
 from schedules.formats.mscclpp.program import (
-    SIGNALS,
     WAITS,
     Block,
     ChannelType,
@@ -32,12 +29,11 @@ from schedules.formats.mscclpp.program import (
     Program,
 )
 from schedules.formats.mscclpp.read import parse
-from schedules.formats.symbols import Actor, Clock, Memory, Value, added
+from schedules.formats.mscclpp.signals import End, check_semaphores, check_signals, joined_ends
+from schedules.formats.symbols import Actor, Clock, Memory, Messages, Value, added
+from schedules.transcript import Transcript
 
-__all__ = ["replay"]
-
-_Way: TypeAlias = tuple[int, ChannelType, int]
-"""GPU, type and number of one of its channels: what others signal through it."""
+__all__ = ["replay", "transcript"]
 
 
 def replay(text: str) -> Program:
@@ -66,84 +62,29 @@ def replay(text: str) -> Program:
     ...
     schedules.errors.InvalidProgram: : must be an object
     """
+    return _replayed(text)[0]
+
+
+def transcript(text: str) -> Transcript:
+    """Replay a plan; return what its GPUs store in each other's buffers, in units of chunks.
+
+    Raises
+    ------
+    InvalidProgram
+        As `replay`.
+    """
+    program, messages = _replayed(text)
+    return messages.transcript(program.collective, len(program.gpus), program.chunks)
+
+
+def _replayed(text: str) -> tuple[Program, Messages]:
     program = parse(text)
-    ways = _joined(program)
-    _check_signals(program, ways)
-    _check_semaphores(program)
-    _Run(program, ways).finish()
-    return program
-
-
-def _joined(program: Program) -> dict[_Way, _Way]:
-    """Return for each channel its other end: the k-th to a peer is the k-th one back."""
-    numbers: dict[tuple[int, ChannelType, int], list[int]] = defaultdict(list)
-    for index, gpu in enumerate(program.gpus):
-        for kind, peers in gpu.peers.items():
-            for number, peer in enumerate(peers):
-                numbers[index, kind, peer].append(number)
-    return {
-        (gpu, kind, number): (peer, kind, back)
-        for (gpu, kind, peer), mine in numbers.items()
-        for number, back in zip(mine, numbers[peer, kind, gpu], strict=True)
-    }
-
-
-def _operations(program: Program) -> Iterator[tuple[int, int, Operation]]:
-    for index, gpu in enumerate(program.gpus):
-        for at, block in enumerate(gpu.blocks):
-            for operation in block.operations:
-                yield index, at, operation
-
-
-def _check_signals(program: Program, ways: dict[_Way, _Way]) -> None:
-    """Raise unless every channel's signals are waited for, one for one, by one block."""
-    signals: Counter[_Way] = Counter()
-    waits: Counter[_Way] = Counter()
-    users: dict[tuple[str, _Way], set[int]] = defaultdict(set)
-    for gpu, block, operation in _operations(program):
-        if operation.channel is None:
-            continue
-        way = gpu, *operation.channel
-        if operation.name in SIGNALS:
-            signals[ways[way]] += 1
-            users["signal", way].add(block)
-        if operation.name in WAITS:
-            waits[way] += 1
-            users["wait for", way].add(block)
-    for way in sorted(signals.keys() | waits.keys()):
-        gpu, kind, number = way
-        if signals[way] != waits[way]:
-            raise InvalidProgram(
-                f"/gpus/{gpu}",
-                f"its {kind} channel {number} must be waited for as often as it is signalled: "
-                f"{waits[way]} waits, {signals[way]} signals",
-            )
-    for (verb, (gpu, kind, number)), blocks in sorted(users.items()):
-        if len(blocks) > 1:
-            raise InvalidProgram(
-                f"/gpus/{gpu}", f"one thread block only may {verb} its {kind} channel {number}"
-            )
-
-
-def _check_semaphores(program: Program) -> None:
-    """Raise unless every semaphore ends as it began and joins two thread blocks."""
-    changes: Counter[tuple[int, int]] = Counter()
-    users: dict[tuple[int, int, str], set[int]] = defaultdict(set)
-    for gpu, block, operation in _operations(program):
-        for number in operation.semaphores:
-            changes[gpu, number] += 1 if operation.name == "sem_release" else -1
-            users[gpu, number, operation.name].add(block)
-    for (gpu, number), change in changes.items():
-        if change:
-            raise InvalidProgram(
-                f"/gpus/{gpu}/semaphores/{number}", "must be acquired as often as released"
-            )
-    for (gpu, number, _), blocks in users.items():
-        if len(blocks) > 1:
-            raise InvalidProgram(
-                f"/gpus/{gpu}/semaphores/{number}",
-                "must be released by one thread block and acquired by one",
-            )
+    ends = joined_ends(program)
+    check_signals(program, ends)
+    check_semaphores(program)
+    run = _Run(program, ends)
+    run.finish()
+    return program, run.messages
 
 
 @dataclass(slots=True)
@@ -181,10 +122,10 @@ class _Worker(Actor):
 class _Run:
     """One run of a plan."""
 
-    def __init__(self, program: Program, ways: dict[_Way, _Way]) -> None:
-        self.program, self.ways = program, ways
+    def __init__(self, program: Program, ends: dict[End, End]) -> None:
+        self.program, self.ends, self.messages = program, ends, Messages()
         self.memory = Memory(program.collective, len(program.gpus), program.chunks, program.inplace)
-        self.signals: dict[_Way, deque[_News]] = defaultdict(deque)
+        self.signals: dict[End, deque[_News]] = defaultdict(deque)
         self.releases: dict[tuple[int, int], deque[_News]] = defaultdict(deque)
         total = sum(len(gpu.blocks) for gpu in program.gpus)
         self.workers: list[_Worker] = []
@@ -265,7 +206,7 @@ class _Run:
             elif operation.target is not None and not worker.touched:
                 # One thread put and signals: the data are in before the signal is.
                 news.clock[worker.index] = worker.done
-            self.signals[self.ways[worker.gpu, *operation.channel]].append(news)
+            self.signals[self.ends[worker.gpu, *operation.channel]].append(news)
 
     def _news(self, worker: _Worker) -> _News:
         return _News(worker.clock.copy(), worker.begun.copy())
@@ -276,6 +217,9 @@ class _Run:
         same = [self._cell(source) == self._cell(target) for source in sources]
         if same == [True]:
             return
+        if target.gpu != worker.gpu:
+            self._store(worker, sources[0], target)
+            return
         for at in range(target.count):
             value: Value | None = None
             for source in sources:
@@ -283,7 +227,15 @@ class _Run:
                 value = found if value is None else added(worker, value, found)
             if value is not None:
                 place = target.buffer, target.first + at
-                self.memory.write(worker, *place, value, target.gpu)
+                self.memory.write(worker, *place, value)
+
+    def _store(self, worker: _Worker, source: Chunks, target: Chunks) -> None:
+        """Put chunks in a buffer of another GPU: one message."""
+        places = range(source.first, source.first + source.count)
+        values = [self.memory.read(worker, source.buffer, place) for place in places]
+        sent = self.messages.add(worker.gpu, target.gpu, values)
+        for place, value in enumerate(sent, target.first):
+            self.memory.write(worker, target.buffer, place, value, target.gpu)
 
     def _cell(self, chunks: Chunks) -> tuple[int, str, int]:
         return chunks.gpu, *self.memory.cell(chunks.gpu, chunks.buffer, chunks.first)
