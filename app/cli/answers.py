@@ -70,7 +70,7 @@ def source_of(text: str, reading: "Reading", context: "Context") -> "TopologySou
 def _from_file(path: Path, reading: "Reading", context: "Context") -> dict[str, Any]:
     """Return a file as a request has it: topology/1 as a document, the rest as text."""
     from app.files import UnusableFile, parse_json, read_text
-    from synth.readers import detect
+    from synth.formats import detect
 
     text = read_text(path, context.settings)
     form = reading.source_format

@@ -124,7 +124,7 @@ def _from_document(context: Context, document: Any) -> Artefact:
 
 
 def _from_text(context: Context, source: TopologySource) -> Artefact:
-    from synth.readers import read
+    from synth.formats import read
 
     try:
         topology = read(source.text, source.format, link_bandwidth=source.link_bandwidth)
@@ -186,7 +186,7 @@ def require_available(form: str) -> None:
 
 def export(artefact: Artefact, form: str) -> str:
     """Return a stored topology in one of `FORMATS`."""
-    from synth.formats import FORMATS as WRITERS
+    from synth.formats import WRITERS
     from synth.topology_document import topology_from_document
 
     require_available(form)

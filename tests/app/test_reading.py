@@ -11,8 +11,8 @@ from app.topology_source import FormatName
 from schedules.forestcoll import optimum
 from synth.degrade import degraded
 from synth.fabrics import fabric
-from synth.formats import FORMATS
-from synth.readers import READERS, read
+from synth.formats import WRITERS
+from synth.formats import READERS, read
 from synth.topology_document import topology_from_document
 
 DATA = Path(__file__).parent.parent / "synth" / "data"
@@ -252,5 +252,5 @@ def test_a_file_that_is_not_there_is_no_unknown_fabric(topoloom) -> None:
 def test_what_topoloom_writes_it_reads(topoloom, tmp_path) -> None:
     for form in ("json", "graphml", "edgelist"):
         file = tmp_path / f"box.{form}"
-        file.write_text(FORMATS[form](fabric("dgx-1v")))
+        file.write_text(WRITERS[form](fabric("dgx-1v")))
         assert json.loads(topoloom("optimum", str(file), "--json").out)["algbw"] == 171.4286

@@ -15,7 +15,7 @@ import networkx as nx
 from synth.errors import InvalidTopology
 from synth.topology import Topology
 
-__all__ = ["FORMATS", "dot", "edgelist", "graphml", "to_json"]
+__all__ = ["WRITERS", "dot", "edgelist", "graphml", "to_json"]
 
 # Control characters, halves of surrogate pairs, and what XML 1.0 excludes besides.
 _UNWRITABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -135,7 +135,7 @@ def _require_writable(topology: Topology) -> None:
             raise InvalidTopology(field, "must not hold control characters in this format")
 
 
-FORMATS: Mapping[str, Callable[[Topology], str]] = MappingProxyType(
+WRITERS: Mapping[str, Callable[[Topology], str]] = MappingProxyType(
     {"json": to_json, "graphml": graphml, "dot": dot, "edgelist": edgelist}
 )
 """The writers by the name of their format."""

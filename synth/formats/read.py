@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from synth.errors import InvalidTopology
-from synth.readers.graphs import document, graphml, node_link
-from synth.readers.nccl_xml import nccl_xml
-from synth.readers.nvidia_smi import nvidia_smi
-from synth.readers.rocm_smi import rocm_smi
-from synth.readers.tables import edgelist, looks_like, matrix, undirected_edgelist
+from synth.formats.dumps.nccl_xml import nccl_xml
+from synth.formats.dumps.nvidia_smi import nvidia_smi
+from synth.formats.dumps.rocm_smi import rocm_smi
+from synth.formats.graphs import document, graphml, node_link
+from synth.formats.tables import edgelist, looks_like, matrix, undirected_edgelist
 from synth.topology import Capacity, Topology
 
 __all__ = ["MAX_CHARACTERS", "READERS", "TAKES_LINK_BANDWIDTH", "detect", "read"]

@@ -3,8 +3,8 @@
 import re
 from itertools import combinations
 
-from synth.readers.draft import Draft, join, line, wrong
-from synth.readers.host import merge
+from synth.formats.draft import Draft, join, line, wrong
+from synth.formats.dumps.host import merge
 from synth.topology import Capacity, NodeId, Topology
 
 __all__ = ["NVLINK", "nvidia_smi"]

@@ -10,8 +10,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from synth.readers.draft import Draft, capacity, line, wrong
-from synth.readers.xml import Element, parse
+from synth.formats.draft import Draft, capacity, line, wrong
+from synth.formats.xml import Element, parse
 from synth.topology import Capacity, NodeId, Topology
 from synth.topology_document import topology_from_document
 

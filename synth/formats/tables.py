@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import islice
 
-from synth.readers.draft import Draft, capacity, line, wrong
+from synth.formats.draft import Draft, capacity, line, wrong
 from synth.topology import NodeId, Topology
 
 __all__ = [

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
 
-from synth.readers.draft import Draft, join, wrong
-from synth.readers.host import SOCKETS, pcie
-from synth.readers.xml import Element, parse
+from synth.formats.draft import Draft, join, wrong
+from synth.formats.dumps.host import SOCKETS, pcie
+from synth.formats.xml import Element, parse
 from synth.topology import Capacity, NodeId, Topology
 
 __all__ = ["NVLINK", "XGMI", "nccl_xml", "nvlink_bandwidth"]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synth.errors import InvalidTopology
-from synth.formats import FORMATS
+from synth.formats import WRITERS
 from synth.topology import Topology
 from synth.topology_document import topology_from_document
 
@@ -37,21 +37,21 @@ def as_text(topology):
 
 @given(topologies())
 def test_json_reads_back_to_the_same_topology(topology):
-    again = topology_from_document(json.loads(FORMATS["json"](topology)))
+    again = topology_from_document(json.loads(WRITERS["json"](topology)))
     assert again == topology
     assert (again.name, again.digest) == (topology.name, topology.digest)
 
 
 @given(topologies())
 def test_json_has_a_line_for_every_node_and_link(topology):
-    lines = FORMATS["json"](topology).splitlines()
+    lines = WRITERS["json"](topology).splitlines()
     assert sum(line.startswith('{"id"') for line in lines) == topology.node_count
     assert sum(line.startswith('{"source"') for line in lines) == topology.link_count
 
 
 @given(topologies())
 def test_networkx_reads_the_graphml_with_every_node_kind_and_link(topology):
-    graph = nx.parse_graphml(FORMATS["graphml"](topology), force_multigraph=True)
+    graph = nx.parse_graphml(WRITERS["graphml"](topology), force_multigraph=True)
     assert graph.is_directed()
     kinds = {str(n): "switch" if n in topology.switches else "compute" for n in topology.nodes}
     assert dict(graph.nodes(data="kind")) == kinds
@@ -62,14 +62,14 @@ def test_networkx_reads_the_graphml_with_every_node_kind_and_link(topology):
 @pytest.mark.parametrize(("capacity", "kind"), [(7, int), (Fraction(7, 2), str)])
 def test_graphml_types_whole_capacities_as_numbers(capacity, kind):
     topology = Topology("ab", [("a", "b", capacity), ("b", "a", 2)])
-    graph = nx.parse_graphml(FORMATS["graphml"](topology))
+    graph = nx.parse_graphml(WRITERS["graphml"](topology))
     assert {type(c) for _, _, c in graph.edges(data="capacity")} == {kind}
 
 
 @given(topologies(ids=PLAIN_IDS))
 def test_networkx_reads_the_edge_list_with_every_link(topology):
     graph = nx.parse_edgelist(
-        FORMATS["edgelist"](topology).splitlines(),
+        WRITERS["edgelist"](topology).splitlines(),
         create_using=nx.MultiDiGraph,
         data=(("capacity", Fraction),),
     )
@@ -81,7 +81,7 @@ DOT_TEXT = r'"((?:[^"\\]|\\.)*)"'
 
 @given(topologies())
 def test_dot_names_every_node_and_link_once(topology):
-    text = FORMATS["dot"](topology)
+    text = WRITERS["dot"](topology)
     head, *body, last = text.splitlines()
     assert re.fullmatch(rf"digraph {DOT_TEXT} {{", head) and last == "}"
 
@@ -102,20 +102,20 @@ def test_dot_names_every_node_and_link_once(topology):
 @pytest.mark.parametrize("text", ["a\x00", "a\nb", "\ud800", "\x1b[31m"])
 def test_ids_that_a_text_format_cannot_hold_are_refused(name, text):
     with pytest.raises(InvalidTopology) as caught:
-        FORMATS[name](Topology(["a", text], []))
+        WRITERS[name](Topology(["a", text], []))
     assert caught.value.field == "/nodes/1/id"
 
 
 @pytest.mark.parametrize("text", ["", "a b", "a\u00a0b", "a#b"])
 def test_ids_that_break_the_columns_of_an_edge_list_are_refused(text):
     with pytest.raises(InvalidTopology) as caught:
-        FORMATS["edgelist"](Topology(["a", text], []))
+        WRITERS["edgelist"](Topology(["a", text], []))
     assert caught.value.field == "/nodes/1/id"
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", WRITERS)
 def test_the_same_topology_gives_the_same_bytes_whatever_the_order_of_its_links(name):
     links = [("a", "b", 2), ("b", "a", 1), ("a", "b", 1)]
     one, other = Topology("ab", links), Topology("ab", links[::-1])
-    assert FORMATS[name](one) == FORMATS[name](other)
-    assert FORMATS[name](one).endswith("\n")
+    assert WRITERS[name](one) == WRITERS[name](other)
+    assert WRITERS[name](one).endswith("\n")

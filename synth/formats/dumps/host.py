@@ -7,7 +7,7 @@ accelerators of a file, PCIe and sockets are left out of the topology.
 from collections.abc import Iterable
 from fractions import Fraction
 
-from synth.readers.draft import Draft, join
+from synth.formats.draft import Draft, join
 from synth.topology import NodeId
 
 __all__ = ["PCIE", "SOCKETS", "merge", "pcie"]

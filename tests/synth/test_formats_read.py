@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from schedules.forestcoll import optimum
 from synth.errors import InvalidTopology
 from synth.fabrics import fabric
-from synth.formats import FORMATS
-from synth.readers import MAX_CHARACTERS, READERS, detect, read
+from synth.formats import MAX_CHARACTERS, READERS, WRITERS, detect, read
 from synth.topology import Topology
 
 DATA = Path(__file__).parent / "data"
@@ -143,9 +142,9 @@ def test_tables_and_graphs_of_the_same_links_are_the_same() -> None:
 def test_what_is_written_as_graphml_or_json_is_read_back(name: str) -> None:
     topology = fabric(name)
     for form in ("graphml", "json"):
-        again = read(FORMATS[form](topology))
+        again = read(WRITERS[form](topology))
         assert (again.digest, again.name) == (topology.digest, topology.name)
-    edges = read(FORMATS["edgelist"](topology))
+    edges = read(WRITERS["edgelist"](topology))
     assert sorted(map(str, edges.links)) == sorted(map(str, topology.links))
 
 
