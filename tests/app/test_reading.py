@@ -12,7 +12,7 @@ from schedules.forestcoll import optimum
 from synth.degrade import degraded
 from synth.fabrics import fabric
 from synth.formats import WRITERS
-from synth.formats import READERS, read
+from synth.formats import READABLE, read
 from synth.topology_document import topology_from_document
 
 DATA = Path(__file__).parent.parent / "synth" / "data"
@@ -21,7 +21,7 @@ FILES = sorted(path.name for path in DATA.iterdir())
 
 
 def test_the_formats_of_requests_are_those_there_are_readers_for() -> None:
-    assert set(get_args(FormatName)) == set(READERS)
+    assert set(get_args(FormatName)) == set(READABLE)
 
 
 @pytest.mark.parametrize("name", FILES)

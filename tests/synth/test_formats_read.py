@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from schedules.forestcoll import optimum
 from synth.errors import InvalidTopology
 from synth.fabrics import fabric
-from synth.formats import MAX_CHARACTERS, READERS, WRITERS, detect, read
+from synth.formats import MAX_CHARACTERS, READABLE, WRITERS, detect, read
 from synth.topology import Topology
 
 DATA = Path(__file__).parent / "data"
@@ -58,7 +58,7 @@ def same_shape(one: Topology, other: Topology) -> bool:
 
 
 def test_every_format_has_a_file_and_every_file_is_tried() -> None:
-    assert set(FILES.values()) | {"json", "undirected-edgelist"} == set(READERS)
+    assert set(FILES.values()) | {"json", "undirected-edgelist"} == set(READABLE)
     assert {path.name for path in DATA.iterdir()} == set(FILES)
 
 
@@ -345,7 +345,7 @@ def test_a_spoilt_file_is_read_or_refused_in_one_error(name: str, data: st.DataO
     require_read_or_refused(text, None)
 
 
-@pytest.mark.parametrize("form", READERS)
+@pytest.mark.parametrize("form", READABLE)
 @settings(max_examples=60)
 @given(text=st.text(max_size=60) | st.text(alphabet="01 \n,<>/{}[]\"':agGPUXNV=#", max_size=80))
 def test_any_text_at_all_is_read_or_refused_in_one_error(form: str, text: str) -> None:

@@ -1,3 +1,4 @@
+import io
 import json
 import re
 from collections import Counter
@@ -5,11 +6,12 @@ from fractions import Fraction
 
 import networkx as nx
 import pytest
+import scipy.io
 from hypothesis import given
 from hypothesis import strategies as st
 
 from synth.errors import InvalidTopology
-from synth.formats import WRITERS
+from synth.formats import WRITERS, read
 from synth.topology import Topology
 from synth.topology_document import topology_from_document
 
@@ -115,7 +117,159 @@ def test_ids_that_break_the_columns_of_an_edge_list_are_refused(text):
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_the_same_topology_gives_the_same_bytes_whatever_the_order_of_its_links(name):
-    links = [("a", "b", 2), ("b", "a", 1), ("a", "b", 1)]
-    one, other = Topology("ab", links), Topology("ab", links[::-1])
+    links = [(1, 0), (0, 1), (2, 0), (0, 2)]
+    one, other = Topology(range(3), links), Topology(range(3), links[::-1])
     assert WRITERS[name](one) == WRITERS[name](other)
     assert WRITERS[name](one).endswith("\n")
+
+
+@given(topologies())
+def test_networkx_reads_the_gml_with_every_id_kind_and_link(topology):
+    graph = nx.parse_gml(WRITERS["gml"](topology))
+    assert graph.is_directed()
+    kinds = {n: "switch" if n in topology.switches else "compute" for n in topology.nodes}
+    assert dict(graph.nodes(data="kind")) == kinds
+    found = Counter((str(s), str(t), str(c)) for s, t, c in graph.edges(data="capacity"))
+    assert found == as_text(topology)
+
+
+@given(topologies())
+def test_networkx_reads_the_gexf_with_every_node_kind_and_link(topology):
+    graph = nx.read_gexf(io.BytesIO(WRITERS["gexf"](topology).encode()))
+    assert graph.is_directed()
+    kinds = {str(n): "switch" if n in topology.switches else "compute" for n in topology.nodes}
+    assert dict(graph.nodes(data="kind")) == kinds
+    assert Counter((s, t, str(c)) for s, t, c in graph.edges(data="capacity")) == as_text(topology)
+
+
+@given(topologies())
+def test_networkx_reads_the_node_link_json_with_every_node_kind_and_link(topology):
+    graph = nx.node_link_graph(json.loads(WRITERS["node-link"](topology)), edges="edges")
+    kinds = {n: "switch" if n in topology.switches else "compute" for n in topology.nodes}
+    assert dict(graph.nodes(data="kind")) == kinds
+    found = Counter((str(s), str(t), str(c)) for s, t, c in graph.edges(data="capacity"))
+    assert found == as_text(topology)
+
+
+@pytest.mark.parametrize("name", ["gml", "node-link", "graphml", "gexf"])
+@given(topology=topologies())
+def test_what_keeps_everything_is_read_back_the_same(name, topology):
+    again = read(WRITERS[name](topology), name)
+    assert again.name == (topology.name if name != "gexf" else again.name)
+    if name in ("gml", "node-link"):
+        assert again == topology
+    else:
+        assert tuple(map(str, topology.nodes)) == again.nodes
+        assert as_text(again) == as_text(topology)
+        assert {*map(str, topology.switches)} == again.switches
+
+
+@st.composite
+def numbered(draw, *, undirected, parallel=False, most=70):
+    """Draw a graph of nodes 0, 1, ... and unit links."""
+    size = draw(st.integers(1, most))
+    pairs = st.tuples(st.integers(0, size - 1), st.integers(0, size - 1))
+    links = draw(st.lists(pairs.filter(lambda pair: pair[0] != pair[1]), max_size=40))
+    if not parallel:
+        links = list({tuple(sorted(pair)) if undirected else pair for pair in links})
+    back = [pair[::-1] for pair in links] if undirected else []
+    return Topology(range(size), [*links, *back])
+
+
+@given(numbered(undirected=True))
+def test_graph6_is_read_back_and_is_what_networkx_writes(topology):
+    text = WRITERS["graph6"](topology)
+    assert read(text, "graph6") == topology
+    graph = nx.Graph(topology.to_networkx())
+    assert nx.to_graph6_bytes(graph, nodes=range(topology.node_count)).decode() == (
+        ">>graph6<<" + text
+    )
+    assert read(">>graph6<<" + text) == topology
+
+
+@given(numbered(undirected=True, parallel=True))
+def test_sparse6_is_read_back_and_is_what_networkx_writes(topology):
+    text = WRITERS["sparse6"](topology)
+    assert read(text, "sparse6") == topology
+    graph = nx.MultiGraph()
+    graph.add_nodes_from(range(topology.node_count))
+    graph.add_edges_from((s, t) for s, t, _ in topology.links if s < t)
+    assert nx.to_sparse6_bytes(graph).decode() == ">>sparse6<<" + text
+    assert read(">>sparse6<<" + text) == topology
+
+
+@given(numbered(undirected=False))
+def test_digraph6_has_the_rows_of_the_matrix_and_is_read_back(topology):
+    text = WRITERS["digraph6"](topology)
+    assert read(text, "digraph6") == topology
+    size = topology.node_count
+    if size < 63:
+        bits = "".join(f"{ord(char) - 63:06b}" for char in text.strip()[2:])
+        ends = {(link.source, link.target) for link in topology.links}
+        rows = "".join(str(int((i, j) in ends)) for i in range(size) for j in range(size))
+        assert bits.startswith(rows) and set(bits[len(rows) :]) <= {"0"}
+
+
+@given(topologies(ids=PLAIN_IDS))
+def test_an_adjacency_list_is_read_back_or_refused_for_what_it_cannot_say(topology):
+    sayable = not topology.switches and set(topology.capacities) <= {1}
+    if not sayable:
+        with pytest.raises(InvalidTopology, match=r"switch|capacity 1"):
+            WRITERS["adjlist"](topology)
+        return
+    text = WRITERS["adjlist"](topology)
+    graph = nx.parse_adjlist(text.splitlines(), create_using=nx.MultiDiGraph)
+    assert Counter((s, t, "1") for s, t in graph.edges()) == as_text(topology)
+    assert as_text(read(text, "adjlist")) == as_text(topology)
+
+
+@given(
+    numbered(undirected=False, parallel=True, most=9),
+    st.lists(st.sampled_from([1, 7, 10**20, Fraction(1, 8), Fraction(33, 20)]), min_size=40),
+)
+def test_matrix_market_is_read_back_and_scipy_reads_the_same_sums(topology, values):
+    links = [(s, t, values[i]) for i, (s, t, _) in enumerate(topology.links)]
+    topology = Topology(topology.nodes, links, bandwidth_unit="GB/s")
+    text = WRITERS["matrix-market"](topology)
+    assert read(text, unit="GB/s") == topology
+    if topology.links and max(topology.capacities) < 2**53:
+        sums = Counter()
+        for source, target, value in topology.links:
+            sums[source, target] += value
+        matrix = scipy.io.mmread(io.BytesIO(text.encode())).todense()
+        assert {pair: matrix[pair] for pair in sums} == {p: float(v) for p, v in sums.items()}
+
+
+UNSAYABLE = {
+    "a switch": (Topology(range(2), [(0, 1), (1, 0)], switches=[1]), "switch"),
+    "names": (Topology("ab", [("a", "b"), ("b", "a")]), "numbered 0, 1"),
+}
+UNIT_ONLY = {
+    "capacities": (Topology(range(2), [(0, 1, 2), (1, 0, 2)]), "capacity 1"),
+}
+ONE_WAY = {
+    "one way": (Topology(range(2), [(0, 1)]), "both ways"),
+}
+PARALLEL = {
+    "parallel": (Topology(range(2), [(0, 1), (0, 1), (1, 0), (1, 0)]), "parallel"),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "cases"),
+    [
+        ("graph6", UNSAYABLE | UNIT_ONLY | ONE_WAY | PARALLEL),
+        ("sparse6", UNSAYABLE | UNIT_ONLY | ONE_WAY),
+        ("digraph6", UNSAYABLE | UNIT_ONLY | PARALLEL),
+        ("matrix-market", UNSAYABLE),
+    ],
+)
+def test_what_a_format_cannot_say_is_refused(name, cases):
+    for topology, words in cases.values():
+        with pytest.raises(InvalidTopology, match=words):
+            WRITERS[name](topology)
+
+
+def test_a_third_is_no_number_of_matrix_market():
+    with pytest.raises(InvalidTopology, match="finite decimal"):
+        WRITERS["matrix-market"](Topology(range(2), [(0, 1, Fraction(1, 3))]))

@@ -3,9 +3,10 @@
 import re
 from itertools import combinations
 
-from synth.formats.draft import Draft, join, line, wrong
-from synth.formats.dumps.host import merge
-from synth.topology import Capacity, NodeId, Topology
+from synth.formats.draft import join, line, wrong
+from synth.formats.dumps.box import Box, Nic
+from synth.formats.dumps.host import PCIE, hang, merge
+from synth.topology import Capacity, NodeId
 
 __all__ = ["NVLINK", "nvidia_smi"]
 
@@ -20,19 +21,19 @@ Cells = dict[tuple[str, str], str]
 _UNDERLINE = re.compile("\x1b\\[[0-9;]*m")
 _AFFINITY = re.compile("CPU Affinity|NUMA Affinity|GPU NUMA ID")
 _NAME = re.compile(r"[A-Za-z][\w.-]{0,40}", re.ASCII)
+_LEGEND = re.compile(r"(NIC[0-9]{1,4}): ([A-Za-z][\w.-]{0,40})", re.ASCII)
 _LEVELS = ("PIX", "PXB", "PHB", "NODE", "SYS")
 _CELL = re.compile("X|PIX|PXB|PHB|NODE|SYS|NV[1-9][0-9]?")
 
 
-def nvidia_smi(text: str, *, link_bandwidth: Capacity = NVLINK) -> Topology:
-    r"""Return the topology of the GPUs in the matrix of ``nvidia-smi topo -m``.
+def nvidia_smi(text: str, *, link_bandwidth: Capacity = NVLINK, nics: bool = False) -> Box:
+    r"""Return the box whose matrix ``nvidia-smi topo -m`` prints.
 
     A cell NV# is a cable of so many NVLinks.  With NVSwitch every cell shows all links of
-    a GPU; so, where a group of GPUs has the same NV# in all cells and direct cables would
-    take more than 18 links of a GPU, it has a switch, each GPU with so many links to it.
-    Where NVLink does not join all GPUs, PIX, PXB, PHB, NODE and SYS become a tree of
-    switches with 12 GB/s on every cable, as NCCL takes PCIe of unknown speed to be.  NICs
-    are left out: the text does not say where they lead.
+    a GPU, or of the one of the two that has fewer; so, where a group of GPUs would need more
+    than 18 links of a GPU for direct cables, it has a switch, each GPU with as many links to
+    it as its largest cell says.  PIX, PXB, PHB, NODE and SYS are a tree of switches with 12
+    GB/s on every cable, as NCCL takes PCIe of unknown speed to be.
 
     Parameters
     ----------
@@ -41,6 +42,8 @@ def nvidia_smi(text: str, *, link_bandwidth: Capacity = NVLINK) -> Topology:
     link_bandwidth : int or Fraction
         GB/s per direction of one NVLink, which the text does not say: 25 for V100, A100 and
         H100 (NVIDIA's data sheets); pass 20 for P100, 50 for Blackwell.
+    nics : bool
+        Whether NICs are taken in, at their place in the tree; their bandwidth is not known.
 
     Raises
     ------
@@ -49,31 +52,49 @@ def nvidia_smi(text: str, *, link_bandwidth: Capacity = NVLINK) -> Topology:
 
     Examples
     --------
-    >>> nvidia_smi("\tGPU0\tGPU1\nGPU0\t X \tNV2\nGPU1\tNV2\t X \n").links[0]
-    Link(source='GPU0', target='GPU1', capacity=50)
+    >>> nvidia_smi("\tGPU0\tGPU1\nGPU0\t X \tNV2\nGPU1\tNV2\t X \n").direct
+    [('GPU0', 'GPU1', 50, '/line/2')]
     """
-    cells, places = _matrix(text)
-    gpus: list[NodeId] = [*places]
-    draft = Draft()
-    for gpu, place in places.items():
-        draft.node(gpu, place)
+    cells, places, legend = _matrix(text)
+    gpus = {name: place for name, place in places.items() if name.startswith("GPU")}
+    box = Box(dict(gpus))
     counts = {pair: int(cell[2:]) for pair, cell in cells.items() if cell.startswith("NV")}
-    groups = join(gpus, counts)
+    groups = join(box.gpus, counts)
     for index, group in enumerate(groups):
-        members = [gpu for gpu in places if gpu in group]
+        members = [gpu for gpu in gpus if gpu in group]
         name = f"NVSwitch{index}" if len(groups) > 1 else "NVSwitch"
-        _add_nvlinks(draft, members, counts, name, places, link_bandwidth)
-    if len(groups) > 1:
-        heads: dict[NodeId, NodeId] = {gpu: gpu for gpu in gpus}
-        pairs: list[tuple[NodeId, NodeId]] = []
-        for level in _LEVELS:
-            pairs += [pair for pair, cell in cells.items() if cell == level]
-            merge(draft, heads, pairs, level, line(1))
-    return draft.build()
+        _add_nvlinks(box, members, counts, name, link_bandwidth)
+    alone = [str(gpu) for group in groups if len(group) == 1 for gpu in group]
+    if alone and len(groups) < len(gpus):
+        box.notes.append(f"No NVLink joins {', '.join(alone)}: the way there is PCIe.")
+    taken = places if nics else gpus
+    names = {name: legend.get(name, name) for name in taken}
+    heads: dict[NodeId, NodeId] = {names[name]: names[name] for name in taken}
+    pairs: list[tuple[NodeId, NodeId]] = []
+    for level in _LEVELS:
+        at = [pair for pair, cell in cells.items() if cell == level and {*pair} <= {*taken}]
+        pairs += [(names[one], names[other]) for one, other in at]
+        merge(box, heads, pairs, level)
+    if nics:
+        hang(
+            box,
+            [
+                _nic(name, names[name], places[name], cells, gpus)
+                for name in taken
+                if name not in gpus
+            ],
+        )
+    return box
 
 
-def _matrix(text: str) -> tuple[Cells, dict[str, str]]:
-    """Return the cell of each pair of GPUs, and the place of each GPU's row."""
+def _nic(name: str, id: str, place: str, cells: Cells, gpus: dict[str, str]) -> Nic:
+    """Return a NIC whose distances are the levels of its cells."""
+    steps = {gpu: _LEVELS.index(cells[gpu, name]) for gpu in gpus}
+    return Nic(id, None, "", PCIE, steps, place)
+
+
+def _matrix(text: str) -> tuple[Cells, dict[str, str], dict[str, str]]:
+    """Return the cell of each pair, the place of each row, and the names of NICs."""
     lines = [_UNDERLINE.sub("", content).replace("\r", "") for content in text.split("\n")]
     header = next((n for n, content in enumerate(lines) if content.split()[:1] == ["GPU0"]), None)
     if header is None:
@@ -94,7 +115,21 @@ def _matrix(text: str) -> tuple[Cells, dict[str, str]]:
     for gpu in gpus:
         if gpu not in rows:
             raise wrong(place, f"must be followed by a row for {gpu}")
-    return _cells(gpus, rows), {gpu: rows[gpu][0] for gpu in gpus}
+    # NICs without a row of their own are not looked at.
+    known = [name for name in names if name in rows]
+    columns = {name: index for index, name in enumerate(names)}
+    return (
+        _cells(known, columns, rows),
+        {name: rows[name][0] for name in known},
+        _legend(lines, names),
+    )
+
+
+def _legend(lines: list[str], names: list[str]) -> dict[str, str]:
+    """Return what the legend calls the NICs, where no two are called alike."""
+    matches = [_LEGEND.fullmatch(content.strip()) for content in lines]
+    found = {match[1]: match[2] for match in matches if match and match[1] in names}
+    return found if len({*found.values()} - {*names}) == len(found) else {}
 
 
 def _row_name(
@@ -110,46 +145,58 @@ def _row_name(
     return found[0]
 
 
-def _cells(gpus: list[str], rows: dict[str, tuple[str, list[str]]]) -> Cells:
-    # The GPUs come first in the heading, so a GPU's index is its column.
-    for index, gpu in enumerate(gpus):
-        place, row = rows[gpu]
-        if row[index] != "X" or row[: len(gpus)].count("X") != 1:
-            raise wrong(place, f"X must stand where {gpu} meets itself, and only there")
+def _cells(
+    known: list[str], columns: dict[str, int], rows: dict[str, tuple[str, list[str]]]
+) -> Cells:
+    for name in known:
+        place, row = rows[name]
+        if row[columns[name]] != "X" or row[: len(columns)].count("X") != 1:
+            raise wrong(place, f"X must stand where {name} meets itself, and only there")
     found: Cells = {}
-    for (i, one), (j, other) in combinations(enumerate(gpus), 2):
+    for one, other in combinations(known, 2):
         place, row = rows[other]
-        if rows[one][1][j] != row[i]:
+        if rows[one][1][columns[other]] != row[columns[one]]:
             raise wrong(place, f"{one} and {other} must have the same cell both ways")
-        found[one, other] = row[i]
+        if not other.startswith("GPU") and row[columns[one]].startswith("NV"):
+            raise wrong(place, f"{other} must have no NVLink")
+        found[one, other] = row[columns[one]]
     return found
 
 
 def _add_nvlinks(
-    draft: Draft,
+    box: Box,
     members: list[str],
     counts: dict[tuple[str, str], int],
     name: str,
-    places: dict[str, str],
     bandwidth: Capacity,
 ) -> None:
     """Join the GPUs of one NVLink domain, through a switch if no cables could."""
     pairs = [pair for pair in combinations(members, 2) if pair in counts]
     per_gpu = dict.fromkeys(members, 0)
+    most = dict.fromkeys(members, 0)
     for pair in pairs:
         for gpu in pair:
             per_gpu[gpu] += counts[pair]
+            most[gpu] = max(most[gpu], counts[pair])
     if max(per_gpu.values()) <= MOST_NVLINKS:
-        for one, other in pairs:
-            draft.cable(one, other, counts[one, other] * bandwidth, places[one])
+        box.direct += [
+            (one, other, counts[one, other] * bandwidth, box.gpus[one]) for one, other in pairs
+        ]
         return
-    alike = {counts.get(pair) for pair in combinations(members, 2)}
-    if len(alike) > 1:
-        crowded = max(per_gpu, key=lambda gpu: per_gpu[gpu])
-        raise wrong(
-            places[crowded],
-            f"{crowded} must have at most {MOST_NVLINKS} NVLinks, unless all cells are alike",
-        )
-    draft.node(name, places[members[0]], switch=True)
+    # Through a switch two GPUs have as many links as the one of them with fewer.
+    for one, other in combinations(members, 2):
+        if counts.get((one, other)) != min(most[one], most[other]):
+            raise wrong(
+                box.gpus[other],
+                f"{one} and {other} must have as many NVLinks as a switch gives them: "
+                f"{min(most[one], most[other])}",
+            )
     for gpu in members:
-        draft.cable(gpu, name, counts[members[0], members[1]] * bandwidth, places[gpu])
+        if most[gpu] > MOST_NVLINKS:
+            raise wrong(box.gpus[gpu], f"{gpu} must have at most {MOST_NVLINKS} NVLinks")
+    if len({*most.values()}) > 1:
+        least = min(most.values())
+        slow = [gpu for gpu in members if most[gpu] == least]
+        box.notes.append(f"Only {least} NVLinks lead from {', '.join(slow)} to {name}.")
+    box.hubs[name] = box.gpus[members[0]]
+    box.direct += [(gpu, name, most[gpu] * bandwidth, box.gpus[gpu]) for gpu in members]
