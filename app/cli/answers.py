@@ -28,6 +28,8 @@ def opened() -> "Iterator[Context]":
 
     with open_context(Settings(), shown_progress) as context:
         yield context
+        for note in context.notes:
+            typer.echo(f"note: {note}", err=True)
 
 
 @contextmanager
@@ -61,10 +63,13 @@ def source_of(text: str, reading: "Reading", context: "Context") -> "TopologySou
         named = _from_file(path, reading, context)
     elif re.fullmatch("[0-9a-f]{64}", text):
         named = {"id": text}
+    elif "(" in text:
+        paths = dict.fromkeys(re.findall("@([A-Za-z0-9._/-]+)", text))
+        graphs = {name: _from_file(Path(name), reading, context) for name in paths}
+        named = {"recipe": text} | given(graphs=graphs or None)
     else:
-        named = {"recipe" if "(" in text else "fabric": text}
-    asked = given(link_bandwidth=reading.link_bandwidth, changes=reading.changes() or None)
-    return TopologySource.model_validate(named | asked)
+        named = {"fabric": text}
+    return TopologySource.model_validate(named | given(changes=reading.changes() or None))
 
 
 def _from_file(path: Path, reading: "Reading", context: "Context") -> dict[str, Any]:
@@ -77,13 +82,13 @@ def _from_file(path: Path, reading: "Reading", context: "Context") -> dict[str, 
     if form is None:
         named_json = path.name.endswith((".json", ".json.gz"))
         bare = text.lstrip("\ufeff \t\r\n")
-        form = "json" if named_json and not bare.startswith("{") else detect(text)
+        form = "json" if named_json and not bare.startswith("{") else detect(text, path.name)
     if form != "json":
-        return {"text": text, "format": form}
+        return {"text": text, "format": form} | reading.options()
     document = parse_json(path, text)
     if not isinstance(document, dict):
         raise UnusableFile(path, "must be a JSON object with schema topology/1")
-    return {"document": document}
+    return {"document": document} | reading.options()
 
 
 def _exists(path: Path) -> bool:

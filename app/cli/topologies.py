@@ -117,7 +117,9 @@ def topology(
     reading: Reading,
     source: Source,
     out: Out = None,
-    form: Annotated[str, typer.Option("--format", help="json, graphml, dot or edgelist")] = "json",
+    form: Annotated[
+        str, typer.Option("--format", help="such as json, graphml, gml or edgelist")
+    ] = "json",
 ) -> None:
     """Build a topology, or read one in any format, and write it."""
     from app.services import topologies

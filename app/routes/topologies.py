@@ -28,7 +28,21 @@ __all__ = ["router"]
 router = APIRouter(prefix="/v1/topologies", tags=["topologies"])
 
 FormatDep = Annotated[
-    Literal["json", "graphml", "dot", "edgelist"] | None,
+    Literal[
+        "json",
+        "graphml",
+        "dot",
+        "edgelist",
+        "gexf",
+        "gml",
+        "node-link",
+        "adjlist",
+        "matrix-market",
+        "graph6",
+        "sparse6",
+        "digraph6",
+    ]
+    | None,
     Query(alias="format", description="representation; goes before the Accept header"),
 ]
 

@@ -19,13 +19,14 @@ from synth.topology import NodeId, Topology
 __all__ = ["MAX_DEPTH", "MAX_ENTRIES", "gml", "to_gml"]
 
 MAX_DEPTH = 64
-MAX_ENTRIES = 4_000_000
-"""Keys in all; as many tokens in a line of its own as elsewhere."""
+MAX_ENTRIES = 2_000_000
+"""Keys, values and brackets in all."""
 
+# Possessive: blanks and comments are never tried in pieces.
 _TOKEN = re.compile(
-    r"(?P<blank>[ \t\r\n]+|\#[^\n]*)|(?P<key>[A-Za-z_][A-Za-z0-9_.:-]{0,99})"
+    r"(?P<blank>(?:[ \t\r\n]++|\#[^\n]*+)*+)(?:(?P<key>[A-Za-z_][A-Za-z0-9_.:-]{0,99})"
     r"|(?P<number>[+-]?[0-9.][0-9.]{0,60}(?:[eE][+-]?[0-9]{1,2})?)"
-    r'|"(?P<text>[^"]{0,100000})"|(?P<mark>[\[\]])'
+    r'|(?P<quoted>"(?P<text>[^"]{0,100000})")|(?P<mark>[\[\]])|(?P<end>\Z))'
 )
 _INTEGER = re.compile(r"-?[0-9]{1,18}")
 
@@ -123,28 +124,29 @@ def _parse(text: str) -> _List:
     number, count, position = 1, 0, 0
     while position < len(text):
         match = _TOKEN.match(text, position)
-        place = line(number)
         if match is None:
-            raise wrong(place, f"must be GML; {text[position : position + 20]!r} is not")
+            rest = text[position:].lstrip()[:20]
+            raise wrong(line(number), f"must be GML; {rest!r} is not")
         position = match.end()
-        number += match[0].count("\n")
-        kind = match.lastgroup
-        if kind == "blank":
-            continue
+        number += match["blank"].count("\n")
+        place, word, kind = line(number), match[match.lastgroup or "end"], match.lastgroup
+        if kind == "end":
+            break
         count += 1
         if count > MAX_ENTRIES:
             raise wrong(place, f"must have at most {MAX_ENTRIES} words")
-        if match[0] == "]":
+        if word == "]":
             if key is not None or len(open_lists) == 1:
                 raise wrong(place, "] must end a list of keys with values")
             open_lists.pop()
         elif key is None:
             if kind != "key":
-                raise wrong(place, f"must be a key; {match[0][:50]!r} is not")
-            key = (match[0], place)
+                raise wrong(place, f"must be a key; {word[:50]!r} is not")
+            key = (word, place)
         else:
-            value = _value(match, place)
-            open_lists[-1].entries.append(_Entry(*key[:1], value, key[1]))
+            number += word.count("\n")
+            value = _value(word, match, place)
+            open_lists[-1].entries.append(_Entry(key[0], value, key[1]))
             key = None
             if isinstance(value, _List):
                 open_lists.append(value)
@@ -155,14 +157,14 @@ def _parse(text: str) -> _List:
     return top
 
 
-def _value(match: "re.Match[str]", place: str) -> Any:
-    if match[0] == "[":
+def _value(word: str, match: "re.Match[str]", place: str) -> Any:
+    if word == "[":
         return _List()
-    if match.lastgroup == "text":
+    if match.lastgroup == "quoted":
         return html.unescape(match["text"])
     if match.lastgroup != "number":
-        raise wrong(place, f"a key must be followed by a value; {match[0][:50]!r} is none")
-    return int(match[0]) if _INTEGER.fullmatch(match[0]) else match[0]
+        raise wrong(place, f"a key must be followed by a value; {word[:50]!r} is none")
+    return int(word) if _INTEGER.fullmatch(word) else word
 
 
 def to_gml(topology: Topology) -> str:

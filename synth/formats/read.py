@@ -140,7 +140,7 @@ def read(text: str, form: str | None = None, **options: Any) -> Topology:
     (Fraction(5, 2),)
     >>> box = "\tGPU0\tGPU1\tNIC0\nGPU0\tX\tNV2\tPIX\nGPU1\tNV2\tX\tPIX\nNIC0\tPIX\tPIX\tX\n"
     >>> read(box, boxes=2, nic_bandwidth=25)
-    <Topology (unnamed): 4 compute, 3 switch, 16 links>
+    <Topology boxes-2-one: 4 compute, 3 switch, 16 links>
     >>> read("a b 25\nb c fast")
     Traceback (most recent call last):
     ...

@@ -103,7 +103,7 @@ def assemble(box: Box, plan: Plan) -> Topology:
         _add_cables(draft, box, f"{index}.", through_host)
         _add_nics(draft, box, nics, f"{index}.", through_host)
     _Network(draft, nics, plan).add()
-    return draft.build()
+    return draft.build(name=f"boxes-{plan.boxes}-{plan.network.replace(':', '-')}")
 
 
 def _alone(box: Box, plan: Plan) -> Topology:
