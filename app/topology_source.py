@@ -7,22 +7,43 @@ from pydantic import ConfigDict, Field, StrictInt, model_validator
 from app.identity import IdPrefix
 from app.request_base import Rational, Request, optional
 
-__all__ = ["TopologyChanges", "TopologySource"]
+__all__ = ["OPTIONS", "TEXT_ONLY", "TopologyChanges", "TopologySource"]
 
 MAX_CHANGES = 10_000
 
+MAX_GRAPHS = 16
+
 FormatName = Literal[
     "json",
+    "matrix",
+    "matrix-market",
+    "node-link",
+    "graphml",
+    "gexf",
+    "gml",
+    "edgelist",
+    "undirected-edgelist",
+    "adjlist",
+    "undirected-adjlist",
+    "multiline-adjlist",
+    "graph6",
+    "sparse6",
+    "digraph6",
     "nccl-xml",
     "nvidia-smi",
     "rocm-smi",
-    "matrix",
-    "node-link",
-    "graphml",
-    "edgelist",
-    "undirected-edgelist",
+    "amd-smi",
 ]
 WAYS = ("recipe", "fabric", "document", "id", "name", "text")
+OPTIONS = (
+    *("capacity_attribute", "kind_attribute", "switch_values", "unit"),
+    *("link_bandwidth", "nvlink"),
+    *("boxes", "network", "oversubscription", "nics", "nic_bandwidth", "pcie"),
+)
+"""How a text is read: the options of `synth.formats.OPTIONS`, members of the same name."""
+TEXT_ONLY = ("format", *OPTIONS)
+AttributeName = Annotated[str, Field(min_length=1, max_length=100)]
+GraphName = Annotated[str, Field(pattern=r"^[A-Za-z0-9._/-]{1,200}$")]
 NodeName = StrictInt | Annotated[str, Field(max_length=200)]
 Entries = Field(min_length=1, max_length=MAX_CHANGES)
 
@@ -62,7 +83,7 @@ class TopologySource(Request):
         frozen=True,
         json_schema_extra={
             "oneOf": [{"required": [way]} for way in WAYS],
-            "dependentRequired": {"format": ["text"], "link_bandwidth": ["text"]},
+            "dependentRequired": {name: ["text"] for name in TEXT_ONLY} | {"graphs": ["recipe"]},
             "examples": [{"recipe": "LineGraph(3, Circulant(16, 3, 4))"}],
         },
     )
@@ -76,9 +97,37 @@ class TopologySource(Request):
     )
     text: str = optional("a file that describes a fabric, in one of the formats")
     format: FormatName = optional("format of the text; left out, it is told from the text")
-    link_bandwidth: Rational = optional(
-        "GB/s per direction of one link, for the formats nvidia-smi and rocm-smi"
+    capacity_attribute: AttributeName = optional("attribute of links that is their capacity")
+    kind_attribute: AttributeName = optional("attribute of nodes that tells switches")
+    switch_values: Annotated[list[AttributeName], Field(min_length=1, max_length=100)] = optional(
+        "values of that attribute that mean a switch"
     )
+    unit: Annotated[str, Field(min_length=1, max_length=200)] = optional("unit of the capacities")
+    link_bandwidth: Rational = optional(
+        "GB/s per direction of one link, for the formats nvidia-smi, rocm-smi and amd-smi"
+    )
+    nvlink: Annotated[str, Field(max_length=100)] = optional(
+        "NVLinks in place of what an nccl-xml file says: none, dgx-1v, switch:GBPS, mesh:GBPS "
+        "or pairs:GBPS"
+    )
+    boxes: StrictInt = optional("copies of the box that a dump describes, joined by their NICs")
+    network: Annotated[str, Field(max_length=100)] = optional(
+        "what joins the boxes: one, rails, rail-only or planes:K"
+    )
+    oversubscription: Rational = optional(
+        "how many times as much enters the leaf switches as goes on from there, at least 1"
+    )
+    nics: Annotated[str, Field(min_length=1, max_length=10_000)] = optional(
+        "names of the NICs that lead to the network, with commas; or, where the dump lists "
+        "none, their number"
+    )
+    nic_bandwidth: Rational = optional("GB/s per direction of every NIC")
+    pcie: Literal["auto", "always"] = optional(
+        "whether PCIe and sockets are taken in where NVLink or xGMI joins all GPUs"
+    )
+    graphs: Annotated[
+        dict[GraphName, "TopologySource"], Field(min_length=1, max_length=MAX_GRAPHS)
+    ] = optional("topologies by the names that stand after @ in the recipe")
     changes: TopologyChanges = optional("what of the topology is lost or slow")
 
     @model_validator(mode="before")
@@ -94,6 +143,14 @@ class TopologySource(Request):
         given = self.model_fields_set
         if len(given & set(WAYS)) != 1:
             raise ValueError(f"must name the topology by exactly one of {', '.join(WAYS)}")
-        if "text" not in given and given & {"format", "link_bandwidth"}:
-            raise ValueError("format and link_bandwidth are for text only")
+        if "text" not in given and (only := [name for name in TEXT_ONLY if name in given]):
+            raise ValueError(f"{', '.join(only)} must be left out: for text only")
+        if "graphs" in given and "recipe" not in given:
+            raise ValueError("graphs must be left out: for a recipe only")
+        if any("graphs" in graph.model_fields_set for graph in (self.graphs or {}).values()):
+            raise ValueError("graphs must not hold graphs of their own")
         return self
+
+    def reading(self) -> dict[str, Any]:
+        """Return the options of reading that were sent."""
+        return {name: getattr(self, name) for name in OPTIONS if name in self.model_fields_set}

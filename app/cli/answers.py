@@ -1,5 +1,6 @@
 """What the commands share: the database, naming a topology, printing and writing answers."""
 
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -41,6 +42,8 @@ def opened() -> "Iterator[Context]":
 
     with open_context(Settings(), shown_progress) as context:
         yield context
+        for note in context.notes:
+            typer.echo(f"note: {note}", err=True)
 
 
 @contextmanager
@@ -74,33 +77,34 @@ def source_of(text: str, reading: "Reading", context: "Context") -> "TopologySou
     path = Path(text)
     if reading.source_format is not None or is_file(text):
         named = _from_file(path, reading, context)
-    elif "(" in text:
-        named = {"recipe": text}
     elif is_id(text):
         named = {"id": text}
+    elif "(" in text:
+        paths = dict.fromkeys(re.findall("@([A-Za-z0-9._/-]+)", text))
+        graphs = {name: _from_file(Path(name), reading, context) for name in paths}
+        named = {"recipe": text} | given(graphs=graphs or None)
     else:
         named = topologies.named(context, text).model_dump(exclude_unset=True)
-    asked = given(link_bandwidth=reading.link_bandwidth, changes=reading.changes() or None)
-    return TopologySource.model_validate(named | asked)
+    return TopologySource.model_validate(named | given(changes=reading.changes() or None))
 
 
 def _from_file(path: Path, reading: "Reading", context: "Context") -> dict[str, Any]:
     """Return a file as a request has it: topology/1 as a document, the rest as text."""
     from app.files import UnusableFile, parse_json, read_text
-    from synth.readers import detect
+    from synth.formats import detect
 
     text = read_text(path, context.settings)
     form = reading.source_format
     if form is None:
         named_json = path.name.endswith((".json", ".json.gz"))
         bare = text.lstrip("\ufeff \t\r\n")
-        form = "json" if named_json and not bare.startswith("{") else detect(text)
+        form = "json" if named_json and not bare.startswith("{") else detect(text, path.name)
     if form != "json":
-        return {"text": text, "format": form}
+        return {"text": text, "format": form} | reading.options()
     document = parse_json(path, text)
     if not isinstance(document, dict):
         raise UnusableFile(path, "must be a JSON object with schema topology/1")
-    return {"document": document}
+    return {"document": document} | reading.options()
 
 
 def is_file(text: str) -> bool:

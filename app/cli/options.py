@@ -26,6 +26,13 @@ Source = Annotated[
 ]
 
 
+READING = (
+    *("capacity_attribute", "kind_attribute", "switch_value", "unit", "link_bandwidth", "nvlink"),
+    *("boxes", "network", "oversubscription", "nics", "nic_bandwidth", "pcie"),
+)
+"""The options of `Reading` that say how a text is read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """How a topology's file is read, and what of the topology is lost or slow."""
@@ -34,12 +41,46 @@ class Reading:
         str | None,
         typer.Option(
             "--from",
-            help="format of the file: json, nccl-xml, nvidia-smi, rocm-smi, matrix, node-link, "
-            "graphml, edgelist or undirected-edgelist; left out, told from the text",
+            help="format of the file, such as gml, graphml, node-link, edgelist, matrix, nccl-xml "
+            "or nvidia-smi; left out, told from its name or text",
         ),
     ] = None
+    capacity_attribute: Annotated[
+        str | None, typer.Option(help="graph: attribute of links that is their capacity")
+    ] = None
+    kind_attribute: Annotated[
+        str | None, typer.Option(help="graph: attribute of nodes that tells switches")
+    ] = None
+    switch_value: Annotated[
+        list[str] | None,
+        typer.Option(help="graph: its value for switches; may be given several times"),
+    ] = None
+    unit: Annotated[str | None, typer.Option(help="graph: unit of the capacities")] = None
     link_bandwidth: Annotated[
-        str | None, typer.Option(help="GB/s of one link, for nvidia-smi and rocm-smi")
+        str | None, typer.Option(help="GB/s of one link, for nvidia-smi, rocm-smi and amd-smi")
+    ] = None
+    nvlink: Annotated[
+        str | None,
+        typer.Option(
+            help="nccl-xml: NVLinks in place of the file's: none, dgx-1v, switch:GBPS, "
+            "mesh:GBPS or pairs:GBPS"
+        ),
+    ] = None
+    boxes: Annotated[
+        int | None, typer.Option(help="copies of the box of a dump, joined by their NICs")
+    ] = None
+    network: Annotated[
+        str | None, typer.Option(help="what joins the boxes: one, rails, rail-only or planes:K")
+    ] = None
+    oversubscription: Annotated[
+        str | None, typer.Option(help="bandwidth into the leaf switches by that out of them")
+    ] = None
+    nics: Annotated[
+        str | None, typer.Option(help="NICs of a box that lead out: names with commas, or number")
+    ] = None
+    nic_bandwidth: Annotated[str | None, typer.Option(help="GB/s of every NIC")] = None
+    pcie: Annotated[
+        str | None, typer.Option(help="auto, or always: PCIe and sockets, too, carry data")
     ] = None
     without_node: Annotated[
         list[str] | None, typer.Option(help="node that is lost; may be given several times")
@@ -55,6 +96,11 @@ class Reading:
             "may be given several times"
         ),
     ] = None
+
+    def options(self) -> dict[str, Any]:
+        """Return how the file is read, as requests say it; empty for nothing."""
+        names = {"switch_values" if name == "switch_value" else name: name for name in READING}
+        return given(**{member: getattr(self, name) for member, name in names.items()})
 
     def changes(self) -> dict[str, Any]:
         """Return what is lost or slow, as requests say it; empty for nothing."""

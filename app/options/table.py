@@ -18,7 +18,20 @@ ScheduleFormat: TypeAlias = Literal[
     "json", "msccl-xml", "mscclpp-json", "chakra-et", "nccl-tuner-csv", "dot", "graphml"
 ]
 DialectName: TypeAlias = Literal["msccl", "azure", "rccl"]
-TopologyFormat: TypeAlias = Literal["json", "graphml", "dot", "edgelist"]
+TopologyFormat: TypeAlias = Literal[
+    "json",
+    "graphml",
+    "dot",
+    "edgelist",
+    "gexf",
+    "gml",
+    "node-link",
+    "adjlist",
+    "matrix-market",
+    "graph6",
+    "sparse6",
+    "digraph6",
+]
 PanelKind: TypeAlias = Literal["per-port", "single"]
 PlanFormat: TypeAlias = Literal["json", "csv"]
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from app.printing.bottleneck import cut_lines
 from app.printing.frontiers import cost_table
 from app.printing.words import fraction, seconds
 
@@ -108,4 +109,5 @@ def _pass_lines(facts: dict[str, Any], unit: str, kind: str) -> list[str]:
         inside += f", with {cut['data_inside']} of {facts['data']} units of data"
     verb = "send out" if "exit_capacity" in cut else "take in"
     capacity = cut.get("exit_capacity", cut.get("entry_capacity"))
-    return [*lines, f"bottleneck     {inside}, {verb} {capacity} {unit}"]
+    lines.append(f"bottleneck     {inside}, {verb} {capacity} {unit}")
+    return lines + cut_lines(cut, unit)

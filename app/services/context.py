@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from app.config import Settings
@@ -19,12 +19,13 @@ class Context:
     """The store, the settings, and who watches over long work.
 
     ``watch`` begins to watch; the command line shows how far it is, the service ends what
-    takes too long.
+    takes too long.  ``notes`` are sentences on what was assumed of files that were read.
     """
 
     store: Store
     settings: Settings
     watch: Callable[[], AbstractContextManager[None]] = nullcontext
+    notes: list[str] = field(default_factory=list)
 
     def answer(self, kind: str, asked: Any, compute: Callable[[str], Computed]) -> Artefact:
         """Return the stored answer to a question, computed and watched over if there is none."""

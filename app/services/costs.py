@@ -234,9 +234,29 @@ def _links(topology: Topology) -> Links:
 
 
 def _bottleneck(topology: Topology, found: "Optimum", outward: bool) -> dict[str, Any]:
+    from schedules.crossing import crossings, parts
+
     return {
         "nodes": [node for node in topology.nodes if node in found.bottleneck],
         "compute_inside": found.compute_inside,
         "data_inside": found.data_inside,
         "exit_capacity" if outward else "entry_capacity": str(found.exit_capacity),
+        "boxes": [
+            {
+                "box": part.box,
+                "compute": list(part.compute),
+                "missing": list(part.missing),
+                "switches": list(part.switches),
+            }
+            for part in parts(topology, found.bottleneck)
+        ],
+        "links": [
+            {
+                "sources": list(group.sources),
+                "targets": list(group.targets),
+                "count": group.count,
+                "capacity": str(group.capacity),
+            }
+            for group in crossings(topology, found.bottleneck, inward=not outward)
+        ],
     }

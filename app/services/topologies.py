@@ -1,5 +1,6 @@
 """Topologies: from a recipe, a fabric's name or a document to a stored topology/1."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,7 +8,7 @@ from app.schemas import TopologySource
 from app.services.context import Context
 from app.services.errors import Ambiguous, NotStored
 from app.store import Artefact, Computed, key
-from app.topology_source import TopologyChanges
+from app.topology_source import TEXT_ONLY, TopologyChanges
 from schedules.errors import NotExportable, ScheduleError
 from synth.errors import SynthError
 from synth.topology import Topology
@@ -22,6 +23,14 @@ FORMATS = {
     "graphml": "application/graphml+xml",
     "dot": "text/vnd.graphviz",
     "edgelist": "text/plain",
+    "gexf": "application/gexf+xml",
+    "gml": "text/x-gml",
+    "node-link": "application/vnd.node-link+json",
+    "adjlist": "text/x-adjlist",
+    "matrix-market": "text/x-matrix-market",
+    "graph6": "text/x-graph6",
+    "sparse6": "text/x-sparse6",
+    "digraph6": "text/x-digraph6",
 }
 """The formats a topology comes in, and their media types."""
 
@@ -50,7 +59,7 @@ def _named(context: Context, source: TopologySource) -> Artefact:
     if "name" in source.model_fields_set:
         return _from_name(context, source.name)
     if "recipe" in source.model_fields_set:
-        return _from_recipe(context, source.recipe)
+        return _from_recipe(context, source)
     if "fabric" in source.model_fields_set:
         return _from_fabric(context, source.fabric)
     if "text" in source.model_fields_set:
@@ -73,12 +82,20 @@ def load(context: Context, source: TopologySource, *, field: str = "") -> Stored
     return StoredTopology(artefact.id, topology, artefact.summary.get("healthy"))
 
 
-def _store(context: Context, request: dict[str, Any], topology: Topology, **facts: str) -> Artefact:
+def _store(
+    context: Context,
+    request: dict[str, Any],
+    topology: Topology,
+    notes: Sequence[str] = (),
+    **facts: str,
+) -> Artefact:
     """Return the stored document of a topology that answers ``request``."""
 
     def compute(identity: str) -> Computed:
         document = topology.to_document()
         schema = document.pop("schema")
+        if notes:
+            document["notes"] = list(notes)
         return Computed.json(
             {"schema": schema, "id": identity, **document}, _summary(topology) | facts
         )
@@ -112,12 +129,16 @@ def _from_name(context: Context, name: str) -> Artefact:
     return context.read("topology", found[0].id)
 
 
-def _from_recipe(context: Context, text: str) -> Artefact:
+def _from_recipe(context: Context, source: TopologySource) -> Artefact:
     from synth.build import build, size
     from synth.recipe import parse
 
+    graphs = {
+        name: load(context, graph, field=f"/graphs/{_escaped(name)}").topology
+        for name, graph in (source.graphs or {}).items()
+    }
     try:
-        recipe = parse(text)
+        recipe = parse(source.recipe, graphs) if graphs else parse(source.recipe)
         nodes, degree = size(recipe)
         _require_size(context, "/recipe", nodes, nodes * degree)
         request = {"recipe": str(recipe)}
@@ -127,6 +148,11 @@ def _from_recipe(context: Context, text: str) -> Artefact:
         name = error.field.strip("/")
         rule = error.rule if name in ("", "recipe") else f"{name} {error.rule}"
         raise type(error)("/recipe", rule) from None
+
+
+def _escaped(name: str) -> str:
+    """Return a name as a part of a JSON pointer."""
+    return name.replace("~", "~0").replace("/", "~1")
 
 
 def _from_fabric(context: Context, name: str) -> Artefact:
@@ -156,23 +182,28 @@ def _from_document(context: Context, document: Any) -> Artefact:
 
 
 def _from_text(context: Context, source: TopologySource) -> Artefact:
-    from synth.readers import read
+    from synth.formats import read_noted
 
     try:
-        topology = read(source.text, source.format, link_bandwidth=source.link_bandwidth)
+        topology, notes = read_noted(source.text, source.format, **source.reading())
         topology.require_connected()
     except SynthError as error:
-        place = "" if error.field in ("/format", "/link_bandwidth") else "/text"
+        place = "" if error.field.removeprefix("/") in TEXT_ONLY else "/text"
         raise type(error)(place + error.field, error.rule) from None
-    return _register(context, "/text", topology)
+    context.notes.extend(note for note in notes if note not in context.notes)
+    return _register(context, "/text", topology, notes)
 
 
-def _register(context: Context, field: str, topology: Topology) -> Artefact:
+def _register(
+    context: Context, field: str, topology: Topology, notes: Sequence[str] = ()
+) -> Artefact:
     """Return a topology that came as it is, stored under what it is."""
     _require_size(context, field, topology.node_count, topology.link_count)
-    request = {"document": topology.digest, **topology.labels()}
+    request: dict[str, Any] = {"document": topology.digest, **topology.labels()}
     del request["bandwidth_unit"]
-    return _store(context, request, topology)
+    if notes:
+        request["notes"] = list(notes)
+    return _store(context, request, topology, notes)
 
 
 def _changed(context: Context, healthy: Artefact, changes: TopologyChanges) -> Artefact:
@@ -220,7 +251,7 @@ def require_available(form: str) -> None:
 
 def export(artefact: Artefact, form: str) -> str:
     """Return a stored topology in one of `FORMATS`."""
-    from synth.formats import FORMATS as WRITERS
+    from synth.formats import WRITERS
     from synth.topology_document import topology_from_document
 
     require_available(form)

@@ -11,8 +11,7 @@ from app.topology_source import FormatName
 from schedules.forestcoll import optimum
 from synth.degrade import degraded
 from synth.fabrics import fabric
-from synth.formats import FORMATS
-from synth.readers import READERS, read
+from synth.formats import READABLE, WRITERS, read
 from synth.topology_document import topology_from_document
 
 DATA = Path(__file__).parent.parent / "synth" / "data"
@@ -21,7 +20,7 @@ FILES = sorted(path.name for path in DATA.iterdir())
 
 
 def test_the_formats_of_requests_are_those_there_are_readers_for() -> None:
-    assert set(get_args(FormatName)) == set(READERS)
+    assert set(get_args(FormatName)) == set(READABLE)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -252,5 +251,5 @@ def test_a_file_that_is_not_there_is_no_unknown_fabric(topoloom) -> None:
 def test_what_topoloom_writes_it_reads(topoloom, tmp_path) -> None:
     for form in ("json", "graphml", "edgelist"):
         file = tmp_path / f"box.{form}"
-        file.write_text(FORMATS[form](fabric("dgx-1v")))
+        file.write_text(WRITERS[form](fabric("dgx-1v")))
         assert json.loads(topoloom("optimum", str(file), "--json").out)["algbw"] == 171.4286

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from synth.build import build, size
 from synth.discovery.atlas import bundled
 from synth.errors import InvalidTopology
-from synth.formats import FORMATS
+from synth.formats import WRITERS, read
 from synth.names import MAX_NAME, short_name, shortened
-from synth.readers import read
 from synth.recipe import parse
 from synth.topology import MAX_RECIPE, Topology
 from synth.topology_document import topology_from_document
@@ -75,15 +74,15 @@ def test_recipe_and_name_are_kept_by_renaming_and_turning_round_and_are_no_ident
 @pytest.mark.parametrize("text", [*RECIPES, LONGEST])
 def test_a_file_carries_the_recipe_and_gives_it_back(form, text):
     made = build(parse(text))
-    again = read(FORMATS[form](made))
+    again = read(WRITERS[form](made))
     assert (again.name, again.recipe) == (made.name, made.recipe)
     if form == "json":
         assert again == made
 
 
 def test_a_drawing_has_the_recipe_as_a_comment():
-    assert '  comment="UniRing(3)";' in FORMATS["dot"](build(parse("UniRing(3)")))
-    assert "comment" not in FORMATS["dot"](Topology("ab", ["ab", "ba"]))
+    assert '  comment="UniRing(3)";' in WRITERS["dot"](build(parse("UniRing(3)")))
+    assert "comment" not in WRITERS["dot"](Topology("ab", ["ab", "ba"]))
 
 
 def test_node_link_json_carries_the_recipe():

@@ -1,4 +1,4 @@
-"""Reading the text that ``rocm-smi --showtopo`` prints."""
+"""Reading the text that ``rocm-smi --showtopo`` or ``amd-smi topology`` prints."""
 
 import re
 from collections.abc import Iterator
@@ -6,34 +6,38 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
 
-from synth.readers.draft import Draft, join, line, wrong
-from synth.readers.host import merge
-from synth.topology import Capacity, NodeId, Topology
+from synth.formats.draft import line, wrong
+from synth.formats.dumps.box import Box
+from synth.formats.dumps.host import merge
+from synth.topology import Capacity, NodeId
 
 __all__ = ["XGMI", "rocm_smi"]
 
 XGMI = 50
 """GB/s per direction of one xGMI link of an MI200."""
 
-_TITLE = re.compile(r"=+ ([A-Za-z][A-Za-z ]{0,60}) =+")
+_TITLE = re.compile(r"=+ ([A-Za-z][A-Za-z ]{0,60}) =+|([A-Z][A-Z ]{0,60}) TABLE:")
 _NUMA = re.compile(r"GPU\[([0-9]{1,4})\]\s*: \(Topology\) Numa Node: (-?[0-9]{1,4})")
-_GPU = re.compile(r"GPU[0-9]{1,4}")
+_GPU = re.compile(r"GPU[0-9]{1,4}|[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7]")
 _CELLS = {
     "Weight": re.compile("[0-9]{1,6}"),
-    "Link Type": re.compile("0|XGMI|PCIE"),
+    "Link Type": re.compile("0|SELF|XGMI|PCIE"),
     "Bandwidth": re.compile("N/A|[0-9]{1,9}-[0-9]{1,9}"),
 }
+_TABLES = {"WEIGHT": "Weight", "LINK TYPE": "Link Type", "NUMA BW": "Bandwidth"}
+"""Tables of amd-smi by those of rocm-smi."""
 
 
-def rocm_smi(text: str, *, link_bandwidth: Capacity = XGMI) -> Topology:
-    r"""Return the topology of the GPUs that ``rocm-smi --showtopo`` prints.
+def rocm_smi(text: str, *, link_bandwidth: Capacity = XGMI) -> Box:
+    r"""Return the box that ``rocm-smi --showtopo`` or ``amd-smi topology`` prints.
 
     Pairs of link type XGMI with the least weight among those are joined by a cable; larger
     weights are pairs more than one hop apart (each hop adds 15; the table of hops shows 1
     for all of them).  How many links a cable has is not in the text; with the table of
-    ``--shownodesbw`` in the same file its larger figure is taken instead.  Where xGMI does
-    not join all GPUs, there is a switch for each NUMA node and one over them, with 12
-    GB/s on every cable, as NCCL takes PCIe of unknown speed to be.
+    ``--shownodesbw`` in the same file, which amd-smi always prints, its larger figure is
+    taken instead, and pairs without one have no cable.  The way through the host is a switch
+    for each NUMA node and one over them, with 12 GB/s on every cable, as NCCL takes PCIe of
+    unknown speed to be.  The text has no NICs.
 
     Parameters
     ----------
@@ -51,26 +55,23 @@ def rocm_smi(text: str, *, link_bandwidth: Capacity = XGMI) -> Topology:
     Examples
     --------
     >>> rocm_smi("=== Link Type between two GPUs ===\n GPU0 GPU1\n"
-    ...          "GPU0 0 XGMI\nGPU1 XGMI 0\n").links[0]
-    Link(source='GPU0', target='GPU1', capacity=50)
+    ...          "GPU0 0 XGMI\nGPU1 XGMI 0\n").direct
+    [('GPU0', 'GPU1', 50, '/line/3')]
     """
     sections, numa = _sections(text)
     if "Link Type" not in sections:
-        raise wrong("", "must have a section Link Type between two GPUs")
+        raise wrong("", "must have a section Link Type between two GPUs, or LINK TYPE TABLE")
     types = sections["Link Type"]
-    draft = Draft()
-    for gpu, place in types.places.items():
-        draft.node(gpu, place)
+    # What the tables break is said before their places are used.
     cables = _cables(sections, link_bandwidth)
-    for (one, other), value in cables.items():
-        draft.cable(one, other, value, types.places[one])
+    box = Box(dict(types.places))
+    box.direct = [(*pair, value, types.places[pair[0]]) for pair, value in cables.items()]
     gpus: list[NodeId] = [*types.places]
-    if len(join(gpus, cables)) > 1:
-        heads: dict[NodeId, NodeId] = {gpu: gpu for gpu in gpus}
-        same = [pair for pair in combinations(gpus, 2) if _together(numa, *map(str, pair))]
-        merge(draft, heads, same, "numa", types.place)
-        merge(draft, heads, combinations(gpus, 2), "sys", types.place)
-    return draft.build()
+    heads: dict[NodeId, NodeId] = {gpu: gpu for gpu in gpus}
+    same = [pair for pair in combinations(gpus, 2) if _together(numa, *map(str, pair))]
+    merge(box, heads, same, "numa")
+    merge(box, heads, combinations(gpus, 2), "sys")
+    return box
 
 
 @dataclass
@@ -116,10 +117,12 @@ def _sections(text: str) -> tuple[dict[str, _Table], dict[str, str]]:
     for number, content in enumerate(text.split("\n"), 1):
         bare = content.strip()
         if heading := _TITLE.fullmatch(bare):
-            title = next((known for known in _CELLS if heading[1].startswith(known)), None)
+            title = _TABLES.get(heading[2])
+            if heading[1]:
+                title = next((known for known in _CELLS if heading[1].startswith(known)), None)
         elif match := _NUMA.fullmatch(bare):
             numa[f"GPU{match[1]}"] = match[2]
-        elif title is not None and bare.startswith("GPU"):
+        elif title is not None and _GPU.match(bare):
             cells = bare.split()
             if title in found:
                 found[title].add(cells, line(number))
@@ -139,7 +142,7 @@ def _cables(
     types = sections["Link Type"]
     direct = {}
     for pair, cell, place in types.pairs():
-        if cell == "0":
+        if cell in ("0", "SELF"):
             raise wrong(place, "a link type must be XGMI or PCIE but on the diagonal")
         if cell == "XGMI":
             direct[pair] = place
@@ -150,7 +153,8 @@ def _cables(
         widths = {pair: cell for pair, cell, _ in sections["Bandwidth"].pairs()}
         cells = {pair: widths[pair].partition("-")[2] for pair in direct}
         known = {pair: int(cell) for pair, cell in cells.items() if cell.isdigit()}
-        return {pair: Fraction(value, 1000) for pair, value in known.items() if value}
+        if any(known.values()):
+            return {pair: Fraction(value, 1000) for pair, value in known.items() if value}
     if "Weight" in sections:
         weights = {pair: int(cell) for pair, cell, _ in sections["Weight"].pairs()}
         least = min((weights[pair] for pair in direct), default=0)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from synth.readers.draft import line, wrong
+from synth.formats.draft import line, wrong
 
 __all__ = ["MAX_DEPTH", "MAX_ELEMENTS", "Element", "parse"]
 

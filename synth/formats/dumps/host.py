@@ -5,12 +5,14 @@ accelerators of a file, PCIe and sockets are left out of the topology.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 
-from synth.readers.draft import Draft, join
+from synth.formats.draft import join
+from synth.formats.dumps.box import Box, Nic
 from synth.topology import NodeId
 
-__all__ = ["PCIE", "SOCKETS", "merge", "pcie"]
+__all__ = ["PCIE", "SOCKETS", "hang", "merge", "pcie"]
 
 PCIE = 12
 """GB/s per direction of PCIe whose speed is not said: 16 lanes of generation 3, in
@@ -39,17 +41,15 @@ def pcie(speed: str, lanes: int) -> Fraction | None:
 
 
 def merge(
-    draft: Draft,
-    heads: dict[NodeId, NodeId],
-    pairs: Iterable[tuple[NodeId, NodeId]],
-    name: str,
-    place: str,
+    box: Box, heads: dict[NodeId, NodeId], pairs: Iterable[tuple[NodeId, NodeId]], name: str
 ) -> None:
     """Put a switch over each group of nodes that these pairs join, and make it their head.
 
-    ``heads`` maps each node to the top of what is above it so far; a group that has one
-    head already needs no switch.
+    ``heads`` maps each GPU and NIC to the top of what is above it so far; a group that has
+    one head already needs no switch.  Switches go into the bridges of the box, and cables
+    of 12 GB/s into its way through the host.
     """
+    place = next(iter(box.gpus.values()))
     number = 0
     for group in join(heads, pairs):
         tops = list(dict.fromkeys(heads[node] for node in heads if node in group))
@@ -57,7 +57,14 @@ def merge(
             continue
         switch = f"{name}{number}"
         number += 1
-        draft.node(switch, place, switch=True)
-        for top in tops:
-            draft.cable(top, switch, PCIE, place)
+        box.bridges[switch] = place
+        box.host += [(top, switch, PCIE, place) for top in tops]
         heads |= dict.fromkeys(group, switch)
+
+
+def hang(box: Box, nics: Iterable[Nic]) -> None:
+    """Let NICs hang from the switches that `merge` put over them, no longer cables of the host."""
+    found = {nic.id: nic for nic in nics}
+    above = {one: other for one, other, _, _ in box.host if one in found}
+    box.host = [cable for cable in box.host if cable[0] not in found]
+    box.nics += [replace(nic, head=above[nic.id], path=PCIE) for nic in found.values()]

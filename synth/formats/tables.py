@@ -1,7 +1,6 @@
-"""Plain tables of capacities: adjacency matrix and edge list.
+"""Plain tables of cells: their rows, what they look like, and the adjacency matrix.
 
-Neither says which nodes are switches, so all are compute nodes.  Neither names a unit: it
-is ``link`` when every capacity is 1, else ``GB/s``.
+A table does not say which nodes are switches, so all are compute nodes.
 """
 
 import re
@@ -9,18 +8,17 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import islice
 
-from synth.readers.draft import Draft, capacity, line, wrong
+from synth.formats.attributes import PLAIN, Attributes
+from synth.formats.draft import Draft, capacity, line, wrong
 from synth.topology import NodeId, Topology
 
 __all__ = [
     "MAX_CELLS",
     "MAX_LINES",
     "MAX_ROWS",
-    "edgelist",
     "looks_like",
     "matrix",
     "numbered_rows",
-    "undirected_edgelist",
 ]
 
 MAX_ROWS = 4096
@@ -32,16 +30,16 @@ Row = tuple[int, list[str]]
 
 _BETWEEN = re.compile(r"\s*[,;]\s*|\s+")
 _NUMBER = re.compile(r"[+-]?[0-9.]+([eE][+-]?[0-9]+)?|[0-9]+/[0-9]+|-|[xX]")
-_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 _ZERO = re.compile(r"0{1,9}(\.0{1,30})?([eE]\+00)?")
 _NOTHING = frozenset({"", "-", "x", "X"})
 
 
-def numbered_rows(text: str) -> Iterator[Row]:
+def numbered_rows(text: str, attribute: str | None = None) -> Iterator[Row]:
     r"""Yield the number of every line and its cells, without comments and empty lines.
 
     Cells are set apart by commas, semicolons or blanks; a networkx dictionary is one cell,
-    the capacity in it, or none.
+    the capacity in it, or none.  Where an attribute is named it is taken instead, and must
+    be there.
 
     >>> list(numbered_rows("a, b # note\n\n1\t2 {'capacity': 3}"))
     [(1, ['a', 'b']), (3, ['1', '2', '3'])]
@@ -61,7 +59,21 @@ def numbered_rows(text: str) -> Iterator[Row]:
             raise wrong(line(number), f"must be among the first {MAX_LINES} lines of the table")
         if len(bare) > MAX_CELLS:
             raise wrong(line(number), f"must have at most {MAX_CELLS} characters")
-        yield number, _BETWEEN.split(_plain(bare) if "{" in bare else bare)
+        if "{" in bare:
+            bare = _plain(bare, attribute, line(number))
+        yield number, _BETWEEN.split(bare)
+
+
+def _plain(content: str, attribute: str | None, place: str) -> str:
+    """Put the capacity of a networkx dictionary, or nothing, in its place."""
+    head, _, dictionary = content.partition("{")
+    if not dictionary.rstrip().endswith("}"):
+        return content
+    name = re.escape(attribute or "capacity")
+    match = re.search(rf"['\"]{name}['\"]\s*:\s*['\"]?([^,'\"}}\s]{{1,60}})", dictionary)
+    if match is None and attribute is not None:
+        raise wrong(place, f"must have the attribute {attribute[:50]!r}: it is the capacity")
+    return f"{head.rstrip(', ;')} {match[1] if match else ''}".rstrip()
 
 
 def looks_like(text: str) -> str | None:
@@ -87,7 +99,7 @@ def looks_like(text: str) -> str | None:
     return "edgelist" if {len(rows[0][1]), len(rows[-1][1])} <= {2, 3} else None
 
 
-def matrix(text: str) -> Topology:
+def matrix(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     r"""Return the topology of an adjacency matrix: row i, column j is the link from i to j.
 
     Cells are exact numbers (``12.5``, ``25/2``) set apart by commas, semicolons or blanks;
@@ -121,7 +133,7 @@ def matrix(text: str) -> Topology:
         if names is not None and len(cells) == len(rows) + 1 and cells[0] == names[index]:
             cells = cells[1:]
         _read_row(draft, nodes, index, cells, line(number))
-    return draft.build(unit=draft.unit())
+    return draft.build(unit=attributes.unit_of(draft))
 
 
 def _header(rows: list[Row]) -> tuple[list[str] | None, list[Row]]:
@@ -145,80 +157,3 @@ def _read_row(
         if column == index:
             raise wrong(place, "the diagonal must be 0: no link joins a node to itself")
         draft.link(nodes[index], nodes[column], value, place)
-
-
-def edgelist(text: str) -> Topology:
-    r"""Return the topology of directed links, a line each: source, target, capacity.
-
-    Cells are set apart by blanks, commas or semicolons; ``#`` begins a comment; a first
-    line ``source target …`` is a heading.  The capacity is an exact number or a networkx
-    dictionary such as ``{'capacity': 25}``; left out, it is 1.  Nodes are in the order of
-    the sources, then of the targets; ids are numbers, in ascending order, if all are.
-
-    >>> edgelist("a b 3/2\nb c").capacities
-    (Fraction(3, 2), 1)
-
-    Raises
-    ------
-    InvalidTopology
-        A line is no link; the line and the rule are named.
-    """
-    return _edges(text, both_ways=False)
-
-
-def undirected_edgelist(text: str) -> Topology:
-    r"""Return the topology of an edge list in which every line is a link each way.
-
-    >>> undirected_edgelist("0 1\n1 2").link_count
-    4
-    """
-    return _edges(text, both_ways=True)
-
-
-def _edges(text: str, *, both_ways: bool) -> Topology:
-    rows = [_edge(number, cells) for number, cells in _link_rows(text)]
-    if not rows:
-        raise wrong("", "an edge list must have a line of source and target")
-    places: dict[str, str] = {}
-    for source, _, _, place in rows:
-        places.setdefault(source, place)
-    for _, target, _, place in rows:
-        places.setdefault(target, place)
-    numbers = all(_WHOLE.fullmatch(name) for name in places)
-    names = sorted(places, key=int) if numbers else list(places)
-    ids: dict[str, NodeId] = {name: int(name) if numbers else name for name in names}
-    draft = Draft()
-    for name in names:
-        draft.node(ids[name], places[name])
-    for source, target, value, place in rows:
-        draft.link(ids[source], ids[target], value, place)
-        if both_ways:
-            draft.link(ids[target], ids[source], value, place)
-    return draft.build(unit=draft.unit())
-
-
-_CAPACITY = re.compile(r"['\"]capacity['\"]\s*:\s*['\"]?([^,'\"}\s]{1,60})")
-
-
-def _link_rows(text: str) -> list[Row]:
-    """Return the rows below the heading, if there is one."""
-    rows = list(numbered_rows(text))
-    heading = [cell.lower() for cell in rows[0][1][:2]] if rows else []
-    return rows[1:] if heading == ["source", "target"] else rows
-
-
-def _plain(content: str) -> str:
-    """Put the capacity of a networkx dictionary, or nothing, in its place."""
-    head, _, dictionary = content.partition("{")
-    if not dictionary.rstrip().endswith("}"):
-        return content
-    match = _CAPACITY.search(dictionary)
-    return f"{head} {match[1] if match else ''}"
-
-
-def _edge(number: int, cells: list[str]) -> tuple[str, str, Fraction, str]:
-    place = line(number)
-    if len(cells) not in (2, 3) or not all(cells):
-        raise wrong(place, "must be source, target and, if need be, capacity")
-    value = capacity(cells[2], place) if len(cells) == 3 else Fraction(1)
-    return cells[0], cells[1], value, place

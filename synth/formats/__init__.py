@@ -1,0 +1,21 @@
+"""Graphs that people have, as text: readers and writers, each format by a name.
+
+`read` takes what other programs write, `WRITERS` makes what they read; what machines say of
+themselves is in `synth.formats.dumps`.  Every reader takes text and returns a `Topology`,
+or raises one `InvalidTopology` whose field is the place, ``/line/7`` or a JSON pointer.
+Capacities are exact.
+"""
+
+from synth.formats.read import MAX_CHARACTERS, OPTIONS, READABLE, Noted, detect, read, read_noted
+from synth.formats.write import WRITERS
+
+__all__ = [
+    "MAX_CHARACTERS",
+    "OPTIONS",
+    "READABLE",
+    "WRITERS",
+    "Noted",
+    "detect",
+    "read",
+    "read_noted",
+]

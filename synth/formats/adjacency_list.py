@@ -1,0 +1,135 @@
+"""Adjacency lists: a line for every node and those it has links to, as networkx writes them.
+
+They say nothing of capacities (but for the multiline form) or switches.  ``adjlist`` takes
+every entry as a directed link; networkx writes an undirected graph with every edge at one
+of its ends, which is ``undirected-adjlist``.
+"""
+
+from synth.formats.attributes import PLAIN, Attributes
+from synth.formats.draft import Draft, capacity, line, wrong
+from synth.formats.edge_list import ids_of
+from synth.formats.tables import numbered_rows
+from synth.formats.writable import require_hosts_only, require_unit_links, require_words
+from synth.topology import Capacity, Topology
+
+__all__ = ["adjlist", "multiline_adjlist", "to_adjlist", "undirected_adjlist"]
+
+Entry = tuple[str, Capacity, str]
+
+
+def adjlist(text: str, *, attributes: Attributes = PLAIN) -> Topology:
+    r"""Return the topology of lines that name a node and then the targets of its links.
+
+    Blanks, commas or semicolons set names apart, ``#`` begins a comment.  A node named twice
+    in one line is joined by parallel links.
+
+    >>> adjlist("a b c\nb c\nc a").link_count
+    4
+
+    Raises
+    ------
+    InvalidTopology
+        A node begins two lines, or has a link to itself; the line is named.
+    """
+    return _graph(_lines(text), attributes, both_ways=False)
+
+
+def undirected_adjlist(text: str, *, attributes: Attributes = PLAIN) -> Topology:
+    r"""Return the topology of an adjacency list in which every entry is a link each way.
+
+    >>> undirected_adjlist("a b c\nb c\nc").link_count
+    6
+    """
+    return _graph(_lines(text), attributes, both_ways=True)
+
+
+def multiline_adjlist(text: str, *, attributes: Attributes = PLAIN) -> Topology:
+    r"""Return the topology of a multiline adjacency list; its links are directed.
+
+    A line has a node and the number of its links, each of the next lines a target and, in a
+    networkx dictionary, the capacity.
+
+    >>> multiline_adjlist("a 1\nb {'capacity': 3}\nb 0").links
+    (Link(source='a', target='b', capacity=3),)
+
+    Raises
+    ------
+    InvalidTopology
+        A line is not of that form; the line is named.
+    """
+    lines: dict[str, tuple[str, list[Entry]]] = {}
+    rows = numbered_rows(text, attributes.capacity)
+    for number, cells in rows:
+        place = line(number)
+        count = cells[1] if len(cells) == 2 else ""
+        if not (count.isascii() and count.isdigit() and len(count) <= 9):
+            raise wrong(place, "must be a node and the number of its links")
+        entries = _begin(lines, cells[0], place)
+        for _ in range(int(count)):
+            found = next(rows, None)
+            if found is None:
+                raise wrong(place, f"must be followed by {count} lines of targets")
+            place = line(found[0])
+            if len(found[1]) > 2:
+                raise wrong(place, "must be a target and, if need be, its data")
+            value = capacity(found[1][1], place) if len(found[1]) == 2 else 1
+            entries.append((found[1][0], value, place))
+    return _graph(lines, attributes, both_ways=False)
+
+
+def _lines(text: str) -> dict[str, tuple[str, list[Entry]]]:
+    lines: dict[str, tuple[str, list[Entry]]] = {}
+    for number, (name, *targets) in numbered_rows(text):
+        place = line(number)
+        _begin(lines, name, place).extend((target, 1, place) for target in targets if target)
+    return lines
+
+
+def _begin(lines: dict[str, tuple[str, list[Entry]]], name: str, place: str) -> list[Entry]:
+    if name in lines:
+        raise wrong(place, f"must not begin with a node that had its line: {name[:50]!r}")
+    lines[name] = (place, [])
+    return lines[name][1]
+
+
+def _graph(
+    lines: dict[str, tuple[str, list[Entry]]], attributes: Attributes, *, both_ways: bool
+) -> Topology:
+    if not lines:
+        raise wrong("", "an adjacency list must have a line")
+    places = {name: place for name, (place, _) in lines.items()}
+    for _, entries in lines.values():
+        for target, _, place in entries:
+            places.setdefault(target, place)
+    ids = ids_of(places)
+    draft = Draft()
+    for name, id in ids.items():
+        draft.node(id, places[name])
+    for name, (_, entries) in lines.items():
+        for target, value, place in entries:
+            draft.link(ids[name], ids[target], value, place)
+            if both_ways:
+                draft.link(ids[target], ids[name], value, place)
+    return draft.build(unit=attributes.unit_of(draft))
+
+
+def to_adjlist(topology: Topology) -> str:
+    """Return a line for every node and the targets of its links.
+
+    >>> print(to_adjlist(Topology("abc", [("a", "b"), ("b", "a"), ("a", "c")])), end="")
+    a b c
+    b a
+    c
+
+    Raises
+    ------
+    InvalidTopology
+        There are switches, a capacity is not 1, or an id is no word.
+    """
+    require_words(topology, "an adjacency list")
+    require_hosts_only(topology, "an adjacency list")
+    require_unit_links(topology, "an adjacency list")
+    targets: dict[int | str, list[str]] = {node: [str(node)] for node in topology.nodes}
+    for link in topology.links:
+        targets[link.source].append(str(link.target))
+    return "".join(" ".join(names) + "\n" for names in targets.values())

@@ -1,0 +1,89 @@
+"""Where in a graph's data its capacities, kinds and unit are: names that a user may give."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from synth.formats.draft import MAX_DIGITS, Draft, capacity, wrong
+from synth.topology import Capacity
+
+__all__ = ["PLAIN", "Attributes", "number"]
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """The names of the data that matter; what is None is looked for under its usual name.
+
+    Parameters
+    ----------
+    capacity : str, optional
+        Attribute of every link that is its capacity.  Left out: ``capacity``, or else
+        ``bandwidth``, or else the capacity is 1.  Weights are not taken unasked, because
+        many graphs have costs or lengths there.
+    kind : str, optional
+        Attribute of nodes that tells switches.  Left out: ``kind``.
+    switch_values : tuple of str
+        The values of that attribute that mean a switch; every other means a compute node.
+        Left out: ``switch``, and every other but ``compute`` is an error.
+    unit : str, optional
+        Unit of the capacities.  Left out: the graph's ``bandwidth_unit``, or else ``link``
+        where every capacity is 1, or else ``GB/s``.
+
+    Examples
+    --------
+    >>> routers = Attributes(capacity="weight", kind="type", switch_values=("router",))
+    >>> routers.capacity_of({"weight": "12.5"}, ""), routers.is_switch({"type": "router"}, "")
+    (Fraction(25, 2), True)
+    """
+
+    capacity: str | None = None
+    kind: str | None = None
+    switch_values: tuple[str, ...] = ()
+    unit: str | None = None
+
+    def capacity_of(self, values: Mapping[str, Any], place: str) -> Capacity:
+        """Return the capacity of a link with these data."""
+        if self.capacity is None:
+            return number(values.get("capacity", values.get("bandwidth", 1)), place)
+        if self.capacity not in values:
+            raise wrong(
+                place, f"must have the attribute {self.capacity[:50]!r}: it is the capacity"
+            )
+        return number(values[self.capacity], place)
+
+    def is_switch(self, values: Mapping[str, Any], place: str) -> bool:
+        """Return whether a node with these data only forwards."""
+        name = self.kind or "kind"
+        if name not in values:
+            return False
+        value = values[name]
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        if self.switch_values:
+            return text in self.switch_values
+        if text not in ("compute", "switch"):
+            raise wrong(place, f'{name[:50]} must be "compute" or "switch"; {text[:50]!r} is not')
+        return text == "switch"
+
+    def unit_of(self, draft: Draft, about: Mapping[str, Any] | None = None) -> str:
+        """Return the unit of a graph with these data."""
+        said = None if about is None else about.get("bandwidth_unit")
+        return self.unit or (said if isinstance(said, str) and said else draft.unit())
+
+
+PLAIN = Attributes()
+"""The usual names."""
+
+
+def number(value: Any, place: str) -> Capacity:
+    """Return the exact value of a whole number, or of the text of a number.
+
+    Raises
+    ------
+    InvalidTopology
+        It is neither, or has more than 30 digits.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise wrong(place, "must be a positive number")
+    if isinstance(value, int) and abs(value) >= 10**MAX_DIGITS:
+        raise wrong(place, f"must have at most {MAX_DIGITS} digits")
+    return capacity(str(value), place)

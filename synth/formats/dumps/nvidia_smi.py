@@ -1,0 +1,202 @@
+"""Reading the text that ``nvidia-smi topo -m`` prints."""
+
+import re
+from itertools import combinations
+
+from synth.formats.draft import join, line, wrong
+from synth.formats.dumps.box import Box, Nic
+from synth.formats.dumps.host import PCIE, hang, merge
+from synth.topology import Capacity, NodeId
+
+__all__ = ["NVLINK", "nvidia_smi"]
+
+NVLINK = 25
+"""GB/s per direction of one NVLink of generation 2, 3 or 4 (V100, A100, H100)."""
+
+MOST_NVLINKS = 18
+"""NVLinks that a GPU of any generation so far has at most."""
+
+Cells = dict[tuple[str, str], str]
+
+_UNDERLINE = re.compile("\x1b\\[[0-9;]*m")
+_AFFINITY = re.compile("CPU Affinity|NUMA Affinity|GPU NUMA ID")
+_NAME = re.compile(r"[A-Za-z][\w.-]{0,40}", re.ASCII)
+_LEGEND = re.compile(r"(NIC[0-9]{1,4}): ([A-Za-z][\w.-]{0,40})", re.ASCII)
+_LEVELS = ("PIX", "PXB", "PHB", "NODE", "SYS")
+_CELL = re.compile("X|PIX|PXB|PHB|NODE|SYS|NV[1-9][0-9]?")
+
+
+def nvidia_smi(text: str, *, link_bandwidth: Capacity = NVLINK, nics: bool = False) -> Box:
+    r"""Return the box whose matrix ``nvidia-smi topo -m`` prints.
+
+    A cell NV# is a cable of so many NVLinks.  With NVSwitch every cell shows all links of
+    a GPU, or of the one of the two that has fewer; so, where a group of GPUs would need more
+    than 18 links of a GPU for direct cables, it has a switch, each GPU with as many links to
+    it as its largest cell says.  PIX, PXB, PHB, NODE and SYS are a tree of switches with 12
+    GB/s on every cable, as NCCL takes PCIe of unknown speed to be.
+
+    Parameters
+    ----------
+    text : str
+        The output, with tabs or blanks between cells; the legend may follow.
+    link_bandwidth : int or Fraction
+        GB/s per direction of one NVLink, which the text does not say: 25 for V100, A100 and
+        H100 (NVIDIA's data sheets); pass 20 for P100, 50 for Blackwell.
+    nics : bool
+        Whether NICs are taken in, at their place in the tree; their bandwidth is not known.
+
+    Raises
+    ------
+    InvalidTopology
+        A row or a cell is missing, unknown, or not the same both ways.
+
+    Examples
+    --------
+    >>> nvidia_smi("\tGPU0\tGPU1\nGPU0\t X \tNV2\nGPU1\tNV2\t X \n").direct
+    [('GPU0', 'GPU1', 50, '/line/2')]
+    """
+    cells, places, legend = _matrix(text)
+    gpus = {name: place for name, place in places.items() if name.startswith("GPU")}
+    box = Box(dict(gpus))
+    counts = {pair: int(cell[2:]) for pair, cell in cells.items() if cell.startswith("NV")}
+    groups = join(box.gpus, counts)
+    for index, group in enumerate(groups):
+        members = [gpu for gpu in gpus if gpu in group]
+        name = f"NVSwitch{index}" if len(groups) > 1 else "NVSwitch"
+        _add_nvlinks(box, members, counts, name, link_bandwidth)
+    alone = [str(gpu) for group in groups if len(group) == 1 for gpu in group]
+    if alone and len(groups) < len(gpus):
+        box.notes.append(f"No NVLink joins {', '.join(alone)}: the way there is PCIe.")
+    taken = places if nics else gpus
+    names = {name: legend.get(name, name) for name in taken}
+    heads: dict[NodeId, NodeId] = {names[name]: names[name] for name in taken}
+    pairs: list[tuple[NodeId, NodeId]] = []
+    for level in _LEVELS:
+        at = [pair for pair, cell in cells.items() if cell == level and {*pair} <= {*taken}]
+        pairs += [(names[one], names[other]) for one, other in at]
+        merge(box, heads, pairs, level)
+    if nics:
+        hang(
+            box,
+            [
+                _nic(name, names[name], places[name], cells, gpus)
+                for name in taken
+                if name not in gpus
+            ],
+        )
+    return box
+
+
+def _nic(name: str, id: str, place: str, cells: Cells, gpus: dict[str, str]) -> Nic:
+    """Return a NIC whose distances are the levels of its cells."""
+    steps = {gpu: _LEVELS.index(cells[gpu, name]) for gpu in gpus}
+    return Nic(id, None, "", PCIE, steps, place)
+
+
+def _matrix(text: str) -> tuple[Cells, dict[str, str], dict[str, str]]:
+    """Return the cell of each pair, the place of each row, and the names of NICs."""
+    lines = [_UNDERLINE.sub("", content).replace("\r", "") for content in text.split("\n")]
+    header = next((n for n, content in enumerate(lines) if content.split()[:1] == ["GPU0"]), None)
+    if header is None:
+        raise wrong("", "must have a heading that begins with GPU0")
+    names = _AFFINITY.split(lines[header])[0].split()
+    place = line(header + 1)
+    if not all(map(_NAME.fullmatch, names)) or len(set(names)) < len(names) or len(names) > 1024:
+        raise wrong(place, "the heading must hold at most 1024 different names")
+    rows: dict[str, tuple[str, list[str]]] = {}
+    for number, content in enumerate(lines[header + 1 :], header + 2):
+        found = content.split()
+        if not found:
+            break
+        rows[_row_name(found, names, rows, line(number))] = (line(number), found[1:])
+    gpus = [name for name in names if name.startswith("GPU")]
+    if names[: len(gpus)] != gpus:
+        raise wrong(place, "the heading must name the GPUs first")
+    for gpu in gpus:
+        if gpu not in rows:
+            raise wrong(place, f"must be followed by a row for {gpu}")
+    # NICs without a row of their own are not looked at.
+    known = [name for name in names if name in rows]
+    columns = {name: index for index, name in enumerate(names)}
+    return (
+        _cells(known, columns, rows),
+        {name: rows[name][0] for name in known},
+        _legend(lines, names),
+    )
+
+
+def _legend(lines: list[str], names: list[str]) -> dict[str, str]:
+    """Return what the legend calls the NICs, where no two are called alike."""
+    matches = [_LEGEND.fullmatch(content.strip()) for content in lines]
+    found = {match[1]: match[2] for match in matches if match and match[1] in names}
+    return found if len({*found.values()} - {*names}) == len(found) else {}
+
+
+def _row_name(
+    found: list[str], names: list[str], rows: dict[str, tuple[str, list[str]]], place: str
+) -> str:
+    if found[0] not in names or found[0] in rows:
+        raise wrong(place, f"must begin with a name of the heading, once; not {found[0][:50]!r}")
+    if len(found) <= len(names):
+        raise wrong(place, f"must have a cell for each of {len(names)} names of the heading")
+    for cell in found[1 : len(names) + 1]:
+        if not _CELL.fullmatch(cell):
+            raise wrong(place, f"a cell must be X, NV#, {', '.join(_LEVELS)}; not {cell[:50]!r}")
+    return found[0]
+
+
+def _cells(
+    known: list[str], columns: dict[str, int], rows: dict[str, tuple[str, list[str]]]
+) -> Cells:
+    for name in known:
+        place, row = rows[name]
+        if row[columns[name]] != "X" or row[: len(columns)].count("X") != 1:
+            raise wrong(place, f"X must stand where {name} meets itself, and only there")
+    found: Cells = {}
+    for one, other in combinations(known, 2):
+        place, row = rows[other]
+        if rows[one][1][columns[other]] != row[columns[one]]:
+            raise wrong(place, f"{one} and {other} must have the same cell both ways")
+        if not other.startswith("GPU") and row[columns[one]].startswith("NV"):
+            raise wrong(place, f"{other} must have no NVLink")
+        found[one, other] = row[columns[one]]
+    return found
+
+
+def _add_nvlinks(
+    box: Box,
+    members: list[str],
+    counts: dict[tuple[str, str], int],
+    name: str,
+    bandwidth: Capacity,
+) -> None:
+    """Join the GPUs of one NVLink domain, through a switch if no cables could."""
+    pairs = [pair for pair in combinations(members, 2) if pair in counts]
+    per_gpu = dict.fromkeys(members, 0)
+    most = dict.fromkeys(members, 0)
+    for pair in pairs:
+        for gpu in pair:
+            per_gpu[gpu] += counts[pair]
+            most[gpu] = max(most[gpu], counts[pair])
+    if max(per_gpu.values()) <= MOST_NVLINKS:
+        box.direct += [
+            (one, other, counts[one, other] * bandwidth, box.gpus[one]) for one, other in pairs
+        ]
+        return
+    # Through a switch two GPUs have as many links as the one of them with fewer.
+    for one, other in combinations(members, 2):
+        if counts.get((one, other)) != min(most[one], most[other]):
+            raise wrong(
+                box.gpus[other],
+                f"{one} and {other} must have as many NVLinks as a switch gives them: "
+                f"{min(most[one], most[other])}",
+            )
+    for gpu in members:
+        if most[gpu] > MOST_NVLINKS:
+            raise wrong(box.gpus[gpu], f"{gpu} must have at most {MOST_NVLINKS} NVLinks")
+    if len({*most.values()}) > 1:
+        least = min(most.values())
+        slow = [gpu for gpu in members if most[gpu] == least]
+        box.notes.append(f"Only {least} NVLinks lead from {', '.join(slow)} to {name}.")
+    box.hubs[name] = box.gpus[members[0]]
+    box.direct += [(gpu, name, most[gpu] * bandwidth, box.gpus[gpu]) for gpu in members]

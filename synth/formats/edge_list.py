@@ -1,0 +1,110 @@
+"""Edge lists: a line for every link, as networkx and many others write them.
+
+An edge list does not say which nodes are switches, so all are compute nodes.
+"""
+
+import re
+from collections.abc import Iterable
+from fractions import Fraction
+
+from synth.formats.attributes import PLAIN, Attributes
+from synth.formats.draft import Draft, capacity, line, wrong
+from synth.formats.tables import Row, numbered_rows
+from synth.formats.writable import require_words
+from synth.topology import NodeId, Topology
+
+__all__ = ["edgelist", "ids_of", "to_edgelist", "undirected_edgelist"]
+
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
+
+
+def edgelist(text: str, *, attributes: Attributes = PLAIN) -> Topology:
+    r"""Return the topology of directed links, a line each: source, target, capacity.
+
+    Cells are set apart by blanks, commas or semicolons; ``#`` begins a comment; a first
+    line ``source target …`` is a heading.  The capacity is an exact number or a networkx
+    dictionary such as ``{'capacity': 25}``; left out, it is 1.  Nodes are in the order of
+    the sources, then of the targets; ids are numbers, in ascending order, if all are.
+
+    >>> edgelist("a b 3/2\nb c").capacities
+    (Fraction(3, 2), 1)
+
+    Raises
+    ------
+    InvalidTopology
+        A line is no link; the line and the rule are named.
+    """
+    return _edges(text, attributes, both_ways=False)
+
+
+def undirected_edgelist(text: str, *, attributes: Attributes = PLAIN) -> Topology:
+    r"""Return the topology of an edge list in which every line is a link each way.
+
+    >>> undirected_edgelist("0 1\n1 2").link_count
+    4
+    """
+    return _edges(text, attributes, both_ways=True)
+
+
+def ids_of(names: Iterable[str]) -> dict[str, NodeId]:
+    """Return the ids of nodes in their order: numbers, ascending, if all names are.
+
+    >>> ids_of(["10", "9"]), ids_of(["b", "1"])
+    ({'9': 9, '10': 10}, {'b': 'b', '1': '1'})
+    """
+    found = list(dict.fromkeys(names))
+    if all(map(_WHOLE.fullmatch, found)):
+        return {name: int(name) for name in sorted(found, key=int)}
+    return {name: name for name in found}
+
+
+def _edges(text: str, attributes: Attributes, *, both_ways: bool) -> Topology:
+    rows = [_edge(number, cells) for number, cells in _link_rows(text, attributes)]
+    if not rows:
+        raise wrong("", "an edge list must have a line of source and target")
+    places: dict[str, str] = {}
+    for source, _, _, place in rows:
+        places.setdefault(source, place)
+    for _, target, _, place in rows:
+        places.setdefault(target, place)
+    ids = ids_of(places)
+    draft = Draft()
+    for name, id in ids.items():
+        draft.node(id, places[name])
+    for source, target, value, place in rows:
+        draft.link(ids[source], ids[target], value, place)
+        if both_ways:
+            draft.link(ids[target], ids[source], value, place)
+    return draft.build(unit=attributes.unit_of(draft))
+
+
+def _link_rows(text: str, attributes: Attributes) -> list[Row]:
+    """Return the rows below the heading, if there is one."""
+    rows = list(numbered_rows(text, attributes.capacity))
+    heading = [cell.lower() for cell in rows[0][1][:2]] if rows else []
+    return rows[1:] if heading == ["source", "target"] else rows
+
+
+def _edge(number: int, cells: list[str]) -> tuple[str, str, Fraction, str]:
+    place = line(number)
+    if len(cells) not in (2, 3) or not all(cells):
+        raise wrong(place, "must be source, target and, if need be, capacity")
+    value = capacity(cells[2], place) if len(cells) == 3 else Fraction(1)
+    return cells[0], cells[1], value, place
+
+
+def to_edgelist(topology: Topology) -> str:
+    """Return one line ``source target capacity`` per link, as networkx reads it.
+
+    >>> from fractions import Fraction
+    >>> print(to_edgelist(Topology("ab", [("a", "b", Fraction(3, 2)), ("b", "a")])), end="")
+    a b 3/2
+    b a 1
+
+    Raises
+    ------
+    InvalidTopology
+        An id is empty or holds a blank, ``#`` or a control character.
+    """
+    require_words(topology, "an edge list")
+    return "".join(f"{link.source} {link.target} {link.capacity}\n" for link in topology.links)

@@ -1,0 +1,153 @@
+"""GEXF, the format of Gephi.
+
+Links carry ``capacity`` (or ``bandwidth``), 1 if left out; nodes may carry ``kind``,
+``compute`` or ``switch``; the graph's description is not read.  An edge's own ``weight`` is
+an attribute of that name.  The links of an undirected graph are links each way.
+"""
+
+from xml.sax.saxutils import quoteattr
+
+from synth.formats.attributes import PLAIN, Attributes
+from synth.formats.draft import Draft, wrong
+from synth.formats.writable import require_writable
+from synth.formats.xml import Element, parse
+from synth.topology import Topology
+
+__all__ = ["MAX_ATTRIBUTES", "gexf", "to_gexf"]
+
+MAX_ATTRIBUTES = 100
+
+_TYPES = {"directed": True, "undirected": False, "mutual": False}
+
+
+def gexf(text: str, *, attributes: Attributes = PLAIN) -> Topology:
+    """Return the topology of GEXF; ids are texts.
+
+    >>> gexf('<gexf><graph defaultedgetype="directed">'
+    ...      '<attributes class="edge"><attribute id="0" title="capacity"/></attributes>'
+    ...      '<nodes><node id="a"/><node id="b"/></nodes><edges><edge source="a" target="b">'
+    ...      '<attvalues><attvalue for="0" value="25"/></attvalues></edge></edges></graph></gexf>'
+    ...      ).links
+    (Link(source='a', target='b', capacity=25),)
+
+    Raises
+    ------
+    InvalidTopology
+        Naming the line and the rule; nodes within nodes are refused.
+    """
+    root = parse(text, "gexf")
+    graphs = root.all("graph")
+    if len(graphs) != 1:
+        raise wrong(root.place, "must hold one graph")
+    graph = graphs[0]
+    data = {kind: _Titles(graph, kind) for kind in ("node", "edge")}
+    draft = Draft()
+    for node in _children(graph, "nodes", "node"):
+        values = data["node"].values(node)
+        draft.node(node.get("id"), node.place, switch=attributes.is_switch(values, node.place))
+    default = _directed(graph, "defaultedgetype", False)
+    for edge in _children(graph, "edges", "edge"):
+        values = data["edge"].values(edge)
+        if "weight" in edge.attributes:
+            values.setdefault("weight", edge.attributes["weight"])
+        value = attributes.capacity_of(values, edge.place)
+        source, target = edge.get("source"), edge.get("target")
+        draft.link(source, target, value, edge.place)
+        if not _directed(edge, "type", default):
+            draft.link(target, source, value, edge.place)
+    about = graph.attributes
+    return draft.build(
+        name=about.get("name", ""),
+        recipe=about.get("recipe"),
+        unit=attributes.unit_of(draft, about),
+    )
+
+
+def _children(graph: Element, group: str, tag: str) -> list[Element]:
+    found = [child for part in graph.all(group) for child in part.children]
+    for child in found:
+        if child.tag != tag:
+            raise wrong(child.place, f"<{group}> must not hold <{child.tag[:50]}>")
+        if child.all("nodes", "edges"):
+            raise wrong(child.place, f"<{tag}> must hold no graph of its own")
+    return found
+
+
+def _directed(element: Element, name: str, default: bool) -> bool:
+    text = element.attributes.get(name)
+    if text is not None and text not in _TYPES:
+        raise wrong(element.place, f"{name} must say directed or not; {text[:50]!r} does not")
+    return default if text is None else _TYPES[text]
+
+
+class _Titles:
+    """The attributes that a file declares for nodes or for edges, and their defaults."""
+
+    def __init__(self, graph: Element, kind: str) -> None:
+        self._titles: dict[str, str] = {}
+        self._defaults: dict[str, str] = {}
+        for group in graph.all("attributes"):
+            if group.attributes.get("class") != kind:
+                continue
+            for attribute in group.all("attribute"):
+                self._declare(attribute)
+
+    def _declare(self, attribute: Element) -> None:
+        if len(self._titles) >= MAX_ATTRIBUTES:
+            raise wrong(attribute.place, f"must declare at most {MAX_ATTRIBUTES} attributes")
+        title = attribute.get("title")
+        self._titles[attribute.get("id")] = title
+        for default in attribute.all("default"):
+            self._defaults[title] = default.text.strip()
+
+    def values(self, element: Element) -> dict[str, str]:
+        """Return the data of a node or an edge by their titles."""
+        found = dict(self._defaults)
+        for group in element.all("attvalues"):
+            for value in group.all("attvalue"):
+                key = value.attributes.get("for", value.attributes.get("id", ""))
+                if key not in self._titles:
+                    raise wrong(value.place, f"for must be a declared attribute; not {key[:50]!r}")
+                found[self._titles[key]] = value.get("value")
+        return found
+
+
+_HEAD = """<?xml version="1.0" encoding="UTF-8"?>
+<gexf xmlns="http://www.gexf.net/1.2draft" version="1.2">
+<graph defaultedgetype="directed" mode="static" {}>
+<attributes class="node"><attribute id="0" title="kind" type="string"/></attributes>
+<attributes class="edge"><attribute id="1" title="capacity" type="{}"/></attributes>"""
+
+
+def to_gexf(topology: Topology) -> str:
+    """Return GEXF as networkx and Gephi read it: node ``kind``, link ``capacity``.
+
+    Capacities are typed as long integers, or as text if one of them is a fraction.
+
+    Raises
+    ------
+    InvalidTopology
+        An id or a label holds a control character.
+
+    Examples
+    --------
+    >>> gexf(to_gexf(Topology("ab", [("a", "b", 3)], switches="b"))).links
+    (Link(source='a', target='b', capacity=3),)
+    """
+    require_writable(topology)
+    whole = all(isinstance(capacity, int) for capacity in topology.capacities)
+    labels = " ".join(f"{key}={quoteattr(text)}" for key, text in topology.labels().items())
+    lines = [_HEAD.format(labels, "long" if whole else "string"), "<nodes>"]
+    for node in topology.nodes:
+        kind = "switch" if node in topology.switches else "compute"
+        id = quoteattr(str(node))
+        lines.append(f"<node id={id} label={id}>{_values(0, kind)}</node>")
+    lines += ["</nodes>", "<edges>"]
+    for index, link in enumerate(topology.links):
+        ends = f"source={quoteattr(str(link.source))} target={quoteattr(str(link.target))}"
+        lines.append(f'<edge id="{index}" {ends}>{_values(1, str(link.capacity))}</edge>')
+    return "\n".join([*lines, "</edges>", "</graph>", "</gexf>", ""])
+
+
+def _values(attribute: int, value: str) -> str:
+    return f'<attvalues><attvalue for="{attribute}" value="{value}"/></attvalues>'

@@ -1,0 +1,258 @@
+"""graph6, sparse6 and digraph6: a whole graph in one line of printable characters.
+
+Nodes are 0, 1, ...; there are no capacities, names or kinds.  graph6 and sparse6 are
+undirected, so every edge is a link each way; only sparse6 has parallel ones.
+Source: McKay, "Description of graph6, sparse6 and digraph6 encodings" (nauty, formats.txt).
+"""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synth.formats.attributes import PLAIN, Attributes
+from synth.formats.draft import Draft, line, wrong
+from synth.formats.writable import (
+    require_counted,
+    require_numbered,
+    require_undirected,
+    require_unit_links,
+)
+from synth.topology import Topology
+
+__all__ = ["MOST_NODES", "digraph6", "graph6", "sparse6", "to_digraph6", "to_graph6", "to_sparse6"]
+
+MOST_NODES = 4096
+"""As many nodes as a dense matrix may have rows."""
+
+MOST_SPARSE = 65_536
+
+Bits = NDArray[np.uint8]
+
+
+def graph6(text: str, *, attributes: Attributes = PLAIN) -> Topology:
+    """Return the topology of a graph6 line, with or without its heading.
+
+    >>> graph6(">>graph6<<Bw").link_count
+    6
+
+    Raises
+    ------
+    InvalidTopology
+        It is no such line, or has more than 4096 nodes.
+    """
+    size, bits = _dense(_codes(text, ">>graph6<<", ""))
+    if len(bits) < size * (size - 1) // 2:
+        raise wrong(line(1), f"must have a bit for each pair of {size} nodes")
+    later, earlier = np.tril_indices(size, -1)
+    found = np.flatnonzero(_used(bits, len(later)))
+    pairs = zip(earlier[found].tolist(), later[found].tolist(), strict=True)
+    return _graph(size, pairs, attributes, both_ways=True)
+
+
+def digraph6(text: str, *, attributes: Attributes = PLAIN) -> Topology:
+    """Return the topology of a digraph6 line: ``&``, then the rows of its matrix.
+
+    >>> digraph6("&AO").links
+    (Link(source=0, target=1, capacity=1),)
+
+    Raises
+    ------
+    InvalidTopology
+        It is no such line, has more than 4096 nodes, or a link from a node to itself.
+    """
+    size, bits = _dense(_codes(text, ">>digraph6<<", "&"))
+    if len(bits) < size * size:
+        raise wrong(line(1), f"must have a bit for each ordered pair of {size} nodes")
+    found = np.flatnonzero(_used(bits, size * size))
+    pairs = zip((found // size).tolist(), (found % size).tolist(), strict=True)
+    return _graph(size, pairs, attributes, both_ways=False)
+
+
+def sparse6(text: str, *, attributes: Attributes = PLAIN) -> Topology:
+    """Return the topology of a sparse6 line: ``:``, then its edges in order of an end.
+
+    >>> sparse6(":Bc").link_count
+    4
+
+    Raises
+    ------
+    InvalidTopology
+        It is no such line, has more than 65,536 nodes, or an edge from a node to itself.
+    """
+    size, codes = _order(_codes(text, ">>sparse6<<", ":"), MOST_SPARSE)
+    width = max(1, (size - 1).bit_length())
+    bits = _bits(codes)
+    steps = len(bits) // (width + 1)
+    table = bits[: steps * (width + 1)].reshape(steps, width + 1).astype(np.int64)
+    moves = table[:, 0].tolist()
+    ends = (table[:, 1:] @ (1 << np.arange(width)[::-1])).tolist()
+    return _graph(size, _walk(size, moves, ends), attributes, both_ways=True)
+
+
+def _walk(size: int, moves: list[int], ends: list[int]) -> Iterator[tuple[int, int]]:
+    """Yield the edges that the steps of a sparse6 line say; padding ends them."""
+    node = 0
+    for move, end in zip(moves, ends, strict=True):
+        node += move
+        if node >= size or (end >= size and end > node):
+            return
+        if end > node:
+            node = end
+        else:
+            yield end, node
+
+
+def _codes(text: str, heading: str, mark: str) -> Bits:
+    lines = text.strip().removeprefix(heading).split()
+    if len(lines) != 1 or not lines[0].startswith(mark):
+        raise wrong(line(1), f"must be one line that begins with {heading} or {mark or 'its size'}")
+    body = lines[0][len(mark) :]
+    if not body or not body.isascii():
+        raise wrong(line(1), "must hold the characters ? to ~ only")
+    codes = np.frombuffer(body.encode(), dtype=np.uint8) - 63
+    if int(codes.max()) > 63:
+        raise wrong(line(1), "must hold the characters ? to ~ only")
+    return codes
+
+
+def _order(codes: Bits, most: int) -> tuple[int, Bits]:
+    """Return the number of nodes and the characters after it."""
+    wide = 0 if codes[0] != 63 else 3 if len(codes) < 2 or codes[1] != 63 else 6
+    start = (0, 1, 2)[wide // 3]
+    digits = codes[start : start + max(1, wide)].tolist()
+    if len(digits) < max(1, wide):
+        raise wrong(line(1), "must begin with the number of nodes")
+    size = 0
+    for digit in digits:
+        size = size * 64 + digit
+    if not 1 <= size <= most:
+        raise wrong(line(1), f"must have from 1 to {most} nodes; it has {size}")
+    return size, codes[start + len(digits) :]
+
+
+def _bits(codes: Bits) -> Bits:
+    return np.unpackbits(codes[:, None], axis=1)[:, 2:].reshape(-1)
+
+
+def _dense(codes: Bits) -> tuple[int, Bits]:
+    size, rest = _order(codes, MOST_NODES)
+    # No more characters than bits for every ordered pair are looked at.
+    return size, _bits(rest[: size * size // 6 + 2])
+
+
+def _used(bits: Bits, count: int) -> Bits:
+    if bits[count:].any() or len(bits) - count >= 6:
+        raise wrong(line(1), "must end with the bit of the last pair")
+    return bits[:count]
+
+
+def _graph(
+    size: int, pairs: Iterable[tuple[int, int]], attributes: Attributes, *, both_ways: bool
+) -> Topology:
+    draft = Draft()
+    for node in range(size):
+        draft.node(node, line(1))
+    for one, other in pairs:
+        draft.link(one, other, 1, line(1))
+        if both_ways:
+            draft.link(other, one, 1, line(1))
+    return draft.build(unit=attributes.unit_of(draft))
+
+
+def to_graph6(topology: Topology) -> str:
+    """Return the graph6 line of an undirected graph.
+
+    >>> print(to_graph6(graph6("Bw")), end="")
+    Bw
+
+    Raises
+    ------
+    InvalidTopology
+        Nodes are not numbered, a capacity is not 1, links are parallel or one way only, or
+        there are more than 4096 nodes.
+    """
+    _require_dense(topology, "graph6")
+    require_undirected(topology, "graph6")
+    size = topology.node_count
+    matrix = _matrix(topology)
+    later, earlier = np.tril_indices(size, -1)
+    return _text("", size, matrix[later, earlier])
+
+
+def to_digraph6(topology: Topology) -> str:
+    """Return the digraph6 line of a directed graph.
+
+    >>> print(to_digraph6(digraph6("&AO")), end="")
+    &AO
+
+    Raises
+    ------
+    InvalidTopology
+        Nodes are not numbered, a capacity is not 1, links are parallel, or there are more
+        than 4096 nodes.
+    """
+    _require_dense(topology, "digraph6")
+    return _text("&", topology.node_count, _matrix(topology).reshape(-1))
+
+
+def to_sparse6(topology: Topology) -> str:
+    """Return the sparse6 line of an undirected graph, parallel links included.
+
+    >>> print(to_sparse6(sparse6(":Bc")), end="")
+    :Bc
+
+    Raises
+    ------
+    InvalidTopology
+        Nodes are not numbered, a capacity is not 1, or links run one way only.
+    """
+    require_numbered(topology, "sparse6")
+    require_unit_links(topology, "sparse6")
+    require_undirected(topology, "sparse6")
+    size = topology.node_count
+    width = max(1, (size - 1).bit_length())
+    ends = zip(topology.sources.tolist(), topology.targets.tolist(), strict=True)
+    bits: list[int] = []
+    node = 0
+    for later, earlier in sorted(pair for pair in ends if pair[0] > pair[1]):
+        if later > node + 1:
+            bits += _step(1, later, width)
+            bits += _step(0, earlier, width)
+        else:
+            bits += _step(later - node, earlier, width)
+        node = later
+    # Where n is a power of two, padding of ones alone could be read as a loop of node n - 1.
+    room = -len(bits) % 6
+    if size == 1 << width and room >= width and node < size - 1:
+        bits.append(0)
+    bits += [1] * (-len(bits) % 6)
+    return _text(":", size, np.array(bits, dtype=np.uint8))
+
+
+def _step(move: int, end: int, width: int) -> list[int]:
+    return [move, *(end >> place & 1 for place in reversed(range(width)))]
+
+
+def _require_dense(topology: Topology, form: str) -> None:
+    require_numbered(topology, form)
+    require_unit_links(topology, form)
+    require_counted(topology, form)
+    if topology.node_count > MOST_NODES:
+        raise wrong("/nodes", f"must be at most {MOST_NODES} in {form}")
+
+
+def _matrix(topology: Topology) -> Bits:
+    matrix = np.zeros((topology.node_count, topology.node_count), dtype=np.uint8)
+    matrix[topology.sources, topology.targets] = 1
+    return matrix
+
+
+def _text(mark: str, size: int, bits: Bits) -> str:
+    padded = np.concatenate([bits, np.zeros(-len(bits) % 6, dtype=np.uint8)])
+    codes = padded.reshape(-1, 6) @ (1 << np.arange(6)[::-1]) + 63
+    if size < 63:
+        order = [size + 63]
+    else:
+        order = [126, *(63 + (size >> shift & 63) for shift in (12, 6, 0))]
+    return mark + bytes([*order, *codes.tolist()]).decode() + "\n"

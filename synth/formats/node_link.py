@@ -1,0 +1,109 @@
+"""Node-link JSON, as networkx and d3 have it.
+
+Links carry ``capacity`` (or ``bandwidth``), 1 if left out; nodes may carry ``kind``,
+``compute`` or ``switch``; the graph may carry ``name``, ``recipe`` and ``bandwidth_unit``.
+The links of an undirected graph are links each way.
+"""
+
+import json
+from typing import Any
+
+from synth.formats.attributes import PLAIN, Attributes
+from synth.formats.document import parse_json
+from synth.formats.draft import Draft, wrong
+from synth.topology import NodeId, Topology
+
+__all__ = ["node_link", "to_node_link"]
+
+
+def node_link(text: str, *, attributes: Attributes = PLAIN) -> Topology:
+    """Return the topology of node-link JSON, with its links under ``edges`` or ``links``.
+
+    >>> node_link('{"directed": false, "nodes": [{"id": "a"}, {"id": "b"}], '
+    ...           '"edges": [{"source": "a", "target": "b", "capacity": 12.5}]}').links[0]
+    Link(source='a', target='b', capacity=Fraction(25, 2))
+
+    Raises
+    ------
+    InvalidTopology
+        Naming the offending place by JSON pointer and the rule it breaks.
+    """
+    # Decimals stay as written: no binary fraction comes between.
+    graph = parse_json(text, str)
+    if not isinstance(graph, dict):
+        raise wrong("", "must be a JSON object with nodes and edges")
+    key = "edges" if "edges" in graph else "links"
+    draft = Draft()
+    for index, node in enumerate(_objects(graph, "nodes")):
+        place = f"/nodes/{index}"
+        kind_place = place if attributes.kind else f"{place}/kind"
+        switch = attributes.is_switch(node, kind_place)
+        draft.node(_id(node.get("id"), f"{place}/id"), place, switch=switch)
+    for index, link in enumerate(_objects(graph, key)):
+        place = f"/{key}/{index}"
+        source, target = (_id(link.get(end), f"{place}/{end}") for end in ("source", "target"))
+        capacity_place = place if attributes.capacity else f"{place}/capacity"
+        value = attributes.capacity_of(link, capacity_place)
+        draft.link(source, target, value, place)
+        if not graph.get("directed", False):
+            draft.link(target, source, value, place)
+    about = graph.get("graph")
+    about = about if isinstance(about, dict) else {}
+    return draft.build(
+        name=_text(about, "name") or "",
+        recipe=_text(about, "recipe"),
+        unit=attributes.unit_of(draft, about),
+    )
+
+
+def _objects(graph: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    entries = graph.get(key)
+    if not isinstance(entries, list):
+        raise wrong(f"/{key}", "must be a list")
+    for index, entry in enumerate(entries):
+        if not isinstance(entry, dict):
+            raise wrong(f"/{key}/{index}", "must be an object")
+    return entries
+
+
+def _id(value: Any, place: str) -> NodeId:
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise wrong(place, "must be a string or an integer")
+    return value
+
+
+def _text(about: dict[str, Any], key: str) -> str | None:
+    value = about.get(key)
+    return value if isinstance(value, str) else None
+
+
+def to_node_link(topology: Topology) -> str:
+    """Return node-link JSON as networkx reads it; fractions are texts.
+
+    >>> print(to_node_link(Topology("ab", [("a", "b", 3)])), end="")
+    {"directed": true, "multigraph": true, "graph": {"name": "", "bandwidth_unit": "link"},
+    "nodes": [
+    {"id": "a", "kind": "compute"},
+    {"id": "b", "kind": "compute"}],
+    "edges": [
+    {"source": "a", "target": "b", "key": 0, "capacity": 3}]}
+    """
+    about = topology.labels()
+    nodes = [
+        {"id": node, "kind": "switch" if node in topology.switches else "compute"}
+        for node in topology.nodes
+    ]
+    links: list[dict[str, Any]] = []
+    for index, link in enumerate(topology.links):
+        again = index > 0 and topology.links[index - 1][:2] == link[:2]
+        key = links[-1]["key"] + 1 if again else 0
+        value = link.capacity if isinstance(link.capacity, int) else str(link.capacity)
+        links.append({"source": link.source, "target": link.target, "key": key, "capacity": value})
+    return (
+        f'{{"directed": true, "multigraph": true, "graph": {json.dumps(about)},\n'
+        f'"nodes": {_lines(nodes)},\n"edges": {_lines(links)}}}\n'
+    )
+
+
+def _lines(entries: list[dict[str, Any]]) -> str:
+    return "[\n" + ",\n".join(map(json.dumps, entries)) + "]"

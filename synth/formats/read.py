@@ -1,0 +1,255 @@
+"""Reading any of the formats: which there are, what each takes, which one a text is in."""
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from synth.errors import InvalidTopology
+from synth.formats.adjacency_list import adjlist, multiline_adjlist, undirected_adjlist
+from synth.formats.attributes import Attributes
+from synth.formats.document import document
+from synth.formats.dumps.box import Box
+from synth.formats.dumps.cluster import Plan, assemble
+from synth.formats.dumps.nccl_xml import nccl_xml
+from synth.formats.dumps.nvidia_smi import nvidia_smi
+from synth.formats.dumps.rocm_smi import rocm_smi
+from synth.formats.edge_list import edgelist, undirected_edgelist
+from synth.formats.gexf import gexf
+from synth.formats.gml import gml
+from synth.formats.graph6 import digraph6, graph6, sparse6
+from synth.formats.graphml import graphml
+from synth.formats.matrix_market import matrix_market
+from synth.formats.node_link import node_link
+from synth.formats.tables import looks_like, matrix
+from synth.topology import Topology
+
+__all__ = [
+    "DUMPS",
+    "GRAPHS",
+    "MAX_CHARACTERS",
+    "OPTIONS",
+    "READABLE",
+    "Noted",
+    "detect",
+    "read",
+    "read_noted",
+]
+
+MAX_CHARACTERS = 32 * 2**20
+
+DUMPS: Mapping[str, Callable[..., Box]] = MappingProxyType(
+    {
+        "nccl-xml": nccl_xml,
+        "nvidia-smi": nvidia_smi,
+        "rocm-smi": rocm_smi,
+        "amd-smi": rocm_smi,
+    }
+)
+"""What machines say of themselves, by the name of the format."""
+
+GRAPHS: Mapping[str, Callable[..., Topology]] = MappingProxyType(
+    {
+        "json": document,
+        "matrix": matrix,
+        "matrix-market": matrix_market,
+        "node-link": node_link,
+        "graphml": graphml,
+        "gexf": gexf,
+        "gml": gml,
+        "edgelist": edgelist,
+        "undirected-edgelist": undirected_edgelist,
+        "adjlist": adjlist,
+        "undirected-adjlist": undirected_adjlist,
+        "multiline-adjlist": multiline_adjlist,
+        "graph6": graph6,
+        "sparse6": sparse6,
+        "digraph6": digraph6,
+    }
+)
+"""Graphs, by the name of the format; ``json`` is topology/1."""
+
+READABLE = (*GRAPHS, *DUMPS)
+"""The names of all formats that can be read."""
+
+_NAMED = ("node-link", "graphml", "gexf", "gml")
+_LISTED = ("edgelist", "undirected-edgelist", "multiline-adjlist")
+
+OPTIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "capacity_attribute": (*_NAMED, *_LISTED),
+        "kind_attribute": _NAMED,
+        "switch_values": _NAMED,
+        "unit": tuple(form for form in GRAPHS if form != "json"),
+        "link_bandwidth": ("nvidia-smi", "rocm-smi", "amd-smi"),
+        "nvlink": ("nccl-xml",),
+        "boxes": tuple(DUMPS),
+        "network": tuple(DUMPS),
+        "oversubscription": tuple(DUMPS),
+        "nics": tuple(DUMPS),
+        "nic_bandwidth": tuple(DUMPS),
+        "pcie": tuple(DUMPS),
+    }
+)
+"""The options of reading, and the formats that take each."""
+
+_OF_ATTRIBUTES = {
+    "capacity_attribute": "capacity",
+    "kind_attribute": "kind",
+    "switch_values": "switch_values",
+    "unit": "unit",
+}
+_OF_PLAN = ("boxes", "network", "oversubscription", "nics", "nic_bandwidth", "pcie")
+
+
+class Noted(NamedTuple):
+    """A topology, and sentences on what was assumed where the text does not say it."""
+
+    topology: Topology
+    notes: tuple[str, ...] = ()
+
+
+def read(text: str, form: str | None = None, **options: Any) -> Topology:
+    r"""Return the topology that a text describes.
+
+    Parameters
+    ----------
+    text : str
+        At most 32 Mi characters.
+    form : str, optional
+        One of `READABLE`; left out, `detect` tells.
+    **options
+        Those of `OPTIONS` that the format takes; None is as if left out.  Of graphs:
+        ``capacity_attribute``, ``kind_attribute``, ``switch_values`` and ``unit``, the fields of
+        `attributes.Attributes`.  Of dumps: ``link_bandwidth``, GB/s per direction of one
+        link, exact; ``nvlink``, one of `dumps.nvlinks.NVLINKS`; and the fields of
+        `dumps.cluster.Plan`.
+
+    Raises
+    ------
+    InvalidTopology
+        The text breaks a rule of its format, the format cannot be told or does not take an
+        option.
+
+    Examples
+    --------
+    >>> read("0 25\n25 0")
+    <Topology (unnamed): 2 compute, 2 links>
+    >>> read("a b {'weight': 2.5}", capacity_attribute="weight", unit="GB/s").capacities
+    (Fraction(5, 2),)
+    >>> box = "\tGPU0\tGPU1\tNIC0\nGPU0\tX\tNV2\tPIX\nGPU1\tNV2\tX\tPIX\nNIC0\tPIX\tPIX\tX\n"
+    >>> read(box, boxes=2, nic_bandwidth=25)
+    <Topology boxes-2-one: 4 compute, 3 switch, 16 links>
+    >>> read("a b 25\nb c fast")
+    Traceback (most recent call last):
+    ...
+    synth.errors.InvalidTopology: /line/2: must be a number of at most 30 digits; 'fast' is not
+    """
+    return read_noted(text, form, **options).topology
+
+
+def read_noted(text: str, form: str | None = None, **options: Any) -> Noted:
+    """Return what `read` does, and what had to be assumed."""
+    if len(text) > MAX_CHARACTERS:
+        raise InvalidTopology("", f"must have at most {MAX_CHARACTERS} characters")
+    text = text.removeprefix("\ufeff")
+    form = detect(text) if form is None else form
+    if form not in READABLE:
+        raise InvalidTopology("/format", f"must be one of {', '.join(READABLE)}; not {form!r}")
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in given:
+        if name not in OPTIONS:
+            raise TypeError(f"read() got an unexpected keyword argument {name!r}")
+        if form not in OPTIONS[name]:
+            raise InvalidTopology(
+                f"/{name}", f"is only for {', '.join(OPTIONS[name])}; not for {form}"
+            )
+    return _dump(text, form, given) if form in DUMPS else Noted(_graph(text, form, given))
+
+
+def _graph(text: str, form: str, given: dict[str, Any]) -> Topology:
+    if not given:
+        return GRAPHS[form](text)
+    if "switch_values" in given:
+        given["switch_values"] = tuple(given["switch_values"])
+    attributes = Attributes(**{_OF_ATTRIBUTES[name]: value for name, value in given.items()})
+    return GRAPHS[form](text, attributes=attributes)
+
+
+def _dump(text: str, form: str, given: dict[str, Any]) -> Noted:
+    plan = Plan(**{name: given[name] for name in _OF_PLAN if name in given})
+    own = {name: value for name, value in given.items() if name not in _OF_PLAN}
+    if own.get("link_bandwidth", 1) <= 0:
+        raise InvalidTopology("/link_bandwidth", "must be positive")
+    if "nics" in inspect.signature(DUMPS[form]).parameters:
+        own["nics"] = plan.boxes > 1
+    box = DUMPS[form](text, **own)
+    topology = assemble(box, plan)
+    return Noted(topology, tuple(box.notes))
+
+
+_EXTENSIONS = {
+    ".gml": "gml",
+    ".graphml": "graphml",
+    ".gexf": "gexf",
+    ".mtx": "matrix-market",
+    ".adjlist": "adjlist",
+    ".edgelist": "edgelist",
+    ".g6": "graph6",
+    ".s6": "sparse6",
+    ".d6": "digraph6",
+}
+
+# The header of a terminal may be underlined; a few codes are enough.
+_CODES = "(?:\x1b\\[[0-9;]{0,9}m[ \t]{0,9}){0,9}"
+_SIGNS = (
+    ("nvidia-smi", re.compile(f"^[ \t]{{0,99}}{_CODES}GPU0{_CODES}[ \t]+X", re.M)),
+    ("rocm-smi", re.compile(r"^=+ Link Type between", re.M)),
+    ("amd-smi", re.compile(r"^LINK TYPE TABLE:", re.M)),
+    ("matrix-market", re.compile(r"\A%%MatrixMarket", re.I)),
+    ("graph6", re.compile(r"\A>>graph6<<")),
+    ("sparse6", re.compile(r"\A>>sparse6<<")),
+    ("digraph6", re.compile(r"\A>>digraph6<<")),
+    ("gml", re.compile(r"^[ \t]{0,99}graph\s{0,99}\[", re.M)),
+)
+_DOCUMENT = re.compile(r'"schema"\s*:\s*"topology/')
+_ROOTS = {"graphml": "graphml", "gexf": "gexf", "system": "nccl-xml"}
+
+
+def detect(text: str, filename: str = "") -> str:
+    r"""Return the name of the format that a text is in.
+
+    A filename that ends in ``.gml``, ``.graphml``, ``.gexf``, ``.mtx``, ``.adjlist``,
+    ``.edgelist``, ``.g6``, ``.s6`` or ``.d6`` tells it.  Else a square of numbers with an
+    empty diagonal is a matrix; other lines of two or three cells are an edge list, directed.
+
+    >>> detect("<graphml/>"), detect("0 1\n1 0"), detect("0 1\n1 2\n2 0")
+    ('graphml', 'matrix', 'edgelist')
+    >>> detect("a b c", "ring.adjlist"), detect("graph [ node [ id 0 ] ]")
+    ('adjlist', 'gml')
+
+    Raises
+    ------
+    InvalidTopology
+        It looks like none of them.
+    """
+    for ending, form in _EXTENSIONS.items():
+        if filename.removesuffix(".gz").endswith(ending):
+            return form
+    head = text[:4096].lstrip("\ufeff \t\r\n")
+    if head.startswith("{"):
+        return "json" if _DOCUMENT.search(text) else "node-link"
+    if len(text) > MAX_CHARACTERS:
+        raise InvalidTopology("", f"must have at most {MAX_CHARACTERS} characters")
+    if head.startswith("<"):
+        root = re.search(r"<(?:[A-Za-z]{1,20}:)?(graphml|gexf|system)\b", head)
+        if root is not None:
+            return _ROOTS[root[1]]
+    else:
+        for form, sign in _SIGNS:
+            if sign.search(text.lstrip("\ufeff")):
+                return form
+        if (form := looks_like(text)) is not None:
+            return form
+    raise InvalidTopology("", f"must be in one of the formats {', '.join(READABLE)}")

@@ -1,0 +1,38 @@
+"""Writing any of the formats that other programs read."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from synth.formats.adjacency_list import to_adjlist
+from synth.formats.document import to_json
+from synth.formats.dot import dot
+from synth.formats.edge_list import to_edgelist
+from synth.formats.gexf import to_gexf
+from synth.formats.gml import to_gml
+from synth.formats.graph6 import to_digraph6, to_graph6, to_sparse6
+from synth.formats.graphml import to_graphml
+from synth.formats.matrix_market import to_matrix_market
+from synth.formats.node_link import to_node_link
+from synth.topology import Topology
+
+__all__ = ["WRITERS"]
+
+WRITERS: Mapping[str, Callable[[Topology], str]] = MappingProxyType(
+    {
+        "json": to_json,
+        "graphml": to_graphml,
+        "dot": dot,
+        "edgelist": to_edgelist,
+        "gml": to_gml,
+        "gexf": to_gexf,
+        "node-link": to_node_link,
+        "adjlist": to_adjlist,
+        "matrix-market": to_matrix_market,
+        "graph6": to_graph6,
+        "sparse6": to_sparse6,
+        "digraph6": to_digraph6,
+    }
+)
+"""The writers by the name of their format.  All but edge list, adjacency list, Matrix Market
+and the three of graph6 keep every node, kind, link and capacity; those say in one error
+what of a topology they cannot hold."""

@@ -1,0 +1,259 @@
+"""Boxes of dumps: what they say of one box, and copies of it joined through its NICs."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import networkx as nx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schedules.forestcoll import optimum
+from synth.errors import InvalidTopology
+from synth.fabrics import fabric
+from synth.formats import read, read_noted
+from synth.formats.dumps.box import dealt
+from synth.formats.dumps.nvlinks import DEVICES, PLATFORMS, cables
+
+DATA = Path(__file__).parent / "data"
+
+
+def text_of(name: str) -> str:
+    return (DATA / name).read_text()
+
+
+def links_of(topology):
+    return {(link.source, link.target): link.capacity for link in topology.links}
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "known"),
+    [
+        ("nic-per-gpu.nvidia-smi.txt", {"network": "planes:2", "nic_bandwidth": 25}, "dgx-a100-2"),
+        ("hgx-h100.nccl.xml", {"network": "planes:2"}, "dgx-h100-2"),
+        ("hgx-h100.nccl.xml", {"network": "planes:2", "boxes": 4}, "dgx-h100-4"),
+        ("hgx-h100.nccl.xml", {"network": "rails", "boxes": 3}, "rail-3-8"),
+        ("hgx-h100.nccl.xml", {"network": "rail-only", "boxes": 3}, "rail-only-3-8"),
+        ("cloud-h100.nccl.xml", {"network": "planes:2"}, "dgx-h100-2"),
+        ("cloud-v100.nccl.xml", {}, "ndv2-2"),
+        (
+            "mi300x.rocm-smi.txt",
+            {"link_bandwidth": 64, "nics": "8", "nic_bandwidth": 50},
+            "mi300x-2",
+        ),
+        ("dgx-1v.nvidia-smi.txt", {"nics": "mlx5_0", "nic_bandwidth": Fraction(25, 2)}, "ndv2-2"),
+    ],
+)
+def test_copies_of_a_box_are_the_cluster_known_by_name(name, options, known) -> None:
+    topology = read(text_of(name), **{"boxes": 2} | options)
+    named = fabric(known)
+    assert len(topology.compute_nodes) == len(named.compute_nodes)
+    assert optimum(topology).algbw == optimum(named).algbw
+
+
+def test_ids_of_copies_begin_with_the_box_and_nics_have_their_names() -> None:
+    topology = read(text_of("hgx-h100.nccl.xml"), boxes=2)
+    links = links_of(topology)
+    assert links["1.gpu3", "1.mlx5_3"] == links["1.mlx5_3", "fabric"] == 50
+    assert links["0.gpu3", "0.nvswitch"] == 450
+    named = read(text_of("nic-per-gpu.nvidia-smi.txt"), boxes=2, nic_bandwidth=25)
+    assert links_of(named)["0.GPU7", "0.mlx5_7"] == 25
+
+
+def test_one_box_has_no_nics_because_they_lead_nowhere() -> None:
+    for name in ("hgx-h100.nccl.xml", "nic-per-gpu.nvidia-smi.txt"):
+        alone = read(text_of(name))
+        assert alone == read(text_of(name), boxes=1)
+        assert len(alone.switches) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "nvlinks", "per_gpu"),
+    [
+        ("cloud-v100.nccl.xml", "dgx-1v", 150),
+        ("cloud-a100.nccl.xml", "switch:300", 300),
+        ("cloud-h100.nccl.xml", "switch:450", 450),
+    ],
+)
+def test_nvlinks_that_a_file_lacks_are_those_known_of_the_machine_and_said(name, nvlinks, per_gpu):
+    topology, notes = read_noted(text_of(name))
+    assert any(nvlinks in note for note in notes)
+    assert sum(value for (one, _), value in links_of(topology).items() if one == "gpu0") == per_gpu
+
+
+def test_gpus_without_numbers_are_numbered_by_their_bus_ids() -> None:
+    box = (
+        '<system version="1"><cpu numaid="0">'
+        '<pci busid="0002:00:00.0" class="0x030200"/><pci busid="0001:00:00.0" class="0x030200"/>'
+        '<pci busid="0003:00:00.0" class="0x030000" vendor="0x1a03"/></cpu></system>'
+    )
+    topology, notes = read_noted(box, nvlink="none")
+    assert topology.nodes == ("gpu0", "gpu1", "cpu0")
+    assert any("bus ids" in note for note in notes)
+    with pytest.raises(InvalidTopology, match="/nvlink: must be given"):
+        read(box)
+
+
+def test_devices_of_no_class_are_those_of_the_cloud_whose_bus_ids_they_have() -> None:
+    topology, notes = read_noted(text_of("cloud-bare.nccl.xml"), boxes=2)
+    assert any("g5.48xlarge" in note for note in notes)
+    assert len(topology.compute_nodes) == 16
+    # Four GPUs of each box meet the other twelve over 6 GB/s between its sockets.
+    cut = optimum(topology)
+    assert cut.algbw == 8
+
+
+def test_pcie_is_taken_in_where_it_is_asked_for_and_limits_what_it_limits() -> None:
+    text = text_of("cloud-a100.nccl.xml")
+    plain, through = read(text, boxes=2), read(text, boxes=2, pcie="always")
+    links = links_of(through)
+    # 16 lanes of generation 4 are 24 GB/s in practice, more than the NIC; two GPUs share it.
+    assert links["0.gpu0", "0.pci ffff:ff:01.0"] == links["0.nic0", "0.pci ffff:ff:01.0"] == 24
+    assert links["0.nic0", "fabric"] == Fraction(25, 2)
+    assert ("0.gpu0", "0.nic0") in links_of(plain)
+    assert "0.cpu0" in through.switches - plain.switches
+
+
+def test_nics_without_gpudirect_hang_from_their_cpu() -> None:
+    text = text_of("hgx-h100.nccl.xml")
+    direct = read(text, boxes=2, pcie="always")
+    staged, notes = read_noted(text.replace('gdr="1"/>', 'gdr="0"/>'), boxes=2, pcie="always")
+    assert ("0.mlx5_0", "0.cpu0") in links_of(staged)
+    assert ("0.mlx5_0", "0.cpu0") not in links_of(direct)
+    assert any("GPUDirect" in note for note in notes)
+
+
+def test_nics_that_are_fewer_than_gpus_are_shared_by_those_near_them() -> None:
+    links = links_of(read(text_of("dgx-a100.nvidia-smi.txt"), boxes=2, nic_bandwidth=25))
+    for gpu in range(8):
+        near = {other for (one, other) in links if one == f"0.GPU{gpu}" and "mlx5" in other}
+        assert near == {f"0.mlx5_{gpu // 2}"}
+
+
+def test_oversubscription_takes_its_share_above_the_leaves() -> None:
+    text = text_of("hgx-h100.nccl.xml")
+    rails = links_of(read(text, boxes=4, network="rails", oversubscription=2))
+    assert rails["rail0", "spine"] == 4 * 50 // 2
+    one = links_of(read(text, boxes=4, oversubscription=Fraction(4, 3)))
+    assert (one["2.mlx5_0", "2.leaf"], one["2.leaf", "fabric"]) == (50, 300)
+    planes = links_of(read(text, boxes=4, network="planes:2", oversubscription=2))
+    assert planes["3.leaf1", "plane1"] == 100
+
+
+@pytest.mark.parametrize("factor", [2, 4])
+def test_many_boxes_are_held_up_by_what_leaves_them(factor: int) -> None:
+    text = text_of("hgx-h100.nccl.xml")
+    topology = read(text, boxes=4, oversubscription=factor)
+    # All of a box but its own shards must come in over the leaf: 24 shards over 400 / factor.
+    assert optimum(topology).algbw == Fraction(32 * 400, 24 * factor)
+
+
+def test_a_gpu_that_lost_its_nvlinks_is_reached_over_pcie_and_said() -> None:
+    text = text_of("lost-nvlinks.nvidia-smi.txt")
+    topology, notes = read_noted(text)
+    links = links_of(topology)
+    assert any("GPU7" in note for note in notes)
+    assert links["GPU0", "NVSwitch0"] == 300
+    assert {value for (one, _), value in links.items() if one == "GPU7"} == {12}
+    # The seven others send it all they have over the one cable it has.
+    assert optimum(topology).algbw == Fraction(8 * 12, 7)
+    joined = read(text, boxes=2, nic_bandwidth=25, network="planes:2")
+    assert optimum(joined).algbw < optimum(fabric("dgx-a100-2")).algbw
+
+
+def test_a_gpu_that_lost_some_nvlinks_has_those_that_are_left() -> None:
+    topology, notes = read_noted(text_of("half-nvlinks.nvidia-smi.txt"))
+    links = links_of(topology)
+    assert (links["GPU5", "NVSwitch"], links["GPU4", "NVSwitch"]) == (150, 300)
+    assert any("GPU5" in note for note in notes)
+    assert optimum(topology).algbw == Fraction(8 * 150, 7)
+
+
+def test_no_switch_gives_pairs_unlike_links_and_the_error_names_them() -> None:
+    text = text_of("nic-per-gpu.nvidia-smi.txt").split("\n")
+    text[1] = text[1].replace("NV12", "NV11", 1)
+    text[2] = text[2].replace("NV12", "NV11", 1)
+    with pytest.raises(InvalidTopology, match="GPU0 and GPU1 must have as many NVLinks"):
+        read("\n".join(text))
+
+
+def test_amd_smi_says_what_rocm_smi_does() -> None:
+    amd, rocm = read(text_of("mi250.amd-smi.txt")), read(text_of("mi250.rocm-smi.txt"))
+    assert nx.is_isomorphic(
+        nx.DiGraph(amd.to_networkx()),
+        nx.DiGraph(rocm.to_networkx()),
+        edge_match=lambda one, other: one["capacity"] == other["capacity"],
+    )
+    # One hop is said of every pair; weights tell the direct ones where no bandwidth does.
+    text = text_of("mi250.amd-smi.txt")
+    bare = text[: text.index("NUMA BW TABLE:")] if "NUMA BW" in text else text
+    assert {frozenset(pair) for pair in links_of(read(bare))} == {
+        frozenset(pair) for pair in links_of(amd)
+    }
+
+
+NO_NICS = {"boxes": 2, "nic_bandwidth": 50}
+WRONG = {
+    "too many boxes": ({"boxes": 1025}, "/boxes"),
+    "no box": ({"boxes": 0}, "/boxes"),
+    "no such network": ({"boxes": 2, "network": "mesh"}, "/network"),
+    "more planes than NICs": ({"boxes": 2, "network": "planes:9"}, "/network"),
+    "undersubscription": ({"boxes": 2, "oversubscription": Fraction(1, 2)}, "/oversubscription"),
+    "no spine": ({"boxes": 2, "network": "rail-only", "oversubscription": 2}, "/oversubscription"),
+    "no such NIC": ({"boxes": 2, "nics": "mlx5_9"}, "/nics"),
+    "a NIC twice": ({"boxes": 2, "nics": "mlx5_0,mlx5_0"}, "/nics"),
+    "a number where there are names": ({"boxes": 2, "nics": "4"}, "/nics"),
+    "no bandwidth": ({"boxes": 2, "nic_bandwidth": 0}, "/nic_bandwidth"),
+    "PCIe at times": ({"pcie": "sometimes"}, "/pcie"),
+    "no such NVLinks": ({"nvlink": "fast"}, "/nvlink"),
+    "NVLinks of nothing": ({"nvlink": "switch:0"}, "/nvlink"),
+}
+
+
+@pytest.mark.parametrize(("options", "place"), WRONG.values(), ids=list(WRONG))
+def test_a_plan_that_does_not_fit_the_box_is_refused(options, place) -> None:
+    with pytest.raises(InvalidTopology) as caught:
+        read(text_of("hgx-h100.nccl.xml"), **options)
+    assert caught.value.field == place
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "place"),
+    [
+        ("mi300x.rocm-smi.txt", NO_NICS, "/nics"),
+        ("mi300x.rocm-smi.txt", NO_NICS | {"nics": "0"}, "/nics"),
+        ("mi300x.rocm-smi.txt", {"boxes": 2, "nics": "8"}, "/nic_bandwidth"),
+        ("nic-per-gpu.nvidia-smi.txt", {"boxes": 2}, "/nic_bandwidth"),
+        ("pcie-box.nccl.xml", {"nvlink": "dgx-1v"}, "/nvlink"),
+    ],
+)
+def test_what_a_dump_lacks_must_be_said(name, options, place) -> None:
+    with pytest.raises(InvalidTopology) as caught:
+        read(text_of(name), **options)
+    assert caught.value.field == place
+
+
+@given(st.integers(1, 40), st.integers(1, 40))
+def test_every_gpu_and_every_nic_gets_an_even_share(gpus: int, nics: int) -> None:
+    pairs = dealt(gpus, nics)
+    for side, count, other in ((0, gpus, nics), (1, nics, gpus)):
+        shares = [sum(pair[side] == index for pair in pairs) for index in range(count)]
+        assert min(shares) >= 1
+        assert max(shares) - min(shares) <= 1
+        assert max(shares) <= -(-max(other, count) // count)
+
+
+@pytest.mark.parametrize("platform", PLATFORMS, ids=lambda platform: platform.name)
+def test_what_is_known_of_a_cloud_fits_its_gpus(platform) -> None:
+    gpus = {f"gpu{index}": "" for index in range(len(platform.gpus))}
+    found = cables(platform.nvlinks, gpus, "nvswitch")
+    assert bool(found) == (platform.nvlinks != "none")
+    same = [other for other in PLATFORMS if other.gpus == platform.gpus]
+    assert same == [platform]
+
+
+@pytest.mark.parametrize("model", {model.name: model for model in DEVICES.values()}.values())
+def test_what_is_known_of_a_model_fits_its_boards(model) -> None:
+    for count, said in model.nvlinks.items():
+        gpus = {f"gpu{index}": "" for index in range(count)}
+        assert all(one in gpus for one, *_ in cables(said, gpus, "nvswitch"))
