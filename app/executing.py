@@ -84,7 +84,7 @@ def _document(schedule: Schedule, done: "Execution") -> dict[str, Any]:
     return {
         "schema": "execution/1",
         "collective": schedule.collective.value,
-        "topology": schedule.topology,
+        "topology_digest": schedule.topology,
         "ranks": len(done.ranks),
         "bytes": done.size_bytes,
         "rounds": done.rounds,
