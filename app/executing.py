@@ -110,7 +110,7 @@ def _document(
     return {
         "schema": "execution/1",
         "collective": schedule.collective.value,
-        "topology": named,
+        "topology_digest": named,
         "ranks": len(done.ranks),
         "bytes": done.size_bytes,
         "rounds": done.rounds,

@@ -137,13 +137,13 @@ class Store:
         more = len(entries) > limit
         return entries[:limit], _cursor(entries[limit - 1]) if more else None
 
-    def _entries(self, kind: str) -> Select[Any]:
+    def _entries(self, kind: str) -> Select[*tuple[Any, ...]]:
         table = TABLES[kind]
         return select(
             table.id, table.kernel_version, table.created_at, table.request, table.summary
         )
 
-    def _listed(self, query: Select[Any]) -> list[Listed]:
+    def _listed(self, query: Select[*tuple[Any, ...]]) -> list[Listed]:
         with self._engine.connect() as connection:
             rows = connection.execute(query).all()
         return [

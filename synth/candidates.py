@@ -106,6 +106,11 @@ class Catalogue:
             self._begin_sampling(pool)
             return self.front(self._nodes, self._degree)
 
+    def has_base(self) -> bool:
+        """Return whether a family has a member of the size of the question; fast."""
+        size = self._nodes, self._degree, self._wanted.parallel_links
+        return any(self._fits(base, size) for base in self._bases(*size))
+
     def front(
         self, nodes: int, degree: int, *, parallel: bool | None = None
     ) -> tuple[Candidate, ...]:

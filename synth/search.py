@@ -11,12 +11,10 @@ from synth.bases import family
 from synth.candidates import Candidate, Catalogue, Wanted, measured_unless_dominated, undominated
 from synth.cost import Cost, Links, lower_bound
 from synth.errors import ImpossibleRequest, InvalidRecipe
-from synth.measure import MAX_DEGREE
+from synth.near import MAX_NODES, require_possible, unknown
 from synth.recipe import Recipe
 
 __all__ = ["MAX_NODES", "Frontier", "Point", "frontier"]
-
-MAX_NODES = 16_384
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +105,8 @@ def frontier(
     Raises
     ------
     ImpossibleRequest
-        No such graph exists, none is known within the limits, or the size is beyond them.
+        No such graph exists, none is known within the limits, or the size is beyond them;
+        the error says what is near (`synth.near`), or the least steps there are.
     InvalidRecipe
         A family is unknown.
     ClaimBroken
@@ -129,24 +128,21 @@ def frontier(
     ...     print(point.recipe, point.cost.steps, point.cost.bandwidth)
     Circulant(12, 2, 3) 2 11/12
     """
-    _require_possible(nodes, degree, links, parallel_links)
+    require_possible(nodes, degree, links, parallel_links)
     bounds = lower_bound(nodes, degree, links)
-    if max_steps is not None and max_steps < bounds.steps:
-        raise ImpossibleRequest(
-            "max_steps", f"must be at least {bounds.steps}, the bound for this size"
-        )
     chosen = None if families is None else _known(families)
     wanted = Wanted(links is Links.BIDIRECTIONAL, parallel_links, vertex_transitive, chosen)
     measured = [_measured(one) for one in Catalogue(wanted, nodes, degree).asked()]
     if not measured:
-        field = "vertex_transitive" if families is None else "families"
-        raise ImpossibleRequest(field, "must leave some topology of this size; none is known")
+        raise unknown(wanted, nodes, degree)
     points = tuple(Point(one.recipe, *one.costs) for one in undominated(measured))
     if max_steps is not None:
         least = min(max(cost.steps for cost in (p.cost, p.transpose)) for p in points)
         if max_steps < least:
+            known = "there is none" if least == bounds.steps else "none is known"
             raise ImpossibleRequest(
-                "max_steps", f"must be at least {least}: no topology of fewer steps is known"
+                "max_steps",
+                f"must be at least {least}: of fewer steps {known}; the bound is {bounds.steps}",
             )
         points = tuple(p for p in points if max(p.cost.steps, p.transpose.steps) <= max_steps)
     return Frontier(nodes, degree, links, bounds, points)
@@ -164,27 +160,3 @@ def _known(families: Collection[str]) -> frozenset[str]:
 def _measured(candidate: Candidate) -> Candidate:
     """Return the candidate with costs measured on the built graph."""
     return candidate if candidate.measured else measured_unless_dominated(candidate.recipe, ())[0]
-
-
-def _require_possible(nodes: int, degree: int, links: Links, parallel_links: bool) -> None:
-    if nodes < 2:
-        raise ImpossibleRequest("nodes", f"must be at least 2; got {nodes}")
-    if nodes > MAX_NODES:
-        raise ImpossibleRequest("nodes", f"must be at most {MAX_NODES}; got {nodes}")
-    if degree < 1:
-        raise ImpossibleRequest("degree", f"must be at least 1; got {degree}")
-    if degree > MAX_DEGREE:
-        raise ImpossibleRequest("degree", f"must be at most {MAX_DEGREE}; got {degree}")
-    if degree >= nodes and not parallel_links:
-        raise ImpossibleRequest(
-            "degree", f"must be less than nodes = {nodes} unless parallel links are allowed"
-        )
-    if links is Links.BIDIRECTIONAL:
-        if nodes * degree % 2:
-            raise ImpossibleRequest(
-                "degree", "nodes * degree must be even: a bidirectional link takes two ports"
-            )
-        if degree == 1 and nodes > 2:
-            raise ImpossibleRequest(
-                "degree", "must be at least 2: bidirectional links of degree 1 join 2 nodes only"
-            )

@@ -299,7 +299,7 @@ class Topology:
         """
         import networkx as nx
 
-        graph: nx.MultiDiGraph[NodeId] = nx.MultiDiGraph(**self.labels())
+        graph: nx.MultiDiGraph[NodeId] = nx.MultiDiGraph(None, None, **self.labels())
         for node in self.nodes:
             graph.add_node(node, kind="switch" if node in self.switches else "compute")
         for link in self.links:

@@ -67,7 +67,7 @@ class ScheduleSummary(BaseModel):
 
     id: str
     topology_id: str
-    topology: str
+    topology_digest: str
     name: str
     algorithm: str
     collective: str
@@ -162,7 +162,7 @@ class SimulationDocument(BaseModel):
 
     schema_: Annotated[str, Field(alias="schema")]
     schedule_id: str
-    topology: str
+    topology_digest: str
     collective: str
     request: dict[str, Any]
     seconds: float

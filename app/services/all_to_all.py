@@ -37,7 +37,7 @@ def optimum(context: Context, source: TopologySource, *, field: str = "") -> Art
             "schema": "all-to-all/1",
             "id": identity,
             "topology_id": loaded.id,
-            "topology": topology.digest,
+            "topology_digest": topology.digest,
             "name": topology.name,
             "collective": "all-to-all",
             "bandwidth_unit": topology.bandwidth_unit,
@@ -53,7 +53,7 @@ def optimum(context: Context, source: TopologySource, *, field: str = "") -> Art
         summary = {"name": topology.name, "inverse_rate": document["inverse_rate"]}
         return Computed.json(document, summary)
 
-    asked = {"topology": loaded.id, "collective": "all-to-all"}
+    asked = {"topology_id": loaded.id, "collective": "all-to-all"}
     return context.answer("optimum", asked, compute)
 
 

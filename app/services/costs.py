@@ -36,7 +36,7 @@ def measure(context: Context, source: TopologySource, *, field: str = "") -> Art
             "schema": "cost/1",
             "id": identity,
             "topology_id": loaded.id,
-            "topology": topology.digest,
+            "topology_digest": topology.digest,
             "name": topology.name,
             "nodes": topology.node_count,
             "degree": topology.degree,
@@ -51,7 +51,7 @@ def measure(context: Context, source: TopologySource, *, field: str = "") -> Art
             document["healthy"] = before
         return Computed.json(document, {"name": topology.name, **facts})
 
-    return context.answer("cost", {"topology": loaded.id}, compute)
+    return context.answer("cost", {"topology_id": loaded.id}, compute)
 
 
 def optimum(
@@ -77,7 +77,7 @@ def optimum(
     topology = loaded.topology
     limit = context.settings.max_optimum_nodes
     context.require_at_most(field or "topology", topology.node_count, limit, "nodes")
-    asked = {"topology": loaded.id} | asked_of(request, topology)
+    asked = {"topology_id": loaded.id} | asked_of(request, topology)
     if request.collective != "allgather":
         asked["collective"] = request.collective
 
@@ -88,7 +88,7 @@ def optimum(
             "schema": "optimum/1",
             "id": identity,
             "topology_id": loaded.id,
-            "topology": topology.digest,
+            "topology_digest": topology.digest,
             "name": topology.name,
             "bandwidth_unit": topology.bandwidth_unit,
             "collective": request.collective,

@@ -32,7 +32,7 @@ def create(context: Context, request: PatchPlanRequest) -> Artefact:
     )
     present = _present(request.present, panels)
     asked = {
-        "topology": loaded.id,
+        "topology_id": loaded.id,
         "panels": request.panels,
         "hosts": panels.hosts,
         "lanes": panels.lanes,

@@ -58,7 +58,7 @@ def create(context: Context, request: ScheduleRequest) -> Artefact:
             raise NoSchedule(f"/{name}", f"is for the algorithm {only} only")
     _require_size(context, algorithm, loaded.topology)
     asked: dict[str, Any] = {
-        "topology": loaded.id,
+        "topology_id": loaded.id,
         "collective": request.collective,
         "algorithm": algorithm,
     }
@@ -255,7 +255,7 @@ def _compute(identity: str, asked: dict[str, Any], loaded: StoredTopology) -> Co
     summary = {
         "id": identity,
         "topology_id": loaded.id,
-        "topology": topology.digest,
+        "topology_digest": topology.digest,
         "name": topology.name,
         "algorithm": asked["algorithm"],
         **facts(schedule, topology),

@@ -74,7 +74,7 @@ def _simulate(
     return {
         "schema": "simulation/1",
         "request": request.canonical(),
-        "topology": topology.digest,
+        "topology_digest": topology.digest,
         "collective": schedule.collective.value,
         "seconds": float(found.seconds),
         "exact_seconds": str(found.seconds),

@@ -220,7 +220,7 @@ def _changed(context: Context, healthy: Artefact, changes: TopologyChanges) -> A
         raise type(error)("/changes" + error.field, error.rule) from None
     slow = [[one, other, str(factor)] for one, other, factor in found.slow_links]
     asked = {**found._asdict(), "slow_links": slow}
-    return _store(context, {"topology": healthy.id, "changes": asked}, after, healthy=healthy.id)
+    return _store(context, {"topology_id": healthy.id, "changes": asked}, after, healthy=healthy.id)
 
 
 def _found(context: Context, request: dict[str, Any]) -> Artefact | None:

@@ -110,7 +110,7 @@ def to_graphml(topology: Topology) -> str:
     """
     require_writable(topology)
     whole = all(isinstance(capacity, int) for capacity in topology.capacities)
-    graph: nx.MultiDiGraph[str] = nx.MultiDiGraph(**topology.labels())
+    graph: nx.MultiDiGraph[str] = nx.MultiDiGraph(None, None, **topology.labels())
     for node in topology.nodes:
         graph.add_node(str(node), kind="switch" if node in topology.switches else "compute")
     for link in topology.links:

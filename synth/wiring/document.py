@@ -36,7 +36,7 @@ def to_document(plan: PatchPlan) -> dict[str, Any]:
     links = link_names(plan)
     document: dict[str, Any] = {
         "schema": "patch-plan/1",
-        "topology_id": plan.topology.digest,
+        "topology_digest": plan.topology.digest,
         "panels": {
             "layout": panels.layout.value,
             "hosts": panels.hosts,

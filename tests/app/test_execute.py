@@ -69,7 +69,7 @@ def test_a_schedule_is_run_and_found_exact(topoloom, schedule_of):
     assert (answer.code, answer.err) == (0, "")
     document = json.loads(answer.out)
     assert len(document.pop("seconds")) == 2
-    assert document.pop("topology").startswith("sha256:")
+    assert document.pop("topology_digest").startswith("sha256:")
     assert document == {
         "schema": "execution/1",
         "collective": "allreduce",

@@ -194,7 +194,7 @@ def test_a_schedule_of_what_is_left_is_valid_on_it_and_not_on_the_healthy(
     assert topoloom("verify", str(file), "--topology", "dgx-a100-2", *FLAGS).out == "valid\n"
     assert topoloom("verify", str(file), "--topology", "dgx-a100-2").code == 1
     asked = {"topology": {"fabric": "dgx-a100-2", "changes": CHANGES}, "collective": collective}
-    assert client.post("/v1/schedules", json=asked).json()["topology"] == LEFT.digest
+    assert client.post("/v1/schedules", json=asked).json()["topology_digest"] == LEFT.digest
 
 
 @pytest.mark.parametrize(
