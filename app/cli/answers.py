@@ -59,16 +59,17 @@ def source_of(text: str, reading: "Reading", context: "Context") -> "TopologySou
     from app.schemas import TopologySource
 
     path = Path(text)
-    if reading.source_format is not None or _exists(path) or ("(" not in text and "." in text):
+    if reading.source_format is not None or _exists(path) or _is_path(text):
         named = _from_file(path, reading, context)
-    elif re.fullmatch("[0-9a-f]{64}", text):
-        named = {"id": text}
-    elif "(" in text:
-        paths = dict.fromkeys(re.findall("@([A-Za-z0-9._/-]+)", text))
+    elif paths := _graphs_of(text):
         graphs = {name: _from_file(Path(name), reading, context) for name in paths}
-        named = {"recipe": text} | given(graphs=graphs or None)
+        named = {"recipe": text, "graphs": graphs}
     else:
-        named = {"fabric": text}
+        named = reading.options()
+        if re.fullmatch("[0-9a-f]{64}", text):
+            named["id"] = text
+        else:
+            named["recipe" if "(" in text else "fabric"] = text
     return TopologySource.model_validate(named | given(changes=reading.changes() or None))
 
 
@@ -89,6 +90,15 @@ def _from_file(path: Path, reading: "Reading", context: "Context") -> dict[str, 
     if not isinstance(document, dict):
         raise UnusableFile(path, "must be a JSON object with schema topology/1")
     return {"document": document} | reading.options()
+
+
+def _is_path(text: str) -> bool:
+    return "(" not in text and "@" not in text and "." in text
+
+
+def _graphs_of(text: str) -> list[str]:
+    """Return the files that a recipe names after @, each once."""
+    return list(dict.fromkeys(re.findall("@([A-Za-z0-9._/-]+)", text)))
 
 
 def _exists(path: Path) -> bool:
