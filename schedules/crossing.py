@@ -7,8 +7,10 @@ the end of names that are alike.  Other ids are between the boxes.
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from synth.topology import Capacity, NodeId, Topology
+if TYPE_CHECKING:
+    from synth.topology import Capacity, NodeId, Topology
 
 __all__ = ["Crossing", "Part", "crossings", "listed", "parts"]
 
@@ -23,10 +25,10 @@ class Crossing:
     in their last number only.
     """
 
-    sources: tuple[NodeId, ...]
-    targets: tuple[NodeId, ...]
+    sources: "tuple[NodeId, ...]"
+    targets: "tuple[NodeId, ...]"
     count: int
-    capacity: Capacity
+    capacity: "Capacity"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +39,19 @@ class Part:
     """
 
     box: str
-    compute: tuple[NodeId, ...]
-    switches: tuple[NodeId, ...]
-    missing: tuple[NodeId, ...] = ()
+    compute: "tuple[NodeId, ...]"
+    switches: "tuple[NodeId, ...]"
+    missing: "tuple[NodeId, ...]" = ()
 
 
 def crossings(
-    topology: Topology, inside: Collection[NodeId], *, inward: bool = False
+    topology: "Topology", inside: "Collection[NodeId]", *, inward: bool = False
 ) -> tuple[Crossing, ...]:
     """Return the links that leave a set of nodes, or enter it, those alike together.
 
     O(links).
 
+    >>> from synth.topology import Topology
     >>> star = Topology(
     ...     ["0.gpu0", "0.gpu1", "hub"],
     ...     [("0.gpu0", "hub", 25), ("0.gpu1", "hub", 25), ("hub", "0.gpu0", 25)],
@@ -75,9 +78,10 @@ def crossings(
     )
 
 
-def parts(topology: Topology, inside: Collection[NodeId]) -> tuple[Part, ...]:
+def parts(topology: "Topology", inside: "Collection[NodeId]") -> tuple[Part, ...]:
     """Return what a set of nodes holds, box by box, in order of the topology.
 
+    >>> from synth.topology import Topology
     >>> pair = Topology(["0.gpu0", "1.gpu0", "hub"], [], switches=["hub"])
     >>> parts(pair, ["1.gpu0", "hub"])[0]
     Part(box='1', compute=('1.gpu0',), switches=(), missing=())
@@ -97,7 +101,7 @@ def parts(topology: Topology, inside: Collection[NodeId]) -> tuple[Part, ...]:
     )
 
 
-def listed(nodes: Iterable[NodeId]) -> str:
+def listed(nodes: "Iterable[NodeId]") -> str:
     """Return ids in few words: runs of numbers as one.
 
     >>> listed(["1.gpu0", "1.gpu1", "1.gpu2", "1.gpu5", "1.nvswitch", 7, 8])
@@ -122,7 +126,7 @@ def _next(number: str) -> str:
     return str(int(number) + 1) if number else ""
 
 
-def _kind(node: NodeId) -> tuple[str, str]:
+def _kind(node: "NodeId") -> tuple[str, str]:
     """Return the box of a node and its name without the last number."""
     match = _ID.fullmatch(str(node))
     return (match[1] or "", match[2]) if match else ("", str(node))

@@ -77,14 +77,17 @@ def source_of(text: str, reading: "Reading", context: "Context") -> "TopologySou
     path = Path(text)
     if reading.source_format is not None or is_file(text):
         named = _from_file(path, reading, context)
-    elif is_id(text):
-        named = {"id": text}
-    elif "(" in text:
-        paths = dict.fromkeys(re.findall("@([A-Za-z0-9._/-]+)", text))
+    elif paths := _graphs_of(text):
         graphs = {name: _from_file(Path(name), reading, context) for name in paths}
-        named = {"recipe": text} | given(graphs=graphs or None)
+        named = {"recipe": text, "graphs": graphs}
     else:
-        named = topologies.named(context, text).model_dump(exclude_unset=True)
+        named = reading.options()
+        if is_id(text):
+            named["id"] = text
+        elif "(" in text:
+            named["recipe"] = text
+        else:
+            named |= topologies.named(context, text).model_dump(exclude_unset=True)
     return TopologySource.model_validate(named | given(changes=reading.changes() or None))
 
 
@@ -107,9 +110,14 @@ def _from_file(path: Path, reading: "Reading", context: "Context") -> dict[str, 
     return {"document": document} | reading.options()
 
 
+def _graphs_of(text: str) -> list[str]:
+    """Return the files that a recipe names after @, each once."""
+    return list(dict.fromkeys(re.findall("@([A-Za-z0-9._/-]+)", text)))
+
+
 def is_file(text: str) -> bool:
     """Whether a topology is named by a file, one that is there or one that ought to be."""
-    if "(" not in text and "." in text:
+    if "(" not in text and "@" not in text and "." in text:
         return True
     try:
         return Path(text).exists()

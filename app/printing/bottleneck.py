@@ -1,4 +1,4 @@
-"""What a cut holds, box by box, and which links cross it, in words that people find again."""
+"""The bottleneck of an optimum/1 document in lines for people."""
 
 from typing import Any
 
@@ -7,14 +7,17 @@ from schedules.crossing import listed
 __all__ = ["cut_lines"]
 
 MOST_CUT_LINES = 8
-"""So many lines on a cut are printed; the rest is in the document."""
-
 MOST_MISSING = 60
-"""Nodes outside are listed beside those inside up to so many characters."""
 
 
 def cut_lines(cut: dict[str, Any], unit: str) -> list[str]:
-    """Return the lines on what the cut holds, box by box, and on the links that cross it."""
+    """Return the lines on what the cut holds, box by box, and on the links that cross it.
+
+    >>> cut = {"exit_capacity": "25", "boxes": [], "links": [
+    ...     {"sources": ["0.gpu0", "0.gpu1"], "targets": ["hub"], "count": 2, "capacity": "25/2"}]}
+    >>> cut_lines(cut, "GB/s")
+    ['leaving        2 links 0.gpu0..1 -> hub, 25/2 GB/s each']
+    """
     alike: dict[tuple[int, str, str], list[str]] = {}
     for part in cut.get("boxes", ()):
         prefix = f"{part['box']}." if part["box"] else ""

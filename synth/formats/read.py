@@ -209,8 +209,8 @@ _SIGNS = (
     ("amd-smi", re.compile(r"^LINK TYPE TABLE:", re.M)),
     ("matrix-market", re.compile(r"\A%%MatrixMarket", re.I)),
     ("graph6", re.compile(r"\A>>graph6<<")),
-    ("sparse6", re.compile(r"\A>>sparse6<<")),
-    ("digraph6", re.compile(r"\A>>digraph6<<")),
+    ("sparse6", re.compile(r"\A(>>sparse6<<|:[?-~]+\s*\Z)")),
+    ("digraph6", re.compile(r"\A(>>digraph6<<|&[?-~]+\s*\Z)")),
     ("gml", re.compile(r"^[ \t]{0,99}graph\s{0,99}\[", re.M)),
 )
 _DOCUMENT = re.compile(r'"schema"\s*:\s*"topology/')

@@ -1,5 +1,6 @@
 """Files of other programs, and fabrics with lost and slow parts, through both front doors."""
 
+import inspect
 import json
 from fractions import Fraction
 from pathlib import Path
@@ -7,11 +8,15 @@ from typing import get_args
 
 import pytest
 
-from app.topology_source import FormatName
+from app.cli.options import READING
+from app.services.topologies import FORMATS
+from app.topology_source import OPTIONS, FormatName
 from schedules.forestcoll import optimum
 from synth.degrade import degraded
 from synth.fabrics import fabric
-from synth.formats import READABLE, WRITERS, read
+from synth.formats import OPTIONS as OF_FORMATS
+from synth.formats import READABLE, WRITERS, detect, read
+from synth.recipe import parse
 from synth.topology_document import topology_from_document
 
 DATA = Path(__file__).parent.parent / "synth" / "data"
@@ -23,15 +28,135 @@ def test_the_formats_of_requests_are_those_there_are_readers_for() -> None:
     assert set(get_args(FormatName)) == set(READABLE)
 
 
+def test_the_options_of_reading_are_the_same_through_every_door() -> None:
+    assert set(OPTIONS) == set(OF_FORMATS)
+    assert {name.replace("switch_value", "switch_values") for name in READING} == set(OPTIONS)
+    assert set(FORMATS) == set(WRITERS)
+
+
+def form_of(name: str) -> str:
+    """Return the format of a file: what detects it, or for what nothing does, its name."""
+    said = name.split(".")[1] if name.endswith("adjlist.txt") else None
+    return said or detect((DATA / name).read_text(), name)
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_gives_the_same_topology_by_both_doors(client, topoloom, name) -> None:
-    text = (DATA / name).read_text()
-    posted = client.post("/v1/topologies", json={"text": text})
+    text, form = (DATA / name).read_text(), form_of(name)
+    posted = client.post("/v1/topologies", json={"text": text, "format": form})
     assert posted.status_code == 201
-    assert topology_from_document(posted.json()) == read(text)
-    written = topoloom("topology", str(DATA / name))
-    assert (written.code, written.err) == (0, "")
+    assert topology_from_document(posted.json()) == read(text, form)
+    written = topoloom("topology", str(DATA / name), "--from", form)
+    notes = "".join(f"note: {note}\n" for note in posted.json().get("notes", []))
+    assert (written.code, written.err) == (0, notes)
     assert json.loads(written.out) == posted.json()
+
+
+ASKED = {
+    "boxes of a dump": (
+        "hgx-h100.nccl.xml",
+        {"boxes": 4, "network": "rails", "oversubscription": "3/2", "pcie": "always"},
+    ),
+    "boxes of a matrix": (
+        "nic-per-gpu.nvidia-smi.txt",
+        {"boxes": 2, "network": "planes:2", "nic_bandwidth": 25, "nics": "mlx5_0,mlx5_3"},
+    ),
+    "NVLinks that are said": ("cloud-a100.nccl.xml", {"nvlink": "pairs:300"}),
+    "attributes": (
+        "routers.gml",
+        {
+            "capacity_attribute": "speed",
+            "kind_attribute": "type",
+            "switch_values": ["router"],
+            "unit": "Gbit/s",
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "asked"), ASKED.values(), ids=list(ASKED))
+def test_options_mean_the_same_through_both_doors(client, topoloom, name, asked) -> None:
+    text = (DATA / name).read_text()
+    posted = client.post("/v1/topologies", json={"text": text, **asked})
+    assert posted.status_code == 201
+    numbers = ("oversubscription", "nic_bandwidth")
+    exact = {key: Fraction(value) if key in numbers else value for key, value in asked.items()}
+    assert topology_from_document(posted.json()) == read(text, **exact)
+    flags = [
+        f"--{key.replace('_', '-').replace('values', 'value')}={one}"
+        for key, value in asked.items()
+        for one in (value if isinstance(value, list) else [value])
+    ]
+    written = topoloom("topology", str(DATA / name), *flags)
+    assert (written.code, json.loads(written.out)) == (0, posted.json())
+    wrong = client.post("/v1/topologies", json={"fabric": "dgx-1v", **asked})
+    assert wrong.status_code == 422
+    refused = topoloom("topology", "dgx-1v", *flags)
+    assert (refused.code, refused.out, refused.err.count("\n")) == (2, "", 1)
+
+
+def test_what_was_assumed_is_part_of_the_answer(client) -> None:
+    text = (DATA / "cloud-h100.nccl.xml").read_text()
+    made = client.post("/v1/topologies", json={"text": text, "boxes": 2}).json()
+    assert any("Azure ND H100 v5" in note for note in made["notes"])
+    assert client.get(f"/v1/topologies/{made['id']}").json()["notes"] == made["notes"]
+    said = client.post("/v1/topologies", json={"text": text, "nvlink": "switch:450"}).json()
+    assert any("as given" in note for note in said["notes"])
+
+
+NAMED = pytest.mark.skipif(
+    "graphs" not in inspect.signature(parse).parameters, reason="recipes cannot name graphs yet"
+)
+
+
+@NAMED
+def test_a_graph_of_ones_own_is_the_base_of_an_operator(client, topoloom, monkeypatch) -> None:
+    monkeypatch.chdir(DATA)
+    recipe = "LineGraph(2, @{})"
+    ring = topoloom("topology", recipe.format("circulant.adjlist"))
+    assert (ring.code, ring.err) == (0, "")
+    made = json.loads(ring.out)
+    assert len(made["nodes"]) == 5 * 2 * 2
+    graph = {"text": (DATA / "circulant.adjlist").read_text(), "format": "adjlist"}
+    document = topoloom("topology", "circulant.adjlist").out
+    for named in (graph, json.loads(document)):
+        asked = {"recipe": recipe.format("my"), "graphs": {"my": named}}
+        answer = client.post("/v1/topologies", json=asked)
+        assert answer.status_code == 201
+        assert answer.json()["id"] == made["id"]
+    measured = topoloom("measure", recipe.format("circulant.adjlist"), "--json")
+    assert measured.code == 0
+
+
+@NAMED
+@pytest.mark.parametrize(
+    ("asked", "place"),
+    [
+        ({"recipe": "LineGraph(2, @other)", "graphs": {"my": {"text": "0 1\n1 0"}}}, "/recipe"),
+        ({"recipe": "LineGraph(2, @my)", "graphs": {"my": {"text": "0 x"}}}, "/graphs/my/text"),
+        ({"recipe": "LineGraph(2, @my)"}, "/recipe"),
+    ],
+)
+def test_a_graph_that_is_not_there_or_wrong_is_one_error(client, asked, place) -> None:
+    answer = client.post("/v1/topologies", json=asked)
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["pointer"].startswith(place)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"fabric": "dgx-1v", "graphs": {"my": {"fabric": "dgx-1v"}}},
+        {"recipe": "LineGraph(2, @a b)", "graphs": {"a b": {"fabric": "dgx-1v"}}},
+        {"recipe": "Diamond()", "graphs": {}},
+        {
+            "recipe": "LineGraph(2, @a)",
+            "graphs": {"a": {"recipe": "LineGraph(2, @b)", "graphs": {"b": {"text": "0 1"}}}},
+        },
+    ],
+)
+def test_graphs_of_the_wrong_shape_are_refused(client, asked) -> None:
+    assert client.post("/v1/topologies", json=asked).status_code == 422
 
 
 def test_a_file_is_converted_and_then_known_by_its_document(topoloom, tmp_path) -> None:
