@@ -9,7 +9,7 @@ export NUMBA_NUM_THREADS ?= 2
 # `make test TORCH=torch` takes what there is.
 TORCH ?= torch==2.13.0+cpu
 
-.PHONY: help run serve test test-fast test-exhaustive lint bench atlas plots clean
+.PHONY: help run serve test test-fast test-exhaustive lint bench atlas plots reference clean
 
 help:
 	@echo "make run        design, schedule and wire two example clusters through the service"
@@ -19,6 +19,7 @@ help:
 	@echo "make lint       ruff and pyright"
 	@echo "make bench      measure"
 	@echo "make plots      draw the pictures of docs/plots.md anew"
+	@echo "make reference  write the tables of options in docs/ anew"
 	@echo "make atlas      search many sizes anew and write docs/atlas.md with its plots"
 
 .venv/installed: pyproject.toml
@@ -63,6 +64,9 @@ bench: .venv/installed-test
 
 atlas: .venv/installed-plots
 	$(BIN)/python -m benchmarks.atlas --processes 2
+
+reference: .venv/installed
+	$(BIN)/python -m app.reference
 
 plots: .venv/installed-plots
 	mkdir -p out

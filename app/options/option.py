@@ -64,7 +64,7 @@ class Option:
         >>> Option(name="bytes", type=Bytes, help="size", default=2**20).shown
         '1MiB'
         """
-        if self.default in (REQUIRED, None, False):
+        if any(self.default is none for none in (REQUIRED, None, False)):
             return ""
         return format_bytes(self.default) if self.type is Bytes else str(self.default)
 

@@ -30,8 +30,8 @@ def lines_of(speed: "Speed") -> list[str]:
         f"busbw  {float(speed.busbw / 10**9):.4f} GB/s",
     ]
     if speed.gap is not None:
-        above = f"{fraction(str(speed.gap))} longer than" if speed.gap else "none to"
-        lines.append(f"gap    {above} the optimum, for much data")
+        above = f"{fraction(str(speed.gap))} above the optimum" if speed.gap else "none, optimal"
+        lines.append(f"gap    {above} for much data")
     if speed.seconds is not None and speed.size_bytes is not None:
         hop = f"{float(speed.alpha_us):g} us per hop"
         lines.append(f"time   {seconds(speed.seconds)} for {format_bytes(speed.size_bytes)}, {hop}")

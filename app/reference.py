@@ -1,0 +1,122 @@
+"""The tables of options in docs/cli.md and docs/api.md, made from what is offered.
+
+A page marks where a table belongs, and of what::
+
+    <!-- options: plot sizes -->        options of a command
+    <!-- fields: DesignRequest -->      fields of a request
+
+and where it ends: ``<!-- end -->``.  ``python -m app.reference`` writes all tables anew; a
+test fails when a page is stale.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from app import schemas
+from app.cli import app
+from app.cli.options import Reading
+from app.options.option import Option, choices
+from app.options.table import OPTIONS
+
+__all__ = ["field_rows", "option_rows", "renewed"]
+
+DOCS = Path(__file__).parent.parent / "docs"
+PAGES = ("cli.md", "api.md")
+_TABLE = re.compile(
+    r"(?P<mark><!-- (?P<kind>options|fields): (?P<name>[^>]+?) -->\n).*?(?P<end><!-- end -->)", re.S
+)
+_HELP = "--help"
+
+
+def renewed(page: str) -> str:
+    """Return the text of a page with its tables as they ought to be."""
+
+    def table(match: re.Match[str]) -> str:
+        rows = option_rows if match["kind"] == "options" else field_rows
+        head = {"options": "option", "fields": "field"}[match["kind"]]
+        lines = [f"| {head} | | default |", "|---|---|---|"]
+        lines += [f"| {' | '.join(row)} |" for row in rows(match["name"])]
+        return f"{match['mark']}\n" + "\n".join(lines) + f"\n\n{match['end']}"
+
+    return _TABLE.sub(table, page)
+
+
+def option_rows(name: str) -> Iterator[tuple[str, str, str]]:
+    """Yield spelling, meaning and default of every option of a command.
+
+    Those of reading a topology, which many commands have, come in one row.
+
+    >>> next(option_rows("plot frontier"))
+    ('`--nodes N`', 'number of hosts; 2 to 1000000', 'must be given')
+    """
+    reading = {field.name for field in fields(Reading)}
+    parameters = [one for one in _command(name).params if one.param_type_name == "option"]
+    for parameter in parameters:
+        if parameter.name not in reading and _HELP not in parameter.opts:
+            yield _row(parameter)
+    shared = [f"`{one.opts[0]}`" for one in parameters if one.name in reading]
+    if shared:
+        yield (
+            ", ".join(shared),
+            "how the topology is read and changed, [as above](#the-command-line)",
+            "",
+        )
+
+
+def field_rows(name: str) -> Iterator[tuple[str, str, str]]:
+    """Yield name, meaning and default of every field of a request.
+
+    >>> list(field_rows("ListRequest"))[0]
+    ('`limit`', 'most entries of one page; 1 to 100', '`20`')
+    """
+    model = getattr(schemas, name)
+    entries: dict[str, Option] = {option.text: option for option in OPTIONS}
+    for field, info in model.model_fields.items():
+        option = entries.get(info.description or "")
+        if option is None:
+            yield f"`{field}`", info.description or "as in [topologies](#topologies)", ""
+            continue
+        known = choices(option.type)
+        listed = _listed(known) if known else ""
+        text = "; ".join(part for part in (listed, option.text, option.limits) if part)
+        default = "must be given" if info.is_required() else _code(option.shown)
+        yield f"`{field}`", _escaped(text), default
+
+
+def _row(parameter: Any) -> tuple[str, str, str]:
+    words = (parameter.metavar or "").split("|")
+    metavar = f" {words[0]}" if len(words) == 1 and words[0] else ""
+    listed = f"{_listed(words)}; " if len(words) > 1 else ""
+    default = parameter.default if parameter.default not in (None, False, "") else ""
+    shown = "must be given" if parameter.required else _code(str(default))
+    return f"`{parameter.opts[0]}{metavar}`", _escaped(listed + (parameter.help or "")), shown
+
+
+def _command(name: str) -> Any:
+    from typer.main import get_command
+
+    found: Any = get_command(app)
+    for word in name.split():
+        found = found.commands[word]
+    return found
+
+
+def _listed(words: Any) -> str:
+    return ", ".join(f"`{word}`" for word in words)
+
+
+def _code(text: str) -> str:
+    return f"`{text}`" if text else ""
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    for name in PAGES:
+        path = DOCS / name
+        path.write_text(renewed(path.read_text()))
