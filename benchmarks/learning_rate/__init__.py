@@ -1,0 +1,1 @@
+"""Parts of bench_learning_rate: tasks, methods, single runs, tables."""

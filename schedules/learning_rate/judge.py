@@ -1,0 +1,129 @@
+"""What a candidate is forecast to reach, whether it is hopeless, and which one wins."""
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import replace
+
+from schedules.learning_rate.forecast import Forecast, forecast, usable
+from schedules.learning_rate.plan import evaluation_interval, validates
+from schedules.learning_rate.published import published_forecast
+from schedules.learning_rate.search import Trial
+from schedules.learning_rate.state import Attempt, State
+
+__all__ = ["exploded", "hopeless", "judged", "trials_of", "winner"]
+
+EXPLOSION = 3.0  # times the loss of the untrained model
+HOPELESS_SHARE = 0.25  # of the best candidate's gain, lost at the same step
+CLEAR = 2.0  # standard errors
+
+
+def exploded(first: Sequence[float], loss: float) -> bool:
+    """Whether a loss is unusable, or far above where the run began.
+
+    >>> exploded((2.3, 2.2), 2.5), exploded((2.3, 2.2), 9.0), exploded((), math.nan)
+    (False, True, True)
+    """
+    if not usable(loss):
+        return True
+    known = [value for value in first if usable(value)]
+    if not known:
+        return False
+    start = statistics.median(known)
+    size = max(abs(start), max(known) - min(known), 1e-12)
+    return loss > start + (EXPLOSION - 1.0) * size
+
+
+def judged(state: State, attempt: Attempt) -> Attempt:
+    """Return the attempt that has just run its steps, with forecast and deviation."""
+    curve, horizon = attempt.losses, state.tau
+    validation = validates(state.settings, state.stage)
+    if validation:
+        every = evaluation_interval(state.trial_steps)
+        curve, horizon = attempt.evaluations, state.tau // every
+    if not any(usable(loss) for loss in curve):
+        return replace(attempt, status="diverged", forecast=math.nan, deviation=0.0)
+    horizon = max(horizon, len(curve) - 1)
+    if state.settings.method == "paper":
+        predicted = Forecast(published_forecast(curve, horizon, validation=validation), 0.0)
+        # As published: where validation is worse than at the start, no forecast is trusted.
+        if validation and state.first and max(curve) >= state.first[0]:
+            predicted = Forecast(curve[-1], 0.0)
+    else:
+        predicted = forecast(curve, horizon)
+    status = "finished" if usable(predicted.mean) else "diverged"
+    return replace(attempt, status=status, forecast=predicted.mean, deviation=predicted.deviation)
+
+
+def hopeless(state: State, attempt: Attempt) -> Attempt | None:
+    """Return the attempt as given up, or None while it may still win.
+
+    Candidates see the same batches, so that they are compared step by step: over the last
+    third of what it has run, its loss is above the best finished candidate's by `CLEAR`
+    standard errors and by `HOPELESS_SHARE` of what that one had gained by then.
+    """
+    done = [other for other in state.attempts if other.status == "finished"]
+    steps = len(attempt.losses)
+    if not done or steps < max(4, state.trial_steps // 2):
+        return None
+    best = min(done, key=lambda other: other.forecast or 0.0)
+    window = max(3, steps // 3)
+    if len(best.losses) < steps:
+        return None
+    mine, theirs = attempt.losses[-window:], best.losses[steps - window : steps]
+    if not all(map(usable, (*mine, *theirs, best.losses[0]))):
+        return None
+    gaps = [a - b for a, b in zip(mine, theirs, strict=True)]
+    gap, gain = statistics.fmean(gaps), best.losses[0] - statistics.fmean(theirs)
+    if gap <= CLEAR * statistics.stdev(gaps) / math.sqrt(window) or gap <= HOPELESS_SHARE * gain:
+        return None
+    if gain <= 0:
+        return None
+    behind = (best.forecast or 0.0) + gap
+    return replace(
+        attempt, status="hopeless", forecast=behind, deviation=(best.deviation or 0.0) + gap
+    )
+
+
+def trials_of(attempts: Sequence[Attempt]) -> list[Trial]:
+    """Return what the search is told of candidates that have ended."""
+    return [
+        Trial(
+            attempt.rate,
+            math.nan if attempt.forecast is None else attempt.forecast,
+            attempt.deviation or 0.0,
+        )
+        for attempt in attempts
+        if attempt.status != "running"
+    ]
+
+
+def winner(state: State) -> Attempt | None:
+    """Return the candidate that the stage goes on with; None where none came through.
+
+    The largest rate within ``eps`` of the best forecast: of two rates that promise about
+    the same, the smaller one mostly owes it to decaying early.  The gain that ``eps``
+    is a share of is that from the loss at the start of the stage.
+
+    Where the stage began at a rate in use, which is then the first candidate, that rate
+    stays unless the best forecast is below its own by more than both deviations.
+    """
+    done = [attempt for attempt in state.attempts if attempt.status == "finished"]
+    if not done:
+        return None
+    best = min(done, key=lambda attempt: (attempt.forecast, -attempt.rate))
+    if state.settings.eps == 0 and not state.settings.warm_start:
+        return best  # AutoLRS, Algorithm 1: the rate of least forecast loss
+    assert best.forecast is not None, "finished attempts have a forecast"
+    start = [loss for loss in (*state.recent, best.losses[0]) if usable(loss)]
+    gain = statistics.fmean(start[-8:]) - best.forecast if start else 0.0
+    margin = state.settings.eps * max(0.0, gain)
+    control = state.attempts[0]
+    if state.settings.warm_start and control.rate == state.rate and control in done:
+        doubt = math.hypot(control.deviation or 0.0, best.deviation or 0.0)
+        if (control.forecast or 0.0) - best.forecast <= max(margin, doubt):
+            return control
+    return max(
+        (a for a in done if (a.forecast or 0.0) <= best.forecast + margin),
+        key=lambda attempt: attempt.rate,
+    )

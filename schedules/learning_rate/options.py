@@ -1,0 +1,238 @@
+"""What a user may ask of the tuner, checked, with the defaults of both methods."""
+
+import math
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from schedules.learning_rate.anchor import ANCHORS
+from schedules.learning_rate.errors import InvalidOptions
+
+__all__ = ["DEFAULTS", "MAX_CANDIDATES", "MAX_STEPS", "METHODS", "Options", "Settings"]
+
+MAX_STEPS = 100_000_000
+MAX_CANDIDATES = 64
+METHODS = ("topoloom", "paper")
+VALIDATION = ("late", "never")
+# What None stands for.  Of the paper's: tau from 1000 doubling to 8000, tau' = tau / 10, ten
+# candidates, kappa 1000 (the authors' program has 1e6, which explores and nothing else).
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "paper": {
+        "warmup_steps": 0,
+        "tau_min": 1000,
+        "tau_max": 8000,
+        "candidates": 10,
+        "kappa": 1000.0,
+        "validation": "late",
+        "eps": 0.0,
+        "anchor": "none",
+        "continue_winner": False,
+        "stop_hopeless": False,
+        "warm_start": False,
+        "max_overhead": math.inf,
+    },
+    "topoloom": {
+        "warmup_steps": 0.05,
+        "tau_min": 0.0625,
+        "tau_max": 0.25,
+        "candidates": 8,
+        "kappa": 2.0,
+        "validation": "never",
+        "eps": 0.05,
+        "anchor": "cosine",
+        "continue_winner": True,
+        "stop_hopeless": True,
+        "warm_start": True,
+        "max_overhead": 0.1,
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is asked for; None is the method's default (`DEFAULTS`).
+
+    min_lr, max_lr : float
+        The interval that rates are searched in, 0 < min_lr < max_lr; with an anchor, that of
+        its peak.
+    total_steps : int
+        Steps of the run that is kept, warm-up included; 1 to `MAX_STEPS`.
+    method : str
+        "topoloom" or "paper".  The fields from ``eps`` on are what the one adds to the
+        other, each of which may be set alone.
+    seed : int
+        Same seed, same losses, same schedule.
+    warmup_steps, warmup_lr
+        Steps of linear warm-up, in which nothing is searched, and the rate it ends at;
+        default the geometric mean of the interval.
+    tau_min, tau_max : int
+        Length of the first stage, and of the longest; each stage is twice the one before.
+    trial_fraction : float
+        tau' / tau, in (0, 1]: how far a candidate is run.
+    candidates : int
+        The most rates tried in a stage, 2 to `MAX_CANDIDATES`.
+    kappa : float
+        Weight of the uncertainty in the lower confidence bound.
+    validation : str
+        "late": once tau has reached tau_max candidates are judged by validation loss, 16
+        evaluations each; "never": by training loss throughout.
+    eps : float
+        The largest rate wins whose forecast gain is at most this share below the best's.
+    anchor : str
+        "cosine", "wsd" or "none".  After the first stage rates are searched between half and
+        twice the first stage's winner times the anchor; with "none" anew in the whole interval.
+    continue_winner : bool
+        The winner's branch goes on; otherwise its steps are run again from the checkpoint.
+    stop_hopeless : bool
+        A candidate clearly behind the best one at the same step is given up.
+    warm_start : bool
+        The Gaussian process is also told the trials of the stage before.
+    max_overhead : float
+        Steps that may be thrown away, as a share of total_steps, search and recovery from
+        divergence together; infinite: no limit, and no recovery.
+    """
+
+    min_lr: float
+    max_lr: float
+    total_steps: int
+    method: str = "topoloom"
+    seed: int = 0
+    warmup_steps: int | None = None
+    warmup_lr: float | None = None
+    tau_min: int | None = None
+    tau_max: int | None = None
+    trial_fraction: float = 0.1
+    candidates: int | None = None
+    kappa: float | None = None
+    validation: str | None = None
+    eps: float | None = None
+    anchor: str | None = None
+    continue_winner: bool | None = None
+    stop_hopeless: bool | None = None
+    warm_start: bool | None = None
+    max_overhead: float | None = None
+
+    def settled(self) -> "Settings":
+        """Return every option with its value; `InvalidOptions` names the field that is wrong.
+
+        >>> Options(0.001, 0.1, 10_000).settled().tau_min
+        625
+        >>> Options(0.001, 0.1, 10_000, method="paper").settled().kappa
+        1000.0
+        >>> Options(0.1, 0.001, 10_000).settled()
+        Traceback (most recent call last):
+        ...
+        schedules.learning_rate.errors.InvalidOptions: /min_lr: must be less than max_lr
+        """
+        _require("method", self.method in METHODS, f"must be one of {', '.join(METHODS)}")
+        _whole("total_steps", self.total_steps, 1, MAX_STEPS)
+        for name in ("min_lr", "max_lr"):
+            _number(name, getattr(self, name), above=0.0)
+        _require("min_lr", self.min_lr < self.max_lr, "must be less than max_lr")
+        values = asdict(self)
+        for name, default in DEFAULTS[self.method].items():
+            if values[name] is None:
+                values[name] = _scaled(name, default, self.total_steps)
+        if values["warmup_lr"] is None:
+            values["warmup_lr"] = math.sqrt(self.min_lr) * math.sqrt(self.max_lr)
+        # A default tau_max never forbids a tau_min that was given, nor the other way round.
+        if self.tau_max is None and isinstance(values["tau_min"], int):
+            values["tau_max"] = max(values["tau_max"], values["tau_min"])
+        elif self.tau_min is None and isinstance(values["tau_max"], int):
+            values["tau_min"] = min(values["tau_min"], values["tau_max"])
+        settings = Settings(**values)
+        settings.check()
+        return settings
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """`Options` with every value filled in."""
+
+    min_lr: float
+    max_lr: float
+    total_steps: int
+    method: str
+    seed: int
+    warmup_steps: int
+    warmup_lr: float
+    tau_min: int
+    tau_max: int
+    trial_fraction: float
+    candidates: int
+    kappa: float
+    validation: str
+    eps: float
+    anchor: str
+    continue_winner: bool
+    stop_hopeless: bool
+    warm_start: bool
+    max_overhead: float
+
+    def check(self) -> None:
+        """Raise `InvalidOptions` for the first field outside its domain."""
+        _whole("total_steps", self.total_steps, 1, MAX_STEPS)
+        _whole("seed", self.seed, 0, 2**32 - 1)
+        _whole("warmup_steps", self.warmup_steps, 0, self.total_steps - 1)
+        _whole("tau_min", self.tau_min, 1, MAX_STEPS)
+        _whole("tau_max", self.tau_max, self.tau_min, MAX_STEPS)
+        _whole("candidates", self.candidates, 2, MAX_CANDIDATES)
+        for name in ("min_lr", "max_lr", "warmup_lr", "trial_fraction"):
+            _number(name, getattr(self, name), above=0.0)
+        _number("kappa", self.kappa)
+        _number("eps", self.eps)
+        _require("min_lr", self.min_lr < self.max_lr, "must be less than max_lr")
+        _require("trial_fraction", self.trial_fraction <= 1, "must be at most 1")
+        _require("eps", self.eps < 1, "must be less than 1")
+        _require("method", self.method in METHODS, f"must be one of {', '.join(METHODS)}")
+        _require("anchor", self.anchor in ANCHORS, f"must be one of {', '.join(ANCHORS)}")
+        _require(
+            "validation", self.validation in VALIDATION, f"must be one of {', '.join(VALIDATION)}"
+        )
+        for name in ("continue_winner", "stop_hopeless", "warm_start"):
+            _require(name, isinstance(getattr(self, name), bool), "must be true or false")
+        if self.max_overhead != math.inf:
+            _number("max_overhead", self.max_overhead)
+
+    @property
+    def allowance(self) -> int | None:
+        """Steps that may be thrown away in all; None where there is no limit."""
+        if self.max_overhead == math.inf:
+            return None
+        return int(self.max_overhead * self.total_steps)
+
+    @classmethod
+    def from_document(cls, document: Any) -> "Settings":
+        """Return the settings of a JSON document that holds every field and no other."""
+        _require("", isinstance(document, dict), "must be an object")
+        names = {field.name for field in fields(cls)}
+        for name in sorted(names ^ set(document)):
+            raise InvalidOptions(f"/{name}", "is missing" if name in names else "is not known")
+        settings = cls(**document)
+        settings.check()
+        return settings
+
+
+def _scaled(name: str, default: Any, total_steps: int) -> Any:
+    """Return a default; those of lengths that are fractions are shares of the whole run."""
+    if name in ("warmup_steps", "tau_min", "tau_max") and isinstance(default, float):
+        return max(0 if name == "warmup_steps" else 1, int(default * total_steps))
+    return default
+
+
+def _require(name: str, holds: bool, rule: str) -> None:
+    if not holds:
+        raise InvalidOptions(f"/{name}", rule)
+
+
+def _whole(name: str, value: Any, least: int, most: int) -> None:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    _require(name, whole and least <= value <= most, f"must be a whole number, {least} to {most}")
+
+
+def _number(name: str, value: Any, above: float | None = None) -> None:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    _require(name, number and math.isfinite(value), "must be a finite number")
+    if above is None:
+        _require(name, value >= 0, "must not be negative")
+    else:
+        _require(name, value > above, f"must be greater than {above:g}")

@@ -1,0 +1,113 @@
+"""How long stages and trials are, where rates are searched, and the rate at each step."""
+
+import math
+
+from schedules.learning_rate.anchor import shape
+from schedules.learning_rate.options import Settings
+from schedules.learning_rate.state import State
+
+__all__ = [
+    "MAX_BATCH",
+    "MIN_TRIAL",
+    "evaluation_interval",
+    "interval",
+    "middle",
+    "next_change",
+    "rate_at",
+    "safe_interval",
+    "stage_length",
+    "trial_plan",
+    "validates",
+]
+
+MAX_BATCH = 1024  # steps that are run without a report
+MIN_TRIAL = 8  # steps without which a trial says nothing
+FIRST_SHARE, SHARE = 0.6, 0.5  # of what is left for search, in the first stage and in others
+RESERVE_SHARE = 0.25  # of the allowance, kept for recovery from divergence
+GRAINS = 256  # pieces of constant rate that an anchor is cut into
+WARMUP_GRAINS = 32
+RANGE = 2.0  # later stages search peak / RANGE to peak * RANGE
+
+
+def middle(settings: Settings) -> float:
+    """Return the geometric mean of the interval, without overflow on the way."""
+    return math.sqrt(settings.min_lr) * math.sqrt(settings.max_lr)
+
+
+def stage_length(settings: Settings, stage: int, step: int) -> int:
+    """Return tau: doubling from tau_min to tau_max (AutoLRS, Algorithm 1), cut at the end."""
+    doublings = min(stage, settings.tau_max.bit_length())
+    return min(settings.tau_max, settings.tau_min << doublings, settings.total_steps - step)
+
+
+def validates(settings: Settings, stage: int) -> bool:
+    """Whether a stage judges by validation loss: those after the first of length tau_max."""
+    longest = stage > 0 and settings.tau_min << min(stage - 1, 64) >= settings.tau_max
+    return settings.validation == "late" and longest
+
+
+def evaluation_interval(trial_steps: int) -> int:
+    """Return the steps between two evaluations of a trial: 16 of them, as published."""
+    return max(1, trial_steps // 16)
+
+
+def trial_plan(state: State) -> tuple[int, int]:
+    """Return how many candidates the present stage may try, and for how many steps each.
+
+    Without an allowance: the options' numbers, tau' = trial_fraction * tau.  With one, the
+    plan for a stage never exceeds a share of what is left, even if every trial of it is
+    thrown away; steps of winners are given back by then, since they count as kept.  A plan
+    of fewer than two trials of `MIN_TRIAL` steps is none at all.
+    """
+    settings = state.settings
+    steps = max(1, int(settings.trial_fraction * state.tau))
+    allowance = settings.allowance
+    if allowance is None:
+        return settings.candidates, steps
+    left = allowance - int(RESERVE_SHARE * allowance) - (state.spent - state.step)
+    purse = int((FIRST_SHARE if state.stage == 0 else SHARE) * max(0, left))
+    candidates = min(settings.candidates, purse // min(MIN_TRIAL, state.tau))
+    if candidates < 2:
+        return 0, 0
+    return candidates, max(1, min(max(steps, MIN_TRIAL), purse // candidates, state.tau))
+
+
+def interval(state: State) -> tuple[float, float]:
+    """Return where the present stage searches."""
+    settings = state.settings
+    if settings.anchor == "none" or state.peak is None:
+        return settings.min_lr, settings.max_lr
+    low = max(settings.min_lr, state.peak / RANGE)
+    return low, max(min(settings.max_lr, state.peak * RANGE), low * 1.000001)
+
+
+def safe_interval(settings: Settings) -> int:
+    """Return after how many steps a checkpoint to fall back on is made; 0: never."""
+    return int(RESERVE_SHARE * settings.allowance) if settings.allowance is not None else 0
+
+
+def rate_at(settings: Settings, rate: float, step: int) -> float:
+    """Return what the optimizer is set to at a step, for a rate that is the anchor's peak."""
+    warmup = settings.warmup_steps
+    if step < warmup:
+        grain = max(1, warmup // WARMUP_GRAINS)
+        return settings.warmup_lr * (min(warmup, (step // grain + 1) * grain) / warmup)
+    grain = _grain(settings)
+    start = step - (step - warmup) % grain
+    return rate * shape(settings.anchor, start, warmup, settings.total_steps)
+
+
+def next_change(settings: Settings, step: int) -> int:
+    """Return the first step after this one at which the rate may change by itself."""
+    warmup = settings.warmup_steps
+    if step < warmup:
+        grain = max(1, warmup // WARMUP_GRAINS)
+        return min(warmup, (step // grain + 1) * grain)
+    if settings.anchor == "none":
+        return settings.total_steps
+    grain = _grain(settings)
+    return step + grain - (step - warmup) % grain
+
+
+def _grain(settings: Settings) -> int:
+    return max(1, settings.total_steps // GRAINS)

@@ -1,0 +1,234 @@
+"""The course of a stage: save, try candidates, choose, go on; and falling back."""
+
+import math
+import random
+from dataclasses import replace
+
+from schedules.learning_rate.forecast import usable
+from schedules.learning_rate.judge import hopeless, judged, trials_of, winner
+from schedules.learning_rate.plan import (
+    evaluation_interval,
+    interval,
+    middle,
+    safe_interval,
+    stage_length,
+    trial_plan,
+    validates,
+)
+from schedules.learning_rate.search import Trial, propose
+from schedules.learning_rate.state import Action, Attempt, Stage, State
+from schedules.learning_rate.steps import RECENT, run
+
+__all__ = [
+    "after_evaluation",
+    "after_exploit_steps",
+    "after_trial_steps",
+    "begin_first_attempt",
+    "begin_stage",
+    "exploit",
+    "next_attempt",
+]
+
+BAD_IN_A_ROW = 3  # that say that training has diverged; one alone may be an odd batch
+
+
+def begin_stage(state: State) -> State:
+    """Begin the next stage, or stop where the run is complete."""
+    settings = state.settings
+    if state.step >= settings.total_steps:
+        return replace(state, phase="done", action=Action("stop", reason="finished"))
+    stage = state.stage + 1
+    tau = stage_length(settings, stage, state.step)
+    state = replace(
+        state, stage=stage, stage_start=state.step, tau=tau, until=state.step + tau, attempts=()
+    )
+    trials, trial_steps = trial_plan(state)
+    state = replace(state, trials=trials, trial_steps=trial_steps)
+    if trials or safe_interval(settings):
+        return _save(state, "save_stage", "stage")
+    return begin_first_attempt(state)
+
+
+def begin_first_attempt(state: State) -> State:
+    """Begin the stage's first trial, or go on without any.
+
+    The first candidate is the rate in use, where the search is warm-started; AutoLRS
+    begins each search with one point drawn uniformly in log rate (n_initial_points = 1).
+    """
+    settings = state.settings
+    rate = middle(settings) if state.rate is None else state.rate
+    if not state.trials:
+        return exploit(replace(state, rate=rate))
+    if not settings.warm_start:
+        low, high = interval(state)
+        chance = random.Random(f"{settings.seed}/{state.stage}").random()
+        rate = min(high, max(low, low * (high / low) ** chance))
+    return run(replace(_with_attempt(state, rate), phase="trial"))
+
+
+def _with_attempt(state: State, rate: float) -> State:
+    attempt = Attempt(rate, f"trial-{len(state.attempts)}")
+    until = state.stage_start + state.trial_steps
+    return replace(state, bad=0, attempts=(*state.attempts, attempt), until=until)
+
+
+def after_trial_steps(state: State, losses: tuple[float, ...]) -> State:
+    """Go on with a trial, evaluate, give it up, or judge it."""
+    attempt = state.attempts[-1]
+    attempt = replace(attempt, losses=attempt.losses + losses, steps=attempt.steps + len(losses))
+    state = _with_last(state, attempt)
+    if state.bad >= BAD_IN_A_ROW or not all(map(usable, losses)):
+        diverged = replace(attempt, status="diverged", forecast=math.nan, deviation=0.0)
+        return _ended(_with_last(state, diverged))
+    if validates(state.settings, state.stage):
+        every = evaluation_interval(state.trial_steps)
+        if attempt.steps % every == 0:
+            return replace(state, phase="evaluate", action=Action("evaluate"))
+    elif state.settings.stop_hopeless and (given_up := hopeless(state, attempt)):
+        return _ended(_with_last(state, given_up))
+    return _trial_goes_on(state)
+
+
+def after_evaluation(state: State, loss: float) -> State:
+    """Take down a validation loss of the running trial."""
+    attempt = state.attempts[-1]
+    attempt = replace(attempt, evaluations=(*attempt.evaluations, loss))
+    return _trial_goes_on(_with_last(replace(state, phase="trial"), attempt))
+
+
+def _trial_goes_on(state: State) -> State:
+    if state.step < state.until:
+        return run(state)
+    return _ended(_with_last(state, judged(state, state.attempts[-1])))
+
+
+def _with_last(state: State, attempt: Attempt) -> State:
+    return replace(state, attempts=(*state.attempts[:-1], attempt))
+
+
+def _ended(state: State) -> State:
+    """Keep the end of a trial that may win, else go straight to the next one."""
+    attempt = state.attempts[-1]
+    if state.settings.continue_winner and attempt.status == "finished":
+        return _save(state, "save_trial", attempt.slot)
+    return next_attempt(state)
+
+
+def next_attempt(state: State) -> State:
+    """Go back to the stage's start for another candidate, or choose the winner."""
+    rate = _proposal(state) if len(state.attempts) < state.trials else None
+    if rate is None:
+        return _conclude(state)
+    return _restore(_with_attempt(state, rate), "restore_stage", "stage")
+
+
+def _proposal(state: State) -> float | None:
+    low, high = interval(state)
+    trials = trials_of(state.attempts)
+    if state.settings.warm_start:
+        trials += _remembered(state)
+    # Where few trials are planned they should not crowd round the best one.
+    distance = 1 / 64 if state.settings.allowance is None else 0.5 / state.trials
+    return propose(trials, low, high, kappa=state.settings.kappa, distance=distance)
+
+
+def _remembered(state: State) -> list[Trial]:
+    """Return the last stage's trials as if made now, with three times the deviation.
+
+    Levels are aligned at the rate in use, which both stages have tried.
+    """
+    control = state.attempts[0]
+    if not state.history or control.status != "finished" or control.forecast is None:
+        return []
+    before = state.history[-1]
+    known = [a for a in before.attempts if a.status == "finished" and a.forecast is not None]
+    levels = [a.forecast for a in known if a.rate == control.rate]
+    if not levels:
+        return []
+    shift = control.forecast - (levels[0] or 0.0)
+    return [
+        Trial(a.rate, (a.forecast or 0.0) + shift, 3.0 * (a.deviation or 0.0) + 1e-6)
+        for a in known
+        if a.rate != control.rate
+    ]
+
+
+def _conclude(state: State) -> State:
+    """Choose the stage's rate and go to where its branch begins."""
+    settings, best = state.settings, winner(state)
+    if best is None:
+        lowest = min(attempt.rate for attempt in state.attempts)
+        state = replace(state, rate=max(settings.min_lr, lowest / 2.0))
+        return _to_winner(state, "stage", state.stage_start)
+    peak = best.rate if state.peak is None else state.peak
+    state = replace(state, rate=best.rate, peak=peak)
+    if not settings.continue_winner:
+        return _to_winner(state, "stage", state.stage_start)
+    kept = replace(state, recent=(*state.recent, *best.losses)[-RECENT:])
+    if best == state.attempts[-1]:
+        return exploit(replace(kept, phase="exploit"))
+    return _to_winner(kept, best.slot, state.stage_start + best.steps)
+
+
+def _to_winner(state: State, slot: str, step: int) -> State:
+    return replace(_restore(state, "restore_winner", slot), step=step, bad=0)
+
+
+def exploit(state: State) -> State:
+    """Run the stage's branch on, with a checkpoint to fall back on every so often."""
+    until = state.stage_start + state.tau
+    state = replace(state, phase="exploit", until=until)
+    if state.step >= until:
+        return _end_stage(state)
+    every = safe_interval(state.settings)
+    if every and state.step >= state.safe_step + every:
+        return _save(state, "save_safe", "safe")
+    return run(state)
+
+
+def after_exploit_steps(state: State) -> State:
+    """Go on, or fall back where training has diverged."""
+    if state.bad >= BAD_IN_A_ROW and safe_interval(state.settings):
+        return _fall_back(state)
+    return exploit(state)
+
+
+def _fall_back(state: State) -> State:
+    """Return to the latest safe checkpoint at half the rate, as far as steps are left for it."""
+    settings = state.settings
+    affordable = state.spent - state.safe_step <= (settings.allowance or 0)
+    if not affordable or state.rate is None or state.rate <= settings.min_lr:
+        return replace(state, phase="done", action=Action("stop", reason="diverged"))
+    rate = max(settings.min_lr, state.rate / 2.0)
+    slot = "safe" if state.safe_step > state.stage_start else "stage"
+    peak = None if state.peak is None else min(state.peak, rate)
+    state = replace(state, rate=rate, peak=peak, step=state.safe_step, bad=0)
+    return _restore(state, "restore_safe", slot)
+
+
+def _end_stage(state: State) -> State:
+    assert state.rate is not None, "a stage has a rate when it ends"
+    told = tuple(replace(attempt, losses=(), evaluations=()) for attempt in state.attempts)
+    record = Stage(state.stage_start, state.tau, state.rate, told)
+    return begin_stage(replace(state, history=(*state.history, record)))
+
+
+def _save(state: State, phase: str, slot: str) -> State:
+    state = replace(state, phase=phase)
+    return replace(state, action=Action("save", slot=slot, keep=_kept(state, slot)))
+
+
+def _restore(state: State, phase: str, slot: str) -> State:
+    state = replace(state, phase=phase, lr=None)
+    return replace(state, action=Action("restore", slot=slot, keep=_kept(state, slot)))
+
+
+def _kept(state: State, slot: str) -> tuple[str, ...]:
+    """Return the checkpoints that may yet be asked for, the one in question included."""
+    kept = {slot}
+    if state.phase in ("save_trial", "restore_stage"):
+        finished = [a for a in state.attempts if a.status == "finished"]
+        kept |= {"stage", *(a.slot for a in finished if state.settings.continue_winner)}
+    elif state.phase == "restore_winner" and safe_interval(state.settings):
+        kept.add("stage")
+    return tuple(sorted(kept))

@@ -1,0 +1,170 @@
+"""What the tuner knows and what it asks for: `State` and `Action`, as values and as JSON."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from schedules.learning_rate.documents import decode, encode
+from schedules.learning_rate.errors import InvalidOptions, InvalidState
+from schedules.learning_rate.options import Settings
+
+__all__ = ["VERSION", "Action", "Attempt", "Stage", "State"]
+
+VERSION = 1
+PHASES = (
+    "warm_up",
+    "save_stage",
+    "restore_stage",
+    "trial",
+    "evaluate",
+    "save_trial",
+    "restore_winner",
+    "exploit",
+    "save_safe",
+    "restore_safe",
+    "done",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What the trainer does next, and then reports.
+
+    ``do`` is one of
+
+    - ``set_lr``: set the rate to ``lr``, then run ``steps`` steps; report their losses, all at
+      once or a few at a time;
+    - ``go_on``: run ``steps`` more steps at the rate that is set; report likewise;
+    - ``save``: keep a checkpoint of everything under the name ``slot``; report nothing;
+    - ``restore``: go back to checkpoint ``slot``, which is kept; report nothing;
+    - ``evaluate``: report one validation loss;
+    - ``stop``: the run is over, ``reason`` is "finished" or "diverged".
+
+    ``keep`` names the checkpoints that may be restored later; others can be dropped.
+    """
+
+    do: str
+    lr: float | None = None
+    steps: int = 0
+    slot: str | None = None
+    keep: tuple[str, ...] = ()
+    reason: str | None = None
+
+    def document(self) -> dict[str, Any]:
+        """Return the action as JSON.
+
+        >>> Action("set_lr", lr=0.1, steps=5).document()["lr"]
+        0.1
+        """
+        return encode(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A candidate: ``status`` is running, finished, hopeless or diverged.
+
+    ``losses`` are those of its training steps, ``evaluations`` its validation losses;
+    ``forecast`` and ``deviation`` are known when it has ended.
+    """
+
+    rate: float
+    slot: str
+    status: str = "running"
+    steps: int = 0
+    losses: tuple[float, ...] = ()
+    evaluations: tuple[float, ...] = ()
+    forecast: float | None = None
+    deviation: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A stage that was searched or passed over: what was tried, and the rate it ran at."""
+
+    start: int
+    tau: int
+    rate: float
+    attempts: tuple[Attempt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Everything the tuner knows; immutable.
+
+    step : the trainer's model has made so many steps since the start of the run.
+    spent : steps run in all; ``spent - step`` of them were thrown away.
+    stage, stage_start, tau : index, first step and length of the present stage.
+    trials, trial_steps : how many candidates it may try, and for how long.
+    until : the step at which the present trial, or the stage, ends.
+    rate : what the stage before ran at, or this one runs at; a peak where there is an anchor.
+    peak : the first stage's winner, around which later ones search.
+    attempts : candidates of the present stage, the last may be running.
+    history : the stages before; their attempts no longer hold their losses.
+    first, recent : the run's first losses, and its latest.
+    bad : how many losses in a row were not usable or had exploded.
+    lr : the rate that the trainer has set; None where it must be set anew.
+    safe_step : step of the checkpoint to go back to when training diverges.
+    """
+
+    version: int
+    settings: Settings
+    phase: str
+    action: Action
+    step: int = 0
+    spent: int = 0
+    stage: int = -1
+    stage_start: int = 0
+    tau: int = 0
+    trials: int = 0
+    trial_steps: int = 0
+    until: int = 0
+    rate: float | None = None
+    peak: float | None = None
+    attempts: tuple[Attempt, ...] = ()
+    history: tuple[Stage, ...] = ()
+    first: tuple[float, ...] = ()
+    recent: tuple[float, ...] = ()
+    bad: int = 0
+    lr: float | None = None
+    safe_step: int = 0
+
+    @property
+    def discarded(self) -> int:
+        """Steps that were run and thrown away, those of a running trial included."""
+        trying = ("trial", "evaluate", "save_trial", "restore_stage")
+        return self.spent - (self.stage_start if self.phase in trying else self.step)
+
+    def document(self) -> dict[str, Any]:
+        """Return the state as plain JSON values."""
+        return encode(self)
+
+    def to_json(self) -> str:
+        """Return the state as one line of JSON, keys sorted, no NaN."""
+        return json.dumps(self.document(), sort_keys=True, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "State":
+        """Return the state of a text; `InvalidState` names the field that is wrong."""
+        try:
+            document = json.loads(text)
+        except (ValueError, RecursionError):
+            raise InvalidState("", "must be JSON") from None
+        return cls.from_document(document)
+
+    @classmethod
+    def from_document(cls, document: Any) -> "State":
+        """Return the state of a JSON document."""
+        if not isinstance(document, dict):
+            raise InvalidState("", "must be an object")
+        if document.get("version") != VERSION:
+            raise InvalidState("/version", f"must be {VERSION}")
+        state = decode(cls, document)
+        try:
+            state.settings.check()
+        except InvalidOptions as error:
+            raise InvalidState(f"/settings{error.field}", error.rule) from None
+        if state.phase not in PHASES:
+            raise InvalidState("/phase", f"must be one of {', '.join(PHASES)}")
+        if not 0 <= state.step <= state.spent or state.step > state.settings.total_steps:
+            raise InvalidState("/step", "must be at most spent and settings/total_steps")
+        return state

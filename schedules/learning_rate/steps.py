@@ -1,0 +1,58 @@
+"""Counting the steps that a trainer reports, and asking for the next ones."""
+
+from dataclasses import replace
+
+from schedules.learning_rate.judge import exploded
+from schedules.learning_rate.plan import (
+    MAX_BATCH,
+    evaluation_interval,
+    middle,
+    next_change,
+    rate_at,
+    safe_interval,
+    validates,
+)
+from schedules.learning_rate.state import Action, State
+
+__all__ = ["RECENT", "advanced", "run"]
+
+FIRST, RECENT = 8, 16  # losses remembered of the run's begin and of its latest steps
+
+
+def advanced(state: State, losses: tuple[float, ...]) -> State:
+    """Return the state with steps counted and losses remembered, on whatever branch."""
+    first = (state.first + losses)[:FIRST]
+    bad = state.bad
+    for loss in losses:
+        bad = bad + 1 if exploded(first, loss) else 0
+    kept = state.recent if state.phase == "trial" else (state.recent + losses)[-RECENT:]
+    count = len(losses)
+    return replace(
+        state, step=state.step + count, spent=state.spent + count, first=first, recent=kept, bad=bad
+    )
+
+
+def run(state: State) -> State:
+    """Ask for steps: to the end of the segment, or to where a rate or a decision changes."""
+    settings = state.settings
+    rate = state.attempts[-1].rate if state.phase == "trial" else state.rate
+    lr = rate_at(settings, middle(settings) if rate is None else rate, state.step)
+    stop = min(state.until, next_change(settings, state.step), state.step + MAX_BATCH)
+    if state.phase == "trial":
+        stop = min(stop, _next_look(state))
+    elif state.phase == "exploit" and (every := safe_interval(settings)):
+        stop = min(stop, state.safe_step + every)
+    do = "go_on" if lr == state.lr else "set_lr"
+    return replace(state, lr=lr, action=Action(do, lr=lr, steps=stop - state.step))
+
+
+def _next_look(state: State) -> int:
+    """Return the step at which a trial is evaluated, or compared with others, next."""
+    done = state.step - state.stage_start
+    if validates(state.settings, state.stage):
+        every = evaluation_interval(state.trial_steps)
+    elif state.settings.stop_hopeless:
+        every = max(4, -(-state.trial_steps // 4))
+    else:
+        return state.until
+    return state.stage_start + done - done % every + every
