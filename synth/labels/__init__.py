@@ -12,6 +12,7 @@ made even: one step more than the diameter brings most graphs to the optimal ban
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -217,36 +218,39 @@ def _undominated(
             "steps", f"must be from the diameter, {search.eccentricity}, to {MAX_STEPS}"
         )
     budget = default_moves(cells) if moves is None else moves
-    found = [_eager(problem, search)]
+    # Breadth-first broadcast is one answer, at its exact loads.
+    found = [_labels(problem, search.distance.astype(np.int8), whole=False)]
     for steps in range(search.eccentricity, most + 1):
         if found[-1].cost.bandwidth * topology.node_count * pieces <= search.least:
             break
-        made = _labels(problem, search.find(steps, budget))
+        made = _labels(problem, _closed_up(search.find(steps, budget)), whole=True)
         if made.cost.bandwidth < found[-1].cost.bandwidth:
             found = [one for one in found if one.cost.steps < made.cost.steps] + [made]
     return tuple(found)
 
 
-def _eager(problem: Problem, search: Search) -> Labels:
-    """Return breadth-first broadcast as labels: the distances."""
-    label = search.distance.astype(np.int8)
-    tables = tables_of(problem, label, np.zeros(search.eccentricity + 1, np.int64))
-    loads = []
-    for step in range(1, search.eccentricity + 1):
-        heaviest = Fraction(0)
-        for kind, weight in enumerate(problem.weight):
-            filled = tables.filled[problem.kind == kind, step].max(0)
-            for some, capacity in zip(filled[1:].tolist(), weight[1:].tolist(), strict=True):
-                if capacity:
-                    heaviest = max(heaviest, Fraction(some * problem.unit, capacity))
-        loads.append(heaviest / problem.pieces)
-    return Labels(problem.images, problem.roots, label, tuple(loads))
-
-
-def _labels(problem: Problem, found: Found) -> Labels:
-    """Return what was found without its empty steps."""
+def _closed_up(found: Found) -> NDArray[np.int8]:
+    """Return what was found without the steps in which nothing arrives."""
     used = np.flatnonzero(found.loads)
     renumbered: NDArray[np.int8] = np.zeros(len(found.loads), np.int8)
     renumbered[used] = np.arange(1, len(used) + 1)
-    loads = tuple(Fraction(load, problem.pieces) for load in found.loads[used].tolist())
-    return Labels(problem.images, problem.roots, renumbered[found.label], loads)
+    return renumbered[found.label]
+
+
+def _labels(problem: Problem, label: NDArray[np.int8], *, whole: bool) -> Labels:
+    """Return labels with the least loads that serve them, or the least ``whole`` ones.
+
+    Whole, for all links of a node together and in pieces: then q d chunks per shard suffice.
+    """
+    steps = int(label.max())
+    tables = tables_of(problem, label, np.zeros(steps + 1, np.int64))
+    loads = [Fraction(0)] * steps
+    for kind, weight in enumerate(problem.weight):
+        filled = tables.filled[problem.kind == kind].max(0)
+        for step in range(steps):
+            for count, capacity in zip(filled[step + 1, 1:], weight[1:], strict=True):
+                if capacity:
+                    load = Fraction(int(count) * problem.unit, int(capacity))
+                    loads[step] = max(loads[step], Fraction(ceil(load)) if whole else load)
+    shards = tuple(load / problem.pieces for load in loads)
+    return Labels(problem.images, problem.roots, label, shards)

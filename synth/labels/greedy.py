@@ -209,7 +209,6 @@ def _mark(
     problem: Any,
     step: int,
     count: Any,
-    table: Any,
     label: Any,
     mask: Any,
     rank: Any,
