@@ -30,8 +30,8 @@ _REVERSED = {
 
 __all__ = [
     "ALGORITHMS",
-    "BFB_ONLY",
     "ROUTINGS",
+    "SERVED_BY",
     "Options",
     "make",
     "require_fitting",
@@ -50,10 +50,13 @@ class Options:
     shards: Mapping[NodeId, int] | None = None
     participants: Collection[NodeId] | None = None
     max_chunks: int | None = None
+    steps: int | None = None
 
 
-BFB_ONLY = frozenset({"max_chunks"})
-"""Options of bfb; all others are of forestcoll."""
+SERVED_BY: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"max_chunks": ("bfb", "slack"), "steps": ("slack",)}
+)
+"""Options that other algorithms than forestcoll take, and which; forestcoll takes the rest."""
 
 
 def make(
@@ -67,6 +70,7 @@ def make(
     shards: Mapping[NodeId, int] | None = None,
     participants: Collection[NodeId] | None = None,
     max_chunks: int | None = None,
+    steps: int | None = None,
 ) -> Schedule:
     """Return a schedule for a collective on a topology.
 
@@ -79,8 +83,9 @@ def make(
         followed by an allgather.  Reduce is the reversed broadcast of the transpose.
     algorithm : str
         One of `ALGORITHMS`: ``"bfb"`` (fewest steps, no switches), ``"forestcoll"``
-        (highest throughput, any fabric) or ``"lifted"`` (at the cost the theorems state, for
-        topologies named by their recipe); for all-to-all `ROUTINGS` only.
+        (highest throughput, any fabric), ``"lifted"`` (at the cost the theorems state, for
+        topologies named by their recipe) or ``"slack"`` (the least bandwidth found within some
+        steps, no switches); for all-to-all `ROUTINGS` only.
     trees_per_root : int, optional
         For forestcoll only: how many trees to cut each shard into.
     max_gap : Fraction or int, optional
@@ -94,7 +99,9 @@ def make(
     participants : collection, optional
         For forestcoll only: the compute nodes that take part.  All others forward only.
     max_chunks : int, optional
-        For bfb only: cut each shard into at most so many chunks, at the least loss.
+        For bfb and slack only: cut each shard into at most so many chunks, at the least loss.
+    steps : int, optional
+        For slack only: at most so many for one direction, from the diameter on.
 
     Raises
     ------
@@ -112,13 +119,13 @@ def make(
     Traceback (most recent call last):
     ...
     schedules.errors.UnknownCollective: /collective: must be one of ...
-    >>> make(ring, "allgather", "magic")
+    >>> make(ring, "allgather", "magic")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    schedules.errors.NoSchedule: /algorithm: must be one of bfb, forestcoll, lifted; not 'magic'
+    schedules.errors.NoSchedule: /algorithm: must be one of bfb, ...; not 'magic'
     """
     wanted = Collective.of(collective)
-    options = Options(trees_per_root, max_gap, root, shards, participants, max_chunks)
+    options = Options(trees_per_root, max_gap, root, shards, participants, max_chunks, steps)
     if wanted is Collective.ALL_TO_ALL:
         return _all_to_all(topology, algorithm, options)
     if algorithm not in ALGORITHMS:
@@ -164,8 +171,9 @@ def require_fitting(algorithm: str, options: Options) -> None:
     schedules.errors.NoSchedule: /trees_per_root: is for the algorithm forestcoll only
     """
     for option in fields(options):
-        only = "bfb" if option.name in BFB_ONLY else "forestcoll"
-        if getattr(options, option.name) is not None and algorithm != only:
+        served = SERVED_BY.get(option.name, ("forestcoll",))
+        if getattr(options, option.name) is not None and algorithm not in served:
+            only = " and ".join(served)
             raise NoSchedule(f"/{option.name}", f"is for the algorithm {only} only")
 
 
@@ -283,12 +291,18 @@ def _lifted(topology: Topology, _: Options) -> StepSchedule:
     return lift.allgather_on(topology)
 
 
+def _slack(topology: Topology, options: Options) -> StepSchedule:
+    from schedules import slack
+
+    return slack.allgather(topology, options.steps, max_chunks=options.max_chunks)
+
+
 _Generator = Callable[[Topology, Options], StepSchedule | TreeSchedule]
 
 ROUTINGS = ("mcf", "shortest-paths")
 """Algorithms for all-to-all: multi-commodity flow, and equal shares of the fewest hops."""
 
 ALGORITHMS: Mapping[str, _Generator] = MappingProxyType(
-    {"bfb": _bfb, "forestcoll": _forestcoll, "lifted": _lifted}
+    {"bfb": _bfb, "forestcoll": _forestcoll, "lifted": _lifted, "slack": _slack}
 )
 """Generators of allgathers and broadcasts, by name: (topology, options) to schedule."""

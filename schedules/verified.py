@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any
 
-from schedules.collectives import BFB_ONLY, Options, make
+from schedules.collectives import SERVED_BY, Options, make
 from schedules.model import (
     Collective,
     RouteSchedule,
@@ -235,7 +235,7 @@ def _forest_only(options: Options) -> bool:
     return any(
         getattr(options, option.name) is not None
         for option in fields(options)
-        if option.name not in BFB_ONLY
+        if option.name not in SERVED_BY
     )
 
 

@@ -2,12 +2,16 @@
 
 A recipe says how a topology is made.  Every operator of `synth.expansions` has a module
 here that turns an allgather on what it is applied to into one on what it makes, at the
-cost its theorem states; bases get breadth-first broadcast (`schedules.bfb`), and so does a
-part of a recipe on which that is better than what is lifted to it.  A lifted
+cost its theorem states; bases get breadth-first broadcast (`schedules.bfb`), or another
+allgather as asked for, and a part of a recipe gets breadth-first broadcast where that is better
+than what is lifted to it.  A lifted
 schedule costs exactly `synth.cost.claim` of the recipe wherever that claim is exact, and
 never more than it.  It is made without a search of the large graph, and on some graphs it
 is cheaper than breadth-first broadcast there (see `schedules.lift.cartesian.power`).
 """
+
+from collections.abc import Callable
+from typing import TypeAlias
 
 from schedules import bfb
 from schedules.errors import NoSchedule
@@ -30,10 +34,16 @@ from synth.recipe import (
 )
 from synth.topology import Topology
 
-__all__ = ["allgather", "allgather_on", "claim_on"]
+__all__ = ["Gather", "allgather", "allgather_on", "claim_on"]
 
 
-def allgather(recipe: Recipe, *, transposed: bool = False) -> StepSchedule:
+Gather: TypeAlias = Callable[[Topology], StepSchedule]
+"""A generator of allgathers."""
+
+
+def allgather(
+    recipe: Recipe, *, transposed: bool = False, gather: Gather = bfb.allgather
+) -> StepSchedule:
     """Return the allgather on the topology of a recipe that is lifted from its bases.
 
     Parameters
@@ -42,6 +52,8 @@ def allgather(recipe: Recipe, *, transposed: bool = False) -> StepSchedule:
         Its topology is strongly connected.
     transposed : bool
         Make it for the transposed topology: reversed, it is a reduce-scatter.
+    gather : function of a topology
+        Makes the allgather on every base: breadth-first broadcast or, say, `slack.allgather`.
 
     Returns
     -------
@@ -64,6 +76,18 @@ def allgather(recipe: Recipe, *, transposed: bool = False) -> StepSchedule:
     -----
     O(sends) array operations; a shard split into several pieces is as many sends.
 
+    *Of other allgathers than breadth-first broadcast* the proofs of the operators hold as they
+    stand; let T be the steps of the base and T_B its bandwidth. Line graph: T + 1 and at most
+    T_B + 1/N, by induction over the sends, whichever they are. Cartesian product: the sum of
+    the steps, and the optimum if all factors reach theirs; all chunks of a shard must arrive
+    together, as by labels they do where each has one piece; a factor of which they do not gets
+    breadth-first broadcast instead. Cartesian power by dimensions: any. Degree expansion by n:
+    T_B + (n - 1)/(nN) as before, since the copies add the same to every link of one step; but
+    that step is the one after all neighbours hold the shard, which two-way links no longer
+    bring to the second, so there may be T + 1 steps. Bidirected: valid, d/N times the sum over
+    steps of the larger load of the two directions, which is T_B only where their loads agree
+    step by step; labels of the whole graph are mostly better.
+
     References
     ----------
     Zhao et al., arXiv:2202.03356: line graph, degree and Cartesian expansion.
@@ -82,7 +106,7 @@ def allgather(recipe: Recipe, *, transposed: bool = False) -> StepSchedule:
     nodes, _ = size(recipe)
     require_room(nodes * (nodes - 1))
     _built(recipe, transposed).require_connected()
-    return finished(_lifted(recipe, transposed), _built(recipe, transposed))
+    return finished(_lifted(recipe, transposed, gather), _built(recipe, transposed))
 
 
 def allgather_on(topology: Topology) -> StepSchedule:
@@ -149,35 +173,36 @@ def _built(recipe: Recipe, turned: bool) -> Topology:
     return topology.transpose() if turned else topology
 
 
-def _lifted(recipe: Recipe, turned: bool) -> StepSchedule:
+def _lifted(recipe: Recipe, turned: bool, gather: Gather) -> StepSchedule:
     """Return an allgather on the topology of a recipe, or if ``turned`` on its transpose."""
     match recipe:
         case Base():
-            return bfb.allgather(_built(recipe, turned))
+            return gather(_built(recipe, turned))
         case LineGraph(times, of):
             below = LineGraph(times - 1, of) if times > 1 else of
-            return line_graph.lift(_part(below, turned), build(below), turned)
+            return line_graph.lift(_part(below, turned, gather), build(below), turned)
         case DegreeExpansion(1, of) | Power(1, of):
-            return _lifted(of, turned)
+            return _lifted(of, turned, gather)
         case DegreeExpansion(factor, of):
-            return degree.lift(_part(of, turned), _built(of, turned), factor)
+            return degree.lift(_part(of, turned, gather), _built(of, turned), factor)
         case Power(times, of):
-            return _lifted_product(_factors(of) * times, turned)
+            return _lifted_product(_factors(of) * times, turned, gather)
         case Product(factors):
-            return _lifted_product([part for of in factors for part in _factors(of)], turned)
+            parts = [part for of in factors for part in _factors(of)]
+            return _lifted_product(parts, turned, gather)
         case Bidirected(of):
             whole = build(recipe)
             if whole == build(of):
-                return _lifted(of, turned)
-            return bidirected.lift(_part(of, False), _part(of, True), whole)
+                return _lifted(of, turned, gather)
+            return bidirected.lift(_part(of, False, gather), _part(of, True, gather), whole)
 
 
-def _part(recipe: Recipe, turned: bool) -> StepSchedule:
+def _part(recipe: Recipe, turned: bool, gather: Gather) -> StepSchedule:
     """Return what to lift from: as `_lifted`, or breadth-first broadcast if that is better.
 
     Better is less in steps or bandwidth and more in neither.
     """
-    schedule, graph = _lifted(recipe, turned), _built(recipe, turned)
+    schedule, graph = _lifted(recipe, turned, gather), _built(recipe, turned)
     if isinstance(recipe, Base) or graph.in_degrees.max() > MAX_DEGREE:
         return schedule
     found, measured = step_cost(schedule, graph), measure(graph)
@@ -199,8 +224,8 @@ def _factors(recipe: Recipe) -> list[Recipe]:
             return [recipe]
 
 
-def _lifted_product(factors: list[Recipe], turned: bool) -> StepSchedule:
-    parts = {of: (_built(of, turned), _part(of, turned)) for of in dict.fromkeys(factors)}
+def _lifted_product(factors: list[Recipe], turned: bool, gather: Gather) -> StepSchedule:
+    parts = {of: (_built(of, turned), _part(of, turned, gather)) for of in dict.fromkeys(factors)}
     if len(parts) == 1:
         graph, schedule = parts[factors[0]]
         if not _optimal(schedule, graph):

@@ -40,7 +40,12 @@ TOPOLOGIES = {
     "lopsided": Topology("abcd", [*zip("abcd", "bcda", strict=True), ("a", "c"), ("a", "d")]),
     "expanded": build(parse("LineGraph(1, DegreeExpansion(2, UniRing(2)))")),
 }
-UNSERVED = {"bfb": [UNEQUAL], "forestcoll": [], "lifted": [UNEQUAL, TOPOLOGIES["lopsided"]]}
+UNSERVED = {
+    "bfb": [UNEQUAL],
+    "forestcoll": [],
+    "lifted": [UNEQUAL, TOPOLOGIES["lopsided"]],
+    "slack": [],
+}
 # What is not its own transpose.
 ONE_WAY = dict.fromkeys(ALGORITHMS, TOPOLOGIES["lopsided"]) | {"lifted": TOPOLOGIES["expanded"]}
 
@@ -88,12 +93,24 @@ def test_the_number_of_trees_can_be_given_to_forestcoll_only():
         assert caught.value.field == "/trees_per_root"
 
 
-def test_a_largest_number_of_chunks_can_be_given_to_bfb_only():
+def test_a_number_of_steps_can_be_given_to_slack_only():
+    wheel = build(parse("GeneralizedKautz(2, 9)"))
+    both = make(wheel, "allreduce", "slack", steps=4)
+    assert max(len(part.steps) for part in both.parts) <= 4
+    assert violations(both, wheel) == []
+    for algorithm, count in (("bfb", 4), ("forestcoll", 4), ("lifted", 4), ("slack", 2)):
+        with pytest.raises(NoSchedule) as caught:
+            make(wheel, "allgather", algorithm, steps=count)
+        assert caught.value.field == "/steps"
+
+
+def test_a_largest_number_of_chunks_can_be_given_to_bfb_and_slack_only():
     square = bidirectional_ring(4)
     both = make(square, "allreduce", "bfb", max_chunks=1)
     assert [part.chunks_per_shard for part in both.parts] == [1, 1]
     assert violations(both, square) == []
     assert make(square, "allgather", "bfb").chunks_per_shard == 2
+    assert make(square, "allgather", "slack", max_chunks=1).chunks_per_shard == 1
     for algorithm, count in (("forestcoll", 1), ("lifted", 1), ("bfb", 0), ("bfb", 2**40)):
         with pytest.raises(NoSchedule) as caught:
             make(square, "allgather", algorithm, max_chunks=count)

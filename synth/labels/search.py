@@ -1,0 +1,199 @@
+"""The search for labels of little load: greedy, lower and raise, squeeze.
+
+1. *Greedy* (`synth.labels.greedy`), without waste.  On random graphs that is the optimum as
+   soon as there is a step to spare.
+2. *Lower and raise.*  From a greedy run that wastes some of the links: the load of every step
+   is set to the mean number of arrivals, the labels repaired, and the loads raised where the
+   repair leaves something overfull.  That helps where many nodes have the same neighbours.
+3. *Squeeze.*  Lower the load of one step and repair; where another step stays overfull raise
+   that by one, as long as something is won; otherwise take all of it back.
+
+All is decided by a seed and a number of moves to look at, never by a clock.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synth.labels.greedy import distances, greedy
+from synth.labels.problem import Problem
+from synth.labels.repair import repair, take_back
+from synth.labels.tables import Tables, set_loads, tables_of
+from synth.splitmix import seeded
+
+__all__ = ["Found", "Search"]
+
+Integers = NDArray[np.int64]
+
+_JOURNAL = 1 << 18
+# Per mille of waste, and by how many steps deadlines are thought to be later; whole links.
+_GREEDY = ((0, 0, False), (0, 0, True), (0, 1, False), (0, 1, True), (0, 2, False))
+_WASTING = ((0, 0), (10, 0), (20, 0), (50, 0), (100, 0))
+# Of what a step is overfull by, how much its load is raised by.
+_RAISED = 7
+# Exponents of the probability of worse moves: small problems want heat, large ones do not.
+_COLD, _WARM = 3, 1
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Labels, (R, N), and the load of every step in pieces; load 0 is unused."""
+
+    label: NDArray[np.int8]
+    loads: Integers
+
+    @property
+    def total(self) -> int:
+        """The sum of the loads, q N times T_B."""
+        return int(self.loads.sum())
+
+
+class Search:
+    """The search on one problem; labels of several numbers of steps share what it knows."""
+
+    def __init__(self, problem: Problem, seed: int = 0) -> None:
+        self._problem = problem
+        self.distance, self._height = distances(problem)
+        self.eccentricity = int(self.distance.max())
+        self.least = _least(problem)
+        self._seed = seed
+        self._state = seeded(seed)
+        self._journal = np.empty((_JOURNAL, 3), np.int32)
+        self._left = 0
+
+    def find(self, steps: int, moves: int) -> Found:
+        """Return the best labels found in ``steps``, at least the eccentricity.
+
+        At most ``moves`` moves are looked at, plus those of one cell.
+        """
+        # Anew, so that the answer for some steps does not depend on what was asked before.
+        self._state = seeded(self._seed, steps)
+        self._left = moves
+        best = self._greedy(steps)
+        if best.total == self.least or moves == 0:
+            return best
+        starts = [(best, _WARM)]
+        lowered = self._lowered(steps, moves // 4)
+        if lowered is not None:
+            starts.insert(0, (lowered, _COLD))
+        limit = min(found.total for found, _ in starts) * 11 // 10
+        starts = [(found, cold) for found, cold in starts if found.total <= limit]
+        share, results = self._left // (2 * len(starts)), []
+        for found, cold in starts:
+            results.append((self._squeezed(found, cold, share), _COLD + _WARM - cold))
+        best, cold = min(results, key=lambda result: result[0].total)
+        return self._squeezed(best, cold, self._left)
+
+    def _greedy(self, steps: int) -> Found:
+        best = None
+        for waste, late, even in _GREEDY:
+            made = self._greedily(steps, waste, late, even)
+            if made is not None and (best is None or made.total < best.total):
+                best = made
+            if best is not None and best.total == self.least:
+                break
+        # Without lateness a cell comes at its deadline at the latest: the first has labels.
+        assert best is not None
+        return best
+
+    def _greedily(self, steps: int, waste: int, late: int, even: bool) -> Found | None:
+        label, loads, left = greedy(
+            self._problem, self._height, steps, waste, late, even, self._state
+        )
+        return Found(label, loads) if left == 0 else None
+
+    def _lowered(self, steps: int, moves: int) -> Found | None:
+        """Return the best of some wasteful labels, lowered and raised until they fit."""
+        best, share = None, moves // len(_WASTING)
+        for waste, late in _WASTING:
+            start = self._greedily(steps, waste, late, False)
+            if start is None:
+                continue
+            tables = tables_of(self._problem, start.label, start.loads)
+            loads = np.minimum(start.loads, self._needed(tables))
+            budget = share
+            while budget > 0 and (best is None or loads.sum() < best.total):
+                excess = set_loads(self._problem, tables, loads)
+                excess, _, looked = self._repair(tables, excess, min(budget, share // 4), _COLD)
+                budget -= looked
+                if excess == 0:
+                    best = Found(tables.label.copy(), loads)
+                    break
+                loads = loads + self._over(tables, loads)
+        return best
+
+    def _squeezed(self, found: Found, cold: int, moves: int) -> Found:
+        """Return labels of less load, lowered step by step."""
+        problem, loads = self._problem, found.loads.copy()
+        tables = tables_of(problem, found.label, loads)
+        jump, failed = np.maximum(1, loads // 20), np.zeros(len(loads), np.int64)
+        share = max(10_000, moves // 20)
+        end = self._left - moves
+        while loads.sum() > self.least and self._left > end:
+            live = [step for step in range(1, len(loads)) if loads[step] and failed[step] < 2]
+            if not live:
+                # Each step has failed twice: all over again, and look longer.
+                share, failed[:], jump = share * 4, 0, np.maximum(1, loads // 20)
+                continue
+            waste = loads - self._needed(tables)
+            step = max(live, key=lambda step: (waste[step] + 1) / (1 + failed[step]))
+            less = min(jump[step], loads.sum() - self.least, loads[step])
+            lowered = self._lowered_by(
+                tables, loads, step, less, min(share, self._left - end), cold
+            )
+            if lowered is not None:
+                loads = lowered
+                continue
+            failed[step] += jump[step] == 1
+            jump[step] = max(1, jump[step] // 3)
+        return Found(tables.label.copy(), loads)
+
+    def _lowered_by(
+        self, tables: Tables, loads: Integers, step: int, less: int, moves: int, cold: int
+    ) -> Integers | None:
+        """Lower the load of a step, raising others if need be; None, and nothing done, if stuck."""
+        lowered, journals = loads.copy(), []
+        lowered[step] -= less
+        while True:
+            excess = set_loads(self._problem, tables, lowered)
+            excess, made, _ = self._repair(tables, excess, moves, cold)
+            journals.append(self._journal[:made].copy())
+            if excess == 0:
+                return lowered
+            stuck = tables.excess.sum(0) > 0
+            stuck[step] = False
+            if not stuck.any() or lowered.sum() + stuck.sum() >= loads.sum():
+                break
+            lowered[stuck] += 1
+        for journal in journals[::-1]:
+            take_back(self._problem, tables, journal)
+        set_loads(self._problem, tables, loads)
+        return None
+
+    def _repair(self, tables: Tables, excess: int, moves: int, cold: int) -> tuple[int, int, int]:
+        found = repair(self._problem, tables, excess, moves, cold, self._journal, self._state)
+        self._left -= found[2]
+        return found
+
+    def _needed(self, tables: Tables) -> Integers:
+        """Return the loads if every step's arrivals were spread evenly over all nodes."""
+        problem = self._problem
+        arrived = tables.filled[:, :, -1].sum(0, dtype=np.int64)
+        return -(-arrived * problem.unit // int(problem.weight[problem.kind, -1].sum()))
+
+    def _over(self, tables: Tables, loads: Integers) -> Integers:
+        """Return by how much to raise the loads: a share of what they are overfull by."""
+        problem = self._problem
+        over = np.zeros(len(loads), np.int64)
+        for kind, weight in enumerate(problem.weight):
+            filled = tables.filled[problem.kind == kind][:, :, weight > 0].max(0)
+            needed = -(-filled.astype(np.int64) * problem.unit // weight[weight > 0])
+            over = np.maximum(over, needed.max(1) - loads)
+        return np.where(tables.excess.any(0), np.maximum(1, -(-over // _RAISED)), 0)
+
+
+def _least(problem: Problem) -> int:
+    """Return a sum of loads that no labels can go below: what every node must receive."""
+    cells = problem.pieces * (len(problem.tail) - 1)
+    return max(-(-cells * problem.unit // int(weight)) for weight in problem.weight[:, -1])

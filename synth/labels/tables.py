@@ -1,0 +1,153 @@
+"""How full every set of links is, kept up to date while labels change one by one.
+
+For a group g, a step t and a set S of links, ``filled[g, t, S]`` counts the cells of label t
+whose mask lies within S; at most ``limit[kind of g, t, S]`` may.  ``excess[g, t]`` sums over
+all S what passes the limit: where it is 0, Hall's condition holds there.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["IMPOSSIBLE", "Tables", "relabel", "set_loads", "tables_of"]
+
+IMPOSSIBLE = 1 << 30
+"""More than any excess: the change of a move that cannot be made."""
+
+
+class Tables(NamedTuple):
+    """Labels and what follows from them."""
+
+    label: NDArray[np.int8]
+    """(R, N)"""
+    mask: NDArray[np.uint8]
+    """(R, N); 0 at the roots only."""
+    filled: NDArray[np.int32]
+    """(G, steps + 1, 2**d)"""
+    limit: NDArray[np.int32]
+    """(kinds, steps + 1, 2**d)"""
+    excess: NDArray[np.int64]
+    """(G, steps + 1)"""
+
+
+def tables_of(problem: Any, label: NDArray[np.int8], loads: NDArray[np.int64]) -> Tables:
+    """Return the tables of labels, all cells of which have a link to come by."""
+    steps, sets = len(loads) - 1, problem.weight.shape[1]
+    made = Tables(
+        label.copy(),
+        np.zeros(label.shape, np.uint8),
+        np.zeros((len(problem.members), steps + 1, sets), np.int32),
+        np.zeros((len(problem.weight), steps + 1, sets), np.int32),
+        np.zeros((len(problem.members), steps + 1), np.int64),
+    )
+    _fill(problem, made)
+    set_loads(problem, made, loads)
+    return made
+
+
+@njit(cache=True, nogil=True)
+def _fill(problem: Any, tables: Any) -> None:
+    label, mask, filled, tail = tables.label, tables.mask, tables.filled, problem.tail
+    (rows, nodes), degree = label.shape, tail.shape[1]
+    for row in range(rows):
+        for node in range(nodes):
+            bits = 0
+            for k in range(degree):
+                if tail[node, k] >= 0 and label[row, tail[node, k]] < label[row, node]:
+                    bits |= 1 << k
+            mask[row, node] = bits
+            if node != problem.roots[row]:
+                filled[problem.group[node], label[row, node], bits] += 1
+    for one in range(filled.shape[0]):
+        for step in range(filled.shape[1]):
+            for k in range(degree):
+                for links in range(1 << degree):
+                    if links >> k & 1:
+                        filled[one, step, links] += filled[one, step, links ^ (1 << k)]
+
+
+@njit(cache=True, nogil=True)
+def set_loads(problem: Any, tables: Any, loads: Any) -> int:
+    """Set the limits to those of the loads; return the sum of all excess."""
+    limit, excess, filled = tables.limit, tables.excess, tables.filled
+    for kind in range(limit.shape[0]):
+        for step in range(limit.shape[1]):
+            for links in range(limit.shape[2]):
+                limit[kind, step, links] = problem.weight[kind, links] * loads[step] // problem.unit
+    total = 0
+    for one in range(filled.shape[0]):
+        for step in range(1, filled.shape[1]):
+            over = 0
+            for links in range(1, filled.shape[2]):
+                over += max(0, filled[one, step, links] - limit[problem.kind[one], step, links])
+            excess[one, step] = over
+            total += over
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _count(tables: Any, kind: int, one: int, step: int, links: int, rest: int, by: int) -> int:
+    """Add ``by``, 1 or -1, at ``links`` and all sets of it and some of ``rest``.
+
+    Returns how much more excess there is.
+    """
+    filled, limit = tables.filled[one, step], tables.limit[kind, step]
+    more, change = rest, 0
+    while True:
+        at = links | more
+        if by > 0:
+            change += filled[at] >= limit[at]
+        else:
+            change -= filled[at] > limit[at]
+        filled[at] += by
+        if more == 0:
+            break
+        more = (more - 1) & rest
+    tables.excess[one, step] += change
+    return change
+
+
+@njit(cache=True, nogil=True)
+def relabel(problem: Any, tables: Any, row: int, node: int, new: int) -> int:
+    """Give a cell that is no root's own another label; return how much more excess there is.
+
+    `IMPOSSIBLE`, with nothing changed, if the cell or one after it would have no link to come by.
+    O((out-degree + 2) 2^d) at most.
+    """
+    label, mask = tables.label[row], tables.mask[row]
+    tail, group, kind = problem.tail, problem.group, problem.kind
+    start, head, place, root = problem.start, problem.head, problem.place, problem.roots[row]
+    degree = tail.shape[1]
+    full = (1 << degree) - 1
+    old = label[node]
+    if new > old:
+        for edge in range(start[node], start[node + 1]):
+            after = head[edge]
+            if old < label[after] <= new and mask[after] == 1 << place[edge] and after != root:
+                return IMPOSSIBLE
+    bits = 0
+    for k in range(degree):
+        if tail[node, k] >= 0 and label[tail[node, k]] < new:
+            bits |= 1 << k
+    if bits == 0:
+        return IMPOSSIBLE
+    one = group[node]
+    was = np.int64(mask[node])
+    change = _count(tables, kind[one], one, old, was, full ^ was, -1)
+    change += _count(tables, kind[one], one, new, bits, full ^ bits, 1)
+    mask[node], label[node] = bits, new
+    for edge in range(start[node], start[node + 1]):
+        after = head[edge]
+        step = label[after]
+        if (old < step) == (new < step) or after == root:
+            continue
+        bit = 1 << place[edge]
+        others = mask[after] & ~bit
+        one = group[after]
+        # Sets with the link count the cell before and after; those without, once it is gone.
+        by = 1 if old < step else -1
+        change += _count(tables, kind[one], one, step, others, full & ~(others | bit), by)
+        mask[after] ^= bit
+    return change
