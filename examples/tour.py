@@ -74,7 +74,7 @@ def ask(client: Client, question: dict[str, Any]) -> dict[str, Any]:
     taken = time.perf_counter() - start
     bound = design["bounds"]["seconds"]
     rows = [
-        (point["seconds"], shortened(point["recipe"]), point["steps"], point["bandwidth"])
+        (point["seconds"], point["name"], point["steps"], point["bandwidth"])
         for point in design["frontier"]
     ]
     rows += [(other["seconds"], other["name"], "", "baseline") for other in design["baselines"]]
@@ -86,11 +86,6 @@ def ask(client: Client, question: dict[str, Any]) -> dict[str, Any]:
     print(f"  {'lower bound':{width}}  {'':5}  {'':10}  {bound * 1e6:7.1f} us")
     print(f"  answered in {taken:.2f} s, the schedule verified")
     return design
-
-
-def shortened(recipe: str) -> str:
-    """Cut a recipe that lists many arcs; documents have it in full."""
-    return recipe if len(recipe) <= 48 else f"{recipe[:47]}…"
 
 
 def write(client: Client, design: dict[str, Any], stem: Path, *, msccl: bool) -> None:
