@@ -16,11 +16,12 @@ app = typer.Typer()
 
 @app.command()
 def families() -> None:
-    """List the families of bases that recipes are made of."""
+    """List the families of bases and the operators that recipes are made of."""
     from synth.bases import FAMILIES
+    from synth.operators import OPERATORS
 
-    for member in FAMILIES:
-        typer.echo(f"{member.name}({', '.join(member.parameters)}): {member.title}")
+    for kind in (*FAMILIES, *OPERATORS):
+        typer.echo(f"{kind.signature()}: {kind.title}; {kind.source}")
 
 
 @app.command()
