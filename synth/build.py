@@ -1,19 +1,16 @@
-"""From a recipe to what is known of it, and to the topology itself."""
+"""From a recipe to what is known of its topology, and to the topology itself."""
 
 from functools import lru_cache
 
 import numpy as np
 
-from synth.bases import Ends, family
-from synth.cost import Claim
+from synth.bases import Ends
 from synth.errors import ClaimBroken, InvalidRecipe
 from synth.expansions import bidirected, cartesian, degree, line_graph
 from synth.expansions.traits import Traits
 from synth.limits import require_size
 from synth.names import short_name
 from synth.recipe import (
-    MAX_DEPTH,
-    MAX_TEXT,
     Base,
     Bidirected,
     DegreeExpansion,
@@ -26,7 +23,6 @@ from synth.topology import Topology
 
 __all__ = [
     "build",
-    "claim_of",
     "has_parallel_links",
     "is_bidirectional",
     "is_regular",
@@ -42,10 +38,10 @@ def build(recipe: Recipe) -> Topology:
     Raises
     ------
     InvalidRecipe
-        A family is unknown, or the recipe nests too deep.
+        It is no recipe.
     OutOfDomain
-        An argument is outside the domain of its construction, or the topology would
-        pass the limits of `synth.limits`.  Nothing is built in that case.
+        An operator is not defined on what it is applied to, or the topology would pass
+        the limits of `synth.limits`.  Nothing is built in that case.
     ClaimBroken
         The graph is not what its construction promises: a bug.
 
@@ -56,8 +52,8 @@ def build(recipe: Recipe) -> Topology:
 
     Examples
     --------
-    >>> from synth.recipe import parse
-    >>> build(parse("Product(UniRing(4), UniRing(8))"))
+    >>> from synth.bases import UniRing
+    >>> build(Product(UniRing(4), UniRing(8)))
     <Topology prod-uniring-uniring-32x2-2808: 32 compute, 64 links>
     """
     promised = traits(recipe)
@@ -126,37 +122,26 @@ def is_vertex_transitive(recipe: Recipe) -> bool:
 
 def traits(recipe: Recipe) -> Traits:
     """Return all that is known of a topology before it is built; raises as `build`."""
-    _require_shallow(recipe)
     return _traits(recipe)
 
 
-def claim_of(recipe: Recipe, *, transposed: bool) -> Claim | None:
-    """Return what is proved of the cost; see `synth.cost.claim`."""
-    _require_shallow(recipe)
-    _traits(recipe)
-    return _claim(recipe, transposed)
-
-
 @lru_cache(maxsize=4096)
-def _base_traits(recipe: Base) -> Traits:
-    member, arguments = family(recipe.family), recipe.arguments
-    nodes, ports = member.size(arguments)
-    require_size(nodes, ports)
+def _base_traits(member: Base) -> Traits:
+    most_out, most_in = member.degrees()
     return Traits(
-        nodes,
-        ports,
-        bidirectional=member.bidirectional(arguments),
-        parallel=member.parallel(arguments),
-        regular=member.regular(arguments),
-        vertex_transitive=member.vertex_transitive(arguments),
+        member.nodes,
+        most_out,
+        most_in,
+        bidirectional=member.bidirectional(),
+        parallel=member.parallel(),
+        regular=member.regular(),
+        vertex_transitive=member.vertex_transitive(),
     )
 
 
 def _traits(recipe: Recipe) -> Traits:
     match recipe:
-        case Base(name, arguments):
-            # Outside the cache, to which True and 1.0 look like 1.
-            family(name).check(arguments)
+        case Base():
             return _base_traits(recipe)
         case LineGraph(times, of):
             found = line_graph.traits(_traits(of), times)
@@ -175,32 +160,6 @@ def _traits(recipe: Recipe) -> Traits:
     return found
 
 
-def _claim(recipe: Recipe, transposed: bool) -> Claim | None:
-    match recipe:
-        case Base(name, arguments):
-            member = family(name)
-            return member.claim_transpose(arguments) if transposed else member.claim(arguments)
-        case LineGraph(times, LineGraph(more, of)):
-            return _claim(LineGraph(times + more, of), transposed)
-        case LineGraph(times, of):
-            claimed = _claim(of, transposed)
-            return claimed and line_graph.claim(claimed, _traits(of), times)
-        case DegreeExpansion(factor, of):
-            claimed = _claim(of, transposed)
-            return claimed and degree.claim(claimed, _traits(of), factor)
-        case Power(times, of):
-            claimed = _claim(of, transposed)
-            return claimed and cartesian.claim([claimed], [_traits(of)] * times)
-        case Product(factors):
-            claims = [_claim(of, transposed) for of in factors]
-            known = [claimed for claimed in claims if claimed is not None]
-            if len(known) < len(claims):
-                return None
-            return cartesian.claim(known, [_traits(of) for of in factors])
-        case Bidirected():
-            return None
-
-
 @lru_cache(maxsize=4096)
 def _degrees(recipe: Bidirected) -> tuple[int, int]:
     """Return the least and the largest degree, which depend on links there and back."""
@@ -212,9 +171,8 @@ def _degrees(recipe: Bidirected) -> tuple[int, int]:
 def _construct(recipe: Recipe) -> tuple[int, Ends]:
     """Return nodes and links; every part is smaller than the whole, which fits the limits."""
     match recipe:
-        case Base(name, arguments):
-            member = family(name)
-            return member.size(arguments)[0], member.links(arguments)
+        case Base():
+            return recipe.nodes, recipe.links()
         case LineGraph(times, of):
             return line_graph.links(*_construct(of), times)
         case DegreeExpansion(factor, of):
@@ -231,21 +189,3 @@ def _construct(recipe: Recipe) -> tuple[int, Ends]:
 def _compare(recipe: Recipe, what: str, promised: int, found: int) -> None:
     if promised != found:
         raise ClaimBroken(str(recipe), f"must have {what} = {promised}, but has {found}")
-
-
-def _require_shallow(recipe: Recipe) -> None:
-    """Raise unless the recipe nests no deeper than its grammar allows."""
-    level: list[Recipe] = [recipe]
-    for _ in range(MAX_DEPTH + 1):
-        below: list[Recipe] = []
-        for part in level:
-            if isinstance(part, LineGraph | DegreeExpansion | Power | Bidirected):
-                below.append(part.of)
-            elif isinstance(part, Product):
-                below.extend(part.factors)
-        if not below:
-            return
-        if len(below) > MAX_TEXT:
-            raise InvalidRecipe("recipe", f"must have at most {MAX_TEXT} parts")
-        level = below
-    raise InvalidRecipe("recipe", f"must nest at most {MAX_DEPTH} deep")

@@ -1,5 +1,7 @@
 """What a topology costs: exact costs, lower bounds, and how operators change a cost.
 
+What is known of the cost of a recipe is in `synth.claims`.
+
 The cost model.  N nodes of degree d; every link carries b bytes/s, so a node has
 B = d * b; a hop takes ``alpha_seconds``; an allgather produces M bytes at every node,
 of which each node brings a shard of M / N.  A schedule runs in synchronous steps.
@@ -19,7 +21,6 @@ from fractions import Fraction
 from math import prod
 
 from synth.errors import OutOfDomain
-from synth.recipe import Recipe
 
 __all__ = [
     "Claim",
@@ -28,8 +29,6 @@ __all__ = [
     "all_to_all_bound",
     "allgather_seconds",
     "allreduce_seconds",
-    "claim",
-    "claim_transpose",
     "expand_degree",
     "expand_line_graph",
     "expand_power",
@@ -267,40 +266,3 @@ def expand_product(costs: Sequence[Cost], nodes: Sequence[int]) -> Cost | None:
     if any(cost.bandwidth != optimal_bandwidth(count) for cost, count in pairs):
         return None
     return Cost(sum(cost.steps for cost in costs), optimal_bandwidth(prod(nodes)))
-
-
-def claim(recipe: Recipe) -> Claim | None:
-    """Return what the theorems promise of the graph of a recipe, without building it.
-
-    None when no theorem speaks, as of most generalized Kautz graphs: then the cost
-    must be measured.
-
-    Raises
-    ------
-    InvalidRecipe, OutOfDomain
-        The recipe cannot be built.
-
-    Examples
-    --------
-    >>> from synth.recipe import parse
-    >>> claim(parse("LineGraph(2, CompleteBipartite(4))"))
-    Claim(steps=4, bandwidth=Fraction(33, 32), exact=True)
-    >>> claim(parse("GeneralizedKautz(4, 1024)")) is None
-    True
-    """
-    # The catalogue and the operators state their claims with the types above.
-    from synth.build import claim_of
-
-    return claim_of(recipe, transposed=False)
-
-
-def claim_transpose(recipe: Recipe) -> Claim | None:
-    """Return what the theorems promise of the transposed graph; see `claim`.
-
-    >>> from synth.recipe import parse
-    >>> claim_transpose(parse("UniRing(4)"))
-    Claim(steps=3, bandwidth=Fraction(3, 4), exact=True)
-    """
-    from synth.build import claim_of
-
-    return claim_of(recipe, transposed=True)

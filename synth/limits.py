@@ -5,6 +5,7 @@ from synth.errors import OutOfDomain
 __all__ = [
     "MAX_LINKS",
     "MAX_NODES",
+    "MAX_TIMES",
     "capped_power",
     "capped_product",
     "require_count",
@@ -13,6 +14,8 @@ __all__ = [
 
 MAX_NODES = 65_536
 MAX_LINKS = 2_000_000
+MAX_TIMES = 64
+"""How often one line graph operator may be applied."""
 
 # Far above every limit and far below what costs time to multiply.
 _CAP = 10**18

@@ -3,7 +3,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from synth.bases import family
 from synth.build import size, traits
 from synth.recipe import Base, Bidirected, DegreeExpansion, LineGraph, Power, Product, Recipe
 
@@ -29,9 +28,9 @@ def representatives(recipe: Recipe) -> NDArray[np.int64]:
     array([0, 1, 2, 3])
     """
     match recipe:
-        case Base(name, arguments):
-            found = family(name).representatives(arguments)
-            return np.arange(size(recipe)[0]) if found is None else np.asarray(found)
+        case Base():
+            found = recipe.representatives()
+            return np.arange(recipe.nodes) if found is None else np.asarray(found)
         case LineGraph(times, of):
             found, degree = representatives(of), traits(of).degree
             for _ in range(times):

@@ -1,31 +1,52 @@
-"""How a topology is made, as data: bases and operators, their text, their parser.
+"""Recipes as text: the parser, and one place to import bases and operators from.
 
-A recipe is a value: it can be compared, hashed, printed and stored.  Its text is
-canonical and identifies the topology; ``parse(str(r)) == r`` for every recipe.
-What the names mean is not decided here but in `synth.bases` and
-`synth.expansions`; this module knows the grammar only::
+A recipe says how a topology is made.  It is a value (`synth.bases`, `synth.operators`) that
+can be compared, hashed, printed and stored, written in Python as in text.  The text is
+canonical and identifies the topology; ``parse(str(r)) == r`` for every recipe whose text
+fits the limit.  The grammar::
 
-    recipe    = base | operator
-    base      = NAME "(" [ INTEGER { "," INTEGER } ] ")"
-    operator  = "LineGraph" "(" [ INTEGER "," ] recipe ")"
-              | "DegreeExpansion" "(" INTEGER "," recipe ")"
-              | "Power" "(" INTEGER "," recipe ")"
-              | "Product" "(" recipe "," recipe { "," recipe } ")"
-              | "Bidirected" "(" recipe ")"
+    recipe    = base | operator | graph
+    base      = FAMILY "(" [ INTEGER { "," INTEGER } ] ")"
+    operator  = OPERATOR "(" argument { "," argument } ")"
+    argument  = INTEGER | recipe
+    graph     = "@" NAME
+
+Families and operators are the classes of `synth.bases.FAMILIES` and
+`synth.operators.OPERATORS`; what arguments they take follows from their fields.  A NAME of
+letters, digits and ``._/-`` stands for a graph that is handed to `parse`.
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from synth.bases import Base, family
 from synth.errors import InvalidRecipe
+from synth.operators import (
+    MAX_DEPTH,
+    OPERATORS,
+    Bidirected,
+    DegreeExpansion,
+    LineGraph,
+    Operator,
+    Power,
+    Product,
+    Recipe,
+)
+from synth.topology import Topology
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = [
+    "MAX_DEPTH",
+    "MAX_TEXT",
     "Base",
     "Bidirected",
     "DegreeExpansion",
+    "Graphs",
     "LineGraph",
+    "Operator",
     "Power",
     "Product",
     "Recipe",
@@ -33,129 +54,65 @@ __all__ = [
 ]
 
 MAX_TEXT = 4096
-MAX_DEPTH = 24
-_OPERATORS = ("LineGraph", "DegreeExpansion", "Power", "Product", "Bidirected")
+_OPERATORS = {one.__name__: one for one in OPERATORS}
+
+Graphs: TypeAlias = "Mapping[str, Topology | nx.Graph[Any]]"
+"""Graphs by the names that stand after ``@``.  Only those that are named are looked up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Base:
-    """A member of a family of the catalogue.
-
-    >>> str(Base("Circulant", (16, 3, 4)))
-    'Circulant(16, 3, 4)'
-    """
-
-    family: str
-    arguments: tuple[int, ...] = ()
-
-    def __str__(self) -> str:
-        return f"{self.family}({', '.join(map(str, self.arguments))})"
-
-
-@dataclass(frozen=True, slots=True)
-class LineGraph:
-    """The line graph taken ``times`` times; ``times`` is at least 1.
-
-    >>> str(LineGraph(3, Base("Circulant", (16, 3, 4))))
-    'LineGraph(3, Circulant(16, 3, 4))'
-    """
-
-    times: int
-    of: "Recipe"
-
-    def __str__(self) -> str:
-        return f"LineGraph({self.times}, {self.of})"
-
-
-@dataclass(frozen=True, slots=True)
-class DegreeExpansion:
-    """Every node replaced by ``factor`` copies, every link by all links between copies."""
-
-    factor: int
-    of: "Recipe"
-
-    def __str__(self) -> str:
-        return f"DegreeExpansion({self.factor}, {self.of})"
-
-
-@dataclass(frozen=True, slots=True)
-class Power:
-    """The Cartesian product of ``times`` copies of one topology."""
-
-    times: int
-    of: "Recipe"
-
-    def __str__(self) -> str:
-        return f"Power({self.times}, {self.of})"
-
-
-@dataclass(frozen=True, slots=True)
-class Product:
-    """The Cartesian product of two or more topologies.
-
-    >>> str(Product((Base("UniRing", (4,)), Base("UniRing", (8,)))))
-    'Product(UniRing(4), UniRing(8))'
-    """
-
-    factors: tuple["Recipe", ...]
-
-    def __str__(self) -> str:
-        return f"Product({', '.join(map(str, self.factors))})"
-
-
-@dataclass(frozen=True, slots=True)
-class Bidirected:
-    """The graph with a partner the other way for every link.
-
-    >>> str(Bidirected(Base("GeneralizedKautz", (2, 9))))
-    'Bidirected(GeneralizedKautz(2, 9))'
-    """
-
-    of: "Recipe"
-
-    def __str__(self) -> str:
-        return f"Bidirected({self.of})"
-
-
-Recipe: TypeAlias = Base | LineGraph | DegreeExpansion | Power | Product | Bidirected
-
-
-def parse(text: str) -> Recipe:
+def parse(text: str, graphs: "Graphs | None" = None) -> Recipe:
     """Return the recipe that a line of text describes.
 
-    Blanks between the parts do not matter.  ``LineGraph(R)`` means ``LineGraph(1, R)``.
-    Names of families and the domains of their arguments are checked when the recipe
-    is built, not here.
+    Blanks between the parts do not matter.  ``LineGraph(R)`` means ``LineGraph(1, R)``, and
+    ``@name`` the graph of this name, made a base by `Base.of`.
+
+    Parameters
+    ----------
+    text : str
+        At most `MAX_TEXT` characters.
+    graphs : mapping of str to Topology or networkx graph, optional
+        What may stand after ``@``.  The recipe holds the graph itself, not its name.
 
     Raises
     ------
     InvalidRecipe
-        With the column of the first character that does not fit.
+        The text does not fit the grammar: with the column of the first character that does
+        not.  No family, operator or graph has the name.
+    OutOfDomain
+        The arguments of a family or operator are outside its domain.
+    InvalidTopology
+        A graph cannot be a base, see `Base.of`.
 
     Examples
     --------
-    >>> parse("LineGraph( 3,Circulant(16,3,4) )") == LineGraph(3, Base("Circulant", (16, 3, 4)))
+    >>> from synth.bases import Circulant
+    >>> parse("LineGraph( 3,Circulant(16,3,4) )") == LineGraph(3, Circulant(16, 3, 4))
     True
     >>> parse("Power(2, )")
     Traceback (most recent call last):
     ...
     synth.errors.InvalidRecipe: recipe: column 10: expected a name, not ')'
+    >>> ring = Topology("abc", [("a", "b"), ("b", "c"), ("c", "a")])
+    >>> parse("LineGraph(2, @my/ring)", {"my/ring": ring})
+    LineGraph(2, Graph(3, 1, 4, 1))
     """
     if len(text) > MAX_TEXT:
-        raise InvalidRecipe("recipe", f"must have at most {MAX_TEXT} characters")
-    parser = _Parser(text)
+        raise InvalidRecipe("recipe", f"must have at most {MAX_TEXT} characters, not {len(text)}")
+    parser = _Parser(text, graphs)
     recipe = parser.recipe(0)
     parser.expect_end()
     return recipe
 
 
-_TOKEN = re.compile(r"\s*(?:([A-Za-z][A-Za-z0-9]*)|([0-9]{1,12})|([(),]))")
+_TOKEN = re.compile(r"\s*(?:(@[A-Za-z0-9._/-]+|[A-Za-z][A-Za-z0-9]*)|([0-9]{1,12})|([(),]))")
 
 
 class _Parser:
     """Recursive descent over tokens; ``self.token`` is the next one, '' at the end."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, graphs: "Graphs | None") -> None:
+        self._graphs = graphs
+        self._named: dict[str, Base] = {}
         self._tokens = self._scan(text)
         self._advance()
 
@@ -196,43 +153,53 @@ class _Parser:
     def recipe(self, depth: int) -> Recipe:
         if depth > MAX_DEPTH:
             raise InvalidRecipe("recipe", f"must nest at most {MAX_DEPTH} deep")
-        if not self.token[:1].isalpha():
+        name, column = self.token, self.column
+        if name[:1] == "@":
+            self._advance()
+            return self._graph(name[1:], column)
+        if not name[:1].isalpha():
             raise self._fail("a name")
-        name = self.token
         self._advance()
         self._take("(")
-        made = self._operator(name, depth) if name in _OPERATORS else Base(name, self._arguments())
+        if name in _OPERATORS:
+            operands = self._operands(depth)
+            self._take(")")
+            return _OPERATORS[name](*operands)  # type: ignore[return-value]
+        arguments = self._integers()
         self._take(")")
-        return made
+        try:
+            return family(name)(*arguments)
+        except InvalidRecipe as unknown:
+            raise InvalidRecipe("recipe", f"column {column + 1}: {unknown.rule}") from None
 
-    def _arguments(self) -> tuple[int, ...]:
+    def _integers(self) -> list[int]:
         if self.token == ")":
-            return ()
+            return []
         values = [self._integer()]
         while self.token == ",":
             self._advance()
             values.append(self._integer())
-        return tuple(values)
+        return values
 
-    def _operator(self, name: str, depth: int) -> Recipe:
-        if name == "Product":
-            factors = [self.recipe(depth + 1)]
-            while self.token == ",":
-                self._advance()
-                factors.append(self.recipe(depth + 1))
-            if len(factors) < 2:
-                raise self._fail("',' and a second factor")
-            return Product(tuple(factors))
-        if name == "Bidirected":
-            return Bidirected(self.recipe(depth + 1))
-        if name == "LineGraph" and not self.token.isdigit():
-            return LineGraph(1, self.recipe(depth + 1))
-        column = self.column
-        count = self._integer()
-        if count < 1:
-            raise InvalidRecipe(
-                "recipe", f"column {column + 1}: {name} needs a count of at least 1"
-            )
-        self._take(",")
-        operators = {"LineGraph": LineGraph, "DegreeExpansion": DegreeExpansion, "Power": Power}
-        return operators[name](count, self.recipe(depth + 1))
+    def _operands(self, depth: int) -> list[int | Recipe]:
+        """Return counts and recipes; whether they fit the operator is not decided here."""
+        values: list[int | Recipe] = [self._operand(depth)]
+        while self.token == ",":
+            self._advance()
+            values.append(self._operand(depth))
+        return values
+
+    def _operand(self, depth: int) -> int | Recipe:
+        return self._integer() if self.token.isdigit() else self.recipe(depth + 1)
+
+    def _graph(self, name: str, column: int) -> Base:
+        if name not in self._named:
+            try:
+                found = ({} if self._graphs is None else self._graphs)[name]
+            except KeyError:
+                known = ", ".join(sorted(f"@{one}" for one in self._graphs or ()))
+                given = f"given: {known}" if known else "none is given here"
+                rule = f"column {column + 1}: no graph is called @{name}; {given}"
+                raise InvalidRecipe("recipe", rule) from None
+            self._named[name] = Base.of(found)
+        return self._named[name]

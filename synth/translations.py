@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synth.actions import MAX_IMAGES, Images, direct_product, identity, rotations
-from synth.bases import family
 from synth.build import build, size
 from synth.errors import SynthError
 from synth.expansions import line_graph
@@ -78,8 +77,8 @@ def translations_of(recipe: Recipe) -> Images:
     (16, 64)
     """
     match recipe:
-        case Base(name, arguments):
-            found = family(name).translations(arguments)
+        case Base():
+            found = recipe.translations()
             if found is None:
                 return _rotating(build(recipe))
             return found if found.size <= MAX_IMAGES else found[:1]

@@ -17,17 +17,20 @@ app = typer.Typer()
 
 @app.command()
 def families(as_csv: AsCsv = False) -> None:
-    """List the families of bases that recipes are made of."""
+    """List the families of bases and the operators that recipes are made of."""
     from synth.bases import FAMILIES
+    from synth.operators import OPERATORS
 
     rows = [
-        {"family": f"{m.name}({', '.join(m.parameters)})", "name": m.name, "title": m.title}
-        for m in FAMILIES
+        {"signature": kind.signature(), "name": kind.__name__, "title": kind.title}
+        | {"source": kind.source}
+        for kind in (*FAMILIES, *OPERATORS)
     ]
     columns = (
-        Column("", "family", left=True),
+        Column("", "signature", left=True),
         Column(None, "name"),
         Column("", "title", left=True),
+        Column("", "source", left=True),
     )
     Table(columns, rows, headed=False).print(as_csv)
 

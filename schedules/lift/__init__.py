@@ -5,7 +5,7 @@ here that turns an allgather on what it is applied to into one on what it makes,
 cost its theorem states; bases get breadth-first broadcast (`schedules.bfb`), or another
 allgather as asked for, and a part of a recipe gets breadth-first broadcast where that is better
 than what is lifted to it.  A lifted
-schedule costs exactly `synth.cost.claim` of the recipe wherever that claim is exact, and
+schedule costs exactly `synth.claims.claim` of the recipe wherever that claim is exact, and
 never more than it.  It is made without a search of the large graph, and on some graphs it
 is cheaper than breadth-first broadcast there (see `schedules.lift.cartesian.power`).
 """
@@ -20,7 +20,8 @@ from schedules.lift.sends import arrivals, finished, require_room
 from schedules.model import StepSchedule
 from schedules.verify import step_cost
 from synth.build import build, size
-from synth.cost import Claim, claim, claim_transpose, optimal_bandwidth
+from synth.claims import claim, claim_transpose
+from synth.cost import Claim, optimal_bandwidth
 from synth.errors import SynthError
 from synth.measure import MAX_DEGREE, measure
 from synth.recipe import (
@@ -95,7 +96,7 @@ def allgather(
     Examples
     --------
     >>> from schedules.verify import step_cost
-    >>> from synth.cost import claim
+    >>> from synth.claims import claim
     >>> from synth.recipe import parse
     >>> recipe = parse("LineGraph(2, CompleteBipartite(4))")
     >>> step_cost(allgather(recipe), build(recipe)), claim(recipe).exact

@@ -9,7 +9,7 @@ from synth.bases.cubic import ChordalRing, CubeConnectedCycles
 from synth.bases.de_bruijn import DeBruijn
 from synth.bases.diamond import Diamond
 from synth.bases.directed_circulant import DirectedCirculant
-from synth.bases.family import Arguments, Ends, Family
+from synth.bases.family import Arguments, Base, Ends, Graph
 from synth.bases.generalized_de_bruijn import GeneralizedDeBruijn, GeneralizedDeBruijnRewired
 from synth.bases.generalized_kautz import GeneralizedKautz, GeneralizedKautzRewired
 from synth.bases.hypercube import Hypercube
@@ -44,65 +44,124 @@ from synth.bases.twisted_torus import TwistedTorus
 from synth.bases.uni_ring import UniRing
 from synth.errors import InvalidRecipe
 
-__all__ = ["FAMILIES", "Arguments", "Ends", "Family", "family"]
-
-FAMILIES: tuple[Family, ...] = (
-    UniRing(),
-    BiRing(),
-    Complete(),
-    CompleteBipartite(),
-    Circulant(),
-    DirectedCirculant(),
-    Torus(),
-    Hypercube(),
-    Kautz(),
-    GeneralizedKautz(),
-    GeneralizedKautzRewired(),
-    DeBruijn(),
-    ModifiedDeBruijn(),
-    Diamond(),
-    GeneralizedDeBruijnRewired(),
-    GeneralizedDeBruijn(),
-    CompleteMultipartite(),
-    Crown(),
-    Paley(),
-    Odd(),
-    DoubledOdd(),
-    Johnson(),
-    Kneser(),
-    Arrangement(),
-    FoldedCube(),
-    HalvedCube(),
-    ProjectivePlane(),
-    AffinePlane(),
-    NonincidenceGraph(),
-    GeneralizedQuadrangle(),
-    GeneralizedHexagon(),
-    FlagGraph(),
-    CollinearityGraph(),
-    MooreLineGraph(),
-    SlimFly(),
-    PolarFly(),
-    TwistedTorus(),
-    TwistedHypercube(),
-    ChordalRing(),
-    CubeConnectedCycles(),
-    Pancake(),
-    Cayley(),
-    CayleyMetacyclic(),
-    CayleyMatrix(),
-    CayleyNested(),
-    CayleyLinear(),
-    CayleyAlternating(),
-    CayleySymmetric(),
-    Lift(),
-    Digraph(),
+FAMILIES: tuple[type[Base], ...] = (
+    UniRing,
+    BiRing,
+    Complete,
+    CompleteBipartite,
+    Circulant,
+    DirectedCirculant,
+    Torus,
+    Hypercube,
+    Kautz,
+    GeneralizedKautz,
+    GeneralizedKautzRewired,
+    DeBruijn,
+    ModifiedDeBruijn,
+    Diamond,
+    GeneralizedDeBruijnRewired,
+    GeneralizedDeBruijn,
+    CompleteMultipartite,
+    Crown,
+    Paley,
+    Odd,
+    DoubledOdd,
+    Johnson,
+    Kneser,
+    Arrangement,
+    FoldedCube,
+    HalvedCube,
+    ProjectivePlane,
+    AffinePlane,
+    NonincidenceGraph,
+    GeneralizedQuadrangle,
+    GeneralizedHexagon,
+    FlagGraph,
+    CollinearityGraph,
+    MooreLineGraph,
+    SlimFly,
+    PolarFly,
+    TwistedTorus,
+    TwistedHypercube,
+    ChordalRing,
+    CubeConnectedCycles,
+    Pancake,
+    Cayley,
+    CayleyMetacyclic,
+    CayleyMatrix,
+    CayleyNested,
+    CayleyLinear,
+    CayleyAlternating,
+    CayleySymmetric,
+    Lift,
+    Digraph,
+    Graph,
 )
+"""All families, in the order in which the search prefers equally good members."""
 
-_BY_NAME = {member.name: member for member in FAMILIES}
+_BY_NAME = {member.__name__: member for member in FAMILIES}
+
+__all__ = [
+    "FAMILIES",
+    "AffinePlane",
+    "Arguments",
+    "Arrangement",
+    "Base",
+    "BiRing",
+    "Cayley",
+    "CayleyAlternating",
+    "CayleyLinear",
+    "CayleyMatrix",
+    "CayleyMetacyclic",
+    "CayleyNested",
+    "CayleySymmetric",
+    "ChordalRing",
+    "Circulant",
+    "CollinearityGraph",
+    "Complete",
+    "CompleteBipartite",
+    "CompleteMultipartite",
+    "Crown",
+    "CubeConnectedCycles",
+    "DeBruijn",
+    "Diamond",
+    "Digraph",
+    "DirectedCirculant",
+    "DoubledOdd",
+    "Ends",
+    "FlagGraph",
+    "FoldedCube",
+    "GeneralizedDeBruijn",
+    "GeneralizedDeBruijnRewired",
+    "GeneralizedHexagon",
+    "GeneralizedKautz",
+    "GeneralizedKautzRewired",
+    "GeneralizedQuadrangle",
+    "Graph",
+    "HalvedCube",
+    "Hypercube",
+    "Johnson",
+    "Kautz",
+    "Kneser",
+    "Lift",
+    "ModifiedDeBruijn",
+    "MooreLineGraph",
+    "NonincidenceGraph",
+    "Odd",
+    "Paley",
+    "Pancake",
+    "PolarFly",
+    "ProjectivePlane",
+    "SlimFly",
+    "Torus",
+    "TwistedHypercube",
+    "TwistedTorus",
+    "UniRing",
+    "family",
+]
 
 
-def family(name: str) -> Family:
+def family(name: str) -> type[Base]:
     """Return the family of this name.
 
     Raises
@@ -112,8 +171,8 @@ def family(name: str) -> Family:
 
     Examples
     --------
-    >>> family("Torus").size((4, 2))
-    (8, 3)
+    >>> family("Torus")(4, 2).degree
+    3
     """
     try:
         return _BY_NAME[name]

@@ -20,52 +20,57 @@ The number of steps is the diameter.
 from abc import abstractmethod
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import Self
 
-from synth.bases.family import Arguments, Family
+from synth.bases.family import Arguments, Base
 from synth.cost import Claim, optimal_bandwidth
-from synth.limits import MAX_LINKS, MAX_NODES
-from synth.recipe import Base
+from synth.errors import OutOfDomain
 
 __all__ = ["Balanced", "Listed"]
 
 
-class Listed(Family):
+class Listed(Base):
     """A family with so few members within `synth.limits` that they are listed once."""
 
+    @classmethod
     @abstractmethod
-    def members(self) -> Iterator[Arguments]:
-        """Yield the arguments of all members within the limits, perhaps of more."""
+    def members(cls) -> Iterator[Arguments]:
+        """Yield the arguments of all members within the limits, perhaps of some beyond."""
         raise NotImplementedError
 
-    def matching(self, nodes: int, degree: int) -> Iterator[Base]:
-        """Look the size up."""
-        for arguments in _by_size(self).get((nodes, degree), ()):
-            yield Base(self.name, arguments)
+    @classmethod
+    def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
+        """Yield the members of this size from a table of all, made once."""
+        for member in _by_size(cls).get((nodes, degree), ()):
+            assert isinstance(member, cls)
+            yield member
 
 
-class Balanced(Family):
+class Balanced(Base):
     """A family of two-way graphs that are distance-regular or locally transitive."""
 
     @abstractmethod
-    def diameter(self, arguments: Arguments) -> int:
+    def diameter(self) -> int:
         """Return the longest distance between two nodes."""
         raise NotImplementedError
 
-    def bidirectional(self, arguments: Arguments) -> bool:
-        """By construction."""
+    def bidirectional(self) -> bool:
+        """Return True: distance-regular and locally transitive are said of two-way graphs."""
         return True
 
-    def claim(self, arguments: Arguments) -> Claim:
-        """Take as many steps as the diameter, at optimal bandwidth."""
-        nodes, _ = self.size(arguments)
-        return Claim(self.diameter(arguments), optimal_bandwidth(nodes), exact=True)
+    def claim(self) -> Claim:
+        """Claim as many steps as the diameter, at optimal bandwidth; proved above."""
+        return Claim(self.diameter(), optimal_bandwidth(self.nodes), exact=True)
 
 
 @lru_cache
-def _by_size(family: Listed) -> dict[tuple[int, int], list[Arguments]]:
-    found: dict[tuple[int, int], list[Arguments]] = {}
+def _by_size(family: type[Listed]) -> dict[tuple[int, int], list[Listed]]:
+    found: dict[tuple[int, int], list[Listed]] = {}
     for arguments in family.members():
-        nodes, degree = family.size(arguments)
-        if nodes <= MAX_NODES and nodes * degree <= MAX_LINKS:
-            found.setdefault((nodes, degree), []).append(arguments)
+        try:
+            member = family(*arguments)
+        except OutOfDomain:
+            # Beyond the limits.
+            continue
+        found.setdefault(member.size(), []).append(member)
     return found

@@ -3,53 +3,55 @@
 from collections.abc import Iterator
 from itertools import pairwise
 from math import gcd, isqrt
+from typing import Self
 
 import numpy as np
 
-from synth.bases.family import Arguments, Ends, Family, require
+from synth.bases.family import Base, Ends, require
 from synth.cost import Claim, optimal_bandwidth
-from synth.recipe import Base
 
 __all__ = ["Circulant"]
 
 
-class Circulant(Family):
+class Circulant(Base):
     """Circulant(n, a, b, ...): node x is joined to x + a, x - a, x + b, x - b, ... mod n.
 
-    Offsets are sorted, from 1 to at most n / 2; an offset of exactly n / 2 gives one link
-    a node, every other one two.  Repeated offsets give parallel links.  The pair
+    The offsets a, b, ... are sorted, from 1 to at most n / 2; an offset of exactly n / 2
+    gives one link a node, every other one two.  Repeated offsets give parallel links.  The pair
     {m, m + 1} with the least m such that 2 m (m + 1) + 1 >= n has m steps, the fewest of
     any two-way circulant of degree 4, and optimal bandwidth.
     """
 
-    name = "Circulant"
-    parameters = ("n", "a", "b*")
+    n: int
+    offsets: tuple[int, ...]
     title = "two-way circulant graph, with parallel links if offsets are repeated"
     source = "Boesch and Wang 1985 (degree 4); C(n, {m, m+1}) in arXiv:2202.03356"
 
-    def check_domain(self, arguments: Arguments) -> None:
-        """Sorted offsets in range that generate all residues."""
-        n, *offsets = arguments
+    def check_domain(self) -> None:
+        """Require sorted offsets in range that generate all residues."""
+        n, offsets = self.n, self.offsets
         require(n >= 2, "n", "must be at least 2")
-        for name, offset in zip(["a"] + ["b"] * len(offsets), offsets, strict=False):
-            require(1 <= offset <= n // 2, name, "must be an offset from 1 to n / 2")
+        require(bool(offsets), "offsets", "must be at least one")
+        for offset in offsets:
+            require(1 <= offset <= n // 2, "offsets", "must be from 1 to n / 2")
         for low, high in pairwise(offsets):
-            require(low <= high, "b", "must not be less than the offset before it")
-        require(gcd(n, *offsets) == 1, "a", "must have no common divisor with n and the others")
+            require(low <= high, "offsets", "must not decrease")
+        require(gcd(n, *offsets) == 1, "offsets", "must have no common divisor with n")
 
-    def size(self, arguments: Arguments) -> tuple[int, int]:
-        """Give n nodes, degree 2 for every offset but 1 for n / 2."""
-        n, *offsets = arguments
+    def size(self) -> tuple[int, int]:
+        """Return n nodes, degree 2 for every offset but 1 for n / 2."""
+        n, offsets = self.n, self.offsets
         return n, 2 * len(offsets) - sum(2 * offset == n for offset in offsets)
 
-    def links(self, arguments: Arguments) -> Ends:
-        """Sorted by source."""
-        n, *offsets = arguments
+    def links(self) -> Ends:
+        """Return the links sorted by source."""
+        n, offsets = self.n, self.offsets
         jumps = np.array(sorted(jump for a in offsets for jump in {a, n - a}))
         sources = np.repeat(np.arange(n), len(jumps))
         return sources, (sources + np.tile(jumps, n)) % n
 
-    def matching(self, nodes: int, degree: int) -> Iterator[Base]:
+    @classmethod
+    def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
         """Yield some good offset lists, at least one wherever a connected member exists."""
         n = nodes
         if n < 2 or degree < 1 or n * degree % 2 or (degree == 1 and n > 2):
@@ -62,29 +64,29 @@ class Circulant(Family):
             arguments = (n, *sorted([*range(1, n // 2 + 1)] * rounds + [*offsets, *half]))
             if gcd(*arguments) == 1 and arguments not in seen:
                 seen.add(arguments)
-                yield Base(self.name, arguments)
+                yield cls(*arguments)
 
-    def bidirectional(self, arguments: Arguments) -> bool:
-        """By construction."""
+    def bidirectional(self) -> bool:
+        """Return True: with an offset a the jumps a and -a are taken."""
         return True
 
-    def parallel(self, arguments: Arguments) -> bool:
-        """Say yes if an offset is repeated."""
-        return len(set(arguments[1:])) < len(arguments) - 1
+    def parallel(self) -> bool:
+        """Return whether an offset is repeated."""
+        return len(set(self.offsets)) < len(self.offsets)
 
-    def vertex_transitive(self, arguments: Arguments) -> bool:
-        """Rotations move every node to every other."""
+    def vertex_transitive(self) -> bool:
+        """Return True: the rotation x -> x + c is an automorphism for every c."""
         return True
 
-    def claim(self, arguments: Arguments) -> Claim | None:
-        """Speaks of rings, of complete graphs and of the best pair {m, m + 1}."""
-        n, *offsets = arguments
-        if offsets == list(range(1, n // 2 + 1)):
+    def claim(self) -> Claim | None:
+        """Claim the cost of rings, of complete graphs and of the best pair {m, m + 1}."""
+        n, offsets = self.n, self.offsets
+        if offsets == tuple(range(1, n // 2 + 1)):
             return Claim(1, optimal_bandwidth(n), exact=True)
         if len(offsets) == 1:
             return Claim(n // 2, optimal_bandwidth(n), exact=True)
         m = _best_pair(n)
-        if offsets == [m, m + 1] and 2 * (m + 1) < n:
+        if offsets == (m, m + 1) and 2 * (m + 1) < n:
             return Claim(m, optimal_bandwidth(n), exact=True)
         return None
 

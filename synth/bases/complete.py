@@ -1,64 +1,58 @@
 """The complete graph."""
 
 from collections.abc import Iterator
+from typing import Self
 
 import numpy as np
 
-from synth.bases.family import Arguments, Ends, Family, require
+from synth.bases.family import Base, Ends, require
 from synth.cost import Claim, optimal_bandwidth
-from synth.recipe import Base
 
 __all__ = ["Complete"]
 
 
-class Complete(Family):
-    """Complete(n[, links]): every node sends to every other over ``links`` links."""
+class Complete(Base):
+    """Complete(n[, width]): every node sends to every other over ``width`` parallel links."""
 
-    name = "Complete"
-    parameters = ("n", "links?")
-    title = "complete graph, with parallel links if asked"
+    n: int
+    width: int = 1
+    title = "complete graph of so many parallel links"
     source = "folklore; K_{d+1} in arXiv:2202.03356"
 
-    def check_domain(self, arguments: Arguments) -> None:
-        """Require n >= 2 and links >= 1."""
-        n, links = _read(arguments)
-        require(n >= 2, "n", "must be at least 2")
-        require(links >= 1, "links", "must be at least 1")
+    def check_domain(self) -> None:
+        """Require n >= 2 and width >= 1."""
+        require(self.n >= 2, "n", "must be at least 2")
+        require(self.width >= 1, "width", "must be at least 1")
 
-    def size(self, arguments: Arguments) -> tuple[int, int]:
-        """Give n nodes, degree (n - 1) * ``links``."""
-        n, links = _read(arguments)
-        return n, (n - 1) * links
+    def size(self) -> tuple[int, int]:
+        """Return n nodes, degree (n - 1) * ``width``."""
+        return self.n, (self.n - 1) * self.width
 
-    def links(self, arguments: Arguments) -> Ends:
-        """Sorted by source, then by how far ahead the target is."""
-        n, links = _read(arguments)
-        sources = np.repeat(np.arange(n), (n - 1) * links)
-        ahead = np.tile(np.repeat(np.arange(1, n), links), n)
+    def links(self) -> Ends:
+        """Return the links sorted by source, then by how far ahead the target is."""
+        n, width = self.n, self.width
+        sources = np.repeat(np.arange(n), (n - 1) * width)
+        ahead = np.tile(np.repeat(np.arange(1, n), width), n)
         return sources, (sources + ahead) % n
 
-    def matching(self, nodes: int, degree: int) -> Iterator[Base]:
-        """Degrees that n - 1 divides."""
+    @classmethod
+    def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
+        """Yield one where nodes - 1 divides the degree."""
         if nodes >= 2 and degree >= 1 and degree % (nodes - 1) == 0:
-            links = degree // (nodes - 1)
-            yield Base(self.name, (nodes,) if links == 1 else (nodes, links))
+            yield cls(nodes, degree // (nodes - 1))
 
-    def bidirectional(self, arguments: Arguments) -> bool:
-        """By construction."""
+    def bidirectional(self) -> bool:
+        """Return True: all ordered pairs of nodes are joined alike."""
         return True
 
-    def parallel(self, arguments: Arguments) -> bool:
-        """As asked."""
-        return _read(arguments)[1] > 1
+    def parallel(self) -> bool:
+        """Return whether more than one link joins two nodes each way."""
+        return self.width > 1
 
-    def vertex_transitive(self, arguments: Arguments) -> bool:
-        """Every permutation of the nodes is an automorphism."""
+    def vertex_transitive(self) -> bool:
+        """Return True: every permutation of the nodes is an automorphism."""
         return True
 
-    def claim(self, arguments: Arguments) -> Claim:
-        """One step, in which every shard takes its own links."""
-        return Claim(1, optimal_bandwidth(arguments[0]), exact=True)
-
-
-def _read(arguments: Arguments) -> tuple[int, int]:
-    return arguments[0], arguments[1] if len(arguments) > 1 else 1
+    def claim(self) -> Claim:
+        """Claim one step, in which every shard takes the links from its own node."""
+        return Claim(1, optimal_bandwidth(self.n), exact=True)

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 from itertools import combinations
+from typing import Self
 
 import numpy as np
 
 from synth.bases.balanced import Balanced
-from synth.bases.family import Arguments, Ends, Family, require
+from synth.bases.family import Base, Ends, require
 from synth.bases.hypercube import Hypercube
 from synth.limits import capped_power
-from synth.recipe import Base
 
 __all__ = ["FoldedCube", "HalvedCube", "TwistedHypercube"]
 
@@ -20,37 +20,37 @@ class FoldedCube(Balanced):
     The hypercube of k bits with antipodal words made one.
     """
 
-    name = "FoldedCube"
-    parameters = ("k",)
+    k: int
     title = "folded cube"
     source = "El-Amawy and Latifi 1991; Brouwer, Cohen, Neumaier, section 9.2D"
 
-    def check_domain(self, arguments: Arguments) -> None:
+    def check_domain(self) -> None:
         """Require k >= 3."""
-        require(arguments[0] >= 3, "k", "must be at least 3")
+        require(self.k >= 3, "k", "must be at least 3")
 
-    def size(self, arguments: Arguments) -> tuple[int, int]:
-        """2**(k - 1) nodes, degree k."""
-        (k,) = arguments
+    def size(self) -> tuple[int, int]:
+        """Return 2**(k - 1) nodes, degree k."""
+        k = self.k
         return capped_power(2, k - 1), k
 
-    def links(self, arguments: Arguments) -> Ends:
-        """Sorted by source; the link to the opposite word last."""
-        (k,) = arguments
+    def links(self) -> Ends:
+        """Return the links sorted by source; that to the opposite word last."""
+        k = self.k
         return _by_masks(k - 1, [*(1 << i for i in range(k - 1)), 2 ** (k - 1) - 1])
 
-    def matching(self, nodes: int, degree: int) -> Iterator[Base]:
-        """Half as many nodes as the hypercube of this degree."""
+    @classmethod
+    def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
+        """Yield one where nodes are half of the hypercube of this degree."""
         if degree >= 3 and nodes == capped_power(2, degree - 1):
-            yield Base(self.name, (degree,))
+            yield cls(degree)
 
-    def vertex_transitive(self, arguments: Arguments) -> bool:
-        """Arc-transitive: words are added, and permutations of the k bits remain."""
+    def vertex_transitive(self) -> bool:
+        """Return True: adding a word is an automorphism (and permuting the k bits is one)."""
         return True
 
-    def diameter(self, arguments: Arguments) -> int:
-        """Of a word and its opposite the nearer one counts."""
-        return arguments[0] // 2
+    def diameter(self) -> int:
+        """Return k / 2 rounded down: of a word and its opposite the nearer one counts."""
+        return self.k // 2
 
 
 class HalvedCube(Balanced):
@@ -60,74 +60,74 @@ class HalvedCube(Balanced):
     in two bits.
     """
 
-    name = "HalvedCube"
-    parameters = ("k",)
+    k: int
     title = "halved cube"
     source = "Brouwer, Cohen, Neumaier, Distance-Regular Graphs, section 9.2D"
 
-    def check_domain(self, arguments: Arguments) -> None:
+    def check_domain(self) -> None:
         """Require k >= 3."""
-        require(arguments[0] >= 3, "k", "must be at least 3")
+        require(self.k >= 3, "k", "must be at least 3")
 
-    def size(self, arguments: Arguments) -> tuple[int, int]:
-        """2**(k - 1) nodes; any two of k bits may change."""
-        (k,) = arguments
+    def size(self) -> tuple[int, int]:
+        """Return 2**(k - 1) nodes; any two of k bits may change."""
+        k = self.k
         return capped_power(2, k - 1), k * (k - 1) // 2
 
-    def links(self, arguments: Arguments) -> Ends:
-        """Sorted by source; links by one bit first."""
-        (k,) = arguments
+    def links(self) -> Ends:
+        """Return the links sorted by source; those by one bit first."""
+        k = self.k
         single = [1 << i for i in range(k - 1)]
         return _by_masks(k - 1, [*single, *(a | b for a, b in combinations(single, 2))])
 
-    def matching(self, nodes: int, degree: int) -> Iterator[Base]:
-        """Powers of two."""
+    @classmethod
+    def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
+        """Yield one where nodes = 2**(k - 1) and degree = k (k - 1) / 2."""
         k = nodes.bit_length()
-        if k >= 3 and (nodes, degree) == self.size((k,)):
-            yield Base(self.name, (k,))
+        if k >= 3 and nodes == 2 ** (k - 1) and degree == k * (k - 1) // 2:
+            yield cls(k)
 
-    def vertex_transitive(self, arguments: Arguments) -> bool:
-        """Arc-transitive: words are added, and permutations of the k bits remain."""
+    def vertex_transitive(self) -> bool:
+        """Return True: adding a word is an automorphism (and permuting the k bits is one)."""
         return True
 
-    def diameter(self, arguments: Arguments) -> int:
-        """Two bits at a time."""
-        return arguments[0] // 2
+    def diameter(self) -> int:
+        """Return k / 2 rounded down: two bits change at a time."""
+        return self.k // 2
 
 
-class TwistedHypercube(Family):
+class TwistedHypercube(Base):
     """TwistedHypercube(k): the hypercube with one pair of links crossed; k - 1 steps.
 
     The twisted cube of Esfahanian, Ni and Sagan: of the 4-cycle 0, 1, 3, 2 the links 0-1
     and 2-3 are replaced by 0-3 and 1-2.
     """
 
-    name = "TwistedHypercube"
-    parameters = ("k",)
+    k: int
     title = "twisted cube: the hypercube with one pair of links crossed"
     source = "Esfahanian, Ni, Sagan, IEEE Trans. Computers 40(1), 1991"
 
-    def check_domain(self, arguments: Arguments) -> None:
+    def check_domain(self) -> None:
         """Require k >= 3."""
-        require(arguments[0] >= 3, "k", "must be at least 3")
+        require(self.k >= 3, "k", "must be at least 3")
 
-    def size(self, arguments: Arguments) -> tuple[int, int]:
-        """2**k nodes, degree k."""
-        return Hypercube().size(arguments)
+    def size(self) -> tuple[int, int]:
+        """Return 2**k nodes, degree k."""
+        return capped_power(2, self.k), self.k
 
-    def links(self, arguments: Arguments) -> Ends:
-        """Those of the hypercube, in its order, four of them ending elsewhere."""
-        sources, targets = Hypercube().links(arguments)
+    def links(self) -> Ends:
+        """Return those of the hypercube, in its order, four of them ending elsewhere."""
+        sources, targets = Hypercube(self.k).links()
         crossed = (sources < 4) & (sources ^ targets == 1)
         return sources, np.where(crossed, targets ^ 2, targets)
 
-    def matching(self, nodes: int, degree: int) -> Iterator[Base]:
-        """Powers of two."""
+    @classmethod
+    def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
+        """Yield one where nodes = 2**degree."""
         if degree >= 3 and nodes == capped_power(2, degree):
-            yield Base(self.name, (degree,))
+            yield cls(degree)
 
-    def bidirectional(self, arguments: Arguments) -> bool:
-        """By construction."""
+    def bidirectional(self) -> bool:
+        """Return True: with a link its partner is crossed too."""
         return True
 
 

@@ -1,16 +1,16 @@
 """A digraph of 8 nodes that reaches both lower bounds."""
 
 from collections.abc import Iterator
+from typing import Self
 
 from synth.bases.directed_circulant import DirectedCirculant
-from synth.bases.family import Arguments, Ends, Family
+from synth.bases.family import Base, Ends
 from synth.cost import Claim, optimal_bandwidth
-from synth.recipe import Base
 
 __all__ = ["Diamond"]
 
 
-class Diamond(Family):
+class Diamond(Base):
     """Diamond(): 8 nodes of degree 2, 3 steps, optimal bandwidth.
 
     The literature names such a digraph by its figures.  This one is
@@ -20,31 +20,30 @@ class Diamond(Family):
     graphs do better than the theorem's bound: the first takes 4 steps at 15 / 16.
     """
 
-    name = "Diamond"
-    parameters = ()
     title = "Diamond, the digraph of 8 nodes with 3 steps at optimal bandwidth"
     source = "figures of Diamond in arXiv:2202.03356; this one found by search"
 
-    def check_domain(self, arguments: Arguments) -> None:
-        """Take no argument."""
+    def check_domain(self) -> None:
+        """Require nothing: there are no fields."""
 
-    def size(self, arguments: Arguments) -> tuple[int, int]:
-        """8 nodes, degree 2."""
+    def size(self) -> tuple[int, int]:
+        """Return 8 nodes, degree 2."""
         return 8, 2
 
-    def links(self, arguments: Arguments) -> Ends:
-        """Sorted by source."""
-        return DirectedCirculant().links((8, 1, 3))
+    def links(self) -> Ends:
+        """Return the links sorted by source."""
+        return DirectedCirculant(8, 1, 3).links()
 
-    def matching(self, nodes: int, degree: int) -> Iterator[Base]:
-        """Its one size."""
+    @classmethod
+    def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
+        """Yield it for 8 nodes of degree 2."""
         if (nodes, degree) == (8, 2):
-            yield Base(self.name)
+            yield cls()
 
-    def vertex_transitive(self, arguments: Arguments) -> bool:
-        """Rotations move every node to every other."""
+    def vertex_transitive(self) -> bool:
+        """Return True: the rotation x -> x + c mod 8 is an automorphism for every c."""
         return True
 
-    def claim(self, arguments: Arguments) -> Claim:
-        """Reach both lower bounds."""
+    def claim(self) -> Claim:
+        """Claim 3 steps at optimal bandwidth, which are both lower bounds."""
         return Claim(3, optimal_bandwidth(8), exact=True)

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import combinations, pairwise
 from math import comb, gcd
+from typing import Self
 
 import numpy as np
 
-from synth.bases.family import Arguments, Ends, Family, require
+from synth.bases.family import Arguments, Base, Ends, require
 from synth.cost import Claim, optimal_bandwidth
-from synth.recipe import Base
 
 __all__ = ["DirectedCirculant"]
 
@@ -18,69 +18,73 @@ _MAX_SAMPLED = 4096
 _KEPT = 6
 
 
-class DirectedCirculant(Family):
+class DirectedCirculant(Base):
     """DirectedCirculant(n, a, b, ...): node x sends to x + a, x + b, ... mod n.
 
-    Offsets increase strictly from 1 to at most n - 1.  Negation maps it to its transpose.
+    The offsets a, b, ... increase strictly from 1 to at most n - 1.  Negation of all nodes
+    maps the graph to its transpose.
     With n = d + 2 and offsets 1..d it takes two steps at optimal bandwidth: the one node
     at distance two, n - 1 ahead, is 1 + d = 2 + (d - 1) = ..., so all links share it.
     """
 
-    name = "DirectedCirculant"
-    parameters = ("n", "a", "b*")
+    n: int
+    offsets: tuple[int, ...]
     title = "one-way circulant graph"
     source = "folklore; directed circulant in arXiv:2202.03356"
 
-    def check_domain(self, arguments: Arguments) -> None:
+    def check_domain(self) -> None:
         """Require increasing offsets in range that generate all residues."""
-        n, *offsets = arguments
+        n, offsets = self.n, self.offsets
         require(n >= 2, "n", "must be at least 2")
-        for name, offset in zip(["a"] + ["b"] * len(offsets), offsets, strict=False):
-            require(1 <= offset < n, name, "must be an offset from 1 to n - 1")
+        require(bool(offsets), "offsets", "must be at least one")
+        for offset in offsets:
+            require(1 <= offset < n, "offsets", "must be from 1 to n - 1")
         for low, high in pairwise(offsets):
-            require(low < high, "b", "must be larger than the offset before it")
-        require(gcd(n, *offsets) == 1, "a", "must have no common divisor with n and the others")
+            require(low < high, "offsets", "must increase")
+        require(gcd(n, *offsets) == 1, "offsets", "must have no common divisor with n")
 
-    def size(self, arguments: Arguments) -> tuple[int, int]:
-        """Give n nodes, degree 1 an offset."""
-        return arguments[0], len(arguments) - 1
+    def size(self) -> tuple[int, int]:
+        """Return n nodes, degree 1 an offset."""
+        return self.n, len(self.offsets)
 
-    def links(self, arguments: Arguments) -> Ends:
-        """Sorted by source, then by offset."""
-        n, *offsets = arguments
+    def links(self) -> Ends:
+        """Return the links sorted by source, then by offset."""
+        n, offsets = self.n, self.offsets
         sources = np.repeat(np.arange(n), len(offsets))
-        return sources, (sources + np.tile(np.array(offsets), n)) % n
+        return sources, (sources + np.tile(offsets, n)) % n
 
-    def matching(self, nodes: int, degree: int) -> Iterator[Base]:
+    @classmethod
+    def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
         """Yield offsets 1..d, powers of small bases, and the best few of a fixed sample."""
         if 1 <= degree < nodes:
             powers = [tuple(sorted(_powers(b, degree, nodes))) for b in range(2, 2 * degree + 2)]
             lists = [tuple(range(1, degree + 1)), *powers, *_sampled(nodes, degree)]
             for offsets in dict.fromkeys(lists):
                 if len(offsets) == degree and gcd(nodes, *offsets) == 1:
-                    yield Base(self.name, (nodes, *offsets))
+                    yield cls(nodes, *offsets)
 
-    def proved(self, nodes: int, degree: int) -> Iterator[Base]:
+    @classmethod
+    def proved(cls, nodes: int, degree: int) -> Iterator[Self]:
         """Yield offsets 1..d where `claim` speaks; the sample is not drawn for that."""
         if 1 <= degree < nodes and (degree == 1 or nodes <= degree + 2):
-            yield Base(self.name, (nodes, *range(1, degree + 1)))
+            yield cls(nodes, *range(1, degree + 1))
 
-    def bidirectional(self, arguments: Arguments) -> bool:
-        """Say yes if the offsets are closed under negation."""
-        n, *offsets = arguments
+    def bidirectional(self) -> bool:
+        """Return whether the offsets are closed under negation."""
+        n, offsets = self.n, self.offsets
         return {n - offset for offset in offsets} == set(offsets)
 
-    def vertex_transitive(self, arguments: Arguments) -> bool:
-        """Rotations move every node to every other."""
+    def vertex_transitive(self) -> bool:
+        """Return True: the rotation x -> x + c is an automorphism for every c."""
         return True
 
-    def claim(self, arguments: Arguments) -> Claim | None:
-        """Speak of one-way rings, complete graphs and those of d + 2 nodes."""
-        n, *offsets = arguments
+    def claim(self) -> Claim | None:
+        """Claim the cost of one-way rings, complete graphs and those of d + 2 nodes."""
+        n, offsets = self.n, self.offsets
         d = len(offsets)
         if d == 1:
             return Claim(n - 1, optimal_bandwidth(n), exact=True)
-        if offsets == list(range(1, d + 1)) and n <= d + 2:
+        if offsets == tuple(range(1, d + 1)) and n <= d + 2:
             return Claim(n - d, optimal_bandwidth(n), exact=True)
         return None
 

@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 from math import gcd
+from typing import Self
 
 import numpy as np
 
-from synth.bases.family import Arguments, Ends, Family, join, require
+from synth.bases.family import Base, Ends, join, require
 from synth.cost import Claim, Cost, expand_line_graph, optimal_bandwidth
-from synth.recipe import Base
 
 __all__ = ["GeneralizedKautz", "GeneralizedKautzRewired"]
 
 
-class GeneralizedKautz(Family):
+class GeneralizedKautz(Base):
     """GeneralizedKautz(d, n): node x sends to -d x - a mod n for a = 1..d.
 
     At most ceil(log_d n) steps for every n.  A link from a node to itself carries
@@ -20,60 +20,59 @@ class GeneralizedKautz(Family):
     Where n <= d every node has floor(d / n) loops, which do not count.
     """
 
-    name = "GeneralizedKautz"
-    parameters = ("d", "n")
+    d: int
+    n: int
     title = "generalized Kautz digraph (Imase-Itoh)"
     source = "Imase and Itoh, IEEE Trans. Computers 32(8), 1983"
 
-    def check_domain(self, arguments: Arguments) -> None:
-        """Two nodes, or more nodes and d at least 2."""
-        d, n = arguments
+    def check_domain(self) -> None:
+        """Require n = 2, or n > 2 and d >= 2."""
+        d, n = self.d, self.n
         require(n >= 2, "n", "must be at least 2")
         require(d >= (1 if n == 2 else 2), "d", "must be at least 2, or 1 when n is 2")
 
-    def size(self, arguments: Arguments) -> tuple[int, int]:
-        """Give n nodes; degree d less the loops that every node has."""
-        d, n = arguments
-        return n, d - d // n
+    def size(self) -> tuple[int, int]:
+        """Return n nodes; degree d less the loops that every node has."""
+        return self.n, self.d - self.d // self.n
 
-    def links(self, arguments: Arguments) -> Ends:
-        """Sorted by source, then by a; loops left out."""
-        d, n = arguments
+    def links(self) -> Ends:
+        """Return the links sorted by source, then by a; loops left out."""
+        d, n = self.d, self.n
         sources = np.repeat(np.arange(n), d)
         targets = -(d * sources + np.tile(np.arange(1, d + 1), n)) % n
         real = sources != targets
         return sources[real], targets[real]
 
-    def matching(self, nodes: int, degree: int) -> Iterator[Base]:
+    @classmethod
+    def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
         """Yield the d of which ``degree`` links remain: one below n, perhaps two above."""
         if nodes >= 2 and degree >= 1:
             for d in range(degree, 2 * degree + 2):
                 if d - d // nodes == degree and (d >= 2 or nodes == 2):
-                    yield Base(self.name, (d, nodes))
+                    yield cls(d, nodes)
 
-    def bidirectional(self, arguments: Arguments) -> bool:
-        """Say yes where -dx - y is -y, -x - y or x - y, or n = 2."""
-        d, n = arguments
+    def bidirectional(self) -> bool:
+        """Return whether -d x - a is -a, -x - a or x - a mod n, or n = 2."""
+        d, n = self.d, self.n
         return n == 2 or d % n in (0, 1, n - 1)
 
-    def parallel(self, arguments: Arguments) -> bool:
-        """Two values of a agree mod n."""
-        d, n = arguments
-        return d > n
+    def parallel(self) -> bool:
+        """Return whether two values of a agree mod n."""
+        return self.d > self.n
 
-    def representatives(self, arguments: Arguments) -> Sequence[int]:
+    def representatives(self) -> Sequence[int]:
         """Return one of each orbit of x -> -1 - x and x -> x + c with (d + 1) c = 0, all mod n."""
-        d, n = arguments
+        d, n = self.d, self.n
         period = n // gcd(d + 1, n)
         return [x for x in range(period) if x <= (-1 - x) % period]
 
-    def regular(self, arguments: Arguments) -> bool:
-        """No node has more loops than another."""
-        return _extra_loops(*arguments) == 0
+    def regular(self) -> bool:
+        """Return whether no node has more loops than another."""
+        return _extra_loops(self.d, self.n) == 0
 
-    def claim(self, arguments: Arguments) -> Claim | None:
-        """Speaks of true Kautz digraphs, n = d**k + d**(k - 1) = L^(k-1)(K_{d+1}), only."""
-        d, n = arguments
+    def claim(self) -> Claim | None:
+        """Claim the cost of Kautz digraphs, n = d**k + d**(k - 1) = L^(k-1)(K_{d+1}), only."""
+        d, n = self.d, self.n
         nodes, times = d + 1, 0
         while d >= 2 and nodes < n:
             nodes, times = nodes * d, times + 1
@@ -83,7 +82,7 @@ class GeneralizedKautz(Family):
         return Claim(cost.steps, cost.bandwidth, exact=True)
 
 
-class GeneralizedKautzRewired(Family):
+class GeneralizedKautzRewired(Base):
     """GeneralizedKautzRewired(d, n): the loops of GeneralizedKautz joined to cycles.
 
     The nodes with a loop, in increasing order, are joined in one cycle instead, so that
@@ -92,46 +91,46 @@ class GeneralizedKautzRewired(Family):
     have a loop; not from the literature.
     """
 
-    name = "GeneralizedKautzRewired"
-    parameters = ("d", "n")
+    d: int
+    n: int
     title = "generalized Kautz digraph with its self-loops joined in a cycle"
     source = "after Imase and Itoh 1983; the cycle is ours"
 
-    def check_domain(self, arguments: Arguments) -> None:
-        """Where GeneralizedKautz is defined and the loops can be joined."""
-        GeneralizedKautz().check_domain(arguments)
-        d, n = arguments
+    def check_domain(self) -> None:
+        """Require what GeneralizedKautz does, and no loop or at least two: one cannot be joined."""
+        GeneralizedKautz(self.d, self.n)
+        d, n = self.d, self.n
         extra = _extra_loops(d, n)
         require(extra != 1, "n", "must give more than one self-loop to join")
         require(extra + d // n > 0, "n", "must give self-loops to join")
 
-    def size(self, arguments: Arguments) -> tuple[int, int]:
-        """Give n nodes, degree d."""
-        d, n = arguments
-        return n, d
+    def size(self) -> tuple[int, int]:
+        """Return n nodes, degree d."""
+        return self.n, self.d
 
-    def links(self, arguments: Arguments) -> Ends:
-        """Those of GeneralizedKautz, then the cycles."""
-        d, n = arguments
+    def links(self) -> Ends:
+        """Return those of GeneralizedKautz, then the cycles."""
+        d, n = self.d, self.n
         everyone = np.arange(n)
         rounds = [everyone] * (d // n) + [_looped(d, n)]
         cycles = [(nodes, np.roll(nodes, -1)) for nodes in rounds]
-        return join([GeneralizedKautz().links(arguments), *cycles])
+        return join([GeneralizedKautz(d, n).links(), *cycles])
 
-    def matching(self, nodes: int, degree: int) -> Iterator[Base]:
-        """Every size with at least two loops."""
+    @classmethod
+    def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
+        """Yield one of every size with at least two loops."""
         if nodes >= 2 and degree >= (1 if nodes == 2 else 2):
             extra = _extra_loops(degree, nodes)
             if extra != 1 and extra + degree // nodes > 0:
-                yield Base(self.name, (degree, nodes))
+                yield cls(degree, nodes)
 
-    def bidirectional(self, arguments: Arguments) -> bool:
-        """Two nodes only."""
-        return arguments[1] == 2
+    def bidirectional(self) -> bool:
+        """Return whether there are two nodes; other members have a link one way."""
+        return self.n == 2
 
-    def parallel(self, arguments: Arguments) -> bool:
-        """Say yes if some link of a cycle was there before."""
-        d, n = arguments
+    def parallel(self) -> bool:
+        """Return whether some link of a cycle was there before."""
+        d, n = self.d, self.n
         if d >= n:
             # Every node sends to every other already.
             return True
@@ -151,7 +150,7 @@ def _extra_loops(d: int, n: int) -> int:
 
 
 def _looped(d: int, n: int) -> np.ndarray:
-    """Return those nodes, increasing."""
+    """Return the nodes with one loop more than every node has, increasing."""
     nodes = np.arange(n)
     residues = -(d + 1) * nodes % n
     return nodes[(1 <= residues) & (residues <= d % n)]

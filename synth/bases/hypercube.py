@@ -1,57 +1,57 @@
 """The hypercube."""
 
 from collections.abc import Iterator
+from typing import Self
 
 import numpy as np
 
 from synth.actions import Images, direct_product, rotations
-from synth.bases.family import Arguments, Ends, Family, require
+from synth.bases.family import Base, Ends, require
 from synth.cost import Claim, optimal_bandwidth
 from synth.limits import capped_power
-from synth.recipe import Base
 
 __all__ = ["Hypercube"]
 
 
-class Hypercube(Family):
+class Hypercube(Base):
     """Hypercube(k): nodes are words of k bits, joined when they differ in one bit."""
 
-    name = "Hypercube"
-    parameters = ("k",)
+    k: int
     title = "hypercube"
     source = "folklore; optimal bandwidth under BFB: arXiv:2202.03356"
 
-    def check_domain(self, arguments: Arguments) -> None:
+    def check_domain(self) -> None:
         """Require k >= 1."""
-        require(arguments[0] >= 1, "k", "must be at least 1")
+        require(self.k >= 1, "k", "must be at least 1")
 
-    def size(self, arguments: Arguments) -> tuple[int, int]:
-        """2**k nodes, degree k."""
-        return capped_power(2, arguments[0]), arguments[0]
+    def size(self) -> tuple[int, int]:
+        """Return 2**k nodes, degree k."""
+        return capped_power(2, self.k), self.k
 
-    def links(self, arguments: Arguments) -> Ends:
-        """Sorted by source, then by the bit that differs."""
-        (k,) = arguments
+    def links(self) -> Ends:
+        """Return the links sorted by source, then by the bit that differs."""
+        k = self.k
         sources = np.repeat(np.arange(2**k), k)
         return sources, sources ^ np.tile(1 << np.arange(k), 2**k)
 
-    def matching(self, nodes: int, degree: int) -> Iterator[Base]:
-        """Powers of two."""
+    @classmethod
+    def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
+        """Yield one where nodes = 2**degree."""
         if degree >= 1 and nodes == capped_power(2, degree):
-            yield Base(self.name, (degree,))
+            yield cls(degree)
 
-    def bidirectional(self, arguments: Arguments) -> bool:
-        """By construction."""
+    def bidirectional(self) -> bool:
+        """Return True: differing in one bit is symmetric."""
         return True
 
-    def vertex_transitive(self, arguments: Arguments) -> bool:
-        """Say yes: adding a word moves every node anywhere."""
+    def vertex_transitive(self) -> bool:
+        """Return True: adding a word to all is an automorphism."""
         return True
 
-    def translations(self, arguments: Arguments) -> Images:
-        """Add a word."""
-        return direct_product([rotations(2)] * arguments[0])
+    def translations(self) -> Images:
+        """Return the additions of every word, as 2**k permutations."""
+        return direct_product([rotations(2)] * self.k)
 
-    def claim(self, arguments: Arguments) -> Claim:
-        """Take k steps at optimal bandwidth: at every distance all links are alike."""
-        return Claim(arguments[0], optimal_bandwidth(2 ** arguments[0]), exact=True)
+    def claim(self) -> Claim:
+        """Claim k steps at optimal bandwidth: at every distance all links are alike."""
+        return Claim(self.k, optimal_bandwidth(2**self.k), exact=True)

@@ -7,17 +7,17 @@ What is known of the cost of a member stands in the atlas of discovered bases
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from synth.bases.family import Arguments, Ends, Family, require
+from synth.bases.family import Arguments, Base, Ends, require
 from synth.cost import Claim
 from synth.discovery.atlas import bundled
 from synth.errors import OutOfDomain
 from synth.groups import Alternating, Group, Linear, MatrixExtension, Metacyclic, Nested
 from synth.limits import MAX_NODES, capped_power, capped_product
-from synth.recipe import Base
 from synth.voltage import VoltageGraph
 
 __all__ = [
@@ -30,79 +30,81 @@ __all__ = [
     "CayleySymmetric",
     "Digraph",
     "Lift",
+    "member_of",
 ]
 
 
-class _Lifted(Family):
-    """What all families of lifts share: arguments become a voltage graph."""
+class _Lifted(Base):
+    """What all families of lifts share: the fields describe a voltage graph."""
 
     @abstractmethod
-    def graph(self, arguments: Arguments) -> VoltageGraph:
+    def graph(self) -> VoltageGraph:
         """Return the voltage graph; raises `OutOfDomain` for a bad group or bad counts."""
         raise NotImplementedError
 
-    def check_domain(self, arguments: Arguments) -> None:
+    def check_domain(self) -> None:
         """Check the group, then that the lift is a connected regular graph without loops."""
-        broken = _broken_rule(self, arguments)
+        broken = _broken_rule(self)
         if broken:
             raise OutOfDomain(*broken)
 
-    def size(self, arguments: Arguments) -> tuple[int, int]:
-        """Group elements times vertices; arcs that leave a vertex."""
-        graph = self.graph(arguments)
+    def size(self) -> tuple[int, int]:
+        """Return group elements times vertices, and the arcs that leave a vertex."""
+        graph = self.graph()
         return graph.nodes, graph.degree
 
-    def links(self, arguments: Arguments) -> Ends:
-        """As `VoltageGraph.links`."""
-        return self.graph(arguments).links()
+    def links(self) -> Ends:
+        """Return the links arc by arc, see `VoltageGraph.links`."""
+        return self.graph().links()
 
-    def bidirectional(self, arguments: Arguments) -> bool:
-        """Every arc has a partner of inverse voltage."""
-        return self.graph(arguments).bidirectional
+    def bidirectional(self) -> bool:
+        """Return whether every arc has a partner of inverse voltage."""
+        return self.graph().bidirectional
 
-    def parallel(self, arguments: Arguments) -> bool:
-        """Two arcs with the same ends have the same voltage."""
-        return self.graph(arguments).parallel
+    def parallel(self) -> bool:
+        """Return whether two arcs with the same ends have the same voltage."""
+        return self.graph().parallel
 
-    def vertex_transitive(self, arguments: Arguments) -> bool:
-        """Of one vertex the lift is a Cayley digraph: multiplication from the left."""
-        return self.graph(arguments).vertices == 1
+    def vertex_transitive(self) -> bool:
+        """Return whether there is one vertex: then multiplication from the left moves all."""
+        return self.graph().vertices == 1
 
-    def representatives(self, arguments: Arguments) -> Sequence[int]:
+    def representatives(self) -> Sequence[int]:
         """Return one node over each vertex: the group moves the others to it."""
-        graph = self.graph(arguments)
+        graph = self.graph()
         return range(0, graph.nodes, graph.group.order)
 
-    def translations(self, arguments: Arguments) -> NDArray[np.int64]:
-        """Multiply from the left: element g takes (s, x) to (s, g x)."""
-        graph = self.graph(arguments)
+    def translations(self) -> NDArray[np.int64]:
+        """Return the multiplications from the left: element g takes (s, x) to (s, g x)."""
+        graph = self.graph()
         order = graph.group.order
         left = np.stack([graph.group.right(x) for x in range(order)], axis=1)
         over = np.arange(graph.vertices) * order
         return (over[None, :, None] + left[:, None, :]).reshape(order, graph.nodes)
 
-    def matching(self, nodes: int, degree: int) -> Iterator[Base]:
+    @classmethod
+    def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
         """Yield the members of the atlas."""
         for entry in bundled().of_size(nodes, degree):
-            if entry.recipe.startswith(f"{self.name}("):
-                yield entry.base
+            if entry.family == cls.__name__:
+                yield cls(*entry.arguments)
 
-    def claim(self, arguments: Arguments) -> Claim | None:
-        """Return what was measured when the member was found."""
-        entry = bundled().entry(Base(self.name, arguments))
+    def claim(self) -> Claim | None:
+        """Return what was measured when the member was found, if it is in the atlas."""
+        entry = bundled().entry(str(self))
         return entry and Claim(entry.cost.steps, entry.cost.bandwidth, exact=True)
 
-    def claim_transpose(self, arguments: Arguments) -> Claim | None:
+    def claim_transpose(self) -> Claim | None:
         """Return what was measured on the transpose when the member was found."""
-        entry = bundled().entry(Base(self.name, arguments))
+        entry = bundled().entry(str(self))
         return entry and Claim(entry.transpose.steps, entry.transpose.bandwidth, exact=True)
 
 
 @lru_cache(maxsize=4096)
-def _broken_rule(family: _Lifted, arguments: Arguments) -> tuple[str, str] | None:
-    """Return the parameter and the rule that the arguments break, or None."""
+def _broken_rule(member: _Lifted) -> tuple[str, str] | None:
+    """Return the field and the rule that a member in the making breaks, or None."""
     try:
-        graph = family.graph(arguments)
+        graph = member.graph()
         rules = (
             ("loops", not graph.loops, "must make no link from a node to itself"),
             ("heads", graph.balanced, "must enter every vertex as often as leave it"),
@@ -142,104 +144,114 @@ class Cayley(_Lifted):
     The element x + b i is (x, i), see `synth.groups.Metacyclic`.
     """
 
-    name = "Cayley"
-    parameters = ("b", "r", "a", "generators*")
+    b: int
+    r: int
+    a: int
+    generators: tuple[int, ...]
     title = "Cayley digraph of a semidirect product of cyclic groups"
     source = "Cayley, 1878"
 
-    def graph(self, arguments: Arguments) -> VoltageGraph:
-        """One vertex, one arc per generator."""
-        b, r, a, *generators = arguments
-        _require_small(b, a)
-        return _cayley(Metacyclic(b, r, a), tuple(generators))
+    def graph(self) -> VoltageGraph:
+        """Return the graph of one vertex and an arc for every generator."""
+        _require_small(self.b, self.a)
+        return _cayley(Metacyclic(self.b, self.r, self.a), self.generators)
 
 
 class CayleyMetacyclic(_Lifted):
     """CayleyMetacyclic(b, r, a, c, g, ...): as `Cayley`, of the group with carry c."""
 
-    name = "CayleyMetacyclic"
-    parameters = ("b", "r", "a", "c", "generators*")
+    b: int
+    r: int
+    a: int
+    c: int
+    generators: tuple[int, ...]
     title = "Cayley digraph of a metacyclic group that need not split, as the dicyclic ones"
     source = "Cayley, 1878"
 
-    def graph(self, arguments: Arguments) -> VoltageGraph:
-        """One vertex, one arc per generator."""
-        b, r, a, c, *generators = arguments
-        _require_small(b, a)
-        return _cayley(Metacyclic(b, r, a, c), tuple(generators))
+    def graph(self) -> VoltageGraph:
+        """Return the graph of one vertex and an arc for every generator."""
+        _require_small(self.b, self.a)
+        return _cayley(Metacyclic(self.b, self.r, self.a, self.c), self.generators)
 
 
 class CayleyMatrix(_Lifted):
     """CayleyMatrix(m, k, a, M11, M12, ..., g, ...): of Z_m^k extended by Z_a acting by M."""
 
-    name = "CayleyMatrix"
-    parameters = ("m", "k", "a", "entries and generators*")
+    m: int
+    k: int
+    a: int
+    entries_and_generators: tuple[int, ...]
     title = "Cayley digraph of vectors extended by the powers of a matrix, as affine groups"
     source = "Cayley, 1878"
 
-    def graph(self, arguments: Arguments) -> VoltageGraph:
-        """One vertex, one arc per generator."""
-        m, k, a, *rest = arguments
+    def graph(self) -> VoltageGraph:
+        """Return the graph of one vertex and an arc for every generator."""
+        m, k, a, rest = self.m, self.k, self.a, self.entries_and_generators
         require(1 <= k <= 16, "k", "must be from 1 to 16")
         require(m >= 2, "m", "must be at least 2")
         _require_small(a, capped_power(m, k))
-        require(len(rest) > k * k, "entries and generators", "must be k k entries and more")
-        matrix = tuple(tuple(rest[row * k : row * k + k]) for row in range(k))
-        return _cayley(MatrixExtension(m, matrix, a), tuple(rest[k * k :]))
+        require(len(rest) > k * k, "entries_and_generators", "must be k k entries and more")
+        matrix = tuple(rest[row * k : row * k + k] for row in range(k))
+        return _cayley(MatrixExtension(m, matrix, a), rest[k * k :])
 
 
 class CayleyNested(_Lifted):
     """CayleyNested(b, c, a, r, s, t, g, ...): of the group `synth.groups.Nested`."""
 
-    name = "CayleyNested"
-    parameters = ("b", "c", "a", "r", "s", "t", "generators*")
+    b: int
+    c: int
+    a: int
+    r: int
+    s: int
+    t: int
+    generators: tuple[int, ...]
     title = "Cayley digraph of a nested semidirect product of three cyclic groups"
     source = "Cayley, 1878"
 
-    def graph(self, arguments: Arguments) -> VoltageGraph:
-        """One vertex, one arc per generator."""
-        b, c, a, r, s, t, *generators = arguments
-        _require_small(b, c, a)
-        return _cayley(Nested(b, c, a, r, s, t), tuple(generators))
+    def graph(self) -> VoltageGraph:
+        """Return the graph of one vertex and an arc for every generator."""
+        _require_small(self.b, self.c, self.a)
+        group = Nested(self.b, self.c, self.a, self.r, self.s, self.t)
+        return _cayley(group, self.generators)
 
 
 class CayleyLinear(_Lifted):
     """CayleyLinear(p, g, ...): of the 2 x 2 matrices of determinant 1 over the field of p."""
 
-    name = "CayleyLinear"
-    parameters = ("p", "generators*")
+    p: int
+    generators: tuple[int, ...]
     title = "Cayley digraph of a special linear group of 2 x 2 matrices"
     source = "Cayley, 1878"
 
-    def graph(self, arguments: Arguments) -> VoltageGraph:
-        """One vertex, one arc per generator."""
-        return _cayley(_linear(arguments[0]), arguments[1:])
+    def graph(self) -> VoltageGraph:
+        """Return the graph of one vertex and an arc for every generator."""
+        return _cayley(_linear(self.p), self.generators)
 
 
 class CayleyAlternating(_Lifted):
     """CayleyAlternating(n, g, ...): of the even permutations of n letters."""
 
-    name = "CayleyAlternating"
-    parameters = ("n", "generators*")
+    n: int
+    generators: tuple[int, ...]
     title = "Cayley digraph of an alternating group"
     source = "Cayley, 1878"
 
-    def graph(self, arguments: Arguments) -> VoltageGraph:
-        """One vertex, one arc per generator."""
-        return _cayley(_permutations(arguments[0], False), arguments[1:])
+    def graph(self) -> VoltageGraph:
+        """Return the graph of one vertex and an arc for every generator."""
+        return _cayley(_permutations(self.n, False), self.generators)
 
 
 class CayleySymmetric(_Lifted):
     """CayleySymmetric(n, g, ...): of all permutations of n letters."""
 
-    name = "CayleySymmetric"
-    parameters = ("n", "generators*")
+    n: int
+    generators: tuple[int, ...]
     title = "Cayley digraph of a symmetric group"
     source = "Cayley, 1878"
 
-    def graph(self, arguments: Arguments) -> VoltageGraph:
-        """One vertex, one arc per generator."""
-        return _cayley(_permutations(arguments[0], True), arguments[1:])
+    def graph(self) -> VoltageGraph:
+        """Return the graph of one vertex and an arc for every generator."""
+        return _cayley(_permutations(self.n, True), self.generators)
 
 
 # These two remember their tables.
@@ -260,22 +272,25 @@ class Lift(_Lifted):
     many that leave vertex 1, and so on.
     """
 
-    name = "Lift"
-    parameters = ("b", "r", "a", "n", "heads and voltages*")
+    b: int
+    r: int
+    a: int
+    n: int
+    heads_and_voltages: tuple[int, ...]
     title = "lift of a voltage graph over a semidirect product of cyclic groups"
     source = "Gross and Tucker, Topological Graph Theory, 1987"
 
-    def graph(self, arguments: Arguments) -> VoltageGraph:
-        """As many vertices as said."""
-        b, r, a, n, *arcs = arguments
-        _require_small(b, a, n)
+    def graph(self) -> VoltageGraph:
+        """Return the graph of n vertices."""
+        n, arcs = self.n, self.heads_and_voltages
+        _require_small(self.b, self.a, n)
         require(
             len(arcs) > 0 and len(arcs) % (2 * n) == 0,
-            "heads and voltages",
+            "heads_and_voltages",
             "must be as many pairs for every vertex",
         )
-        group = Metacyclic(b, r, a)
-        heads, voltages = tuple(arcs[::2]), tuple(arcs[1::2])
+        group = Metacyclic(self.b, self.r, self.a)
+        heads, voltages = arcs[::2], arcs[1::2]
         _require_elements("voltages", voltages, group)
         require(all(0 <= head < n for head in heads), "heads", "must be vertices below n")
         return VoltageGraph(group, n, heads, voltages)
@@ -284,56 +299,56 @@ class Lift(_Lifted):
 class Digraph(_Lifted):
     """Digraph(n, t, ...): the targets of node 0, then as many of node 1, and so on."""
 
-    name = "Digraph"
-    parameters = ("n", "targets*")
+    n: int
+    targets: tuple[int, ...]
     title = "a regular digraph, arc by arc"
     source = "none: any regular digraph"
 
-    def graph(self, arguments: Arguments) -> VoltageGraph:
+    def graph(self) -> VoltageGraph:
         """Return the graph itself, over the group of one element."""
-        n, *targets = arguments
+        n, targets = self.n, self.targets
         _require_small(n)
         require(n >= 2, "n", "must be at least 2")
         require(
             len(targets) > 0 and len(targets) % n == 0, "targets", "must be as many for every node"
         )
         require(all(0 <= target < n for target in targets), "targets", "must be nodes below n")
-        return VoltageGraph(Metacyclic(1, 0, 1), n, tuple(targets), (0,) * len(targets))
+        return VoltageGraph(Metacyclic(1, 0, 1), n, targets, (0,) * len(targets))
 
-    def vertex_transitive(self, arguments: Arguments) -> bool:
-        """Nothing is known."""
+    def vertex_transitive(self) -> bool:
+        """Return False: no automorphism is known of a digraph given arc by arc."""
         return False
 
 
-def recipe_of(graph: VoltageGraph) -> Base:
-    """Return the canonical recipe of a voltage graph: arcs sorted vertex by vertex.
+def member_of(graph: VoltageGraph) -> Base:
+    """Return the member that a voltage graph describes, its arcs sorted vertex by vertex.
 
-    >>> str(recipe_of(VoltageGraph(Metacyclic(8, 3, 2), 1, (0, 0), (9, 1))))
-    'Cayley(8, 3, 2, 1, 9)'
+    >>> member_of(VoltageGraph(Metacyclic(8, 3, 2), 1, (0, 0), (9, 1)))
+    Cayley(8, 3, 2, 1, 9)
     """
     group, degree = graph.group, graph.degree
     pairs = np.stack([graph.heads, graph.voltages], axis=1).reshape(graph.vertices, degree, 2)
     arcs = [sorted(map(tuple, rows)) for rows in pairs.tolist()]
     if group.order == 1:
-        return Base("Digraph", (graph.vertices, *(head for row in arcs for head, _ in row)))
+        return Digraph(graph.vertices, *(head for row in arcs for head, _ in row))
     if graph.vertices > 1:
         assert isinstance(group, Metacyclic)
         flat = (value for row in arcs for arc in row for value in arc)
-        return Base("Lift", (group.b, group.r, group.a, graph.vertices, *flat))
+        return Lift(group.b, group.r, group.a, graph.vertices, *flat)
     generators = tuple(voltage for _, voltage in arcs[0])
     match group:
         case Metacyclic(b, r, a, 0):
-            return Base("Cayley", (b, r, a, *generators))
+            return Cayley(b, r, a, *generators)
         case Metacyclic(b, r, a, c):
-            return Base("CayleyMetacyclic", (b, r, a, c, *generators))
+            return CayleyMetacyclic(b, r, a, c, *generators)
         case MatrixExtension(m, matrix, a):
             entries = (entry for row in matrix for entry in row)
-            return Base("CayleyMatrix", (m, len(matrix), a, *entries, *generators))
+            return CayleyMatrix(m, len(matrix), a, *entries, *generators)
         case Nested(b, c, a, r, s, t):
-            return Base("CayleyNested", (b, c, a, r, s, t, *generators))
+            return CayleyNested(b, c, a, r, s, t, *generators)
         case Linear(p):
-            return Base("CayleyLinear", (p, *generators))
+            return CayleyLinear(p, *generators)
         case Alternating(n, odd_too):
-            return Base("CayleySymmetric" if odd_too else "CayleyAlternating", (n, *generators))
+            return (CayleySymmetric if odd_too else CayleyAlternating)(n, *generators)
         case _:
             raise OutOfDomain("group", "has no family of its own")

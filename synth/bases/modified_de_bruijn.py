@@ -1,17 +1,18 @@
 """De Bruijn digraphs with their loops put to use."""
 
 from collections.abc import Iterator
+from typing import Self
 
 import numpy as np
 
 from synth.bases.de_bruijn import DeBruijn
-from synth.bases.family import Arguments, Ends, Family, join
-from synth.recipe import Base
+from synth.bases.family import Base, Ends, join
+from synth.limits import capped_power
 
 __all__ = ["ModifiedDeBruijn"]
 
 
-class ModifiedDeBruijn(Family):
+class ModifiedDeBruijn(Base):
     """ModifiedDeBruijn(d, k): DeBruijn(d, k) with its d self-loops joined in one cycle.
 
     The word 00..0 sends to 11..1, that to 22..2, and so on round, so that all d links of
@@ -19,26 +20,27 @@ class ModifiedDeBruijn(Family):
     is not optimal; it must be measured.
     """
 
-    name = "ModifiedDeBruijn"
-    parameters = ("d", "k")
+    d: int
+    k: int
     title = "de Bruijn digraph with its self-loops joined in a cycle"
     source = "after de Bruijn 1946; the idea of DBJMod in arXiv:2202.03356, not its figures"
 
-    def check_domain(self, arguments: Arguments) -> None:
+    def check_domain(self) -> None:
         """Require what DeBruijn does."""
-        DeBruijn().check_domain(arguments)
+        DeBruijn(self.d, self.k)
 
-    def size(self, arguments: Arguments) -> tuple[int, int]:
-        """Give d**k nodes, degree d."""
-        return DeBruijn().size(arguments)
+    def size(self) -> tuple[int, int]:
+        """Return d**k nodes, degree d."""
+        return capped_power(self.d, self.k), self.d
 
-    def links(self, arguments: Arguments) -> Ends:
-        """Those of DeBruijn, then the cycle."""
-        d, k = arguments
+    def links(self) -> Ends:
+        """Return those of DeBruijn, then the cycle."""
+        d, k = self.d, self.k
         repeated = np.arange(d) * ((d**k - 1) // (d - 1))
-        return join([DeBruijn().links(arguments), (repeated, np.roll(repeated, -1))])
+        return join([DeBruijn(d, k).links(), (repeated, np.roll(repeated, -1))])
 
-    def matching(self, nodes: int, degree: int) -> Iterator[Base]:
-        """Powers of the degree."""
-        for plain in DeBruijn().matching(nodes, degree):
-            yield Base(self.name, plain.arguments)
+    @classmethod
+    def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
+        """Yield one where nodes is a power of the degree, the second or higher."""
+        for plain in DeBruijn.matching(nodes, degree):
+            yield cls(plain.d, plain.k)

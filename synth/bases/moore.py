@@ -20,36 +20,36 @@ class MooreLineGraph(Balanced, Listed):
     the other.
     """
 
-    name = "MooreLineGraph"
-    parameters = ("d",)
+    d: int
     title = "undirected line graph of the Petersen or of the Hoffman-Singleton graph"
     source = "Brouwer, Cohen, Neumaier, Distance-Regular Graphs, section 4.2"
 
-    def check_domain(self, arguments: Arguments) -> None:
-        """Degrees of known Moore graphs of diameter 2."""
-        require(arguments[0] in (3, 7), "d", "must be 3 or 7")
+    def check_domain(self) -> None:
+        """Require a degree of a known Moore graph of diameter 2 and girth 5: 3 or 7."""
+        require(self.d in (3, 7), "d", "must be 3 or 7")
 
-    def size(self, arguments: Arguments) -> tuple[int, int]:
-        """(d^2 + 1) d / 2 edges, each meeting d - 1 others at either end."""
-        (d,) = arguments
+    def size(self) -> tuple[int, int]:
+        """Return (d^2 + 1) d / 2 edges, each meeting d - 1 others at either end."""
+        d = self.d
         return (d * d + 1) * d // 2, 2 * (d - 1)
 
-    def links(self, arguments: Arguments) -> Ends:
-        """Cliques of edges about the nodes of the Moore graph."""
-        (d,) = arguments
-        ends = Odd().links((3,)) if d == 3 else SlimFly().links((5,))
+    def links(self) -> Ends:
+        """Return cliques of edges, one for every node of the Moore graph."""
+        d = self.d
+        ends = Odd(3).links() if d == 3 else SlimFly(5).links()
         low, high = np.sort(np.stack(ends), axis=0)
         _, edge = np.unique(low * (d * d + 1) + high, return_inverse=True)
         return cliques(edge[np.argsort(ends[0], kind="stable")].reshape(-1, d))
 
-    def members(self) -> Iterator[Arguments]:
-        """Both."""
+    @classmethod
+    def members(cls) -> Iterator[Arguments]:
+        """Yield both."""
         return iter([(3,), (7,)])
 
-    def vertex_transitive(self, arguments: Arguments) -> bool:
-        """Both graphs are arc-transitive."""
+    def vertex_transitive(self) -> bool:
+        """Return True: the automorphisms of both graphs take every edge to every other."""
         return True
 
-    def diameter(self, arguments: Arguments) -> int:
-        """Count from edges no two ends of which are adjacent."""
+    def diameter(self) -> int:
+        """Return 3, the distance of edges no two ends of which are adjacent."""
         return 3

@@ -1,59 +1,58 @@
 """Complete multipartite graphs, and complete bipartite ones less a perfect matching."""
 
 from collections.abc import Iterator
+from typing import Self
 
 import numpy as np
 
 from synth.bases.balanced import Balanced
-from synth.bases.family import Arguments, Ends, require, two_way
+from synth.bases.family import Ends, require, two_way
 from synth.limits import capped_product
-from synth.recipe import Base
 
 __all__ = ["CompleteMultipartite", "Crown"]
 
 
 class CompleteMultipartite(Balanced):
-    """CompleteMultipartite(parts, size): nodes joined when they are in different parts.
+    """CompleteMultipartite(parts, part_size): nodes joined when in different parts.
 
-    Node i of part p is p * size + i.  CompleteMultipartite(3, 2) is the octahedron.  Parts
+    Node i of part p is p * part_size + i.  CompleteMultipartite(3, 2) is the octahedron.  Parts
     of one node and graphs of two parts have families of their own.
     """
 
-    name = "CompleteMultipartite"
-    parameters = ("parts", "size")
+    parts: int
+    part_size: int
     title = "complete multipartite graph with parts of one size"
     source = "folklore"
 
-    def check_domain(self, arguments: Arguments) -> None:
-        """At least 3 parts of at least 2 nodes."""
-        parts, size = arguments
-        require(parts >= 3, "parts", "must be at least 3")
-        require(size >= 2, "size", "must be at least 2")
+    def check_domain(self) -> None:
+        """Require at least 3 parts of at least 2 nodes."""
+        require(self.parts >= 3, "parts", "must be at least 3")
+        require(self.part_size >= 2, "part_size", "must be at least 2")
 
-    def size(self, arguments: Arguments) -> tuple[int, int]:
-        """All nodes but those of one part."""
-        parts, size = arguments
-        return capped_product(parts, size), capped_product(parts - 1, size)
+    def size(self) -> tuple[int, int]:
+        """Return parts * part_size nodes; every node is joined to those of other parts."""
+        parts, part = self.parts, self.part_size
+        return capped_product(parts, part), capped_product(parts - 1, part)
 
-    def links(self, arguments: Arguments) -> Ends:
-        """Sorted by source, then by target."""
-        nodes, _ = self.size(arguments)
-        part = np.arange(nodes) // arguments[1]
+    def links(self) -> Ends:
+        """Return the links sorted by source, then by target."""
+        part = np.arange(self.nodes) // self.part_size
         sources, targets = np.nonzero(part[:, None] != part)
         return sources, targets
 
-    def matching(self, nodes: int, degree: int) -> Iterator[Base]:
-        """Parts are as large as the nodes that a node is not joined to, itself among them."""
+    @classmethod
+    def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
+        """Yield one where nodes - degree, which is the size of a part, divides nodes."""
         size = nodes - degree
         if degree >= 1 and size >= 2 and nodes % size == 0 and nodes // size >= 3:
-            yield Base(self.name, (nodes // size, size))
+            yield cls(nodes // size, size)
 
-    def vertex_transitive(self, arguments: Arguments) -> bool:
-        """Arc-transitive: permutations of the parts and within each."""
+    def vertex_transitive(self) -> bool:
+        """Return True, by permutations of the parts and within each."""
         return True
 
-    def diameter(self, arguments: Arguments) -> int:
-        """Nodes of one part meet in another."""
+    def diameter(self) -> int:
+        """Return 2: nodes of one part meet in another."""
         return 2
 
 
@@ -63,35 +62,35 @@ class Crown(Balanced):
     The complete bipartite graph less a perfect matching.
     """
 
-    name = "Crown"
-    parameters = ("n",)
+    n: int
     title = "crown graph: complete bipartite graph less a perfect matching"
     source = "folklore; K_{5,5} - I in the list of Brouwer and Koolen 1999"
 
-    def check_domain(self, arguments: Arguments) -> None:
+    def check_domain(self) -> None:
         """Require n >= 3."""
-        require(arguments[0] >= 3, "n", "must be at least 3")
+        require(self.n >= 3, "n", "must be at least 3")
 
-    def size(self, arguments: Arguments) -> tuple[int, int]:
-        """2n nodes, degree n - 1."""
-        (n,) = arguments
+    def size(self) -> tuple[int, int]:
+        """Return 2 n nodes, degree n - 1."""
+        n = self.n
         return 2 * n, n - 1
 
-    def links(self, arguments: Arguments) -> Ends:
-        """Sorted by node of the first side; then their partners."""
-        (n,) = arguments
+    def links(self) -> Ends:
+        """Return the links from the first side, sorted by source; then their partners."""
+        n = self.n
         sources, targets = np.nonzero(~np.eye(n, dtype=np.bool_))
         return two_way(sources, targets + n)
 
-    def matching(self, nodes: int, degree: int) -> Iterator[Base]:
-        """Twice as many nodes as links of a node and one."""
+    @classmethod
+    def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
+        """Yield one where nodes = 2 (degree + 1)."""
         if degree >= 2 and nodes == 2 * (degree + 1):
-            yield Base(self.name, (degree + 1,))
+            yield cls(degree + 1)
 
-    def vertex_transitive(self, arguments: Arguments) -> bool:
-        """Arc-transitive: permutations of both sides at once, and their exchange."""
+    def vertex_transitive(self) -> bool:
+        """Return True, by permutations of both sides at once and the exchange of the sides."""
         return True
 
-    def diameter(self, arguments: Arguments) -> int:
-        """From a node to its partner in the matching."""
+    def diameter(self) -> int:
+        """Return 3, the distance of the two nodes i and n + i."""
         return 3

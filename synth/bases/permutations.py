@@ -24,26 +24,26 @@ class Arrangement(Balanced, Listed):
     alternating group graph.
     """
 
-    name = "Arrangement"
-    parameters = ("n", "k")
+    n: int
+    k: int
     title = "arrangement graph; the star graph for k = n - 1"
     source = "Day and Tripathi 1992; star graph: Akers and Krishnamurthy 1989"
 
-    def check_domain(self, arguments: Arguments) -> None:
-        """Words of at least 2 symbols with at least one to spare."""
-        n, k = arguments
+    def check_domain(self) -> None:
+        """Require words of at least 2 symbols, and at least one symbol to spare."""
+        n, k = self.n, self.k
         require(k >= 2, "k", "must be at least 2")
         require(n >= k + 1, "n", "must be at least k + 1")
 
-    def size(self, arguments: Arguments) -> tuple[int, int]:
-        """One of k symbols is exchanged for one of n - k."""
-        n, k = arguments
+    def size(self) -> tuple[int, int]:
+        """Return n! / (n - k)! nodes; one of k symbols is exchanged for one of n - k."""
+        n, k = self.n, self.k
         # Of 64 factors or more the first 64 are at least 2: beyond every limit.
         return capped_product(*range(n, max(n - k, n - 64), -1)), capped_product(k, n - k)
 
-    def links(self, arguments: Arguments) -> Ends:
-        """Sorted by source, then by place, then by the symbol that comes."""
-        n, k = arguments
+    def links(self) -> Ends:
+        """Return the links sorted by source, then by place, then by the symbol that comes."""
+        n, k = self.n, self.k
         words = _words(n, k)
         spare = np.ones((len(words), n), np.bool_)
         np.put_along_axis(spare, words, False, axis=1)
@@ -53,53 +53,54 @@ class Arrangement(Balanced, Listed):
             targets[:, place * (n - k) : (place + 1) * (n - k), place] = others
         return _numbered(n, targets)
 
-    def members(self) -> Iterator[Arguments]:
-        """Words of up to 8 symbols: 9! is beyond the limits; n (n - 1) is for n = 257."""
+    @classmethod
+    def members(cls) -> Iterator[Arguments]:
+        """Yield k up to 8 and n up to 257: 9! is beyond the limits, and so is 258 * 257."""
         return ((n, k) for k in range(2, 9) for n in range(k + 1, 258))
 
-    def vertex_transitive(self, arguments: Arguments) -> bool:
-        """Arc-transitive: symbols are permuted, and so are places."""
+    def vertex_transitive(self) -> bool:
+        """Return True, by permutations of the symbols (and of the places)."""
         return True
 
-    def diameter(self, arguments: Arguments) -> int:
-        """Cycles of two symbols in each other's places take three steps each."""
-        return 3 * arguments[1] // 2
+    def diameter(self) -> int:
+        """Return 3 k / 2 rounded down: two symbols in each other's places take three steps."""
+        return 3 * self.k // 2
 
 
 class Pancake(Listed):
     """Pancake(n): permutations of n symbols, joined if a prefix of one reversed is the other."""
 
-    name = "Pancake"
-    parameters = ("n",)
+    n: int
     title = "pancake graph"
     source = "Akers and Krishnamurthy, IEEE Trans. Computers 38(4), 1989"
 
-    def check_domain(self, arguments: Arguments) -> None:
+    def check_domain(self) -> None:
         """Require n >= 3."""
-        require(arguments[0] >= 3, "n", "must be at least 3")
+        require(self.n >= 3, "n", "must be at least 3")
 
-    def size(self, arguments: Arguments) -> tuple[int, int]:
-        """N! nodes; prefixes of 2 to n symbols."""
-        (n,) = arguments
+    def size(self) -> tuple[int, int]:
+        """Return n! nodes, degree n - 1: prefixes of 2 to n symbols."""
+        n = self.n
         return capped_product(*range(2, min(n, 64) + 1)), n - 1
 
-    def links(self, arguments: Arguments) -> Ends:
-        """Sorted by source, then by the length of the prefix."""
-        (n,) = arguments
+    def links(self) -> Ends:
+        """Return the links sorted by source, then by the length of the prefix."""
+        n = self.n
         words = _words(n, n)
         flipped = [np.hstack([words[:, i::-1], words[:, i + 1 :]]) for i in range(1, n)]
         return _numbered(n, np.stack(flipped, axis=1))
 
-    def members(self) -> Iterator[Arguments]:
-        """8! nodes are within the limits, 9! are not."""
+    @classmethod
+    def members(cls) -> Iterator[Arguments]:
+        """Yield n from 3 to 8: 9! nodes are beyond the limits."""
         return ((n,) for n in range(3, 9))
 
-    def bidirectional(self, arguments: Arguments) -> bool:
-        """Reversals undo themselves."""
+    def bidirectional(self) -> bool:
+        """Return True: reversals undo themselves."""
         return True
 
-    def vertex_transitive(self, arguments: Arguments) -> bool:
-        """Permutations of the symbols: a Cayley graph."""
+    def vertex_transitive(self) -> bool:
+        """Return True, by permutations of the symbols: a Cayley graph."""
         return True
 
 

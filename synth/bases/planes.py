@@ -22,35 +22,35 @@ class AffinePlane(Balanced, Listed):
     q^2 + m q + b.  Distance-regular: an antipodal cover of the complete bipartite graph.
     """
 
-    name = "AffinePlane"
-    parameters = ("q",)
+    q: int
     title = "incidence graph of the affine plane of order q less a parallel class"
     source = "Brouwer, Cohen, Neumaier, Distance-Regular Graphs, 1989"
 
-    def check_domain(self, arguments: Arguments) -> None:
+    def check_domain(self) -> None:
         """Require a prime power."""
-        require_field(arguments[0])
+        require_field(self.q)
 
-    def size(self, arguments: Arguments) -> tuple[int, int]:
-        """2 q^2 nodes, degree q."""
-        (q,) = arguments
+    def size(self) -> tuple[int, int]:
+        """Return 2 q^2 nodes, degree q."""
+        q = self.q
         return 2 * q * q, q
 
-    def links(self, arguments: Arguments) -> Ends:
-        """Sorted by point, then their partners."""
-        points, lines = _affine_flags(finite_field(*arguments))
-        return two_way(points, lines + arguments[0] ** 2)
+    def links(self) -> Ends:
+        """Return the links sorted by point, then their partners."""
+        points, lines = _affine_flags(finite_field(self.q))
+        return two_way(points, lines + self.q**2)
 
-    def members(self) -> Iterator[Arguments]:
-        """One of every order."""
+    @classmethod
+    def members(cls) -> Iterator[Arguments]:
+        """Yield one of every order."""
         return ((q,) for q in prime_powers())
 
-    def vertex_transitive(self, arguments: Arguments) -> bool:
-        """Say yes: translations, shears, and (x, y) <-> [x, y], as incidence is y + b = m x."""
+    def vertex_transitive(self) -> bool:
+        """Return True, by translations, shears, and (x, y) <-> [x, y]: incidence is y + b = m x."""
         return True
 
-    def diameter(self, arguments: Arguments) -> int:
-        """Two points of one line left out are 4 apart."""
+    def diameter(self) -> int:
+        """Return 4, the distance of two points of one line left out."""
         return 4
 
 
@@ -62,39 +62,42 @@ class NonincidenceGraph(Balanced, Listed):
     design: any two points are both off the same number of lines.
     """
 
-    name = "NonincidenceGraph"
-    parameters = ("q",)
+    q: int
     title = "non-incident points and lines of the projective plane of order q"
     source = "Brouwer, Cohen, Neumaier, Distance-Regular Graphs, 1989"
 
-    def check_domain(self, arguments: Arguments) -> None:
+    def check_domain(self) -> None:
         """Require a prime power."""
-        require_field(arguments[0])
+        require_field(self.q)
 
-    def size(self, arguments: Arguments) -> tuple[int, int]:
-        """As many lines as points, degree q^2."""
-        (q,) = arguments
+    def size(self) -> tuple[int, int]:
+        """Return as many lines as points, together 2 (q^2 + q + 1); degree q^2."""
+        q = self.q
         return 2 * points_of(3, q), q * q
 
-    def links(self, arguments: Arguments) -> Ends:
-        """Sorted by point, then their partners."""
-        points, lines = flags(3, *arguments)
-        count = points_of(3, *arguments)
+    def links(self) -> Ends:
+        """Return the links sorted by point, then their partners."""
+        points, lines = flags(3, self.q)
+        count = points_of(3, self.q)
         apart = np.ones((count, count), np.bool_)
         apart[points, lines] = False
         sources, targets = np.nonzero(apart)
         return two_way(sources, targets + count)
 
-    def members(self) -> Iterator[Arguments]:
-        """One of every order."""
+    @classmethod
+    def members(cls) -> Iterator[Arguments]:
+        """Yield one of every order."""
         return ((q,) for q in prime_powers())
 
-    def vertex_transitive(self, arguments: Arguments) -> bool:
-        """As the projective plane."""
+    def vertex_transitive(self) -> bool:
+        """Return True: the group of ProjectivePlane(q), and its dualities, act here too."""
         return True
 
-    def diameter(self, arguments: Arguments) -> int:
-        """Two points are both off some line; a point and a line on each other are far."""
+    def diameter(self) -> int:
+        """Return 3, the distance of a point and a line on each other.
+
+        Two points are 2 apart, as both are off some line.
+        """
         return 3
 
 
@@ -107,23 +110,22 @@ class PolarFly(Listed):
     degree q, all others q + 1.  Point (x, y) is node x q + y, slope m node q^2 + m.
     """
 
-    name = "PolarFly"
-    parameters = ("q",)
+    q: int
     title = "polarity graph of the projective plane of order q"
     source = "Erdős and Rényi 1962; Brown 1966; PolarFly: Lakhotia et al., SC 2022"
 
-    def check_domain(self, arguments: Arguments) -> None:
+    def check_domain(self) -> None:
         """Require a prime power."""
-        require_field(arguments[0])
+        require_field(self.q)
 
-    def size(self, arguments: Arguments) -> tuple[int, int]:
-        """q^2 + q + 1 nodes, degree q + 1 of all but q + 1 nodes."""
-        (q,) = arguments
+    def size(self) -> tuple[int, int]:
+        """Return q^2 + q + 1 nodes, degree q + 1 of all but q + 1 nodes."""
+        q = self.q
         return q * q + q + 1, q + 1
 
-    def links(self, arguments: Arguments) -> Ends:
-        """Affine points, then those with points at infinity; loops left out."""
-        (q,) = arguments
+    def links(self) -> Ends:
+        """Return the links of affine points, then those of points at infinity; loops left out."""
+        q = self.q
         affine, slopes = np.arange(q * q), q * q + np.arange(q)
         sources, targets = join(
             [
@@ -135,20 +137,21 @@ class PolarFly(Listed):
         real = sources != targets
         return sources[real], targets[real]
 
-    def members(self) -> Iterator[Arguments]:
-        """One of every order."""
+    @classmethod
+    def members(cls) -> Iterator[Arguments]:
+        """Yield one of every order."""
         return ((q,) for q in prime_powers())
 
-    def bidirectional(self, arguments: Arguments) -> bool:
-        """Say yes: a polarity is symmetric."""
+    def bidirectional(self) -> bool:
+        """Return True: a polarity is symmetric."""
         return True
 
-    def regular(self, arguments: Arguments) -> bool:
-        """Say no: every polarity has points on their own polars."""
+    def regular(self) -> bool:
+        """Return False: every polarity has points on their own polars, of a smaller degree."""
         return False
 
-    def claim(self, arguments: Arguments) -> Claim:
-        """Take 2 steps with 1 and then q shards on the fullest link.
+    def claim(self) -> Claim:
+        """Claim 2 steps with 1 and then q shards on the fullest link.
 
         The polars of two points u, v share one point, so every shard has one way.  If u and
         v are not adjacent the point is neither of them, so they are 2 apart.  Let w be a
@@ -157,9 +160,8 @@ class PolarFly(Listed):
         brings u the shards of all its neighbours but u and that common one: q if u is on
         its own polar, q - 1 if it is not, whether w has degree q or not.
         """
-        (q,) = arguments
-        nodes, _ = self.size(arguments)
-        return Claim(2, optimal_bandwidth(nodes) * (q + 1) / q, exact=True)
+        q = self.q
+        return Claim(2, optimal_bandwidth(self.nodes) * (q + 1) / q, exact=True)
 
 
 class SlimFly(Listed):
@@ -173,51 +175,51 @@ class SlimFly(Listed):
     SlimFly(5) is the Hoffman-Singleton graph.
     """
 
-    name = "SlimFly"
-    parameters = ("q",)
+    q: int
     title = "McKay-Miller-Širáň graph of diameter 2"
     source = "McKay, Miller, Širáň 1998; Hafner 2004; Slim Fly: Besta and Hoefler, SC 2014"
 
-    def check_domain(self, arguments: Arguments) -> None:
+    def check_domain(self) -> None:
         """Require a prime power but 2."""
-        (q,) = arguments
+        q = self.q
         require_field(q)
         require(q > 2, "q", "must be at least 3")
 
-    def size(self, arguments: Arguments) -> tuple[int, int]:
-        """2 q^2 nodes, degree (3 q - delta) / 2."""
-        (q,) = arguments
+    def size(self) -> tuple[int, int]:
+        """Return 2 q^2 nodes, degree (3 q - delta) / 2."""
+        q = self.q
         return 2 * q * q, (3 * q - _delta(q)) // 2
 
-    def links(self, arguments: Arguments) -> Ends:
-        """Those of AffinePlane, then those among points, then among lines."""
-        (q,) = arguments
+    def links(self) -> Ends:
+        """Return those of AffinePlane, then those among points, then among lines."""
+        q = self.q
         field, jumps = finite_field(q), _jumps(q)
         among_points = _shifts(field, jumps)
         sources, targets = _shifts(field, field.multiply(field.powers[1], jumps))
         among_lines = sources + q * q, targets + q * q
-        return join([AffinePlane().links(arguments), among_points, among_lines])
+        return join([AffinePlane(q).links(), among_points, among_lines])
 
-    def members(self) -> Iterator[Arguments]:
-        """One of every order but 2."""
+    @classmethod
+    def members(cls) -> Iterator[Arguments]:
+        """Yield one of every order but 2."""
         return ((q,) for q in prime_powers() if q > 2)
 
-    def bidirectional(self, arguments: Arguments) -> bool:
-        """X = -X."""
+    def bidirectional(self) -> bool:
+        """Return True: X = -X, and links of points with lines are made both ways."""
         return True
 
-    def vertex_transitive(self, arguments: Arguments) -> bool:
-        """Say yes for q = 1 mod 4, where X are the squares, and for q = 3.
+    def vertex_transitive(self) -> bool:
+        """Return True for q = 1 mod 4, where X are the squares, and for q = 3.
 
         Translations and shears act as on AffinePlane.  Points and lines are exchanged by
         (x, y) -> [r x, r y] and [m, b] -> (m, r b), as r (r X) = X; for q = 3, where r X = X,
         by (x, y) -> [x, y] and [m, b] -> (m, b).
         """
-        return arguments[0] % 4 == 1 or arguments[0] == 3
+        return self.q % 4 == 1 or self.q == 3
 
-    def claim(self, arguments: Arguments) -> Claim | None:
-        """Speaks of the Hoffman-Singleton graph only, which is distance-regular."""
-        return Claim(2, optimal_bandwidth(50), exact=True) if arguments == (5,) else None
+    def claim(self) -> Claim | None:
+        """Claim the cost of the Hoffman-Singleton graph only, which is distance-regular."""
+        return Claim(2, optimal_bandwidth(50), exact=True) if self.q == 5 else None
 
 
 def _affine_flags(field: FiniteField) -> Ends:

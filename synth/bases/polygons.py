@@ -16,6 +16,7 @@ polygons (Brouwer, Cohen, Neumaier, Distance-Regular Graphs, section 6.5): see
 
 from collections.abc import Iterator
 from functools import reduce
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,34 +43,35 @@ _SOURCE = "Van Maldeghem, Generalized Polygons, 1998, sections 3.4 and 3.5 (coor
 class _IncidenceGraph(Balanced, Listed):
     """Points 0, 1, ... and then the lines, in the order of `flags`."""
 
-    parameters = ("q",)
-    gonality: int
+    q: int
+    gonality: ClassVar[int]
 
-    def check_domain(self, arguments: Arguments) -> None:
+    def check_domain(self) -> None:
         """Require a prime power."""
-        require_field(arguments[0])
+        require_field(self.q)
 
-    def size(self, arguments: Arguments) -> tuple[int, int]:
-        """As many lines as points, degree q + 1."""
-        (q,) = arguments
+    def size(self) -> tuple[int, int]:
+        """Return as many lines as points, together; degree q + 1."""
+        q = self.q
         return capped_product(2, points_of(self.gonality, q)), q + 1
 
-    def links(self, arguments: Arguments) -> Ends:
-        """All flags, then their partners."""
-        points, lines = flags(self.gonality, *arguments)
-        return two_way(points, lines + points_of(self.gonality, *arguments))
+    def links(self) -> Ends:
+        """Return all flags as links from points to lines, then their partners."""
+        points, lines = flags(self.gonality, self.q)
+        return two_way(points, lines + points_of(self.gonality, self.q))
 
-    def members(self) -> Iterator[Arguments]:
-        """One of every order."""
+    @classmethod
+    def members(cls) -> Iterator[Arguments]:
+        """Yield one of every order."""
         return ((q,) for q in prime_powers())
 
-    def diameter(self, arguments: Arguments) -> int:
-        """By definition."""
+    def diameter(self) -> int:
+        """Return the gonality, by the definition of a generalized polygon."""
         return self.gonality
 
-    def representatives(self, arguments: Arguments) -> tuple[int, int]:
+    def representatives(self) -> tuple[int, int]:
         """Return a point and a line: the groups PGL, PSp and G2 move flags to any flags."""
-        return 0, points_of(self.gonality, *arguments)
+        return 0, points_of(self.gonality, self.q)
 
 
 class ProjectivePlane(_IncidenceGraph):
@@ -79,13 +81,12 @@ class ProjectivePlane(_IncidenceGraph):
     this degree and diameter can have.  ProjectivePlane(2) is the Heawood graph.
     """
 
-    name = "ProjectivePlane"
     title = "incidence graph of the projective plane of order q"
     source = _SOURCE
     gonality = 3
 
-    def vertex_transitive(self, arguments: Arguments) -> bool:
-        """Say yes: transposition of coordinates exchanges points and lines."""
+    def vertex_transitive(self) -> bool:
+        """Return True: transposition of coordinates exchanges points and lines."""
         return True
 
 
@@ -96,14 +97,13 @@ class GeneralizedQuadrangle(_IncidenceGraph):
     Tutte's 8-cage.
     """
 
-    name = "GeneralizedQuadrangle"
     title = "incidence graph of the symplectic generalized quadrangle of order q"
     source = _SOURCE
     gonality = 4
 
-    def vertex_transitive(self, arguments: Arguments) -> bool:
-        """Say yes where W(q) is its own dual: for powers of 2."""
-        return arguments[0] % 2 == 0
+    def vertex_transitive(self) -> bool:
+        """Return whether W(q) is its own dual, which it is for powers of 2."""
+        return self.q % 2 == 0
 
 
 class GeneralizedHexagon(_IncidenceGraph):
@@ -113,14 +113,13 @@ class GeneralizedHexagon(_IncidenceGraph):
     cubic graph of girth 12 and 126 nodes, GeneralizedHexagon(3) has 728 of degree 4.
     """
 
-    name = "GeneralizedHexagon"
     title = "incidence graph of the split Cayley generalized hexagon of order q"
     source = _SOURCE
     gonality = 6
 
-    def vertex_transitive(self, arguments: Arguments) -> bool:
-        """Say yes where H(q) is its own dual: for powers of 3."""
-        return arguments[0] % 3 == 0
+    def vertex_transitive(self) -> bool:
+        """Return whether H(q) is its own dual, which it is for powers of 3."""
+        return self.q % 3 == 0
 
 
 class FlagGraph(Balanced, Listed):
@@ -132,41 +131,42 @@ class FlagGraph(Balanced, Listed):
     FlagGraph(6, 2) have 21, 45 and 189 nodes of degree 4.
     """
 
-    name = "FlagGraph"
-    parameters = ("gonality", "q")
+    gonality: int
+    q: int
     title = "flag graph of a generalized polygon of order q"
     source = "Brouwer, Cohen, Neumaier, Distance-Regular Graphs, section 6.5"
 
-    def check_domain(self, arguments: Arguments) -> None:
+    def check_domain(self) -> None:
         """Require a known polygon and a prime power."""
-        gonality, q = arguments
+        gonality, q = self.gonality, self.q
         require(gonality in (3, 4, 6), "gonality", "must be 3, 4 or 6")
         require_field(q)
 
-    def size(self, arguments: Arguments) -> tuple[int, int]:
-        """Take q + 1 flags a point."""
-        gonality, q = arguments
+    def size(self) -> tuple[int, int]:
+        """Return q + 1 flags for every point, degree 2 q."""
+        gonality, q = self.gonality, self.q
         return capped_product(q + 1, points_of(gonality, q)), 2 * q
 
-    def links(self, arguments: Arguments) -> Ends:
-        """Cliques of points, then of lines."""
-        _, q = arguments
-        _, lines = flags(*arguments)
+    def links(self) -> Ends:
+        """Return cliques of flags about points, then about lines."""
+        q = self.q
+        _, lines = flags(self.gonality, q)
         about_points = np.arange(len(lines)).reshape(-1, q + 1)
         about_lines = np.argsort(lines, kind="stable").reshape(-1, q + 1)
         return cliques(np.concatenate([about_points, about_lines]))
 
-    def members(self) -> Iterator[Arguments]:
-        """One of every gonality and order."""
+    @classmethod
+    def members(cls) -> Iterator[Arguments]:
+        """Yield one of every gonality and order."""
         return ((gonality, q) for gonality in (3, 4, 6) for q in prime_powers())
 
-    def vertex_transitive(self, arguments: Arguments) -> bool:
-        """Say yes: the groups are transitive on flags."""
+    def vertex_transitive(self) -> bool:
+        """Return True: the groups are transitive on flags."""
         return True
 
-    def diameter(self, arguments: Arguments) -> int:
-        """Each step goes on by one element, and opposite flags are that far apart."""
-        return arguments[0]
+    def diameter(self) -> int:
+        """Return the gonality: each step goes on by one element, and opposite flags are so far."""
+        return self.gonality
 
 
 class CollinearityGraph(Balanced, Listed):
@@ -176,39 +176,40 @@ class CollinearityGraph(Balanced, Listed):
     plane give a complete graph.
     """
 
-    name = "CollinearityGraph"
-    parameters = ("gonality", "q")
+    gonality: int
+    q: int
     title = "collinearity graph of a generalized quadrangle or hexagon of order q"
     source = "Brouwer, Cohen, Neumaier, Distance-Regular Graphs, section 6.5"
 
-    def check_domain(self, arguments: Arguments) -> None:
+    def check_domain(self) -> None:
         """Require a known polygon and a prime power."""
-        gonality, q = arguments
+        gonality, q = self.gonality, self.q
         require(gonality in (4, 6), "gonality", "must be 4 or 6")
         require_field(q)
 
-    def size(self, arguments: Arguments) -> tuple[int, int]:
-        """All points; q others on each of q + 1 lines."""
-        gonality, q = arguments
+    def size(self) -> tuple[int, int]:
+        """Return all points as nodes; each is joined to q others on each of q + 1 lines."""
+        gonality, q = self.gonality, self.q
         return points_of(gonality, q), q * (q + 1)
 
-    def links(self, arguments: Arguments) -> Ends:
-        """Cliques of lines."""
-        _, q = arguments
-        points, lines = flags(*arguments)
+    def links(self) -> Ends:
+        """Return cliques of points, one for every line."""
+        q = self.q
+        points, lines = flags(self.gonality, q)
         return cliques(points[np.argsort(lines, kind="stable")].reshape(-1, q + 1))
 
-    def members(self) -> Iterator[Arguments]:
-        """One of every gonality and order."""
+    @classmethod
+    def members(cls) -> Iterator[Arguments]:
+        """Yield one of every gonality and order."""
         return ((gonality, q) for gonality in (4, 6) for q in prime_powers())
 
-    def vertex_transitive(self, arguments: Arguments) -> bool:
-        """Say yes: the groups are transitive on points."""
+    def vertex_transitive(self) -> bool:
+        """Return True: the groups are transitive on points."""
         return True
 
-    def diameter(self, arguments: Arguments) -> int:
-        """Pass a line and a point in a step."""
-        return arguments[0] // 2
+    def diameter(self) -> int:
+        """Return half of the gonality: a step passes a line and a point."""
+        return self.gonality // 2
 
 
 def flags(gonality: int, q: int) -> Ends:

@@ -22,8 +22,8 @@ _CAP = 10**18
 
 
 class _Subsets(Balanced, Listed):
-    def vertex_transitive(self, arguments: Arguments) -> bool:
-        """Permutations of the elements, and complements for doubled odd graphs."""
+    def vertex_transitive(self) -> bool:
+        """Return True, by permutations of the elements, and complements for doubled odd graphs."""
         return True
 
 
@@ -33,38 +33,39 @@ class Johnson(_Subsets):
     Johnson(n, 2) is the triangular graph: the undirected line graph of the complete graph.
     """
 
-    name = "Johnson"
-    parameters = ("n", "k")
+    n: int
+    k: int
     title = "Johnson graph"
     source = "Brouwer, Cohen, Neumaier, Distance-Regular Graphs, section 9.1"
 
-    def check_domain(self, arguments: Arguments) -> None:
-        """Subsets of at least 2 and at most half of the elements."""
-        n, k = arguments
+    def check_domain(self) -> None:
+        """Require subsets of at least 2 and at most half of the elements."""
+        n, k = self.n, self.k
         require(k >= 2, "k", "must be at least 2")
         require(n >= 2 * k, "n", "must be at least 2 k")
 
-    def size(self, arguments: Arguments) -> tuple[int, int]:
-        """One element of k is exchanged for one of n - k."""
-        n, k = arguments
+    def size(self) -> tuple[int, int]:
+        """Return C(n, k) nodes; one element of k is exchanged for one of n - k."""
+        n, k = self.n, self.k
         return _binomial(n, k), capped_product(k, n - k)
 
-    def links(self, arguments: Arguments) -> Ends:
-        """Sorted by source, then by the element that goes."""
-        n, k = arguments
+    def links(self) -> Ends:
+        """Return the links sorted by source, then by the element that goes."""
+        n, k = self.n, self.k
         inside, outside = _split(n, k)
         targets = np.repeat(inside[:, None], k * (n - k), axis=1)
         for gone in range(k):
             targets[:, gone * (n - k) : (gone + 1) * (n - k), gone] = outside
         return _numbered(n, targets)
 
-    def members(self) -> Iterator[Arguments]:
-        """All within the limits."""
+    @classmethod
+    def members(cls) -> Iterator[Arguments]:
+        """Yield all within the limits."""
         return ((n, k) for n, k in _sizes() if n >= 2 * k)
 
-    def diameter(self, arguments: Arguments) -> int:
-        """Elements are exchanged one by one."""
-        return arguments[1]
+    def diameter(self) -> int:
+        """Return k: elements are exchanged one by one."""
+        return self.k
 
 
 class Kneser(_Subsets):
@@ -73,35 +74,34 @@ class Kneser(_Subsets):
     Distance-regular for k = 2 and for n = 2k + 1, the odd graphs.
     """
 
-    name = "Kneser"
-    parameters = ("n", "k")
+    n: int
+    k: int
     title = "Kneser graph"
     source = "Kneser 1955; diameter: Valencia-Pabon and Vera, Discrete Math. 305, 2005"
 
-    def check_domain(self, arguments: Arguments) -> None:
-        """Subsets of at least 2 and less than half of the elements."""
-        n, k = arguments
+    def check_domain(self) -> None:
+        """Require subsets of at least 2 and less than half of the elements."""
+        n, k = self.n, self.k
         require(k >= 2, "k", "must be at least 2")
         require(n >= 2 * k + 1, "n", "must be at least 2 k + 1")
 
-    def size(self, arguments: Arguments) -> tuple[int, int]:
-        """As many neighbours as there are k-subsets of the rest."""
-        n, k = arguments
+    def size(self) -> tuple[int, int]:
+        """Return C(n, k) nodes; a subset is joined to the C(n - k, k) subsets of the rest."""
+        n, k = self.n, self.k
         return _binomial(n, k), _binomial(n - k, k)
 
-    def links(self, arguments: Arguments) -> Ends:
-        """Sorted by source, then by target."""
-        n, k = arguments
-        _, outside = _split(n, k)
-        return _numbered(n, outside[:, np.array(list(combinations(range(n - k), k)))])
+    def links(self) -> Ends:
+        """Return the links sorted by source, then by target."""
+        return _disjoint(self.n, self.k)
 
-    def members(self) -> Iterator[Arguments]:
-        """All within the limits."""
+    @classmethod
+    def members(cls) -> Iterator[Arguments]:
+        """Yield all within the limits."""
         return ((n, k) for n, k in _sizes() if n > 2 * k)
 
-    def diameter(self, arguments: Arguments) -> int:
-        """By the theorem of Valencia-Pabon and Vera."""
-        n, k = arguments
+    def diameter(self) -> int:
+        """Return ceil((k - 1) / (n - 2 k)) + 1, by the theorem of Valencia-Pabon and Vera."""
+        n, k = self.n, self.k
         return -(-(k - 1) // (n - 2 * k)) + 1
 
 
@@ -111,32 +111,33 @@ class Odd(_Subsets):
     Odd(2) is a triangle, Odd(3) the Petersen graph.
     """
 
-    name = "Odd"
-    parameters = ("k",)
+    k: int
     title = "odd graph"
     source = "Biggs 1979; Brouwer, Cohen, Neumaier, Distance-Regular Graphs, section 9.1"
 
-    def check_domain(self, arguments: Arguments) -> None:
+    def check_domain(self) -> None:
         """Require k >= 2."""
-        require(arguments[0] >= 2, "k", "must be at least 2")
+        require(self.k >= 2, "k", "must be at least 2")
 
-    def size(self, arguments: Arguments) -> tuple[int, int]:
-        """Any one element may be left out of the complement."""
-        (k,) = arguments
+    def size(self) -> tuple[int, int]:
+        """Return C(2 k - 1, k - 1) nodes; any one of the k other elements may be left out."""
+        k = self.k
         return _binomial(2 * k - 1, k), k
 
-    def links(self, arguments: Arguments) -> Ends:
-        """Those of the Kneser graph."""
-        (k,) = arguments
-        return Kneser().links((2 * k - 1, k - 1))
+    def links(self) -> Ends:
+        """Return the links sorted by source, then by target."""
+        return _disjoint(2 * self.k - 1, self.k - 1)
 
-    def members(self) -> Iterator[Arguments]:
-        """All within the limits."""
-        return takewhile(lambda one: self.size(one)[0] <= MAX_NODES, ((k,) for k in count(2)))
+    @classmethod
+    def members(cls) -> Iterator[Arguments]:
+        """Yield all within the limits."""
+        return takewhile(
+            lambda one: _binomial(2 * one[0] - 1, one[0]) <= MAX_NODES, ((k,) for k in count(2))
+        )
 
-    def diameter(self, arguments: Arguments) -> int:
-        """As the Kneser graph: n - 2 (k - 1) = 1."""
-        return arguments[0] - 1
+    def diameter(self) -> int:
+        """Return k - 1, as of Kneser(n, k - 1) with n - 2 (k - 1) = 1."""
+        return self.k - 1
 
 
 class DoubledOdd(_Subsets):
@@ -145,35 +146,34 @@ class DoubledOdd(_Subsets):
     The smaller subsets come first.
     """
 
-    name = "DoubledOdd"
-    parameters = ("k",)
+    k: int
     title = "doubled odd graph"
     source = "Brouwer, Cohen, Neumaier, Distance-Regular Graphs, section 9.1"
 
-    def check_domain(self, arguments: Arguments) -> None:
+    def check_domain(self) -> None:
         """Require k >= 2."""
-        require(arguments[0] >= 2, "k", "must be at least 2")
+        require(self.k >= 2, "k", "must be at least 2")
 
-    def size(self, arguments: Arguments) -> tuple[int, int]:
-        """Any one of k elements may be added or left out."""
-        nodes, degree = Odd().size(arguments)
-        return 2 * nodes, degree
+    def size(self) -> tuple[int, int]:
+        """Return twice the nodes of Odd(k); any one of k elements may be added or left out."""
+        return 2 * _binomial(2 * self.k - 1, self.k), self.k
 
-    def links(self, arguments: Arguments) -> Ends:
-        """From the smaller subsets, sorted by source and by the element added; then back."""
-        (k,) = arguments
+    def links(self) -> Ends:
+        """Return those from smaller subsets, sorted by source and element added; then back."""
+        k = self.k
         inside, outside = _split(2 * k - 1, k - 1)
         larger = np.repeat(inside[:, None], k, axis=1)
         sources, targets = _numbered(2 * k - 1, np.dstack([larger, outside]))
         return two_way(sources, targets + len(inside))
 
-    def members(self) -> Iterator[Arguments]:
-        """All within the limits."""
-        return Odd().members()
+    @classmethod
+    def members(cls) -> Iterator[Arguments]:
+        """Yield all within the limits."""
+        return Odd.members()
 
-    def diameter(self, arguments: Arguments) -> int:
-        """Count from a subset to its complement."""
-        return 2 * arguments[0] - 1
+    def diameter(self) -> int:
+        """Return 2 k - 1, the distance of a subset and its complement."""
+        return 2 * self.k - 1
 
 
 def _binomial(n: int, k: int) -> int:
@@ -208,6 +208,12 @@ def _split(n: int, k: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     out = np.ones((len(inside), n), np.bool_)
     np.put_along_axis(out, inside, False, axis=1)
     return inside, np.nonzero(out)[1].reshape(-1, n - k)
+
+
+def _disjoint(n: int, k: int) -> Ends:
+    """Return the links of every k-subset to all that are disjoint to it."""
+    _, outside = _split(n, k)
+    return _numbered(n, outside[:, np.array(list(combinations(range(n - k), k)))])
 
 
 def _numbered(n: int, targets: NDArray[np.int64]) -> Ends:

@@ -2,18 +2,18 @@
 
 from collections.abc import Iterator
 from math import isqrt
+from typing import Self
 
 import numpy as np
 
-from synth.bases.family import Arguments, Ends, Family, require, two_way
+from synth.bases.family import Base, Ends, require, two_way
 from synth.cost import Claim, optimal_bandwidth
 from synth.limits import capped_product
-from synth.recipe import Base
 
 __all__ = ["TwistedTorus"]
 
 
-class TwistedTorus(Family):
+class TwistedTorus(Base):
     """TwistedTorus(a, b, twist): (x, y) joined to (x + 1, y) mod a and (x, y + 1), with a shift.
 
     Beyond y = b - 1 comes (x + twist mod a, 0).  Node (x, y) is x b + y, as in Torus(a, b).
@@ -22,32 +22,33 @@ class TwistedTorus(Family):
     group with these 2 b^2 nodes and degree 4, and optimal bandwidth.
     """
 
-    name = "TwistedTorus"
-    parameters = ("a", "b", "twist")
+    a: int
+    b: int
+    twist: int
     title = "two-dimensional torus with a shift at the wrap"
     source = "Sequin 1981; Camara et al., IEEE Trans. Parallel Distrib. Syst. 21(12), 2010"
 
-    def check_domain(self, arguments: Arguments) -> None:
-        """Sides that give four different neighbours, and a twist that is one."""
-        a, b, twist = arguments
+    def check_domain(self) -> None:
+        """Require a >= 3 and b >= 2, so that neighbours differ, and a twist from 1 to a / 2."""
+        a, b, twist = self.a, self.b, self.twist
         require(a >= 3, "a", "must be at least 3")
         require(b >= 2, "b", "must be at least 2")
         require(1 <= twist <= a // 2, "twist", "must be from 1 to a / 2")
 
-    def size(self, arguments: Arguments) -> tuple[int, int]:
-        """Take a * b nodes, degree 4."""
-        a, b, _ = arguments
-        return capped_product(a, b), 4
+    def size(self) -> tuple[int, int]:
+        """Return a * b nodes, degree 4."""
+        return capped_product(self.a, self.b), 4
 
-    def links(self, arguments: Arguments) -> Ends:
-        """Along x, then along y, then their partners."""
-        a, b, twist = arguments
+    def links(self) -> Ends:
+        """Return the links along x, then along y, then their partners."""
+        a, b, twist = self.a, self.b, self.twist
         nodes = np.arange(a * b)
         x, y = nodes // b, nodes % b
         along_y = (x + twist * (y == b - 1)) % a * b + (y + 1) % b
         return two_way(np.tile(nodes, 2), np.concatenate([(nodes + b) % (a * b), along_y]))
 
-    def matching(self, nodes: int, degree: int) -> Iterator[Base]:
+    @classmethod
+    def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
         """Yield the best twist, and two for the sides that are nearly a square."""
         if degree != 4 or nodes < 6:
             return
@@ -57,25 +58,25 @@ class TwistedTorus(Family):
         half, a = isqrt(nodes // 2), nodes // b
         best = [(2 * half, half, half)] if half >= 2 and 2 * half * half == nodes else []
         yield from (
-            Base(self.name, arguments)
+            cls(*arguments)
             for arguments in dict.fromkeys([*best, (a, b, min(b, a // 2)), (a, b, b // 2)])
         )
 
-    def bidirectional(self, arguments: Arguments) -> bool:
-        """By construction."""
+    def bidirectional(self) -> bool:
+        """Return True: links are made with their partners."""
         return True
 
-    def vertex_transitive(self, arguments: Arguments) -> bool:
-        """Say yes: a Cayley graph of the plane lattice modulo (a, 0) and (-twist, b)."""
+    def vertex_transitive(self) -> bool:
+        """Return True: a Cayley graph of the plane lattice modulo (a, 0) and (-twist, b)."""
         return True
 
-    def claim(self, arguments: Arguments) -> Claim | None:
-        """Speaks of (2b, b, b): the plane lattice modulo (b, b) and (b, -b).
+    def claim(self) -> Claim | None:
+        """Claim the cost of (2b, b, b): the plane lattice modulo (b, b) and (b, -b).
 
         For t < b the 4t points of |x| + |y| = t differ, and a quarter turn maps them to
         themselves: the torus is locally transitive, see `synth.bases.balanced`.
         """
-        a, b, twist = arguments
+        a, b, twist = self.a, self.b, self.twist
         if not a == 2 * b == 2 * twist:
             return None
         return Claim(b, optimal_bandwidth(a * b), exact=True)

@@ -19,7 +19,6 @@ from pathlib import Path
 
 from synth.cost import Cost, Links
 from synth.errors import InvalidAtlas, SynthError
-from synth.recipe import Base, parse
 
 __all__ = ["Atlas", "Entry", "Search", "bundled"]
 
@@ -42,11 +41,14 @@ class Entry:
     found: str
 
     @property
-    def base(self) -> Base:
-        """The recipe, parsed: an atlas has thousands of them and needs few at a time."""
-        parsed = parse(self.recipe)
-        assert isinstance(parsed, Base)
-        return parsed
+    def family(self) -> str:
+        """The family that the recipe names."""
+        return self.recipe.partition("(")[0]
+
+    @property
+    def arguments(self) -> tuple[int, ...]:
+        """The arguments in the recipe: an atlas has thousands and needs few at a time."""
+        return tuple(map(int, self.recipe.partition("(")[2].rstrip(")").split(",")))
 
     def dominates(self, other: "Entry") -> bool:
         """Return whether this is no worse in steps and bandwidth, both ways."""
@@ -103,9 +105,9 @@ class Atlas:
             for search in self.rounds
         )
 
-    def entry(self, recipe: Base) -> Entry | None:
-        """Return the entry of this very recipe."""
-        return self._by_recipe.get(str(recipe))
+    def entry(self, recipe: str) -> Entry | None:
+        """Return the entry of this very recipe, in canonical text."""
+        return self._by_recipe.get(recipe)
 
     def add(self, entry: Entry) -> bool:
         """Keep an entry unless one of its size and links dominates it; return whether kept.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from synth.bases.lifts import recipe_of
+from synth.bases.lifts import member_of
 from synth.build import build
 from synth.cost import Links, lower_bound
 from synth.discovery.anneal import anneal
@@ -169,7 +169,7 @@ class Explorer:
 
     def _measured(self, graph: VoltageGraph, found: str) -> Entry:
         """Return the entry of a lift, its costs measured at a node over each vertex."""
-        recipe = recipe_of(graph)
+        recipe = member_of(graph)
         cost, transpose = measure_both(build(recipe), representatives(recipe))
         links = Links.BIDIRECTIONAL if graph.bidirectional else Links.UNIDIRECTIONAL
         size = (self.search.nodes, self.search.degree, links)

@@ -26,7 +26,8 @@ def traits(of: Traits, degrees: tuple[int, int]) -> Traits:
     least, most = degrees
     return Traits(
         nodes=of.nodes,
-        degree=most,
+        out_degree=most,
+        in_degree=most,
         bidirectional=True,
         parallel=of.parallel,
         regular=least == most,

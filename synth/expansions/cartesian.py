@@ -39,7 +39,9 @@ def traits(factors: Sequence[Traits]) -> Traits:
     """
     if len(factors) < 2:
         raise OutOfDomain("factors", "must be at least 2")
-    return _together(factors, sum(factor.degree for factor in factors))
+    most_out = sum(factor.out_degree for factor in factors)
+    most_in = sum(factor.in_degree for factor in factors)
+    return _together(factors, most_out, most_in)
 
 
 def power_traits(of: Traits, times: int) -> Traits:
@@ -52,13 +54,14 @@ def power_traits(of: Traits, times: int) -> Traits:
     """
     require_count("times", times, 1)
     # Two nodes to the power of 64 are beyond every limit already.
-    return _together([of] * min(times, 64), of.degree * times)
+    return _together([of] * min(times, 64), of.out_degree * times, of.in_degree * times)
 
 
-def _together(factors: Sequence[Traits], degree: int) -> Traits:
+def _together(factors: Sequence[Traits], most_out: int, most_in: int) -> Traits:
     return Traits(
         nodes=capped_product(*(factor.nodes for factor in factors)),
-        degree=degree,
+        out_degree=most_out,
+        in_degree=most_in,
         bidirectional=all(factor.bidirectional for factor in factors),
         parallel=any(factor.parallel for factor in factors),
         regular=all(factor.regular for factor in factors),

@@ -39,7 +39,8 @@ def traits(of: Traits, factor: int) -> Traits:
     require_count("factor", factor, 1)
     return Traits(
         nodes=capped_product(of.nodes, factor),
-        degree=of.degree * factor,
+        out_degree=of.out_degree * factor,
+        in_degree=of.in_degree * factor,
         bidirectional=of.bidirectional,
         parallel=of.parallel,
         regular=of.regular,

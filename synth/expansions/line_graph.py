@@ -30,11 +30,9 @@ from synth.bases.family import Ends
 from synth.cost import Claim, expand_line_graph
 from synth.errors import OutOfDomain
 from synth.expansions.traits import Traits
-from synth.limits import capped_power, capped_product, require_count
+from synth.limits import MAX_TIMES, capped_power, capped_product, require_count
 
-__all__ = ["MAX_TIMES", "claim", "links", "traits"]
-
-MAX_TIMES = 64
+__all__ = ["claim", "links", "traits"]
 
 
 def traits(of: Traits, times: int) -> Traits:
@@ -47,10 +45,12 @@ def traits(of: Traits, times: int) -> Traits:
     """
     require_count("times", times, 1, MAX_TIMES)
     if not of.regular:
-        raise OutOfDomain("recipe", "must take the line graph of a regular topology")
+        rule = "must take the line graph of a regular topology: equally many links in and out"
+        raise OutOfDomain("recipe", rule)
     return Traits(
         nodes=capped_product(of.nodes, capped_power(of.degree, times)),
-        degree=of.degree,
+        out_degree=of.degree,
+        in_degree=of.degree,
         # Two-way links ab and bc need c = a for all a -> b -> c: just two nodes, and the
         # line graph of d links either way between two nodes has 2 d.
         bidirectional=of.nodes == 2 and (times == 1 or of.degree == 1),

@@ -10,11 +10,18 @@ class Traits:
     """Properties that the catalogue and the operators promise.
 
     ``vertex_transitive`` is True only where it is proved; the others are exact.
+    ``out_degree`` and ``in_degree`` are the most links that leave and enter a node.
     """
 
     nodes: int
-    degree: int
+    out_degree: int
+    in_degree: int
     bidirectional: bool
     parallel: bool
     regular: bool
     vertex_transitive: bool
+
+    @property
+    def degree(self) -> int:
+        """Ports of a host: the most links that leave or enter any node."""
+        return max(self.out_degree, self.in_degree)

@@ -2,7 +2,9 @@
 
 import pytest
 
+from synth.bases import FAMILIES
 from synth.discovery.atlas import Atlas
+from synth.operators import OPERATORS
 
 
 def test_finds_are_printed_and_kept_and_a_later_run_goes_on(topoloom, tmp_path):
@@ -63,7 +65,9 @@ def test_a_broken_file_of_finds_is_refused_and_left_as_it_is(topoloom, tmp_path)
     assert path.read_text() == "not an atlas\n"
 
 
-def test_families_lists_every_family_with_its_arguments(topoloom):
+def test_families_lists_every_family_and_operator_with_its_arguments_and_source(topoloom):
     listed = topoloom("families").out.splitlines()
-    assert "Torus(n1, n2*): torus" in listed
-    assert any(line.startswith("CayleyMatrix(m, k, a, ") for line in listed)
+    for kind in (*FAMILIES, *OPERATORS):
+        assert f"{kind.signature()}: {kind.title}; {kind.source}" in listed
+    assert any(line.startswith("Torus(sides*): torus; ") for line in listed)
+    assert any(line.startswith("LineGraph(times?, of): line graph") for line in listed)

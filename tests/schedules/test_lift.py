@@ -16,7 +16,8 @@ from schedules.lift.sends import arrivals
 from schedules.model import Collective
 from schedules.verify import step_cost, violations
 from synth.build import build, is_regular, size
-from synth.cost import claim, claim_transpose, expand_degree, expand_line_graph, optimal_bandwidth
+from synth.claims import claim, claim_transpose
+from synth.cost import expand_degree, expand_line_graph, optimal_bandwidth
 from synth.errors import OutOfDomain
 from synth.measure import measure
 from synth.recipe import Base, Bidirected, DegreeExpansion, LineGraph, Power, Product, parse

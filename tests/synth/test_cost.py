@@ -6,13 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from synth.claims import claim, claim_transpose
 from synth.cost import (
     Cost,
     Links,
     allgather_seconds,
     allreduce_seconds,
-    claim,
-    claim_transpose,
     expand_degree,
     expand_line_graph,
     expand_power,

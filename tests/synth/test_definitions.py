@@ -5,12 +5,13 @@ from itertools import combinations, permutations, product
 import networkx as nx
 import pytest
 
-from synth.bases import family
+from synth.bases import GeneralizedDeBruijn, TwistedHypercube, TwistedTorus, family
 from synth.build import build
-from synth.cost import Cost, claim, optimal_bandwidth
+from synth.claims import claim
+from synth.cost import Cost, optimal_bandwidth
 from synth.finite_field import finite_field, prime_powers
 from synth.measure import diameter, measure
-from synth.recipe import Base, parse
+from synth.recipe import parse
 from tests.cost_oracles import broadcast_cost
 
 
@@ -108,7 +109,7 @@ def test_twisted_hypercubes_cross_two_links_and_save_a_step(k):
     twisted, plain = set(edges(f"TwistedHypercube({k})")), set(edges(f"Hypercube({k})"))
     assert plain - twisted == {(0, 1), (1, 0), (2, 3), (3, 2)}
     assert twisted - plain == {(0, 3), (3, 0), (1, 2), (2, 1)}
-    assert diameter(build(Base("TwistedHypercube", (k,)))) == k - 1
+    assert diameter(build(TwistedHypercube(k))) == k - 1
 
 
 @pytest.mark.parametrize("q", [5, 9, 13, 17, 25, 29])
@@ -227,13 +228,13 @@ def test_twisted_tori_are_the_plane_lattice_modulo_the_side_and_the_twisted_side
 
 @pytest.mark.parametrize("b", range(2, 9))
 def test_the_torus_twisted_by_half_has_the_fewest_steps_of_its_size(b):
-    recipe = Base("TwistedTorus", (2 * b, b, b))
+    recipe = TwistedTorus(2 * b, b, b)
     assert recipe in list(family("TwistedTorus").matching(2 * b * b, 4))
     assert broadcast_cost(build(recipe), [0]) == Cost(b, optimal_bandwidth(2 * b * b))
     claimed = claim(recipe)
     assert claimed is not None
     assert claimed.cost.steps == min(
-        measure(build(Base("TwistedTorus", (side, 2 * b * b // side, twist)))).steps
+        measure(build(TwistedTorus(side, 2 * b * b // side, twist))).steps
         for side in range(3, b * b + 1)
         if 2 * b * b % side == 0
         for twist in range(1, side // 2 + 1)
@@ -260,19 +261,19 @@ def test_generalized_de_bruijn_of_a_power_is_de_bruijn_and_so_is_its_rewiring(d,
     rewired = edges(f"GeneralizedDeBruijnRewired({d}, {d**k})")
     assert rewired == edges(f"ModifiedDeBruijn({d}, {k})")
     for name in ("GeneralizedDeBruijn", "GeneralizedDeBruijnRewired"):
-        assert Base(name, (d, d**k)) not in list(family(name).matching(d**k, d))
+        assert family(name)(d, d**k) not in list(family(name).matching(d**k, d))
 
 
 @pytest.mark.parametrize(("d", "n"), list(product(range(2, 7), range(2, 41))))
 def test_generalized_de_bruijn_promises_what_is_built(d, n):
     # `build` compares nodes, degree, regularity and parallel links with the promise.
     for name in ("GeneralizedDeBruijn", "GeneralizedDeBruijnRewired"):
-        topology = build(Base(name, (d, n)))
-        assert topology.is_bidirectional == family(name).bidirectional((d, n))
+        topology = build(family(name)(d, n))
+        assert topology.is_bidirectional == family(name)(d, n).bidirectional()
         topology.require_connected()
 
 
 @pytest.mark.parametrize(("d", "n"), [(2, 100), (3, 500), (4, 1000), (5, 77)])
 def test_generalized_de_bruijn_needs_few_steps(d, n):
-    steps = diameter(build(Base("GeneralizedDeBruijn", (d, n))))
+    steps = diameter(build(GeneralizedDeBruijn(d, n)))
     assert d ** (steps - 1) < n

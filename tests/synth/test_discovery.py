@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.bases.lifts import recipe_of
+from synth.bases.lifts import member_of
 from synth.build import build
 from synth.cost import Cost, Links
 from synth.discovery.anneal import anneal
@@ -22,6 +22,7 @@ from synth.discovery.start import start
 from synth.errors import ImpossibleRequest, InvalidAtlas
 from synth.groups import Alternating, Metacyclic
 from synth.measure import measure, measure_both
+from synth.recipe import parse
 from synth.voltage import VoltageGraph
 from tests.cost_oracles import broadcast_cost
 
@@ -51,7 +52,7 @@ def lifts(draw: st.DrawFn) -> VoltageGraph:
 
 @given(lifts())
 def test_one_destination_per_vertex_costs_what_all_destinations_cost(graph: VoltageGraph) -> None:
-    topology = build(recipe_of(graph))
+    topology = build(member_of(graph))
     every = select(graph.group, np.random.default_rng(0))
     work = memory(graph.nodes, graph.vertices, graph.degree)
     heads, voltages = np.array(graph.heads), np.array(graph.voltages)
@@ -116,7 +117,7 @@ def test_moves_keep_lifts_regular_simple_and_two_way(
         assert not graph.loops
         assert not graph.parallel
         assert graph.bidirectional or not two_way
-        both = measure_both(build(recipe_of(graph)))
+        both = measure_both(build(member_of(graph)))
         assert max(cost.steps for cost in both) == steps
         assert sum(cost.bandwidth for cost in both) == Fraction(
             int(best_load[steps]) * 4, UNIT * graph.nodes
@@ -238,7 +239,7 @@ def test_a_file_that_is_no_text_or_not_there_is_refused_by_name(tmp_path: Path) 
 @pytest.mark.parametrize("size", sorted({(e.nodes, e.degree) for e in bundled()}))
 def test_every_bundled_base_costs_what_the_atlas_says(size: tuple[int, int]) -> None:
     for one in bundled().of_size(*size):
-        topology = build(one.base)
+        topology = build(parse(one.recipe))
         assert (topology.node_count, topology.degree) == size
         assert topology.is_regular
         assert not topology.has_parallel_links
@@ -274,5 +275,5 @@ def test_curating_keeps_what_the_frontier_uses_and_nothing_else(
 
 def test_a_lift_over_a_group_of_one_element_is_a_plain_digraph() -> None:
     graph = VoltageGraph(Metacyclic(1, 0, 1), 3, (1, 2, 0), (0, 0, 0))
-    assert str(recipe_of(graph)) == "Digraph(3, 1, 2, 0)"
-    assert build(recipe_of(graph)).targets.tolist() == [1, 2, 0]
+    assert str(member_of(graph)) == "Digraph(3, 1, 2, 0)"
+    assert build(member_of(graph)).targets.tolist() == [1, 2, 0]

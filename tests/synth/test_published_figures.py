@@ -9,7 +9,8 @@ from fractions import Fraction
 import pytest
 
 from synth.build import build, size
-from synth.cost import Claim, Cost, claim
+from synth.claims import claim
+from synth.cost import Claim, Cost
 from synth.measure import measure_both
 from synth.recipe import parse
 from tests.cost_oracles import broadcast_cost

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+from synth.bases import GeneralizedKautz
 from synth.build import (
     build,
     has_parallel_links,
@@ -17,7 +18,7 @@ from synth.candidates import Candidate, divisors, measured_unless_dominated, und
 from synth.cost import Cost, Links, lower_bound
 from synth.errors import ImpossibleRequest, InvalidRecipe
 from synth.measure import measure_both
-from synth.recipe import Base, Recipe, parse
+from synth.recipe import Recipe, parse
 from synth.search import Frontier, Point, frontier
 from tests.cost_oracles import broadcast_cost
 
@@ -274,8 +275,8 @@ def test_of_equal_points_the_simplest_recipe_is_kept() -> None:
 
 def test_a_graph_that_cannot_compete_is_not_measured_in_full() -> None:
     strong = Candidate(parse("Complete(9)"), *[Cost(1, Fraction(1, 9))] * 2)
-    assert measured_unless_dominated(Base("GeneralizedKautz", (2, 61)), [strong]) == ()
-    (alone,) = measured_unless_dominated(Base("GeneralizedKautz", (2, 61)), [])
+    assert measured_unless_dominated(GeneralizedKautz(2, 61), [strong]) == ()
+    (alone,) = measured_unless_dominated(GeneralizedKautz(2, 61), [])
     assert alone.costs == measure_both(build(parse("GeneralizedKautz(2, 61)")))
 
 
