@@ -223,7 +223,7 @@ def simulate(
     with opened() as context:
         loaded = topologies.load(context, source_of(topology, reading, context))
         document = read_json(schedule, context.settings)
-    found = simulations.of_document(document, loaded.topology, request)
+    found = dict(simulations.of_document(document, loaded.topology, request))
     if as_json:
         typer.echo(json.dumps(found, separators=(",", ":")))
     else:

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import Field, model_validator
 
+from app.documents.base import cost_of
 from app.plots.canvas import COLOURS, short
 from app.quantities import Bytes
 from app.schemas import PassName, TimedRequest
-from app.services.designs import collective_cost
 from schedules.baselines import BASELINES, Operation, bound_seconds, seconds
+from schedules.design import collective_cost
 from schedules.model import Collective
 
 if TYPE_CHECKING:
@@ -89,7 +90,9 @@ def draw(figure: "Figure", document: dict[str, Any], request: SizesRequest) -> N
 def _points(document: dict[str, Any], workloads: list[Operation]) -> Iterator[Curve]:
     """Yield the curves of the topologies, in colour."""
     for index, entry in enumerate(document["frontier"]):
-        steps, bandwidth = collective_cost(entry, workloads[0].collective)
+        costs = cost_of(entry), cost_of(entry["transpose"])
+        cost = collective_cost(*costs, workloads[0].collective)
+        steps, bandwidth = cost.steps, cost.bandwidth
         yield Curve(
             f"{short(entry['recipe'], 28)}\n({steps} steps, {bandwidth} M/B)",
             [work.size_bytes for work in workloads],
