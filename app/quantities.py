@@ -102,7 +102,7 @@ Positive = Annotated[
     Field(ge=LEAST_POSITIVE, le=MOST, allow_inf_nan=False),
     # No more digits than a JSON number has: what is computed with is what is stored.
     AfterValidator(lambda value: Decimal(repr(float(value)))),
-    PlainSerializer(_plain_number),
+    PlainSerializer(_plain_number, when_used="unless-none"),
     WithJsonSchema({"type": "number", "minimum": float(LEAST_POSITIVE), "maximum": MOST}),
 ]
 NotNegative = Annotated[
@@ -110,13 +110,13 @@ NotNegative = Annotated[
     BeforeValidator(_decimal),
     Field(ge=0, le=MOST, allow_inf_nan=False),
     AfterValidator(lambda value: Decimal(repr(float(value)))),
-    PlainSerializer(_plain_number),
+    PlainSerializer(_plain_number, when_used="unless-none"),
     WithJsonSchema({"type": "number", "minimum": 0, "maximum": MOST}),
 ]
 Gap = Annotated[
     Fraction,
     BeforeValidator(parse_fraction),
-    PlainSerializer(str),
+    PlainSerializer(str, when_used="unless-none"),
     WithJsonSchema(
         {
             "anyOf": [

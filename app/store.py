@@ -10,9 +10,9 @@ import base64
 import binascii
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 from sqlalchemy import Engine, Select, insert, select, tuple_
 from sqlalchemy.exc import IntegrityError
@@ -25,6 +25,7 @@ __all__ = [
     "ID_LENGTH",
     "MIN_PREFIX",
     "Artefact",
+    "Asked",
     "Computed",
     "InvalidCursor",
     "Listed",
@@ -43,6 +44,9 @@ MIN_PREFIX = 6
 
 NAMED = "topology"
 """The kind whose documents have names of their own."""
+
+Asked: TypeAlias = Mapping[str, Any]
+"""A question as plain JSON: the key of its answer, and nothing that is computed with."""
 
 
 class InvalidCursor(ValueError):
@@ -83,7 +87,7 @@ class Store:
         return self._listed(query.order_by(table.created_at.desc(), table.id).limit(limit))
 
     def get_or_compute(
-        self, kind: str, request: dict[str, Any], compute: Callable[[str], Computed]
+        self, kind: str, request: Asked, compute: Callable[[str], Computed]
     ) -> Artefact:
         """Return the answer to a request, from the database if it is there.
 

@@ -35,6 +35,7 @@ __all__ = [
     "Options",
     "make",
     "require_fitting",
+    "require_plain",
     "require_root",
     "reverse",
 ]
@@ -177,6 +178,19 @@ def require_fitting(algorithm: str, options: Options) -> None:
             raise NoSchedule(f"/{option.name}", f"is for the algorithm {only} only")
 
 
+def require_plain(options: Options) -> None:
+    """Raise NoSchedule if anything is asked for: all-to-all knows no options.
+
+    >>> require_plain(Options(root=3))
+    Traceback (most recent call last):
+    ...
+    schedules.errors.NoSchedule: /root: is not for all-to-all
+    """
+    for option in fields(options):
+        if getattr(options, option.name) is not None:
+            raise NoSchedule(f"/{option.name}", "is not for all-to-all")
+
+
 def _require_paths(topology: Topology, wanted: Collective, options: Options) -> None:
     if options.root is None and options.shards is None and options.participants is None:
         topology.require_connected()
@@ -256,9 +270,7 @@ def _all_to_all(topology: Topology, algorithm: str, options: Options) -> RouteSc
     if algorithm not in ROUTINGS:
         names = " or ".join(ROUTINGS)
         raise NoSchedule("/algorithm", f"must be {names} for all-to-all; not {algorithm!r}")
-    for option in fields(Options):
-        if getattr(options, option.name) is not None:
-            raise NoSchedule(f"/{option.name}", "is not for all-to-all")
+    require_plain(options)
     return alltoall.schedule(topology, fewest_hops=algorithm != ROUTINGS[0])
 
 

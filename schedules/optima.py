@@ -5,6 +5,7 @@ from fractions import Fraction
 from math import gcd
 
 from schedules.collectives import Options, require_root
+from schedules.crossing import Crossing, Part, crossings, parts
 from schedules.errors import TooLarge
 from schedules.forestcoll import Optimum, optimum
 from schedules.forestcoll.allreduce import allreduce_bound
@@ -22,13 +23,16 @@ class Cut:
 
     ``nodes`` are in the order of the topology; ``compute_inside`` of them take part and
     bring ``data_inside`` units.  ``capacity`` is that of the links out of the set, or,
-    for a collective that gathers data, into it.
+    for a collective that gathers data, into it; ``links`` are those links, grouped, and
+    ``boxes`` what the set holds, box by box.
     """
 
     nodes: tuple[NodeId, ...]
     compute_inside: int
     data_inside: int
     capacity: Fraction
+    boxes: tuple[Part, ...] = ()
+    links: tuple[Crossing, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +176,8 @@ def _one_pass(topology: Topology, collective: Collective, options: Options) -> P
         found.compute_inside,
         found.data_inside,
         found.exit_capacity,
+        tuple(parts(topology, found.bottleneck)),
+        tuple(crossings(topology, found.bottleneck, inward=not collective.outward)),
     )
     near = None if options.max_gap is None else Near(Fraction(options.max_gap), found.gap)
     return PassOptimum(

@@ -62,10 +62,10 @@ def frontier(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = Fal
     request = FrontierRequest.model_validate(asked)
     answer = known.answer("frontier", request.canonical())
     if answer is None:
-        from app.services import designs
+        from app.services import frontiers
 
         with opened() as context:
-            answer = designs.frontier(context, request)
+            answer = frontiers.frontier(context, request)
     show(answer, as_json, as_csv)
 
 

@@ -66,7 +66,7 @@ def sizes(asked: dict[str, Any], out: Out) -> None:
 
     canvas.require_drawable(out)
     request = SizesRequest.model_validate(with_tasks(asked, Settings()))
-    document = _frontier(request.hosts())
+    document = _frontier(request.frontier())
     with canvas.drawn(out, *plot.SIZE) as figure:
         plot.draw(figure, document, request)
     _done(out)
@@ -116,10 +116,10 @@ def tree(
 def _frontier(request: "FrontierRequest") -> dict[str, Any]:
     if (answer := known.answer("frontier", request.canonical())) is not None:
         return answer.document()
-    from app.services import designs
+    from app.services import frontiers
 
     with opened() as context:
-        return designs.frontier(context, request).document()
+        return frontiers.frontier(context, request).document()
 
 
 def _schedule(path: Path, topology: str, reading: Reading) -> "tuple[Schedule, Topology]":

@@ -10,8 +10,8 @@ from pydantic import model_validator
 from app.options import table
 from app.options.table import CollectiveName
 from app.quantities import Bytes
-from app.schemas import TaskRequest, TimedRequest
-from schedules.baselines import PASSES, Workload, baselines, bound_seconds
+from app.schemas import FrontierRequest, TaskRequest, TimedRequest
+from schedules.baselines import PASSES, Operation, baselines, bound_seconds
 from schedules.codesign import Offer, Routing, candidates, floor_seconds
 from schedules.errors import UnknownPreset
 from schedules.model import Collective
@@ -77,9 +77,14 @@ class SizesRequest(TimedRequest):
         least = usual[0] if self.least is None else self.least
         return least, usual[1] if self.most is None else self.most
 
-    def exchanges(self) -> bool:
-        """Return whether what is run holds an all-to-all."""
-        return any(task.collective is Collective.ALL_TO_ALL for task in self.tasks)
+    def frontier(self) -> FrontierRequest:
+        """Return the question whose points are drawn; with all-to-all where that is run."""
+        asked = {name: getattr(self, name) for name in FrontierRequest.model_fields}
+        if any(task.collective is Collective.ALL_TO_ALL for task in self.tasks):
+            asked["all_to_all"] = True
+        return FrontierRequest.model_validate(
+            {name: value for name, value in asked.items() if value is not None}
+        )
 
 
 def sizes(least: int, most: int) -> list[int]:
@@ -106,14 +111,14 @@ class Times:
         self.request = request
         self.bounds = Cost(bounds["steps"], Fraction(bounds["bandwidth"]))
 
-    def _scaled(self, size_bytes: int) -> Iterator[tuple[int, Workload]]:
+    def _scaled(self, size_bytes: int) -> Iterator[tuple[int, Operation]]:
         """Yield how often each task is run, and the task with the speeds of the hosts."""
         request, total = self.request, self.request.total_bytes
         for task in request.tasks:
             size = max(1, round(Fraction(task.size_bytes * size_bytes, total)))
             yield (
                 task.count,
-                Workload(task.collective, size, request.bytes_per_second, request.alpha_seconds),
+                Operation(task.collective, size, request.bytes_per_second, request.alpha_seconds),
             )
 
     def on(self, entry: dict[str, Any], size_bytes: int) -> Fraction:

@@ -4,10 +4,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from app.schemas import ExportRequest, OptimumRequest, ScheduleRequest, TopologySource
+from app.schemas import (
+    ExportRequest,
+    ForestRequest,
+    OptimumRequest,
+    ScheduleRequest,
+    TopologySource,
+)
 from app.services import costs, topologies
 from app.services.context import Context
-from app.services.demands import FOREST_ONLY
 from app.store import Artefact
 from schedules.model import Collective
 
@@ -47,7 +52,7 @@ def speed(
     The optimum is that of `app.services.costs.optimum`: of an allreduce, the optima of its
     two passes one after the other; of all-to-all, the bound.
     """
-    from schedules.formats.schedule.write import unpack
+    from schedules.formats.schedule.binary import unpack
     from schedules.simulate.estimates import estimate
     from schedules.verify.costs import unit_bytes_per_second
 
@@ -94,7 +99,7 @@ def _best_rate(
     routed = request.collective == "all-to-all"
     if topology.node_count > (MAX_COMPARED_ROUTED_NODES if routed else MAX_COMPARED_NODES):
         return None
-    free = set(FOREST_ONLY) - {"trees_per_root", "max_gap"}
+    free = set(ForestRequest.model_fields) - {"trees_per_root", "max_gap"}
     asked = {"collective": request.collective} | request.canonical_part(free)
     document = costs.optimum(context, source, OptimumRequest.model_validate(asked)).document()
     if routed:

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from app.documents.kind import Answer
+from app.documents.topology import TOPOLOGY, Registered
 from app.schemas import TopologySource
 from app.services.context import Context
 from app.services.errors import Ambiguous, NotStored
-from app.store import Artefact, Computed, key
+from app.store import Artefact, Asked
 from app.topology_source import TEXT_ONLY, TopologyChanges
 from schedules.errors import NotExportable, ScheduleError
 from synth.errors import SynthError
@@ -49,13 +51,17 @@ class StoredTopology:
 
 def create(context: Context, source: TopologySource) -> Artefact:
     """Return the stored topology/1 document of a source; build it if need be."""
+    return _answer(context, source).artefact
+
+
+def _answer(context: Context, source: TopologySource) -> Answer[Registered]:
     named = _named(context, source)
     return named if source.changes is None else _changed(context, named, source.changes)
 
 
-def _named(context: Context, source: TopologySource) -> Artefact:
+def _named(context: Context, source: TopologySource) -> Answer[Registered]:
     if "id" in source.model_fields_set:
-        return context.read("topology", source.id)
+        return context.stored(TOPOLOGY, source.id)
     if "name" in source.model_fields_set:
         return _from_name(context, source.name)
     if "recipe" in source.model_fields_set:
@@ -72,35 +78,22 @@ def load(context: Context, source: TopologySource, *, field: str = "") -> Stored
 
     ``field`` is the JSON pointer of the source in the request; errors name it.
     """
-    from synth.topology_document import topology_from_document
-
     try:
-        artefact = create(context, source)
+        answer = _answer(context, source)
     except (SynthError, ScheduleError) as error:
         raise type(error)(field + error.field, error.rule) from None
-    topology = topology_from_document(artefact.document())
-    return StoredTopology(artefact.id, topology, artefact.summary.get("healthy"))
+    return StoredTopology(answer.id, answer.value.topology, answer.value.healthy)
 
 
 def _store(
     context: Context,
-    request: dict[str, Any],
+    asked: Asked,
     topology: Topology,
+    healthy: str | None = None,
     notes: Sequence[str] = (),
-    **facts: str,
-) -> Artefact:
-    """Return the stored document of a topology that answers ``request``."""
-
-    def compute(identity: str) -> Computed:
-        document = topology.to_document()
-        schema = document.pop("schema")
-        if notes:
-            document["notes"] = list(notes)
-        return Computed.json(
-            {"schema": schema, "id": identity, **document}, _summary(topology) | facts
-        )
-
-    return context.answer("topology", request, compute)
+) -> Answer[Registered]:
+    """Return the stored document of a topology that answers what was asked."""
+    return context.answer(TOPOLOGY, asked, lambda: Registered(topology, healthy, tuple(notes)))
 
 
 def named(context: Context, word: str) -> TopologySource:
@@ -117,7 +110,7 @@ def named(context: Context, word: str) -> TopologySource:
     return TopologySource(fabric=word)
 
 
-def _from_name(context: Context, name: str) -> Artefact:
+def _from_name(context: Context, name: str) -> Answer[Registered]:
     """Return the stored topology of a name, the newest if one graph is stored several times."""
     found = context.store.named(name, MAX_ALIKE)
     graphs = {entry.summary["digest"]: entry.id for entry in reversed(found)}
@@ -126,10 +119,10 @@ def _from_name(context: Context, name: str) -> Artefact:
         raise Ambiguous("topology", name, candidates, "name")
     if not found:
         raise NotStored("topology", name, "name")
-    return context.read("topology", found[0].id)
+    return context.stored(TOPOLOGY, found[0].id)
 
 
-def _from_recipe(context: Context, source: TopologySource) -> Artefact:
+def _from_recipe(context: Context, source: TopologySource) -> Answer[Registered]:
     from synth.build import build, size
     from synth.recipe import parse
 
@@ -138,11 +131,11 @@ def _from_recipe(context: Context, source: TopologySource) -> Artefact:
         for name, graph in (source.graphs or {}).items()
     }
     try:
-        recipe = parse(source.recipe, graphs) if graphs else parse(source.recipe)
+        recipe = parse(source.recipe, graphs)
         nodes, degree = size(recipe)
         _require_size(context, "/recipe", nodes, nodes * degree)
         request = {"recipe": str(recipe)}
-        return _found(context, request) or _store(context, request, build(recipe))
+        return context.known(TOPOLOGY, request) or _store(context, request, build(recipe))
     except SynthError as error:
         # What the construction calls its parameter is no place in the request.
         name = error.field.strip("/")
@@ -155,11 +148,11 @@ def _escaped(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1")
 
 
-def _from_fabric(context: Context, name: str) -> Artefact:
+def _from_fabric(context: Context, name: str) -> Answer[Registered]:
     from synth.fabrics import fabric
 
     request = {"fabric": name}
-    found = _found(context, request)
+    found = context.known(TOPOLOGY, request)
     if found is not None:
         return found
     try:
@@ -170,7 +163,7 @@ def _from_fabric(context: Context, name: str) -> Artefact:
     return _store(context, request, topology)
 
 
-def _from_document(context: Context, document: Any) -> Artefact:
+def _from_document(context: Context, document: Any) -> Answer[Registered]:
     from synth.topology_document import topology_from_document
 
     try:
@@ -181,7 +174,7 @@ def _from_document(context: Context, document: Any) -> Artefact:
     return _register(context, "/document", topology)
 
 
-def _from_text(context: Context, source: TopologySource) -> Artefact:
+def _from_text(context: Context, source: TopologySource) -> Answer[Registered]:
     from synth.formats import read_noted
 
     try:
@@ -196,22 +189,22 @@ def _from_text(context: Context, source: TopologySource) -> Artefact:
 
 def _register(
     context: Context, field: str, topology: Topology, notes: Sequence[str] = ()
-) -> Artefact:
+) -> Answer[Registered]:
     """Return a topology that came as it is, stored under what it is."""
     _require_size(context, field, topology.node_count, topology.link_count)
-    request: dict[str, Any] = {"document": topology.digest, **topology.labels()}
-    del request["bandwidth_unit"]
-    if notes:
-        request["notes"] = list(notes)
-    return _store(context, request, topology, notes)
+    labels = topology.labels()
+    del labels["bandwidth_unit"]
+    asked = {"document": topology.digest, **labels} | ({"notes": list(notes)} if notes else {})
+    return _store(context, asked, topology, notes=notes)
 
 
-def _changed(context: Context, healthy: Artefact, changes: TopologyChanges) -> Artefact:
+def _changed(
+    context: Context, healthy: Answer[Registered], changes: TopologyChanges
+) -> Answer[Registered]:
     """Return the stored topology without what is lost, and slower where it is slow."""
     from synth.degrade import degraded, resolve
-    from synth.topology_document import topology_from_document
 
-    before = topology_from_document(healthy.document())
+    before = healthy.value.topology
     try:
         found = resolve(before, **changes.given())
         after = degraded(before, **found._asdict())
@@ -223,24 +216,9 @@ def _changed(context: Context, healthy: Artefact, changes: TopologyChanges) -> A
     return _store(context, {"topology_id": healthy.id, "changes": asked}, after, healthy=healthy.id)
 
 
-def _found(context: Context, request: dict[str, Any]) -> Artefact | None:
-    return context.store.get("topology", key("topology", request))
-
-
 def _require_size(context: Context, field: str, nodes: int, links: int) -> None:
     context.require_at_most(field, nodes, context.settings.max_nodes, "nodes")
     context.require_at_most(field, links, context.settings.max_links, "links")
-
-
-def _summary(topology: Topology) -> dict[str, Any]:
-    return {
-        "name": topology.labels()["name"],
-        "digest": topology.digest,
-        "nodes": topology.node_count,
-        "compute_nodes": len(topology.compute_nodes),
-        "links": topology.link_count,
-        "degree": topology.degree,
-    }
 
 
 def require_available(form: str) -> None:

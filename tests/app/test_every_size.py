@@ -11,7 +11,7 @@ from fractions import Fraction
 import pytest
 
 from app.schemas import FrontierRequest, TopologySource
-from app.services import designs, topologies
+from app.services import frontiers, topologies
 from synth.build import build
 from synth.cost import Cost, Links
 from synth.discovery.atlas import bundled
@@ -63,7 +63,7 @@ def require_read_back(context, client, topoloom, folder, size):
     """Assert that all points of a frontier come back from the store, by HTTP and as files."""
     nodes, degree, links = size
     request = FrontierRequest(nodes=nodes, degree=degree, links=links)
-    for entry in designs.frontier(context, request).document()["frontier"]:
+    for entry in frontiers.frontier(context, request).document()["frontier"]:
         stored = topologies.load(context, TopologySource(id=entry["topology_id"]))
         require_equal(stored.topology, entry)
         assert topologies.create(context, TopologySource(name=entry["name"])).id == stored.id

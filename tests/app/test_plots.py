@@ -14,8 +14,8 @@ from typer.main import get_command
 from app import extras
 from app.cli import app
 from app.plots import broadcasts, canvas, frontier, load, sizes, timing, tree
-from app.schemas import FrontierRequest
-from app.services import designs
+from app.schemas import DesignRequest, FrontierRequest
+from app.services import designs, frontiers
 from schedules.collectives import make
 from schedules.errors import NoSchedule, TooLarge
 from schedules.formats.schedule.write import to_document
@@ -84,7 +84,7 @@ def test_settings_of_the_reader_change_nothing(tmp_path, own, context):
     import matplotlib as mpl
 
     request = FrontierRequest.model_validate({"nodes": 12, "degree": 4})
-    document = designs.frontier(context, request).document()
+    document = frontiers.frontier(context, request).document()
     paths = [tmp_path / "plain.svg", tmp_path / "own.svg"]
     (tmp_path / "matplotlibrc").write_text(own)
     with mpl.rc_context():
@@ -138,7 +138,7 @@ def require_legible(figure):
 )  # fmt: skip
 def test_a_frontier_shows_and_names_every_point(context, tmp_path, nodes, degree, links):
     asked = {"nodes": nodes, "degree": degree, "links": links}
-    document = designs.frontier(context, FrontierRequest.model_validate(asked)).document()
+    document = frontiers.frontier(context, FrontierRequest.model_validate(asked)).document()
     with canvas.drawn(tmp_path / "plot.png", *frontier.size(document)) as figure:
         frontier.draw(figure, document)
     found = require_legible(figure)
@@ -182,7 +182,7 @@ def sizes_request(**changes):
 )
 def test_times_are_those_of_designs(context, tmp_path, changes):
     request = sizes_request(**changes)
-    document = designs.frontier(context, request.hosts()).document()
+    document = frontiers.frontier(context, frontier_request(hosts_of(request))).document()
     with canvas.drawn(tmp_path / "plot.png", *sizes.SIZE) as figure:
         sizes.draw(figure, document, request)
     found = require_legible(figure)
@@ -191,8 +191,12 @@ def test_times_are_those_of_designs(context, tmp_path, changes):
     curves = {line.get_label(): line.get_xydata() for line in above.get_lines()}
     most = request.range[1]
     asked = {"bytes": most, "node_gbps": request.node_gbps, "alpha_us": request.alpha_us}
-    design = designs.DesignRequest.model_validate(
-        {**request.hosts().canonical(), "collective": request.collective, **asked}
+    design = DesignRequest.model_validate(
+        {
+            **request.frontier().canonical(),
+            "collective": request.collective,
+            **asked,
+        }
     )
     answer = designs.create(context, design).document()
     last = {label: at[-1][1] for label, at in curves.items()}
@@ -213,7 +217,7 @@ WORKLOAD = [
 @pytest.mark.parametrize("run", [{"preset": "gpt2-xl-ddp"}, {"workload": WORKLOAD}], ids=str)
 def test_a_workload_takes_at_its_own_size_what_its_design_says(context, tmp_path, run):
     request = timing.SizesRequest.model_validate({"nodes": 8, "degree": 2} | run)
-    document = designs.frontier(context, request.hosts()).document()
+    document = frontiers.frontier(context, request.frontier()).document()
     design = designs.DesignRequest.model_validate({"nodes": 8, "degree": 2} | run)
     answer = designs.create(context, design).document()
     times, total = timing.Times(request, document["bounds"]), request.total_bytes

@@ -3,8 +3,8 @@ from fractions import Fraction
 
 import pytest
 
+from app.documents.questions import network_of
 from app.schemas import SimulationRequest
-from app.services import simulations
 from schedules.baselines import Operation, seconds
 from schedules.model import Collective
 from synth.build import build
@@ -101,13 +101,13 @@ def test_rates_are_those_of_the_fabric_unless_they_are_given(request_, rate):
     from synth.fabrics import fabric
 
     asked = SimulationRequest.model_validate({"bytes": 1} | request_)
-    assert simulations._network(fabric("dgx-a100-2"), asked).unit_bytes_per_second == rate
+    assert network_of(asked, fabric("dgx-a100-2")).unit_bytes_per_second == rate
 
 
 def test_links_that_only_count_carry_an_equal_part_of_a_host():
     asked = SimulationRequest.model_validate({"bytes": 1})
     torus = build(parse("Torus(3, 4)"))
-    assert simulations._network(torus, asked).unit_bytes_per_second == Fraction(25 * 10**9, 8)
+    assert network_of(asked, torus).unit_bytes_per_second == Fraction(25 * 10**9, 8)
 
 
 @pytest.mark.parametrize(
