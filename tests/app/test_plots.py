@@ -182,7 +182,7 @@ def sizes_request(**changes):
 )
 def test_times_are_those_of_designs(context, tmp_path, changes):
     request = sizes_request(**changes)
-    document = frontiers.frontier(context, frontier_request(hosts_of(request))).document()
+    document = frontiers.frontier(context, request.frontier()).document()
     with canvas.drawn(tmp_path / "plot.png", *sizes.SIZE) as figure:
         sizes.draw(figure, document, request)
     found = require_legible(figure)
