@@ -57,7 +57,7 @@ def nvidia_smi(text: str, *, link_bandwidth: Capacity = NVLINK, nics: bool = Fal
     """
     cells, places, legend = _matrix(text)
     gpus = {name: place for name, place in places.items() if name.startswith("GPU")}
-    box = Box(dict(gpus))
+    box = Box({**gpus})
     counts = {pair: int(cell[2:]) for pair, cell in cells.items() if cell.startswith("NV")}
     groups = join(box.gpus, counts)
     for index, group in enumerate(groups):
@@ -89,7 +89,7 @@ def nvidia_smi(text: str, *, link_bandwidth: Capacity = NVLINK, nics: bool = Fal
 
 def _nic(name: str, id: str, place: str, cells: Cells, gpus: dict[str, str]) -> Nic:
     """Return a NIC whose distances are the levels of its cells."""
-    steps = {gpu: _LEVELS.index(cells[gpu, name]) for gpu in gpus}
+    steps: dict[NodeId, int] = {gpu: _LEVELS.index(cells[gpu, name]) for gpu in gpus}
     return Nic(id, None, "", PCIE, steps, place)
 
 
