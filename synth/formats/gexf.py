@@ -1,15 +1,15 @@
 """GEXF, the format of Gephi.
 
 Links carry ``capacity`` (or ``bandwidth``), 1 if left out; nodes may carry ``kind``,
-``compute`` or ``switch``; the graph's description is not read.  An edge's own ``weight`` is
-an attribute of that name.  The links of an undirected graph are links each way.
+``compute`` or ``switch``; the graph may carry ``name`` and ``bandwidth_unit``.  An edge's own
+``weight`` is an attribute of that name.  The links of an undirected graph are links each way.
 """
 
 from xml.sax.saxutils import quoteattr
 
 from synth.formats.attributes import PLAIN, Attributes
 from synth.formats.draft import Draft, wrong
-from synth.formats.writable import require_writable
+from synth.formats.writable import labels, require_writable
 from synth.formats.xml import Element, parse
 from synth.topology import Topology
 
@@ -56,7 +56,7 @@ def gexf(text: str, *, attributes: Attributes = PLAIN) -> Topology:
         if not _directed(edge, "type", default):
             draft.link(target, source, value, edge.place)
     about = graph.attributes
-    return draft.build(name=about.get("name", ""), unit=attributes.unit_of(draft, about))
+    return attributes.build(draft, about)
 
 
 def _children(graph: Element, group: str, tag: str) -> list[Element]:
@@ -110,7 +110,7 @@ class _Titles:
 
 _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 <gexf xmlns="http://www.gexf.net/1.2draft" version="1.2">
-<graph defaultedgetype="directed" mode="static" name={} bandwidth_unit={}>
+<graph defaultedgetype="directed" mode="static" {}>
 <attributes class="node"><attribute id="0" title="kind" type="string"/></attributes>
 <attributes class="edge"><attribute id="1" title="capacity" type="{}"/></attributes>"""
 
@@ -132,8 +132,8 @@ def to_gexf(topology: Topology) -> str:
     """
     require_writable(topology)
     whole = all(isinstance(capacity, int) for capacity in topology.capacities)
-    name, unit = quoteattr(topology.name), quoteattr(topology.bandwidth_unit)
-    lines = [_HEAD.format(name, unit, "long" if whole else "string"), "<nodes>"]
+    about = " ".join(f"{label}={quoteattr(text)}" for label, text in labels(topology).items())
+    lines = [_HEAD.format(about, "long" if whole else "string"), "<nodes>"]
     for node in topology.nodes:
         kind = "switch" if node in topology.switches else "compute"
         id = quoteattr(str(node))

@@ -13,7 +13,7 @@ from typing import Any
 
 from synth.formats.attributes import PLAIN, Attributes
 from synth.formats.draft import Draft, line, wrong
-from synth.formats.writable import require_writable
+from synth.formats.writable import labels, require_writable
 from synth.topology import NodeId, Topology
 
 __all__ = ["MAX_DEPTH", "MAX_ENTRIES", "gml", "to_gml"]
@@ -61,7 +61,7 @@ def gml(text: str, *, attributes: Attributes = PLAIN) -> Topology:
         draft.link(ends[0], ends[1], value, place)
         if not directed:
             draft.link(ends[1], ends[0], value, place)
-    return draft.build(name=_text(about.get("name")), unit=attributes.unit_of(draft, about))
+    return attributes.build(draft, about)
 
 
 @dataclass(slots=True)
@@ -187,8 +187,8 @@ def to_gml(topology: Topology) -> str:
         An id or the name holds a control character.
     """
     require_writable(topology)
-    lines = ["graph [", "  directed 1", "  multigraph 1", f"  name {_quoted(topology.name)}"]
-    lines.append(f"  bandwidth_unit {_quoted(topology.bandwidth_unit)}")
+    lines = ["graph [", "  directed 1", "  multigraph 1"]
+    lines += [f"  {label} {_quoted(text)}" for label, text in labels(topology).items()]
     for index, node in enumerate(topology.nodes):
         kind = "switch" if node in topology.switches else "compute"
         lines.append(f'  node [ id {index} label {_literal(node)} kind "{kind}" ]')

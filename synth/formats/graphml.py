@@ -9,7 +9,7 @@ import networkx as nx
 
 from synth.formats.attributes import PLAIN, Attributes
 from synth.formats.draft import Draft, wrong
-from synth.formats.writable import require_writable
+from synth.formats.writable import labels, require_writable
 from synth.formats.xml import Element, parse
 from synth.topology import Topology
 
@@ -53,7 +53,7 @@ def graphml(text: str, *, attributes: Attributes = PLAIN) -> Topology:
         if other.tag not in ("node", "edge", "data", "desc"):
             raise wrong(other.place, f"must not hold <{other.tag[:50]}>")
     about = data.of(graph)
-    return draft.build(name=about.get("name", ""), unit=attributes.unit_of(draft, about))
+    return attributes.build(draft, about)
 
 
 _DIRECTED = {"directed": True, "true": True, "undirected": False, "false": False}
@@ -106,9 +106,7 @@ def to_graphml(topology: Topology) -> str:
     """
     require_writable(topology)
     whole = all(isinstance(capacity, int) for capacity in topology.capacities)
-    graph: nx.MultiDiGraph[str] = nx.MultiDiGraph(
-        name=topology.name, bandwidth_unit=topology.bandwidth_unit
-    )
+    graph: nx.MultiDiGraph[str] = nx.MultiDiGraph(None, None, **labels(topology))
     for node in topology.nodes:
         graph.add_node(str(node), kind="switch" if node in topology.switches else "compute")
     for link in topology.links:

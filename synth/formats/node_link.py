@@ -11,6 +11,7 @@ from typing import Any
 from synth.formats.attributes import PLAIN, Attributes
 from synth.formats.document import parse_json
 from synth.formats.draft import Draft, wrong
+from synth.formats.writable import labels
 from synth.topology import NodeId, Topology
 
 __all__ = ["node_link", "to_node_link"]
@@ -49,7 +50,7 @@ def node_link(text: str, *, attributes: Attributes = PLAIN) -> Topology:
             draft.link(target, source, value, place)
     about = graph.get("graph")
     about = about if isinstance(about, dict) else {}
-    return draft.build(name=_text(about, "name"), unit=attributes.unit_of(draft, about))
+    return attributes.build(draft, about)
 
 
 def _objects(graph: dict[str, Any], key: str) -> list[dict[str, Any]]:
@@ -68,11 +69,6 @@ def _id(value: Any, place: str) -> NodeId:
     return value
 
 
-def _text(about: dict[str, Any], key: str) -> str:
-    value = about.get(key)
-    return value if isinstance(value, str) else ""
-
-
 def to_node_link(topology: Topology) -> str:
     """Return node-link JSON as networkx reads it; fractions are texts.
 
@@ -84,7 +80,6 @@ def to_node_link(topology: Topology) -> str:
     "edges": [
     {"source": "a", "target": "b", "key": 0, "capacity": 3}]}
     """
-    about = {"name": topology.name, "bandwidth_unit": topology.bandwidth_unit}
     nodes = [
         {"id": node, "kind": "switch" if node in topology.switches else "compute"}
         for node in topology.nodes
@@ -96,7 +91,7 @@ def to_node_link(topology: Topology) -> str:
         value = link.capacity if isinstance(link.capacity, int) else str(link.capacity)
         links.append({"source": link.source, "target": link.target, "key": key, "capacity": value})
     return (
-        f'{{"directed": true, "multigraph": true, "graph": {json.dumps(about)},\n'
+        f'{{"directed": true, "multigraph": true, "graph": {json.dumps(labels(topology))},\n'
         f'"nodes": {_lines(nodes)},\n"edges": {_lines(links)}}}\n'
     )
 

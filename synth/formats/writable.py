@@ -6,6 +6,7 @@ from synth.errors import InvalidTopology
 from synth.topology import Topology
 
 __all__ = [
+    "labels",
     "require_counted",
     "require_hosts_only",
     "require_numbered",
@@ -20,9 +21,14 @@ _UNWRITABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _BREAKS_COLUMNS = re.compile(r"\s|#|^$")
 
 
+def labels(topology: Topology) -> dict[str, str]:
+    """Return the texts that belong to the whole graph, by the names they are written under."""
+    return {"name": topology.name, "bandwidth_unit": topology.bandwidth_unit}
+
+
 def require_writable(topology: Topology) -> None:
     """Raise unless a text can hold the name, the unit and every id."""
-    named = [("/name", topology.name), ("/bandwidth_unit", topology.bandwidth_unit)]
+    named = [(f"/{label}", text) for label, text in labels(topology).items()]
     named += [(f"/nodes/{index}/id", str(node)) for index, node in enumerate(topology.nodes)]
     for field, text in named:
         if _UNWRITABLE.search(text):
