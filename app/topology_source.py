@@ -75,18 +75,17 @@ class TopologyChanges(Request):
         return {name: getattr(self, name) for name in sorted(self.model_fields_set)}
 
 
+_SHAPE: dict[str, Any] = {
+    "oneOf": [{"required": [way]} for way in WAYS],
+    "dependentRequired": {name: ["text"] for name in TEXT_ONLY} | {"graphs": ["recipe"]},
+    "examples": [{"recipe": "LineGraph(3, Circulant(16, 3, 4))"}],
+}
+
+
 class TopologySource(Request):
     """A topology, named in exactly one of six ways, or a topology/1 document itself."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        json_schema_extra={
-            "oneOf": [{"required": [way]} for way in WAYS],
-            "dependentRequired": {name: ["text"] for name in TEXT_ONLY} | {"graphs": ["recipe"]},
-            "examples": [{"recipe": "LineGraph(3, Circulant(16, 3, 4))"}],
-        },
-    )
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra=_SHAPE)
 
     recipe: Annotated[str, Field(min_length=1, max_length=4096)] = optional("recipe text")
     fabric: Annotated[str, Field(min_length=1, max_length=200)] = optional("a known fabric")

@@ -110,7 +110,7 @@ def _graph(
             draft.link(ids[name], ids[target], value, place)
             if both_ways:
                 draft.link(ids[target], ids[name], value, place)
-    return draft.build(unit=attributes.unit_of(draft))
+    return attributes.build(draft)
 
 
 def to_adjlist(topology: Topology) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from synth.formats.draft import MAX_DIGITS, Draft, capacity, wrong
-from synth.topology import Capacity
+from synth.topology import Capacity, Topology
 
 __all__ = ["PLAIN", "Attributes", "number"]
 
@@ -64,10 +64,11 @@ class Attributes:
             raise wrong(place, f'{name[:50]} must be "compute" or "switch"; {text[:50]!r} is not')
         return text == "switch"
 
-    def unit_of(self, draft: Draft, about: Mapping[str, Any] | None = None) -> str:
-        """Return the unit of a graph with these data."""
-        said = None if about is None else about.get("bandwidth_unit")
-        return self.unit or (said if isinstance(said, str) and said else draft.unit())
+    def build(self, draft: Draft, about: Mapping[str, Any] | None = None) -> Topology:
+        """Return the topology of a draft; ``about`` are the data of the graph itself."""
+        said = {key: value for key, value in (about or {}).items() if isinstance(value, str)}
+        unit = self.unit or said.get("bandwidth_unit") or draft.unit()
+        return draft.build(name=said.get("name", ""), recipe=said.get("recipe"), unit=unit)
 
 
 PLAIN = Attributes()

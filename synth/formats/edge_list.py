@@ -75,7 +75,7 @@ def _edges(text: str, attributes: Attributes, *, both_ways: bool) -> Topology:
         draft.link(ids[source], ids[target], value, place)
         if both_ways:
             draft.link(ids[target], ids[source], value, place)
-    return draft.build(unit=attributes.unit_of(draft))
+    return attributes.build(draft)
 
 
 def _link_rows(text: str, attributes: Attributes) -> list[Row]:

@@ -1,8 +1,8 @@
 """GEXF, the format of Gephi.
 
 Links carry ``capacity`` (or ``bandwidth``), 1 if left out; nodes may carry ``kind``,
-``compute`` or ``switch``; the graph's description is not read.  An edge's own ``weight`` is
-an attribute of that name.  The links of an undirected graph are links each way.
+``compute`` or ``switch``; the graph may carry ``name`` and ``bandwidth_unit``.  An edge's own
+``weight`` is an attribute of that name.  The links of an undirected graph are links each way.
 """
 
 from xml.sax.saxutils import quoteattr
@@ -56,11 +56,7 @@ def gexf(text: str, *, attributes: Attributes = PLAIN) -> Topology:
         if not _directed(edge, "type", default):
             draft.link(target, source, value, edge.place)
     about = graph.attributes
-    return draft.build(
-        name=about.get("name", ""),
-        recipe=about.get("recipe"),
-        unit=attributes.unit_of(draft, about),
-    )
+    return attributes.build(draft, about)
 
 
 def _children(graph: Element, group: str, tag: str) -> list[Element]:
@@ -136,8 +132,8 @@ def to_gexf(topology: Topology) -> str:
     """
     require_writable(topology)
     whole = all(isinstance(capacity, int) for capacity in topology.capacities)
-    labels = " ".join(f"{key}={quoteattr(text)}" for key, text in topology.labels().items())
-    lines = [_HEAD.format(labels, "long" if whole else "string"), "<nodes>"]
+    about = " ".join(f"{label}={quoteattr(text)}" for label, text in topology.labels().items())
+    lines = [_HEAD.format(about, "long" if whole else "string"), "<nodes>"]
     for node in topology.nodes:
         kind = "switch" if node in topology.switches else "compute"
         id = quoteattr(str(node))

@@ -61,11 +61,7 @@ def gml(text: str, *, attributes: Attributes = PLAIN) -> Topology:
         draft.link(ends[0], ends[1], value, place)
         if not directed:
             draft.link(ends[1], ends[0], value, place)
-    return draft.build(
-        name=_text(about.get("name")),
-        recipe=_text(about["recipe"]) if "recipe" in about else None,
-        unit=attributes.unit_of(draft, about),
-    )
+    return attributes.build(draft, about)
 
 
 @dataclass(slots=True)

@@ -157,7 +157,7 @@ def _graph(
         draft.link(one, other, 1, line(1))
         if both_ways:
             draft.link(other, one, 1, line(1))
-    return draft.build(unit=attributes.unit_of(draft))
+    return attributes.build(draft)
 
 
 def to_graph6(topology: Topology) -> str:

@@ -53,11 +53,7 @@ def graphml(text: str, *, attributes: Attributes = PLAIN) -> Topology:
         if other.tag not in ("node", "edge", "data", "desc"):
             raise wrong(other.place, f"must not hold <{other.tag[:50]}>")
     about = data.of(graph)
-    return draft.build(
-        name=about.get("name", ""),
-        recipe=about.get("recipe"),
-        unit=attributes.unit_of(draft, about),
-    )
+    return attributes.build(draft, about)
 
 
 _DIRECTED = {"directed": True, "true": True, "undirected": False, "false": False}

@@ -69,7 +69,7 @@ def matrix_market(text: str, *, attributes: Attributes = PLAIN) -> Topology:
         entries = size * (size + 1) // 2 if mirrored else size * size
     if count != entries:
         raise wrong(place, f"must be followed by {entries} entries; there are {count}")
-    return draft.build(unit=attributes.unit_of(draft))
+    return attributes.build(draft)
 
 
 def _rows(lines: list[str]) -> Iterator[tuple[list[str], str]]:

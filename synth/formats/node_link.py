@@ -49,11 +49,7 @@ def node_link(text: str, *, attributes: Attributes = PLAIN) -> Topology:
             draft.link(target, source, value, place)
     about = graph.get("graph")
     about = about if isinstance(about, dict) else {}
-    return draft.build(
-        name=_text(about, "name") or "",
-        recipe=_text(about, "recipe"),
-        unit=attributes.unit_of(draft, about),
-    )
+    return attributes.build(draft, about)
 
 
 def _objects(graph: dict[str, Any], key: str) -> list[dict[str, Any]]:
@@ -72,11 +68,6 @@ def _id(value: Any, place: str) -> NodeId:
     return value
 
 
-def _text(about: dict[str, Any], key: str) -> str | None:
-    value = about.get(key)
-    return value if isinstance(value, str) else None
-
-
 def to_node_link(topology: Topology) -> str:
     """Return node-link JSON as networkx reads it; fractions are texts.
 
@@ -88,7 +79,6 @@ def to_node_link(topology: Topology) -> str:
     "edges": [
     {"source": "a", "target": "b", "key": 0, "capacity": 3}]}
     """
-    about = topology.labels()
     nodes = [
         {"id": node, "kind": "switch" if node in topology.switches else "compute"}
         for node in topology.nodes
@@ -100,7 +90,7 @@ def to_node_link(topology: Topology) -> str:
         value = link.capacity if isinstance(link.capacity, int) else str(link.capacity)
         links.append({"source": link.source, "target": link.target, "key": key, "capacity": value})
     return (
-        f'{{"directed": true, "multigraph": true, "graph": {json.dumps(about)},\n'
+        f'{{"directed": true, "multigraph": true, "graph": {json.dumps(topology.labels())},\n'
         f'"nodes": {_lines(nodes)},\n"edges": {_lines(links)}}}\n'
     )
 

@@ -133,7 +133,7 @@ def matrix(text: str, *, attributes: Attributes = PLAIN) -> Topology:
         if names is not None and len(cells) == len(rows) + 1 and cells[0] == names[index]:
             cells = cells[1:]
         _read_row(draft, nodes, index, cells, line(number))
-    return draft.build(unit=attributes.unit_of(draft))
+    return attributes.build(draft)
 
 
 def _header(rows: list[Row]) -> tuple[list[str] | None, list[Row]]:

@@ -257,3 +257,25 @@ def test_what_is_known_of_a_model_fits_its_boards(model) -> None:
     for count, said in model.nvlinks.items():
         gpus = {f"gpu{index}": "" for index in range(count)}
         assert all(one in gpus for one, *_ in cables(said, gpus, "nvswitch"))
+
+
+def test_nics_that_are_no_gpus_nearest_are_pointed_out_until_the_user_chooses() -> None:
+    rows = text_of("nic-per-gpu.nvidia-smi.txt").split("\n\n", 1)[0].split("\n")
+    # A ninth NIC, across the sockets from every GPU: storage.
+    head = rows[0].replace("\tCPU", "\tNIC8\tCPU")
+    body = ["\t".join([*row.split("\t")[:17], "SYS", *row.split("\t")[17:]]) for row in rows[1:]]
+    text = "\n".join([head, *body, "NIC8" + "\tSYS" * 16 + "\tX"]) + "\n"
+    topology, notes = read_noted(text, boxes=2, nic_bandwidth=25)
+    assert any("NIC8" in note for note in notes)
+    assert "0.NIC8" in topology.switches
+    names = ",".join(f"NIC{index}" for index in range(8))
+    chosen, said = read_noted(text, boxes=2, nic_bandwidth=25, nics=names, network="planes:2")
+    assert not said
+    assert "0.NIC8" not in chosen.switches
+    assert optimum(chosen).algbw == optimum(fabric("dgx-a100-2")).algbw
+
+
+def test_a_dump_of_several_hosts_is_not_copied() -> None:
+    text = text_of("pcie-box.nccl.xml").replace('numaid="1"', 'numaid="1" host_hash="0x2"')
+    with pytest.raises(InvalidTopology, match="/boxes: must be left out"):
+        read(text, boxes=2)

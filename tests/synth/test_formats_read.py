@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from schedules.forestcoll import optimum
 from synth.errors import InvalidTopology
 from synth.fabrics import fabric
-from synth.formats import MAX_CHARACTERS, READABLE, WRITERS, detect, read
+from synth.formats import MAX_CHARACTERS, OPTIONS, READABLE, WRITERS, detect, read
 from synth.formats.dumps.cluster import PCIE_TAKEN
 from synth.formats.read import DUMPS
 from synth.topology import Topology
@@ -472,6 +472,14 @@ def spoilt(draw: st.DrawFn, text: str) -> str:
     return text
 
 
+ATTRIBUTES = [
+    {"capacity_attribute": "speed", "kind_attribute": "type", "switch_values": ["host"]},
+    {"capacity_attribute": "weight"},
+    {"kind_attribute": "label/~ x", "switch_values": ["A", "true", ""], "unit": "GB/s"},
+    {"capacity_attribute": "id", "kind_attribute": "id", "switch_values": ["a", "sw", "1"]},
+]
+
+
 def require_read_or_refused(text: str, form: str | None, **options: object) -> None:
     try:
         topology = read(text, form, **options)
@@ -490,6 +498,8 @@ def test_a_spoilt_file_is_read_or_refused_in_one_error(name: str, data: st.DataO
     text = data.draw(spoilt(text_of(name)))
     require_read_or_refused(text, FILES[name])
     require_read_or_refused(text, None)
+    if FILES[name] in OPTIONS["kind_attribute"]:
+        require_read_or_refused(text, FILES[name], **data.draw(st.sampled_from(ATTRIBUTES)))
     if FILES[name] in DUMPS:
         plan = {"boxes": 2, "nic_bandwidth": 25, "pcie": data.draw(st.sampled_from(PCIE_TAKEN))}
         require_read_or_refused(text, FILES[name], **plan, network="rails")

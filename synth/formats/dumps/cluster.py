@@ -90,6 +90,7 @@ def assemble(box: Box, plan: Plan) -> Topology:
     if box.hosts > 1:
         raise InvalidTopology("/boxes", "must be left out: the dump has several hosts already")
     nics = _nics(box, plan)
+    _note_far(box, nics, plan)
     through_host = box.needs_host or plan.pcie == "always"
     draft = Draft()
     for index in range(plan.boxes):
@@ -155,6 +156,22 @@ def _nics(box: Box, plan: Plan) -> list[Nic]:
             "/nic_bandwidth", f"must be given: the dump does not say that of {unknown[0][:50]}"
         )
     return nics
+
+
+def _note_far(box: Box, nics: list[Nic], plan: Plan) -> None:
+    """Note the NICs that are no GPU's nearest, unless the user named those there are."""
+    near = {
+        nic.id
+        for gpu in box.gpus
+        for nic in nics
+        if nic.distance[gpu] == min(other.distance[gpu] for other in nics)
+    }
+    far = [nic.id for nic in nics if nic.id not in near]
+    if far and plan.nics is None:
+        box.notes.append(
+            f"No GPU's nearest NIC is {', '.join(far)[:300]}; if they do not lead to the network, "
+            "name those that do by nics."
+        )
 
 
 def _chosen(box: Box, plan: Plan) -> list[Nic]:

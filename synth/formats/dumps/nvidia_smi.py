@@ -57,8 +57,12 @@ def nvidia_smi(text: str, *, link_bandwidth: Capacity = NVLINK, nics: bool = Fal
     """
     cells, places, legend = _matrix(text)
     gpus = {name: place for name, place in places.items() if name.startswith("GPU")}
-    box = Box(dict(gpus))
-    counts = {pair: int(cell[2:]) for pair, cell in cells.items() if cell.startswith("NV")}
+    box = Box({**gpus})
+    counts = {
+        pair: int(cell[2:])
+        for pair, cell in cells.items()
+        if cell.startswith("NV") and {*pair} <= {*gpus}
+    }
     groups = join(box.gpus, counts)
     for index, group in enumerate(groups):
         members = [gpu for gpu in gpus if gpu in group]
@@ -67,29 +71,26 @@ def nvidia_smi(text: str, *, link_bandwidth: Capacity = NVLINK, nics: bool = Fal
     alone = [str(gpu) for group in groups if len(group) == 1 for gpu in group]
     if alone and len(groups) < len(gpus):
         box.notes.append(f"No NVLink joins {', '.join(alone)}: the way there is PCIe.")
-    taken = places if nics else gpus
-    names = {name: legend.get(name, name) for name in taken}
-    heads: dict[NodeId, NodeId] = {names[name]: names[name] for name in taken}
+    cards = [name for name in places if name not in gpus] if nics else []
+    names = {name: legend.get(name, name) for name in (*gpus, *cards)}
+    found = [_nic(name, names[name], places[name], cells, gpus) for name in cards]
+    heads: dict[NodeId, NodeId] = {name: name for name in names.values()}
     pairs: list[tuple[NodeId, NodeId]] = []
     for level in _LEVELS:
-        at = [pair for pair, cell in cells.items() if cell == level and {*pair} <= {*taken}]
+        at = [pair for pair, cell in cells.items() if cell == level and {*pair} <= {*names}]
         pairs += [(names[one], names[other]) for one, other in at]
         merge(box, heads, pairs, level)
-    if nics:
-        hang(
-            box,
-            [
-                _nic(name, names[name], places[name], cells, gpus)
-                for name in taken
-                if name not in gpus
-            ],
-        )
+    hang(box, found)
     return box
 
 
 def _nic(name: str, id: str, place: str, cells: Cells, gpus: dict[str, str]) -> Nic:
     """Return a NIC whose distances are the levels of its cells."""
-    steps = {gpu: _LEVELS.index(cells[gpu, name]) for gpu in gpus}
+    steps: dict[NodeId, int] = {}
+    for gpu in gpus:
+        if cells[gpu, name] not in _LEVELS:
+            raise wrong(gpus[gpu], f"{gpu} and {name} must meet over PCIe; {cells[gpu, name]!r}")
+        steps[gpu] = _LEVELS.index(cells[gpu, name])
     return Nic(id, None, "", PCIE, steps, place)
 
 
@@ -148,19 +149,16 @@ def _row_name(
 def _cells(
     known: list[str], columns: dict[str, int], rows: dict[str, tuple[str, list[str]]]
 ) -> Cells:
-    for name in known:
-        place, row = rows[name]
-        if row[columns[name]] != "X" or row[: len(columns)].count("X") != 1:
-            raise wrong(place, f"X must stand where {name} meets itself, and only there")
-    found: Cells = {}
-    for one, other in combinations(known, 2):
-        place, row = rows[other]
-        if rows[one][1][columns[other]] != row[columns[one]]:
-            raise wrong(place, f"{one} and {other} must have the same cell both ways")
-        if not other.startswith("GPU") and row[columns[one]].startswith("NV"):
-            raise wrong(place, f"{other} must have no NVLink")
-        found[one, other] = row[columns[one]]
-    return found
+    """Return the cells of all pairs; of a GPU and a NIC that in the row of the GPU."""
+    gpus = [name for name in known if name.startswith("GPU")]
+    for gpu in gpus:
+        place, row = rows[gpu]
+        if row[columns[gpu]] != "X" or row[: len(gpus)].count("X") != 1:
+            raise wrong(place, f"X must stand where {gpu} meets itself, and only there")
+    for one, other in combinations(gpus, 2):
+        if rows[one][1][columns[other]] != rows[other][1][columns[one]]:
+            raise wrong(rows[other][0], f"{one} and {other} must have the same cell both ways")
+    return {(one, other): rows[one][1][columns[other]] for one, other in combinations(known, 2)}
 
 
 def _add_nvlinks(

@@ -55,8 +55,8 @@ class Card:
 class PciTree:
     """The machine of a ``<system>``: GPUs, NICs and bridges in the order of the file.
 
-    ``bridges`` are the CPUs and bridges with their places, ``cables`` the PCIe between
-    them and the GPUs, ``below`` the GPUs and NICs under each.
+    ``bridges`` are the CPUs and bridges with their places, each after those below it;
+    ``cables`` the PCIe between them and the GPUs.
     """
 
     system: Element
@@ -78,10 +78,10 @@ class PciTree:
             host = str(hosts.index(cpu.attributes.get("host_hash", "")))
             prefix = f"{host}." if len(hosts) > 1 else ""
             name = f"{prefix}cpu{cpu.number('numaid', 10**6)}"
-            self._add_bridge(name, cpu)
             self._cpus.setdefault(host, []).append((name, cpu))
             self._add_cards(cpu, (name,), 10**6, "")
             self._below(cpu, (name,), host, prefix)
+            self._add_bridge(name, cpu)
         if not self.gpus:
             raise wrong(
                 self.system.place,
@@ -107,9 +107,9 @@ class PciTree:
                 self._add_cards(pci, path, _width(pci), pci.attributes.get("device", "").lower())
                 continue
             if pci.all("pci"):
-                self._add_bridge(name, pci)
                 self.cables.append((name, path[-1], _width(pci), pci.place))
                 self._below(pci, (*path, name), host, prefix)
+                self._add_bridge(name, pci)
 
     def _is_gpu(self, pci: Element) -> bool:
         kind = pci.attributes.get("class", "").lower()

@@ -64,7 +64,7 @@ def rocm_smi(text: str, *, link_bandwidth: Capacity = XGMI) -> Box:
     types = sections["Link Type"]
     # What the tables break is said before their places are used.
     cables = _cables(sections, link_bandwidth)
-    box = Box(dict(types.places))
+    box = Box({**types.places})
     box.direct = [(*pair, value, types.places[pair[0]]) for pair, value in cables.items()]
     gpus: list[NodeId] = [*types.places]
     heads: dict[NodeId, NodeId] = {gpu: gpu for gpu in gpus}
