@@ -122,7 +122,25 @@ def is_vertex_transitive(recipe: Recipe) -> bool:
 
 def traits(recipe: Recipe) -> Traits:
     """Return all that is known of a topology before it is built; raises as `build`."""
-    return _traits(recipe)
+    match recipe:
+        case Base():
+            return _base_traits(recipe)
+        case LineGraph(times, of):
+            found = line_graph.traits(traits(of), times)
+        case DegreeExpansion(factor, of):
+            found = degree.traits(traits(of), factor)
+        case Power(times, of):
+            found = cartesian.power_traits(traits(of), times)
+        case Product(factors):
+            found = cartesian.traits([traits(of) for of in factors])
+        case Bidirected(of):
+            below = traits(of)
+            require_size(below.nodes, 2 * below.degree)
+            found = bidirected.traits(below, _degrees(recipe))
+        case _:
+            raise InvalidRecipe("recipe", f"must be a recipe, not {type(recipe).__name__}")
+    require_size(found.nodes, found.degree)
+    return found
 
 
 @lru_cache(maxsize=4096)
@@ -137,27 +155,6 @@ def _base_traits(member: Base) -> Traits:
         regular=member.regular(),
         vertex_transitive=member.vertex_transitive(),
     )
-
-
-def _traits(recipe: Recipe) -> Traits:
-    match recipe:
-        case Base():
-            return _base_traits(recipe)
-        case LineGraph(times, of):
-            found = line_graph.traits(_traits(of), times)
-        case DegreeExpansion(factor, of):
-            found = degree.traits(_traits(of), factor)
-        case Power(times, of):
-            found = cartesian.power_traits(_traits(of), times)
-        case Product(factors):
-            found = cartesian.traits([_traits(of) for of in factors])
-        case Bidirected(of):
-            require_size(_traits(of).nodes, 2 * _traits(of).degree)
-            found = bidirected.traits(_traits(of), _degrees(recipe))
-        case _:
-            raise InvalidRecipe("recipe", f"must be a recipe, not {type(recipe).__name__}")
-    require_size(found.nodes, found.degree)
-    return found
 
 
 @lru_cache(maxsize=4096)

@@ -23,8 +23,7 @@ def claim(recipe: Recipe) -> Claim | None:
 
     Examples
     --------
-    >>> from synth.limits import MAX_TIMES
-    from synth.recipe import parse
+    >>> from synth.recipe import parse
     >>> claim(parse("LineGraph(2, CompleteBipartite(4))"))
     Claim(steps=4, bandwidth=Fraction(33, 32), exact=True)
     >>> claim(parse("GeneralizedKautz(4, 1024)")) is None
@@ -37,8 +36,7 @@ def claim(recipe: Recipe) -> Claim | None:
 def claim_transpose(recipe: Recipe) -> Claim | None:
     """Return what the theorems promise of the transposed graph; see `claim`.
 
-    >>> from synth.limits import MAX_TIMES
-    from synth.recipe import parse
+    >>> from synth.recipe import parse
     >>> claim_transpose(parse("UniRing(4)"))
     Claim(steps=3, bandwidth=Fraction(3, 4), exact=True)
     """

@@ -8,7 +8,6 @@ __all__ = [
     "MAX_TIMES",
     "capped_power",
     "capped_product",
-    "require_count",
     "require_size",
 ]
 
@@ -42,20 +41,6 @@ def capped_product(*factors: int) -> int:
     for factor in factors:
         product = min(product * factor, _CAP)
     return product
-
-
-def require_count(field: str, value: int, least: int, most: int | None = None) -> None:
-    """Raise `OutOfDomain` unless the value is an integer in this range.
-
-    >>> require_count("times", 0, 1)
-    Traceback (most recent call last):
-    ...
-    synth.errors.OutOfDomain: times: must be an integer of at least 1
-    """
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise OutOfDomain(field, f"must be an integer of at least {least}")
-    if most is not None and value > most:
-        raise OutOfDomain(field, f"must be at most {most}")
 
 
 def require_size(nodes: int, degree: int) -> None:

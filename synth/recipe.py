@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from synth.bases import Base, family
-from synth.errors import InvalidRecipe
+from synth.errors import InvalidRecipe, SynthError
 from synth.operators import (
     MAX_DEPTH,
     OPERATORS,
@@ -77,11 +77,10 @@ def parse(text: str, graphs: "Graphs | None" = None) -> Recipe:
     ------
     InvalidRecipe
         The text does not fit the grammar: with the column of the first character that does
-        not.  No family, operator or graph has the name.
+        not.  No family, operator or graph has the name, or a graph cannot be a base, see
+        `Base.of`.
     OutOfDomain
         The arguments of a family or operator are outside its domain.
-    InvalidTopology
-        A graph cannot be a base, see `Base.of`.
 
     Examples
     --------
@@ -201,5 +200,9 @@ class _Parser:
                 given = f"given: {known}" if known else "none is given here"
                 rule = f"column {column + 1}: no graph is called @{name}; {given}"
                 raise InvalidRecipe("recipe", rule) from None
-            self._named[name] = Base.of(found)
+            try:
+                self._named[name] = Base.of(found)
+            except SynthError as refused:
+                rule = f"column {column + 1}: @{name} cannot be a base: {refused}"
+                raise InvalidRecipe("recipe", rule) from None
         return self._named[name]

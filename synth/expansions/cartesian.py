@@ -20,9 +20,8 @@ import numpy as np
 
 from synth.bases.family import Ends, join
 from synth.cost import Claim, expand_product
-from synth.errors import OutOfDomain
 from synth.expansions.traits import Traits
-from synth.limits import capped_product, require_count
+from synth.limits import capped_product
 
 __all__ = ["claim", "links", "power_traits", "traits"]
 
@@ -31,28 +30,14 @@ def traits(factors: Sequence[Traits]) -> Traits:
     """Return the traits of the product: a trait that all factors have, it has.
 
     For vertex-transitivity, automorphisms of the factors act place by place.
-
-    Raises
-    ------
-    OutOfDomain
-        There are fewer than two factors.
     """
-    if len(factors) < 2:
-        raise OutOfDomain("factors", "must be at least 2")
     most_out = sum(factor.out_degree for factor in factors)
     most_in = sum(factor.in_degree for factor in factors)
     return _together(factors, most_out, most_in)
 
 
 def power_traits(of: Traits, times: int) -> Traits:
-    """Return the traits of a Cartesian power.
-
-    Raises
-    ------
-    OutOfDomain
-        ``times`` is less than 1.
-    """
-    require_count("times", times, 1)
+    """Return the traits of a Cartesian power; ``times`` is at least 1."""
     # Two nodes to the power of 64 are beyond every limit already.
     return _together([of] * min(times, 64), of.out_degree * times, of.in_degree * times)
 

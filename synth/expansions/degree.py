@@ -20,7 +20,7 @@ import numpy as np
 from synth.bases.family import Ends
 from synth.cost import Claim, expand_degree, optimal_bandwidth
 from synth.expansions.traits import Traits
-from synth.limits import capped_product, require_count
+from synth.limits import capped_product
 
 __all__ = ["claim", "links", "traits"]
 
@@ -30,13 +30,7 @@ def traits(of: Traits, factor: int) -> Traits:
 
     An automorphism of the graph moves all copies of a node alike, and copies of one
     node may change places, so the expansion of a vertex-transitive graph is one.
-
-    Raises
-    ------
-    OutOfDomain
-        ``factor`` is less than 1.
     """
-    require_count("factor", factor, 1)
     return Traits(
         nodes=capped_product(of.nodes, factor),
         out_degree=of.out_degree * factor,

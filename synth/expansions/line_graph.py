@@ -30,7 +30,7 @@ from synth.bases.family import Ends
 from synth.cost import Claim, expand_line_graph
 from synth.errors import OutOfDomain
 from synth.expansions.traits import Traits
-from synth.limits import MAX_TIMES, capped_power, capped_product, require_count
+from synth.limits import capped_power, capped_product
 
 __all__ = ["claim", "links", "traits"]
 
@@ -41,9 +41,8 @@ def traits(of: Traits, times: int) -> Traits:
     Raises
     ------
     OutOfDomain
-        ``times`` is out of range or the graph is not regular.
+        The graph is not regular.
     """
-    require_count("times", times, 1, MAX_TIMES)
     if not of.regular:
         rule = "must take the line graph of a regular topology: equally many links in and out"
         raise OutOfDomain("recipe", rule)

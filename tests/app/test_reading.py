@@ -1,6 +1,5 @@
 """Files of other programs, and fabrics with lost and slow parts, through both front doors."""
 
-import inspect
 import json
 from fractions import Fraction
 from pathlib import Path
@@ -16,7 +15,6 @@ from synth.degrade import degraded
 from synth.fabrics import fabric
 from synth.formats import OPTIONS as OF_FORMATS
 from synth.formats import READABLE, WRITERS, detect, read
-from synth.recipe import parse
 from synth.topology_document import topology_from_document
 
 DATA = Path(__file__).parent.parent / "synth" / "data"
@@ -104,12 +102,6 @@ def test_what_was_assumed_is_part_of_the_answer(client) -> None:
     assert any("as given" in note for note in said["notes"])
 
 
-NAMED = pytest.mark.skipif(
-    "graphs" not in inspect.signature(parse).parameters, reason="recipes cannot name graphs yet"
-)
-
-
-@NAMED
 def test_a_graph_of_ones_own_is_the_base_of_an_operator(client, topoloom, monkeypatch) -> None:
     monkeypatch.chdir(DATA)
     recipe = "LineGraph(2, @{})"
@@ -128,7 +120,6 @@ def test_a_graph_of_ones_own_is_the_base_of_an_operator(client, topoloom, monkey
     assert measured.code == 0
 
 
-@NAMED
 @pytest.mark.parametrize(
     ("asked", "place"),
     [

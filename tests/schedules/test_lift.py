@@ -334,7 +334,7 @@ def _grown(parts):
         st.builds(LineGraph, counts, parts),
         st.builds(DegreeExpansion, counts, parts),
         st.builds(Power, counts, parts),
-        st.builds(lambda *pair: Product(pair), parts, parts),
+        st.builds(Product, parts, parts),
         st.builds(Bidirected, parts),
     )
 

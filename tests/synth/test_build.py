@@ -50,6 +50,14 @@ def test_what_passes_the_limits_is_refused_at_once_and_names_the_limit(text):
     assert time.perf_counter() - started < 1
 
 
+@pytest.mark.parametrize("operator", ["Bidirected(", "LineGraph(1, ", "DegreeExpansion(1, "])
+def test_the_deepest_recipes_are_answered_in_time_that_grows_with_their_depth(operator):
+    started = time.perf_counter()
+    recipe = parse(operator * MAX_DEPTH + "UniRing(5)" + ")" * MAX_DEPTH)
+    assert size(recipe)[0] == build(recipe).node_count
+    assert time.perf_counter() - started < 5
+
+
 def test_the_largest_topologies_build():
     assert build(parse("UniRing(65536)")).node_count == MAX_NODES
     assert build(parse("Hypercube(16)")).link_count == 16 * MAX_NODES

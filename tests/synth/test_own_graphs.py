@@ -171,8 +171,11 @@ def test_an_unknown_or_misplaced_graph_is_named(text, graphs, message):
     ],
 )
 def test_what_cannot_be_a_base_is_refused_by_its_field(graph, message):
-    with pytest.raises(InvalidTopology, match=f"^{message}"):
+    with pytest.raises(InvalidTopology, match=f"^{message}") as refused:
         Base.of(graph)
+    with pytest.raises(InvalidRecipe, match=r"^recipe: column 10: @my cannot be a base: ") as named:
+        parse("Power(2, @my)", {"my": graph})
+    assert str(named.value).endswith(str(refused.value))
 
 
 def test_links_of_one_capacity_other_than_one_are_links():
