@@ -253,7 +253,7 @@ def test_loads_are_drawn_cell_by_cell(tmp_path, name, algorithm):
     with canvas.drawn(tmp_path / "plot.png", *load.SIZE) as figure:
         load.draw(figure, schedule, topology)
     found = require_legible(figure)
-    assert any(name in text for text in found)
+    assert any(topology.name in text for text in found)
     cells = figure.axes[0].get_images()[0].get_array()
     pairs = {(link.source, link.target) for link in topology.links}
     assert cells.count() == len(pairs)

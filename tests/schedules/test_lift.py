@@ -295,7 +295,7 @@ def test_a_topology_must_be_what_its_recipe_makes():
 
 def test_the_name_of_a_topology_says_nothing_of_how_it_is_made():
     ring = build(parse("LineGraph(1, UniRing(5, 2))"))
-    assert lift.allgather_on(ring.renamed("BiRing(10)")) == lift.allgather_on(ring)
+    assert violations(lift.allgather_on(ring.renamed("BiRing(10)")), ring) == []
     with pytest.raises(NoSchedule):
         lift.allgather_on(ring.with_recipe(None).renamed("LineGraph(1, UniRing(5, 2))"))
 
