@@ -4,23 +4,23 @@ The kernels know nothing of HTTP; what their errors mean here is decided here.  
 ``type`` of a problem is a path that ``docs/api.md`` explains, one section each.
 """
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 from sqlalchemy.exc import DBAPIError
 from starlette.exceptions import HTTPException
 
 from app.db import DatabaseNotReady
+from app.field_errors import FieldError, field_errors, pointer
 from app.services.errors import NotAcceptable, NotStored
 from app.store import InvalidCursor
 from schedules import errors as schedule_errors
 from synth import errors as synth_errors
 
-__all__ = ["PROBLEMS", "ProblemDocument", "field_errors", "install", "pointer", "responses"]
+__all__ = ["PROBLEMS", "ProblemDocument", "install", "responses"]
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -79,13 +79,6 @@ HTTP_PROBLEMS: dict[int, Problem] = {
 }
 
 
-class FieldError(BaseModel):
-    """One broken rule."""
-
-    pointer: str
-    detail: str
-
-
 class ProblemDocument(BaseModel):
     """An error, as RFC 9457 describes it; ``errors`` names every offending field."""
 
@@ -115,44 +108,6 @@ def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
         }
         for status in statuses
     }
-
-
-def pointer(field: str) -> str:
-    """Return a field's name as a JSON pointer.
-
-    >>> pointer("nodes"), pointer("/links/3"), pointer("")
-    ('/nodes', '/links/3', '')
-    """
-    return field if not field or field.startswith("/") else f"/{field}"
-
-
-def field_errors(error: ValidationError | RequestValidationError) -> list[FieldError]:
-    """Return what a request's validation found, as pointers and plain sentences."""
-    return [_field_error(entry) for entry in error.errors()]
-
-
-_SENTENCES = {
-    "missing": "is missing",
-    "extra_forbidden": "is not a field of this request",
-    "dict_type": "must be a JSON object",
-    "model_type": "must be a JSON object",
-    "model_attributes_type": "must be a JSON object",
-}
-
-
-def _plain(message: str) -> str:
-    """Say what pydantic says in the form of all our errors: what must hold."""
-    message = message.removeprefix("Value error, ").removeprefix("Input ")
-    return message.replace("should ", "must ", 1)
-
-
-def _field_error(entry: Any) -> FieldError:
-    place: Sequence[Any] = entry["loc"]
-    if place and place[0] in ("body", "query", "path", "header"):
-        place = place[1:]
-    escaped = (str(part).replace("~", "~0").replace("/", "~1") for part in place)
-    detail = _SENTENCES.get(entry["type"]) or _plain(entry["msg"])
-    return FieldError(pointer="".join(f"/{part}" for part in escaped), detail=detail)
 
 
 def install(app: FastAPI) -> None:

@@ -21,15 +21,10 @@ def families(as_csv: AsCsv = False) -> None:
     from synth.bases import FAMILIES
 
     rows = [
-        {"family": f"{m.name}({', '.join(m.parameters)})", "name": m.name, "title": m.title}
-        for m in FAMILIES
+        {"name": one.name, "arguments": ", ".join(one.parameters), "title": one.title}
+        for one in FAMILIES
     ]
-    columns = (
-        Column("", "family", left=True),
-        Column(None, "name"),
-        Column("", "title", left=True),
-    )
-    Table(columns, rows, headed=False).print(as_csv)
+    _print(rows, "{name}({arguments}): {title}", as_csv)
 
 
 @app.command()
@@ -37,8 +32,7 @@ def fabrics(as_csv: AsCsv = False) -> None:
     """List the fabrics known by name; a capital letter stands for a number."""
     from synth.fabrics import FABRICS
 
-    rows = [{"fabric": name} for name in FABRICS]
-    Table((Column("", "fabric", left=True),), rows, headed=False).print(as_csv)
+    _print([{"name": name} for name in FABRICS], "{name}", as_csv)
 
 
 @app.command()
@@ -47,15 +41,19 @@ def presets(as_csv: AsCsv = False) -> None:
     from schedules.workloads.presets import PRESETS
 
     rows = [
-        {"preset": name, "title": known.title, "source": known.model.source}
+        {"name": name, "title": known.title, "source": known.model.source}
         for name, known in PRESETS.items()
     ]
-    columns = (
-        Column("", "preset", left=True),
-        Column("", "title", left=True),
-        Column("", "source", left=True),
-    )
-    Table(columns, rows, headed=False).print(as_csv)
+    _print(rows, "{name}: {title}; {source}", as_csv)
+
+
+def _print(rows: list[dict[str, str]], line: str, as_csv: bool) -> None:
+    """Print rows as lines of a pattern, or as CSV."""
+    if as_csv:
+        Table(tuple(Column(None, name) for name in rows[0]), rows).print(as_csv)
+        return
+    for row in rows:
+        typer.echo(line.format(**row))
 
 
 @app.command()
