@@ -5,11 +5,17 @@ from typing import Annotated
 import typer
 
 from app.cli.answers import require_one_form
-from app.cli.options import AsCsv, AsJson
+from app.cli.options import AsCsv, AsJson, given
+from app.config import Settings
 
 __all__ = ["app"]
 
 app = typer.Typer()
+
+
+def _meaning(setting: str) -> str:
+    """Return what a setting is; the option of the same name goes before it."""
+    return Settings.model_fields[setting].description or ""
 
 
 @app.command()
@@ -17,7 +23,6 @@ def config(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     """Show every setting, its value, and where that comes from."""
     import json
 
-    from app.config import Settings
     from app.configured import configured
     from app.tabular import Column, Table
 
@@ -37,24 +42,19 @@ def config(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
 
 @app.command()
 def serve(
-    host: Annotated[str | None, typer.Option(help="address to listen on")] = None,
-    port: Annotated[int | None, typer.Option(min=0, max=65535, help="port; 0: a free one")] = None,
+    host: Annotated[str | None, typer.Option(help=_meaning("host"))] = None,
+    port: Annotated[int | None, typer.Option(help=_meaning("port"))] = None,
 ) -> None:
     """Run the service."""
+    settings = Settings(**given(host=host, port=port))
     import uvicorn
 
-    from app.config import Settings
     from app.db import open_database
     from app.main import create_app
 
-    settings = Settings()
     # Opened here once, so that a database that is not ready is said in one line.
     open_database(settings.database_url).dispose()
-    uvicorn.run(
-        create_app(settings),
-        host=settings.host if host is None else host,
-        port=settings.port if port is None else port,
-    )
+    uvicorn.run(create_app(settings), host=settings.host, port=settings.port)
 
 
 @app.command()
@@ -62,7 +62,6 @@ def migrate(
     revision: Annotated[str, typer.Option(help="revision to go to; base removes all")] = "head",
 ) -> None:
     """Bring the database's tables to the newest revision."""
-    from app.config import Settings
     from app.db import current_revision, open_engine
     from app.db import migrate as move
 

@@ -179,6 +179,8 @@ def test_files_that_cannot_be_read_are_one_line(topoloom, tmp_path):
         ["list", "designs", "--after", "nowhere"],
         ["list", "designs", "--json", "--csv"],
         ["config", "--json", "--csv"],
+        ["serve", "--port", "65536"],
+        ["serve", "--port", "many"],
         ["measure", "BiRing(5)", "--json", "--csv"],
         ["plot", "sizes", "--nodes", "8", "--degree", "2", "--out", "a.svg"],
         [
