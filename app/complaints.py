@@ -8,31 +8,40 @@ __all__ = ["explained"]
 def explained(error: Exception) -> tuple[int, str]:
     """Return the exit code and the line for an error of the caller; raise any other."""
     from pydantic import ValidationError
+
+    from app.field_errors import field_errors
+
+    if isinstance(error, ValidationError):
+        found = field_errors(error)
+        return 2, "; ".join(f"{entry.pointer or '/'}: {entry.detail}" for entry in found)
+    if isinstance(error, typer.TyperException):
+        return 2, _one_line(error.format_message())
+    return _explained_by_the_packages(error)
+
+
+def _explained_by_the_packages(error: Exception) -> tuple[int, str]:
+    """Explain what services raise; what these import has been loaded by then."""
     from sqlalchemy.exc import DBAPIError
 
     from app.config import UnknownSetting
     from app.db import DatabaseNotReady
     from app.extras import MissingExtra
+    from app.field_errors import pointer
     from app.files import UnusableFile
-    from app.problems import field_errors, pointer
     from app.services.errors import Ambiguous, NotStored
+    from app.store import InvalidCursor
     from schedules.errors import ScheduleError
     from synth.errors import ClaimBroken, SynthError
 
     if isinstance(error, ClaimBroken):
         return 1, f"{error} (an error inside Topoloom; please report it)"
-    if isinstance(error, ValidationError):
-        found = field_errors(error)
-        return 2, "; ".join(f"{entry.pointer or '/'}: {entry.detail}" for entry in found)
     if isinstance(error, SynthError | ScheduleError):
         return 2, _one_line(f"{pointer(error.field) or '/'}: {error.rule}")
     told = (UnknownSetting, UnusableFile, Ambiguous, NotStored, DatabaseNotReady, MissingExtra)
-    if isinstance(error, told):
+    if isinstance(error, (*told, InvalidCursor)):
         return 2, _one_line(str(error))
     if isinstance(error, DBAPIError):
         return 2, _one_line(f"database_url: {error.orig}")
-    if isinstance(error, typer.TyperException):
-        return 2, _one_line(error.format_message())
     raise error
 
 

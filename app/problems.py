@@ -4,30 +4,27 @@ The kernels know nothing of HTTP; what their errors mean here is decided here.  
 ``type`` of a problem is a path that ``docs/api.md`` explains, one section each.
 """
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import Field, ValidationError
+from pydantic import Field
 from sqlalchemy.exc import DBAPIError
 from starlette.exceptions import HTTPException
 
 from app.db import DatabaseNotReady
 from app.documents.base import Document
+from app.field_errors import FieldError, field_errors, pointer
 from app.manners import allowed_methods
 from app.services.errors import Ambiguous, NotAcceptable, NotStored
 from app.store import InvalidCursor
 from schedules import errors as schedule_errors
 from synth import errors as synth_errors
 
-__all__ = ["PROBLEMS", "ProblemDocument", "field_errors", "install", "pointer", "responses"]
+__all__ = ["PROBLEMS", "ProblemDocument", "install", "responses"]
 
 MEDIA_TYPE = "application/problem+json"
-
-MAX_ERRORS = 100
-"""A problem names at most so many offending fields."""
 
 MAX_TEXT = 4_000
 """Longest single text of a problem, in bytes."""
@@ -93,13 +90,6 @@ HTTP_PROBLEMS: dict[int, Problem] = {
 UNKNOWN_HOST = Problem(400, "The service is not called so", "unknown-host")
 
 
-class FieldError(Document):
-    """One broken rule."""
-
-    pointer: str = Field(description="JSON pointer of the offending field; empty for the body")
-    detail: str = Field(description="the rule that it breaks")
-
-
 class ProblemDocument(Document):
     """An error, as RFC 9457 describes it; ``errors`` names every offending field."""
 
@@ -129,51 +119,6 @@ def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
         }
         for status in statuses
     }
-
-
-def pointer(field: str) -> str:
-    """Return a field's name as a JSON pointer.
-
-    >>> pointer("nodes"), pointer("/links/3"), pointer("")
-    ('/nodes', '/links/3', '')
-    """
-    return field if not field or field.startswith("/") else f"/{field}"
-
-
-def field_errors(error: ValidationError | RequestValidationError) -> list[FieldError]:
-    """Return what a request's validation found, as pointers and plain sentences.
-
-    At most `MAX_ERRORS`; of more, the last entry says how many there are in all.
-    """
-    entries = error.errors()
-    found = [_field_error(entry) for entry in entries[:MAX_ERRORS]]
-    if len(entries) > MAX_ERRORS:
-        found[-1] = FieldError(pointer="", detail=f"breaks {len(entries)} rules in all")
-    return found
-
-
-_SENTENCES = {
-    "missing": "is missing",
-    "extra_forbidden": "is not a field of this request",
-    "dict_type": "must be a JSON object",
-    "model_type": "must be a JSON object",
-    "model_attributes_type": "must be a JSON object",
-}
-
-
-def _plain(message: str) -> str:
-    """Say what pydantic says in the form of all our errors: what must hold."""
-    message = message.removeprefix("Value error, ").removeprefix("Input ")
-    return message.replace("should ", "must ", 1)
-
-
-def _field_error(entry: Any) -> FieldError:
-    place: Sequence[Any] = entry["loc"]
-    if place and place[0] in ("body", "query", "path", "header"):
-        place = place[1:]
-    escaped = (str(part).replace("~", "~0").replace("/", "~1") for part in place)
-    detail = _SENTENCES.get(entry["type"]) or _plain(entry["msg"])
-    return FieldError(pointer="".join(f"/{part}" for part in escaped), detail=detail)
 
 
 def install(app: FastAPI) -> None:

@@ -39,7 +39,6 @@ class Table:
 
     columns: tuple[Column, ...]
     rows: Sequence[Mapping[str, Any]]
-    headed: bool = True
 
     def text(self, width: int | None = None) -> str:
         """Return the table in lines, of at most so many characters where that is possible.
@@ -53,7 +52,7 @@ class Table:
         """
         shown = [column for column in self.columns if column.heading is not None]
         cells = [[_cell(column, row) for column in shown] for row in self.rows]
-        headings = [[column.heading or "" for column in shown]] if self.headed else []
+        headings = [[column.heading or "" for column in shown]]
         widths = [max(map(len, column)) for column in zip(*headings, *cells, strict=True)]
         if width is not None:
             _narrow(widths, [column.left for column in shown], width)

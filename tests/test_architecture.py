@@ -22,7 +22,6 @@ ONLY_IN_APP = {
     "fastapi",
     "starlette",
     "pydantic",
-    "pydantic_settings",
     "sqlalchemy",
     "alembic",
     "typer",

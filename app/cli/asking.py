@@ -108,6 +108,6 @@ def _help(option: Option) -> str:
     parts = [option.text]
     if option.typed:
         parts.append(option.typed)
-    if option.type is StrictInt:
+    if option.limits:
         parts.append(option.limits)
     return "; ".join(parts)

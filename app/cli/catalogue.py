@@ -26,13 +26,7 @@ def families(as_csv: AsCsv = False) -> None:
         | {"source": kind.source}
         for kind in (*FAMILIES, *OPERATORS)
     ]
-    columns = (
-        Column("", "signature", left=True),
-        Column(None, "name"),
-        Column("", "title", left=True),
-        Column("", "source", left=True),
-    )
-    Table(columns, rows, headed=False).print(as_csv)
+    _print(rows, "{signature}: {title}; {source}", as_csv)
 
 
 @app.command()
@@ -40,8 +34,7 @@ def fabrics(as_csv: AsCsv = False) -> None:
     """List the fabrics known by name; a capital letter stands for a number."""
     from synth.fabrics import FABRICS
 
-    rows = [{"fabric": name} for name in FABRICS]
-    Table((Column("", "fabric", left=True),), rows, headed=False).print(as_csv)
+    _print([{"name": name} for name in FABRICS], "{name}", as_csv)
 
 
 @app.command()
@@ -50,15 +43,19 @@ def presets(as_csv: AsCsv = False) -> None:
     from schedules.workloads.presets import PRESETS
 
     rows = [
-        {"preset": name, "title": known.title, "source": known.model.source}
+        {"name": name, "title": known.title, "source": known.model.source}
         for name, known in PRESETS.items()
     ]
-    columns = (
-        Column("", "preset", left=True),
-        Column("", "title", left=True),
-        Column("", "source", left=True),
-    )
-    Table(columns, rows, headed=False).print(as_csv)
+    _print(rows, "{name}: {title}; {source}", as_csv)
+
+
+def _print(rows: list[dict[str, str]], line: str, as_csv: bool) -> None:
+    """Print rows as lines of a pattern, or as CSV."""
+    if as_csv:
+        Table(tuple(Column(None, name) for name in rows[0]), rows).print(as_csv)
+        return
+    for row in rows:
+        typer.echo(line.format(**row))
 
 
 @app.command()

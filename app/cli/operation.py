@@ -5,11 +5,17 @@ from typing import Annotated
 import typer
 
 from app.cli.answers import require_one_form
-from app.cli.options import AsCsv, AsJson
+from app.cli.options import AsCsv, AsJson, given
+from app.config import Settings
 
 __all__ = ["app"]
 
 app = typer.Typer()
+
+
+def _meaning(setting: str) -> str:
+    """Return what a setting is; the option of the same name goes before it."""
+    return Settings.model_fields[setting].description or ""
 
 
 @app.command()
@@ -17,7 +23,6 @@ def config(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     """Show every setting, its value, and where that comes from."""
     import json
 
-    from app.config import Settings
     from app.configured import configured
     from app.tabular import Column, Table
 
@@ -37,18 +42,17 @@ def config(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
 
 @app.command()
 def serve(
-    host: Annotated[str | None, typer.Option(help="address to listen on")] = None,
-    port: Annotated[int | None, typer.Option(min=0, max=65535, help="port; 0: a free one")] = None,
+    host: Annotated[str | None, typer.Option(help=_meaning("host"))] = None,
+    port: Annotated[int | None, typer.Option(help=_meaning("port"))] = None,
 ) -> None:
     """Run the service."""
+    settings = Settings(**given(host=host, port=port))
     import uvicorn
 
-    from app.config import Settings, is_loopback
+    from app.config import is_loopback
     from app.db import open_database
     from app.main import create_app
 
-    given = {"host": host, "port": port}
-    settings = Settings(**{name: value for name, value in given.items() if value is not None})
     if not (is_loopback(settings.host) or settings.allow_open):
         raise typer.BadParameter(
             f"{settings.host} is reached by others, and anybody may ask anything there; set "
@@ -65,7 +69,6 @@ def migrate(
     revision: Annotated[str, typer.Option(help="revision to go to; base removes all")] = "head",
 ) -> None:
     """Bring the database's tables to the newest revision."""
-    from app.config import Settings
     from app.db import current_revision, open_engine
     from app.db import migrate as move
 

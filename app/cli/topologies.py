@@ -74,9 +74,13 @@ def frontier(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = Fal
 @asks(table.TOPOLOGY_FORMAT)
 def topology(reading: Reading, source: Source, asked: dict[str, Any], out: Out = None) -> None:
     """Build a topology, or read one in any format, and write it."""
+    form = asked["format"]
+    answer = known.about_topology("topology", source, reading) if form == "json" else None
+    if answer is not None:
+        write(answer.text(), out, answer.summary["name"] or source)
+        return
     from app.services import topologies
 
-    form = asked["format"]
     topologies.require_available(form)
     with opened() as context:
         artefact = topologies.create(context, source_of(source, reading, context))

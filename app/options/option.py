@@ -35,7 +35,7 @@ class Option:
     unit: str = ""
     default: Any = None
     least: int | Decimal | None = None
-    most: int | Decimal | float | None = None
+    most: int | None = None
     flag: str = ""
     metavar: str = ""
     typed: str = ""
@@ -52,10 +52,10 @@ class Option:
 
     @property
     def limits(self) -> str:
-        """The numbers that are allowed, in words; empty where it is no number."""
-        if self.least is None or self.most is None:
+        """The numbers that are allowed, in words; empty where it is no number, or a size."""
+        if self.least is None or self.type is Bytes:
             return ""
-        return f"{self.least} to {int(self.most)}"
+        return f"{self.least} to {self.most}"
 
     @property
     def shown(self) -> str:

@@ -1,0 +1,199 @@
+"""One table of options: the command line, requests, queries and pages say what it says."""
+
+from decimal import Decimal
+from typing import Annotated
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import StrictInt, TypeAdapter, ValidationError
+from typer.main import get_command
+
+from app import reference, schemas
+from app.cli import app
+from app.executing import ExecutionOptions
+from app.main import create_app
+from app.options import table
+from app.options.option import REQUIRED, Option, choices
+from app.options.table import OPTIONS
+from app.plots.timing import SizesRequest
+from app.quantities import MOST, NotNegative, Positive, format_bytes, parse_bytes
+from schedules.execute import limits
+from schedules.formats import FORMATS
+from schedules.formats.msccl.dialects import Dialect
+from tests.test_architecture import commands
+
+REQUESTS = {
+    "design": [schemas.DesignRequest],
+    "frontier": [schemas.FrontierRequest],
+    "optimum": [schemas.OptimumRequest],
+    "schedule": [schemas.ScheduleRequest, schemas.ExportRequest],
+    "simulate": [schemas.SimulationRequest],
+    "execute": [ExecutionOptions],
+    "patch": [schemas.PatchPlanRequest],
+    "list": [schemas.ListRequest],
+    "plot frontier": [schemas.FrontierRequest],
+    "plot sizes": [SizesRequest],
+}
+"""What the options of a command are sent as."""
+COMMANDS = dict(commands(get_command(app)))
+FILTERS = {"parallel_links", "vertex_transitive", "families", "max_steps", "all_to_all"}
+UNSAID = {
+    # Plots are of the whole frontier, and a design measures all-to-all where it is run.
+    **dict.fromkeys(("plot frontier", "plot sizes"), FILTERS),
+    "design": {"all_to_all"},
+}
+FIELDS = [
+    (command, info.alias or name)
+    for command, models in REQUESTS.items()
+    for model in models
+    for name, info in model.model_fields.items()
+    if name != "topology" and name not in UNSAID.get(command, ())
+]
+
+
+def parameter_of(command: str, field: str):
+    """Return the option of a command that a field of its request is given by."""
+    found = [
+        one
+        for one in COMMANDS[command].params
+        if one.name == "asked_" + field and one.param_type_name == "option"
+    ]
+    return found[0] if found else None
+
+
+def field_of(command: str, name: str):
+    """Return the field of the requests of a command that an option of this name is sent as."""
+    for model in REQUESTS[command]:
+        for field, info in model.model_fields.items():
+            if name in (field, info.alias):
+                return info
+    return None
+
+
+@pytest.mark.parametrize("command", REQUESTS)
+def test_an_option_has_the_meaning_the_default_and_the_limits_of_its_field(command):
+    checked = 0
+    for parameter in COMMANDS[command].params:
+        name = (parameter.name or "").removeprefix("asked_")
+        info = field_of(command, name) if name != parameter.name else None
+        if info is None:
+            continue
+        checked += 1
+        assert parameter.help.startswith(info.description), name
+        assert parameter.required == info.is_required(), name
+        if info.default is not None and not info.is_required():
+            adapter = TypeAdapter(info.annotation)
+            written = parameter.default
+            read = parse_bytes(written) if isinstance(written, str) and name == "bytes" else written
+            assert adapter.validate_python(read) == adapter.validate_python(info.default), name
+        for limit in info.metadata:
+            for bound in (getattr(limit, "ge", None), getattr(limit, "le", None)):
+                assert bound is None or str(bound) in parameter.help, name
+    assert checked
+
+
+def test_every_command_with_a_request_is_looked_at():
+    asking = {
+        name
+        for name, command in COMMANDS.items()
+        if any((one.name or "").startswith("asked_") for one in command.params)
+    }
+    # Formats of files are said to the writer, the rest is no request of the service.
+    assert asking - set(REQUESTS) == {"topology", "verify", "discover"}
+
+
+@pytest.mark.parametrize(("command", "field"), FIELDS, ids=str)
+def test_every_field_of_a_request_can_be_said_on_the_command_line(command, field):
+    assert parameter_of(command, field) is not None
+
+
+WHOLE = [option for option in OPTIONS if option.type is StrictInt]
+
+
+@pytest.mark.parametrize("option", WHOLE, ids=lambda option: option.name)
+def test_the_ends_of_a_range_are_allowed_and_what_is_beyond_is_not(option):
+    field = TypeAdapter(Annotated[int, option.field()])
+    for value in (option.least, option.most):
+        assert field.validate_python(value) == value
+    for value in (option.least - 1, option.most + 1):
+        with pytest.raises(ValidationError):
+            field.validate_python(value)
+    assert option.limits == f"{option.least} to {option.most}"
+
+
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: f"{option.name}-{option.unit}")
+def test_an_option_says_what_it_is_and_has_a_value_of_its_type_as_default(option):
+    assert option.help and not option.help.endswith(".")
+    assert option.spelling.startswith("--")
+    if option.default not in (REQUIRED, None):
+        assert TypeAdapter(option.type).validate_python(option.default) == option.default
+    if option.type in (Positive, NotNegative):
+        assert option.most == MOST
+        adapter = TypeAdapter(option.type)
+        assert adapter.validate_python(option.least) == option.least
+        with pytest.raises(ValidationError):
+            adapter.validate_python(Decimal(option.least) - Decimal("0.0000001"))
+        with pytest.raises(ValidationError):
+            adapter.validate_python(option.most + 1)
+
+
+def test_no_two_options_are_the_same_entry():
+    said = [(option.name, option.text) for option in OPTIONS]
+    assert len(set(said)) == len(said)
+    assert all(isinstance(option, Option) for option in OPTIONS)
+
+
+def test_the_words_of_an_option_are_those_of_the_domain():
+    assert set(choices(table.ScheduleFormat)) == set(FORMATS)
+    assert [str(dialect) for dialect in Dialect] == ["msccl", "azure", "rccl"]
+    assert all(dialect in table.DIALECT.help for dialect in map(str, Dialect))
+    assert table.RANKS.most == limits.MAX_RANKS
+    assert table.REPEAT.most == limits.MAX_REPEAT
+    assert table.PIPELINE_CHUNKS.most == limits.MAX_PIPELINE_CHUNKS
+    assert table.TIMEOUT.most == limits.MAX_SECONDS
+
+
+def test_every_algorithm_is_explained_where_it_is_offered():
+    shown = parameter_of("schedule", "algorithm")
+    for name in choices(table.AlgorithmName):
+        assert f"{name}: " in shown.help
+        assert name in shown.metavar.split("|")
+        assert f"\n| `{name}` |" in (reference.DOCS / "cli.md").read_text()
+
+
+def test_queries_say_what_requests_say():
+    paths = create_app().openapi()["paths"]
+    asked = {
+        entry["name"]: entry for entry in paths["/v1/topologies/{id}/optimum"]["get"]["parameters"]
+    }
+    for name, info in schemas.OptimumRequest.model_fields.items():
+        if name != "collective":
+            assert asked[name]["description"] == info.description
+    sent = {entry["name"]: entry for entry in paths["/v1/schedules/{id}"]["get"]["parameters"]}
+    for name, info in schemas.ExportRequest.model_fields.items():
+        assert sent[name]["description"] == info.description
+
+
+@pytest.mark.parametrize("page", reference.PAGES)
+def test_the_tables_of_the_documentation_are_those_of_the_program(page):
+    text = (reference.DOCS / page).read_text()
+    assert text.count("<!-- end -->") >= 4
+    assert reference.renewed(text) == text, "run `make reference`"
+
+
+def test_every_command_with_options_has_its_table():
+    text = (reference.DOCS / "cli.md").read_text()
+    for name, command in COMMANDS.items():
+        if any("--help" not in one.opts for one in command.params) and name != "plot":
+            assert f"<!-- options: {name} -->" in text, name
+
+
+@given(st.integers(1, 10**15))
+def test_a_size_is_shown_as_it_is_read(size):
+    shown = format_bytes(size)
+    digits, suffix = shown.rstrip("BiKMGT"), shown.lstrip("0123456789")
+    factor = {"": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}[suffix]
+    assert int(digits) * factor == size
+    if len(digits) <= 12:
+        assert parse_bytes(shown) == size
