@@ -12,7 +12,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 __all__ = ["KERNEL_VERSION", "Settings", "default_database_url"]
 
-KERNEL_VERSION = "4"
+KERNEL_VERSION = "5"
 """Part of every cache key.  Raise it whenever any computed answer changes."""
 
 

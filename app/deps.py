@@ -1,14 +1,13 @@
 """What routes need, as type aliases, and the shapes that all of them answer in."""
 
 from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
-from fastapi.responses import StreamingResponse
-from pydantic import BaseModel
+from fastapi.responses import JSONResponse, StreamingResponse
 from starlette.exceptions import HTTPException
 
+from app.documents import listing
 from app.negotiation import entity_tag, is_current
 from app.problems import responses
 from app.services.context import Context
@@ -18,7 +17,6 @@ __all__ = [
     "CREATED",
     "AcceptDep",
     "ContextDep",
-    "Entry",
     "HeavyDep",
     "IdDep",
     "IfNoneMatchDep",
@@ -65,51 +63,22 @@ CREATED: dict[int | str, dict[str, Any]] = {
 }
 
 
-class Entry(BaseModel):
-    """One stored document in a list."""
-
-    id: str
-    kernel_version: str
-    created_at: datetime
-    request: dict[str, Any]
-    summary: dict[str, Any]
-
-
-class Page(BaseModel):
-    """A page of a list, newest first."""
-
-    items: list[Entry]
-    next_cursor: str | None
-
-
-def page(context: Context, kind: str, limit: int, cursor: str | None) -> Page:
-    """Return one page of the stored documents of a kind."""
-    entries, next_cursor = context.store.page(kind, limit, cursor)
-    items = [
-        Entry(
-            id=entry.id,
-            kernel_version=entry.kernel_version,
-            created_at=entry.created_at.replace(tzinfo=UTC),
-            request=entry.request,
-            summary=entry.summary,
-        )
-        for entry in entries
-    ]
-    return Page(items=items, next_cursor=next_cursor)
-
-
 def list_route(router: APIRouter, kind: str, operation_id: str, plural: str) -> None:
     """Add the route that lists the stored documents of a kind."""
+    page = {"model": listing.PAGES[kind], "description": "a page of the list"}
 
     @router.get(
         "",
         operation_id=operation_id,
         summary=f"List stored {plural}, newest first",
         description=f"Return one page of {plural}.",
-        responses=responses(422, 503),
+        response_model=None,
+        responses={200: page, **responses(422, 503)},
     )
-    def list_documents(context: ContextDep, limit: LimitDep = 20, cursor: CursorDep = None) -> Page:
-        return page(context, kind, limit, cursor)
+    def list_documents(
+        context: ContextDep, limit: LimitDep = 20, cursor: CursorDep = None
+    ) -> JSONResponse:
+        return JSONResponse(listing.of(*context.store.page(kind, limit, cursor)))
 
 
 def created(request: Request, artefact: Artefact, body: str) -> Response:

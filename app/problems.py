@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ValidationError
+from pydantic import Field, ValidationError
 from sqlalchemy.exc import DBAPIError
 from starlette.exceptions import HTTPException
 
 from app.db import DatabaseNotReady
+from app.documents.base import Document
 from app.services.errors import NotAcceptable, NotStored
 from app.store import InvalidCursor
 from schedules import errors as schedule_errors
@@ -79,22 +80,22 @@ HTTP_PROBLEMS: dict[int, Problem] = {
 }
 
 
-class FieldError(BaseModel):
+class FieldError(Document):
     """One broken rule."""
 
-    pointer: str
-    detail: str
+    pointer: str = Field(description="JSON pointer of the offending field; empty for the body")
+    detail: str = Field(description="the rule that it breaks")
 
 
-class ProblemDocument(BaseModel):
+class ProblemDocument(Document):
     """An error, as RFC 9457 describes it; ``errors`` names every offending field."""
 
-    type: str
-    title: str
-    status: int
-    detail: str
-    instance: str
-    errors: list[FieldError] = []
+    type: str = Field(description="kind of the problem: a path that docs/api.md explains")
+    title: str = Field(description="the kind in words")
+    status: int = Field(description="the HTTP status")
+    detail: str = Field(description="what is wrong with this request")
+    instance: str = Field(description="path of the request")
+    errors: list[FieldError] = Field(default=[], description="every offending field")
 
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:

@@ -78,7 +78,7 @@ Positive = Annotated[
     Field(ge=Decimal("0.000001"), le=10**9, allow_inf_nan=False),
     # No more digits than a JSON number has: what is computed with is what is stored.
     AfterValidator(lambda value: Decimal(repr(float(value)))),
-    PlainSerializer(_plain_number),
+    PlainSerializer(_plain_number, when_used="unless-none"),
     WithJsonSchema({"type": "number", "minimum": 1e-6, "maximum": 10**9}),
 ]
 NotNegative = Annotated[
@@ -86,13 +86,13 @@ NotNegative = Annotated[
     BeforeValidator(_decimal),
     Field(ge=0, le=10**9, allow_inf_nan=False),
     AfterValidator(lambda value: Decimal(repr(float(value)))),
-    PlainSerializer(_plain_number),
+    PlainSerializer(_plain_number, when_used="unless-none"),
     WithJsonSchema({"type": "number", "minimum": 0, "maximum": 10**9}),
 ]
 Gap = Annotated[
     Fraction,
     BeforeValidator(parse_fraction),
-    PlainSerializer(str),
+    PlainSerializer(str, when_used="unless-none"),
     WithJsonSchema(
         {
             "anyOf": [

@@ -75,7 +75,7 @@ Rational = Annotated[
     Fraction,
     BeforeValidator(parse_fraction),
     AfterValidator(_positive),
-    PlainSerializer(str),
+    PlainSerializer(str, when_used="unless-none"),
     WithJsonSchema(
         {
             "anyOf": [

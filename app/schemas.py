@@ -116,30 +116,13 @@ class TimedRequest(FrontierRequest):
         """The latency of one hop."""
         return Fraction(self.alpha_us) / 10**6
 
-    def hosts(self) -> FrontierRequest:
-        """Return the part of the question that the search depends on."""
-        return FrontierRequest(
-            nodes=self.nodes,
-            degree=self.degree,
-            links=self.links,
-            parallel_links=self.parallel_links,
-            vertex_transitive=self.vertex_transitive,
-            families=self.families,
-            max_steps=self.max_steps,
-            all_to_all=self.all_to_all or self.exchanges() or None,
-        )
-
-    def exchanges(self) -> bool:
-        """Return whether what is run holds an all-to-all."""
-        return False
-
 
 class TaskRequest(Request):
     """One collective of a workload, so many times."""
 
-    collective: CollectiveName
-    bytes: Bytes
-    count: Annotated[StrictInt, Field(ge=1, le=10**6)] = 1
+    collective: CollectiveName = Field(description="what is run")
+    bytes: Bytes = Field(description="on how many bytes")
+    count: Annotated[StrictInt, Field(ge=1, le=10**6)] = Field(1, description="how often")
 
 
 _WAYS = (("collective", "bytes"), ("workload",), ("preset",))
@@ -182,12 +165,6 @@ class DesignRequest(TimedRequest):
             )
         return self
 
-    def exchanges(self) -> bool:
-        """Return whether what is run holds an all-to-all."""
-        tasks = self.workload or ()
-        named = [self.collective, *(task.collective for task in tasks)]
-        return "all-to-all" in named or (self.preset or "").endswith("-ep")
-
 
 class ExportRequest(Request):
     """What may be said about the format that a schedule is written in."""
@@ -206,7 +183,7 @@ class ShardSize(Request):
     """How much data one rank brings, relative to the others."""
 
     rank: NodeName
-    size: Annotated[StrictInt, Field(ge=0, le=10**15)]
+    size: Annotated[StrictInt, Field(ge=0, le=10**15)] = Field(description="relative to the others")
 
 
 def _shard(value: Any) -> Any:

@@ -11,10 +11,10 @@ import binascii
 import gzip
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 from sqlalchemy import Engine, insert, select, tuple_
 from sqlalchemy.exc import IntegrityError
@@ -24,6 +24,7 @@ from app.tables import TABLES
 
 __all__ = [
     "Artefact",
+    "Asked",
     "Computed",
     "InvalidCursor",
     "Listed",
@@ -34,6 +35,9 @@ __all__ = [
 ]
 
 PACKED_JSON = "application/json+gzip"
+
+Asked: TypeAlias = Mapping[str, Any]
+"""A question as plain JSON: the key of its answer, and nothing that is computed with."""
 
 
 class InvalidCursor(ValueError):
@@ -102,7 +106,7 @@ def canonical(value: Any) -> str:
     )
 
 
-def key(kind: str, request: dict[str, Any]) -> str:
+def key(kind: str, request: Asked) -> str:
     """Return the id of the answer to a request.
 
     >>> key("design", {"nodes": 8}) == key("design", {"nodes": 8})
@@ -132,7 +136,7 @@ class Store:
         return Artefact(kind, identity, row.document, row.media_type, row.digest, summary)
 
     def get_or_compute(
-        self, kind: str, request: dict[str, Any], compute: Callable[[str], Computed]
+        self, kind: str, request: Asked, compute: Callable[[str], Computed]
     ) -> Artefact:
         """Return the answer to a request, from the database if it is there.
 

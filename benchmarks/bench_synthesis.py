@@ -22,7 +22,7 @@ from scipy.sparse import coo_array
 
 from app.config import Settings
 from app.schemas import DesignRequest, FrontierRequest
-from app.services import designs
+from app.services import designs, frontiers
 from app.services.context import open_context
 from benchmarks.timing import timed
 from schedules.collectives import make
@@ -180,7 +180,7 @@ def asking(repeat: int) -> None:
     hosts = {"nodes": 1024, "degree": 4}
     work = {**hosts, "collective": "allreduce", "bytes": "1MiB"}
     for name, service, request in (
-        ("frontier of 1024 hosts, degree 4", designs.frontier, FrontierRequest(**hosts)),
+        ("frontier of 1024 hosts, degree 4", frontiers.frontier, FrontierRequest(**hosts)),
         ("design of 1024 hosts, with verified schedule", designs.create, DesignRequest(**work)),
     ):
         cold = []

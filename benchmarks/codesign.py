@@ -8,7 +8,7 @@ import re
 from fractions import Fraction
 from pathlib import Path
 
-from schedules.baselines import Workload, baselines
+from schedules.baselines import Operation, baselines
 from schedules.codesign import Offer, candidates, floor_seconds
 from schedules.model import Collective
 from schedules.switch_over import Candidate
@@ -70,8 +70,8 @@ def page(text: str) -> str:
     return text
 
 
-def _work(size: int) -> Workload:
-    return Workload(Collective.ALLREDUCE, size, RATE, ALPHA)
+def _work(size: int) -> Operation:
+    return Operation(Collective.ALLREDUCE, size, RATE, ALPHA)
 
 
 def _row(

@@ -12,11 +12,11 @@ from math import isqrt
 
 from schedules.model import Collective
 
-__all__ = ["BASELINES", "Baseline", "Workload", "baselines", "bound_seconds", "seconds"]
+__all__ = ["BASELINES", "Baseline", "Operation", "baselines", "bound_seconds", "seconds"]
 
 
 @dataclass(frozen=True, slots=True)
-class Workload:
+class Operation:
     """A collective on so many bytes, and how fast links are.
 
     ``size_bytes`` is the output of an allgather, the input of a reduce-scatter, the
@@ -44,14 +44,14 @@ class Baseline:
     chunks: int
 
 
-def seconds(steps: int, bandwidth: Fraction, workload: Workload) -> Fraction:
+def seconds(steps: int, bandwidth: Fraction, operation: Operation) -> Fraction:
     """Return steps * alpha + bandwidth * M / B.
 
-    >>> work = Workload(Collective.ALLGATHER, 1000, Fraction(10**6), Fraction(1, 10**5))
+    >>> work = Operation(Collective.ALLGATHER, 1000, Fraction(10**6), Fraction(1, 10**5))
     >>> seconds(2, Fraction(3, 4), work)
     Fraction(77, 100000)
     """
-    return steps * workload.alpha_seconds + bandwidth * workload.transfer_seconds
+    return steps * operation.alpha_seconds + bandwidth * operation.transfer_seconds
 
 
 PASSES = {Collective.ALLGATHER: 1, Collective.REDUCE_SCATTER: 1, Collective.ALLREDUCE: 2}
@@ -63,13 +63,13 @@ def passes(collective: Collective) -> int:
     return PASSES.get(collective, 1)
 
 
-def bound_seconds(steps: int, bandwidth: Fraction, workload: Workload) -> Fraction:
+def bound_seconds(steps: int, bandwidth: Fraction, operation: Operation) -> Fraction:
     """Return the time no schedule of as many passes can beat, from the bounds of one."""
-    count = passes(workload.collective)
-    return seconds(count * steps, count * bandwidth, workload)
+    count = passes(operation.collective)
+    return seconds(count * steps, count * bandwidth, operation)
 
 
-def shifted_ring(nodes: int, degree: int, workload: Workload) -> Baseline | None:
+def shifted_ring(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     """Return the time of floor(d / 2) bidirectional rings over the same hosts.
 
     Each direction of each ring carries an equal part of the data, N - 1 steps per
@@ -80,24 +80,24 @@ def shifted_ring(nodes: int, degree: int, workload: Workload) -> Baseline | None
     together cross floor(N^2 / 4) links, or N (N - 1) / 2 on a directed ring, evenly; it is
     taken to be pipelined so well that only the longest way adds latency.
 
-    >>> work = Workload(Collective.ALLREDUCE, 10**6, Fraction(125 * 10**8), Fraction(1, 10**5))
+    >>> work = Operation(Collective.ALLREDUCE, 10**6, Fraction(125 * 10**8), Fraction(1, 10**5))
     >>> float(shifted_ring(12, 4, work).seconds)
     0.00036666666666666667
     """
-    if workload.collective.has_root:
+    if operation.collective.has_root:
         return None
     used = degree if degree == 1 else degree - degree % 2
-    if workload.collective is Collective.ALL_TO_ALL:
+    if operation.collective is Collective.ALL_TO_ALL:
         far = nodes - 1 if used == 1 else nodes // 2
         hops = nodes * (nodes - 1) // 2 if used == 1 else nodes * nodes // 4
         wire = Fraction(hops, nodes) * Fraction(degree, used)
-        return Baseline("shifted-ring", seconds(far, wire, workload), far, 1)
-    steps = passes(workload.collective) * (nodes - 1)
+        return Baseline("shifted-ring", seconds(far, wire, operation), far, 1)
+    steps = passes(operation.collective) * (nodes - 1)
     bandwidth = Fraction(steps, nodes) * Fraction(degree, used)
-    return Baseline("shifted-ring", seconds(steps, bandwidth, workload), steps, 1)
+    return Baseline("shifted-ring", seconds(steps, bandwidth, operation), steps, 1)
 
 
-def double_binary_tree(nodes: int, degree: int, workload: Workload) -> Baseline | None:
+def double_binary_tree(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     """Return the time of floor(d / 4) double binary trees; None where there is none.
 
     Two trees of four links per host, each with half the data: it is reduced up and
@@ -110,18 +110,18 @@ def double_binary_tree(nodes: int, degree: int, workload: Workload) -> Baseline 
     f(c) = (2h - 1 + c) * (alpha + k / c), convex in c with its least value at
     sqrt((2h - 1) * k / alpha); the best integer is next to it.
 
-    >>> work = Workload(Collective.ALLREDUCE, 10**6, Fraction(125 * 10**8), Fraction(1, 10**5))
+    >>> work = Operation(Collective.ALLREDUCE, 10**6, Fraction(125 * 10**8), Fraction(1, 10**5))
     >>> tree = double_binary_tree(12, 4, work)
     >>> tree.chunks, float(tree.seconds)
     (9, 0.000388888...)
     """
     pairs = degree // 4
-    if not pairs or workload.collective is not Collective.ALLREDUCE:
+    if not pairs or operation.collective is not Collective.ALLREDUCE:
         return None
     height = nodes.bit_length() - 1
-    share = Fraction(workload.size_bytes, 2 * pairs)
-    link_seconds = share / (workload.bytes_per_second / degree)
-    alpha, lead = workload.alpha_seconds, 2 * height - 1
+    share = Fraction(operation.size_bytes, 2 * pairs)
+    link_seconds = share / (operation.bytes_per_second / degree)
+    alpha, lead = operation.alpha_seconds, 2 * height - 1
 
     def time(chunks: int) -> Fraction:
         return (lead + chunks) * (alpha + link_seconds / chunks)
@@ -133,7 +133,7 @@ def double_binary_tree(nodes: int, degree: int, workload: Workload) -> Baseline 
     return Baseline("double-binary-tree", time(chunks), lead + chunks, chunks)
 
 
-def torus_rings(nodes: int, degree: int, workload: Workload) -> Baseline | None:
+def torus_rings(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     """Return the time of rings along both dimensions of floor(d / 4) 2-D tori.
 
     The torus is r by c, as square as N allows, with c <= r; None where c < 3 or d < 4.
@@ -141,26 +141,26 @@ def torus_rings(nodes: int, degree: int, workload: Workload) -> Baseline | None:
     was gathered there, round the long ones; the rest the other way.  Both directions
     of a ring carry half.  c - 1 + r - 1 steps per pass.  Broadcast and reduce: None.
 
-    >>> work = Workload(Collective.ALLGATHER, 16, Fraction(1), Fraction(0))
+    >>> work = Operation(Collective.ALLGATHER, 16, Fraction(1), Fraction(0))
     >>> torus_rings(16, 4, work).seconds, torus_rings(16, 4, work).steps
     (Fraction(15, 1), 6)
     """
-    if workload.collective not in PASSES:
+    if operation.collective not in PASSES:
         return None
     short = max(side for side in range(1, isqrt(nodes) + 1) if nodes % side == 0)
     long, used = nodes // short, degree - degree % 4
     if short < 3 or not used:
         return None
-    rounds = passes(workload.collective)
+    rounds = passes(operation.collective)
     # Four times the sum over the steps of the largest load, in shards.
     load = Fraction(2 * (short * long**2 + nodes - long - short**2), short + long)
     steps, bandwidth = short + long - 2, load / nodes * Fraction(degree, used)
     return Baseline(
-        "torus-rings", seconds(rounds * steps, rounds * bandwidth, workload), rounds * steps, 1
+        "torus-rings", seconds(rounds * steps, rounds * bandwidth, operation), rounds * steps, 1
     )
 
 
-def recursive_doubling(nodes: int, degree: int, workload: Workload) -> Baseline | None:
+def recursive_doubling(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     """Return the time of recursive doubling (halving) on a hypercube of the hosts.
 
     N = 2**k hosts with k <= d ports, floor(d / k) links along each dimension; None for
@@ -169,22 +169,22 @@ def recursive_doubling(nodes: int, degree: int, workload: Workload) -> Baseline 
     dimensions, so that every link is used in every step.  k steps per pass.  Broadcast
     and reduce run otherwise: None.
 
-    >>> work = Workload(Collective.ALLREDUCE, 16, Fraction(1), Fraction(0))
+    >>> work = Operation(Collective.ALLREDUCE, 16, Fraction(1), Fraction(0))
     >>> recursive_doubling(16, 4, work).seconds, recursive_doubling(16, 4, work).steps
     (Fraction(30, 1), 8)
     """
     dimensions = nodes.bit_length() - 1
-    if workload.collective not in PASSES:
+    if operation.collective not in PASSES:
         return None
     if nodes != 1 << dimensions or not 1 <= dimensions <= degree:
         return None
     used = degree - degree % dimensions
-    steps = passes(workload.collective) * dimensions
-    bandwidth = Fraction(nodes - 1, nodes) * passes(workload.collective) * Fraction(degree, used)
-    return Baseline("recursive-doubling", seconds(steps, bandwidth, workload), steps, 1)
+    steps = passes(operation.collective) * dimensions
+    bandwidth = Fraction(nodes - 1, nodes) * passes(operation.collective) * Fraction(degree, used)
+    return Baseline("recursive-doubling", seconds(steps, bandwidth, operation), steps, 1)
 
 
-BASELINES: tuple[Callable[[int, int, Workload], Baseline | None], ...] = (
+BASELINES: tuple[Callable[[int, int, Operation], Baseline | None], ...] = (
     shifted_ring,
     double_binary_tree,
     torus_rings,
@@ -192,7 +192,7 @@ BASELINES: tuple[Callable[[int, int, Workload], Baseline | None], ...] = (
 )
 
 
-def baselines(nodes: int, degree: int, workload: Workload) -> tuple[Baseline, ...]:
+def baselines(nodes: int, degree: int, operation: Operation) -> tuple[Baseline, ...]:
     """Return every baseline that these hosts can run."""
-    found = (baseline(nodes, degree, workload) for baseline in BASELINES)
+    found = (baseline(nodes, degree, operation) for baseline in BASELINES)
     return tuple(entry for entry in found if entry is not None)

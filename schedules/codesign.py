@@ -8,7 +8,7 @@ functions of the size, which `schedules.switch_over` compares.
 from dataclasses import dataclass
 from fractions import Fraction
 
-from schedules.baselines import PASSES, Workload, seconds
+from schedules.baselines import PASSES, Operation, seconds
 from schedules.errors import NoSchedule
 from schedules.model import Collective
 from schedules.simulate import Lockstep
@@ -50,7 +50,7 @@ class Offer:
     routings: tuple[Routing, ...] = ()
 
 
-def candidates(offer: Offer, work: Workload, largest_bytes: int) -> tuple[Candidate, ...]:
+def candidates(offer: Offer, work: Operation, largest_bytes: int) -> tuple[Candidate, ...]:
     """Return all ways to carry out a collective on a topology, as times by message size.
 
     ``bfb``: steps; both passes for an allreduce.  `ONE_SHOT`: an allreduce in one pass of
@@ -61,7 +61,7 @@ def candidates(offer: Offer, work: Workload, largest_bytes: int) -> tuple[Candid
     ----------
     offer : Offer
         What the topology can do.
-    work : Workload
+    work : Operation
         The collective and the speeds; its size is not used.
 
     Raises
@@ -77,7 +77,7 @@ def candidates(offer: Offer, work: Workload, largest_bytes: int) -> tuple[Candid
     Examples
     --------
     >>> from schedules.switch_over import ranges
-    >>> work = Workload(Collective.ALLREDUCE, 1, Fraction(10**10), Fraction(1, 10**5))
+    >>> work = Operation(Collective.ALLREDUCE, 1, Fraction(10**10), Fraction(1, 10**5))
     >>> offer = Offer(12, Cost(2, Fraction(11, 12)), Cost(2, Fraction(11, 12)))
     >>> [(part.name, part.first_bytes) for part in ranges(candidates(offer, work, 2**30))]
     [('bfb-one-shot', 1), ('bfb', 21819)]
@@ -100,7 +100,7 @@ def candidates(offer: Offer, work: Workload, largest_bytes: int) -> tuple[Candid
     return tuple(found)
 
 
-def floor_seconds(bounds: Cost, all_to_all: Fraction, work: Workload) -> Fraction:
+def floor_seconds(bounds: Cost, all_to_all: Fraction, work: Operation) -> Fraction:
     """Return the time that no algorithm on any topology of this size can beat.
 
     Parameters
@@ -117,7 +117,7 @@ def floor_seconds(bounds: Cost, all_to_all: Fraction, work: Workload) -> Fractio
     together must send 2 (N - 1) times the buffer (Patarasuk and Yuan, "Bandwidth optimal
     all-reduce algorithms", 2009).
 
-    >>> work = Workload(Collective.ALLREDUCE, 10**6, Fraction(10**10), Fraction(1, 10**5))
+    >>> work = Operation(Collective.ALLREDUCE, 10**6, Fraction(10**10), Fraction(1, 10**5))
     >>> float(floor_seconds(Cost(2, Fraction(1, 2)), Fraction(1), work))
     0.00012
     """
@@ -137,7 +137,7 @@ def _passes(offer: Offer, collective: Collective) -> tuple[list[Cost], list[Lock
     return costs, [offer.trees[index] for index in which] if offer.trees else []
 
 
-def _routed(routing: Routing, work: Workload, largest_bytes: int) -> Candidate:
+def _routed(routing: Routing, work: Operation, largest_bytes: int) -> Candidate:
     """Return an all-to-all as a pipeline whose every round is as long as all hops at once."""
     depth = routing.cost.steps
     whole = routing.cost.bandwidth / work.bytes_per_second

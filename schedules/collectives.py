@@ -28,7 +28,17 @@ _REVERSED = {
     Collective.REDUCE: Collective.BROADCAST,
 }
 
-__all__ = ["ALGORITHMS", "ROUTINGS", "Options", "make", "require_root", "reverse"]
+__all__ = [
+    "ALGORITHMS",
+    "BFB_ONLY",
+    "ROUTINGS",
+    "Options",
+    "make",
+    "require_fitting",
+    "require_plain",
+    "require_root",
+    "reverse",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +53,8 @@ class Options:
     max_chunks: int | None = None
 
 
-_BFB_ONLY = frozenset({"max_chunks"})
+BFB_ONLY = frozenset({"max_chunks"})
+"""Options of bfb; all others are of forestcoll."""
 
 
 def make(
@@ -119,7 +130,7 @@ def make(
     if wanted.has_root and algorithm != "forestcoll":
         raise NoSchedule("/algorithm", f"must be forestcoll to make a {wanted}")
     require_root(wanted, root, shards)
-    _require_fitting(algorithm, options)
+    require_fitting(algorithm, options)
     # Once here, so that no message speaks of the transpose.
     _require_paths(topology, wanted, options)
     generate = ALGORITHMS[algorithm]
@@ -145,11 +156,31 @@ def require_root(wanted: Collective, root: NodeId | None, shards: object) -> Non
         raise NoSchedule("/root", "is for broadcast and reduce only")
 
 
-def _require_fitting(algorithm: str, options: Options) -> None:
+def require_fitting(algorithm: str, options: Options) -> None:
+    """Raise NoSchedule if something is asked for that only another algorithm knows.
+
+    >>> require_fitting("bfb", Options(trees_per_root=2))
+    Traceback (most recent call last):
+    ...
+    schedules.errors.NoSchedule: /trees_per_root: is for the algorithm forestcoll only
+    """
     for option in fields(options):
-        only = "bfb" if option.name in _BFB_ONLY else "forestcoll"
+        only = "bfb" if option.name in BFB_ONLY else "forestcoll"
         if getattr(options, option.name) is not None and algorithm != only:
             raise NoSchedule(f"/{option.name}", f"is for the algorithm {only} only")
+
+
+def require_plain(options: Options) -> None:
+    """Raise NoSchedule if anything is asked for: all-to-all knows no options.
+
+    >>> require_plain(Options(root=3))
+    Traceback (most recent call last):
+    ...
+    schedules.errors.NoSchedule: /root: is not for all-to-all
+    """
+    for option in fields(options):
+        if getattr(options, option.name) is not None:
+            raise NoSchedule(f"/{option.name}", "is not for all-to-all")
 
 
 def _require_paths(topology: Topology, wanted: Collective, options: Options) -> None:
@@ -231,9 +262,7 @@ def _all_to_all(topology: Topology, algorithm: str, options: Options) -> RouteSc
     if algorithm not in ROUTINGS:
         names = " or ".join(ROUTINGS)
         raise NoSchedule("/algorithm", f"must be {names} for all-to-all; not {algorithm!r}")
-    for option in fields(Options):
-        if getattr(options, option.name) is not None:
-            raise NoSchedule(f"/{option.name}", "is not for all-to-all")
+    require_plain(options)
     return alltoall.schedule(topology, fewest_hops=algorithm != ROUTINGS[0])
 
 

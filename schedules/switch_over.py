@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor
 
-from schedules.baselines import Workload, baselines, bound_seconds
+from schedules.baselines import Operation, baselines, bound_seconds
 from schedules.errors import NoSchedule
 from schedules.simulate import Lockstep
 from synth.cost import Cost
@@ -174,7 +174,7 @@ def ranges(candidates: Sequence[Candidate]) -> tuple[Range, ...]:
 
 def table(
     candidates: Sequence[Candidate],
-    workload: Workload,
+    operation: Operation,
     hosts: tuple[int, int],
     bound: Cost,
     sizes: Iterable[int] = SIZES,
@@ -183,7 +183,7 @@ def table(
 
     Parameters
     ----------
-    workload : Workload
+    operation : Operation
         The collective and the speeds that the candidates were made for; its size is not
         used.
     hosts : (int, int)
@@ -201,7 +201,7 @@ def table(
     Examples
     --------
     >>> from schedules.model import Collective
-    >>> work = Workload(Collective.ALLGATHER, 1, Fraction(100), Fraction(1))
+    >>> work = Operation(Collective.ALLGATHER, 1, Fraction(100), Fraction(1))
     >>> ring = in_steps("ring", 3, Fraction(3, 4), Fraction(1), Fraction(100))
     >>> row = table([ring], work, (3, 2), Cost(1, Fraction(2, 3)), [1000])[0]
     >>> row.winner, str(row.seconds[0]), str(row.to_bound), row.baselines
@@ -212,7 +212,7 @@ def table(
     for size in sizes:
         if size < 1:
             raise NoSchedule("/sizes", "must be positive numbers of bytes")
-        work = replace(workload, size_bytes=size)
+        work = replace(operation, size_bytes=size)
         lines = [candidate.best(size) for candidate in candidates]
         times = tuple(line.seconds(size) for line in lines)
         best = min(times)

@@ -235,9 +235,9 @@ def simulate(
             schedules.require_options(form, schedules.Options(dialect=dialect))
         if form == "json":
             document = read_json(schedule, context.settings)
-            found = simulations.of_document(document, loaded.topology, request)
+            found = dict(simulations.of_document(document, loaded.topology, request))
         else:
-            found = simulations.of_exported(form, files, loaded.topology, request, dialect)
+            found = dict(simulations.of_exported(form, files, loaded.topology, request, dialect))
     if as_json:
         typer.echo(json.dumps(found, separators=(",", ":")))
     else:

@@ -95,7 +95,7 @@ def frontier(
 ) -> None:
     """Find the Pareto frontier of latency and bandwidth."""
     from app.schemas import FrontierRequest
-    from app.services import designs
+    from app.services import frontiers
 
     request = FrontierRequest.model_validate(
         {
@@ -108,7 +108,7 @@ def frontier(
         }
     )
     with opened() as context:
-        show(designs.frontier(context, request), as_json)
+        show(frontiers.frontier(context, request), as_json)
 
 
 @app.command()

@@ -54,6 +54,7 @@ def sizes(
     alpha_us: Annotated[str, typer.Option(help="latency of one hop, microseconds")] = "10",
 ) -> None:
     """Draw the time of a collective over the size of its data, beside baselines and bound."""
+    from app.documents.questions import frontier_request, hosts_of
     from app.plots import canvas
     from app.plots import sizes as plot
 
@@ -70,7 +71,7 @@ def sizes(
             "alpha_us": alpha_us,
         }
     )
-    document = _frontier(request.hosts())
+    document = _frontier(frontier_request(hosts_of(request)))
     with canvas.drawn(out, *plot.SIZE) as figure:
         plot.draw(figure, document, request)
     _done(out)
@@ -118,10 +119,10 @@ def tree(
 
 
 def _frontier(request: "FrontierRequest") -> dict[str, Any]:
-    from app.services import designs
+    from app.services import frontiers
 
     with opened() as context:
-        return designs.frontier(context, request).document()
+        return frontiers.frontier(context, request).document()
 
 
 def _schedule(path: Path, topology: str, reading: Reading) -> "tuple[Schedule, Topology]":

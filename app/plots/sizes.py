@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import Field, model_validator
 
+from app.documents.base import cost_of
 from app.plots.canvas import COLOURS, short
 from app.quantities import Bytes
 from app.schemas import PassName, TimedRequest
-from app.services.designs import collective_cost
-from schedules.baselines import BASELINES, Workload, bound_seconds, seconds
+from schedules.baselines import BASELINES, Operation, bound_seconds, seconds
+from schedules.design import collective_cost
 from schedules.model import Collective
 
 if TYPE_CHECKING:
@@ -50,10 +51,10 @@ class SizesRequest(TimedRequest):
             raise ValueError("from must be smaller than to")
         return self
 
-    def workload(self, size_bytes: int) -> Workload:
+    def workload(self, size_bytes: int) -> Operation:
         """Return the workload of one size."""
         collective = Collective.of(self.collective)
-        return Workload(collective, size_bytes, self.bytes_per_second, self.alpha_seconds)
+        return Operation(collective, size_bytes, self.bytes_per_second, self.alpha_seconds)
 
 
 def sizes(least: int, most: int) -> list[int]:
@@ -86,10 +87,12 @@ def draw(figure: "Figure", document: dict[str, Any], request: SizesRequest) -> N
     figure.legend(loc="outside right upper", frameon=False)
 
 
-def _points(document: dict[str, Any], workloads: list[Workload]) -> Iterator[Curve]:
+def _points(document: dict[str, Any], workloads: list[Operation]) -> Iterator[Curve]:
     """Yield the curves of the topologies, in colour."""
     for index, entry in enumerate(document["frontier"]):
-        steps, bandwidth = collective_cost(entry, workloads[0].collective)
+        costs = cost_of(entry), cost_of(entry["transpose"])
+        cost = collective_cost(*costs, workloads[0].collective)
+        steps, bandwidth = cost.steps, cost.bandwidth
         yield Curve(
             f"{short(entry['recipe'], 28)}\n({steps} steps, {bandwidth} M/B)",
             [work.size_bytes for work in workloads],
@@ -98,7 +101,7 @@ def _points(document: dict[str, Any], workloads: list[Workload]) -> Iterator[Cur
         )
 
 
-def _baselines(document: dict[str, Any], workloads: list[Workload]) -> Iterator[Curve]:
+def _baselines(document: dict[str, Any], workloads: list[Operation]) -> Iterator[Curve]:
     """Yield the curves of the baselines that these hosts can run, dashed."""
     nodes, degree = document["request"]["nodes"], document["request"]["degree"]
     for index, baseline in enumerate(BASELINES):

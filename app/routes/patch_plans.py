@@ -16,6 +16,7 @@ from app.deps import (
     list_route,
     representation,
 )
+from app.documents.patch_plan import PatchPlanDocument
 from app.negotiation import negotiate
 from app.problems import responses
 from app.schemas import PatchPlanRequest
@@ -29,7 +30,7 @@ FormatDep = Annotated[
     Literal["json", "csv"] | None,
     Query(alias="format", description="representation; goes before the Accept header"),
 ]
-_BODY = {"content": {"application/json": {"schema": {"type": "object"}}}}
+_BODY = {"model": PatchPlanDocument}
 
 
 @router.post(
@@ -58,12 +59,10 @@ list_route(router, "patch-plan", "listPatchPlans", "patch plans")
     summary="Read a patch plan",
     response_model=None,
     responses={
-        200: {
+        200: _BODY
+        | {
             "description": "the patch plan",
-            "content": {
-                "application/json": {"schema": {"type": "object"}},
-                "text/csv": {"schema": {"type": "string"}},
-            },
+            "content": {"text/csv": {"schema": {"type": "string"}}},
         },
         **responses(404, 406, 422, 503),
     },

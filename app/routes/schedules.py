@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
-from pydantic import BaseModel, Field
+from fastapi.responses import JSONResponse
 
 from app.archives import zipped
 from app.deps import (
@@ -20,6 +20,9 @@ from app.deps import (
     list_route,
     representation,
 )
+from app.documents.schedule import ScheduleSummary
+from app.documents.schedule_file import ScheduleDocument
+from app.documents.simulation import SimulationDocument
 from app.negotiation import negotiate
 from app.problems import responses
 from app.quantities import Bytes, Positive
@@ -71,28 +74,6 @@ def _options(
 OptionsDep = Annotated[schedules.Options, Depends(_options)]
 
 
-class ScheduleSummary(BaseModel):
-    """What a schedule is and costs; the schedule itself is read by its id."""
-
-    id: str
-    topology_id: str
-    topology: str
-    name: str
-    algorithm: str
-    collective: str
-    steps: int = 0
-    bandwidth: str = ""
-    chunks_per_shard: int = 0
-    bandwidth_loss: str = ""
-    inverse_rate: str = ""
-    trees_per_root: int = 0
-    ranks: int = 0
-    data: int = 0
-    gap: str = ""
-    multicast: dict[str, str] = {}
-    parts: list[dict[str, Any]] = []
-
-
 @router.post(
     "",
     operation_id="createSchedule",
@@ -120,10 +101,12 @@ list_route(router, "schedule", "listSchedules", "schedules")
     response_model=None,
     responses={
         200: {
+            "model": ScheduleDocument,
             "description": "the schedule; large ones are streamed",
             "content": {
-                media: {"schema": {"type": "object" if name == "json" else "string"}}
+                media: {"schema": {"type": "string"}}
                 for name, media in MEDIA_TYPES.items()
+                if name != "json"
             },
         },
         **responses(404, 406, 422, 503),
@@ -158,39 +141,17 @@ def _content(exported: Iterable[str] | schedules.Files) -> bytes | Iterable[str]
     return exported
 
 
-class Utilisation(BaseModel):
-    """For which share of the time links carried data."""
-
-    busiest: float
-    mean: float
-    busiest_link: dict[str, Any]
-
-
-class SimulationDocument(BaseModel):
-    """simulation/1: the time of a schedule, message by message; ``algbw`` in GB/s."""
-
-    schema_: Annotated[str, Field(alias="schema")]
-    schedule_id: str
-    topology: str
-    collective: str
-    request: dict[str, Any]
-    seconds: float
-    exact_seconds: str
-    algbw: float | None
-    chunks: int
-    messages: int
-    events: int
-    utilisation: Utilisation
-
-
 @router.post(
     "/{id}/simulation",
     operation_id="simulateSchedule",
     summary="Simulate a schedule",
     dependencies=[JsonBody, HeavyDep],
-    response_model=SimulationDocument,
-    responses=responses(400, 404, 413, 415, 422, 503),
+    response_model=None,
+    responses={
+        200: {"model": SimulationDocument, "description": "simulation/1"},
+        **responses(400, 404, 413, 415, 422, 503),
+    },
 )
-def simulate_schedule(id: IdDep, body: SimulationRequest, context: ContextDep) -> dict[str, Any]:
+def simulate_schedule(id: IdDep, body: SimulationRequest, context: ContextDep) -> JSONResponse:
     """Return the time of a stored schedule; nothing is stored."""
-    return simulations.of_stored(context, id, body)
+    return JSONResponse(dict(simulations.of_stored(context, id, body)))

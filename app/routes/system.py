@@ -4,29 +4,15 @@ from importlib.metadata import version
 
 from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse
-from pydantic import BaseModel
 
 from app.config import KERNEL_VERSION
 from app.db import HEAD, require_head
+from app.documents.system import Status, VersionDocument
 from app.problems import responses
 
 __all__ = ["router"]
 
 router = APIRouter(tags=["system"])
-
-
-class Status(BaseModel):
-    """The answer of a probe."""
-
-    status: str
-
-
-class VersionDocument(BaseModel):
-    """What runs here."""
-
-    version: str
-    kernel_version: str
-    database_revision: str
 
 
 @router.get("/healthz", operation_id="readHealth", summary="Is the process alive?")

@@ -17,6 +17,10 @@ from app.deps import (
     list_route,
     representation,
 )
+from app.documents.all_to_all import AllToAllDocument
+from app.documents.cost import CostDocument
+from app.documents.optimum import OptimumDocument
+from app.documents.topology import TopologyDocument
 from app.negotiation import negotiate
 from app.problems import responses
 from app.quantities import Gap
@@ -94,9 +98,8 @@ def _question(
 QuestionDep = Annotated[OptimumRequest, Depends(_question)]
 
 
-def _document(description: str) -> dict[str, Any]:
-    schema = {"type": "object", "required": ["schema", "id"]}
-    return {"description": description, "content": {"application/json": {"schema": schema}}}
+def _document(model: Any, description: str) -> dict[str, Any]:
+    return {"model": model, "description": description}
 
 
 @router.post(
@@ -105,8 +108,8 @@ def _document(description: str) -> dict[str, Any]:
     summary="Build or register a topology",
     dependencies=[JsonBody, HeavyDep],
     responses={
-        200: _document("topology/1; it was stored already"),
-        201: _document("topology/1; `Location` is where it can be read"),
+        200: _document(TopologyDocument, "topology/1; it was stored already"),
+        201: _document(TopologyDocument, "topology/1; `Location` is where it can be read"),
         **responses(400, 404, 413, 415, 422, 503),
     },
 )
@@ -126,10 +129,12 @@ list_route(router, "topology", "listTopologies", "topologies")
     response_model=None,
     responses={
         200: {
+            "model": TopologyDocument,
             "description": "the topology",
             "content": {
-                media: {"schema": {"type": "object" if form == "json" else "string"}}
+                media: {"schema": {"type": "string"}}
                 for form, media in topologies.FORMATS.items()
+                if form != "json"
             },
         },
         **responses(404, 406, 422, 503),
@@ -160,7 +165,7 @@ def read_topology(
     summary="Measure a topology",
     dependencies=[HeavyDep],
     response_model=None,
-    responses={200: _document("cost/1"), **responses(404, 422, 503)},
+    responses={200: _document(CostDocument, "cost/1"), **responses(404, 422, 503)},
 )
 def read_cost(id: IdDep, context: ContextDep, if_none_match: IfNoneMatchDep = None) -> Response:
     """Return the exact cost of an allgather on the topology and on its transpose."""
@@ -174,7 +179,10 @@ def read_cost(id: IdDep, context: ContextDep, if_none_match: IfNoneMatchDep = No
     summary="Find the best any collective could do",
     dependencies=[HeavyDep],
     response_model=None,
-    responses={200: _document("optimum/1, or all-to-all/1"), **responses(404, 422, 503)},
+    responses={
+        200: _document(OptimumDocument | AllToAllDocument, "optimum/1, or all-to-all/1"),
+        **responses(404, 422, 503),
+    },
 )
 def read_optimum(
     id: IdDep, context: ContextDep, question: QuestionDep, if_none_match: IfNoneMatchDep = None

@@ -1,81 +1,22 @@
 """All-to-all on a topology: the best there is, between two exact bounds."""
 
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any
-
-from app.schemas import TopologySource
-from app.services import topologies
+from app.documents.all_to_all import ALL_TO_ALL, ExchangeAnswer
+from app.documents.kind import Answer
+from app.documents.subject import Subject
 from app.services.context import Context
-from app.store import Artefact, Computed
+from app.services.topologies import StoredTopology
 
-if TYPE_CHECKING:
-    from schedules.alltoall import AllToAll
-
-__all__ = ["optimum", "point"]
+__all__ = ["exchange_on"]
 
 
-def optimum(context: Context, source: TopologySource, *, field: str = "") -> Artefact:
-    """Return the stored all-to-all/1 document: throughput, its bound, and the routings.
+def exchange_on(context: Context, loaded: StoredTopology) -> Answer[ExchangeAnswer]:
+    """Return the stored all-to-all/1 document: throughput, its bound, and the routings."""
 
-    The last of ``routings`` is the fastest for much data; the first takes the fewest hops.
-    """
-    loaded = topologies.load(context, source, field=field)
-    topology = loaded.topology
+    def compute() -> ExchangeAnswer:
+        from schedules.alltoall.exchange import exchange
 
-    def compute(identity: str) -> Computed:
-        from schedules.alltoall import optimum as find
-        from schedules.alltoall import shortest
-        from schedules.verify.costs import node_capacity
-
-        found, near = find(topology), shortest(topology)
-        lower = max(found.lower, near.lower)
-        chosen = [near, found] if found.inverse_rate < near.inverse_rate else [near]
-        best = chosen[-1]
-        # From time per unit and unit of capacity to M / B.
-        unit = node_capacity(topology) / best.compute_nodes
-        document = {
-            "schema": "all-to-all/1",
-            "id": identity,
-            "topology_id": loaded.id,
-            "topology": topology.digest,
-            "name": topology.name,
-            "collective": "all-to-all",
-            "bandwidth_unit": topology.bandwidth_unit,
-            "nodes": best.compute_nodes,
-            "inverse_rate": str(best.inverse_rate),
-            "lower_bound": str(lower),
-            "bandwidth_bound": str(lower * unit),
-            "proved": best.inverse_rate == lower,
-            "gap": round(float(best.inverse_rate / lower - 1), 9),
-            "algbw": round(float(best.compute_nodes / best.inverse_rate), 4),
-            "routings": [_routing(one, unit) for one in chosen],
-        }
-        summary = {"name": topology.name, "inverse_rate": document["inverse_rate"]}
-        return Computed.json(document, summary)
+        subject = Subject.of(loaded.id, loaded.topology)
+        return ExchangeAnswer(subject, exchange(loaded.topology))
 
     asked = {"topology": loaded.id, "collective": "all-to-all"}
-    return context.answer("optimum", asked, compute)
-
-
-def point(context: Context, topology_id: str) -> dict[str, Any]:
-    """Return what a point of a frontier says of all-to-all.
-
-    ``bandwidth`` is the time on the wire in units of M / B, ``bound`` what no routing on
-    this topology can undercut; ``proved`` tells whether they are equal.
-    """
-    document = optimum(context, TopologySource(id=topology_id)).document()
-    best = document["routings"][-1]
-    return {
-        "bandwidth": best["bandwidth"],
-        "bound": document["bandwidth_bound"],
-        "proved": document["proved"],
-        "routings": document["routings"],
-    }
-
-
-def _routing(found: "AllToAll", unit: Fraction) -> dict[str, Any]:
-    return {
-        "method": found.method,
-        "steps": found.hops,
-        "bandwidth": str(found.inverse_rate * unit),
-    }
+    return context.answer(ALL_TO_ALL, asked, compute)

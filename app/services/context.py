@@ -3,15 +3,18 @@
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 from app.config import Settings
 from app.db import open_database
+from app.documents.kind import Answer, Kind, Readable
 from app.services.errors import NotStored
-from app.store import Artefact, Computed, Store
+from app.store import Artefact, Asked, Computed, Store, key
 from schedules.errors import TooLarge
 
 __all__ = ["Context", "open_context"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +29,35 @@ class Context:
     settings: Settings
     watch: Callable[[], AbstractContextManager[None]] = nullcontext
 
-    def answer(self, kind: str, asked: Any, compute: Callable[[str], Computed]) -> Artefact:
+    def keep(self, kind: Kind[T], asked: Asked, compute: Callable[[], T]) -> Artefact:
         """Return the stored answer to a question, computed and watched over if there is none."""
+        return self._kept(kind, asked, compute)[0]
+
+    def answer(self, kind: Readable[T], asked: Asked, compute: Callable[[], T]) -> Answer[T]:
+        """Return the same beside its value, which a fresh computation hands on as it is."""
+        artefact, computed = self._kept(kind, asked, compute)
+        return Answer(artefact, kind, computed)
+
+    def known(self, kind: Readable[T], asked: Asked) -> Answer[T] | None:
+        """Return the stored answer to a question, or None."""
+        artefact = self.store.get(kind.name, key(kind.name, asked))
+        return None if artefact is None else Answer(artefact, kind, [])
+
+    def _kept(
+        self, kind: Kind[T], asked: Asked, compute: Callable[[], T]
+    ) -> tuple[Artefact, list[T]]:
+        computed: list[T] = []
+
+        def encoded(identity: str) -> Computed:
+            computed.append(compute())
+            return kind.encode(computed[0], identity)
+
         with self.watch():
-            return self.store.get_or_compute(kind, asked, compute)
+            return self.store.get_or_compute(kind.name, asked, encoded), computed
+
+    def stored(self, kind: Readable[T], identity: str) -> Answer[T]:
+        """Return the answer that is stored under an id, or raise `NotStored`."""
+        return Answer(self.read(kind.name, identity), kind, [])
 
     def read(self, kind: str, identity: str) -> Artefact:
         """Return a stored document, or raise `NotStored`."""

@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from app.config import Settings
+from app.documents.patch_plan import PATCH_PLAN, PlanAnswer
+from app.documents.subject import Subject
 from app.files import UnusableFile, read_json, read_text
 from app.schemas import PatchPlanRequest
 from app.services import topologies
 from app.services.context import Context
-from app.store import Artefact, Computed
+from app.store import Artefact
 from schedules.errors import NotExportable
 from synth.errors import DoesNotFit, SynthError
 
@@ -39,28 +41,16 @@ def create(context: Context, request: PatchPlanRequest) -> Artefact:
         "present": [list(pair) for pair in present.pairs],
     }
 
-    def compute(identity: str) -> Computed:
-        from synth.wiring import plan_moves, to_document, work_order
+    def compute() -> PlanAnswer:
+        from synth.wiring import plan_moves
 
         try:
             plan = plan_moves(topology, panels, present)
         except DoesNotFit as error:
             raise DoesNotFit("/topology", error.rule) from None
-        document = to_document(plan)
-        schema = document.pop("schema")
-        document = {"schema": schema, "id": identity, **document}
-        summary = {
-            "topology_id": loaded.id,
-            "name": topology.name,
-            "removes": len(plan.removes),
-            "adds": len(plan.adds),
-            "kept": plan.kept,
-            "lower_bound": plan.lower_bound,
-            "optimal": plan.optimal,
-        }
-        return Computed.json({"json": document, "csv": work_order(plan)}, summary)
+        return PlanAnswer(Subject.of(loaded.id, topology), plan)
 
-    return context.answer("patch-plan", asked, compute)
+    return context.keep(PATCH_PLAN, asked, compute)
 
 
 def export(artefact: Artefact, form: str) -> str:

@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
+from app.documents.kind import Answer
+from app.documents.topology import TOPOLOGY, Registered
 from app.schemas import TopologySource
 from app.services.context import Context
-from app.store import Artefact, Computed, key
+from app.store import Artefact, Asked
 from app.topology_source import TopologyChanges
 from schedules.errors import NotExportable, ScheduleError
 from synth.errors import SynthError
@@ -36,13 +38,17 @@ class StoredTopology:
 
 def create(context: Context, source: TopologySource) -> Artefact:
     """Return the stored topology/1 document of a source; build it if need be."""
+    return _answer(context, source).artefact
+
+
+def _answer(context: Context, source: TopologySource) -> Answer[Registered]:
     named = _named(context, source)
     return named if source.changes is None else _changed(context, named, source.changes)
 
 
-def _named(context: Context, source: TopologySource) -> Artefact:
+def _named(context: Context, source: TopologySource) -> Answer[Registered]:
     if "id" in source.model_fields_set:
-        return context.read("topology", source.id)
+        return context.stored(TOPOLOGY, source.id)
     if "recipe" in source.model_fields_set:
         return _from_recipe(context, source.recipe)
     if "fabric" in source.model_fields_set:
@@ -57,30 +63,21 @@ def load(context: Context, source: TopologySource, *, field: str = "") -> Stored
 
     ``field`` is the JSON pointer of the source in the request; errors name it.
     """
-    from synth.topology_document import topology_from_document
-
     try:
-        artefact = create(context, source)
+        answer = _answer(context, source)
     except (SynthError, ScheduleError) as error:
         raise type(error)(field + error.field, error.rule) from None
-    topology = topology_from_document(artefact.document())
-    return StoredTopology(artefact.id, topology, artefact.summary.get("healthy"))
+    return StoredTopology(answer.id, answer.value.topology, answer.value.healthy)
 
 
-def _store(context: Context, request: dict[str, Any], topology: Topology, **facts: str) -> Artefact:
-    """Return the stored document of a topology that answers ``request``."""
-
-    def compute(identity: str) -> Computed:
-        document = topology.to_document()
-        schema = document.pop("schema")
-        return Computed.json(
-            {"schema": schema, "id": identity, **document}, _summary(topology) | facts
-        )
-
-    return context.answer("topology", request, compute)
+def _store(
+    context: Context, asked: Asked, topology: Topology, healthy: str | None = None
+) -> Answer[Registered]:
+    """Return the stored document of a topology that answers what was asked."""
+    return context.answer(TOPOLOGY, asked, lambda: Registered(topology, healthy))
 
 
-def _from_recipe(context: Context, text: str) -> Artefact:
+def _from_recipe(context: Context, text: str) -> Answer[Registered]:
     from synth.build import build, size
     from synth.recipe import parse
 
@@ -89,7 +86,7 @@ def _from_recipe(context: Context, text: str) -> Artefact:
         nodes, degree = size(recipe)
         _require_size(context, "/recipe", nodes, nodes * degree)
         request = {"recipe": str(recipe)}
-        return _found(context, request) or _store(context, request, build(recipe))
+        return context.known(TOPOLOGY, request) or _store(context, request, build(recipe))
     except SynthError as error:
         # What the construction calls its parameter is no place in the request.
         name = error.field.strip("/")
@@ -97,11 +94,11 @@ def _from_recipe(context: Context, text: str) -> Artefact:
         raise type(error)("/recipe", rule) from None
 
 
-def _from_fabric(context: Context, name: str) -> Artefact:
+def _from_fabric(context: Context, name: str) -> Answer[Registered]:
     from synth.fabrics import fabric
 
     request = {"fabric": name}
-    found = _found(context, request)
+    found = context.known(TOPOLOGY, request)
     if found is not None:
         return found
     try:
@@ -112,7 +109,7 @@ def _from_fabric(context: Context, name: str) -> Artefact:
     return _store(context, request, topology)
 
 
-def _from_document(context: Context, document: Any) -> Artefact:
+def _from_document(context: Context, document: Any) -> Answer[Registered]:
     from synth.topology_document import topology_from_document
 
     try:
@@ -123,7 +120,7 @@ def _from_document(context: Context, document: Any) -> Artefact:
     return _register(context, "/document", topology)
 
 
-def _from_text(context: Context, source: TopologySource) -> Artefact:
+def _from_text(context: Context, source: TopologySource) -> Answer[Registered]:
     from synth.readers import read
 
     try:
@@ -135,18 +132,19 @@ def _from_text(context: Context, source: TopologySource) -> Artefact:
     return _register(context, "/text", topology)
 
 
-def _register(context: Context, field: str, topology: Topology) -> Artefact:
+def _register(context: Context, field: str, topology: Topology) -> Answer[Registered]:
     """Return a topology that came as it is, stored under what it is."""
     _require_size(context, field, topology.node_count, topology.link_count)
     return _store(context, {"document": topology.digest, "name": topology.name}, topology)
 
 
-def _changed(context: Context, healthy: Artefact, changes: TopologyChanges) -> Artefact:
+def _changed(
+    context: Context, healthy: Answer[Registered], changes: TopologyChanges
+) -> Answer[Registered]:
     """Return the stored topology without what is lost, and slower where it is slow."""
     from synth.degrade import degraded, resolve
-    from synth.topology_document import topology_from_document
 
-    before = topology_from_document(healthy.document())
+    before = healthy.value.topology
     try:
         found = resolve(before, **changes.given())
         after = degraded(before, **found._asdict())
@@ -158,24 +156,9 @@ def _changed(context: Context, healthy: Artefact, changes: TopologyChanges) -> A
     return _store(context, {"topology": healthy.id, "changes": asked}, after, healthy=healthy.id)
 
 
-def _found(context: Context, request: dict[str, Any]) -> Artefact | None:
-    return context.store.get("topology", key("topology", request))
-
-
 def _require_size(context: Context, field: str, nodes: int, links: int) -> None:
     context.require_at_most(field, nodes, context.settings.max_nodes, "nodes")
     context.require_at_most(field, links, context.settings.max_links, "links")
-
-
-def _summary(topology: Topology) -> dict[str, Any]:
-    return {
-        "name": topology.name,
-        "digest": topology.digest,
-        "nodes": topology.node_count,
-        "compute_nodes": len(topology.compute_nodes),
-        "links": topology.link_count,
-        "degree": topology.degree,
-    }
 
 
 def require_available(form: str) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from schedules.errors import UnknownPreset
 from schedules.workloads.models import MODELS, Model
 from schedules.workloads.parallelism import data_parallel, experts, sharded
-from schedules.workloads.tasks import Task
+from schedules.workloads.tasks import Task, Workload
 
 __all__ = ["PRESETS", "Preset", "preset"]
 
@@ -51,6 +51,11 @@ class Preset:
         if self.parallelism == "fsdp":
             return sharded(self.model, size)
         return experts(self.model, size, TOKENS)
+
+    @property
+    def workload(self) -> Workload:
+        """The tasks under the name and the title of the preset."""
+        return Workload(self.tasks, self.name, self.title)
 
 
 def preset(name: str) -> Preset:

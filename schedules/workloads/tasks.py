@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from schedules.model import Collective
 
-__all__ = ["Task", "merged"]
+__all__ = ["Task", "Workload", "merged"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,40 @@ class Task:
     collective: Collective
     size_bytes: int
     count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """What a job sends: its tasks, equal ones counted together.
+
+    ``preset`` is the name and ``title`` the description of a known training step; both are
+    empty for any other list of tasks.  ``single`` says that the question was one collective,
+    not a list of them.
+
+    >>> work = Workload((Task(Collective.ALLREDUCE, 8), Task(Collective.ALLREDUCE, 2, 5)))
+    >>> work.collectives, work.largest_bytes
+    ((<Collective.ALLREDUCE: 'allreduce'>,), 8)
+    """
+
+    tasks: tuple[Task, ...]
+    preset: str = ""
+    title: str = ""
+    single: bool = False
+
+    @property
+    def collectives(self) -> tuple[Collective, ...]:
+        """Every collective once, in the order of the tasks."""
+        return tuple(dict.fromkeys(task.collective for task in self.tasks))
+
+    @property
+    def largest_bytes(self) -> int:
+        """The size of the largest task."""
+        return max(task.size_bytes for task in self.tasks)
+
+    @property
+    def exchanges(self) -> bool:
+        """Whether some task is an all-to-all."""
+        return Collective.ALL_TO_ALL in self.collectives
 
 
 def merged(tasks: Iterable[Task]) -> tuple[Task, ...]:

@@ -11,9 +11,10 @@ from typer.main import get_command
 
 from app import extras
 from app.cli import app
+from app.documents.questions import frontier_request, hosts_of
 from app.plots import broadcasts, canvas, frontier, load, sizes, tree
-from app.schemas import FrontierRequest
-from app.services import designs
+from app.schemas import DesignRequest, FrontierRequest
+from app.services import designs, frontiers
 from schedules.collectives import make
 from schedules.errors import NoSchedule, TooLarge
 from schedules.formats.schedule.write import to_document
@@ -81,7 +82,7 @@ def test_settings_of_the_reader_change_nothing(tmp_path, own, context):
     import matplotlib as mpl
 
     request = FrontierRequest.model_validate({"nodes": 12, "degree": 4})
-    document = designs.frontier(context, request).document()
+    document = frontiers.frontier(context, request).document()
     paths = [tmp_path / "plain.svg", tmp_path / "own.svg"]
     (tmp_path / "matplotlibrc").write_text(own)
     with mpl.rc_context():
@@ -135,7 +136,7 @@ def require_legible(figure):
 )  # fmt: skip
 def test_a_frontier_shows_and_names_every_point(context, tmp_path, nodes, degree, links):
     asked = {"nodes": nodes, "degree": degree, "links": links}
-    document = designs.frontier(context, FrontierRequest.model_validate(asked)).document()
+    document = frontiers.frontier(context, FrontierRequest.model_validate(asked)).document()
     with canvas.drawn(tmp_path / "plot.png", *frontier.size(document)) as figure:
         frontier.draw(figure, document)
     found = require_legible(figure)
@@ -178,7 +179,7 @@ def sizes_request(**changes):
 )
 def test_times_are_those_of_designs(context, tmp_path, changes):
     request = sizes_request(**changes)
-    document = designs.frontier(context, request.hosts()).document()
+    document = frontiers.frontier(context, frontier_request(hosts_of(request))).document()
     with canvas.drawn(tmp_path / "plot.png", *sizes.SIZE) as figure:
         sizes.draw(figure, document, request)
     found = require_legible(figure)
@@ -186,8 +187,12 @@ def test_times_are_those_of_designs(context, tmp_path, changes):
     (above, _) = figure.axes
     curves = {line.get_label(): line.get_xydata() for line in above.get_lines()}
     asked = {"bytes": request.bytes, "node_gbps": request.node_gbps, "alpha_us": request.alpha_us}
-    design = designs.DesignRequest.model_validate(
-        {**request.hosts().canonical(), "collective": request.collective, **asked}
+    design = DesignRequest.model_validate(
+        {
+            **frontier_request(hosts_of(request)).canonical(),
+            "collective": request.collective,
+            **asked,
+        }
     )
     answer = designs.create(context, design).document()
     last = {label: at[-1][1] for label, at in curves.items()}

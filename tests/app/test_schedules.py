@@ -10,7 +10,7 @@ import pytest
 from app.main import create_app
 from app.schemas import ScheduleRequest
 from app.services import schedules
-from schedules import bfb, collectives
+from schedules import bfb, verified
 from schedules.formats.schedule.read import from_document
 from schedules.verify import step_cost, tree_inverse_rate, violations
 from synth.build import build
@@ -282,7 +282,7 @@ def test_a_valid_schedule_that_costs_more_than_claimed_is_refused(monkeypatch, c
                 halves.append(half)
         return replace(fast, chunks_per_shard=2, steps=tuple(halves))
 
-    monkeypatch.setattr(collectives, "make", slower)
+    monkeypatch.setattr(verified, "make", slower)
     request = ScheduleRequest(topology={"recipe": "UniRing(4)"}, collective="allgather")
     with pytest.raises(ClaimBroken, match="the allgather costs"):
         schedules.create(context, request)

@@ -3,9 +3,9 @@ from fractions import Fraction
 
 import pytest
 
+from app.documents.questions import network_of
 from app.schemas import SimulationRequest
-from app.services import simulations
-from schedules.baselines import Workload, seconds
+from schedules.baselines import Operation, seconds
 from schedules.model import Collective
 from synth.build import build
 from synth.recipe import parse
@@ -24,7 +24,7 @@ def simulated(client, schedule, **request):
 def test_a_synchronous_simulation_takes_what_the_cost_model_says(client, schedule):
     found = simulated(client, schedule, bytes="1MiB", synchronous=True)
     assert found.status_code == 200
-    work = Workload(Collective.ALLREDUCE, 2**20, Fraction(100 * 10**9, 8), Fraction(10, 10**6))
+    work = Operation(Collective.ALLREDUCE, 2**20, Fraction(100 * 10**9, 8), Fraction(10, 10**6))
     exact = seconds(schedule["steps"], Fraction(schedule["bandwidth"]), work)
     document = found.json()
     assert document["schema"] == "simulation/1"
@@ -101,13 +101,13 @@ def test_rates_are_those_of_the_fabric_unless_they_are_given(request_, rate):
     from synth.fabrics import fabric
 
     asked = SimulationRequest.model_validate({"bytes": 1} | request_)
-    assert simulations._network(fabric("dgx-a100-2"), asked).unit_bytes_per_second == rate
+    assert network_of(asked, fabric("dgx-a100-2")).unit_bytes_per_second == rate
 
 
 def test_links_that_only_count_carry_an_equal_part_of_a_host():
     asked = SimulationRequest.model_validate({"bytes": 1})
     torus = build(parse("Torus(3, 4)"))
-    assert simulations._network(torus, asked).unit_bytes_per_second == Fraction(25 * 10**9, 8)
+    assert network_of(asked, torus).unit_bytes_per_second == Fraction(25 * 10**9, 8)
 
 
 @pytest.mark.parametrize(

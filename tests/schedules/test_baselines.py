@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from schedules.baselines import (
     PASSES,
-    Workload,
+    Operation,
     baselines,
     bound_seconds,
     double_binary_tree,
@@ -29,7 +29,7 @@ RATE = Fraction(100 * 10**9, 8)
 
 
 def workload(size, collective=Collective.ALLREDUCE, alpha=ALPHA):
-    return Workload(collective, size, RATE, alpha)
+    return Operation(collective, size, RATE, alpha)
 
 
 sizes = st.integers(1, 10**10)

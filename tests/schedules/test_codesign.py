@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks import codesign as pages
-from schedules.baselines import PASSES, Workload, baselines
+from schedules.baselines import PASSES, Operation, baselines
 from schedules.codesign import ONE_SHOT, Offer, Routing, candidates, floor_seconds
 from schedules.errors import NoSchedule
 from schedules.model import Collective
@@ -24,7 +24,7 @@ SIZES = [2**power for power in range(0, 41, 2)]
 
 
 def work(collective, size=1):
-    return Workload(collective, size, RATE, ALPHA)
+    return Operation(collective, size, RATE, ALPHA)
 
 
 def offers(nodes, degree, links=Links.UNIDIRECTIONAL):

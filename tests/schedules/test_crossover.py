@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedules.baselines import PASSES, Workload, baselines, bound_seconds
+from schedules.baselines import PASSES, Operation, baselines, bound_seconds
 from schedules.errors import NoSchedule
 from schedules.model import Collective
 from schedules.simulate import Network, lockstep, simulate
@@ -99,13 +99,13 @@ def test_a_table_has_the_times_the_winner_and_the_ratios():
         in_steps("kautz", 5, Fraction(341, 256), ALPHA, RATE),
         in_steps("line-graph", 6, Fraction(261, 256), ALPHA, RATE),
     ]
-    work = Workload(Collective.ALLGATHER, 1, RATE, ALPHA)
+    work = Operation(Collective.ALLGATHER, 1, RATE, ALPHA)
     bound = lower_bound(1024, 4)
     rows = table(candidates, work, (1024, 4), bound)
     assert [row.size_bytes for row in rows] == list(SIZES)
     changes = ranges(candidates)
     for row in rows:
-        used = Workload(Collective.ALLGATHER, row.size_bytes, RATE, ALPHA)
+        used = Operation(Collective.ALLGATHER, row.size_bytes, RATE, ALPHA)
         assert row.seconds == tuple(one.seconds(row.size_bytes) for one in candidates)
         best = min(row.seconds)
         assert row.winner == ("kautz" if row.size_bytes < changes[1].first_bytes else "line-graph")
@@ -123,7 +123,7 @@ def test_a_table_has_the_times_the_winner_and_the_ratios():
         lambda: ranges([in_steps("a", 1, Fraction(1), ALPHA, RATE)] * 2),
         lambda: table(
             [in_steps("a", 1, Fraction(1), ALPHA, RATE)],
-            Workload(Collective.ALLGATHER, 1, RATE, ALPHA),
+            Operation(Collective.ALLGATHER, 1, RATE, ALPHA),
             (4, 2),
             Cost(1, Fraction(1)),
             [0],

@@ -1,0 +1,135 @@
+"""all-to-all/1: how fast every rank can send its own data to every other, between exact bounds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+from pydantic import Field
+
+from app.documents.base import Document, Exact, rounded
+from app.documents.kind import Readable
+from app.documents.subject import AboutTopology, Subject
+from app.store import Artefact, Computed
+from schedules.alltoall.exchange import Exchange, Way
+
+__all__ = [
+    "ALL_TO_ALL",
+    "AllToAllDocument",
+    "ExchangeAnswer",
+    "PointExchange",
+    "of",
+    "point_exchange",
+    "value_of",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ExchangeAnswer:
+    """What an all-to-all takes on a topology."""
+
+    subject: Subject
+    found: Exchange
+
+
+class RoutingDocument(Document):
+    """One way to route an all-to-all."""
+
+    method: str = Field(description="how it was found: linear-program or shortest-paths")
+    steps: int = Field(description="most hops of any route", ge=1)
+    bandwidth: Exact = Field(description="T_B in units of M/B, exact")
+
+
+class PointExchange(Document):
+    """What a point of a frontier says of all-to-all."""
+
+    bandwidth: Exact = Field(description="T_B of the fastest routing, in units of M/B")
+    bound: Exact = Field(description="T_B that no routing on this topology can undercut")
+    proved: bool = Field(description="whether both are equal: then it is the optimum")
+    routings: list[RoutingDocument] = Field(
+        description="the routing of fewest hops, then the fastest for much data if it differs"
+    )
+
+
+class AllToAllDocument(AboutTopology[Literal["all-to-all/1"]]):
+    """all-to-all/1: the best all-to-all of a topology, and a bound that proves how good."""
+
+    collective: Literal["all-to-all"] = Field(description="all-to-all")
+    bandwidth_unit: str = Field(description="unit of the topology's capacities and of algbw")
+    nodes: int = Field(description="number of compute nodes", ge=2)
+    inverse_rate: Exact = Field(
+        description="time in which every node sends one unit to every other, in 1 / bandwidth_unit"
+    )
+    lower_bound: Exact = Field(description="what no routing can undercut, in the same unit")
+    bandwidth_bound: Exact = Field(description="the same as T_B, in units of M/B")
+    proved: bool = Field(description="whether inverse_rate meets the bound")
+    gap: float = Field(description="share by which it may miss the optimum at most", ge=0)
+    algbw: float = Field(description="data of all nodes per time, in bandwidth_unit", ge=0)
+    routings: list[RoutingDocument] = Field(
+        description="the routing of fewest hops, then the fastest for much data if it differs"
+    )
+
+
+def of(answer: ExchangeAnswer, identity: str) -> AllToAllDocument:
+    """Return the all-to-all/1 document."""
+    subject, found = answer.subject, answer.found
+    return AllToAllDocument(
+        schema="all-to-all/1",
+        id=identity,
+        topology_id=subject.id,
+        topology=subject.digest,
+        name=subject.name,
+        collective="all-to-all",
+        bandwidth_unit=subject.bandwidth_unit,
+        nodes=found.nodes,
+        inverse_rate=str(found.best.inverse_rate),
+        lower_bound=str(found.lower),
+        bandwidth_bound=str(found.bandwidth_bound),
+        proved=found.proved,
+        gap=round(float(found.gap), 9),
+        algbw=rounded(found.algbw),
+        routings=_routings(found),
+    )
+
+
+def point_exchange(found: Exchange) -> PointExchange:
+    """Return what a point of a frontier says of all-to-all."""
+    return PointExchange(
+        bandwidth=str(found.bandwidth(found.best)),
+        bound=str(found.bandwidth_bound),
+        proved=found.proved,
+        routings=_routings(found),
+    )
+
+
+def value_of(document: Mapping[str, Any]) -> ExchangeAnswer:
+    """Return what an all-to-all/1 document tells of a topology."""
+    lower = Fraction(document["lower_bound"])
+    unit = Fraction(document["bandwidth_bound"]) / lower
+    ways = tuple(
+        Way(one["method"], one["steps"], Fraction(one["bandwidth"]) / unit)
+        for one in document["routings"]
+    )
+    found = Exchange(document["nodes"], lower, unit, ways)
+    return ExchangeAnswer(Subject.from_document(document), found)
+
+
+def _routings(found: Exchange) -> list[RoutingDocument]:
+    return [
+        RoutingDocument(method=way.method, steps=way.hops, bandwidth=str(found.bandwidth(way)))
+        for way in found.ways
+    ]
+
+
+def _encode(answer: ExchangeAnswer, identity: str) -> Computed:
+    rate = str(answer.found.best.inverse_rate)
+    summary = {"name": answer.subject.name, "inverse_rate": rate}
+    return Computed.json(of(answer, identity).given(), summary)
+
+
+def _decode(artefact: Artefact) -> ExchangeAnswer:
+    return value_of(artefact.document())
+
+
+ALL_TO_ALL = Readable("optimum", _encode, _decode)
+"""Kept in one table with the optima of the other collectives."""

@@ -1,0 +1,113 @@
+"""cost/1: what collectives cost on a topology by breadth-first broadcast, exactly."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import Field
+
+from app.documents.base import Document, Exact, Identity, PassCost, cost_of, omitted
+from app.documents.kind import Readable
+from app.documents.subject import AboutTopology, Subject
+from app.store import Artefact, Computed
+from synth.cost import Links
+from synth.measurement import Measurement
+
+__all__ = ["COST", "CostAnswer", "CostDocument", "of", "value_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class CostAnswer:
+    """The cost of a topology; of a changed one also that of the healthy topology."""
+
+    subject: Subject
+    found: Measurement
+    healthy: "CostAnswer | None" = None
+
+
+class HealthyCost(Document):
+    """The cost of the topology before parts were lost or slow."""
+
+    topology_id: Identity = Field(description="what the healthy topology is stored under")
+    name: str = Field(description="its name")
+    degree: int = Field(description="ports of each host", ge=1)
+    steps: int = Field(description="steps of its allgather", ge=0)
+    bandwidth: Exact = Field(description="T_B of its allgather, in units of M/B")
+    transpose: PassCost = Field(description="cost of its reduce-scatter")
+
+
+class CostDocument(AboutTopology[Literal["cost/1"]]):
+    """cost/1: the exact cost of an allgather, and of a reduce-scatter."""
+
+    nodes: int = Field(description="number of hosts", ge=1)
+    degree: int = Field(description="ports of each host", ge=1)
+    links: Links = Field(description="whether every link has a partner the other way")
+    steps: int = Field(description="T_L of an allgather, in units of the hop latency", ge=0)
+    bandwidth: Exact = Field(description="T_B of an allgather, in units of M/B, exact")
+    transpose: PassCost = Field(
+        description="the same on the transposed graph: the cost of a reduce-scatter"
+    )
+    bounds: PassCost = Field(
+        description="what no topology of so many hosts, ports and such links can undercut"
+    )
+    healthy: HealthyCost = omitted("of a topology made by changes: its cost before them")
+
+
+def of(answer: CostAnswer, identity: str) -> CostDocument:
+    """Return the cost/1 document of a measured topology."""
+    subject, found = answer.subject, answer.found
+    more: dict[str, Any] = {}
+    if answer.healthy is not None:
+        more["healthy"] = _healthy(answer.healthy)
+    return CostDocument(
+        schema="cost/1",
+        id=identity,
+        topology_id=subject.id,
+        topology=subject.digest,
+        name=subject.name,
+        nodes=found.nodes,
+        degree=found.degree,
+        links=found.links,
+        steps=found.cost.steps,
+        bandwidth=str(found.cost.bandwidth),
+        transpose=PassCost.of(found.transpose),
+        bounds=PassCost.of(found.bounds),
+        **more,
+    )
+
+
+def _healthy(answer: CostAnswer) -> HealthyCost:
+    return HealthyCost(
+        topology_id=answer.subject.id,
+        name=answer.subject.name,
+        degree=answer.found.degree,
+        steps=answer.found.cost.steps,
+        bandwidth=str(answer.found.cost.bandwidth),
+        transpose=PassCost.of(answer.found.transpose),
+    )
+
+
+def value_of(document: Mapping[str, Any]) -> CostAnswer:
+    """Return the measured topology that a cost/1 document tells of, without `healthy`."""
+    found = Measurement(
+        document["nodes"],
+        document["degree"],
+        Links(document["links"]),
+        cost_of(document),
+        cost_of(document["transpose"]),
+        cost_of(document["bounds"]),
+    )
+    return CostAnswer(Subject.from_document(document), found)
+
+
+def _encode(answer: CostAnswer, identity: str) -> Computed:
+    cost = answer.found.cost
+    facts = {"name": answer.subject.name, "steps": cost.steps, "bandwidth": str(cost.bandwidth)}
+    return Computed.json(of(answer, identity).given(), facts)
+
+
+def _decode(artefact: Artefact) -> CostAnswer:
+    return value_of(artefact.document())
+
+
+COST = Readable("cost", _encode, _decode)

@@ -1,0 +1,315 @@
+"""design/1: the best topology for a workload, what runs on it, and what stands behind it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import Field
+
+from app.documents.all_to_all import PointExchange, point_exchange
+from app.documents.base import Document, Exact, Identity, PassCost, omitted
+from app.documents.frontier import PointDocument, measured
+from app.documents.kind import Kind
+from app.documents.schedule import PartFacts, given_facts
+from app.documents.subject import Stored
+from app.schemas import DesignRequest
+from app.store import Computed
+from schedules.design import Choice, Design, Point, Used
+from synth.recipe import Recipe
+from synth.search import Frontier
+
+__all__ = ["DESIGN", "DesignAnswer", "DesignDocument", "DesignSummary", "of"]
+
+
+@dataclass(frozen=True, slots=True)
+class DesignAnswer:
+    """A design, and what its topologies and schedules are stored under."""
+
+    request: DesignRequest
+    design: Design
+    topology: Callable[[Recipe], Stored]
+    schedule: Callable[[Recipe, Used], str]
+
+
+class TimedCost(PassCost):
+    """The bounds of one pass, and the time of the workload."""
+
+    seconds: float = Field(
+        description="time of the workload that no topology can beat in as many passes as usual"
+    )
+
+
+class TimedPoint(PointDocument):
+    """A point of the frontier, timed."""
+
+    all_to_all: PointExchange = omitted("what all-to-all takes there, where it is run")
+    seconds: float = Field(
+        description="time of the workload by BFB, of its all-to-alls by their fastest routing"
+    )
+    topology_id: Identity = Field(description="what the topology is stored under")
+
+
+class BestSchedule(Document):
+    """The verified schedule of the best point, and what its sends cost."""
+
+    id: Identity = Field(description="what the schedule is stored under")
+    algorithm: str = Field(description="what made it: bfb, or mcf for all-to-all")
+    collective: str = Field(description="what it carries out")
+    steps: int = Field(description="number of steps, or most hops of a route", ge=0)
+    bandwidth: Exact = Field(description="T_B in units of M/B, exact")
+    chunks_per_shard: int = omitted("into how many chunks each shard is cut", ge=1)
+    parts: list[PartFacts] = omitted("of an allreduce: reduce-scatter, then allgather")
+
+
+class Best(Document):
+    """The point of least time."""
+
+    recipe: str = Field(description="how the topology is made")
+    name: str = Field(description="its short name")
+    seconds: float = Field(description="time of the workload there")
+    topology_id: Identity = Field(description="what the topology is stored under")
+    schedule: BestSchedule | None = Field(
+        description="of a single collective; null where it is left out"
+    )
+    schedule_left_out: str = omitted("why there is no schedule")
+
+
+class TaskDocument(Document):
+    """One collective of the workload."""
+
+    collective: str = Field(description="what is run")
+    bytes: int = Field(description="on how many bytes", ge=1)
+    count: int = Field(description="how often", ge=1)
+
+
+class WorkloadDocument(Document):
+    """What is run."""
+
+    preset: str = omitted("name of the preset")
+    title: str = omitted("what the preset is")
+    tasks: list[TaskDocument] = Field(description="the collectives, equal ones counted together")
+
+
+class PlannedTask(TaskDocument):
+    """What runs a task, and how long it takes once."""
+
+    algorithm: str = Field(description="the fastest for this size")
+    chunks: int = Field(description="into how many pieces messages are cut", ge=1)
+    steps: int = Field(description="rounds, each as long as one hop latency at least", ge=0)
+    seconds: float = Field(description="time of once")
+    floor_seconds: float = Field(
+        description="time of once that no algorithm on any topology of these hosts can beat"
+    )
+
+
+class SwitchDocument(Document):
+    """From so many bytes on this algorithm is the fastest on the topology."""
+
+    collective: str = Field(description="of which collective")
+    from_bytes: int = Field(description="smallest size for which it is the fastest", ge=1)
+    algorithm: str = Field(description="the fastest from there on")
+
+
+class UsedSchedule(Document):
+    """A verified schedule of an algorithm in use."""
+
+    collective: str = Field(description="the collective of the workload")
+    algorithm: str = Field(description="the algorithm in use")
+    runs: str = Field(description="of which collective the schedule is")
+    id: Identity | None = Field(description="what it is stored under; null where left out")
+    left_out: str = omitted("why there is no schedule")
+
+
+class PointSeconds(Document):
+    """The time of a point of the frontier, used in the same way."""
+
+    topology_id: Identity = Field(description="the point")
+    seconds: float = Field(description="time of the workload there")
+
+
+class CoDesign(Document):
+    """One topology, and the fastest algorithm for every message size."""
+
+    recipe: str = Field(description="how the topology is made")
+    name: str = Field(description="its short name")
+    topology_id: Identity = Field(description="what the topology is stored under")
+    seconds: float = Field(description="time of the workload")
+    floor_seconds: float = Field(description="time of the workload that nothing can beat")
+    tasks: list[PlannedTask] = Field(description="what runs each task")
+    switch_over: list[SwitchDocument] = Field(description="which algorithm from which size on")
+    schedules: list[UsedSchedule] = Field(description="verified schedules of all that is used")
+    points: list[PointSeconds] = Field(description="every point of the frontier, in its order")
+
+
+class BaselineDocument(Document):
+    """What is run today on the same hosts."""
+
+    name: str = Field(description="which baseline")
+    seconds: float = Field(description="its time of the workload")
+    steps: int = Field(description="its steps, of the whole workload", ge=0)
+    chunks: int = Field(description="into how many chunks it cuts at most", ge=1)
+
+
+class DesignDocument(Document):
+    """design/1."""
+
+    schema_: Literal["design/1"] = Field(alias="schema", description="design/1")
+    id: Identity = Field(description="what the answer is stored under")
+    request: DesignRequest = Field(description="the question, defaults filled in")
+    workload: WorkloadDocument = Field(description="what is run")
+    bounds: TimedCost = Field(description="what no topology of these hosts can undercut")
+    frontier: list[TimedPoint] = Field(description="the Pareto frontier, sorted by steps")
+    best: Best = Field(description="the point of least time, with its schedule")
+    co_design: CoDesign = Field(
+        description="the topology of least time when every message size has its algorithm"
+    )
+    baselines: list[BaselineDocument] = Field(description="what the same hosts take today")
+
+
+class DesignSummary(Document):
+    """What lists say of a design."""
+
+    recipe: str = Field(description="recipe of the best topology")
+    name: str = Field(description="its short name")
+    seconds: float = Field(description="time of the workload there")
+
+
+def of(answer: DesignAnswer, identity: str) -> dict[str, Any]:
+    """Return the design/1 document."""
+    design = answer.design
+    hosts = design.hosts
+    points = tuple(point.measured for point in design.points)
+    found = Frontier(hosts.nodes, hosts.degree, hosts.links, design.bounds, points)
+    bounds = TimedCost(
+        steps=design.bounds.steps,
+        bandwidth=str(design.bounds.bandwidth),
+        seconds=float(design.bound_seconds),
+    )
+    return {
+        "schema": "design/1",
+        "id": identity,
+        "request": answer.request.canonical(),
+        "workload": _workload(design).given(),
+        "bounds": bounds.given(),
+        "frontier": [_point(answer, found, point).given() for point in design.points],
+        "best": _best(answer).given(),
+        "co_design": _co_design(answer).given(),
+        "baselines": [
+            BaselineDocument(
+                name=one.name, seconds=float(one.seconds), steps=one.steps, chunks=one.chunks
+            ).given()
+            for one in design.baselines
+        ],
+    }
+
+
+def _workload(design: Design) -> WorkloadDocument:
+    work = design.workload
+    named: dict[str, Any] = {"preset": work.preset, "title": work.title} if work.preset else {}
+    tasks = [
+        TaskDocument(collective=one.collective.value, bytes=one.size_bytes, count=one.count)
+        for one in work.tasks
+    ]
+    return WorkloadDocument(**named, tasks=tasks)
+
+
+def _point(answer: DesignAnswer, found: Frontier, point: Point) -> TimedPoint:
+    stored = answer.topology(point.measured.recipe)
+    members = measured(point.measured, found, stored)
+    if point.exchange is not None:
+        members["all_to_all"] = point_exchange(point.exchange)
+    return TimedPoint(**members, seconds=float(point.usual_seconds), topology_id=stored.id)
+
+
+def _best(answer: DesignAnswer) -> Best:
+    design = answer.design
+    recipe = design.best.measured.recipe
+    stored = answer.topology(recipe)
+    used, left_out = design.schedule, "schedules of a workload are in co_design"
+    if used is not None:
+        left_out = used.left_out
+    more: dict[str, Any] = {"schedule_left_out": left_out} if left_out else {}
+    return Best(
+        recipe=str(recipe),
+        name=stored.name,
+        seconds=float(design.best_seconds),
+        topology_id=stored.id,
+        schedule=None if used is None or left_out else _best_schedule(answer, recipe, used),
+        **more,
+    )
+
+
+def _best_schedule(answer: DesignAnswer, recipe: Recipe, used: Used) -> BestSchedule:
+    assert used.facts is not None
+    names = ("steps", "bandwidth", "chunks_per_shard", "parts")
+    facts = given_facts(used.facts)
+    return BestSchedule(
+        id=answer.schedule(recipe, used),
+        algorithm=used.generator,
+        collective=used.collective.value,
+        **{name: facts[name] for name in names if name in facts},
+    )
+
+
+def _co_design(answer: DesignAnswer) -> CoDesign:
+    design, point = answer.design, answer.design.co_design
+    recipe = point.measured.recipe
+    stored = answer.topology(recipe)
+    return CoDesign(
+        recipe=str(recipe),
+        name=stored.name,
+        topology_id=stored.id,
+        seconds=float(point.seconds),
+        floor_seconds=float(design.floor_seconds),
+        tasks=[_task(choice) for choice in point.choices],
+        switch_over=[
+            SwitchDocument(
+                collective=collective.value, from_bytes=part.first_bytes, algorithm=part.name
+            )
+            for collective, parts in zip(
+                design.workload.collectives, point.switch_over, strict=True
+            )
+            for part in parts
+        ],
+        schedules=[_used(answer, recipe, used) for used in design.used],
+        points=[
+            PointSeconds(
+                topology_id=answer.topology(one.measured.recipe).id, seconds=float(one.seconds)
+            )
+            for one in design.points
+        ],
+    )
+
+
+def _task(choice: Choice) -> PlannedTask:
+    return PlannedTask(
+        collective=choice.task.collective.value,
+        bytes=choice.task.size_bytes,
+        count=choice.task.count,
+        algorithm=choice.algorithm,
+        chunks=choice.chunks,
+        steps=choice.rounds,
+        seconds=float(choice.seconds),
+        floor_seconds=float(choice.floor_seconds),
+    )
+
+
+def _used(answer: DesignAnswer, recipe: Recipe, used: Used) -> UsedSchedule:
+    left_out = used.facts is None
+    more: dict[str, Any] = {"left_out": used.left_out} if left_out else {}
+    return UsedSchedule(
+        collective=used.collective.value,
+        algorithm=used.algorithm,
+        runs=used.runs.value,
+        id=None if left_out else answer.schedule(recipe, used),
+        **more,
+    )
+
+
+def _encode(answer: DesignAnswer, identity: str) -> Computed:
+    document = of(answer, identity)
+    summary = {name: document["best"][name] for name in ("recipe", "name", "seconds")}
+    return Computed.json(document, summary)
+
+
+DESIGN = Kind("design", _encode)

@@ -1,0 +1,134 @@
+"""frontier/1: the Pareto frontier of latency and bandwidth for some hosts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import Field
+
+from app.documents.all_to_all import PointExchange, point_exchange
+from app.documents.base import Document, Exact, Identity, PassCost, cost_of, omitted
+from app.documents.kind import Readable
+from app.documents.subject import Stored
+from app.schemas import FrontierRequest
+from app.store import Artefact, Computed
+from schedules.alltoall.exchange import Exchange
+from synth.cost import Cost, Links
+from synth.recipe import parse
+from synth.search import Frontier, Point
+
+__all__ = ["FRONTIER", "FrontierAnswer", "FrontierDocument", "PointDocument", "of", "value_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierAnswer:
+    """A frontier; for every point its stored topology, and all-to-all where it was asked for."""
+
+    request: FrontierRequest
+    found: Frontier
+    stored: tuple[Stored, ...]
+    exchanges: tuple[Exchange, ...] = ()
+
+
+class PointDocument(Document):
+    """A topology of the frontier, measured on the built graph."""
+
+    recipe: str = Field(description="how the topology is made; the text identifies it")
+    name: str = Field(description="its short name")
+    nodes: int = Field(description="number of hosts", ge=2)
+    degree: int = Field(description="ports of each host", ge=1)
+    steps: int = Field(description="T_L of an allgather, in units of the hop latency", ge=1)
+    bandwidth: Exact = Field(description="T_B of an allgather, in units of M/B, exact")
+    transpose: PassCost = Field(
+        description="the same on the transposed graph: the cost of a reduce-scatter"
+    )
+    status: Literal["optimal", "steps-optimal", "bandwidth-optimal", "best-known"] = Field(
+        description="which bounds the worse of both directions meets"
+    )
+    gap: PassCost = Field(
+        description="by how many steps, and by what share of the bound on bandwidth, the worse "
+        "of both directions misses the bounds"
+    )
+
+
+class FrontierPoint(PointDocument):
+    """A point of frontier/1."""
+
+    topology_id: Identity = Field(description="what the topology is stored under")
+    all_to_all: PointExchange = omitted("what all-to-all takes there, where it was asked for")
+
+
+class FrontierDocument(Document):
+    """frontier/1: sorted by steps, without dominated points."""
+
+    schema_: Literal["frontier/1"] = Field(alias="schema", description="frontier/1")
+    id: Identity = Field(description="what the answer is stored under")
+    request: FrontierRequest = Field(description="the question, defaults filled in")
+    bounds: PassCost = Field(description="what no topology of these hosts can undercut")
+    frontier: list[FrontierPoint] = Field(description="the points, sorted by steps")
+
+
+def of(answer: FrontierAnswer, identity: str) -> dict[str, Any]:
+    """Return the frontier/1 document."""
+    found = answer.found
+    exchanges = answer.exchanges or (None,) * len(found.points)
+    rows = zip(found.points, answer.stored, exchanges, strict=True)
+    return {
+        "schema": "frontier/1",
+        "id": identity,
+        "request": answer.request.canonical(),
+        "bounds": PassCost.of(found.bounds).given(),
+        "frontier": [
+            _point(found, point, stored, exchange).given() for point, stored, exchange in rows
+        ],
+    }
+
+
+def _point(
+    found: Frontier, point: Point, stored: Stored, exchange: Exchange | None
+) -> FrontierPoint:
+    members = measured(point, found, stored)
+    members["topology_id"] = stored.id
+    if exchange is not None:
+        members["all_to_all"] = point_exchange(exchange)
+    return FrontierPoint(**members)
+
+
+def measured(point: Point, found: Frontier, stored: Stored) -> dict[str, Any]:
+    """Return the members of `PointDocument` for a point of a frontier."""
+    gap = point.gap(found.bounds)
+    return {
+        "recipe": str(point.recipe),
+        "name": stored.name,
+        "nodes": found.nodes,
+        "degree": found.degree,
+        "steps": point.cost.steps,
+        "bandwidth": str(point.cost.bandwidth),
+        "transpose": PassCost.of(point.transpose),
+        "status": point.status(found.bounds),
+        "gap": PassCost.of(Cost(gap.steps, gap.bandwidth)),
+    }
+
+
+def value_of(document: Mapping[str, Any]) -> FrontierAnswer:
+    """Return the frontier that a frontier/1 document tells of, without all-to-all."""
+    request = FrontierRequest.model_validate(document["request"])
+    points = tuple(
+        Point(parse(entry["recipe"]), cost_of(entry), cost_of(entry["transpose"]))
+        for entry in document["frontier"]
+    )
+    stored = tuple(Stored(entry["topology_id"], entry["name"]) for entry in document["frontier"])
+    bounds = cost_of(document["bounds"])
+    found = Frontier(request.nodes, request.degree, Links(request.links), bounds, points)
+    return FrontierAnswer(request, found, stored)
+
+
+def _encode(answer: FrontierAnswer, identity: str) -> Computed:
+    return Computed.json(of(answer, identity), {"points": len(answer.found.points)})
+
+
+def _decode(artefact: Artefact) -> FrontierAnswer:
+    return value_of(artefact.document())
+
+
+FRONTIER = Readable("frontier", _encode, _decode)

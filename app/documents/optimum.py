@@ -1,0 +1,252 @@
+"""optimum/1: the best any schedule could do for a collective, with the cut that proves it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Literal
+
+from pydantic import Field
+
+from app.documents.base import Document, Exact, Identity, Node, omitted, rounded
+from app.documents.kind import Readable
+from app.documents.questions import asked_of
+from app.documents.subject import AboutTopology, Subject
+from app.store import Artefact, Computed
+from schedules.collectives import Options
+from schedules.model import Collective
+from schedules.optima import CollectiveOptimum, Cut, PassOptimum, Together
+
+__all__ = ["OPTIMUM", "OptimumAnswer", "OptimumDocument", "Rate", "of", "rate_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """What an optimum is compared by: so much data in so long a time."""
+
+    nodes: int
+    data: int
+    inverse_rate: Fraction
+
+    @property
+    def algbw(self) -> Fraction:
+        """Bytes per unit of time, in the bandwidth unit of the topology."""
+        return self.data / self.inverse_rate
+
+
+@dataclass(frozen=True, slots=True)
+class OptimumAnswer:
+    """The rate of a collective on a topology, and of a changed one that of the healthy one.
+
+    ``found`` is the whole optimum, as long as it was computed just now; of a stored one the
+    rate is all that is computed with again.
+    """
+
+    subject: Subject
+    rate: Rate
+    found: CollectiveOptimum | None = None
+    options: Options = field(default_factory=Options)
+    healthy: "OptimumAnswer | None" = None
+
+    @property
+    def left(self) -> Fraction:
+        """The share of the healthy topology's algbw that is left."""
+        assert self.healthy is not None
+        return self.rate.algbw / self.healthy.rate.algbw
+
+
+class CutDocument(Document):
+    """A set of nodes whose links to the rest allow nothing faster."""
+
+    nodes: list[Node] = Field(description="ids of the nodes, in the order of the topology")
+    compute_inside: int = Field(description="how many of them take part", ge=0)
+    data_inside: int = Field(description="size of their shards", ge=0)
+    exit_capacity: Exact = omitted("capacity of all links out of the set, in bandwidth_unit")
+    entry_capacity: Exact = omitted(
+        "of a collective that gathers data: capacity of all links into the set"
+    )
+
+
+class PartDocument(Document):
+    """The optimum of one pass of an allreduce."""
+
+    collective: str = Field(description="which pass: reduce-scatter or allgather")
+    nodes: int = Field(description="how many compute nodes take part", ge=1)
+    data: int = Field(description="size of all shards together", ge=1)
+    inverse_rate: Exact = Field(
+        description="time per byte of a shard of size 1, in 1 / bandwidth_unit: "
+        "M bytes take M / data of it"
+    )
+    trees_per_root: int = Field(description="trees per unit of size of a shard", ge=1)
+    unit_bandwidth: Exact = Field(description="bandwidth of one tree, in bandwidth_unit")
+    algbw: float = Field(description="bytes per time, in bandwidth_unit", ge=0)
+    bottleneck: CutDocument = Field(description="a cut that proves the rate")
+    max_gap: Exact = omitted("the gap that was asked for")
+    gap: Exact = omitted("the gap that these trees have, as a share of the optimum")
+    optimal_inverse_rate: Exact = omitted("the inverse rate of any number of trees")
+
+
+class BoundDocument(Document):
+    """How fast both passes of an allreduce could be at once."""
+
+    inverse_rate: Exact = Field(description="time per byte of both passes at once, at the least")
+    algbw: float = Field(description="bytes per time at the most, in bandwidth_unit", ge=0)
+    gap: Exact = Field(description="share by which one pass after the other takes longer")
+    exact: bool = Field(description="whether the bound is known to be reached")
+    feasible_algbw: float = omitted("where it is not known: what is reached", ge=0)
+
+
+class HealthyOptimum(Document):
+    """The optimum of the topology before parts were lost or slow."""
+
+    topology_id: Identity = Field(description="what the healthy topology is stored under")
+    name: str = Field(description="its name")
+    nodes: int = Field(description="how many compute nodes take part", ge=1)
+    inverse_rate: Exact = Field(description="its inverse rate, in 1 / bandwidth_unit")
+    algbw: float = Field(description="its bytes per time, in bandwidth_unit", ge=0)
+    ratio: Exact = Field(description="share of its algbw that is left")
+
+
+class ShardDocument(Document):
+    """The size of the shard of one rank."""
+
+    rank: Node = Field(description="id of the compute node")
+    size: int = Field(description="size of its shard, relative to the others", ge=0)
+
+
+class OptimumDocument(AboutTopology[Literal["optimum/1"]]):
+    """optimum/1: of an allreduce the sums over both passes, which are in `parts`."""
+
+    bandwidth_unit: str = Field(description="unit of the topology's capacities and of algbw")
+    collective: str = Field(description="whose optimum it is")
+    root: Node = omitted("of a broadcast or reduce: where the data begins or ends")
+    shards: list[ShardDocument] = omitted("relative sizes of the shards, where not all equal")
+    participants: list[Node] = omitted("compute nodes that take part, where not all do")
+    nodes: int = Field(description="how many compute nodes take part", ge=1)
+    data: int = Field(description="size of all shards together", ge=1)
+    inverse_rate: Exact = Field(
+        description="time per byte of a shard of size 1, in 1 / bandwidth_unit: "
+        "M bytes take M / data of it"
+    )
+    trees_per_root: int = omitted("trees per unit of size of a shard", ge=1)
+    unit_bandwidth: Exact = omitted("bandwidth of one tree, in bandwidth_unit")
+    algbw: float = Field(description="bytes per time, in bandwidth_unit", ge=0)
+    bottleneck: CutDocument = omitted("a cut that proves the rate")
+    max_gap: Exact = omitted("the gap that was asked for")
+    gap: Exact = omitted("the gap that these trees have, as a share of the optimum")
+    optimal_inverse_rate: Exact = omitted("the inverse rate of any number of trees")
+    parts: list[PartDocument] = omitted("of an allreduce: the optima of its two passes")
+    bound: BoundDocument = omitted("of an allreduce: how fast both passes could be at once")
+    bound_left_out: str = omitted("of an allreduce without `bound`: why it is missing")
+    healthy: HealthyOptimum = omitted("of a topology made by changes: its optimum before them")
+
+
+def of(answer: OptimumAnswer, identity: str) -> OptimumDocument:
+    """Return the optimum/1 document of an optimum that was computed just now."""
+    subject, found = answer.subject, answer.found
+    assert found is not None
+    asked = asked_of(answer.options)
+    members: dict[str, Any] = {
+        name: asked[name] for name in ("root", "shards", "participants") if name in asked
+    }
+    members |= _whole(found)
+    if answer.healthy is not None:
+        members["healthy"] = _healthy(answer.healthy, answer.left)
+    return OptimumDocument(
+        schema="optimum/1",
+        id=identity,
+        topology_id=subject.id,
+        topology=subject.digest,
+        name=subject.name,
+        bandwidth_unit=subject.bandwidth_unit,
+        collective=found.collective.value,
+        **members,
+    )
+
+
+def rate_of(document: Mapping[str, Any]) -> OptimumAnswer:
+    """Return the rate that an optimum/1 document tells of."""
+    rate = Rate(document["nodes"], document["data"], Fraction(document["inverse_rate"]))
+    return OptimumAnswer(Subject.from_document(document), rate)
+
+
+def _whole(found: CollectiveOptimum) -> dict[str, Any]:
+    if found.collective is not Collective.ALLREDUCE:
+        return _pass(found.passes[0])
+    members: dict[str, Any] = {
+        "nodes": found.nodes,
+        "data": found.data,
+        "inverse_rate": str(found.inverse_rate),
+        "algbw": rounded(found.algbw),
+        "parts": [
+            PartDocument(collective=one.collective.value, **_pass(one)) for one in found.passes
+        ],
+    }
+    if found.together is None:
+        return members | {"bound_left_out": found.together_left_out}
+    return members | {"bound": _bound(found.together)}
+
+
+def _pass(found: PassOptimum) -> dict[str, Any]:
+    members: dict[str, Any] = {
+        "nodes": found.nodes,
+        "data": found.data,
+        "inverse_rate": str(found.inverse_rate),
+        "trees_per_root": found.trees_per_root,
+        "unit_bandwidth": str(found.unit_bandwidth),
+        "algbw": rounded(found.algbw),
+        "bottleneck": _cut(found.bottleneck, outward=found.collective.outward),
+    }
+    if found.near is not None:
+        members |= {
+            "max_gap": str(found.near.max_gap),
+            "gap": str(found.near.gap),
+            "optimal_inverse_rate": str(found.optimal_inverse_rate),
+        }
+    return members
+
+
+def _cut(cut: Cut, *, outward: bool) -> CutDocument:
+    side = "exit_capacity" if outward else "entry_capacity"
+    capacity: dict[str, Any] = {side: str(cut.capacity)}
+    return CutDocument(
+        nodes=list(cut.nodes),
+        compute_inside=cut.compute_inside,
+        data_inside=cut.data_inside,
+        **capacity,
+    )
+
+
+def _bound(together: Together) -> BoundDocument:
+    more: dict[str, Any] = {}
+    if not together.exact:
+        more["feasible_algbw"] = rounded(together.feasible)
+    return BoundDocument(
+        inverse_rate=str(together.inverse_rate),
+        algbw=rounded(together.algbw),
+        gap=str(together.gap),
+        exact=together.exact,
+        **more,
+    )
+
+
+def _healthy(before: OptimumAnswer, left: Fraction) -> HealthyOptimum:
+    return HealthyOptimum(
+        topology_id=before.subject.id,
+        name=before.subject.name,
+        nodes=before.rate.nodes,
+        inverse_rate=str(before.rate.inverse_rate),
+        algbw=rounded(before.rate.algbw),
+        ratio=str(left),
+    )
+
+
+def _encode(answer: OptimumAnswer, identity: str) -> Computed:
+    summary = {"name": answer.subject.name, "inverse_rate": str(answer.rate.inverse_rate)}
+    return Computed.json(of(answer, identity).given(), summary)
+
+
+def _decode(artefact: Artefact) -> OptimumAnswer:
+    return rate_of(artefact.document())
+
+
+OPTIMUM = Readable("optimum", _encode, _decode)

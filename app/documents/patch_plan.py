@@ -1,0 +1,176 @@
+"""patch-plan/1: which port to plug where, and the work order for people.
+
+`synth.wiring.document` writes it; the model here says what is in it.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import Field
+
+from app.documents.base import Digest, Document, Exact, Identity, Node, omitted
+from app.documents.kind import Kind
+from app.documents.subject import Subject
+from app.store import Computed
+from synth.wiring import PatchPlan, to_document, work_order
+
+__all__ = ["PATCH_PLAN", "PatchPlanDocument", "PatchPlanSummary", "PlanAnswer", "of"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanAnswer:
+    """A plan of moves for the wiring of a stored topology."""
+
+    subject: Subject
+    plan: PatchPlan
+
+
+class PanelsDocument(Document):
+    """The panels, and who is cabled to them."""
+
+    layout: Literal["per-port", "single"] = Field(
+        description="one panel for each port of the hosts, or one for all"
+    )
+    hosts: int = Field(description="hosts that are cabled", ge=1)
+    lanes: int = Field(description="ports of each host that are cabled", ge=1)
+
+
+class BaseState(Document):
+    """The state of a panel that the plan was made from."""
+
+    digest: Digest = Field(description="of the canonical JSON list of the pairs, sorted by A port")
+    pairs: int = Field(description="number of plugged pairs", ge=0)
+
+
+class DeviceDocument(Document):
+    """A panel."""
+
+    id: str = Field(description="name of the panel")
+    a_ports: int = Field(description="ports on its A side, where hosts send", ge=1)
+    b_ports: int = Field(description="ports on its B side, where hosts receive", ge=1)
+
+
+class Endpoint(Document):
+    """A port of a host."""
+
+    node: Node = Field(description="id of the node")
+    port: int = Field(description="its port, from 0", ge=0)
+
+
+class PortDocument(Document):
+    """What sits on a port of a panel."""
+
+    device: str = Field(description="the panel")
+    port: str = Field(description="the panel's port, such as 3A")
+    side: Literal["A", "B"] = Field(description="A: the host sends there; B: it receives")
+    endpoint: Endpoint = Field(description="the port of the host")
+    label: str = Field(description="node:port:tx or node:port:rx")
+
+
+class Operation(Document):
+    """One move, or one check."""
+
+    n: int = Field(description="place in the list, from 1", ge=1)
+    op: Literal["remove", "add", "verify"] = Field(description="what is done")
+    device: str = Field(description="the panel")
+    a: str = Field(description="port on the A side")
+    b: str = Field(description="port on the B side")
+    link: str = omitted("the link that the pair carries: l and its index in the topology")
+    expect: str = omitted("of remove: the pair that must be there")
+
+
+class Effect(Document):
+    """What the kept links alone can do, while all else is dark."""
+
+    links_down: int = Field(description="pairs that are taken away", ge=0)
+    capacity_left: Exact = Field(description="share of the topology's capacity on kept links")
+    connected: bool = Field(description="whether every node still reaches every other")
+
+
+class Stage(Document):
+    """Moves that are made together."""
+
+    id: int = Field(description="from 1", ge=1)
+    ops: list[Operation] = Field(description="all removes, then all adds, then their checks")
+    undo: list[Operation] = Field(description="the inverse of the moves, in inverse order")
+    effect: Effect = Field(description="what is left while the stage runs")
+
+
+class PlanSummary(Document):
+    """How many moves, and how few there could be."""
+
+    moves: int = Field(description="removes and adds together", ge=0)
+    removes: int = Field(description="pairs taken away", ge=0)
+    adds: int = Field(description="pairs plugged", ge=0)
+    kept: int = Field(description="links that stay on the pair they have", ge=0)
+    lower_bound: int = Field(description="moves that no plan can undercut", ge=0)
+    optimal: bool = Field(description="whether no plan with fewer moves exists; false: not known")
+    stages: int = Field(description="number of stages", ge=0)
+
+
+class FinalPair(Document):
+    """A plugged pair."""
+
+    a: str = Field(description="port on the A side")
+    b: str = Field(description="port on the B side")
+    link: str = omitted("the link that the pair carries: l and its index in the topology")
+
+
+class FinalState(Document):
+    """The state of a panel after the plan."""
+
+    digest: Digest = Field(description="of the pairs, as in base")
+    pairs: list[FinalPair] = Field(description="all plugged pairs")
+
+
+class PatchPlanDocument(Document):
+    """patch-plan/1."""
+
+    schema_: Literal["patch-plan/1"] = Field(alias="schema", description="patch-plan/1")
+    id: Identity = Field(description="what the plan is stored under")
+    plan_id: Digest = Field(description="SHA-256 of the document without this member and id")
+    topology_id: Digest = Field(description="digest of the topology")
+    panels: PanelsDocument = Field(description="the panels, and who is cabled to them")
+    base: dict[str, BaseState] = Field(description="by panel: the state the plan was made from")
+    devices: list[DeviceDocument] = Field(description="the panels")
+    ports: list[PortDocument] = Field(description="the cabling map of the topology's hosts")
+    stages: list[Stage] = Field(description="one stage, or none if nothing is to do")
+    summary: PlanSummary = Field(description="how many moves")
+    final: dict[str, FinalState] = Field(description="by panel: the state after the plan")
+
+
+class PatchPlanSummary(Document):
+    """What lists say of a patch plan."""
+
+    topology_id: Identity = Field(description="what the topology is stored under")
+    name: str = Field(description="name of the topology; empty if it has none")
+    removes: int = Field(description="pairs taken away", ge=0)
+    adds: int = Field(description="pairs plugged", ge=0)
+    kept: int = Field(description="links that stay on the pair they have", ge=0)
+    lower_bound: int = Field(description="moves that no plan can undercut", ge=0)
+    optimal: bool = Field(description="whether no plan with fewer moves exists; false: not known")
+
+
+def of(plan: PatchPlan, identity: str) -> dict[str, Any]:
+    """Return the patch-plan/1 document with its id."""
+    document = to_document(plan)
+    schema = document.pop("schema")
+    return {"schema": schema, "id": identity, **document}
+
+
+def _encode(answer: PlanAnswer, identity: str) -> Computed:
+    plan = answer.plan
+    summary = PatchPlanSummary(
+        topology_id=answer.subject.id,
+        name=answer.subject.name,
+        removes=len(plan.removes),
+        adds=len(plan.adds),
+        kept=plan.kept,
+        lower_bound=plan.lower_bound,
+        optimal=plan.optimal,
+    )
+    content = {"json": of(plan, identity), "csv": work_order(plan)}
+    return Computed.json(content, summary.given())
+
+
+PATCH_PLAN = Kind("patch-plan", _encode)

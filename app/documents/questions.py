@@ -1,0 +1,150 @@
+"""Questions: from requests to the values that the packages take, and to the keys of answers."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from app.schemas import (
+    DesignRequest,
+    ForestRequest,
+    FrontierRequest,
+    ScheduleRequest,
+    SimulationRequest,
+    TimedRequest,
+)
+from schedules.collectives import Options
+from schedules.design.question import Hosts, Speed
+from schedules.model import Collective
+from schedules.simulate import Network
+from schedules.verify.costs import unit_bytes_per_second
+from schedules.workloads.presets import preset
+from schedules.workloads.tasks import Task, Workload, merged
+from synth.cost import Links
+from synth.topology import Topology
+
+__all__ = [
+    "asked_of",
+    "frontier_request",
+    "hosts_of",
+    "network_of",
+    "options_of",
+    "speed_of",
+    "workload_of",
+]
+
+
+def hosts_of(request: FrontierRequest) -> Hosts:
+    """Return which hosts a request speaks of.
+
+    >>> hosts_of(FrontierRequest(nodes=12, degree=4)).links
+    <Links.UNIDIRECTIONAL: 'unidirectional'>
+    """
+    return Hosts(
+        request.nodes,
+        request.degree,
+        Links(request.links),
+        request.parallel_links,
+        request.vertex_transitive,
+        None if request.families is None else tuple(request.families),
+        request.max_steps,
+    )
+
+
+def frontier_request(hosts: Hosts) -> FrontierRequest:
+    """Return the request that asks for the frontier of some hosts.
+
+    >>> hosts = Hosts(12, 4, max_steps=3)
+    >>> hosts_of(frontier_request(hosts)) == hosts
+    True
+    """
+    return FrontierRequest(
+        nodes=hosts.nodes,
+        degree=hosts.degree,
+        links=hosts.links.value,
+        parallel_links=hosts.parallel_links,
+        vertex_transitive=hosts.vertex_transitive,
+        families=None if hosts.families is None else list(hosts.families),
+        max_steps=hosts.max_steps,
+    )
+
+
+def speed_of(request: TimedRequest) -> Speed:
+    """Return how fast the hosts of a request are."""
+    return Speed(request.bytes_per_second, request.alpha_seconds)
+
+
+def workload_of(request: DesignRequest) -> Workload:
+    """Return what a request runs, equal tasks counted together.
+
+    Raises
+    ------
+    UnknownPreset
+        There is no preset of that name.
+    """
+    if request.preset is not None:
+        return preset(request.preset).workload
+    if request.workload is not None:
+        tasks = (
+            Task(Collective.of(task.collective), task.bytes, task.count)
+            for task in request.workload
+        )
+        return Workload(merged(tasks))
+    return Workload((Task(Collective.of(request.collective), request.bytes),), single=True)
+
+
+def options_of(request: ForestRequest, topology: Topology) -> Options:
+    """Return what a request asks of an algorithm, with ids as the topology has them.
+
+    A text stands for an integer id of the same digits, since topologies have no two such
+    ids; names of no node are left as they are.
+    """
+    members, shards, root = request.participants, request.shards, request.root
+    named = any(given is not None for given in (root, shards, members))
+    ids = {str(node): node for node in topology.nodes} if named else {}
+    return Options(
+        trees_per_root=request.trees_per_root,
+        max_gap=request.max_gap,
+        root=None if root is None else ids.get(str(root), root),
+        shards=None
+        if shards is None
+        else {ids.get(str(one.rank), one.rank): one.size for one in shards},
+        participants=None
+        if members is None
+        else tuple(ids.get(str(name), name) for name in members),
+        max_chunks=request.max_chunks if isinstance(request, ScheduleRequest) else None,
+    )
+
+
+def asked_of(options: Options) -> dict[str, Any]:
+    """Return what was asked of an algorithm as plain JSON, the key of its answer.
+
+    >>> asked_of(Options(max_gap=Fraction(1, 10), root="a"))
+    {'max_gap': '1/10', 'root': 'a'}
+    """
+    shards: Mapping[Any, int] | None = options.shards
+    asked = {
+        "trees_per_root": options.trees_per_root,
+        "max_gap": None if options.max_gap is None else str(options.max_gap),
+        "root": options.root,
+        "shards": None
+        if shards is None
+        else [{"rank": rank, "size": size} for rank, size in shards.items()],
+        "participants": None if options.participants is None else list(options.participants),
+        "max_chunks": options.max_chunks,
+    }
+    return {name: value for name, value in asked.items() if value is not None}
+
+
+def network_of(request: SimulationRequest, topology: Topology) -> Network:
+    """Return how fast the fabric of a simulation is."""
+    if request.link_gbps is not None:
+        rate = Fraction(request.link_gbps) * 10**9 / 8
+    else:
+        node = request.node_gbps
+        rate = unit_bytes_per_second(topology, None if node is None else Fraction(node))
+    return Network(
+        Fraction(request.alpha_us) / 10**6,
+        rate,
+        Fraction(request.overhead_us) / 10**6,
+        request.channels,
+    )

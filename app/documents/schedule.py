@@ -1,0 +1,184 @@
+"""What a schedule is and costs: the answer of `POST /v1/schedules`, and how it is kept.
+
+The schedule itself may be large: it is kept packed, and unpacked when its sends are asked
+for.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+from pydantic import Field
+
+from app.documents.base import Document, Exact, Identity, omitted
+from app.documents.kind import Readable
+from app.documents.subject import Subject
+from app.store import Artefact, Computed
+from schedules.formats.schedule.binary import pack, unpack
+from schedules.model import Collective, Schedule
+from schedules.verified import Facts, Losses, Sharing
+
+__all__ = [
+    "SCHEDULE",
+    "Kept",
+    "PartFacts",
+    "ScheduleSummary",
+    "facts_of",
+    "given_facts",
+    "of",
+]
+
+PACKED_SCHEDULE = "application/x-topoloom-schedule"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A verified schedule: what it costs at hand, its sends when ``load`` is called."""
+
+    subject: Subject
+    algorithm: str
+    facts: Facts
+    losses: Losses
+    load: Callable[[], Schedule]
+
+
+class SharingDocument(Document):
+    """What multicast switches save, in units of shard size over links."""
+
+    crossings: Exact = Field(description="data that crosses links, summed over the links")
+    crossings_unshared: Exact = Field(description="the same if switches could not copy")
+    inverse_rate_together: Exact = omitted(
+        "of an allreduce: the inverse rate of both passes at once"
+    )
+
+
+class CostFacts(Document):
+    """What a schedule costs, counted from its sends alone."""
+
+    collective: str = Field(description="what it carries out")
+    steps: int = omitted("number of steps, or most hops of a route", ge=0)
+    bandwidth: Exact = omitted("T_B in units of M/B, exact")
+    inverse_rate: Exact = omitted(
+        "trees: time per byte of a shard of size 1, M bytes take M / data of it; routes: time in "
+        "which every rank sends one unit to every other; in 1 / bandwidth unit of the topology"
+    )
+    chunks_per_shard: int = omitted("steps: into how many chunks each shard is cut", ge=1)
+    trees_per_root: int = omitted("trees: per unit of size of a shard", ge=1)
+    units_per_pair: int = omitted("routes: into how many units the data of a pair is cut", ge=1)
+    ranks: int = omitted("trees: how many ranks take part", ge=1)
+    data: int = omitted("trees: size of all shards together", ge=1)
+
+
+class PartFacts(CostFacts):
+    """A part of an allreduce."""
+
+    multicast: SharingDocument = omitted("trees: what switches that copy save")
+
+
+class ScheduleSummary(CostFacts):
+    """What a verified schedule is and costs; the schedule itself is read by its id."""
+
+    id: Identity = Field(description="what the schedule is stored under")
+    topology_id: Identity = Field(description="what its topology is stored under")
+    topology: str = Field(description="digest of its topology")
+    name: str = Field(description="name of its topology; empty if it has none")
+    algorithm: str = Field(description="what made it")
+    parts: list[PartFacts] = omitted("of an allreduce: reduce-scatter, then allgather")
+    multicast: SharingDocument = omitted("trees: what switches that copy save")
+    bandwidth_loss: Exact = omitted("with max_chunks: T_B above the least, in units of M/B")
+    gap: Exact = omitted("with max_gap: time above the optimum, as a share of it")
+
+
+def of(kept: Kept, identity: str) -> dict[str, Any]:
+    """Return the summary of a schedule."""
+    losses = {"bandwidth_loss": kept.losses.bandwidth, "gap": kept.losses.gap}
+    return {
+        "id": identity,
+        "topology_id": kept.subject.id,
+        "topology": kept.subject.digest,
+        "name": kept.subject.name,
+        "algorithm": kept.algorithm,
+        **given_facts(kept.facts),
+        **{name: str(lost) for name, lost in losses.items() if lost is not None},
+    }
+
+
+def given_facts(facts: Facts) -> dict[str, Any]:
+    """Return what the facts of a schedule say, as JSON values."""
+    exact = {"bandwidth", "inverse_rate"}
+    members: dict[str, Any] = {"collective": facts.collective.value}
+    for name in ("steps", "bandwidth", "inverse_rate", *_COUNTS):
+        value = getattr(facts, name)
+        if value is not None:
+            members[name] = str(value) if name in exact else value
+    if facts.parts:
+        members["parts"] = [given_facts(part) for part in facts.parts]
+    if facts.multicast is not None:
+        members["multicast"] = _sharing(facts.multicast)
+    return members
+
+
+_COUNTS = ("chunks_per_shard", "trees_per_root", "units_per_pair", "ranks", "data")
+
+
+def facts_of(members: Mapping[str, Any]) -> Facts:
+    """Return the facts that a summary, or a part of one, tells of.
+
+    >>> facts = Facts(Collective.ALLGATHER, 2, Fraction(11, 12), chunks_per_shard=1)
+    >>> facts_of(given_facts(facts)) == facts
+    True
+    """
+    exact = {
+        name: Fraction(members[name]) for name in ("bandwidth", "inverse_rate") if name in members
+    }
+    saved = members.get("multicast")
+    return Facts(
+        Collective.of(members["collective"]),
+        steps=members.get("steps"),
+        **exact,
+        **{name: members.get(name) for name in _COUNTS},
+        parts=tuple(facts_of(part) for part in members.get("parts", ())),
+        multicast=None if saved is None else _shared(saved),
+    )
+
+
+def _sharing(saved: Sharing) -> dict[str, str]:
+    members = {
+        "crossings": saved.crossings,
+        "crossings_unshared": saved.crossings_unshared,
+        "inverse_rate_together": saved.together,
+    }
+    return {name: str(value) for name, value in members.items() if value is not None}
+
+
+def _shared(members: Mapping[str, str]) -> Sharing:
+    together = members.get("inverse_rate_together")
+    return Sharing(
+        Fraction(members["crossings"]),
+        Fraction(members["crossings_unshared"]),
+        None if together is None else Fraction(together),
+    )
+
+
+def _encode(kept: Kept, identity: str) -> Computed:
+    return Computed(pack(kept.load()), PACKED_SCHEDULE, of(kept, identity))
+
+
+def _decode(artefact: Artefact) -> Kept:
+    members = artefact.summary
+    lost, gap = (members.get(name) for name in ("bandwidth_loss", "gap"))
+    return Kept(
+        Subject.from_document(members),
+        members["algorithm"],
+        facts_of(members),
+        Losses(
+            None if lost is None else Fraction(lost),
+            None if gap is None else Fraction(gap),
+        ),
+        partial(unpack, artefact.content),
+    )
+
+
+SCHEDULE = Readable("schedule", _encode, _decode)

@@ -1,0 +1,81 @@
+"""simulation/1: the time of a schedule on a fabric of given speed, message by message."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from app.documents.base import Digest, Document, Exact, Identity, Node, omitted, rounded
+from app.schemas import SimulationRequest
+from schedules.model import Schedule
+from schedules.simulate.running import Simulation
+from schedules.transcript import Transcript
+from synth.topology import Topology
+
+__all__ = ["SimulationDocument", "of"]
+
+
+class BusiestLink(Document):
+    """The link that carried data for the longest time."""
+
+    index: int = Field(description="place among the topology's links, from 0", ge=0)
+    source: Node = Field(description="node that sends")
+    target: Node = Field(description="node that receives")
+
+
+class Utilisation(Document):
+    """For which share of the time links carried data."""
+
+    busiest: float = Field(description="share of the busiest link, 0 to 1", ge=0)
+    mean: float = Field(description="mean share of all links, 0 to 1", ge=0)
+    busiest_link: BusiestLink = Field(description="the busiest link")
+
+
+class SimulationDocument(Document):
+    """simulation/1."""
+
+    schema_: Literal["simulation/1"] = Field(alias="schema", description="simulation/1")
+    request: SimulationRequest = Field(description="the question, defaults filled in")
+    topology: Digest = Field(description="digest of the topology")
+    collective: str = Field(description="what the schedule carries out")
+    seconds: float = Field(description="until the last message has arrived", ge=0)
+    exact_seconds: Exact = Field(description="the same, exact")
+    algbw: float | None = Field(description="bytes over seconds, GB/s; null if no time passes")
+    chunks: int = Field(description="into how many pieces each message was cut", ge=1)
+    messages: int = Field(description="messages from rank to rank", ge=0)
+    events: int = Field(description="how often a piece was put on a link", ge=0)
+    utilisation: Utilisation = Field(description="how busy links were")
+    schedule_id: Identity = omitted("what the schedule is stored under")
+
+
+def of(
+    found: Simulation,
+    schedule: Schedule | Transcript,
+    topology: Topology,
+    request: SimulationRequest,
+    identity: str | None = None,
+) -> dict[str, Any]:
+    """Return the simulation/1 document; ``identity`` is that of a stored schedule."""
+    busiest = max(range(topology.link_count), key=found.busy_seconds.__getitem__)
+    link = topology.links[busiest]
+    seconds = found.seconds
+    more: dict[str, Any] = {} if identity is None else {"schedule_id": identity}
+    document = SimulationDocument(
+        schema="simulation/1",
+        request=request,
+        topology=topology.digest,
+        collective=schedule.collective.value,
+        seconds=float(seconds),
+        exact_seconds=str(seconds),
+        algbw=rounded(request.bytes / seconds / 10**9) if seconds else None,
+        chunks=found.chunks,
+        messages=found.messages,
+        events=found.events,
+        utilisation=Utilisation(
+            busiest=float(found.busiest),
+            mean=float(found.mean),
+            busiest_link=BusiestLink(index=busiest, source=link.source, target=link.target),
+        ),
+        **more,
+    )
+    # The request with its defaults filled in, which it was not given.
+    return document.given() | {"request": request.canonical()}

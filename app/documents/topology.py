@@ -1,0 +1,101 @@
+"""topology/1: a graph as it is stored, with the id that names it.
+
+Stored text is handed out as it is: a topology of thousands of hosts passes through no
+model.  The model says what is in it.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import Field
+
+from app.documents.base import Digest, Document, Identity, Node, omitted
+from app.documents.kind import Readable
+from app.store import Artefact, Computed
+from synth.topology import Topology
+from synth.topology_document import topology_from_document
+
+__all__ = ["TOPOLOGY", "Registered", "TopologyDocument", "TopologySummary", "of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """A topology, and the id of the one that it was before parts were lost or slow."""
+
+    topology: Topology
+    healthy: str | None = None
+
+
+class NodeDocument(Document):
+    """A compute node or a switch."""
+
+    id: Node = Field(description="unique; a text or an integer")
+    kind: Literal["compute", "switch"] = Field(description="switches only forward")
+    multicast: bool = omitted("of a switch: it can also copy, and add up")
+
+
+class LinkDocument(Document):
+    """A directed link; parallel links are several entries."""
+
+    source: Node = Field(description="id of the node that sends")
+    target: Node = Field(description="id of the node that receives")
+    capacity: int | str = Field(
+        description='in bandwidth_unit: a positive integer, or a fraction as text "p/q"'
+    )
+
+
+class TopologyDocument(Document):
+    """topology/1."""
+
+    schema_: Literal["topology/1"] = Field(alias="schema", description="topology/1")
+    id: Identity = Field(description="what the topology is stored under")
+    name: str = Field(description="for people; may be empty")
+    recipe: str = omitted("how it was made, where a recipe says so")
+    bandwidth_unit: str = Field(description='unit of the capacities, such as "GB/s" or "link"')
+    nodes: list[NodeDocument] = Field(description="compute nodes and switches")
+    links: list[LinkDocument] = Field(description="directed links")
+
+
+class TopologySummary(Document):
+    """What lists say of a topology."""
+
+    name: str = Field(description="for people; may be empty")
+    digest: Digest = Field(description="what the topology is, without its name")
+    nodes: int = Field(description="number of nodes, switches included", ge=1)
+    compute_nodes: int = Field(description="number of compute nodes", ge=0)
+    links: int = Field(description="number of directed links", ge=0)
+    degree: int = Field(description="ports a host needs", ge=0)
+    healthy: Identity = omitted("of a topology made by changes: id of the one before them")
+
+
+def of(topology: Topology, identity: str) -> dict[str, Any]:
+    """Return the topology/1 document with its id."""
+    document = topology.to_document()
+    schema = document.pop("schema")
+    return {"schema": schema, "id": identity, **document}
+
+
+def _summary(answer: Registered) -> TopologySummary:
+    topology = answer.topology
+    more: dict[str, Any] = {} if answer.healthy is None else {"healthy": answer.healthy}
+    return TopologySummary(
+        name=topology.name,
+        digest=topology.digest,
+        nodes=topology.node_count,
+        compute_nodes=len(topology.compute_nodes),
+        links=topology.link_count,
+        degree=topology.degree,
+        **more,
+    )
+
+
+def _encode(answer: Registered, identity: str) -> Computed:
+    return Computed.json(of(answer.topology, identity), _summary(answer).given())
+
+
+def _decode(artefact: Artefact) -> Registered:
+    topology = topology_from_document(artefact.document())
+    return Registered(topology, artefact.summary.get("healthy"))
+
+
+TOPOLOGY = Readable("topology", _encode, _decode)

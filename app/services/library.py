@@ -1,0 +1,91 @@
+"""Where a design reads: frontier, schedules and routes from the cache, computed if need be."""
+
+from app.documents.frontier import FrontierAnswer
+from app.documents.questions import frontier_request
+from app.documents.subject import Stored
+from app.schemas import TopologySource
+from app.services import all_to_all, frontiers, schedules, topologies
+from app.services.context import Context
+from app.services.topologies import StoredTopology
+from schedules.alltoall.exchange import Exchange
+from schedules.collectives import Options
+from schedules.design import Hosts, Used
+from schedules.model import Collective, TreeSchedule
+from schedules.verified import Facts
+from synth.recipe import Recipe
+from synth.search import Frontier
+from synth.topology import Topology
+
+__all__ = ["Library"]
+
+HELD_LINKS = 1 << 20
+"""Topologies of so many links in all are held, so that none is read twice for one answer."""
+
+
+class Library:
+    """The sources of one design: what it asks for is stored, and known by its id after.
+
+    It is a `schedules.design.Sources`.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._held: dict[Recipe, StoredTopology] = {}
+        self._links = 0
+        self._stored: dict[Recipe, Stored] = {}
+        self._schedules: dict[tuple[Recipe, Collective, str], str] = {}
+
+    def frontier(self, hosts: Hosts) -> Frontier:
+        """Return the frontier, whose topologies are stored."""
+        answer = frontiers.answer(self._context, frontier_request(hosts), self.keep)
+        self._note(answer.value)
+        return answer.value.found
+
+    def routes(self, recipe: Recipe) -> Exchange:
+        """Return what an all-to-all takes on a topology."""
+        return all_to_all.exchange_on(self._context, self._loaded(recipe)).value.found
+
+    def schedule(self, recipe: Recipe, collective: Collective, algorithm: str) -> Facts:
+        """Return what a verified schedule costs, which is stored."""
+        loaded = self._loaded(recipe)
+        answer = schedules.made(self._context, loaded, collective, algorithm, Options())
+        self._schedules[recipe, collective, algorithm] = answer.id
+        return answer.value.facts
+
+    def forest(self, recipe: Recipe, collective: Collective) -> tuple[TreeSchedule, Topology]:
+        """Return verified trees of highest throughput, which are stored."""
+        loaded = self._loaded(recipe)
+        answer = schedules.made(self._context, loaded, collective, "forestcoll", Options())
+        forest = answer.value.load()
+        assert isinstance(forest, TreeSchedule)
+        return forest, loaded.topology
+
+    def stored(self, recipe: Recipe) -> Stored:
+        """Return what a topology of the frontier is stored under."""
+        return self._stored[recipe]
+
+    def schedule_id(self, recipe: Recipe, used: Used) -> str:
+        """Return what a schedule in use is stored under."""
+        return self._schedules[recipe, used.runs, used.generator]
+
+    def keep(self, recipe: Recipe) -> Stored:
+        """Store the topology of a recipe, and return what it is stored under."""
+        loaded = self._loaded(recipe)
+        self._stored[recipe] = Stored(loaded.id, loaded.topology.name)
+        return self._stored[recipe]
+
+    def _note(self, answer: FrontierAnswer) -> None:
+        recipes = (point.recipe for point in answer.found.points)
+        self._stored |= zip(recipes, answer.stored, strict=True)
+
+    def _loaded(self, recipe: Recipe) -> StoredTopology:
+        held = self._held.get(recipe)
+        if held is not None:
+            return held
+        stored = self._stored.get(recipe)
+        source = TopologySource(id=stored.id) if stored else TopologySource(recipe=str(recipe))
+        loaded = topologies.load(self._context, source)
+        self._links += loaded.topology.link_count
+        if self._links <= HELD_LINKS:
+            self._held[recipe] = loaded
+        return loaded

@@ -1,0 +1,175 @@
+"""From a question to a design: which topology, what runs on it at which size, how long.
+
+Everything here is decided in exact numbers, on values, without a database: a design asks
+for the frontier, for schedules and for routes through the functions of a `Sources`.
+Read in this order: `question`, `sources`, `answer`, `timing`.
+
+Every point of the frontier is timed twice: by the usual algorithm of each collective
+(``usual_seconds``), and with the fastest algorithm for every message size (``seconds``).
+"""
+
+from fractions import Fraction
+
+from schedules.codesign import ONE_SHOT
+from schedules.design.answer import Choice, Design, Point, Used
+from schedules.design.question import Hosts, Limits, Speed
+from schedules.design.sources import Generators, Sources
+from schedules.design.timing import FOREST_NODES, Timing
+from schedules.errors import TooLarge
+from schedules.model import Collective
+from schedules.verified import Facts
+from schedules.workloads.tasks import Task, Workload
+from synth.cost import Cost
+from synth.errors import ClaimBroken
+from synth.recipe import Recipe
+
+__all__ = [
+    "FOREST_NODES",
+    "Choice",
+    "Design",
+    "Generators",
+    "Hosts",
+    "Limits",
+    "Point",
+    "Sources",
+    "Speed",
+    "Task",
+    "Used",
+    "Workload",
+    "collective_cost",
+    "design",
+    "require_cost",
+]
+
+
+def design(
+    hosts: Hosts,
+    speed: Speed,
+    workload: Workload,
+    sources: Sources,
+    limits: Limits,
+    *,
+    all_to_all: bool = False,
+) -> Design:
+    """Return the best topology for a workload, with all that stands behind it.
+
+    Parameters
+    ----------
+    hosts, speed : Hosts, Speed
+        N hosts of d ports, what they send and how late it arrives.
+    workload : Workload
+        What is run.
+    sources : Sources
+        Who searches and generates.
+    limits : Limits
+        For larger topologies the schedule of the best point is left out, and it is said why.
+    all_to_all : bool
+        Look at all-to-all on every point, even if the workload holds none.
+
+    Raises
+    ------
+    ImpossibleRequest, InvalidRecipe, TooLarge
+        As the sources.
+    ClaimBroken
+        A schedule does not cost what was measured: a bug, and no answer.
+
+    Notes
+    -----
+    Of points of equal time the one of fewer steps is taken, then the one of the shorter
+    recipe.  Besides what the sources do, O(points * tasks * candidates' lines).
+
+    Examples
+    --------
+    >>> work = Workload((Task(Collective.ALLREDUCE, 10**6),), single=True)
+    >>> speed = Speed(Fraction(125 * 10**8), Fraction(1, 10**5))
+    >>> found = design(Hosts(12, 4), speed, work, Generators(), Limits(2048, 256))
+    >>> str(found.best.measured.recipe), float(found.best_seconds), found.schedule.facts.steps
+    ('Circulant(12, 2, 3)', 0.00018666666666666666, 4)
+    """
+    found = sources.frontier(hosts)
+    timing = Timing(hosts, speed, workload, found.bounds, all_to_all)
+    points = tuple(timing.point(one, sources) for one in found.points)
+    usual = min(points, key=lambda point: (point.usual_seconds, *point.simplicity))
+    fastest = min(points, key=lambda point: (point.seconds, *point.simplicity))
+    best = usual if workload.single else fastest
+    return Design(
+        hosts,
+        speed,
+        workload,
+        found.bounds,
+        timing.bound_seconds,
+        points,
+        best,
+        _best_schedule(best, hosts, workload, sources, limits) if workload.single else None,
+        fastest,
+        _used(fastest, sources),
+        timing.baselines,
+    )
+
+
+def collective_cost(gather: Cost, scatter: Cost, collective: Collective) -> Cost:
+    """Return what a collective takes by BFB on a graph of such costs.
+
+    An allgather costs what G costs, a reduce-scatter what the transpose does, an allreduce
+    both.
+
+    >>> collective_cost(Cost(2, Fraction(1)), Cost(3, Fraction(2)), Collective.ALLREDUCE)
+    Cost(steps=5, bandwidth=Fraction(3, 1))
+    """
+    used = {
+        Collective.ALLGATHER: (gather,),
+        Collective.REDUCE_SCATTER: (scatter,),
+        Collective.ALLREDUCE: (scatter, gather),
+    }[collective]
+    wire = sum((cost.bandwidth for cost in used), Fraction(0))
+    return Cost(sum(cost.steps for cost in used), wire)
+
+
+def require_cost(facts: Facts, cost: Cost) -> None:
+    """Raise `ClaimBroken` if a schedule's sends do not cost what was measured on the graph."""
+    if (facts.steps, facts.bandwidth) != (cost.steps, cost.bandwidth):
+        raise ClaimBroken(
+            "schedule",
+            f"costs {facts.steps} steps and {facts.bandwidth}, "
+            f"not {cost.steps} and {cost.bandwidth}",
+        )
+
+
+def _best_schedule(
+    best: Point, hosts: Hosts, workload: Workload, sources: Sources, limits: Limits
+) -> Used:
+    """Return the schedule of the one collective on the best point, at the measured cost."""
+    (task,) = workload.tasks
+    collective = task.collective
+    exchange = collective is Collective.ALL_TO_ALL
+    generator = "mcf" if exchange else "bfb"
+    most = limits.of(collective)
+    if hosts.nodes > most:
+        reason = f"schedules are generated for at most {most} nodes here"
+        return Used(collective, generator, collective, generator, None, reason)
+    facts = sources.schedule(best.measured.recipe, collective, generator)
+    if not exchange:
+        costs = best.measured.cost, best.measured.transpose
+        require_cost(facts, collective_cost(*costs, collective))
+    return Used(collective, generator, collective, generator, facts)
+
+
+def _used(point: Point, sources: Sources) -> tuple[Used, ...]:
+    """Return a verified schedule, or why there is none, for every algorithm in use."""
+    used = dict.fromkeys((one.task.collective, one.algorithm) for one in point.choices)
+    return tuple(
+        _schedule_of(point.measured.recipe, collective, algorithm, sources)
+        for collective, algorithm in used
+    )
+
+
+def _schedule_of(recipe: Recipe, collective: Collective, algorithm: str, sources: Sources) -> Used:
+    one_shot = algorithm == ONE_SHOT
+    # In one pass every rank gathers all contributions: an allgather of N times the bytes.
+    runs = Collective.ALLGATHER if one_shot else collective
+    generator = "bfb" if one_shot else algorithm
+    try:
+        facts = sources.schedule(recipe, runs, generator)
+    except TooLarge as limit:
+        return Used(collective, algorithm, runs, generator, None, limit.rule)
+    return Used(collective, algorithm, runs, generator, facts)

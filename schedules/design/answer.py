@@ -1,0 +1,143 @@
+"""What a design says: every point of the frontier as timed, the best, what runs on it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from schedules.alltoall.exchange import Exchange
+from schedules.baselines import Baseline
+from schedules.design.question import Hosts, Speed
+from schedules.model import Collective
+from schedules.switch_over import Candidate, Range, ranges
+from schedules.verified import Facts
+from schedules.workloads.tasks import Task, Workload
+from synth.cost import Cost
+from synth.search import Point as Measured
+
+__all__ = ["Choice", "Design", "Point", "Used", "total"]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What runs a task at a point: an algorithm, in how many pieces and rounds.
+
+    ``seconds`` is the time of once, ``floor_seconds`` that which no algorithm on any
+    topology of these hosts can beat.
+    """
+
+    task: Task
+    algorithm: str
+    chunks: int
+    rounds: int
+    seconds: Fraction
+    floor_seconds: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A point of the frontier as this workload finds it.
+
+    Attributes
+    ----------
+    exchange : Exchange or None
+        What all-to-all takes there, where the workload holds one.
+    usual_seconds : Fraction
+        Time of the workload by BFB, and of its all-to-alls by their fastest routing.
+    choices : tuple of Choice
+        The fastest way to run each task, in the order of the tasks.
+    candidates : tuple of tuple of Candidate
+        All ways to run each collective, in the order of `Workload.collectives`.
+    """
+
+    measured: Measured
+    exchange: Exchange | None
+    usual_seconds: Fraction
+    choices: tuple[Choice, ...]
+    candidates: tuple[tuple[Candidate, ...], ...]
+
+    @property
+    def seconds(self) -> Fraction:
+        """Time of the workload with the fastest algorithm for every message size."""
+        return total((one.task, one.seconds) for one in self.choices)
+
+    @property
+    def switch_over(self) -> tuple[tuple[Range, ...], ...]:
+        """Which algorithm is fastest from which size on, of each collective."""
+        return tuple(ranges(ways) for ways in self.candidates)
+
+    @property
+    def simplicity(self) -> tuple[int, int, str]:
+        """What decides between points of equal time: fewer steps, then a shorter recipe."""
+        text = str(self.measured.recipe)
+        return self.measured.cost.steps, len(text), text
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """A verified schedule of an algorithm in use, or why there is none.
+
+    The schedule is of the collective ``runs`` by the generator ``generator``: an allreduce
+    in one pass is run by an allgather of N times the bytes.
+    """
+
+    collective: Collective
+    algorithm: str
+    runs: Collective
+    generator: str
+    facts: Facts | None
+    left_out: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """The answer: all points of the frontier, the best, and what runs on it.
+
+    Attributes
+    ----------
+    bounds : Cost
+        Steps and T_B of one pass that no topology of these hosts can undercut.
+    bound_seconds : Fraction
+        Time of the workload that no topology can beat in as many passes as usual.
+    best : Point
+        The point of least time: by the usual algorithms for a single collective, by the
+        fastest ones for a list of tasks.
+    schedule : Used or None
+        Of a single collective: the verified schedule on the best point; None for a list,
+        whose schedules are in ``used``.
+    co_design : Point
+        The point of least time by the fastest algorithm for every size, with ``used``, a
+        schedule for each of these.
+    baselines : tuple of Baseline
+        What the same hosts take today for the whole workload.
+    """
+
+    hosts: Hosts
+    speed: Speed
+    workload: Workload
+    bounds: Cost
+    bound_seconds: Fraction
+    points: tuple[Point, ...]
+    best: Point
+    schedule: Used | None
+    co_design: Point
+    used: tuple[Used, ...]
+    baselines: tuple[Baseline, ...]
+
+    @property
+    def best_seconds(self) -> Fraction:
+        """The time for which the best point was chosen."""
+        return self.best.usual_seconds if self.workload.single else self.best.seconds
+
+    @property
+    def floor_seconds(self) -> Fraction:
+        """Time of the workload that no algorithm on any topology can beat."""
+        return total((one.task, one.floor_seconds) for one in self.co_design.choices)
+
+
+def total(times: Iterable[tuple[Task, Fraction]]) -> Fraction:
+    """Return the time of all tasks, each as often as it is run, from the times of once.
+
+    >>> total([(Task(Collective.ALLGATHER, 1, 3), Fraction(1, 2))])
+    Fraction(3, 2)
+    """
+    return sum((task.count * seconds for task, seconds in times), Fraction(0))

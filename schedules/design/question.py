@@ -1,0 +1,53 @@
+"""What a design is asked for: hosts, how fast they are, and how far schedules may go."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from schedules.baselines import Operation
+from schedules.model import Collective
+from schedules.workloads.tasks import Task
+from synth.cost import Links
+
+__all__ = ["Hosts", "Limits", "Speed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Hosts:
+    """How many hosts of how many ports there are, and which topologies of them are wanted.
+
+    The members are those of `synth.search.frontier`.
+    """
+
+    nodes: int
+    degree: int
+    links: Links = Links.UNIDIRECTIONAL
+    parallel_links: bool = False
+    vertex_transitive: bool = False
+    families: tuple[str, ...] | None = None
+    max_steps: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """What one host sends at most, all ports together, and the latency of one hop."""
+
+    bytes_per_second: Fraction
+    alpha_seconds: Fraction
+
+    def operation(self, task: Task) -> Operation:
+        """Return a task once, at this speed."""
+        return Operation(
+            task.collective, task.size_bytes, self.bytes_per_second, self.alpha_seconds
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Of how many hosts a schedule is asked for: in steps, and of all-to-all by routes."""
+
+    scheduled_nodes: int
+    routed_nodes: int
+
+    def of(self, collective: Collective) -> int:
+        """Return the limit for a collective."""
+        return self.routed_nodes if collective is Collective.ALL_TO_ALL else self.scheduled_nodes

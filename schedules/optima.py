@@ -1,0 +1,208 @@
+"""The best any schedule could do for a collective on a topology, with the cut that proves it."""
+
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from math import gcd
+
+from schedules.collectives import Options, require_root
+from schedules.errors import TooLarge
+from schedules.forestcoll import Optimum, optimum
+from schedules.forestcoll.allreduce import allreduce_bound
+from schedules.model import Collective
+from schedules.verify.cuts import cut_inverse_rate
+from synth.errors import ClaimBroken
+from synth.topology import NodeId, Topology
+
+__all__ = ["CollectiveOptimum", "Cut", "Near", "PassOptimum", "Together", "collective_optimum"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A set of nodes whose links to the rest allow nothing faster.
+
+    ``nodes`` are in the order of the topology; ``compute_inside`` of them take part and
+    bring ``data_inside`` units.  ``capacity`` is that of the links out of the set, or,
+    for a collective that gathers data, into it.
+    """
+
+    nodes: tuple[NodeId, ...]
+    compute_inside: int
+    data_inside: int
+    capacity: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """How near to the optimum the fewest trees within ``max_gap`` come: within ``gap``."""
+
+    max_gap: Fraction
+    gap: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class PassOptimum:
+    """The optimum of one pass; see `schedules.forestcoll.Optimum` for the members.
+
+    >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
+    >>> collective_optimum(ring, Collective.ALLGATHER, Options()).passes[0].algbw
+    Fraction(3, 2)
+    """
+
+    collective: Collective
+    nodes: int
+    data: int
+    inverse_rate: Fraction
+    trees_per_root: int
+    unit_bandwidth: Fraction
+    bottleneck: Cut
+    near: Near | None = None
+
+    @property
+    def algbw(self) -> Fraction:
+        """Bytes per unit of time, in the bandwidth unit of the topology."""
+        return self.data / self.inverse_rate
+
+    @property
+    def optimal_inverse_rate(self) -> Fraction:
+        """The inverse rate of any number of trees."""
+        return self.inverse_rate / (1 + (self.near.gap if self.near else 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """How fast both passes of an allreduce could be at once.
+
+    ``algbw`` cannot be passed; ``feasible`` is reached.  ``gap`` is by what share one pass
+    after the other takes longer than ``inverse_rate``.
+    """
+
+    inverse_rate: Fraction
+    algbw: Fraction
+    feasible: Fraction
+    gap: Fraction
+
+    @property
+    def exact(self) -> bool:
+        """Whether what is reached is what cannot be passed."""
+        return self.feasible == self.algbw
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveOptimum:
+    """The optimum of a collective: of its one pass, or of both passes of an allreduce.
+
+    ``together`` is of an allreduce, or else ``together_left_out`` says why it is missing.
+    """
+
+    collective: Collective
+    passes: tuple[PassOptimum, ...]
+    together: Together | None = None
+    together_left_out: str = ""
+
+    @property
+    def nodes(self) -> int:
+        """How many compute nodes take part."""
+        return self.passes[0].nodes
+
+    @property
+    def data(self) -> int:
+        """The size of all shards together."""
+        return self.passes[0].data
+
+    @property
+    def inverse_rate(self) -> Fraction:
+        """Time per byte of a shard of size 1, one pass after the other."""
+        return sum((one.inverse_rate for one in self.passes), Fraction(0))
+
+    @property
+    def algbw(self) -> Fraction:
+        """Bytes per unit of time, in the bandwidth unit of the topology."""
+        return self.data / self.inverse_rate
+
+
+def collective_optimum(
+    topology: Topology, collective: Collective, options: Options
+) -> CollectiveOptimum:
+    """Return what is optimal for a collective, every number proved by a cut.
+
+    Parameters
+    ----------
+    topology : Topology
+        Any fabric.
+    collective : Collective
+        All but all-to-all, which `schedules.alltoall.exchange` answers.
+    options : Options
+        ``trees_per_root``, ``max_gap``, ``root``, ``shards`` and ``participants`` as for
+        `schedules.forestcoll.optimum`.
+
+    Raises
+    ------
+    NoSchedule, InvalidTopology, Unreachable, TooLarge
+        As `schedules.forestcoll.optimum`.
+    ClaimBroken
+        A bug: the links around the bottleneck alone allow something better.
+    """
+    require_root(collective, options.root, options.shards)
+    if collective is not Collective.ALLREDUCE:
+        return CollectiveOptimum(collective, (_one_pass(topology, collective, options),))
+    passes = tuple(
+        _one_pass(topology, part, options)
+        for part in (Collective.REDUCE_SCATTER, Collective.ALLGATHER)
+    )
+    found = CollectiveOptimum(collective, passes)
+    try:
+        bound = allreduce_bound(topology, options.participants)
+    except TooLarge as error:
+        return CollectiveOptimum(collective, passes, together_left_out=error.rule)
+    least = found.data / bound.rate
+    together = Together(least, bound.rate, bound.feasible, found.inverse_rate / least - 1)
+    return CollectiveOptimum(collective, passes, together)
+
+
+def _one_pass(topology: Topology, collective: Collective, options: Options) -> PassOptimum:
+    given = {
+        option.name: getattr(options, option.name)
+        for option in fields(options)
+        if option.name != "max_chunks"
+    }
+    found = optimum(topology, inward=not collective.outward, **given)
+    _require_proof(topology, collective, found, options)
+    cut = Cut(
+        tuple(node for node in topology.nodes if node in found.bottleneck),
+        found.compute_inside,
+        found.data_inside,
+        found.exit_capacity,
+    )
+    near = None if options.max_gap is None else Near(Fraction(options.max_gap), found.gap)
+    return PassOptimum(
+        collective,
+        found.compute_nodes,
+        found.data,
+        found.inverse_rate,
+        found.trees_per_root,
+        found.unit_bandwidth,
+        cut,
+        near,
+    )
+
+
+def _require_proof(
+    topology: Topology, collective: Collective, found: Optimum, options: Options
+) -> None:
+    """Raise `ClaimBroken` unless the links around the bottleneck alone allow nothing better."""
+    ranks = options.participants or topology.compute_nodes
+    shards = options.shards or dict.fromkeys(ranks, 1)
+    if options.root is not None:
+        shards = {options.root: 1}
+    common = gcd(*shards.values())
+    sizes = {rank: shards.get(rank, 0) // common for rank in ranks}
+    counted = options.trees_per_root is not None or options.max_gap is not None
+    proven = cut_inverse_rate(
+        topology,
+        found.bottleneck,
+        sizes,
+        trees_per_root=found.trees_per_root if counted else None,
+        inward=not collective.outward,
+    )
+    if proven != found.inverse_rate:
+        raise ClaimBroken("optimum", f"the cut proves {proven}, not {found.inverse_rate}")

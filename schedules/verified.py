@@ -1,0 +1,298 @@
+"""A schedule that was made, checked chunk by chunk, and costed from its sends alone.
+
+Nothing leaves `verified` that the independent checker has not found valid, nor anything
+that costs more than the theorem of its algorithm says.
+"""
+
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import Any
+
+from schedules.collectives import BFB_ONLY, Options, make
+from schedules.model import (
+    Collective,
+    RouteSchedule,
+    Schedule,
+    SequenceSchedule,
+    StepSchedule,
+    TreeSchedule,
+)
+from schedules.verify import (
+    require_valid,
+    route_inverse_rate,
+    route_phases,
+    step_cost,
+    together_inverse_rate,
+    tree_inverse_rate,
+    tree_loads,
+)
+from schedules.verify.costs import node_capacity
+from synth.cost import Cost
+from synth.errors import ClaimBroken
+from synth.topology import Topology
+
+__all__ = [
+    "Facts",
+    "Losses",
+    "Sharing",
+    "Verified",
+    "facts",
+    "fitting_algorithm",
+    "verified",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """What multicast switches save: how many units of data cross how many links.
+
+    ``together`` is, of an allreduce, the inverse rate of both passes at once.
+    """
+
+    crossings: Fraction
+    crossings_unshared: Fraction
+    together: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a schedule costs, derived from its sends alone; None where a member says nothing.
+
+    Attributes
+    ----------
+    steps : int
+        Steps, or the most hops of a route.
+    bandwidth : Fraction
+        T_B in units of M / B.
+    inverse_rate : Fraction
+        Trees: time per byte of a shard of size 1.  Routes: time in which every rank sends
+        one unit to every other.
+    ranks, data : int
+        Of trees: how many ranks take part, and the size of all their shards.
+    units_per_pair : int
+        Of routes: into how many units the data of one pair is cut.
+    parts : tuple of Facts
+        Of a sequence: its parts; the other members are their sums or maxima.
+    multicast : Sharing
+        On topologies with switches that copy.
+    """
+
+    collective: Collective
+    steps: int | None = None
+    bandwidth: Fraction | None = None
+    inverse_rate: Fraction | None = None
+    chunks_per_shard: int | None = None
+    trees_per_root: int | None = None
+    units_per_pair: int | None = None
+    ranks: int | None = None
+    data: int | None = None
+    parts: tuple["Facts", ...] = ()
+    multicast: Sharing | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """What was lost by what was asked for, against the best of the algorithm.
+
+    ``bandwidth`` in M / B, for want of chunks; ``gap`` as a share of the optimum, for want
+    of trees; None where neither was asked for.
+    """
+
+    bandwidth: Fraction | None = None
+    gap: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """A valid schedule on a topology, with what it costs."""
+
+    schedule: Schedule
+    algorithm: str
+    facts: Facts
+    losses: Losses
+
+
+def verified(
+    topology: Topology, collective: Collective, algorithm: str, options: Options
+) -> Verified:
+    """Return a schedule that was checked, and that costs what its algorithm promises.
+
+    Parameters
+    ----------
+    topology, collective, algorithm, options
+        As for `schedules.collectives.make`.
+
+    Raises
+    ------
+    NoSchedule, UnknownCollective, Unreachable, InvalidTopology, TooLarge
+        As `schedules.collectives.make`.
+    InvalidSchedule, ClaimBroken
+        A bug: the schedule is not valid, or its cost derived link by link is not the one
+        that was measured on the graph or proved of it.
+
+    >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
+    >>> verified(ring, Collective.ALLGATHER, "bfb", Options()).facts.steps
+    2
+    """
+    given = {option.name: getattr(options, option.name) for option in fields(options)}
+    schedule = make(topology, collective, algorithm, **given)
+    require_valid(schedule, topology)
+    losses = _losses(schedule, topology, algorithm, options)
+    return Verified(schedule, algorithm, facts(schedule, topology), losses)
+
+
+def fitting_algorithm(topology: Topology, collective: Collective, options: Options) -> str:
+    """Return the algorithm for a question that leaves the choice to us.
+
+    ``mcf`` for all-to-all; ``forestcoll`` where only it applies: for a root, trees, shards
+    or participants, or where links are unequal or switches forward; else ``bfb``.
+
+    >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
+    >>> fitting_algorithm(ring, Collective.ALLREDUCE, Options())
+    'bfb'
+    """
+    if collective is Collective.ALL_TO_ALL:
+        return "mcf"
+    if collective.has_root or _forest_only(options):
+        return "forestcoll"
+    equal_links = not topology.switches and len(set(topology.capacities)) == 1
+    return "bfb" if equal_links or options.max_chunks is not None else "forestcoll"
+
+
+def facts(schedule: Schedule, topology: Topology) -> Facts:
+    """Return what a schedule costs, derived from its sends alone; see `Facts`."""
+    if isinstance(schedule, RouteSchedule):
+        rate = route_inverse_rate(schedule, topology)
+        return Facts(
+            schedule.collective,
+            steps=len(route_phases(schedule, topology)),
+            bandwidth=rate * node_capacity(topology) / len(topology.compute_nodes),
+            inverse_rate=rate,
+            units_per_pair=schedule.units_per_pair,
+        )
+    if isinstance(schedule, SequenceSchedule):
+        return _of_sequence(schedule, topology)
+    if isinstance(schedule, StepSchedule):
+        cost = step_cost(schedule, topology)
+        chunks = schedule.chunks_per_shard
+        return Facts(schedule.collective, cost.steps, cost.bandwidth, chunks_per_shard=chunks)
+    return Facts(
+        schedule.collective,
+        inverse_rate=tree_inverse_rate(schedule, topology),
+        trees_per_root=schedule.trees_per_root,
+        ranks=len(schedule.ranks),
+        data=sum(schedule.sizes),
+        multicast=_sharing(schedule, topology),
+    )
+
+
+def _of_sequence(schedule: SequenceSchedule, topology: Topology) -> Facts:
+    parts = tuple(facts(part, topology) for part in schedule.parts)
+
+    def known(name: str) -> list[Any] | None:
+        values = [getattr(part, name) for part in parts]
+        return None if None in values else values
+
+    sums = {
+        name: sum(values[1:], values[0])
+        for name in ("steps", "bandwidth", "inverse_rate")
+        if (values := known(name))
+    }
+    most = {
+        name: max(values)
+        for name in ("chunks_per_shard", "trees_per_root", "ranks", "data")
+        if (values := known(name))
+    }
+    return Facts(
+        Collective.ALLREDUCE, **sums, **most, parts=parts, multicast=_sharing(schedule, topology)
+    )
+
+
+def _sharing(schedule: Schedule, topology: Topology) -> Sharing | None:
+    """Return what switches that copy save; None where there are none, or no trees."""
+    parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
+    trees = [part for part in parts if isinstance(part, TreeSchedule)]
+    if not topology.multicast or len(trees) < len(parts):
+        return None
+    crossings, unshared = (
+        sum(
+            (
+                Fraction(
+                    sum(tree_loads(part, topology, shared=shared).values()), part.trees_per_root
+                )
+                for part in trees
+            ),
+            Fraction(0),
+        )
+        for shared in (True, False)
+    )
+    sequence = isinstance(schedule, SequenceSchedule)
+    together = together_inverse_rate(schedule, topology) if sequence else None
+    return Sharing(crossings, unshared, together)
+
+
+def _forest_only(options: Options) -> bool:
+    return any(
+        getattr(options, option.name) is not None
+        for option in fields(options)
+        if option.name not in BFB_ONLY
+    )
+
+
+def _losses(schedule: Schedule, topology: Topology, algorithm: str, options: Options) -> Losses:
+    """Refuse a schedule that costs more than promised; return what the options cost."""
+    if isinstance(schedule, RouteSchedule):
+        # No theorem names its cost; `schedules.alltoall.exchange` gives its bound.
+        return Losses()
+    parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
+    if isinstance(parts[0], TreeSchedule):
+        taken, least = zip(*(_tree_rates(part, topology, options) for part in parts), strict=True)
+        gap = sum(taken, Fraction(0)) / sum(least, Fraction(0)) - 1
+        return Losses(gap=gap) if options.max_gap is not None else Losses()
+    lost = [_step_loss(part, topology, algorithm, options) for part in parts]
+    if options.max_chunks is None:
+        return Losses()
+    return Losses(bandwidth=sum(lost, Fraction(0)))
+
+
+def _tree_rates(part: Schedule, topology: Topology, options: Options) -> tuple[Fraction, Fraction]:
+    """Return the inverse rate of a forest, and the least that any number of trees has."""
+    from schedules.forestcoll import optimum
+
+    rate = tree_inverse_rate(part, topology)
+    claimed = optimum(
+        topology,
+        options.trees_per_root,
+        max_gap=options.max_gap,
+        shards=options.shards,
+        participants=options.participants,
+        root=options.root,
+        inward=not part.collective.outward,
+    )
+    if rate > claimed.inverse_rate:
+        raise _broken(part, rate, claimed.inverse_rate)
+    return rate, claimed.inverse_rate / (1 + claimed.gap)
+
+
+def _step_loss(part: Schedule, topology: Topology, algorithm: str, options: Options) -> Fraction:
+    """Return the bandwidth that a step schedule takes above the best; 0 where none is known."""
+    from schedules import bfb, lift
+    from synth.measure import measure
+
+    # A reduce-scatter is the allgather of the transpose, run backwards.
+    graph = topology if part.collective.outward else topology.transpose()
+    derived = step_cost(part, topology)
+    if algorithm != "bfb":
+        claim = lift.claim_on(graph)
+        if claim is not None and not claim.covers(derived):
+            raise _broken(part, derived, claim)
+        return Fraction(0)
+    best = measure(graph)
+    claimed = best if options.max_chunks is None else bfb.cost(graph, options.max_chunks)
+    if derived != claimed:
+        raise _broken(part, derived, claimed)
+    return derived.bandwidth - best.bandwidth
+
+
+def _broken(part: Schedule, derived: Cost | Fraction, claimed: object) -> ClaimBroken:
+    return ClaimBroken("schedule", f"the {part.collective} costs {derived}, not {claimed}")
