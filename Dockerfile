@@ -1,7 +1,7 @@
 # Build: wheels of Topoloom and of everything it needs.
 FROM python:3.11-slim-bookworm AS build
 WORKDIR /src
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml README.md LICENSE topoloom.py ./
 COPY synth ./synth
 COPY schedules ./schedules
 COPY app ./app

@@ -9,7 +9,7 @@ export NUMBA_NUM_THREADS ?= 2
 # `make test TORCH=torch` takes what there is.
 TORCH ?= torch==2.13.0+cpu
 
-.PHONY: help run serve test test-fast test-exhaustive lint bench atlas plots reference clean
+.PHONY: help run serve test test-fast test-exhaustive lint bench atlas plots reference house clean
 
 help:
 	@echo "make run        design, schedule and wire two example clusters through the service"
@@ -18,6 +18,7 @@ help:
 	@echo "make test-exhaustive  every frontier up to 256 hosts, scheduled and simulated: an hour"
 	@echo "make lint       ruff and pyright"
 	@echo "make bench      measure"
+	@echo "make house      write docs/house.md from the code"
 	@echo "make plots      draw the pictures of docs/plots.md anew"
 	@echo "make reference  write the tables of options in docs/ anew"
 	@echo "make atlas      search many sizes anew and write docs/atlas.md with its plots"
@@ -77,6 +78,9 @@ plots: .venv/installed-plots
 	$(BIN)/topoloom plot tree out/mi250.json --topology mi250-2 --root 0.gpu3 --out docs/images/plot-tree.svg
 	$(BIN)/topoloom schedule 'Torus(4, 4)' --collective allgather --out out/torus.json
 	$(BIN)/topoloom plot tree out/torus.json --topology 'Torus(4, 4)' --root 0 --out docs/images/plot-steps.svg
+
+house: .venv/installed
+	$(BIN)/python -m benchmarks.house
 
 clean:
 	rm -rf out build dist

@@ -11,6 +11,7 @@ import synth.errors
 from app.cli import app as cli
 from app.main import create_app
 from app.problems import HTTP_PROBLEMS, PROBLEMS
+from benchmarks import house
 
 ROOT = Path(__file__).parent.parent
 MODULES = sorted(
@@ -74,6 +75,25 @@ def test_http_sql_and_settings_stay_in_the_app(path):
 def test_checkers_and_exporters_import_no_generator(path):
     if name_of(path).startswith(CHECKERS):
         assert not {name for name in imports(path) if name.startswith(GENERATORS)}
+
+
+def test_the_drawing_of_the_house_is_what_the_code_says():
+    # `make house` writes it anew.
+    assert house.PAGE.read_text() == house.page()
+
+
+def test_arrows_of_the_house_lead_down_and_name_rooms_that_are_there():
+    drawn = house.arrows()
+    assert {"topoloom", "schedules.formats", "synth.bases", "app.routes"} <= drawn.keys()
+    floors = {floor: level for level, floor in enumerate(house.FLOORS)}
+    for room, targets in drawn.items():
+        assert targets <= drawn.keys()
+        for target in targets:
+            assert floors[room.split(".")[0]] <= floors[target.split(".")[0]], (room, target)
+        text = house.PAGE.read_text()
+        assert f"### {room}\n" in text
+        for target in targets:
+            assert f"  {room.replace('.', '_')} --> {target.replace('.', '_')}\n" in text
 
 
 FORMATS_ROOM = ROOT / "schedules" / "formats"

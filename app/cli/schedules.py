@@ -181,8 +181,7 @@ def simulate(
             document = read_json(schedule, context.settings)
             found = dict(simulations.of_document(document, loaded.topology, request))
         else:
-            answer = simulations.of_exported(form, files, loaded.topology, request, dialect)
-            found = dict(answer)
+            found = dict(simulations.of_exported(form, files, loaded.topology, request, dialect))
     if as_json:
         typer.echo(json.dumps(found, separators=(",", ":")))
     else:

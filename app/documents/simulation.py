@@ -8,6 +8,7 @@ from app.documents.base import Digest, Document, Exact, Identity, Node, omitted,
 from app.schemas import SimulationRequest
 from schedules.model import Schedule
 from schedules.simulate.running import Simulation
+from schedules.transcript import Transcript
 from synth.topology import Topology
 
 __all__ = ["SimulationDocument", "of"]
@@ -48,7 +49,7 @@ class SimulationDocument(Document):
 
 def of(
     found: Simulation,
-    schedule: Schedule,
+    schedule: Schedule | Transcript,
     topology: Topology,
     request: SimulationRequest,
     identity: str | None = None,
