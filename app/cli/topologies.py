@@ -186,6 +186,7 @@ def patch(
     out: Out = None,
 ) -> None:
     """Plan which port to plug where, with few moves from today's wiring."""
+    from app.files import read_present_file
     from app.schemas import PatchPlanRequest
     from app.services import patch_plans
 
@@ -194,6 +195,6 @@ def patch(
         asked: dict[str, Any] = {"topology": source_of(source, reading, context), "panels": panels}
         asked |= given(hosts=hosts, lanes=lanes)
         if present is not None:
-            asked["present"] = patch_plans.read_present_file(present, context.settings)
+            asked["present"] = read_present_file(present, context.settings)
         artefact = patch_plans.create(context, PatchPlanRequest.model_validate(asked))
         write(patch_plans.export(artefact, form), out, "patch plan")

@@ -1,14 +1,16 @@
 """simulation/1: the time of a schedule on a fabric of given speed, message by message."""
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
 from app.documents.base import Digest, Document, Exact, Identity, Node, omitted, rounded
 from app.schemas import SimulationRequest
 from schedules.model import Schedule
-from schedules.simulate.running import Simulation
 from synth.topology import Topology
+
+if TYPE_CHECKING:
+    from schedules.simulate.running import Simulation
 
 __all__ = ["SimulationDocument", "of"]
 
@@ -47,7 +49,7 @@ class SimulationDocument(Document):
 
 
 def of(
-    found: Simulation,
+    found: "Simulation",
     schedule: Schedule,
     topology: Topology,
     request: SimulationRequest,

@@ -2,6 +2,7 @@
 
 from app.documents.frontier import FrontierAnswer
 from app.documents.questions import frontier_request
+from app.documents.schedule import Kept
 from app.documents.subject import Stored
 from app.schemas import TopologySource
 from app.services import all_to_all, frontiers, schedules, topologies
@@ -33,7 +34,7 @@ class Library:
         self._held: dict[Recipe, StoredTopology] = {}
         self._links = 0
         self._stored: dict[Recipe, Stored] = {}
-        self._schedules: dict[tuple[Recipe, Collective, str], str] = {}
+        self._schedules: dict[tuple[Recipe, Collective, str], tuple[str, Facts]] = {}
 
     def frontier(self, hosts: Hosts) -> Frontier:
         """Return the frontier, whose topologies are stored."""
@@ -47,18 +48,16 @@ class Library:
 
     def schedule(self, recipe: Recipe, collective: Collective, algorithm: str) -> Facts:
         """Return what a verified schedule costs, which is stored."""
-        loaded = self._loaded(recipe)
-        answer = schedules.made(self._context, loaded, collective, algorithm, Options())
-        self._schedules[recipe, collective, algorithm] = answer.id
-        return answer.value.facts
+        asked = recipe, collective, algorithm
+        if asked not in self._schedules:
+            self._made(recipe, collective, algorithm)
+        return self._schedules[asked][1]
 
     def forest(self, recipe: Recipe, collective: Collective) -> tuple[TreeSchedule, Topology]:
         """Return verified trees of highest throughput, which are stored."""
-        loaded = self._loaded(recipe)
-        answer = schedules.made(self._context, loaded, collective, "forestcoll", Options())
-        forest = answer.value.load()
+        forest = self._made(recipe, collective, "forestcoll").load()
         assert isinstance(forest, TreeSchedule)
-        return forest, loaded.topology
+        return forest, self._loaded(recipe).topology
 
     def stored(self, recipe: Recipe) -> Stored:
         """Return what a topology of the frontier is stored under."""
@@ -66,7 +65,7 @@ class Library:
 
     def schedule_id(self, recipe: Recipe, used: Used) -> str:
         """Return what a schedule in use is stored under."""
-        return self._schedules[recipe, used.runs, used.generator]
+        return self._schedules[recipe, used.runs, used.generator][0]
 
     def keep(self, recipe: Recipe) -> Stored:
         """Store the topology of a recipe, and return what it is stored under."""
@@ -77,6 +76,12 @@ class Library:
     def _note(self, answer: FrontierAnswer) -> None:
         recipes = (point.recipe for point in answer.found.points)
         self._stored |= zip(recipes, answer.stored, strict=True)
+
+    def _made(self, recipe: Recipe, collective: Collective, algorithm: str) -> Kept:
+        loaded = self._loaded(recipe)
+        answer = schedules.made(self._context, loaded, collective, algorithm, Options())
+        self._schedules[recipe, collective, algorithm] = answer.id, answer.value.facts
+        return answer.value
 
     def _loaded(self, recipe: Recipe) -> StoredTopology:
         held = self._held.get(recipe)
