@@ -1,5 +1,7 @@
 """Where a design reads: frontier, schedules and routes from the cache, computed if need be."""
 
+from typing import TYPE_CHECKING
+
 from app.documents.frontier import FrontierAnswer
 from app.documents.questions import frontier_request
 from app.documents.schedule import Kept
@@ -8,7 +10,6 @@ from app.schemas import TopologySource
 from app.services import all_to_all, frontiers, schedules, topologies
 from app.services.context import Context
 from app.services.topologies import StoredTopology
-from schedules.alltoall.exchange import Exchange
 from schedules.collectives import Options
 from schedules.design import Hosts, Used
 from schedules.model import Collective, TreeSchedule
@@ -16,6 +17,9 @@ from schedules.verified import Facts
 from synth.recipe import Recipe
 from synth.search import Frontier
 from synth.topology import Topology
+
+if TYPE_CHECKING:
+    from schedules.alltoall.exchange import Exchange
 
 __all__ = ["Library"]
 
@@ -42,7 +46,7 @@ class Library:
         self._note(answer.value)
         return answer.value.found
 
-    def routes(self, recipe: Recipe) -> Exchange:
+    def routes(self, recipe: Recipe) -> "Exchange":
         """Return what an all-to-all takes on a topology."""
         return all_to_all.exchange_on(self._context, self._loaded(recipe)).value.found
 
