@@ -1,5 +1,6 @@
 """Files that the command line reads and writes, with one clear sentence when it cannot."""
 
+import csv
 import gzip
 import json
 import zlib
@@ -14,6 +15,7 @@ __all__ = [
     "parse_json",
     "read_bytes",
     "read_json",
+    "read_present_file",
     "read_text",
     "write_bytes",
     "write_text",
@@ -138,3 +140,13 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 def _reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
+
+
+def read_present_file(path: Path, settings: Settings) -> list[Any] | dict[str, Any]:
+    """Return today's wiring as a request takes it, from a JSON or a CSV file."""
+    if path.suffix != ".csv":
+        return read_json(path, settings)
+    rows = list(csv.DictReader(read_text(path, settings).splitlines()))
+    if rows and not {"panel", "a", "b"} <= set(rows[0]):
+        raise UnusableFile(path, "must have the columns panel, a and b")
+    return [{name: row[name] for name in ("panel", "a", "b")} for row in rows]

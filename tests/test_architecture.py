@@ -193,3 +193,99 @@ def test_every_command_and_its_options_are_documented():
         for parameter in command.params:
             for option in parameter.opts if parameter.param_type_name == "option" else ():
                 assert option == "--help" or f"`{option}" in section, (name, option)
+
+
+BELOW_DOCUMENTS = ("synth/", "schedules/", "app/services/")
+WRITE_AND_READ_JSON = (
+    # Every format has its own folder or module; these alone know what a document looks like.
+    "schedules/formats/",
+    "synth/formats",
+    "synth/readers/",
+    "synth/topology.py",
+    "synth/topology_document.py",
+    "synth/wiring/document.py",
+    "synth/wiring/present.py",
+)
+OPEN_TYPES = {"Any", "object"}
+
+
+def open_objects(annotation):
+    """Yield every ``dict`` or ``Mapping`` of texts to anything inside an annotation."""
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        annotation = ast.parse(annotation.value, mode="eval").body
+    for node in ast.walk(annotation):
+        if not isinstance(node, ast.Subscript):
+            if isinstance(node, ast.Name) and node.id == "dict":
+                bare = not any(
+                    isinstance(other, ast.Subscript) and other.value is node
+                    for other in ast.walk(annotation)
+                )
+                if bare:
+                    yield ast.unparse(annotation)
+            continue
+        name = ast.unparse(node.value).rpartition(".")[2]
+        if name in ("dict", "Mapping", "MutableMapping") and isinstance(node.slice, ast.Tuple):
+            key, value = map(ast.unparse, node.slice.elts)
+            if key == "str" and value.rpartition(".")[2] in OPEN_TYPES:
+                yield ast.unparse(node)
+
+
+def annotations(tree):
+    """Yield (line, annotation) of all parameters, results and members of classes."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            given = node.args
+            everything = [*given.posonlyargs, *given.args, *given.kwonlyargs]
+            everything += [one for one in (given.vararg, given.kwarg) if one]
+            yield from ((one.lineno, one.annotation) for one in everything if one.annotation)
+            if node.returns is not None:
+                yield node.lineno, node.returns
+        elif isinstance(node, ast.ClassDef):
+            for member in node.body:
+                if isinstance(member, ast.AnnAssign):
+                    yield member.lineno, member.annotation
+
+
+BELOW = [
+    path
+    for path in MODULES
+    if name_of(path).startswith(BELOW_DOCUMENTS)
+    and not name_of(path).startswith(WRITE_AND_READ_JSON)
+]
+
+
+@pytest.mark.parametrize("path", BELOW, ids=name_of)
+def test_below_documents_no_function_takes_or_returns_an_open_object(path):
+    found = [
+        f"line {line}: {shown}"
+        for line, annotation in annotations(ast.parse(path.read_text()))
+        for shown in open_objects(annotation)
+    ]
+    assert not found
+
+
+SERVICES = [path for path in MODULES if name_of(path).startswith("app/services/")]
+
+
+@pytest.mark.parametrize("path", SERVICES, ids=name_of)
+def test_services_read_no_member_of_a_document(path):
+    """They key, look up, call and present: what is in an answer they do not know."""
+    read = [
+        f"line {node.lineno}: {ast.unparse(node)}"
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Subscript)
+        and isinstance(node.ctx, ast.Load)
+        and isinstance(node.slice, ast.Constant)
+        and isinstance(node.slice.value, str)
+    ]
+    assert not read
+
+
+def test_the_rules_on_open_objects_find_them():
+    planted = ast.parse(
+        "def f(a: dict[str, Any], b: 'Mapping[str, object] | None', *c: dict) -> list[dict[str, "
+        "typing.Any]]: ...\nclass C:\n    d: dict[str, Any]\n    e: dict[str, int]\n"
+    )
+    found = [shown for _, one in annotations(planted) for shown in open_objects(one)]
+    assert len(found) == 5
+    assert len(BELOW) > 100 and len(SERVICES) > 5

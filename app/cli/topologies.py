@@ -136,6 +136,7 @@ def optimum(
 @asks(table.PANELS, table.PRESENT, table.HOSTS, table.LANES, table.PLAN_FORMAT)
 def patch(reading: Reading, source: Source, asked: dict[str, Any], out: Out = None) -> None:
     """Plan which port to plug where, with few moves from today's wiring."""
+    from app.files import read_present_file
     from app.schemas import PatchPlanRequest
     from app.services import patch_plans
 
@@ -143,8 +144,7 @@ def patch(reading: Reading, source: Source, asked: dict[str, Any], out: Out = No
     patch_plans.require_available(form)
     with opened() as context:
         if "present" in asked:
-            present = Path(asked["present"])
-            asked["present"] = patch_plans.read_present_file(present, context.settings)
+            asked["present"] = read_present_file(Path(asked["present"]), context.settings)
         asked["topology"] = source_of(source, reading, context)
         artefact = patch_plans.create(context, PatchPlanRequest.model_validate(asked))
         write(patch_plans.export(artefact, form), out, "patch plan")

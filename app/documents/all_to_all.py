@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
@@ -11,7 +11,9 @@ from app.documents.base import Document, Exact, rounded
 from app.documents.kind import Readable
 from app.documents.subject import AboutTopology, Subject
 from app.store import Artefact, Computed
-from schedules.alltoall.exchange import Exchange, Way
+
+if TYPE_CHECKING:
+    from schedules.alltoall.exchange import Exchange
 
 __all__ = [
     "ALL_TO_ALL",
@@ -26,10 +28,11 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class ExchangeAnswer:
-    """What an all-to-all takes on a topology."""
+    """What an all-to-all takes on a topology, whose capacities are in a unit of their own."""
 
     subject: Subject
-    found: Exchange
+    bandwidth_unit: str
+    found: "Exchange"
 
 
 class RoutingDocument(Document):
@@ -80,7 +83,7 @@ def of(answer: ExchangeAnswer, identity: str) -> AllToAllDocument:
         topology_digest=subject.digest,
         name=subject.name,
         collective="all-to-all",
-        bandwidth_unit=subject.bandwidth_unit,
+        bandwidth_unit=answer.bandwidth_unit,
         nodes=found.nodes,
         inverse_rate=str(found.best.inverse_rate),
         lower_bound=str(found.lower),
@@ -92,7 +95,7 @@ def of(answer: ExchangeAnswer, identity: str) -> AllToAllDocument:
     )
 
 
-def point_exchange(found: Exchange) -> PointExchange:
+def point_exchange(found: "Exchange") -> PointExchange:
     """Return what a point of a frontier says of all-to-all."""
     return PointExchange(
         bandwidth=str(found.bandwidth(found.best)),
@@ -104,6 +107,8 @@ def point_exchange(found: Exchange) -> PointExchange:
 
 def value_of(document: Mapping[str, Any]) -> ExchangeAnswer:
     """Return what an all-to-all/1 document tells of a topology."""
+    from schedules.alltoall.exchange import Exchange, Way
+
     lower = Fraction(document["lower_bound"])
     unit = Fraction(document["bandwidth_bound"]) / lower
     ways = tuple(
@@ -111,10 +116,10 @@ def value_of(document: Mapping[str, Any]) -> ExchangeAnswer:
         for one in document["routings"]
     )
     found = Exchange(document["nodes"], lower, unit, ways)
-    return ExchangeAnswer(Subject.from_document(document), found)
+    return ExchangeAnswer(Subject.from_document(document), document["bandwidth_unit"], found)
 
 
-def _routings(found: Exchange) -> list[RoutingDocument]:
+def _routings(found: "Exchange") -> list[RoutingDocument]:
     return [
         RoutingDocument(method=way.method, steps=way.hops, bandwidth=str(found.bandwidth(way)))
         for way in found.ways

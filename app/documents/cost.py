@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
@@ -11,7 +11,9 @@ from app.documents.kind import Readable
 from app.documents.subject import AboutTopology, Subject
 from app.store import Artefact, Computed
 from synth.cost import Links
-from synth.measurement import Measurement
+
+if TYPE_CHECKING:
+    from synth.measurement import Measurement
 
 __all__ = ["COST", "CostAnswer", "CostDocument", "of", "value_of"]
 
@@ -21,7 +23,7 @@ class CostAnswer:
     """The cost of a topology; of a changed one also that of the healthy topology."""
 
     subject: Subject
-    found: Measurement
+    found: "Measurement"
     healthy: "CostAnswer | None" = None
 
 
@@ -89,6 +91,8 @@ def _healthy(answer: CostAnswer) -> HealthyCost:
 
 def value_of(document: Mapping[str, Any]) -> CostAnswer:
     """Return the measured topology that a cost/1 document tells of, without `healthy`."""
+    from synth.measurement import Measurement
+
     found = Measurement(
         document["nodes"],
         document["degree"],

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
@@ -14,9 +14,11 @@ from app.documents.schedule import PartFacts, given_facts
 from app.documents.subject import Stored
 from app.schemas import DesignRequest
 from app.store import Computed
-from schedules.design import Choice, Design, Point, Used
 from synth.recipe import Recipe
-from synth.search import Frontier
+
+if TYPE_CHECKING:
+    from schedules.design import Choice, Design, Point, Used
+    from synth.search import Frontier
 
 __all__ = ["DESIGN", "DesignAnswer", "DesignDocument", "DesignSummary", "of"]
 
@@ -26,9 +28,9 @@ class DesignAnswer:
     """A design, and what its topologies and schedules are stored under."""
 
     request: DesignRequest
-    design: Design
+    design: "Design"
     topology: Callable[[Recipe], Stored]
-    schedule: Callable[[Recipe, Used], str]
+    schedule: "Callable[[Recipe, Used], str]"
 
 
 class TimedCost(PassCost):
@@ -176,6 +178,8 @@ class DesignSummary(Document):
 
 def of(answer: DesignAnswer, identity: str) -> dict[str, Any]:
     """Return the design/1 document."""
+    from synth.search import Frontier
+
     design = answer.design
     hosts = design.hosts
     points = tuple(point.measured for point in design.points)
@@ -203,7 +207,7 @@ def of(answer: DesignAnswer, identity: str) -> dict[str, Any]:
     }
 
 
-def _workload(design: Design) -> WorkloadDocument:
+def _workload(design: "Design") -> WorkloadDocument:
     work = design.workload
     named: dict[str, Any] = {"preset": work.preset, "title": work.title} if work.preset else {}
     tasks = [
@@ -213,7 +217,7 @@ def _workload(design: Design) -> WorkloadDocument:
     return WorkloadDocument(**named, tasks=tasks)
 
 
-def _point(answer: DesignAnswer, found: Frontier, point: Point) -> TimedPoint:
+def _point(answer: DesignAnswer, found: "Frontier", point: "Point") -> TimedPoint:
     stored = answer.topology(point.measured.recipe)
     members = measured(point.measured, found, stored)
     if point.exchange is not None:
@@ -239,7 +243,7 @@ def _best(answer: DesignAnswer) -> Best:
     )
 
 
-def _best_schedule(answer: DesignAnswer, recipe: Recipe, used: Used) -> BestSchedule:
+def _best_schedule(answer: DesignAnswer, recipe: Recipe, used: "Used") -> BestSchedule:
     assert used.facts is not None
     names = ("steps", "bandwidth", "chunks_per_shard", "parts")
     facts = given_facts(used.facts)
@@ -281,7 +285,7 @@ def _co_design(answer: DesignAnswer) -> CoDesign:
     )
 
 
-def _task(choice: Choice) -> PlannedTask:
+def _task(choice: "Choice") -> PlannedTask:
     return PlannedTask(
         collective=choice.task.collective.value,
         bytes=choice.task.size_bytes,
@@ -294,7 +298,7 @@ def _task(choice: Choice) -> PlannedTask:
     )
 
 
-def _used(answer: DesignAnswer, recipe: Recipe, used: Used) -> UsedSchedule:
+def _used(answer: DesignAnswer, recipe: Recipe, used: "Used") -> UsedSchedule:
     left_out = used.facts is None
     more: dict[str, Any] = {"left_out": used.left_out} if left_out else {}
     return UsedSchedule(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
@@ -12,10 +12,12 @@ from app.documents.kind import Readable
 from app.documents.subject import Stored
 from app.schemas import FrontierRequest
 from app.store import Artefact, Computed
-from schedules.alltoall.exchange import Exchange
-from synth.cost import Cost, Links
+from synth.cost import Links
 from synth.recipe import parse
-from synth.search import Frontier, Point
+
+if TYPE_CHECKING:
+    from schedules.alltoall.exchange import Exchange
+    from synth.search import Frontier, Point
 
 __all__ = ["FRONTIER", "FrontierAnswer", "FrontierDocument", "PointDocument", "of", "value_of"]
 
@@ -25,9 +27,9 @@ class FrontierAnswer:
     """A frontier; for every point its stored topology, and all-to-all where it was asked for."""
 
     request: FrontierRequest
-    found: Frontier
+    found: "Frontier"
     stored: tuple[Stored, ...]
-    exchanges: tuple[Exchange, ...] = ()
+    exchanges: "tuple[Exchange, ...]" = ()
 
 
 class PointDocument(Document):
@@ -85,7 +87,7 @@ def of(answer: FrontierAnswer, identity: str) -> dict[str, Any]:
 
 
 def _point(
-    found: Frontier, point: Point, stored: Stored, exchange: Exchange | None
+    found: "Frontier", point: "Point", stored: Stored, exchange: "Exchange | None"
 ) -> FrontierPoint:
     members = measured(point, found, stored)
     members["topology_id"] = stored.id
@@ -94,9 +96,8 @@ def _point(
     return FrontierPoint(**members)
 
 
-def measured(point: Point, found: Frontier, stored: Stored) -> dict[str, Any]:
+def measured(point: "Point", found: "Frontier", stored: Stored) -> dict[str, Any]:
     """Return the members of `PointDocument` for a point of a frontier."""
-    gap = point.gap(found.bounds)
     return {
         "recipe": str(point.recipe),
         "name": stored.name,
@@ -106,12 +107,14 @@ def measured(point: Point, found: Frontier, stored: Stored) -> dict[str, Any]:
         "bandwidth": str(point.cost.bandwidth),
         "transpose": PassCost.of(point.transpose),
         "status": point.status(found.bounds),
-        "gap": PassCost.of(Cost(gap.steps, gap.bandwidth)),
+        "gap": PassCost.of(point.gap(found.bounds)),
     }
 
 
 def value_of(document: Mapping[str, Any]) -> FrontierAnswer:
     """Return the frontier that a frontier/1 document tells of, without all-to-all."""
+    from synth.search import Frontier, Point
+
     request = FrontierRequest.model_validate(document["request"])
     points = tuple(
         Point(parse(entry["recipe"]), cost_of(entry), cost_of(entry["transpose"]))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
@@ -14,7 +14,9 @@ from app.documents.subject import AboutTopology, Subject
 from app.store import Artefact, Computed
 from schedules.collectives import Options
 from schedules.model import Collective
-from schedules.optima import CollectiveOptimum, Cut, PassOptimum, Together
+
+if TYPE_CHECKING:
+    from schedules.optima import CollectiveOptimum, Cut, PassOptimum, Together
 
 __all__ = ["OPTIMUM", "OptimumAnswer", "OptimumDocument", "Rate", "of", "rate_of"]
 
@@ -42,8 +44,9 @@ class OptimumAnswer:
     """
 
     subject: Subject
+    bandwidth_unit: str
     rate: Rate
-    found: CollectiveOptimum | None = None
+    found: "CollectiveOptimum | None" = None
     options: Options = field(default_factory=Options)
     healthy: "OptimumAnswer | None" = None
 
@@ -177,7 +180,7 @@ def of(answer: OptimumAnswer, identity: str) -> OptimumDocument:
         topology_id=subject.id,
         topology_digest=subject.digest,
         name=subject.name,
-        bandwidth_unit=subject.bandwidth_unit,
+        bandwidth_unit=answer.bandwidth_unit,
         collective=found.collective.value,
         **members,
     )
@@ -186,10 +189,10 @@ def of(answer: OptimumAnswer, identity: str) -> OptimumDocument:
 def rate_of(document: Mapping[str, Any]) -> OptimumAnswer:
     """Return the rate that an optimum/1 document tells of."""
     rate = Rate(document["nodes"], document["data"], Fraction(document["inverse_rate"]))
-    return OptimumAnswer(Subject.from_document(document), rate)
+    return OptimumAnswer(Subject.from_document(document), document["bandwidth_unit"], rate)
 
 
-def _whole(found: CollectiveOptimum) -> dict[str, Any]:
+def _whole(found: "CollectiveOptimum") -> dict[str, Any]:
     if found.collective is not Collective.ALLREDUCE:
         return _pass(found.passes[0])
     members: dict[str, Any] = {
@@ -206,7 +209,7 @@ def _whole(found: CollectiveOptimum) -> dict[str, Any]:
     return members | {"bound": _bound(found.together)}
 
 
-def _pass(found: PassOptimum) -> dict[str, Any]:
+def _pass(found: "PassOptimum") -> dict[str, Any]:
     members: dict[str, Any] = {
         "nodes": found.nodes,
         "data": found.data,
@@ -225,7 +228,7 @@ def _pass(found: PassOptimum) -> dict[str, Any]:
     return members
 
 
-def _cut(cut: Cut, *, outward: bool) -> CutDocument:
+def _cut(cut: "Cut", *, outward: bool) -> CutDocument:
     side = "exit_capacity" if outward else "entry_capacity"
     capacity: dict[str, Any] = {side: str(cut.capacity)}
     return CutDocument(
@@ -254,7 +257,7 @@ def _cut(cut: Cut, *, outward: bool) -> CutDocument:
     )
 
 
-def _bound(together: Together) -> BoundDocument:
+def _bound(together: "Together") -> BoundDocument:
     more: dict[str, Any] = {}
     if not together.exact:
         more["feasible_algbw"] = rounded(together.feasible)

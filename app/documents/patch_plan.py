@@ -4,17 +4,19 @@
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
 from app.documents.base import Digest, Document, Exact, Identity, Node, omitted
 from app.documents.kind import Kind
 from app.documents.subject import Subject
-from app.store import Computed
-from synth.wiring import PatchPlan, to_document, work_order
+from app.store import Artefact, Computed, compact
 
-__all__ = ["PATCH_PLAN", "PatchPlanDocument", "PatchPlanSummary", "PlanAnswer", "of"]
+if TYPE_CHECKING:
+    from synth.wiring import PatchPlan
+
+__all__ = ["PATCH_PLAN", "PatchPlanDocument", "PatchPlanSummary", "PlanAnswer", "of", "text_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +24,7 @@ class PlanAnswer:
     """A plan of moves for the wiring of a stored topology."""
 
     subject: Subject
-    plan: PatchPlan
+    plan: "PatchPlan"
 
 
 class PanelsDocument(Document):
@@ -151,14 +153,24 @@ class PatchPlanSummary(Document):
     optimal: bool = Field(description="whether no plan with fewer moves exists; false: not known")
 
 
-def of(plan: PatchPlan, identity: str) -> dict[str, Any]:
+def of(plan: "PatchPlan", identity: str) -> dict[str, Any]:
     """Return the patch-plan/1 document with its id."""
+    from synth.wiring import to_document
+
     document = to_document(plan)
     schema = document.pop("schema")
     return {"schema": schema, "id": identity, **document}
 
 
+def text_of(artefact: Artefact, form: str) -> str:
+    """Return a stored plan as text: ``json``, or ``csv`` for people."""
+    content = artefact.document()[form]
+    return content if isinstance(content, str) else compact(content)
+
+
 def _encode(answer: PlanAnswer, identity: str) -> Computed:
+    from synth.wiring import work_order
+
     plan = answer.plan
     summary = PatchPlanSummary(
         topology_id=answer.subject.id,

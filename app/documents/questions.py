@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.schemas import (
     DesignRequest,
@@ -13,14 +13,15 @@ from app.schemas import (
     TimedRequest,
 )
 from schedules.collectives import Options
-from schedules.design.question import Hosts, Speed
 from schedules.model import Collective
-from schedules.simulate import Network
-from schedules.verify.costs import unit_bytes_per_second
 from schedules.workloads.presets import preset
 from schedules.workloads.tasks import Task, Workload, merged
 from synth.cost import Links
 from synth.topology import Topology
+
+if TYPE_CHECKING:
+    from schedules.design import Hosts, Speed
+    from schedules.simulate import Network
 
 __all__ = [
     "asked_of",
@@ -33,12 +34,14 @@ __all__ = [
 ]
 
 
-def hosts_of(request: FrontierRequest) -> Hosts:
+def hosts_of(request: FrontierRequest) -> "Hosts":
     """Return which hosts a request speaks of.
 
     >>> hosts_of(FrontierRequest(nodes=12, degree=4)).links
     <Links.UNIDIRECTIONAL: 'unidirectional'>
     """
+    from schedules.design import Hosts
+
     return Hosts(
         request.nodes,
         request.degree,
@@ -50,9 +53,10 @@ def hosts_of(request: FrontierRequest) -> Hosts:
     )
 
 
-def frontier_request(hosts: Hosts) -> FrontierRequest:
+def frontier_request(hosts: "Hosts") -> FrontierRequest:
     """Return the request that asks for the frontier of some hosts.
 
+    >>> from schedules.design import Hosts
     >>> hosts = Hosts(12, 4, max_steps=3)
     >>> hosts_of(frontier_request(hosts)) == hosts
     True
@@ -68,8 +72,10 @@ def frontier_request(hosts: Hosts) -> FrontierRequest:
     )
 
 
-def speed_of(request: TimedRequest) -> Speed:
+def speed_of(request: TimedRequest) -> "Speed":
     """Return how fast the hosts of a request are."""
+    from schedules.design import Speed
+
     return Speed(request.bytes_per_second, request.alpha_seconds)
 
 
@@ -135,8 +141,11 @@ def asked_of(options: Options) -> dict[str, Any]:
     return {name: value for name, value in asked.items() if value is not None}
 
 
-def network_of(request: SimulationRequest, topology: Topology) -> Network:
+def network_of(request: SimulationRequest, topology: Topology) -> "Network":
     """Return how fast the fabric of a simulation is."""
+    from schedules.simulate import Network
+    from schedules.verify.costs import unit_bytes_per_second
+
     if request.link_gbps is not None:
         rate = Fraction(request.link_gbps) * 10**9 / 8
     else:

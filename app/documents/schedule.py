@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
@@ -16,9 +16,10 @@ from app.documents.base import Digest, Document, Exact, Identity, omitted
 from app.documents.kind import Readable
 from app.documents.subject import Subject
 from app.store import Artefact, Computed
-from schedules.formats.schedule.binary import pack, unpack
 from schedules.model import Collective, Schedule
-from schedules.verified import Facts, Losses, Sharing
+
+if TYPE_CHECKING:
+    from schedules.verified import Facts, Losses, Sharing
 
 __all__ = [
     "SCHEDULE",
@@ -39,8 +40,8 @@ class Kept:
 
     subject: Subject
     algorithm: str
-    facts: Facts
-    losses: Losses
+    facts: "Facts"
+    losses: "Losses"
     load: Callable[[], Schedule]
 
 
@@ -105,7 +106,7 @@ def of(kept: Kept, identity: str) -> dict[str, Any]:
     }
 
 
-def given_facts(facts: Facts) -> dict[str, Any]:
+def given_facts(facts: "Facts") -> dict[str, Any]:
     """Return what the facts of a schedule say, as JSON values."""
     exact = {"bandwidth", "inverse_rate"}
     members: dict[str, Any] = {"collective": facts.collective.value}
@@ -123,13 +124,16 @@ def given_facts(facts: Facts) -> dict[str, Any]:
 _COUNTS = ("chunks_per_shard", "trees_per_root", "units_per_pair", "ranks", "data")
 
 
-def facts_of(members: Mapping[str, Any]) -> Facts:
+def facts_of(members: Mapping[str, Any]) -> "Facts":
     """Return the facts that a summary, or a part of one, tells of.
 
+    >>> from schedules.verified import Facts
     >>> facts = Facts(Collective.ALLGATHER, 2, Fraction(11, 12), chunks_per_shard=1)
     >>> facts_of(given_facts(facts)) == facts
     True
     """
+    from schedules.verified import Facts
+
     exact = {
         name: Fraction(members[name]) for name in ("bandwidth", "inverse_rate") if name in members
     }
@@ -144,7 +148,7 @@ def facts_of(members: Mapping[str, Any]) -> Facts:
     )
 
 
-def _sharing(saved: Sharing) -> dict[str, str]:
+def _sharing(saved: "Sharing") -> dict[str, str]:
     members = {
         "crossings": saved.crossings,
         "crossings_unshared": saved.crossings_unshared,
@@ -153,7 +157,9 @@ def _sharing(saved: Sharing) -> dict[str, str]:
     return {name: str(value) for name, value in members.items() if value is not None}
 
 
-def _shared(members: Mapping[str, str]) -> Sharing:
+def _shared(members: Mapping[str, str]) -> "Sharing":
+    from schedules.verified import Sharing
+
     together = members.get("inverse_rate_together")
     return Sharing(
         Fraction(members["crossings"]),
@@ -163,10 +169,15 @@ def _shared(members: Mapping[str, str]) -> Sharing:
 
 
 def _encode(kept: Kept, identity: str) -> Computed:
+    from schedules.formats.schedule.write import pack
+
     return Computed(pack(kept.load()), PACKED_SCHEDULE, of(kept, identity))
 
 
 def _decode(artefact: Artefact) -> Kept:
+    from schedules.formats.schedule.write import unpack
+    from schedules.verified import Losses
+
     members = artefact.summary
     lost, gap = (members.get(name) for name in ("bandwidth_loss", "gap"))
     return Kept(

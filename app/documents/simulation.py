@@ -1,15 +1,17 @@
 """simulation/1: the time of a schedule on a fabric of given speed, message by message."""
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
 from app.documents.base import Digest, Document, Exact, Identity, Node, omitted, rounded
 from app.schemas import SimulationRequest
 from schedules.model import Schedule
-from schedules.simulate.running import Simulation
-from schedules.transcript import Transcript
 from synth.topology import Topology
+
+if TYPE_CHECKING:
+    from schedules.simulate.running import Simulation
+    from schedules.transcript import Transcript
 
 __all__ = ["SimulationDocument", "of"]
 
@@ -48,8 +50,8 @@ class SimulationDocument(Document):
 
 
 def of(
-    found: Simulation,
-    schedule: Schedule | Transcript,
+    found: "Simulation",
+    schedule: "Schedule | Transcript",
     topology: Topology,
     request: SimulationRequest,
     identity: str | None = None,

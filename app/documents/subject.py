@@ -27,20 +27,18 @@ class Subject:
     id: str
     digest: str
     name: str
-    bandwidth_unit: str
 
     @classmethod
     def of(cls, identity: str, topology: Topology) -> "Subject":
         """Return a stored topology as the subject of an answer."""
-        return cls(identity, topology.digest, topology.name, topology.bandwidth_unit)
+        return cls(identity, topology.digest, topology.name)
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> "Subject":
         """Return what an answer says it is about."""
-        unit = document.get("bandwidth_unit", "")
         # Answers of before called the digest what it is the digest of.
         digest = document.get("topology_digest") or document["topology"]
-        return cls(document["topology_id"], digest, document["name"], unit)
+        return cls(document["topology_id"], digest, document["name"])
 
 
 Schema = TypeVar("Schema", bound=str)

@@ -13,7 +13,6 @@ from app.documents.base import Digest, Document, Identity, Node, omitted
 from app.documents.kind import Readable
 from app.store import Artefact, Computed
 from synth.topology import Topology
-from synth.topology_document import topology_from_document
 
 __all__ = ["TOPOLOGY", "Registered", "TopologyDocument", "TopologySummary", "of"]
 
@@ -100,6 +99,8 @@ def _encode(answer: Registered, identity: str) -> Computed:
 
 
 def _decode(artefact: Artefact) -> Registered:
+    from synth.topology_document import topology_from_document
+
     document = artefact.document()
     topology = topology_from_document(document)
     notes = tuple(document.get("notes", ()))

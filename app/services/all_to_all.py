@@ -15,8 +15,9 @@ def exchange_on(context: Context, loaded: StoredTopology) -> Answer[ExchangeAnsw
     def compute() -> ExchangeAnswer:
         from schedules.alltoall.exchange import exchange
 
-        subject = Subject.of(loaded.id, loaded.topology)
-        return ExchangeAnswer(subject, exchange(loaded.topology))
+        topology = loaded.topology
+        subject = Subject.of(loaded.id, topology)
+        return ExchangeAnswer(subject, topology.bandwidth_unit, exchange(topology))
 
     asked = {"topology_id": loaded.id, "collective": "all-to-all"}
     return context.answer(ALL_TO_ALL, asked, compute)

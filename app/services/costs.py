@@ -85,7 +85,7 @@ def _optimal(
         if loaded.healthy is not None:
             healthy = TopologySource(id=loaded.healthy)
             before = _optimal(context, healthy, request, field).value
-        return OptimumAnswer(subject, rate, found, options, before)
+        return OptimumAnswer(subject, topology.bandwidth_unit, rate, found, options, before)
 
     asked = {"topology_id": loaded.id, **asked_of(options)}
     if collective is not Collective.ALLGATHER:

@@ -4,9 +4,7 @@ from app.documents.design import DESIGN, DesignAnswer
 from app.documents.questions import hosts_of, speed_of, workload_of
 from app.schemas import DesignRequest
 from app.services.context import Context
-from app.services.library import Library
 from app.store import Artefact
-from schedules.design import Limits, design
 
 __all__ = ["create"]
 
@@ -16,15 +14,17 @@ def create(context: Context, request: DesignRequest) -> Artefact:
 
     What is best, and why, is decided by `schedules.design.design`.
     """
-    workload = workload_of(request)
 
     def compute() -> DesignAnswer:
+        from app.services.library import Library
+        from schedules.design import Limits, design
+
         library = Library(context)
         settings = context.settings
         found = design(
             hosts_of(request),
             speed_of(request),
-            workload,
+            workload_of(request),
             library,
             Limits(settings.max_scheduled_nodes, settings.max_routed_nodes),
             all_to_all=bool(request.all_to_all),

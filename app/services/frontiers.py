@@ -1,6 +1,7 @@
 """Frontiers: searched once, every topology of them stored."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from app.documents.frontier import FRONTIER, FrontierAnswer
 from app.documents.kind import Answer
@@ -9,8 +10,10 @@ from app.documents.subject import Stored
 from app.schemas import FrontierRequest
 from app.services.context import Context
 from app.store import Artefact
-from schedules.alltoall.exchange import Exchange
 from synth.recipe import Recipe
+
+if TYPE_CHECKING:
+    from schedules.alltoall.exchange import Exchange
 
 __all__ = ["answer", "frontier"]
 
@@ -28,7 +31,7 @@ def answer(
     context: Context,
     request: FrontierRequest,
     keep: Callable[[Recipe], Stored],
-    routes: Callable[[Recipe], Exchange] | None = None,
+    routes: "Callable[[Recipe], Exchange] | None" = None,
 ) -> Answer[FrontierAnswer]:
     """Return the stored frontier beside its value.
 

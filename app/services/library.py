@@ -1,13 +1,15 @@
 """Where a design reads: frontier, schedules and routes from the cache, computed if need be."""
 
+from typing import TYPE_CHECKING
+
 from app.documents.frontier import FrontierAnswer
 from app.documents.questions import frontier_request
+from app.documents.schedule import Kept
 from app.documents.subject import Stored
 from app.schemas import TopologySource
 from app.services import all_to_all, frontiers, schedules, topologies
 from app.services.context import Context
 from app.services.topologies import StoredTopology
-from schedules.alltoall.exchange import Exchange
 from schedules.collectives import Options
 from schedules.design import Hosts, Used
 from schedules.model import Collective, TreeSchedule
@@ -15,6 +17,9 @@ from schedules.verified import Facts
 from synth.recipe import Recipe
 from synth.search import Frontier
 from synth.topology import Topology
+
+if TYPE_CHECKING:
+    from schedules.alltoall.exchange import Exchange
 
 __all__ = ["Library"]
 
@@ -33,7 +38,7 @@ class Library:
         self._held: dict[Recipe, StoredTopology] = {}
         self._links = 0
         self._stored: dict[Recipe, Stored] = {}
-        self._schedules: dict[tuple[Recipe, Collective, str], str] = {}
+        self._schedules: dict[tuple[Recipe, Collective, str], tuple[str, Facts]] = {}
 
     def frontier(self, hosts: Hosts) -> Frontier:
         """Return the frontier, whose topologies are stored."""
@@ -41,24 +46,22 @@ class Library:
         self._note(answer.value)
         return answer.value.found
 
-    def routes(self, recipe: Recipe) -> Exchange:
+    def routes(self, recipe: Recipe) -> "Exchange":
         """Return what an all-to-all takes on a topology."""
         return all_to_all.exchange_on(self._context, self._loaded(recipe)).value.found
 
     def schedule(self, recipe: Recipe, collective: Collective, algorithm: str) -> Facts:
         """Return what a verified schedule costs, which is stored."""
-        loaded = self._loaded(recipe)
-        answer = schedules.made(self._context, loaded, collective, algorithm, Options())
-        self._schedules[recipe, collective, algorithm] = answer.id
-        return answer.value.facts
+        asked = recipe, collective, algorithm
+        if asked not in self._schedules:
+            self._made(recipe, collective, algorithm)
+        return self._schedules[asked][1]
 
     def forest(self, recipe: Recipe, collective: Collective) -> tuple[TreeSchedule, Topology]:
         """Return verified trees of highest throughput, which are stored."""
-        loaded = self._loaded(recipe)
-        answer = schedules.made(self._context, loaded, collective, "forestcoll", Options())
-        forest = answer.value.load()
+        forest = self._made(recipe, collective, "forestcoll").load()
         assert isinstance(forest, TreeSchedule)
-        return forest, loaded.topology
+        return forest, self._loaded(recipe).topology
 
     def stored(self, recipe: Recipe) -> Stored:
         """Return what a topology of the frontier is stored under."""
@@ -66,7 +69,7 @@ class Library:
 
     def schedule_id(self, recipe: Recipe, used: Used) -> str:
         """Return what a schedule in use is stored under."""
-        return self._schedules[recipe, used.runs, used.generator]
+        return self._schedules[recipe, used.runs, used.generator][0]
 
     def keep(self, recipe: Recipe) -> Stored:
         """Store the topology of a recipe, and return what it is stored under."""
@@ -77,6 +80,12 @@ class Library:
     def _note(self, answer: FrontierAnswer) -> None:
         recipes = (point.recipe for point in answer.found.points)
         self._stored |= zip(recipes, answer.stored, strict=True)
+
+    def _made(self, recipe: Recipe, collective: Collective, algorithm: str) -> Kept:
+        loaded = self._loaded(recipe)
+        answer = schedules.made(self._context, loaded, collective, algorithm, Options())
+        self._schedules[recipe, collective, algorithm] = answer.id, answer.value.facts
+        return answer.value
 
     def _loaded(self, recipe: Recipe) -> StoredTopology:
         held = self._held.get(recipe)

@@ -1,13 +1,9 @@
 """Patch plans: which port to plug where, from the wiring of today."""
 
-import json
-from pathlib import Path
 from typing import Any
 
-from app.config import Settings
-from app.documents.patch_plan import PATCH_PLAN, PlanAnswer
+from app.documents.patch_plan import PATCH_PLAN, PlanAnswer, text_of
 from app.documents.subject import Subject
-from app.files import UnusableFile, read_json, read_text
 from app.schemas import PatchPlanRequest
 from app.services import topologies
 from app.services.context import Context
@@ -15,7 +11,7 @@ from app.store import Artefact
 from schedules.errors import NotExportable
 from synth.errors import DoesNotFit, SynthError
 
-__all__ = ["FORMATS", "create", "export", "read_present_file", "require_available"]
+__all__ = ["FORMATS", "create", "export", "require_available"]
 
 FORMATS = {"json": "application/json", "csv": "text/csv"}
 """The formats a patch plan comes in, and their media types."""
@@ -56,26 +52,13 @@ def create(context: Context, request: PatchPlanRequest) -> Artefact:
 def export(artefact: Artefact, form: str) -> str:
     """Return a stored patch plan in one of `FORMATS`."""
     require_available(form)
-    content = artefact.document()[form]
-    return content if isinstance(content, str) else json.dumps(content, separators=(",", ":"))
+    return text_of(artefact, form)
 
 
 def require_available(form: str) -> None:
     """Raise `NotExportable` unless patch plans come in this format."""
     if form not in FORMATS:
         raise NotExportable("/format", f"must be one of {', '.join(FORMATS)}; not {form!r}")
-
-
-def read_present_file(path: Path, settings: Settings) -> list[Any] | dict[str, Any]:
-    """Return today's wiring as a request takes it, from a JSON or a CSV file."""
-    if path.suffix != ".csv":
-        return read_json(path, settings)
-    import csv
-
-    rows = list(csv.DictReader(read_text(path, settings).splitlines()))
-    if rows and not {"panel", "a", "b"} <= set(rows[0]):
-        raise UnusableFile(path, "must have the columns panel, a and b")
-    return [{name: row[name] for name in ("panel", "a", "b")} for row in rows]
 
 
 def _present(document: Any, panels: Any) -> Any:

@@ -17,12 +17,11 @@ from schedules.collectives import require_fitting
 from schedules.errors import InvalidSchedule
 from schedules.formats import FORMATS, Files, Options, require_options
 from schedules.model import Collective, Schedule
-from schedules.verified import fitting_algorithm, verified
-from schedules.verify import Violation
 from synth.topology import Topology
 
 if TYPE_CHECKING:
     from schedules.transcript import Transcript
+    from schedules.verify import Violation
 
 __all__ = [
     "FORMATS",
@@ -45,6 +44,8 @@ def create(context: Context, request: ScheduleRequest) -> Artefact:
     The artefact's summary says what the schedule is and costs.  Nothing leaves this
     function that the independent checker has not found valid.
     """
+    from schedules.verified import fitting_algorithm
+
     loaded = topologies.load(context, request.topology, field="/topology")
     options = options_of(request, loaded.topology)
     collective = Collective.of(request.collective)
@@ -64,6 +65,8 @@ def made(
     _require_size(context, algorithm, loaded.topology)
 
     def compute() -> Kept:
+        from schedules.verified import verified
+
         done = verified(loaded.topology, collective, algorithm, options)
         subject = Subject.of(loaded.id, loaded.topology)
         return Kept(subject, algorithm, done.facts, done.losses, lambda: done.schedule)
@@ -77,7 +80,7 @@ def made(
     return context.answer(SCHEDULE, asked, compute)
 
 
-def check(document: Any, topology: Topology) -> list[Violation]:
+def check(document: Any, topology: Topology) -> "list[Violation]":
     """Return every violation that a schedule/1 document commits on a topology."""
     from schedules.formats.schedule.read import from_document
     from schedules.verify import violations
@@ -87,7 +90,7 @@ def check(document: Any, topology: Topology) -> list[Violation]:
 
 def check_exported(
     form: str, files: list[bytes], topology: Topology, dialect: str | None = None
-) -> list[Violation]:
+) -> "list[Violation]":
     """Return what is wrong with an exported file, or with the traces of all ranks."""
     from schedules.formats.checking import program_violations
     from schedules.formats.msccl.program import Dialect

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from schedules.alltoall.exchange import Exchange
 from schedules.baselines import Baseline
 from schedules.design.question import Hosts, Speed
 from schedules.model import Collective
@@ -13,6 +13,9 @@ from schedules.verified import Facts
 from schedules.workloads.tasks import Task, Workload
 from synth.cost import Cost
 from synth.search import Point as Measured
+
+if TYPE_CHECKING:
+    from schedules.alltoall.exchange import Exchange
 
 __all__ = ["Choice", "Design", "Point", "Used", "total"]
 
@@ -50,7 +53,7 @@ class Point:
     """
 
     measured: Measured
-    exchange: Exchange | None
+    exchange: "Exchange | None"
     usual_seconds: Fraction
     choices: tuple[Choice, ...]
     candidates: tuple[tuple[Candidate, ...], ...]

@@ -1,8 +1,7 @@
 """Where a design gets what must be searched or generated: a cache, or the generators."""
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from schedules.alltoall.exchange import Exchange, exchange
 from schedules.collectives import Options
 from schedules.design.question import Hosts
 from schedules.model import Collective, TreeSchedule
@@ -12,6 +11,9 @@ from synth.recipe import Recipe
 from synth.search import Frontier
 from synth.search import frontier as search
 from synth.topology import Topology
+
+if TYPE_CHECKING:
+    from schedules.alltoall.exchange import Exchange
 
 __all__ = ["Generators", "Sources", "searched"]
 
@@ -23,7 +25,7 @@ class Sources(Protocol):
         """Return the Pareto frontier, every point measured."""
         ...
 
-    def routes(self, recipe: Recipe) -> Exchange:
+    def routes(self, recipe: Recipe) -> "Exchange":
         """Return what an all-to-all takes on a topology."""
         ...
 
@@ -53,8 +55,10 @@ class Generators:
         """Return the Pareto frontier, every point measured."""
         return searched(hosts)
 
-    def routes(self, recipe: Recipe) -> Exchange:
+    def routes(self, recipe: Recipe) -> "Exchange":
         """Return what an all-to-all takes on a topology."""
+        from schedules.alltoall.exchange import exchange
+
         return exchange(build(recipe))
 
     def schedule(self, recipe: Recipe, collective: Collective, algorithm: str) -> Facts:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from schedules.alltoall.exchange import Exchange
 from schedules.baselines import PASSES, Baseline, baselines, bound_seconds
 from schedules.codesign import Offer, Routing, candidates, floor_seconds
 from schedules.design.answer import Choice, Point, total
@@ -19,6 +19,9 @@ from schedules.workloads.tasks import Task, Workload
 from synth.cost import Cost, all_to_all_bound, optimal_bandwidth
 from synth.recipe import Recipe
 from synth.search import Point as Measured
+
+if TYPE_CHECKING:
+    from schedules.alltoall.exchange import Exchange
 
 __all__ = ["FOREST_NODES", "Timing"]
 
@@ -106,7 +109,7 @@ class Timing:
         usual = total((task, _usual(task, ways[task.collective])) for task in tasks)
         return Point(measured, exchange, usual, choices, tuple(ways.values()))
 
-    def _offer(self, measured: Measured, exchange: Exchange | None, sources: Sources) -> Offer:
+    def _offer(self, measured: Measured, exchange: "Exchange | None", sources: Sources) -> Offer:
         nodes, gather, scatter = self.hosts.nodes, measured.cost, measured.transpose
         worst = max(gather.bandwidth, scatter.bandwidth)
         passes = any(collective in PASSES for collective in self.workload.collectives)
@@ -138,7 +141,7 @@ def _usual(task: Task, ways: Sequence[Candidate]) -> Fraction:
     return min(way.seconds(task.size_bytes) for way in usual)
 
 
-def _routings(exchange: Exchange) -> tuple[Routing, ...]:
+def _routings(exchange: "Exchange") -> tuple[Routing, ...]:
     return tuple(
         Routing(
             "shortest-paths" if way.method == "shortest-paths" and index == 0 else "mcf",
