@@ -149,9 +149,13 @@ def _tuned(
 ) -> Run:  # fmt: skip
     options: dict[str, Any] = {"min_lr": task.interval[0], "max_lr": task.interval[1]}
     if asked.get("method") == "paper":  # its stages, as shares of a run this short
-        options |= {"tau_min": steps // 16, "tau_max": steps // 4, "warmup_steps": int(WARMUP * steps)}
+        options |= {
+            "tau_min": steps // 16,
+            "tau_max": steps // 4,
+            "warmup_steps": int(WARMUP * steps),
+        }
     tuner = InProcess(Options(**{**options, **asked, "total_steps": steps, "seed": seed}))
-    optimizer = _optimizer(task, training, "", task.rates[0], steps)
+    optimizer = _optimizer(task, training, "", 1e-3, steps)
     callback = TuningCallback(
         tuner, training.model, optimizer, data=batches, evaluate=training.validate
     )
