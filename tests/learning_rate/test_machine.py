@@ -187,18 +187,27 @@ def test_the_winners_branch_goes_on_where_its_trial_ended():
     assert toy.run == 2000 + tried - won
 
 
-def test_a_rate_that_explodes_is_tried_once_and_never_used():
-    state, _ = trained(options({}, 2000), Toy(limit=0.005))
-    assert all(stage.rate <= 0.005 for stage in state.history)
-    assert any(a.status == "diverged" for s in state.history for a in s.attempts)
+def test_a_rate_that_explodes_is_never_used():
+    state, _ = trained(options({}, 2000, candidates=8), Toy(limit=0.02))
+    assert all(stage.rate <= 0.02 for stage in state.history)
+    assert any(a.status in ("diverged", "hopeless") for s in state.history for a in s.attempts)
+
+
+def test_a_candidate_that_is_behind_is_given_up_before_its_end():
+    state, _ = trained(options({}, 4000, candidates=8, warmup_steps=0), Toy(limit=2.0))
+    given_up = [a for s in state.history for a in s.attempts if a.status == "hopeless"]
+    assert given_up
+    assert min(a.steps for a in given_up) < max(a.steps for a in state.history[0].attempts)
 
 
 def test_where_every_candidate_diverges_the_rate_goes_below_them_all():
-    state, _ = trained(options({}, 2000, min_lr=1e-5), Toy(limit=0.0))
-    tried = state.history[0].attempts if state.history else state.attempts
-    assert tried
-    assert {a.status for a in tried} == {"diverged"}
-    assert state.rate <= max(1e-5, min(a.rate for a in tried) / 2)
+    state = start(Options(1e-5, 1.0, 2000, candidates=4, warmup_steps=0))
+    while state.phase != "exploit":
+        steps = state.action.steps
+        state = observe(state, [2.3, math.nan][:steps] if steps else [])
+    assert {a.status for a in state.attempts} == {"diverged"}
+    assert state.rate == max(1e-5, min(a.rate for a in state.attempts) / 2)
+    assert state.step == 0
 
 
 def test_divergence_of_the_kept_branch_goes_back_and_halves_the_rate():
