@@ -155,7 +155,7 @@ def _tuned(
             "warmup_steps": int(WARMUP * steps),
         }
     tuner = InProcess(Options(**{**options, **asked, "total_steps": steps, "seed": seed}))
-    optimizer = _optimizer(task, training, "", task.rates[0], steps)
+    optimizer = _optimizer(task, training, "", 1e-3, steps)
     callback = TuningCallback(
         tuner, training.model, optimizer, data=batches, evaluate=training.validate
     )

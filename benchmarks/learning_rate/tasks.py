@@ -18,7 +18,7 @@ __all__ = ["TASKS", "Task", "Training"]
 
 MODULES = ("argparse", "asyncio", "collections", "csv", "datetime", "decimal", "email", "json",
            "logging", "os", "pathlib", "random", "re", "socket", "ssl", "statistics", "string",
-           "subprocess", "threading", "typing", "unittest", "urllib.request", "zipfile")  # fmt: skip
+           "subprocess", "threading", "typing", "unittest", "zipfile")  # fmt: skip
 CONTEXT = 32
 CHARACTERS = "\n !\"'()*,-./0123456789:=>_abcdefghijklmnopqrstuvwxyz"
 MASK = len(CHARACTERS) + 1
@@ -45,7 +45,8 @@ class Task:
     interval: tuple[float, float]
 
 
-ADAM = (3e-4, 1e-3, 3e-3, 1e-2, 3e-2)
+# Those that win anywhere stand first: the small table takes the first three.
+ADAM = (3e-3, 1e-2, 3e-2, 1e-3, 3e-4)
 SGD = (1e-2, 3e-2, 1e-1, 3e-1, 1.0)
 
 
@@ -117,7 +118,7 @@ class _Transformer(nn.Module):
         self.embed = nn.Embedding(len(CHARACTERS) + 2, width)
         self.place = nn.Parameter(torch.randn(CONTEXT, width) * 0.02)
         layer = nn.TransformerEncoderLayer(width, 2, 64, 0.0, batch_first=True, norm_first=True)
-        self.layers = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+        self.layers = nn.TransformerEncoder(layer, 1, enable_nested_tensor=False)
         self.norm = nn.LayerNorm(width)
         self.head = nn.Linear(width, len(CHARACTERS) + 1)
         mask = nn.Transformer.generate_square_subsequent_mask(CONTEXT) if causal else None
@@ -154,7 +155,7 @@ def _language_model(masked: bool) -> Training:
 
 TASKS = {
     "digits CNN": Task(digits_cnn, 32, "AdamW", ADAM, (1e-4, 1e-1)),
-    "character LM": Task(lambda: _language_model(False), 16, "AdamW", ADAM, (1e-4, 1e-1)),
-    "masked LM": Task(lambda: _language_model(True), 16, "AdamW", ADAM, (1e-4, 1e-1)),
+    "character LM": Task(lambda: _language_model(False), 8, "AdamW", ADAM, (1e-4, 1e-1)),
+    "masked LM": Task(lambda: _language_model(True), 8, "AdamW", ADAM, (1e-4, 1e-1)),
     "deep MLP": Task(deep_mlp, 32, "SGD", SGD, (3e-3, 3.0)),
 }

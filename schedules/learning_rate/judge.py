@@ -101,9 +101,10 @@ def trials_of(attempts: Sequence[Attempt]) -> list[Trial]:
 def winner(state: State) -> Attempt | None:
     """Return the candidate that the stage goes on with; None where none came through.
 
-    The largest rate within ``eps`` of the best forecast: of two rates that promise about
-    the same, the smaller one mostly owes it to decaying early.  The gain that ``eps``
-    is a share of is that from the loss at the start of the stage.
+    Judged by the forecast plus its deviation, since large rates' curves are the noisy ones and
+    a short curve may promise anything.  The largest rate wins that is within ``eps`` of the
+    best: of two rates that promise about the same, the smaller one mostly owes it to
+    decaying early.  The gain that ``eps`` is a share of is that from the stage's start.
 
     Where the stage began at a rate in use, which is then the first candidate, that rate
     stays unless the best forecast is below its own by more than both deviations.
@@ -111,19 +112,25 @@ def winner(state: State) -> Attempt | None:
     done = [attempt for attempt in state.attempts if attempt.status == "finished"]
     if not done:
         return None
-    best = min(done, key=lambda attempt: (attempt.forecast, -attempt.rate))
-    if state.settings.eps == 0 and not state.settings.warm_start:
-        return best  # AutoLRS, Algorithm 1: the rate of least forecast loss
-    assert best.forecast is not None, "finished attempts have a forecast"
+    if state.settings.method == "paper" and state.settings.eps == 0:
+        # AutoLRS, Algorithm 1: the rate of least forecast loss.
+        return min(done, key=lambda attempt: (_mean(attempt), attempt.rate))
+    best = min(done, key=lambda attempt: (_pessimistic(attempt), -attempt.rate))
     start = [loss for loss in (*state.recent, best.losses[0]) if usable(loss)]
-    gain = statistics.fmean(start[-8:]) - best.forecast if start else 0.0
+    gain = statistics.fmean(start[-8:]) - _mean(best) if start else 0.0
     margin = state.settings.eps * max(0.0, gain)
     control = state.attempts[0]
     if state.settings.warm_start and control.rate == state.rate and control in done:
         doubt = math.hypot(control.deviation or 0.0, best.deviation or 0.0)
-        if (control.forecast or 0.0) - best.forecast <= max(margin, doubt):
+        if _mean(control) - _mean(best) <= max(margin, doubt):
             return control
-    return max(
-        (a for a in done if (a.forecast or 0.0) <= best.forecast + margin),
-        key=lambda attempt: attempt.rate,
-    )
+    limit = _pessimistic(best) + margin
+    return max((a for a in done if _pessimistic(a) <= limit), key=lambda attempt: attempt.rate)
+
+
+def _mean(attempt: Attempt) -> float:
+    return attempt.forecast or 0.0
+
+
+def _pessimistic(attempt: Attempt) -> float:
+    return _mean(attempt) + (attempt.deviation or 0.0)

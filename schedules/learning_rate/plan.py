@@ -21,9 +21,9 @@ __all__ = [
 ]
 
 MAX_BATCH = 1024  # steps that are run without a report
-MIN_TRIAL = 8  # steps without which a trial says nothing
-FIRST_SHARE, SHARE = 0.6, 0.5  # of what is left for search, in the first stage and in others
-RESERVE_SHARE = 0.25  # of the allowance, kept for recovery from divergence
+MIN_TRIAL = 12  # steps without which a trial says nothing
+FIRST_SHARE, SHARE = 0.8, 0.5  # of what is left for search, in the first stage and in others
+RESERVE_SHARE = 0.2  # of the allowance, kept for recovery from divergence
 GRAINS = 256  # pieces of constant rate that an anchor is cut into
 WARMUP_GRAINS = 32
 RANGE = 2.0  # later stages search peak / RANGE to peak * RANGE
@@ -52,24 +52,25 @@ def evaluation_interval(trial_steps: int) -> int:
 
 
 def trial_plan(state: State) -> tuple[int, int]:
-    """Return how many candidates the present stage may try, and for how many steps each.
+    """Return how long a trial of the present stage is, and its purse: the steps of all trials.
 
-    Without an allowance: the options' numbers, tau' = trial_fraction * tau.  With one, the
-    plan for a stage never exceeds a share of what is left, even if every trial of it is
-    thrown away; steps of winners are given back by then, since they count as kept.  A plan
-    of fewer than two trials of `MIN_TRIAL` steps is none at all.
+    Without an allowance: tau' = trial_fraction * tau, and a purse for all candidates.  With
+    one, the purse is a share of what is left of it, as if every trial were thrown away;
+    the steps of a stage's winner are given back when it ends, since they count as kept.  A
+    purse of fewer than two trials of `MIN_TRIAL` steps is none at all: (0, 0).
     """
     settings = state.settings
     steps = max(1, int(settings.trial_fraction * state.tau))
     allowance = settings.allowance
     if allowance is None:
-        return settings.candidates, steps
+        return steps, settings.candidates * steps
     left = allowance - int(RESERVE_SHARE * allowance) - (state.spent - state.step)
     purse = int((FIRST_SHARE if state.stage == 0 else SHARE) * max(0, left))
-    candidates = min(settings.candidates, purse // min(MIN_TRIAL, state.tau))
+    shortest = min(MIN_TRIAL, state.tau)
+    candidates = min(settings.candidates, purse // shortest)
     if candidates < 2:
         return 0, 0
-    return candidates, max(1, min(max(steps, MIN_TRIAL), purse // candidates, state.tau))
+    return min(max(steps, shortest), purse // candidates), purse
 
 
 def interval(state: State) -> tuple[float, float]:

@@ -78,7 +78,7 @@ def propose(
 
     Examples
     --------
-    >>> tried = [Trial(10.0 ** -k, (k - 3) ** 2, 0.1) for k in (1, 2, 4)]
+    >>> tried = [Trial(10.0 ** -k, (k - 3) ** 2, 0.1) for k in (1, 2, 2.5, 3.5, 4)]
     >>> 3e-4 < propose(tried, 1e-4, 1e-1, kappa=0.1) < 3e-3
     True
     """

@@ -17,7 +17,7 @@ from schedules.learning_rate.plan import (
 )
 from schedules.learning_rate.search import Trial, propose
 from schedules.learning_rate.state import Action, Attempt, Stage, State
-from schedules.learning_rate.steps import RECENT, run
+from schedules.learning_rate.steps import RECENT, at_look, run
 
 __all__ = [
     "after_evaluation",
@@ -42,9 +42,9 @@ def begin_stage(state: State) -> State:
     state = replace(
         state, stage=stage, stage_start=state.step, tau=tau, until=state.step + tau, attempts=()
     )
-    trials, trial_steps = trial_plan(state)
-    state = replace(state, trials=trials, trial_steps=trial_steps)
-    if trials or safe_interval(settings):
+    trial_steps, purse = trial_plan(state)
+    state = replace(state, trial_steps=trial_steps, purse=purse)
+    if purse or safe_interval(settings):
         return _save(state, "save_stage", "stage")
     return begin_first_attempt(state)
 
@@ -57,7 +57,7 @@ def begin_first_attempt(state: State) -> State:
     """
     settings = state.settings
     rate = middle(settings) if state.rate is None else state.rate
-    if not state.trials:
+    if not state.purse:
         return exploit(replace(state, rate=rate))
     if not settings.warm_start:
         low, high = interval(state)
@@ -84,7 +84,7 @@ def after_trial_steps(state: State, losses: tuple[float, ...]) -> State:
         every = evaluation_interval(state.trial_steps)
         if attempt.steps % every == 0:
             return replace(state, phase="evaluate", action=Action("evaluate"))
-    elif state.settings.stop_hopeless and (given_up := hopeless(state, attempt)):
+    elif at_look(state) and (given_up := hopeless(state, attempt)):
         return _ended(_with_last(state, given_up))
     return _trial_goes_on(state)
 
@@ -116,7 +116,9 @@ def _ended(state: State) -> State:
 
 def next_attempt(state: State) -> State:
     """Go back to the stage's start for another candidate, or choose the winner."""
-    rate = _proposal(state) if len(state.attempts) < state.trials else None
+    used = sum(attempt.steps for attempt in state.attempts)
+    full = len(state.attempts) == state.settings.candidates
+    rate = None if full or used + state.trial_steps > state.purse else _proposal(state)
     if rate is None:
         return _conclude(state)
     return _restore(_with_attempt(state, rate), "restore_stage", "stage")
@@ -128,7 +130,7 @@ def _proposal(state: State) -> float | None:
     if state.settings.warm_start:
         trials += _remembered(state)
     # Where few trials are planned they should not crowd round the best one.
-    distance = 1 / 64 if state.settings.allowance is None else 0.5 / state.trials
+    distance = 1 / 64 if state.settings.allowance is None else 0.5 * state.trial_steps / state.purse
     return propose(trials, low, high, kappa=state.settings.kappa, distance=distance)
 
 

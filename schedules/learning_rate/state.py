@@ -94,7 +94,7 @@ class State:
     step : the trainer's model has made so many steps since the start of the run.
     spent : steps run in all; ``spent - step`` of them were thrown away.
     stage, stage_start, tau : index, first step and length of the present stage.
-    trials, trial_steps : how many candidates it may try, and for how long.
+    trial_steps, purse : how long its trials are, and how many steps all may take.
     until : the step at which the present trial, or the stage, ends.
     rate : what the stage before ran at, or this one runs at; a peak where there is an anchor.
     peak : the first stage's winner, around which later ones search.
@@ -115,8 +115,8 @@ class State:
     stage: int = -1
     stage_start: int = 0
     tau: int = 0
-    trials: int = 0
     trial_steps: int = 0
+    purse: int = 0
     until: int = 0
     rate: float | None = None
     peak: float | None = None

@@ -14,7 +14,7 @@ from schedules.learning_rate.plan import (
 )
 from schedules.learning_rate.state import Action, State
 
-__all__ = ["RECENT", "advanced", "run"]
+__all__ = ["RECENT", "advanced", "at_look", "run"]
 
 FIRST, RECENT = 8, 16  # losses remembered of the run's begin and of its latest steps
 
@@ -52,7 +52,17 @@ def _next_look(state: State) -> int:
     if validates(state.settings, state.stage):
         every = evaluation_interval(state.trial_steps)
     elif state.settings.stop_hopeless:
-        every = max(4, -(-state.trial_steps // 4))
+        every = _look_interval(state)
     else:
         return state.until
     return state.stage_start + done - done % every + every
+
+
+def at_look(state: State) -> bool:
+    """Whether a trial is at a point where it is compared with the others."""
+    done = state.step - state.stage_start
+    return state.settings.stop_hopeless and done % _look_interval(state) == 0
+
+
+def _look_interval(state: State) -> int:
+    return max(4, -(-state.trial_steps // 4))

@@ -12,7 +12,7 @@ __all__ = ["ResumableBatches"]
 class ResumableBatches:
     """Endless batches of indices 0 to size - 1, shuffled anew each epoch from a seed.
 
-    The order is a function of (seed, epoch), so the position is two numbers and every
+    The order is a function of (seed, epoch), so a position is three numbers and every
     candidate sees the same batches.  A last batch that is not full is left out.
 
     >>> batches = ResumableBatches(5, 2, seed=0)
@@ -46,13 +46,19 @@ class ResumableBatches:
         return batch
 
     def state_dict(self) -> dict[str, int]:
-        """Return the position."""
-        return {"epoch": self._epoch, "position": self._position, "size": self._size}
+        """Return the seed and the position."""
+        return {
+            "epoch": self._epoch,
+            "position": self._position,
+            "seed": self._seed,
+            "size": self._size,
+        }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go back to a position."""
         if state["size"] != self._size:
             raise CannotRestore("/data/size", f"must be {self._size}, the size of the data")
-        if state["epoch"] != self._epoch:
+        if (state["seed"], state["epoch"]) != (self._seed, self._epoch):
+            self._seed = state["seed"]
             self._go_to(state["epoch"], 0)
         self._position = state["position"]

@@ -81,11 +81,11 @@ class TuningCallback:
         """The rate that is set, of the group with the largest."""
         return self._lr
 
-    def step(self, loss: float) -> None:
+    def step(self, loss: Any) -> None:
         """Report the loss of the batch whose step was just made; a tensor of one value does."""
         if not self.running:
             raise InvalidOptions("/step", "the run has ended")
-        self._losses.append(float(loss))
+        self._losses.append(float(loss.detach() if hasattr(loss, "detach") else loss))
         if len(self._losses) < self._tuner.action.steps:
             return
         self._report()

@@ -1,0 +1,61 @@
+"""A trainer without a network: losses that depend on rates, with checkpoints, for tests."""
+
+import math
+import random
+
+from schedules.learning_rate import State, observe, start
+
+NOISE = 0.05
+
+
+class Toy:
+    """A loss that falls the faster the larger the rate is, up to a rate at which it explodes.
+
+    Noise depends on the position in the data alone, as batches do.
+    """
+
+    def __init__(self, limit=0.05, bad_steps=()):
+        self.limit, self.bad_steps = limit, frozenset(bad_steps)
+        self.level, self.position, self.lr = 2.3, 0, None
+        self.slots, self.run, self.actions = {}, 0, []
+
+    def one_step(self):
+        noise = random.Random(self.position).gauss(0, NOISE)
+        loss = math.nan if self.run in self.bad_steps else self.level + noise
+        if self.lr > self.limit:
+            self.level *= 1.5
+        else:
+            self.level = 0.3 + (self.level - 0.3) * math.exp(-0.3 * self.lr)
+        self.position += 1
+        self.run += 1
+        return min(loss, 1e300)
+
+    def carry_out(self, action):
+        """Do what is asked and return what is to be reported."""
+        self.actions.append(action)
+        if action.do == "evaluate":
+            return [self.level]
+        if action.do == "save":
+            self.slots[action.slot] = (self.level, self.position)
+        elif action.do == "restore":
+            self.level, self.position = self.slots[action.slot]
+        if action.do in ("save", "restore"):
+            self.slots = {slot: self.slots[slot] for slot in action.keep if slot in self.slots}
+            return []
+        if action.do == "set_lr":
+            self.lr = action.lr
+        assert self.lr == action.lr, "a rate that changes is set"
+        return [self.one_step() for _ in range(action.steps)]
+
+
+def trained(options, toy=None, between=lambda state: state, most=10**9):
+    """Train to the end; ``between`` is applied to every state on the way."""
+    toy = toy or Toy()
+    state = between(start(options))
+    while state.action.do != "stop" and len(toy.actions) < most:
+        state = between(observe(state, toy.carry_out(state.action)))
+    return state, toy
+
+
+def through_json(state):
+    return State.from_json(state.to_json())
