@@ -82,11 +82,14 @@ class Search:
             starts.insert(0, (lowered, _COLD))
         limit = min(found.total for found, _ in starts) * 11 // 10
         starts = [(found, cold) for found, cold in starts if found.total <= limit]
+        large = self._problem.tail.shape[0] * len(self._problem.roots) > _LARGE
+        if large and len(starts) == 1:
+            return self._squeezed(*starts[0], self._left)
         share, results = self._left // (2 * len(starts)), []
         for found, cold in starts:
             results.append((self._squeezed(found, cold, share), _COLD + _WARM - cold))
         best, cold = min(results, key=lambda result: result[0].total)
-        if self._problem.tail.shape[0] * len(self._problem.roots) > _LARGE:
+        if large:
             return self._squeezed(best, cold, self._left)
         best = self._squeezed(best, cold, self._left // 2)
         best = self._shifted(best, False, self._left // 2)
@@ -135,7 +138,7 @@ class Search:
         problem, loads = self._problem, found.loads.copy()
         tables = tables_of(problem, found.label, loads)
         jump, failed = np.maximum(1, loads // 20), np.zeros(len(loads), np.int64)
-        share = max(10_000, moves // 20)
+        share = max(10_000, moves // 40)
         end = self._left - moves
         while loads.sum() > self.least and self._left > end:
             live = [step for step in range(1, len(loads)) if loads[step] and failed[step] < 2]
