@@ -17,7 +17,14 @@ __all__ = ["repair", "take_back"]
 
 @njit(cache=True, nogil=True)
 def repair(
-    problem: Any, tables: Any, excess: int, budget: int, cold: int, journal: Any, state: Any
+    problem: Any,
+    tables: Any,
+    excess: int,
+    budget: int,
+    cold: int,
+    free: bool,
+    journal: Any,
+    state: Any,
 ) -> tuple[int, int, int]:
     """Move cells until there is no excess, or ``budget`` moves have been looked at.
 
@@ -27,6 +34,9 @@ def repair(
         The sum of ``tables.excess``.
     cold : int
         A move that adds w to the excess is made with probability 2^(-cold w).
+    free : bool
+        Whether cells may be without an open link meanwhile.  That leads farther, at twice the
+        time a move, and on large problems too far.
     journal : (most, 3) array of int32
         Takes the moves made, for `take_back`; when it is full the repair ends.
     state : array of uint64
@@ -53,13 +63,13 @@ def repair(
             waiting -= 1
             bad[index] = bad[waiting]
             continue
-        change, row, node, new, tried = _best_move(problem, tables, one, step, state)
+        change, row, node, new, tried = _best_move(problem, tables, one, step, free, state)
         looked += tried + 1
         if change > 0 and (change * cold > 30 or below(state, 1 << (change * cold)) > 0):
             continue
         journal[made, 0], journal[made, 1], journal[made, 2] = row, node, tables.label[row, node]
         made += 1
-        excess += relabel(problem, tables, row, node, new)
+        excess += relabel(problem, tables, row, node, new, True)
         waiting = _list(bad, listed, waiting, problem.group[node], new)
         for edge in range(problem.start[node], problem.start[node + 1]):
             after = problem.head[edge]
@@ -73,7 +83,7 @@ def repair(
 def take_back(problem: Any, tables: Any, journal: Any) -> None:
     """Undo the moves of a repair, the last first."""
     for index in range(len(journal) - 1, -1, -1):
-        relabel(problem, tables, journal[index, 0], journal[index, 1], journal[index, 2])
+        relabel(problem, tables, journal[index, 0], journal[index, 1], journal[index, 2], True)
 
 
 @njit(cache=True, nogil=True)
@@ -87,7 +97,7 @@ def _list(bad: Any, listed: Any, waiting: int, one: int, step: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _best_move(
-    problem: Any, tables: Any, one: int, step: int, state: Any
+    problem: Any, tables: Any, one: int, step: int, free: bool, state: Any
 ) -> tuple[int, int, int, int, int]:
     """Return the change of excess of the best way to relieve a step, and what to move.
 
@@ -110,10 +120,10 @@ def _best_move(
             if new == was:
                 continue
             tried += 1
-            change = relabel(problem, tables, row, moved, new)
+            change = relabel(problem, tables, row, moved, new, free)
             if change == IMPOSSIBLE:
                 continue
-            relabel(problem, tables, row, moved, was)
+            relabel(problem, tables, row, moved, was, True)
             if change < best:
                 best, best_node, best_label, ties = change, moved, new, 1
             elif change == best:
@@ -128,7 +138,7 @@ def _overfull(problem: Any, tables: Any, one: int, step: int, state: Any) -> int
     """Return one of the overfull sets of links, each as likely."""
     filled, limit = tables.filled[one, step], tables.limit[problem.kind[one], step]
     found, ties = 0, 0
-    for links in range(1, len(filled)):
+    for links in range(len(filled)):
         if filled[links] > limit[links]:
             ties += 1
             if below(state, ties) == 0:

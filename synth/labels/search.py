@@ -20,7 +20,7 @@ from synth.labels.greedy import distances, greedy
 from synth.labels.problem import Problem
 from synth.labels.repair import repair, take_back
 from synth.labels.tables import Tables, set_loads, tables_of
-from synth.splitmix import seeded
+from synth.splitmix import below, seeded
 
 __all__ = ["Found", "Search"]
 
@@ -32,6 +32,9 @@ _GREEDY = ((0, 0, False), (0, 0, True), (0, 1, False), (0, 1, True), (0, 2, Fals
 _WASTING = ((0, 0), (10, 0), (20, 0), (50, 0), (100, 0))
 # Of what a step is overfull by, how much its load is raised by.
 _RAISED = 7
+_SHIFTS = 100
+# Cells from which on loads are better squeezed than shifted.
+_LARGE = 200_000
 # Exponents of the probability of worse moves: small problems want heat, large ones do not.
 _COLD, _WARM = 3, 1
 
@@ -79,11 +82,18 @@ class Search:
             starts.insert(0, (lowered, _COLD))
         limit = min(found.total for found, _ in starts) * 11 // 10
         starts = [(found, cold) for found, cold in starts if found.total <= limit]
+        large = self._problem.tail.shape[0] * len(self._problem.roots) > _LARGE
+        if large and len(starts) == 1:
+            return self._squeezed(*starts[0], self._left)
         share, results = self._left // (2 * len(starts)), []
         for found, cold in starts:
             results.append((self._squeezed(found, cold, share), _COLD + _WARM - cold))
         best, cold = min(results, key=lambda result: result[0].total)
-        return self._squeezed(best, cold, self._left)
+        if large:
+            return self._squeezed(best, cold, self._left)
+        best = self._squeezed(best, cold, self._left // 2)
+        best = self._shifted(best, False, self._left // 2)
+        return self._shifted(best, True, self._left)
 
     def _greedy(self, steps: int) -> Found:
         best = None
@@ -128,7 +138,7 @@ class Search:
         problem, loads = self._problem, found.loads.copy()
         tables = tables_of(problem, found.label, loads)
         jump, failed = np.maximum(1, loads // 20), np.zeros(len(loads), np.int64)
-        share = max(10_000, moves // 20)
+        share = max(10_000, moves // 40)
         end = self._left - moves
         while loads.sum() > self.least and self._left > end:
             live = [step for step in range(1, len(loads)) if loads[step] and failed[step] < 2]
@@ -148,6 +158,34 @@ class Search:
             failed[step] += jump[step] == 1
             jump[step] = max(1, jump[step] // 3)
         return Found(tables.label.copy(), loads)
+
+    def _shifted(self, found: Found, free: bool, moves: int) -> Found:
+        """Return labels of less load: one less in all, shifted to where it is missing."""
+        problem, best, loads = self._problem, found, found.loads.copy()
+        tables = tables_of(problem, found.label, loads)
+        share, end = max(2_000, moves // _SHIFTS), self._left - moves
+        while best.total > self.least and self._left > end:
+            if loads.sum() == best.total:
+                loads[self._of(np.flatnonzero(loads))] -= 1
+            excess = set_loads(problem, tables, loads)
+            excess, _, _ = self._repair(tables, excess, min(share, self._left - end), _WARM, free)
+            if excess == 0:
+                best = Found(tables.label.copy(), loads.copy())
+                continue
+            over = tables.excess.sum(0)
+            worst = int(np.argmax(over))
+            givers = (loads > 0) & (over == 0)
+            if not givers.any():
+                givers = loads > 0
+            givers[worst] = False
+            if givers.any():
+                loads[self._of(np.flatnonzero(givers))] -= 1
+                loads[worst] += 1
+        return best
+
+    def _of(self, some: Integers) -> int:
+        """Return one of some steps, each as likely."""
+        return int(some[below(self._state, len(some))])
 
     def _lowered_by(
         self, tables: Tables, loads: Integers, step: int, less: int, moves: int, cold: int
@@ -171,8 +209,10 @@ class Search:
         set_loads(self._problem, tables, loads)
         return None
 
-    def _repair(self, tables: Tables, excess: int, moves: int, cold: int) -> tuple[int, int, int]:
-        found = repair(self._problem, tables, excess, moves, cold, self._journal, self._state)
+    def _repair(
+        self, tables: Tables, excess: int, moves: int, cold: int, free: bool = False
+    ) -> tuple[int, int, int]:
+        found = repair(self._problem, tables, excess, moves, cold, free, self._journal, self._state)
         self._left -= found[2]
         return found
 

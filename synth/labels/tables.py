@@ -2,7 +2,8 @@
 
 For a group g, a step t and a set S of links, ``filled[g, t, S]`` counts the cells of label t
 whose mask lies within S; at most ``limit[kind of g, t, S]`` may.  ``excess[g, t]`` sums over
-all S what passes the limit: where it is 0, Hall's condition holds there.
+all S what passes the limit: where it is 0, Hall's condition holds there.  The empty set is
+one of them: it carries nothing, so a cell that no link is open to is excess of its own.
 """
 
 from typing import Any, NamedTuple
@@ -23,7 +24,7 @@ class Tables(NamedTuple):
     label: NDArray[np.int8]
     """(R, N)"""
     mask: NDArray[np.uint8]
-    """(R, N); 0 at the roots only."""
+    """(R, N); 0 at the roots, and where no link is open."""
     filled: NDArray[np.int32]
     """(G, steps + 1, 2**d)"""
     limit: NDArray[np.int32]
@@ -33,7 +34,7 @@ class Tables(NamedTuple):
 
 
 def tables_of(problem: Any, label: NDArray[np.int8], loads: NDArray[np.int64]) -> Tables:
-    """Return the tables of labels, all cells of which have a link to come by."""
+    """Return the tables of labels and loads."""
     steps, sets = len(loads) - 1, problem.weight.shape[1]
     made = Tables(
         label.copy(),
@@ -80,7 +81,7 @@ def set_loads(problem: Any, tables: Any, loads: Any) -> int:
     for one in range(filled.shape[0]):
         for step in range(1, filled.shape[1]):
             over = 0
-            for links in range(1, filled.shape[2]):
+            for links in range(filled.shape[2]):
                 over += max(0, filled[one, step, links] - limit[problem.kind[one], step, links])
             excess[one, step] = over
             total += over
@@ -110,11 +111,11 @@ def _count(tables: Any, kind: int, one: int, step: int, links: int, rest: int, b
 
 
 @njit(cache=True, nogil=True)
-def relabel(problem: Any, tables: Any, row: int, node: int, new: int) -> int:
+def relabel(problem: Any, tables: Any, row: int, node: int, new: int, free: bool) -> int:
     """Give a cell that is no root's own another label; return how much more excess there is.
 
-    `IMPOSSIBLE`, with nothing changed, if the cell or one after it would have no link to come by.
-    O((out-degree + 2) 2^d) at most.
+    Unless ``free``, no link may be left open to it or to a cell after it that had one: then it
+    returns `IMPOSSIBLE` and nothing is changed.  O((out-degree + 2) 2^d) at most.
     """
     label, mask = tables.label[row], tables.mask[row]
     tail, group, kind = problem.tail, problem.group, problem.kind
@@ -122,7 +123,7 @@ def relabel(problem: Any, tables: Any, row: int, node: int, new: int) -> int:
     degree = tail.shape[1]
     full = (1 << degree) - 1
     old = label[node]
-    if new > old:
+    if new > old and not free:
         for edge in range(start[node], start[node + 1]):
             after = head[edge]
             if old < label[after] <= new and mask[after] == 1 << place[edge] and after != root:
@@ -131,7 +132,7 @@ def relabel(problem: Any, tables: Any, row: int, node: int, new: int) -> int:
     for k in range(degree):
         if tail[node, k] >= 0 and label[tail[node, k]] < new:
             bits |= 1 << k
-    if bits == 0:
+    if bits == 0 and not free:
         return IMPOSSIBLE
     one = group[node]
     was = np.int64(mask[node])
