@@ -169,13 +169,13 @@ def _shared(members: Mapping[str, str]) -> "Sharing":
 
 
 def _encode(kept: Kept, identity: str) -> Computed:
-    from schedules.formats.schedule.write import pack
+    from schedules.formats.schedule.binary import pack
 
     return Computed(pack(kept.load()), PACKED_SCHEDULE, of(kept, identity))
 
 
 def _decode(artefact: Artefact) -> Kept:
-    from schedules.formats.schedule.write import unpack
+    from schedules.formats.schedule.binary import unpack
     from schedules.verified import Losses
 
     members = artefact.summary
