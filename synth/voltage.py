@@ -13,8 +13,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from synth.groups import Group, inverse
 
@@ -92,6 +90,10 @@ class VoltageGraph:
     @property
     def connected(self) -> bool:
         """Whether every node of the lift reaches every other; for balanced graphs."""
+        # Reading a recipe needs no SciPy, which takes longer to import than all of the catalogue.
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
         sources, targets = self.links()
         links = coo_array((np.ones(len(sources)), (sources, targets)), (self.nodes, self.nodes))
         # Every weak component of a balanced digraph has an Euler circuit.
