@@ -90,6 +90,10 @@ class VoltageGraph:
     @property
     def connected(self) -> bool:
         """Whether every node of the lift reaches every other; for balanced graphs."""
+        # Reading a recipe needs no SciPy, which takes longer to import than all of the catalogue.
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
         sources, targets = self.links()
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components

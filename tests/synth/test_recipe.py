@@ -1,6 +1,8 @@
 """Recipes print as one canonical line, and the parser reads it back or says where it fails."""
 
 import pickle
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -162,6 +164,12 @@ def test_text_and_nesting_are_limited():
         parse(f"Power(1, {deepest})")
     with pytest.raises(InvalidRecipe, match=str(MAX_TEXT)):
         parse("Torus(" + "2," * MAX_TEXT + "2)")
+
+
+def test_reading_a_recipe_imports_neither_scipy_nor_numba():
+    code = "import sys, synth.recipe; print(sorted({'scipy', 'numba'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_recipes_are_values():
