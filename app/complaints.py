@@ -27,7 +27,7 @@ def _explained_by_the_packages(error: Exception) -> tuple[int, str]:
     from app.extras import MissingExtra
     from app.field_errors import pointer
     from app.files import UnusableFile
-    from app.services.errors import NotStored
+    from app.services import errors as service_errors
     from app.store import InvalidCursor
     from schedules.errors import ScheduleError
     from synth.errors import ClaimBroken, SynthError
@@ -36,8 +36,9 @@ def _explained_by_the_packages(error: Exception) -> tuple[int, str]:
         return 1, f"{error} (an error inside Topoloom; please report it)"
     if isinstance(error, SynthError | ScheduleError):
         return 2, _one_line(f"{pointer(error.field) or '/'}: {error.rule}")
-    told = (UnusableFile, NotStored, DatabaseNotReady, MissingExtra, InvalidCursor)
-    if isinstance(error, told):
+    told = [getattr(service_errors, name) for name in service_errors.__all__]
+    told += [UnusableFile, DatabaseNotReady, MissingExtra, InvalidCursor]
+    if isinstance(error, tuple(told)):
         return 2, _one_line(str(error))
     if isinstance(error, DBAPIError):
         return 2, _one_line(f"database_url: {error.orig}")
