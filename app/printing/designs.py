@@ -45,7 +45,7 @@ def design_table(design: dict[str, Any]) -> Table:
 
 def show_design(design: dict[str, Any]) -> None:
     """Print a design/1 document as one table, and what runs by message size."""
-    request, best = design["request"], design["best"]
+    request, best = design["request"], _best(design)
     print(
         f"{request['nodes']} hosts of {request['degree']} ports, {request['links']} links, "
         f"{request['node_gbps']} Gbit/s per host, {request['alpha_us']} us per hop; "
@@ -59,6 +59,12 @@ def show_design(design: dict[str, Any]) -> None:
         _tasks(design).print()
     for line in (*_switches(design), *_schedules(design)):
         print(line)
+
+
+def _best(design: dict[str, Any]) -> dict[str, Any]:
+    """Return the point of the frontier that is best."""
+    identity = design["best"]["topology_id"]
+    return next(entry for entry in design["frontier"] if entry["topology_id"] == identity)
 
 
 def _is_workload(design: dict[str, Any]) -> bool:
