@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from math import gcd
 
-from schedules.collectives import Options, require_root
+from schedules.collectives import SERVED_BY, Options, require_root
 from schedules.crossing import Crossing, Part, crossings, parts
 from schedules.errors import TooLarge
 from schedules.forestcoll import Optimum, optimum
@@ -167,7 +167,7 @@ def _one_pass(topology: Topology, collective: Collective, options: Options) -> P
     given = {
         option.name: getattr(options, option.name)
         for option in fields(options)
-        if option.name != "max_chunks"
+        if option.name not in SERVED_BY
     }
     found = optimum(topology, inward=not collective.outward, **given)
     _require_proof(topology, collective, found, options)

@@ -39,7 +39,7 @@ def about_topology(
         topology = _topology(stored, source)
         if topology is None or kind == "topology":
             return topology
-        return stored.get(kind, key(kind, {"topology": topology.id} | (asked or {})))
+        return stored.get(kind, key(kind, {"topology_id": topology.id} | (asked or {})))
 
 
 def names(limit: int) -> list[str]:
