@@ -4,11 +4,11 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from math import gcd
 
-from schedules.collectives import Options, require_root
 from schedules.errors import TooLarge
 from schedules.forestcoll import Optimum, optimum
 from schedules.forestcoll.allreduce import allreduce_bound
 from schedules.model import Collective
+from schedules.options import Options, require_root
 from schedules.verify.cuts import cut_inverse_rate
 from synth.errors import ClaimBroken
 from synth.topology import NodeId, Topology

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any
 
-from schedules.collectives import BFB_ONLY, Options, make
+from schedules.collectives import make
 from schedules.model import (
     Collective,
     RouteSchedule,
@@ -17,6 +17,7 @@ from schedules.model import (
     StepSchedule,
     TreeSchedule,
 )
+from schedules.options import BFB_ONLY, Options
 from schedules.verify import (
     require_valid,
     route_inverse_rate,

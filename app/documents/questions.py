@@ -12,8 +12,8 @@ from app.schemas import (
     SimulationRequest,
     TimedRequest,
 )
-from schedules.collectives import Options
 from schedules.model import Collective
+from schedules.options import Options
 from schedules.workloads.presets import preset
 from schedules.workloads.tasks import Task, Workload, merged
 from synth.cost import Links

@@ -10,8 +10,8 @@ from app.services import topologies
 from app.services.all_to_all import exchange_on
 from app.services.context import Context
 from app.store import Artefact
-from schedules.collectives import require_plain
 from schedules.model import Collective
+from schedules.options import require_plain
 from synth.errors import NotMeasurable
 
 __all__ = ["measure", "optimum"]

@@ -10,9 +10,9 @@ from app.schemas import TopologySource
 from app.services import all_to_all, frontiers, schedules, topologies
 from app.services.context import Context
 from app.services.topologies import StoredTopology
-from schedules.collectives import Options
 from schedules.design import Hosts, Used
 from schedules.model import Collective, TreeSchedule
+from schedules.options import Options
 from schedules.verified import Facts
 from synth.recipe import Recipe
 from synth.search import Frontier
