@@ -222,6 +222,7 @@ class ScheduleRequest(ForestRequest):
     collective: AnyCollectiveName = table.RUN_COLLECTIVE.field()
     algorithm: AlgorithmName = table.ALGORITHM.field()
     max_chunks: StrictInt = table.MAX_CHUNKS.field()
+    steps: StrictInt = table.STEPS.field()
 
 
 class SimulationRequest(Request):

@@ -1,20 +1,28 @@
 """The best any schedule could do for a collective on a topology, with the cut that proves it."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
 
-from schedules.collectives import SERVED_BY, Options, require_root
 from schedules.crossing import Crossing, Part, crossings, parts
 from schedules.errors import TooLarge
 from schedules.forestcoll import Optimum, optimum
 from schedules.forestcoll.allreduce import allreduce_bound
 from schedules.model import Collective
+from schedules.options import Options, require_root
 from schedules.verify.cuts import cut_inverse_rate
 from synth.errors import ClaimBroken
 from synth.topology import NodeId, Topology
 
-__all__ = ["CollectiveOptimum", "Cut", "Near", "PassOptimum", "Together", "collective_optimum"]
+__all__ = [
+    "CollectiveOptimum",
+    "Cut",
+    "Near",
+    "PassOptimum",
+    "Together",
+    "collective_optimum",
+    "forest_optimum",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,13 +171,21 @@ def collective_optimum(
     return CollectiveOptimum(collective, passes, together)
 
 
+def forest_optimum(topology: Topology, options: Options, *, inward: bool) -> Optimum:
+    """Return `schedules.forestcoll.optimum` of what is asked for; domain and errors as there."""
+    return optimum(
+        topology,
+        options.trees_per_root,
+        max_gap=options.max_gap,
+        shards=options.shards,
+        participants=options.participants,
+        root=options.root,
+        inward=inward,
+    )
+
+
 def _one_pass(topology: Topology, collective: Collective, options: Options) -> PassOptimum:
-    given = {
-        option.name: getattr(options, option.name)
-        for option in fields(options)
-        if option.name not in SERVED_BY
-    }
-    found = optimum(topology, inward=not collective.outward, **given)
+    found = forest_optimum(topology, options, inward=not collective.outward)
     _require_proof(topology, collective, found, options)
     cut = Cut(
         tuple(node for node in topology.nodes if node in found.bottleneck),

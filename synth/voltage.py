@@ -95,8 +95,6 @@ class VoltageGraph:
         from scipy.sparse.csgraph import connected_components
 
         sources, targets = self.links()
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import connected_components
 
         links = coo_array((np.ones(len(sources)), (sources, targets)), (self.nodes, self.nodes))
         # Every weak component of a balanced digraph has an Euler circuit.

@@ -200,11 +200,12 @@ WRITE_AND_READ_JSON = (
     # Every format has its own folder or module; these alone know what a document looks like.
     "schedules/formats/",
     "synth/formats",
-    "synth/readers/",
     "synth/topology.py",
     "synth/topology_document.py",
     "synth/wiring/document.py",
     "synth/wiring/present.py",
+    # Its state is a document of its own, and it keeps the states of PyTorch's objects.
+    "schedules/learning_rate/",
 )
 OPEN_TYPES = {"Any", "object"}
 

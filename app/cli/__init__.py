@@ -11,9 +11,8 @@ from typing import Annotated
 
 import typer
 
-from app.cli import catalogue, listing, operation, schedules, topologies
+from app.cli import catalogue, listing, operation, plots, schedules, topologies
 from app.complaints import explained
-from app.plots.commands import app as plots
 
 __all__ = ["app", "main", "run"]
 
@@ -28,7 +27,7 @@ app = typer.Typer(
 )
 for group in (topologies, schedules, listing, catalogue, operation):
     app.add_typer(group.app)
-app.add_typer(plots, name="plot")
+app.add_typer(plots.app, name="plot")
 
 
 def _show_version(asked: bool) -> None:

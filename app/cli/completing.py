@@ -41,9 +41,9 @@ def presets(incomplete: str) -> list[str]:
 
 def sources(incomplete: str) -> list[str]:
     """Complete FILE_OR_RECIPE: a fabric, a family, or the short name of a stored topology."""
-    from app.cli.known import names
+    from app.cli.stored_names import newest
     from synth.fabrics import FABRICS
 
     found = among(FABRICS)(incomplete)
     found += [f"{name}(" for name in families(incomplete)]
-    return [*found, *among(names(_MOST))(incomplete)]
+    return [*found, *among(newest(_MOST))(incomplete)]

@@ -14,7 +14,7 @@ from app.embedded import Embedded, opened
 if TYPE_CHECKING:
     from app.cli.options import Reading
 
-__all__ = ["about_topology", "answer", "names"]
+__all__ = ["about_topology", "answer"]
 
 
 def answer(kind: str, asked: dict[str, Any]) -> Artefact | None:
@@ -40,12 +40,6 @@ def about_topology(
         if topology is None or kind == "topology":
             return topology
         return stored.get(kind, key(kind, {"topology_id": topology.id} | (asked or {})))
-
-
-def names(limit: int) -> list[str]:
-    """Return names of the newest stored topologies."""
-    with opened(Settings().database_url) as stored:
-        return [] if stored is None else stored.topology_names(limit)
 
 
 def _topology(stored: Embedded, source: str) -> Artefact | None:

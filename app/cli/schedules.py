@@ -51,6 +51,7 @@ _SPEEDS = ("bytes", "alpha_us", "node_gbps")
     table.TREES_PER_ROOT,
     table.MAX_GAP,
     table.MAX_CHUNKS,
+    table.STEPS,
     table.SCHEDULE_FORMAT,
     *_OF_FORMATS,
 )

@@ -69,7 +69,8 @@ class AskedSchedule(ForestRequest):
     topology_id: Identity = Field(description="what the topology is stored under")
     collective: str = Field(description="what the schedule carries out")
     algorithm: str = Field(description="what makes it")
-    max_chunks: int = omitted("bfb: into how many chunks each shard is cut at most", ge=1)
+    max_chunks: int = omitted("into how many chunks each shard is cut at most", ge=1)
+    steps: int = omitted("slack: steps of each pass at most", ge=1)
 
 
 class AskedPatchPlan(Document):

@@ -12,8 +12,8 @@ from app.documents.kind import Readable
 from app.documents.questions import asked_of
 from app.documents.subject import AboutTopology, Subject
 from app.store import Artefact, Computed
-from schedules.collectives import Options
 from schedules.model import Collective
+from schedules.options import Options
 
 if TYPE_CHECKING:
     from schedules.optima import CollectiveOptimum, Cut, PassOptimum, Together

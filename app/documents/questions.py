@@ -12,8 +12,8 @@ from app.schemas import (
     SimulationRequest,
     TimedRequest,
 )
-from schedules.collectives import Options
 from schedules.model import Collective
+from schedules.options import Options
 from schedules.workloads.presets import preset
 from schedules.workloads.tasks import Task, Workload, merged
 from synth.cost import Links
@@ -118,6 +118,7 @@ def options_of(request: ForestRequest, topology: Topology) -> Options:
         if members is None
         else tuple(ids.get(str(name), name) for name in members),
         max_chunks=request.max_chunks if isinstance(request, ScheduleRequest) else None,
+        steps=request.steps if isinstance(request, ScheduleRequest) else None,
     )
 
 
@@ -137,6 +138,7 @@ def asked_of(options: Options) -> dict[str, Any]:
         else [{"rank": rank, "size": size} for rank, size in shards.items()],
         "participants": None if options.participants is None else list(options.participants),
         "max_chunks": options.max_chunks,
+        "steps": options.steps,
     }
     return {name: value for name, value in asked.items() if value is not None}
 

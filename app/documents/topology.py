@@ -11,10 +11,10 @@ from pydantic import Field
 
 from app.documents.base import Digest, Document, Identity, Node, omitted
 from app.documents.kind import Readable
-from app.store import Artefact, Computed
+from app.store import Artefact, Computed, Listed
 from synth.topology import Topology
 
-__all__ = ["TOPOLOGY", "Registered", "TopologyDocument", "TopologySummary", "of"]
+__all__ = ["TOPOLOGY", "Registered", "TopologyDocument", "TopologySummary", "digest_of", "of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +92,11 @@ def _summary(answer: Registered) -> TopologySummary:
         degree=topology.degree,
         **more,
     )
+
+
+def digest_of(entry: Listed) -> str:
+    """Return what a listed topology is, without its name."""
+    return entry.summary["digest"]
 
 
 def _encode(answer: Registered, identity: str) -> Computed:

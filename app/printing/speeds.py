@@ -8,7 +8,7 @@ from app.printing.words import fraction, seconds
 from app.quantities import format_bytes
 
 if TYPE_CHECKING:
-    from app.services.speeds import Speed
+    from schedules.speed import Speed
 
 __all__ = ["lines_of", "show_speed"]
 
@@ -32,7 +32,9 @@ def lines_of(speed: "Speed") -> list[str]:
     if speed.gap is not None:
         above = f"{fraction(str(speed.gap))} above the optimum" if speed.gap else "none, optimal"
         lines.append(f"gap    {above} for much data")
-    if speed.seconds is not None and speed.size_bytes is not None:
-        hop = f"{float(speed.alpha_us):g} us per hop"
-        lines.append(f"time   {seconds(speed.seconds)} for {format_bytes(speed.size_bytes)}, {hop}")
+    if speed.seconds is not None and speed.on.size_bytes is not None:
+        hop = f"{float(speed.on.alpha_seconds * 10**6):g} us per hop"
+        lines.append(
+            f"time   {seconds(speed.seconds)} for {format_bytes(speed.on.size_bytes)}, {hop}"
+        )
     return lines

@@ -10,11 +10,11 @@ from app.services import topologies
 from app.services.all_to_all import exchange_on
 from app.services.context import Context
 from app.store import Artefact
-from schedules.collectives import require_plain
 from schedules.model import Collective
+from schedules.options import require_plain
 from synth.errors import NotMeasurable
 
-__all__ = ["measure", "optimum"]
+__all__ = ["measure", "optimum", "rate"]
 
 
 def measure(context: Context, source: TopologySource, *, field: str = "") -> Artefact:
@@ -42,6 +42,11 @@ def optimum(
         require_plain(options_of(request, loaded.topology))
         return exchange_on(context, loaded).artefact
     return _optimal(context, source, request, field).artefact
+
+
+def rate(context: Context, source: TopologySource, request: OptimumRequest) -> Rate:
+    """Return the rate of the optimum, which is stored."""
+    return _optimal(context, source, request, "").value.rate
 
 
 def _measured(context: Context, source: TopologySource, field: str) -> Answer[CostAnswer]:

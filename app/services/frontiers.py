@@ -1,54 +1,16 @@
-"""Frontiers: searched once, every topology of them stored."""
+"""Frontiers: what can be had for some hosts."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
-from app.documents.frontier import FRONTIER, FrontierAnswer
-from app.documents.kind import Answer
-from app.documents.questions import hosts_of
-from app.documents.subject import Stored
 from app.schemas import FrontierRequest
+from app.services import searches
 from app.services.context import Context
+from app.services.library import Library
 from app.store import Artefact
-from synth.recipe import Recipe
 
-if TYPE_CHECKING:
-    from schedules.alltoall.exchange import Exchange
-
-__all__ = ["answer", "frontier"]
+__all__ = ["frontier"]
 
 
 def frontier(context: Context, request: FrontierRequest) -> Artefact:
     """Return the stored frontier/1 document: the Pareto frontier for these hosts."""
-    from app.services.library import Library
-
     library = Library(context)
     routes = library.routes if request.all_to_all else None
-    return answer(context, request, library.keep, routes).artefact
-
-
-def answer(
-    context: Context,
-    request: FrontierRequest,
-    keep: Callable[[Recipe], Stored],
-    routes: "Callable[[Recipe], Exchange] | None" = None,
-) -> Answer[FrontierAnswer]:
-    """Return the stored frontier beside its value.
-
-    ``keep`` stores a topology; ``routes`` says what all-to-all takes on it, if that is asked.
-    """
-    settings = context.settings
-    context.require_at_most("/nodes", request.nodes, settings.max_nodes, "nodes")
-    links = request.nodes * request.degree
-    context.require_at_most("/degree", links, settings.max_links, "links in all")
-
-    def compute() -> FrontierAnswer:
-        from schedules.design.sources import searched
-
-        found = searched(hosts_of(request))
-        recipes = [point.recipe for point in found.points]
-        stored = tuple(keep(recipe) for recipe in recipes)
-        exchanges = tuple(routes(recipe) for recipe in recipes) if routes else ()
-        return FrontierAnswer(request, found, stored, exchanges)
-
-    return context.answer(FRONTIER, request.canonical(), compute)
+    return searches.answer(context, request, library.keep, routes).artefact

@@ -7,12 +7,12 @@ from app.documents.questions import frontier_request
 from app.documents.schedule import Kept
 from app.documents.subject import Stored
 from app.schemas import TopologySource
-from app.services import all_to_all, frontiers, schedules, topologies
+from app.services import all_to_all, schedules, searches, topologies
 from app.services.context import Context
 from app.services.topologies import StoredTopology
-from schedules.collectives import Options
 from schedules.design import Hosts, Used
 from schedules.model import Collective, TreeSchedule
+from schedules.options import Options
 from schedules.verified import Facts
 from synth.recipe import Recipe
 from synth.search import Frontier
@@ -42,7 +42,7 @@ class Library:
 
     def frontier(self, hosts: Hosts) -> Frontier:
         """Return the frontier, whose topologies are stored."""
-        answer = frontiers.answer(self._context, frontier_request(hosts), self.keep)
+        answer = searches.answer(self._context, frontier_request(hosts), self.keep)
         self._note(answer.value)
         return answer.value.found
 

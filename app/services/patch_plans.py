@@ -1,6 +1,6 @@
 """Patch plans: which port to plug where, from the wiring of today."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.documents.patch_plan import PATCH_PLAN, PlanAnswer, text_of
 from app.documents.subject import Subject
@@ -10,6 +10,10 @@ from app.services.context import Context
 from app.store import Artefact
 from schedules.errors import NotExportable
 from synth.errors import DoesNotFit, SynthError
+
+if TYPE_CHECKING:
+    from synth.wiring.panels import Panels
+    from synth.wiring.present import Present
 
 __all__ = ["FORMATS", "create", "export", "require_available"]
 
@@ -61,7 +65,8 @@ def require_available(form: str) -> None:
         raise NotExportable("/format", f"must be one of {', '.join(FORMATS)}; not {form!r}")
 
 
-def _present(document: Any, panels: Any) -> Any:
+def _present(document: Any, panels: "Panels") -> "Present":
+    """Return the wiring of today, as a request has it."""
     from synth.wiring.present import Present, read_present
 
     if document is None:

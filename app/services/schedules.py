@@ -12,11 +12,11 @@ from app.services import topologies
 from app.services.context import Context
 from app.services.topologies import StoredTopology
 from app.store import Artefact
-from schedules.collectives import Options as Make
-from schedules.collectives import require_fitting
 from schedules.errors import InvalidSchedule
 from schedules.formats import FORMATS, Files, Options, require_options
 from schedules.model import Collective, Schedule
+from schedules.options import Options as Make
+from schedules.options import require_fitting
 from synth.topology import Topology
 
 if TYPE_CHECKING:

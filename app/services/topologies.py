@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.documents.kind import Answer
-from app.documents.topology import TOPOLOGY, Registered
+from app.documents.topology import TOPOLOGY, Registered, digest_of
 from app.schemas import TopologySource
 from app.services.context import Context
 from app.services.errors import Ambiguous, NotStored
@@ -113,7 +113,7 @@ def named(context: Context, word: str) -> TopologySource:
 def _from_name(context: Context, name: str) -> Answer[Registered]:
     """Return the stored topology of a name, the newest if one graph is stored several times."""
     found = context.store.named(name, MAX_ALIKE)
-    graphs = {entry.summary["digest"]: entry.id for entry in reversed(found)}
+    graphs = {digest_of(entry): entry.id for entry in reversed(found)}
     if len(graphs) > 1:
         candidates = [(identity, name) for identity in graphs.values()]
         raise Ambiguous("topology", name, candidates, "name")

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Protocol
 
-from schedules.collectives import Options
 from schedules.design.question import Hosts
 from schedules.model import Collective, TreeSchedule
+from schedules.options import Options
 from schedules.verified import Facts, verified
 from synth.build import build
 from synth.recipe import Recipe

@@ -22,10 +22,10 @@ from app.schemas import (
 from app.services import all_to_all, costs, designs, frontiers, schedules, topologies
 from app.services.library import Library
 from app.store import Artefact, Computed
-from schedules.collectives import Options
 from schedules.design.sources import searched
 from schedules.formats.schedule.write import to_document
 from schedules.model import Collective
+from schedules.options import Options
 
 RECIPES = ["GeneralizedKautz(3, 11)", "BiRing(6)", "UniRing(4)"]
 WORKLOAD = [

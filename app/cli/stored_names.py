@@ -1,0 +1,12 @@
+"""Names of stored topologies, for shells to complete."""
+
+from app.config import Settings
+from app.embedded import opened
+
+__all__ = ["newest"]
+
+
+def newest(limit: int) -> list[str]:
+    """Return the names of so many of the newest stored topologies; none where there are none."""
+    with opened(Settings().database_url) as stored:
+        return [] if stored is None else stored.topology_names(limit)

@@ -1,0 +1,132 @@
+"""What runs on the one topology of a job: the member ``co_design`` of design/1."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from app.documents.base import Document, Identity, omitted
+from app.documents.subject import Stored
+from synth.recipe import Recipe
+
+if TYPE_CHECKING:
+    from schedules.design import Choice, Design, Used
+
+__all__ = ["CoDesign", "TaskDocument", "of"]
+
+
+class TaskDocument(Document):
+    """One collective of the workload."""
+
+    collective: str = Field(description="what is run")
+    bytes: int = Field(description="on how many bytes", ge=1)
+    count: int = Field(description="how often", ge=1)
+
+
+class PlannedTask(TaskDocument):
+    """What runs a task, and how long it takes once."""
+
+    algorithm: str = Field(description="the fastest for this size")
+    chunks: int = Field(description="into how many pieces messages are cut", ge=1)
+    steps: int = Field(description="rounds, each as long as one hop latency at least", ge=0)
+    seconds: float = Field(description="time of once")
+    floor_seconds: float = Field(
+        description="time of once that no algorithm on any topology of these hosts can beat"
+    )
+
+
+class SwitchDocument(Document):
+    """From so many bytes on this algorithm is the fastest on the topology."""
+
+    collective: str = Field(description="of which collective")
+    from_bytes: int = Field(description="smallest size for which it is the fastest", ge=1)
+    algorithm: str = Field(description="the fastest from there on")
+
+
+class UsedSchedule(Document):
+    """A verified schedule of an algorithm in use."""
+
+    collective: str = Field(description="the collective of the workload")
+    algorithm: str = Field(description="the algorithm in use")
+    runs: str = Field(description="of which collective the schedule is")
+    id: Identity | None = Field(description="what it is stored under; null where left out")
+    left_out: str = omitted("why there is no schedule")
+
+
+class PointSeconds(Document):
+    """The time of a point of the frontier, used in the same way."""
+
+    topology_id: Identity = Field(description="the point")
+    seconds: float = Field(description="time of the workload there")
+
+
+class CoDesign(Document):
+    """One topology, and the fastest algorithm for every message size."""
+
+    recipe: str = Field(description="how the topology is made")
+    name: str = Field(description="its short name")
+    topology_id: Identity = Field(description="what the topology is stored under")
+    seconds: float = Field(description="time of the workload")
+    floor_seconds: float = Field(description="time of the workload that nothing can beat")
+    tasks: list[PlannedTask] = Field(description="what runs each task")
+    switch_over: list[SwitchDocument] = Field(description="which algorithm from which size on")
+    schedules: list[UsedSchedule] = Field(description="verified schedules of all that is used")
+    points: list[PointSeconds] = Field(description="every point of the frontier, in its order")
+
+
+def of(
+    design: "Design",
+    topology: Callable[[Recipe], Stored],
+    schedule: "Callable[[Recipe, Used], str]",
+) -> CoDesign:
+    """Return the co-design of a design, whose topologies and schedules are stored."""
+    point = design.co_design
+    recipe = point.measured.recipe
+    stored = topology(recipe)
+    return CoDesign(
+        recipe=str(recipe),
+        name=stored.name,
+        topology_id=stored.id,
+        seconds=float(point.seconds),
+        floor_seconds=float(design.floor_seconds),
+        tasks=[_task(choice) for choice in point.choices],
+        switch_over=[
+            SwitchDocument(
+                collective=collective.value, from_bytes=part.first_bytes, algorithm=part.name
+            )
+            for collective, parts in zip(
+                design.workload.collectives, point.switch_over, strict=True
+            )
+            for part in parts
+        ],
+        schedules=[_used(recipe, used, schedule) for used in design.used],
+        points=[
+            PointSeconds(topology_id=topology(one.measured.recipe).id, seconds=float(one.seconds))
+            for one in design.points
+        ],
+    )
+
+
+def _task(choice: "Choice") -> PlannedTask:
+    return PlannedTask(
+        collective=choice.task.collective.value,
+        bytes=choice.task.size_bytes,
+        count=choice.task.count,
+        algorithm=choice.algorithm,
+        chunks=choice.chunks,
+        steps=choice.rounds,
+        seconds=float(choice.seconds),
+        floor_seconds=float(choice.floor_seconds),
+    )
+
+
+def _used(recipe: Recipe, used: "Used", schedule: "Callable[[Recipe, Used], str]") -> UsedSchedule:
+    left_out = used.facts is None
+    more: dict[str, Any] = {"left_out": used.left_out} if left_out else {}
+    return UsedSchedule(
+        collective=used.collective.value,
+        algorithm=used.algorithm,
+        runs=used.runs.value,
+        id=None if left_out else schedule(recipe, used),
+        **more,
+    )
