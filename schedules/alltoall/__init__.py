@@ -74,7 +74,7 @@ def optimum(topology: Topology, *, max_variables: int = MAX_VARIABLES) -> AllToA
     topology : Topology
         Strongly connected; switches forward, and so do hosts.
     max_variables : int
-        Larger linear programs are not tried; shortest ways answer then.
+        Larger linear programs are not tried; shortest paths answer then.
 
     Raises
     ------
@@ -86,11 +86,11 @@ def optimum(topology: Topology, *, max_variables: int = MAX_VARIABLES) -> AllToA
     Notes
     -----
     Symmetry first: where a group that acts freely is known (`synth.translations`), one
-    source of each orbit stands for all.  Equal shares of shortest ways are tried next,
+    source of each orbit stands for all.  Equal shares of shortest paths are tried next,
     and are optimal on many symmetric graphs.  Then the linear program, rounded to whole
     numbers in a way that keeps every constraint exact (`schedules.alltoall.program`): a
     Cayley digraph of 1024 nodes takes 0.2 s, 64 nodes without symmetry one second.  Above
-    `max_variables`, shortest ways under lengths that adapt (`schedules.alltoall.adapting`).
+    `max_variables`, shortest paths under lengths that adapt (`schedules.alltoall.adapting`).
 
     References
     ----------
@@ -106,7 +106,7 @@ def optimum(topology: Topology, *, max_variables: int = MAX_VARIABLES) -> AllToA
     """
     problem = demand(topology)
     size = _require_small(problem)
-    tell("sharing shortest ways", 0, 1)
+    tell("sharing shortest paths", 0, 1)
     first = spread(problem)
     rate = problem.most_loaded(first.loads, first.unit)
     tell("solving the linear program", 0, 1)
@@ -122,7 +122,7 @@ def optimum(topology: Topology, *, max_variables: int = MAX_VARIABLES) -> AllToA
 
 
 def shortest(topology: Topology) -> AllToAll:
-    """Return an all-to-all that takes the fewest hops, shared evenly among shortest ways.
+    """Return an all-to-all that takes the fewest hops, shared evenly among shortest paths.
 
     Raises as `optimum`.
 

@@ -1,6 +1,6 @@
 """Bounds where the linear program is too large: lengths that grow with the load.
 
-Round by round every source sends its data along shortest ways, under lengths that grow
+Round by round every source sends its data along shortest paths, under lengths that grow
 exponentially with what the arcs carry so far.  The average over the rounds is a routing;
 the lengths at the end prove a bound.  (Garg and Koenemann, "Faster and simpler algorithms
 for multicommodity flow", 1998; Fleischer, 2000.)

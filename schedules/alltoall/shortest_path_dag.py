@@ -1,4 +1,4 @@
-"""Shortest ways from one source under whole lengths, and sharing a flow among them.
+"""Shortest paths from one source under whole lengths, and sharing a flow among them.
 
 Kernels over flat arrays, compiled by numba; `NUMBA_DISABLE_JIT=1` runs them as plain
 Python.  Lengths are by arc, distances and amounts by position, all int64.
@@ -90,9 +90,9 @@ def carry(
 ) -> int:
     """Add to ``flow`` what brings ``unit`` of the source's data to every node that wants it.
 
-    It takes shortest ways; at every node, from the farthest back, what goes through is
-    shared among the arcs by which shortest ways enter, in equal whole numbers up to one.
-    Return the most hops of any of these ways, from host to host.  ``memory`` is from `room`.
+    It takes shortest paths; at every node, from the farthest back, what goes through is
+    shared among the arcs by which shortest paths enter, in equal whole numbers up to one.
+    Return the most hops of any of these paths, from host to host.  ``memory`` is from `room`.
 
     No overflow: a node passes on at most N units.
     """
@@ -129,7 +129,7 @@ def carry(
 
 @njit(cache=True, nogil=True)
 def room(nodes: int) -> Any:
-    """Return memory for `carry`."""
+    """Return the arrays that `carry` works in, for so many nodes; their contents do not matter."""
     return (
         np.empty(nodes, np.int64),
         np.empty((2, nodes), np.int64),

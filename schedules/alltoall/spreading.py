@@ -79,7 +79,7 @@ def proved(problem: Demand, lengths: Integers, distance: Fraction) -> Fraction:
 
 
 def spread(problem: Demand, lengths: Integers | None = None) -> Spread:
-    """Share the data of every source evenly among its shortest ways, hop by hop.
+    """Share the data of every source evenly among its shortest paths, hop by hop.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def spread(problem: Demand, lengths: Integers | None = None) -> Spread:
     Returns
     -------
     Spread
-        At every node the flow is shared among the arcs by which shortest ways enter it, in
+        At every node the flow is shared among the arcs by which shortest paths enter it, in
         equal whole numbers up to one; exactly equal where the unit can be so fine.
 
     Notes
@@ -118,7 +118,7 @@ def spread(problem: Demand, lengths: Integers | None = None) -> Spread:
     hops = _share(ways, problem.sources, problem.wants, by_arc, unit, flows)
     loads = np.zeros(len(problem.capacity), np.int64)
     np.add.at(loads, problem.orbit, flows.sum(axis=0))
-    # Shortest ways only: what they are long, all together, is the sum of the distances.
+    # Shortest paths only: what they are long, all together, is the sum of the distances.
     along = sum(int(load) * int(y) for load, y in zip(loads, lengths, strict=True))
     return Spread(flows, unit, loads, proved(problem, lengths, Fraction(along, unit)), hops)
 

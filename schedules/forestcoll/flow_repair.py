@@ -1,7 +1,10 @@
 """The warm flows of the packing kernel: how units are taken out, rerouted and brought in.
 
-A flow to y is an array of units per arc.  Units that lost their way wait as ``supply`` at a
-node until `deliver` finds them another one, by the shortest way back from y.
+A flow to y is an array of whole units per arc.  Units whose arc has lost capacity are kept as
+``supply``, whole units by node, at the tail of that arc until `deliver` routes them on to y,
+along a shortest path of the residual network, searched backwards from y.  Apart from its
+supplies the flow obeys conservation all the time; so when no supply is left it is a flow again,
+of the same value as before.
 
 During a test the groups left behind by the root at work take part as nodes of their own,
 numbered after the network's.  Group i has arcs of no limit to the nodes that the next
@@ -18,7 +21,7 @@ from numba import njit
 
 from schedules.forestcoll.forest import BROKEN, NONE, ONE
 
-__all__ = ["deliver", "mend", "withdraw"]
+__all__ = ["deliver", "repair", "withdraw"]
 
 ENTER, LEAVE, PASS, RETURN = (np.int64(code) for code in (-1, -2, -3, -4))
 """Steps towards the sink that are not moves over arcs: from a group into a node, that taken
@@ -271,7 +274,7 @@ def _clip(forest, stack, flow, arc, sink):
 
 
 @njit(cache=True, nogil=True)
-def mend(forest, stack, roots, index, trees, sink):
+def repair(forest, stack, roots, index, trees, sink):
     """Bring flow[sink] up to date: roots up to ``index`` left out, capacities kept."""
     flow = forest.flow[sink]
     while forest.begun[sink] <= index:

@@ -6,7 +6,7 @@ compute node keeps receiving k units from each (ForestColl, section 5.4; Bang-Je
 and Jackson).  Units from u back to u are given up.
 
 First all switches of a kind are split evenly at once, which is right for the regular ones
-of real fabrics and costs one check of the network.  What mending takes back is then tried
+of real fabrics and costs one check of the network.  What is taken back is then tried
 pair by pair, each as far as the cuts allow; that always finishes a balanced switch.
 """
 

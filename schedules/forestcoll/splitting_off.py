@@ -2,8 +2,8 @@
 
 A unit split off at a switch w, from u to t, takes one unit from every cut that has u and t
 on one side and w on the other, and none from any other.  So a cut that now misses d units
-is mended by taking back d of those splits, and taking back never hurts.  Each round of
-mending costs one flow check, from the terminal that failed on.
+is restored by taking back d of those splits, and taking back never hurts.  Each round of
+restoring costs one flow check, from the terminal that failed on.
 """
 
 from collections import defaultdict
@@ -62,7 +62,7 @@ class OptimisticSplits:
         return int(min(self.capacity[self.arc[u, w]], self.capacity[self.arc[w, t]]))
 
     def split(self, wanted: dict[Way, int]) -> dict[Way, int]:
-        """Split off as much of ``wanted`` as mending leaves, and return that."""
+        """Split off as many units of ``wanted`` as no cut lacks, and return how many those are."""
         kept = {way: amount for way, amount in wanted.items() if amount}
         for way, amount in kept.items():
             self._move(way, amount)

@@ -21,7 +21,7 @@ unit may change the member it leaves by.  Such a node is reached from any of its
 
 from numba import njit
 
-from schedules.forestcoll.flow_repair import deliver, mend, withdraw
+from schedules.forestcoll.flow_repair import deliver, repair, withdraw
 from schedules.forestcoll.forest import BROKEN, NONE
 
 __all__ = ["grow", "plant"]
@@ -154,7 +154,7 @@ def _place(forest, stack, roots, index, trees, sink):
         arc = _widest(forest, stack, sink, top, arc)
         if arc == BROKEN:
             return True
-        if not mend(forest, stack, roots, index, trees, sink):
+        if not repair(forest, stack, roots, index, trees, sink):
             return False
         most = stack.multiplicity[top]
         copies = _copies(forest, stack, forest.flow[sink], arc, top, most)

@@ -45,14 +45,14 @@ class Fields:
         return value
 
     def text(self, key: str) -> str:
-        """Return a text."""
+        """Return a member that is a text."""
         value = self.values.get(key)
         if not isinstance(value, str):
             raise InvalidProgram(f"{self.place}/{key}", "must be a text")
         return value
 
     def flag(self, key: str) -> bool:
-        """Return true or false."""
+        """Return a member that is true or false, not 0 or 1."""
         value = self.values.get(key)
         if not isinstance(value, bool):
             raise InvalidProgram(f"{self.place}/{key}", "must be true or false")

@@ -23,7 +23,7 @@ from synth.topology import Topology
 from synth.wiring.assign import violations, wire_colours
 from synth.wiring.panels import Layout, Pair, Panels, Wiring
 from synth.wiring.present import Present
-from synth.wiring.recolouring import complete, exchange, granted, resettle, successive
+from synth.wiring.recolouring import complete, exchange, kept_colours, resettle, successive
 
 __all__ = ["EXACT_VARIABLES", "PatchPlan", "plan_moves"]
 
@@ -195,30 +195,32 @@ def _panel_per_lane(
     size = topology.node_count
     sources, targets = topology.sources.astype(np.int64), topology.targets.astype(np.int64)
     keys = sources * size + targets
-    wished = _wished(panels, ours, keys, size)
-    colours = complete(size, panels.lanes, sources, targets, _wishes(keys, wished))
-    kept = granted(keys, colours, wished)
+    preferred = _preferred_by_panel(panels, ours, keys, size)
+    colours = complete(size, panels.lanes, sources, targets, _preferred_colours(keys, preferred))
+    kept = kept_colours(keys, colours, preferred)
     if kept < bound:
-        starts = [colours, successive(size, sources, targets, wished)]
+        starts = [colours, successive(size, sources, targets, preferred)]
         for start in starts:
-            exchange(size, sources, targets, start, wished)
-        colours = max(starts, key=lambda start: granted(keys, start, wished))
-        kept = granted(keys, colours, wished)
+            exchange(size, sources, targets, start, preferred)
+        colours = max(starts, key=lambda start: kept_colours(keys, start, preferred))
+        kept = kept_colours(keys, colours, preferred)
     if kept < bound:
-        resettle(size, sources, targets, colours, wished)
-        kept = granted(keys, colours, wished)
+        resettle(size, sources, targets, colours, preferred)
+        kept = kept_colours(keys, colours, preferred)
     wiring = wire_colours(topology, panels, colours)
     if kept == bound or len(np.unique(keys)) * panels.lanes > EXACT_VARIABLES:
         return wiring, kept == bound
-    exact, finished = _integer_program(size, keys, wished)
+    exact, finished = _integer_program(size, keys, preferred)
     # The solver computes in floating point: take nothing from it unchecked.
-    if len(exact) != len(keys) or granted(keys, exact, wished) < kept:
+    if len(exact) != len(keys) or kept_colours(keys, exact, preferred) < kept:
         return wiring, False
     best = wire_colours(topology, panels, exact)
     return (wiring, False) if violations(best, topology) else (best, finished)
 
 
-def _wished(panels: Panels, ours: list[Pair], keys: Integers, size: int) -> list[Integers]:
+def _preferred_by_panel(
+    panels: Panels, ours: list[Pair], keys: Integers, size: int
+) -> list[Integers]:
     """Return for every panel the sorted keys of the links that it carries today."""
     columns = np.array(ours, dtype=np.int64).reshape(-1, 3)
     columns = columns[columns[:, 1:].max(axis=1, initial=0) < size]
@@ -228,23 +230,23 @@ def _wished(panels: Panels, ours: list[Pair], keys: Integers, size: int) -> list
     return [np.sort(key[panel == number]) for number in range(panels.lanes)]
 
 
-def _wishes(keys: Integers, wished: list[Integers]) -> Integers:
-    """Return the panel that each link has today or -1; each pair is claimed once."""
-    wishes = np.full(len(keys), -1, dtype=np.int64)
+def _preferred_colours(keys: Integers, preferred: list[Integers]) -> Integers:
+    """Return the panel that carries each link today, or -1; each pair is claimed once."""
+    colours = np.full(len(keys), -1, dtype=np.int64)
     # Keys are sorted, parallel links are neighbours: claim them from the left.
     first = np.searchsorted(keys, keys)
     last = np.searchsorted(keys, keys, side="right")
     claimed = np.zeros(len(keys), dtype=np.int64)
-    for panel, wanted in enumerate(wished):
+    for panel, wanted in enumerate(preferred):
         start = np.searchsorted(keys, wanted)
         index = start + claimed[start]
         index = index[index < last[start]]
-        wishes[index] = panel
+        colours[index] = panel
         claimed[first[index]] += 1
-    return wishes
+    return colours
 
 
-def _integer_program(size: int, keys: Integers, wished: list[Integers]) -> tuple[Integers, bool]:
+def _integer_program(size: int, keys: Integers, preferred: list[Integers]) -> tuple[Integers, bool]:
     """Return the panel of every link that keeps most, and whether that is proven.
 
     Nothing is returned for the links if the search found nothing within its limit.
@@ -254,9 +256,9 @@ def _integer_program(size: int, keys: Integers, wished: list[Integers]) -> tuple
     """
     pairs, counts = np.unique(keys, return_counts=True)
     each: Any = counts.astype(float)
-    panels = len(wished)
+    panels = len(preferred)
     pair, panel = (grid.ravel() for grid in np.indices((len(pairs), panels)))
-    kept = np.concatenate([np.isin(pairs, wanted) for wanted in wished])
+    kept = np.concatenate([np.isin(pairs, wanted) for wanted in preferred])
     kept = kept.reshape(panels, len(pairs)).T.ravel()
     column = np.arange(len(pair))
 

@@ -6,8 +6,8 @@ gets one after two colours change places along a path.  *Exchange* (Kempe): the 
 of two colours form paths and cycles, and in each of them the two colours may change
 places without harm to the rest.
 
-A *wish* is a colour that an edge had before; colourings that grant many wishes keep
-many cables in place.
+A *preferred colour* is one that an edge had before: its cable is on that panel today.  The
+more edges get a preferred colour, the more cables stay in place.
 """
 
 import random
@@ -21,12 +21,13 @@ from scipy.sparse.csgraph import connected_components
 
 from synth.wiring.colouring import RegularMultigraph
 
-__all__ = ["complete", "exchange", "granted", "resettle", "successive"]
+__all__ = ["complete", "exchange", "kept_colours", "resettle", "successive"]
 
 Integers = NDArray[np.int64]
 
 CHOICES = 4
-"""Free colours tried at each end of an edge, for the chain that costs fewest wishes."""
+"""Free colours tried at each end of an edge, for the chain that takes its preferred colour
+from the fewest edges."""
 
 MOST_EXCHANGES = 20_000
 """Most pairs of colours looked at."""
@@ -37,10 +38,11 @@ MOST_EDGES = 1_000_000
 
 
 @njit(cache=True, nogil=True)
-def _chain(first, alpha, beta, sources, targets, at_source, at_target, wishes, chain):
+def _chain(first, alpha, beta, sources, targets, at_source, at_target, preferred, chain):
     """Follow colours alpha, beta, alpha, ... from the target of ``first``.
 
-    Returns the number of edges written to ``chain`` and the wishes lost by a swap.
+    Returns the number of edges written to ``chain``, and how many more of them have their
+    preferred colour now than after a swap.
     """
     count, lost = 0, 0
     edge, colour, other = first, alpha, beta
@@ -48,9 +50,9 @@ def _chain(first, alpha, beta, sources, targets, at_source, at_target, wishes, c
     while edge >= 0:
         chain[count] = edge
         count += 1
-        if wishes[edge] == colour:
+        if preferred[edge] == colour:
             lost += 1
-        elif wishes[edge] == other:
+        elif preferred[edge] == other:
             lost -= 1
         colour, other = other, colour
         edge = at_source[sources[edge], colour] if at_left else at_target[targets[edge], colour]
@@ -85,7 +87,7 @@ def _free(row, found):
 
 
 @njit(cache=True, nogil=True)
-def _complete(sources, targets, at_source, at_target, colours, wishes, choices):
+def _complete(sources, targets, at_source, at_target, colours, preferred, choices):
     chain = np.empty(2 * len(at_source) + 2, np.int64)
     best = np.empty_like(chain)
     free_u, free_v = np.empty(choices, np.int64), np.empty(choices, np.int64)
@@ -105,7 +107,7 @@ def _complete(sources, targets, at_source, at_target, colours, wishes, choices):
                 for j in range(count_v):
                     count, lost = _chain(
                         at_target[v, free_u[i]], free_u[i], free_v[j], sources, targets,
-                        at_source, at_target, wishes, chain,
+                        at_source, at_target, preferred, chain,
                     )  # fmt: skip
                     if lost < least:
                         least, length, alpha, beta = lost, count, free_u[i], free_v[j]
@@ -119,9 +121,9 @@ def _complete(sources, targets, at_source, at_target, colours, wishes, choices):
 
 
 def complete(
-    size: int, colour_count: int, sources: Integers, targets: Integers, wishes: Integers
+    size: int, colour_count: int, sources: Integers, targets: Integers, preferred: Integers
 ) -> Integers:
-    """Return a proper edge colouring that grants as many wishes as chains can save.
+    """Return a proper edge colouring that extends the preferred colours.
 
     Parameters
     ----------
@@ -131,9 +133,9 @@ def complete(
         At least the largest degree.
     sources, targets : int arrays
         The edges.
-    wishes : int array
-        The wished colour of every edge or -1; wishes agree with each other, so that
-        edges of one end wish for different colours.
+    preferred : int array
+        The preferred colour of every edge, or -1; edges that share an end prefer different
+        colours.
 
     Returns
     -------
@@ -142,54 +144,57 @@ def complete(
 
     Notes
     -----
-    All wishes are granted first; then every other edge is inserted, O(size) each, and
-    an edge without a common free colour costs the cheapest of up to 16 chains.
+    All preferred colours are given first; then every other edge is inserted, O(size) each.
+    Where its ends have no free colour in common, of up to 16 chains the one is swapped that
+    takes its preferred colour from the fewest edges.
 
     Examples
     --------
     >>> path = np.array([0, 0, 1]), np.array([0, 1, 1])
-    >>> complete(2, 2, *path, wishes=np.array([1, -1, -1])).tolist()
+    >>> complete(2, 2, *path, preferred=np.array([1, -1, -1])).tolist()
     [1, 0, 1]
     """
-    colours = wishes.astype(np.int64)
+    colours = preferred.astype(np.int64)
     at_source = np.full((size, colour_count), -1, dtype=np.int64)
     at_target = at_source.copy()
-    wishing = np.flatnonzero(colours >= 0)
-    at_source[sources[wishing], colours[wishing]] = wishing
-    at_target[targets[wishing], colours[wishing]] = wishing
-    _complete(sources, targets, at_source, at_target, colours, wishes, CHOICES)
+    given = np.flatnonzero(colours >= 0)
+    at_source[sources[given], colours[given]] = given
+    at_target[targets[given], colours[given]] = given
+    _complete(sources, targets, at_source, at_target, colours, preferred, CHOICES)
     return colours
 
 
-def successive(size: int, sources: Integers, targets: Integers, wished: list[Integers]) -> Integers:
-    """Return a proper edge colouring made colour by colour, each granting most wishes.
+def successive(
+    size: int, sources: Integers, targets: Integers, preferred: list[Integers]
+) -> Integers:
+    """Return a proper edge colouring made colour by colour, each on most edges that prefer it.
 
     Parameters
     ----------
     size, sources, targets
         As for `complete`.
-    wished : list of int arrays
+    preferred : list of int arrays
         As for `exchange`; its length is the number of colours.
 
     Notes
     -----
     Each colour is a perfect matching of least cost in what is left: an edge that
-    wishes for this colour is cheap, one that could still get a later colour that it
-    wishes for is dear.  The graph is padded to regular, so a matching is always left.
+    prefers this colour is cheap, one that could still get a later colour that it prefers
+    is dear.  The graph is padded to regular, so a matching is always left.
     """
     colours = np.zeros(len(sources), dtype=np.int64)
-    graph = RegularMultigraph(size, len(wished), sources, targets)
+    graph = RegularMultigraph(size, len(preferred), sources, targets)
     keys = graph.rows * size + graph.columns
-    later = np.sum([_is_wished(keys, wanted) for wanted in wished], axis=0)
-    for colour, wanted in enumerate(wished):
-        here = _is_wished(keys, wanted)
+    later = np.sum([_is_preferred(keys, wanted) for wanted in preferred], axis=0)
+    for colour, wanted in enumerate(preferred):
+        here = _is_preferred(keys, wanted)
         later -= here
         costs = np.where(here, 1, np.where(later >= graph.left, 3, 2))
         colours[graph.take(graph.cheapest_matching(costs))] = colour
     return colours
 
 
-def exchange(size: int, sources: Integers, targets: Integers, colours: Integers, wished) -> None:
+def exchange(size: int, sources: Integers, targets: Integers, colours: Integers, preferred) -> None:
     """Improve a colouring in place by exchanging pairs of colours until none helps.
 
     Parameters
@@ -198,9 +203,9 @@ def exchange(size: int, sources: Integers, targets: Integers, colours: Integers,
         Nodes on each side.
     sources, targets, colours : int arrays
         The edges and a proper colouring of them.
-    wished : list of int arrays
+    preferred : list of int arrays
         For every colour the sorted keys ``source * size + target`` of the pairs of
-        ends that wish for it.
+        ends whose edges prefer it.
 
     Notes
     -----
@@ -209,17 +214,19 @@ def exchange(size: int, sources: Integers, targets: Integers, colours: Integers,
     """
     keys = sources * size + targets
     order = np.argsort(colours, kind="stable")
-    split = np.searchsorted(colours[order], np.arange(1, len(wished)))
+    split = np.searchsorted(colours[order], np.arange(1, len(preferred)))
     members = np.split(order, split)
     tried, since_improved = 0, 0
-    pairs = list(combinations(range(len(wished)), 2))
+    pairs = list(combinations(range(len(preferred)), 2))
     for first, second in cycle(pairs):
         if tried == MOST_EXCHANGES or since_improved == len(pairs):
             break
         tried, since_improved = tried + 1, since_improved + 1
         edges = np.concatenate([members[first], members[second]])
         on_first = colours[edges] == first
-        gain = _is_wished(keys[edges], wished[second]) - _is_wished(keys[edges], wished[first])
+        gain = _is_preferred(keys[edges], preferred[second]) - _is_preferred(
+            keys[edges], preferred[first]
+        )
         gain[~on_first] *= -1
         if not (gain > 0).any():
             continue
@@ -233,7 +240,7 @@ def exchange(size: int, sources: Integers, targets: Integers, colours: Integers,
             since_improved = 0
 
 
-def resettle(size: int, sources: Integers, targets: Integers, colours: Integers, wished) -> None:
+def resettle(size: int, sources: Integers, targets: Integers, colours: Integers, preferred) -> None:
     """Improve a colouring in place: colour the edges of a few colours anew, repeatedly.
 
     Parameters are those of `exchange`.
@@ -242,38 +249,39 @@ def resettle(size: int, sources: Integers, targets: Integers, colours: Integers,
     -----
     Three or four colours drawn at random (always the same draws) are coloured by
     `successive`, in the drawn order, and `exchange`; the result is taken unless it
-    grants fewer wishes.  Ends after `MOST_ROUNDS` rounds, after ``3 * len(wished)**2``
-    in sequence without gain, or when `MOST_EDGES` edges have been coloured anew.
+    gives fewer edges a preferred colour.  Ends after `MOST_ROUNDS` rounds, after
+    ``3 * len(preferred)**2`` in sequence without gain, or when `MOST_EDGES` edges
+    have been coloured anew.
     """
     draw = random.Random(0)
     keys = sources * size + targets
     rounds, idle, touched = 0, 0, 0
-    while rounds < MOST_ROUNDS and idle < 3 * len(wished) ** 2 and touched < MOST_EDGES:
-        drawn = draw.sample(range(len(wished)), min(3 + rounds % 2, len(wished)))
+    while rounds < MOST_ROUNDS and idle < 3 * len(preferred) ** 2 and touched < MOST_EDGES:
+        drawn = draw.sample(range(len(preferred)), min(3 + rounds % 2, len(preferred)))
         edges = np.flatnonzero(np.isin(colours, drawn))
-        wanted = [wished[colour] for colour in drawn]
+        wanted = [preferred[colour] for colour in drawn]
         fresh = successive(size, sources[edges], targets[edges], wanted)
         exchange(size, sources[edges], targets[edges], fresh, wanted)
         recoloured = np.array(drawn)[fresh]
-        gain = granted(keys[edges], recoloured, wished) - granted(
-            keys[edges], colours[edges], wished
+        gain = kept_colours(keys[edges], recoloured, preferred) - kept_colours(
+            keys[edges], colours[edges], preferred
         )
         if gain >= 0:
             colours[edges] = recoloured
         rounds, idle, touched = rounds + 1, 0 if gain > 0 else idle + 1, touched + len(edges)
 
 
-def granted(keys: Integers, colours: Integers, wished: list[Integers]) -> int:
-    """Return how many edges have a colour that their ends wish for."""
+def kept_colours(keys: Integers, colours: Integers, preferred: list[Integers]) -> int:
+    """Return how many edges have a preferred colour."""
     return sum(
         int(np.isin(wanted, keys[colours == colour]).sum())
-        for colour, wanted in enumerate(wished)
+        for colour, wanted in enumerate(preferred)
         if len(wanted)
     )
 
 
-def _is_wished(keys: Integers, wished: Integers) -> Integers:
-    return np.isin(keys, wished).astype(np.int64)
+def _is_preferred(keys: Integers, preferred: Integers) -> Integers:
+    return np.isin(keys, preferred).astype(np.int64)
 
 
 def _components(size: int, sources: Integers, targets: Integers) -> Integers:
