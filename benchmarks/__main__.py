@@ -2,7 +2,13 @@
 
 import sys
 
-from benchmarks import bench_forestcoll, bench_schedules, bench_simulator, bench_slack, bench_synthesis
+from benchmarks import (
+    bench_forestcoll,
+    bench_schedules,
+    bench_simulator,
+    bench_slack,
+    bench_synthesis,
+)
 
 
 def main() -> None:

@@ -135,7 +135,7 @@ def relabel(problem: Any, tables: Any, row: int, node: int, new: int, free: bool
     if bits == 0 and not free:
         return IMPOSSIBLE
     one = group[node]
-    was = np.int64(mask[node])
+    was: Any = np.int64(mask[node])
     change = _count(tables, kind[one], one, old, was, full ^ was, -1)
     change += _count(tables, kind[one], one, new, bits, full ^ bits, 1)
     mask[node], label[node] = bits, new
