@@ -145,10 +145,10 @@ def relabel(problem: Any, tables: Any, row: int, node: int, new: int, free: bool
         if (old < step) == (new < step) or after == root:
             continue
         bit = 1 << place[edge]
-        others = mask[after] & ~bit
+        others = mask[after] & (full ^ bit)
         one = group[after]
         # Sets with the link count the cell before and after; those without, once it is gone.
         by = 1 if old < step else -1
-        change += _count(tables, kind[one], one, step, others, full & ~(others | bit), by)
+        change += _count(tables, kind[one], one, step, others, full ^ (others | bit), by)
         mask[after] ^= bit
     return change
