@@ -2,12 +2,18 @@
 
 import sys
 
-from benchmarks import bench_forestcoll, bench_schedules, bench_simulator, bench_synthesis
+from benchmarks import (
+    bench_forestcoll,
+    bench_schedules,
+    bench_simulator,
+    bench_slack,
+    bench_synthesis,
+)
 
 
 def main() -> None:
     arguments, sys.argv[1:] = sys.argv[1:], []
-    for benchmark in (bench_synthesis, bench_schedules, bench_simulator):
+    for benchmark in (bench_synthesis, bench_slack, bench_schedules, bench_simulator):
         benchmark.main()
         print()
     sys.argv[1:] = arguments

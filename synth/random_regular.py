@@ -200,7 +200,8 @@ def _doubled(neighbour: Any, one: int, two: int, degree: int) -> bool:
 def _complement(nodes: int, sources: Any, targets: Any) -> tuple[Any, Any]:
     joined = ~np.eye(nodes, dtype=np.bool_)
     joined[sources, targets] = False
-    return np.nonzero(joined)
+    first, second = np.nonzero(joined)
+    return first, second
 
 
 @njit(cache=True, nogil=True)

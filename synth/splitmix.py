@@ -42,7 +42,7 @@ def draw(state: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def below(state: Any, bound: int) -> int:
+def below(state: Any, bound: int) -> Any:
     """Return a random integer 0 .. bound - 1, for bounds up to 2**31.
 
     The remainder of 31 bits: of bounds below 2**20 no value is likelier by a 2000th.

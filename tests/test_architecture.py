@@ -30,7 +30,13 @@ ONLY_IN_APP = {
     "uvicorn",
 }
 CHECKERS = ("schedules/verify", "schedules/simulate", "schedules/formats", "schedules/execute")
-GENERATORS = ("schedules.bfb", "schedules.forestcoll", "schedules.collectives", "schedules.lift")
+GENERATORS = (
+    "schedules.bfb",
+    "schedules.collectives",
+    "schedules.forestcoll",
+    "schedules.lift",
+    "schedules.slack",
+)
 
 
 def name_of(path: Path) -> str:

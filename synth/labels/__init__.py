@@ -98,8 +98,8 @@ def labels(
     Returns
     -------
     Labels
-        The same for the same arguments, on every machine.  Of equal bandwidth those of
-        the fewest steps.  Never worse than breadth-first broadcast.
+        The same for the same arguments, on every machine.  Never worse than breadth-first
+        broadcast.  Whether the same bandwidth is had in fewer steps, `frontier_of` tells.
 
     Raises
     ------
@@ -128,7 +128,15 @@ def labels(
     >>> labels(graph, 5).cost
     Cost(steps=5, bandwidth=Fraction(29, 30))
     """
-    return _undominated(topology, steps, pieces, moves, seed)[-1]
+    question = _posed(topology, steps, pieces, moves, seed)
+    eager = question.eager()
+    if question.is_optimal(eager):
+        return eager
+    # What is optimal without a move to look at is had at once.
+    greedy = question.found(question.most, moves=0)
+    if question.is_optimal(greedy):
+        return greedy
+    return question.undominated()[-1]
 
 
 def frontier_of(
@@ -151,7 +159,7 @@ def frontier_of(
     >>> [(some.cost.steps, str(some.cost.bandwidth)) for some in frontier_of(graph)]
     [(4, '1'), (6, '19/20')]
     """
-    return _undominated(topology, most_steps, pieces, moves, seed)
+    return _posed(topology, most_steps, pieces, moves, seed).undominated()
 
 
 def points_of(
@@ -194,9 +202,40 @@ def _within(some: tuple[Labels, ...], steps: int) -> Labels:
     return [one for one in some if one.cost.steps <= steps][-1]
 
 
-def _undominated(
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A problem, the search on it, and within how many steps and moves."""
+
+    problem: Problem
+    search: Search
+    most: int
+    moves: int
+
+    def undominated(self) -> tuple[Labels, ...]:
+        found = [self.eager()]
+        for steps in range(self.search.eccentricity, self.most + 1):
+            if self.is_optimal(found[-1]):
+                break
+            made = self.found(steps, self.moves)
+            if made.cost.bandwidth < found[-1].cost.bandwidth:
+                found = [one for one in found if one.cost.steps < made.cost.steps] + [made]
+        return tuple(found)
+
+    def eager(self) -> Labels:
+        """Return breadth-first broadcast as labels, the distances, at its exact loads."""
+        return _labels(self.problem, self.search.distance.astype(np.int8), whole=False)
+
+    def found(self, steps: int, moves: int) -> Labels:
+        return _labels(self.problem, _closed_up(self.search.find(steps, moves)), whole=True)
+
+    def is_optimal(self, found: Labels) -> bool:
+        return sum(found.loads) * self.problem.pieces <= self.search.least
+
+
+def _posed(
     topology: Topology, most_steps: int | None, pieces: int, moves: int | None, seed: int
-) -> tuple[Labels, ...]:
+) -> _Question:
+    """Return the question, once every number in it is in its domain."""
     require_labelled(topology)
     if not 1 <= pieces <= MAX_PIECES:
         raise OutOfDomain("pieces", f"must be in 1 .. {MAX_PIECES}")
@@ -217,16 +256,7 @@ def _undominated(
         raise OutOfDomain(
             "steps", f"must be from the diameter, {search.eccentricity}, to {MAX_STEPS}"
         )
-    budget = default_moves(cells) if moves is None else moves
-    # Breadth-first broadcast is one answer, at its exact loads.
-    found = [_labels(problem, search.distance.astype(np.int8), whole=False)]
-    for steps in range(search.eccentricity, most + 1):
-        if found[-1].cost.bandwidth * topology.node_count * pieces <= search.least:
-            break
-        made = _labels(problem, _closed_up(search.find(steps, budget)), whole=True)
-        if made.cost.bandwidth < found[-1].cost.bandwidth:
-            found = [one for one in found if one.cost.steps < made.cost.steps] + [made]
-    return tuple(found)
+    return _Question(problem, search, most, default_moves(cells) if moves is None else moves)
 
 
 def _closed_up(found: Found) -> NDArray[np.int8]:

@@ -157,6 +157,6 @@ def _cell_within(
     for index in range(cells):
         at = (shift + index) % cells
         row, node = at // len(members), members[at % len(members)]
-        if tables.label[row, node] == step and tables.mask[row, node] & ~links == 0:
+        if tables.label[row, node] == step and tables.mask[row, node] | links == links:
             return row, node
     return -1, -1

@@ -135,7 +135,7 @@ def relabel(problem: Any, tables: Any, row: int, node: int, new: int, free: bool
     if bits == 0 and not free:
         return IMPOSSIBLE
     one = group[node]
-    was = np.int64(mask[node])
+    was: Any = np.int64(mask[node])
     change = _count(tables, kind[one], one, old, was, full ^ was, -1)
     change += _count(tables, kind[one], one, new, bits, full ^ bits, 1)
     mask[node], label[node] = bits, new
@@ -145,10 +145,10 @@ def relabel(problem: Any, tables: Any, row: int, node: int, new: int, free: bool
         if (old < step) == (new < step) or after == root:
             continue
         bit = 1 << place[edge]
-        others = mask[after] & ~bit
+        others = mask[after] & (full ^ bit)
         one = group[after]
         # Sets with the link count the cell before and after; those without, once it is gone.
         by = 1 if old < step else -1
-        change += _count(tables, kind[one], one, step, others, full & ~(others | bit), by)
+        change += _count(tables, kind[one], one, step, others, full ^ (others | bit), by)
         mask[after] ^= bit
     return change

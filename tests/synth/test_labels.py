@@ -445,3 +445,35 @@ def test_first_random_graphs_reach_the_bandwidth_bound(nodes, degree, links, ste
 
 def test_a_budget_grows_with_the_cells():
     assert default_moves(10) < default_moves(1000)
+
+
+TABLE = [
+    (1009, 4, Links.UNIDIRECTIONAL, 2, 7, Fraction(1017, 1009)),
+    (1009, 4, Links.UNIDIRECTIONAL, 2, 8, Fraction(1008, 1009)),
+    (997, 4, Links.UNIDIRECTIONAL, 11, 7, Fraction(1002, 997)),
+    (997, 4, Links.UNIDIRECTIONAL, 11, 8, Fraction(996, 997)),
+    (211, 3, Links.UNIDIRECTIONAL, 1, 7, Fraction(212, 211)),
+    (211, 3, Links.UNIDIRECTIONAL, 1, 8, Fraction(210, 211)),
+    (401, 6, Links.UNIDIRECTIONAL, 1, 5, Fraction(400, 401)),
+    (251, 4, Links.BIDIRECTIONAL, 6, 7, Fraction(252, 251)),
+    (251, 4, Links.BIDIRECTIONAL, 6, 8, Fraction(250, 251)),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("nodes", "degree", "links", "seed", "steps", "most"), TABLE)
+def test_the_figures_of_the_benchmarks_are_reached(nodes, degree, links, seed, steps, most):
+    graph = random_regular(nodes, degree, seed, links)
+    found = labels(graph, steps)
+    assert check_labels(graph, found).bandwidth <= most
+    assert found.cost.steps <= steps
+    # The optimum is optimal; that of breadth-first broadcast is far from it.
+    assert optimal_bandwidth(nodes) <= most < measure(graph).bandwidth * Fraction(9, 10)
+
+
+@pytest.mark.slow
+def test_a_graph_full_of_twins_gains_by_moves():
+    graph = build(parse("GeneralizedDeBruijnRewired(4, 1009)"))
+    found = labels(graph, 6, moves=30_000_000, seed=1)
+    assert check_labels(graph, found).bandwidth <= Fraction(1038, 1000)
+    assert measure(graph).bandwidth > Fraction(133, 100) - Fraction(1, 1009)
