@@ -27,6 +27,7 @@ from schedules.learning_rate.stages import (
     begin_first_attempt,
     begin_stage,
     exploit,
+    fresh,
     next_attempt,
 )
 from schedules.learning_rate.state import VERSION, Action, State
@@ -41,7 +42,7 @@ def start(options: Options) -> State:
     >>> start(Options(0.001, 0.1, 1000)).action.do
     'set_lr'
     >>> start(Options(0.001, 0.1, 1000, method="paper")).action
-    Action(do='save', lr=None, steps=0, slot='stage', keep=('stage',), reason=None)
+    Action(do='save', lr=None, steps=0, slot='stage-0', keep=('stage-0',), reason=None)
     """
     state = State(VERSION, options.settled(), "warm_up", Action("go_on"))
     if state.settings.warmup_steps:
@@ -80,7 +81,7 @@ def observe(state: State, losses: Sequence[float] = ()) -> State:
             state = advanced(state, values)
             return run(state) if state.step < state.until else begin_stage(state)
         case "save_stage":
-            return begin_first_attempt(replace(state, safe_step=state.step))
+            return begin_first_attempt(fresh(state, state.stage_slot))
         case "restore_stage":
             return run(replace(state, phase="trial", step=state.stage_start, lr=None))
         case "trial":
@@ -94,6 +95,6 @@ def observe(state: State, losses: Sequence[float] = ()) -> State:
         case "exploit":
             return after_exploit_steps(advanced(state, values))
         case "save_safe":
-            return exploit(replace(state, safe_step=state.step))
+            return exploit(fresh(state, f"safe-{state.step}"))
         case _:  # restore_safe
             return exploit(replace(state, lr=None))

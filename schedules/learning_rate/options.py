@@ -1,7 +1,7 @@
 """What a user may ask of the tuner, checked, with the defaults of both methods."""
 
 import math
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from schedules.learning_rate.anchor import ANCHORS
@@ -199,17 +199,6 @@ class Settings:
         if self.max_overhead == math.inf:
             return None
         return int(self.max_overhead * self.total_steps)
-
-    @classmethod
-    def from_document(cls, document: Any) -> "Settings":
-        """Return the settings of a JSON document that holds every field and no other."""
-        _require("", isinstance(document, dict), "must be an object")
-        names = {field.name for field in fields(cls)}
-        for name in sorted(names ^ set(document)):
-            raise InvalidOptions(f"/{name}", "is missing" if name in names else "is not known")
-        settings = cls(**document)
-        settings.check()
-        return settings
 
 
 def _scaled(name: str, default: Any, total_steps: int) -> Any:

@@ -17,7 +17,7 @@ from schedules.learning_rate.plan import (
 )
 from schedules.learning_rate.search import Trial, propose
 from schedules.learning_rate.state import Action, Attempt, Stage, State
-from schedules.learning_rate.steps import RECENT, at_look, run
+from schedules.learning_rate.steps import RECENT, at_look, last_saved, run
 
 __all__ = [
     "after_evaluation",
@@ -26,6 +26,7 @@ __all__ = [
     "begin_first_attempt",
     "begin_stage",
     "exploit",
+    "fresh",
     "next_attempt",
 ]
 
@@ -45,7 +46,7 @@ def begin_stage(state: State) -> State:
     trial_steps, purse = trial_plan(state)
     state = replace(state, trial_steps=trial_steps, purse=purse)
     if purse or safe_interval(settings):
-        return _save(state, "save_stage", "stage")
+        return _save(state, "save_stage", state.stage_slot)
     return begin_first_attempt(state)
 
 
@@ -121,7 +122,7 @@ def next_attempt(state: State) -> State:
     rate = None if full or used + state.trial_steps > state.purse else _proposal(state)
     if rate is None:
         return _conclude(state)
-    return _restore(_with_attempt(state, rate), "restore_stage", "stage")
+    return _restore(_with_attempt(state, rate), "restore_stage", state.stage_slot)
 
 
 def _proposal(state: State) -> float | None:
@@ -161,13 +162,13 @@ def _conclude(state: State) -> State:
     if best is None:
         lowest = min(attempt.rate for attempt in state.attempts)
         state = replace(state, rate=max(settings.min_lr, lowest / 2.0))
-        return _to_winner(state, "stage", state.stage_start)
+        return _to_winner(state, state.stage_slot, state.stage_start)
     peak = best.rate if state.peak is None else state.peak
     state = replace(state, rate=best.rate, peak=peak)
     if not settings.continue_winner:
-        return _to_winner(state, "stage", state.stage_start)
+        return _to_winner(state, state.stage_slot, state.stage_start)
     kept = replace(state, recent=(*state.recent, *best.losses)[-RECENT:])
-    if best == state.attempts[-1]:
+    if best is state.attempts[-1]:
         return exploit(replace(kept, phase="exploit"))
     return _to_winner(kept, best.slot, state.stage_start + best.steps)
 
@@ -183,15 +184,30 @@ def exploit(state: State) -> State:
     if state.step >= until:
         return _end_stage(state)
     every = safe_interval(state.settings)
-    if every and state.step >= state.safe_step + every:
-        return _save(state, "save_safe", "safe")
+    # Nothing is saved while losses are bad: it would be a divergence that is kept.
+    if every and state.step >= last_saved(state) + every and not state.bad:
+        return _save(state, "save_safe", f"safe-{state.step}")
     return run(state)
 
 
+def fresh(state: State, slot: str) -> State:
+    """Take down a new checkpoint of the kept branch."""
+    return replace(state, new_slot=slot, new_step=state.step)
+
+
 def after_exploit_steps(state: State) -> State:
-    """Go on, or fall back where training has diverged."""
-    if state.bad >= BAD_IN_A_ROW and safe_interval(state.settings):
+    """Go on, or fall back where training has diverged.
+
+    A loss tells of the model before its step, so that a model may be saved that has just
+    diverged: a checkpoint counts as safe once `BAD_IN_A_ROW` steps later losses are good.
+    """
+    if not safe_interval(state.settings):
+        return exploit(state)
+    if state.bad >= BAD_IN_A_ROW:
         return _fall_back(state)
+    proven = not state.bad and state.step >= state.new_step + BAD_IN_A_ROW
+    if state.new_slot is not None and proven:
+        state = replace(state, safe_slot=state.new_slot, safe_step=state.new_step, new_slot=None)
     return exploit(state)
 
 
@@ -199,13 +215,13 @@ def _fall_back(state: State) -> State:
     """Return to the latest safe checkpoint at half the rate, as far as steps are left for it."""
     settings = state.settings
     affordable = state.spent - state.safe_step <= (settings.allowance or 0)
-    if not affordable or state.rate is None or state.rate <= settings.min_lr:
+    lowest = state.rate is None or state.rate <= settings.min_lr
+    if state.safe_slot is None or lowest or not affordable:
         return replace(state, phase="done", action=Action("stop", reason="diverged"))
-    rate = max(settings.min_lr, state.rate / 2.0)
-    slot = "safe" if state.safe_step > state.stage_start else "stage"
+    rate = max(settings.min_lr, (state.rate or 0.0) / 2.0)
     peak = None if state.peak is None else min(state.peak, rate)
-    state = replace(state, rate=rate, peak=peak, step=state.safe_step, bad=0)
-    return _restore(state, "restore_safe", slot)
+    state = replace(state, rate=rate, peak=peak, step=state.safe_step, new_slot=None, bad=0)
+    return _restore(state, "restore_safe", state.safe_slot or "")
 
 
 def _end_stage(state: State) -> State:
@@ -228,9 +244,10 @@ def _restore(state: State, phase: str, slot: str) -> State:
 def _kept(state: State, slot: str) -> tuple[str, ...]:
     """Return the checkpoints that may yet be asked for, the one in question included."""
     kept = {slot}
+    if safe_interval(state.settings):
+        kept |= {other for other in (state.safe_slot, state.new_slot) if other is not None}
     if state.phase in ("save_trial", "restore_stage"):
         finished = [a for a in state.attempts if a.status == "finished"]
-        kept |= {"stage", *(a.slot for a in finished if state.settings.continue_winner)}
-    elif state.phase == "restore_winner" and safe_interval(state.settings):
-        kept.add("stage")
+        kept |= {state.stage_slot}
+        kept |= {a.slot for a in finished if state.settings.continue_winner}
     return tuple(sorted(kept))

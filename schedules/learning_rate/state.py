@@ -103,7 +103,8 @@ class State:
     first, recent : the run's first losses, and its latest.
     bad : how many losses in a row were not usable or had exploded.
     lr : the rate that the trainer has set; None where it must be set anew.
-    safe_step : step of the checkpoint to go back to when training diverges.
+    safe_slot, safe_step : the checkpoint to go back to when training diverges.
+    new_slot, new_step : the latest one, not known to be safe before some good losses follow.
     """
 
     version: int
@@ -126,7 +127,15 @@ class State:
     recent: tuple[float, ...] = ()
     bad: int = 0
     lr: float | None = None
+    safe_slot: str | None = None
     safe_step: int = 0
+    new_slot: str | None = None
+    new_step: int = 0
+
+    @property
+    def stage_slot(self) -> str:
+        """The name of the checkpoint that the present stage's candidates start from."""
+        return f"stage-{self.stage}"
 
     @property
     def discarded(self) -> int:

@@ -14,7 +14,7 @@ from schedules.learning_rate.plan import (
 )
 from schedules.learning_rate.state import Action, State
 
-__all__ = ["RECENT", "advanced", "at_look", "run"]
+__all__ = ["RECENT", "advanced", "at_look", "last_saved", "run"]
 
 FIRST, RECENT = 8, 16  # losses remembered of the run's begin and of its latest steps
 
@@ -41,9 +41,14 @@ def run(state: State) -> State:
     if state.phase == "trial":
         stop = min(stop, _next_look(state))
     elif state.phase == "exploit" and (every := safe_interval(settings)):
-        stop = min(stop, state.safe_step + every)
+        stop = min(stop, max(last_saved(state) + every, state.step + 1))
     do = "go_on" if lr == state.lr else "set_lr"
     return replace(state, lr=lr, action=Action(do, lr=lr, steps=stop - state.step))
+
+
+def last_saved(state: State) -> int:
+    """Return the step of the latest checkpoint of the kept branch."""
+    return state.safe_step if state.new_slot is None else state.new_step
 
 
 def _next_look(state: State) -> int:

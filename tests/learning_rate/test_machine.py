@@ -149,8 +149,9 @@ def test_the_published_course_of_a_stage():
     asked = Options(1e-4, 1.0, 700, method="paper", tau_min=100, tau_max=200, candidates=4)
     state, toy = trained(asked, Toy(limit=2.0))
     kinds = [(a.do, a.steps or a.slot) for a in toy.actions]
-    trial = [("restore", "stage"), ("set_lr", 10)]
-    first = [("save", "stage"), ("set_lr", 10), *trial * 3, ("restore", "stage"), ("set_lr", 100)]
+    back = ("restore", "stage-0")
+    trial = [back, ("set_lr", 10)]
+    first = [("save", "stage-0"), ("set_lr", 10), *trial * 3, back, ("set_lr", 100)]
     assert kinds[: len(first)] == first
     assert [stage.tau for stage in state.history] == [100, 200, 200, 200]
     assert state.spent == 700 + 4 * (10 + 20 + 20 + 20)  # nothing of the search is kept
@@ -214,8 +215,16 @@ def test_divergence_of_the_kept_branch_goes_back_and_halves_the_rate():
     calm, _ = trained(options({}, 2000))
     state, toy = trained(options({}, 2000), Toy(bad_steps=range(1500, 1503)))
     assert state.action.reason == "finished"
-    assert [a.slot for a in toy.actions if a.do == "restore"][-1] in ("safe", "stage")
+    assert [a.slot for a in toy.actions if a.do == "restore"][-1].startswith("safe-")
     assert state.rate == calm.rate / 2
+    assert state.spent <= 2200
+
+
+@pytest.mark.parametrize("step", [1450, *range(1480, 1489), 1543, 1544, 1545, 1546])
+def test_no_diverged_model_is_ever_gone_back_to(step):
+    state, toy = trained(options({}, 2000, candidates=2), Toy(poisoned=step))
+    assert state.action.reason == "finished"
+    assert math.isfinite(toy.level)
     assert state.spent <= 2200
 
 

@@ -14,8 +14,8 @@ class Toy:
     Noise depends on the position in the data alone, as batches do.
     """
 
-    def __init__(self, limit=0.05, bad_steps=()):
-        self.limit, self.bad_steps = limit, frozenset(bad_steps)
+    def __init__(self, limit=0.05, bad_steps=(), poisoned=None):
+        self.limit, self.bad_steps, self.poisoned = limit, frozenset(bad_steps), poisoned
         self.level, self.position, self.lr = 2.3, 0, None
         self.slots, self.run, self.actions = {}, 0, []
 
@@ -26,9 +26,11 @@ class Toy:
             self.level *= 1.5
         else:
             self.level = 0.3 + (self.level - 0.3) * math.exp(-0.3 * self.lr)
+        if self.run == self.poisoned:
+            self.level = math.nan  # until a checkpoint is restored
         self.position += 1
         self.run += 1
-        return min(loss, 1e300)
+        return loss if math.isnan(loss) else min(loss, 1e300)
 
     def carry_out(self, action):
         """Do what is asked and return what is to be reported."""
