@@ -1,13 +1,13 @@
 """How a request names a topology, and what it changes about it."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, StrictInt, model_validator
 
 from app.identity import IdPrefix
 from app.request_base import Rational, Request, optional
 
-__all__ = ["OPTIONS", "TEXT_ONLY", "TopologyChanges", "TopologySource"]
+__all__ = ["OPTIONS", "TEXT_ONLY", "GraphSource", "TopologyChanges", "TopologySource"]
 
 MAX_CHANGES = 10_000
 
@@ -77,13 +77,13 @@ class TopologyChanges(Request):
 
 _SHAPE: dict[str, Any] = {
     "oneOf": [{"required": [way]} for way in WAYS],
-    "dependentRequired": {name: ["text"] for name in TEXT_ONLY} | {"graphs": ["recipe"]},
+    "dependentRequired": {name: ["text"] for name in TEXT_ONLY},
     "examples": [{"recipe": "LineGraph(3, Circulant(16, 3, 4))"}],
 }
 
 
-class TopologySource(Request):
-    """A topology, named in exactly one of six ways, or a topology/1 document itself."""
+class GraphSource(Request):
+    """A graph in a recipe, named in exactly one of six ways, or a topology/1 document itself."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra=_SHAPE)
 
@@ -124,9 +124,6 @@ class TopologySource(Request):
     pcie: Literal["auto", "always"] = optional(
         "whether PCIe and sockets are taken in where NVLink or xGMI joins all GPUs"
     )
-    graphs: Annotated[
-        dict[GraphName, "TopologySource"], Field(min_length=1, max_length=MAX_GRAPHS)
-    ] = optional("topologies by the names that stand after @ in the recipe")
     changes: TopologyChanges = optional("what of the topology is lost or slow")
 
     @model_validator(mode="before")
@@ -138,18 +135,35 @@ class TopologySource(Request):
         return value
 
     @model_validator(mode="after")
-    def _exactly_one(self) -> "TopologySource":
+    def _exactly_one(self) -> Self:
         given = self.model_fields_set
         if len(given & set(WAYS)) != 1:
             raise ValueError(f"must name the topology by exactly one of {', '.join(WAYS)}")
         if "text" not in given and (only := [name for name in TEXT_ONLY if name in given]):
             raise ValueError(f"{', '.join(only)} must be left out: for text only")
-        if "graphs" in given and "recipe" not in given:
-            raise ValueError("graphs must be left out: for a recipe only")
-        if any("graphs" in graph.model_fields_set for graph in (self.graphs or {}).values()):
-            raise ValueError("graphs must not hold graphs of their own")
         return self
 
     def reading(self) -> dict[str, Any]:
         """Return the options of reading that were sent."""
         return {name: getattr(self, name) for name in OPTIONS if name in self.model_fields_set}
+
+
+class TopologySource(GraphSource):
+    """A topology, named in exactly one of six ways, or a topology/1 document itself."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra=_SHAPE
+        | {"dependentRequired": _SHAPE["dependentRequired"] | {"graphs": ["recipe"]}},
+    )
+
+    graphs: Annotated[dict[GraphName, GraphSource], Field(min_length=1, max_length=MAX_GRAPHS)] = (
+        optional("topologies by the names that stand after @ in the recipe")
+    )
+
+    @model_validator(mode="after")
+    def _graphs_of_a_recipe(self) -> Self:
+        if "graphs" in self.model_fields_set and "recipe" not in self.model_fields_set:
+            raise ValueError("graphs must be left out: for a recipe only")
+        return self

@@ -10,7 +10,7 @@ from app.schemas import TopologySource
 from app.services.context import Context
 from app.services.errors import Ambiguous, NotStored
 from app.store import Artefact, Asked
-from app.topology_source import TEXT_ONLY, TopologyChanges
+from app.topology_source import TEXT_ONLY, GraphSource, TopologyChanges
 from schedules.errors import NotExportable, ScheduleError
 from synth.errors import SynthError
 from synth.topology import Topology
@@ -49,17 +49,17 @@ class StoredTopology:
     healthy: str | None = None
 
 
-def create(context: Context, source: TopologySource) -> Artefact:
+def create(context: Context, source: GraphSource) -> Artefact:
     """Return the stored topology/1 document of a source; build it if need be."""
     return _answer(context, source).artefact
 
 
-def _answer(context: Context, source: TopologySource) -> Answer[Registered]:
+def _answer(context: Context, source: GraphSource) -> Answer[Registered]:
     named = _named(context, source)
     return named if source.changes is None else _changed(context, named, source.changes)
 
 
-def _named(context: Context, source: TopologySource) -> Answer[Registered]:
+def _named(context: Context, source: GraphSource) -> Answer[Registered]:
     if "id" in source.model_fields_set:
         return context.stored(TOPOLOGY, source.id)
     if "name" in source.model_fields_set:
@@ -73,7 +73,7 @@ def _named(context: Context, source: TopologySource) -> Answer[Registered]:
     return _from_document(context, source.document)
 
 
-def load(context: Context, source: TopologySource, *, field: str = "") -> StoredTopology:
+def load(context: Context, source: GraphSource, *, field: str = "") -> StoredTopology:
     """Return a source as a topology that is stored.
 
     ``field`` is the JSON pointer of the source in the request; errors name it.
@@ -122,13 +122,14 @@ def _from_name(context: Context, name: str) -> Answer[Registered]:
     return context.stored(TOPOLOGY, found[0].id)
 
 
-def _from_recipe(context: Context, source: TopologySource) -> Answer[Registered]:
+def _from_recipe(context: Context, source: GraphSource) -> Answer[Registered]:
     from synth.build import build, size
     from synth.recipe import parse
 
+    given = source.graphs if isinstance(source, TopologySource) else None
     graphs = {
         name: load(context, graph, field=f"/graphs/{_escaped(name)}").topology
-        for name, graph in (source.graphs or {}).items()
+        for name, graph in (given or {}).items()
     }
     try:
         recipe = parse(source.recipe, graphs)
@@ -174,7 +175,7 @@ def _from_document(context: Context, document: Any) -> Answer[Registered]:
     return _register(context, "/document", topology)
 
 
-def _from_text(context: Context, source: TopologySource) -> Answer[Registered]:
+def _from_text(context: Context, source: GraphSource) -> Answer[Registered]:
     from synth.formats import read_noted
 
     try:
