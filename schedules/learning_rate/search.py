@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedules.learning_rate.errors import MissingExtra
+from schedules.learning_rate.forecast import usable
 
 __all__ = ["GRID", "Trial", "penalised", "propose"]
 
@@ -40,19 +41,19 @@ class Trial:
 
 
 def penalised(losses: Sequence[float]) -> list[float]:
-    """Replace what is not finite by the worst finite loss and half of their range.
+    """Replace what is not `usable` by the worst usable loss and half of their range.
 
     >>> penalised([1.0, 3.0, math.nan])
     [1.0, 3.0, 4.0]
     >>> penalised([math.inf, 2.0]), penalised([math.nan])
     ([3.0, 2.0], [0.0])
     """
-    finite = [loss for loss in losses if math.isfinite(loss)]
+    finite = [loss for loss in losses if usable(loss)]
     if not finite:
         return [0.0] * len(losses)
     worst = max(finite)
     penalty = worst + ((worst / 2 - min(finite) / 2) or 1.0)
-    return [loss if math.isfinite(loss) else penalty for loss in losses]
+    return [loss if usable(loss) else penalty for loss in losses]
 
 
 def propose(
@@ -97,11 +98,10 @@ def _posterior(tried: Values, trials: Sequence[Trial], at: Values) -> tuple[Valu
     """Return mean and deviation of the Gaussian process, in units of the losses' spread."""
     losses = np.array(penalised([trial.loss for trial in trials]))
     centre = float(np.mean(losses))
+    spread = float(np.std(losses)) or 1.0
+    known = [t.deviation if usable(t.deviation) else spread for t in trials]
     with np.errstate(over="ignore"):
-        spread = float(np.std(losses))
-    spread = spread if math.isfinite(spread) and spread > 0 else 1.0
-    noise = np.array([min(abs(t.deviation), 1e6) if t.deviation >= 0 else 1.0 for t in trials])
-    noise = np.clip(noise / spread, 1e-4, 10.0) ** 2
+        noise = np.clip(np.abs(known) / spread, 1e-4, 10.0) ** 2
     process, threadpool_limits = _process(noise)
     # One thread: these matrices are tiny, and sums come out the same on any number of cores.
     with warnings.catch_warnings(), threadpool_limits(1):
