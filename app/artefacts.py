@@ -10,13 +10,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 from app.config import KERNEL_VERSION
 
-__all__ = ["KINDS", "Artefact", "Computed", "Listed", "canonical", "compact", "key"]
+__all__ = ["KINDS", "Artefact", "Asked", "Computed", "Listed", "canonical", "compact", "key"]
 
 PACKED_JSON = "application/json+gzip"
+
+Asked: TypeAlias = Mapping[str, Any]
+"""A question as plain JSON: the key of its answer, and nothing that is computed with."""
 
 KINDS: Mapping[str, str] = MappingProxyType(
     {
@@ -94,7 +97,7 @@ def canonical(value: Any) -> str:
     )
 
 
-def key(kind: str, request: dict[str, Any]) -> str:
+def key(kind: str, request: Asked) -> str:
     """Return the id of the answer to a request.
 
     >>> key("design", {"nodes": 8}) == key("design", {"nodes": 8})

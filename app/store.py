@@ -10,14 +10,14 @@ import base64
 import binascii
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, TypeAlias
+from typing import Any
 
 from sqlalchemy import Engine, Select, insert, select, tuple_
 from sqlalchemy.exc import IntegrityError
 
-from app.artefacts import Artefact, Computed, Listed, canonical, compact, key
+from app.artefacts import Artefact, Asked, Computed, Listed, canonical, compact, key
 from app.config import KERNEL_VERSION
 from app.tables import TABLES, TopologyRow
 
@@ -44,9 +44,6 @@ MIN_PREFIX = 6
 
 NAMED = "topology"
 """The kind whose documents have names of their own."""
-
-Asked: TypeAlias = Mapping[str, Any]
-"""A question as plain JSON: the key of its answer, and nothing that is computed with."""
 
 
 class InvalidCursor(ValueError):

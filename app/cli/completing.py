@@ -29,7 +29,7 @@ def families(incomplete: str) -> list[str]:
     """Complete the name of a family of bases."""
     from synth.bases import FAMILIES
 
-    return among(member.name for member in FAMILIES)(incomplete)
+    return among(member.__name__ for member in FAMILIES)(incomplete)
 
 
 def presets(incomplete: str) -> list[str]:
