@@ -14,9 +14,26 @@ from typing import Any, TypeAlias
 
 from app.config import KERNEL_VERSION
 
-__all__ = ["KINDS", "Artefact", "Asked", "Computed", "Listed", "canonical", "compact", "key"]
+__all__ = [
+    "ID_LENGTH",
+    "KINDS",
+    "MIN_PREFIX",
+    "Artefact",
+    "Asked",
+    "Computed",
+    "Listed",
+    "canonical",
+    "compact",
+    "key",
+]
 
 PACKED_JSON = "application/json+gzip"
+
+ID_LENGTH = 64
+"""Hexadecimal characters of an id."""
+
+MIN_PREFIX = 6
+"""Hexadecimal characters of an id that are enough to ask for it, if no other begins so."""
 
 Asked: TypeAlias = Mapping[str, Any]
 """A question as plain JSON: the key of its answer, and nothing that is computed with."""

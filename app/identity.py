@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, WithJsonSchema
 
-from app.store import ID_LENGTH, MIN_PREFIX
+from app.artefacts import ID_LENGTH, MIN_PREFIX
 
 __all__ = ["IdPrefix", "is_id"]
 

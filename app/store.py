@@ -17,7 +17,17 @@ from typing import Any
 from sqlalchemy import Engine, Select, insert, select, tuple_
 from sqlalchemy.exc import IntegrityError
 
-from app.artefacts import Artefact, Asked, Computed, Listed, canonical, compact, key
+from app.artefacts import (
+    ID_LENGTH,
+    MIN_PREFIX,
+    Artefact,
+    Asked,
+    Computed,
+    Listed,
+    canonical,
+    compact,
+    key,
+)
 from app.config import KERNEL_VERSION
 from app.tables import TABLES, TopologyRow
 
@@ -35,12 +45,6 @@ __all__ = [
     "key",
 ]
 
-
-ID_LENGTH = 64
-"""Hexadecimal characters of an id."""
-
-MIN_PREFIX = 6
-"""Hexadecimal characters of an id that are enough to ask for it, if no other begins so."""
 
 NAMED = "topology"
 """The kind whose documents have names of their own."""

@@ -19,7 +19,7 @@ from app.schemas import (
     ScheduleRequest,
     TopologySource,
 )
-from app.services import all_to_all, costs, designs, frontiers, schedules, topologies
+from app.services import all_to_all, costs, designs, schedules, searches, topologies
 from app.services.library import Library
 from app.store import Artefact, Computed
 from schedules.design.sources import searched
@@ -58,7 +58,7 @@ def test_no_step_of_a_design_reads_what_another_has_written(
     with monkeypatch.context() as patched:
         for name in ("document", "text"):
             patched.setattr(Artefact, name, refused)
-        patched.setattr("schedules.formats.schedule.write.unpack", refused)
+        patched.setattr("schedules.formats.schedule.binary.unpack", refused)
         patched.setattr("synth.topology_document.topology_from_document", refused)
         request = DesignRequest.model_validate({"nodes": nodes, "degree": degree} | asked)
         made = designs.create(context, request)
@@ -84,7 +84,7 @@ def kinds():
     def frontier(context, recipe):
         topology = loaded(context, recipe).topology
         request = FrontierRequest(nodes=topology.node_count, degree=topology.degree)
-        return frontiers.answer(context, request, Library(context).keep)
+        return searches.answer(context, request, Library(context).keep)
 
     return {
         TOPOLOGY: lambda c, recipe: topologies._answer(c, TopologySource(recipe=recipe)),

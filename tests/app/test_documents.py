@@ -137,7 +137,7 @@ def test_a_design_without_a_schedule_is_as_published(settings):
     from fastapi.testclient import TestClient
 
     small = settings.model_copy(update={"max_scheduled_nodes": 4, "max_routed_nodes": 4})
-    with TestClient(create_app(small)) as client:
+    with TestClient(create_app(small), base_url="http://localhost") as client:
         for case in ("one collective", "a list"):
             stored(client, "/v1/designs", {"nodes": 9, "degree": 2} | DESIGNS[case])
 

@@ -16,7 +16,7 @@ from synth.build import build
 from synth.cost import Cost, Links
 from synth.discovery.atlas import bundled
 from synth.errors import ImpossibleRequest
-from synth.formats import to_json
+from synth.formats import WRITERS
 from synth.measure import measure_both
 from synth.recipe import parse
 from synth.search import frontier
@@ -111,7 +111,7 @@ def require_written_and_read(entries):
         recipe = parse(entry.recipe)
         made = build(recipe)
         assert (made.node_count, made.degree) == (entry.nodes, entry.degree)
-        again = topology_from_document(json.loads(to_json(made)))
+        again = topology_from_document(json.loads(WRITERS["json"](made)))
         assert (again, again.name, again.recipe) == (made, made.name, recipe)
 
 
@@ -144,7 +144,7 @@ def test_every_size_has_its_design_or_a_reason(degree, links):
         answered += 1
         for point in found.points:
             made = build(point.recipe)
-            again = topology_from_document(json.loads(to_json(made)))
+            again = topology_from_document(json.loads(WRITERS["json"](made)))
             assert (again, again.name, again.recipe) == (made, made.name, point.recipe)
             assert measure_both(again) == (point.cost, point.transpose)
     assert answered >= 120

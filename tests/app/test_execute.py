@@ -54,7 +54,7 @@ def test_every_format_that_is_verified_is_run(topoloom, tmp_path, suffix, option
         assert (done.code, done.err) == (0, "")
         document = json.loads(done.out)
         assert (document["exact"], document["bytes_moved"]) == (True, 2 * 5 * 6144)
-        assert (document["topology"] is None) == (not topology)
+        assert (document["topology_digest"] is None) == (not topology)
     refused = topoloom("execute", path, "--topology", "UniRing(6)", *dialect)
     assert refused.code == 2
     assert "no link or way over switches" in refused.err

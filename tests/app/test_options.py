@@ -20,7 +20,7 @@ from app.plots.timing import SizesRequest
 from app.quantities import MOST, NotNegative, Positive, format_bytes, parse_bytes
 from schedules.execute import limits
 from schedules.formats import FORMATS
-from schedules.formats.msccl.dialects import Dialect
+from schedules.formats.msccl.program import Dialect
 from tests.test_architecture import commands
 
 REQUESTS = {

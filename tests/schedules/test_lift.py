@@ -286,7 +286,7 @@ def test_a_degree_too_large_for_breadth_first_broadcast_can_be_lifted():
 def test_a_topology_must_be_what_its_recipe_makes():
     ring = build(parse("LineGraph(1, UniRing(5, 2))"))
     assert violations(lift.allgather_on(ring), ring) == []
-    lies = ("UniRing(5)", "UniRing(0)", "LineGraph(1, BiRing(5))", "LineGraph(1, UniRing(10))")
+    lies = ("UniRing(5)", "UniRing(2)", "LineGraph(1, BiRing(5))", "LineGraph(1, UniRing(10))")
     for recipe in (None, *map(parse, lies)):
         with pytest.raises(NoSchedule) as caught:
             lift.allgather_on(ring.with_recipe(recipe))

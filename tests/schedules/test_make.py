@@ -33,8 +33,8 @@ def cost_of(schedule, topology):
 ROOTLESS = [Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE]
 
 TOPOLOGIES = {
-    "ring": ring(5),
-    "bidirectional ring": bidirectional_ring(6),
+    "ring": build(parse("UniRing(5)")),
+    "bidirectional ring": build(parse("BiRing(6)")),
     "unequal parallel links": UNEQUAL,
     "doubled ring": build(parse("UniRing(3, 2)")),
     "lopsided": Topology("abcd", [*zip("abcd", "bcda", strict=True), ("a", "c"), ("a", "d")]),
@@ -133,7 +133,10 @@ def test_a_topology_that_is_not_connected_is_refused_in_its_own_terms(algorithm,
         make(line, collective, algorithm)
 
 
-SERVED = [*((algorithm, ring(5)) for algorithm in ALGORITHMS), ("forestcoll", two_boxes())]
+SERVED = [
+    *((algorithm, TOPOLOGIES["ring"]) for algorithm in ALGORITHMS),
+    ("forestcoll", two_boxes()),
+]
 
 
 @pytest.mark.parametrize("inplace", [False, True], ids=["out-of-place", "in-place"])
