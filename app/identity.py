@@ -5,9 +5,13 @@ from typing import Annotated
 
 from pydantic import AfterValidator, WithJsonSchema
 
-from app.store import ID_LENGTH, MIN_PREFIX
+__all__ = ["ID_LENGTH", "MIN_PREFIX", "IdPrefix", "is_id"]
 
-__all__ = ["IdPrefix", "is_id"]
+ID_LENGTH = 64
+"""Hexadecimal characters of an id."""
+
+MIN_PREFIX = 6
+"""Hexadecimal characters of an id that are enough to ask for it, if no other begins so."""
 
 _PATTERN = f"^[0-9a-f]{{{MIN_PREFIX},{ID_LENGTH}}}$"
 

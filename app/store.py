@@ -22,8 +22,6 @@ from app.config import KERNEL_VERSION
 from app.tables import TABLES, TopologyRow
 
 __all__ = [
-    "ID_LENGTH",
-    "MIN_PREFIX",
     "Artefact",
     "Asked",
     "Computed",
@@ -35,12 +33,6 @@ __all__ = [
     "key",
 ]
 
-
-ID_LENGTH = 64
-"""Hexadecimal characters of an id."""
-
-MIN_PREFIX = 6
-"""Hexadecimal characters of an id that are enough to ask for it, if no other begins so."""
 
 NAMED = "topology"
 """The kind whose documents have names of their own."""
