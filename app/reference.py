@@ -3,6 +3,7 @@
 A page marks where a table belongs, and of what::
 
     <!-- options: plot sizes -->        options of a command
+    <!-- options: FILE_OR_RECIPE -->    options of every command that reads a topology
     <!-- fields: DesignRequest -->      fields of a request
 
 and where it ends: ``<!-- end -->``.  ``python -m app.reference`` writes all tables anew; a
@@ -11,13 +12,12 @@ test fails when a page is stale.
 
 import re
 from collections.abc import Iterator
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from app import schemas
+from app import schemas, topology_source
 from app.cli import app
-from app.cli.options import Reading
+from app.cli.options import READS
 from app.options.option import Option, choices
 from app.options.table import OPTIONS
 
@@ -29,6 +29,7 @@ _TABLE = re.compile(
     r"(?P<mark><!-- (?P<kind>options|fields): (?P<name>[^>]+?) -->\n).*?(?P<end><!-- end -->)", re.S
 )
 _HELP = "--help"
+_READING = "FILE_OR_RECIPE"
 
 
 def renewed(page: str) -> str:
@@ -47,18 +48,20 @@ def renewed(page: str) -> str:
 def option_rows(name: str) -> Iterator[tuple[str, str, str]]:
     """Yield spelling, meaning and default of every option of a command.
 
-    Those of reading a topology, which many commands have, come in one row.
+    Those of reading a topology, which many commands have, come in one row; the name
+    FILE_OR_RECIPE means these.
 
     >>> next(option_rows("plot frontier"))
     ('`--nodes N`', 'number of hosts; 2 to 1000000', 'must be given')
     """
-    reading = {field.name for field in fields(Reading)}
-    parameters = [one for one in _command(name).params if one.param_type_name == "option"]
+    alone = name == _READING
+    command = _command("topology" if alone else name)
+    parameters = [one for one in command.params if one.param_type_name == "option"]
     for parameter in parameters:
-        if parameter.name not in reading and _HELP not in parameter.opts:
+        if parameter.name.startswith(READS) == alone and _HELP not in parameter.opts:
             yield _row(parameter)
-    shared = [f"`{one.opts[0]}`" for one in parameters if one.name in reading]
-    if shared:
+    shared = [f"`{one.opts[0]}`" for one in parameters if one.name.startswith(READS)]
+    if shared and not alone:
         yield (
             ", ".join(shared),
             "how the topology is read and changed, [as above](#the-command-line)",
@@ -72,7 +75,7 @@ def field_rows(name: str) -> Iterator[tuple[str, str, str]]:
     >>> list(field_rows("ListRequest"))[0]
     ('`limit`', 'most entries of one page; 1 to 100', '`20`')
     """
-    model = getattr(schemas, name)
+    model = getattr(schemas, name, None) or getattr(topology_source, name)
     entries: dict[str, Option] = {option.text: option for option in OPTIONS}
     for field, info in model.model_fields.items():
         option = entries.get(info.description or "")
@@ -87,7 +90,7 @@ def field_rows(name: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _row(parameter: Any) -> tuple[str, str, str]:
-    words = (parameter.metavar or "").split("|")
+    words = (parameter.metavar or "").split(" | ")
     metavar = f" {words[0]}" if len(words) == 1 and words[0] else ""
     listed = f"{_listed(words)}; " if len(words) > 1 else ""
     default = parameter.default if parameter.default not in (None, False, "") else ""

@@ -34,9 +34,9 @@ class Request(BaseModel):
         return self.model_dump(mode="json", exclude_none=True, include=set(names))
 
 
-def optional(description: str) -> Any:
-    """Return a field that may be left out, but not be null."""
-    return Field(default=None, description=description, json_schema_extra=_without_default)
+def optional(description: str, **more: Any) -> Any:
+    """Return a field that may be left out, but not be null; ``more`` are its limits."""
+    return Field(default=None, description=description, json_schema_extra=_without_default, **more)
 
 
 def _without_default(schema: dict[str, Any]) -> None:

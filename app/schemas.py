@@ -60,7 +60,7 @@ class FrontierRequest(Request):
     links: LinkKind = table.LINKS.field()
     parallel_links: StrictBool = table.PARALLEL_LINKS.field()
     vertex_transitive: StrictBool = table.VERTEX_TRANSITIVE.field()
-    families: list[str] | None = table.FAMILIES.field(min_length=1, max_length=100)
+    families: list[str] | None = table.FAMILIES.field()
     max_steps: StrictInt | None = table.MAX_STEPS.field()
     all_to_all: StrictBool | None = table.ALL_TO_ALL.field()
 
@@ -122,7 +122,7 @@ class DesignRequest(TimedRequest):
 
     collective: CollectiveName = table.COLLECTIVE.field()
     bytes: Bytes = table.DESIGN_BYTES.field()
-    workload: list[TaskRequest] = table.WORKLOAD.field(min_length=1, max_length=1000)
+    workload: list[TaskRequest] = table.WORKLOAD.field()
     preset: str = table.PRESET.field(min_length=1, max_length=100)
 
     @model_validator(mode="after")
@@ -170,10 +170,8 @@ class ForestRequest(Request):
     trees_per_root: StrictInt = table.TREES_PER_ROOT.field()
     max_gap: Gap = table.MAX_GAP.field()
     root: NodeName = table.ROOT.field()
-    shards: list[Annotated[ShardSize, BeforeValidator(_shard)]] = table.SHARDS.field(
-        min_length=1, max_length=10**5
-    )
-    participants: list[NodeName] = table.PARTICIPANTS.field(min_length=2, max_length=10**5)
+    shards: list[Annotated[ShardSize, BeforeValidator(_shard)]] = table.SHARDS.field()
+    participants: list[NodeName] = table.PARTICIPANTS.field()
 
     @field_validator("shards")
     @classmethod

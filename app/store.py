@@ -18,8 +18,6 @@ from sqlalchemy import Engine, Select, insert, select, tuple_
 from sqlalchemy.exc import IntegrityError
 
 from app.artefacts import (
-    ID_LENGTH,
-    MIN_PREFIX,
     Artefact,
     Asked,
     Computed,
@@ -32,8 +30,6 @@ from app.config import KERNEL_VERSION
 from app.tables import TABLES, TopologyRow
 
 __all__ = [
-    "ID_LENGTH",
-    "MIN_PREFIX",
     "Artefact",
     "Asked",
     "Computed",

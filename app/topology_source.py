@@ -1,51 +1,32 @@
 """How a request names a topology, and what it changes about it."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 from pydantic import ConfigDict, Field, StrictInt, model_validator
 
 from app.identity import IdPrefix
+from app.options import reading as entries
+from app.options.reading import (
+    READING,
+    AttributeName,
+    FormatName,
+    NicNames,
+    NodeName,
+    PcieName,
+    ShortText,
+    UnitName,
+)
 from app.request_base import Rational, Request, optional
 
 __all__ = ["OPTIONS", "TEXT_ONLY", "GraphSource", "TopologyChanges", "TopologySource"]
 
-MAX_CHANGES = 10_000
-
 MAX_GRAPHS = 16
 
-FormatName = Literal[
-    "json",
-    "matrix",
-    "matrix-market",
-    "node-link",
-    "graphml",
-    "gexf",
-    "gml",
-    "edgelist",
-    "undirected-edgelist",
-    "adjlist",
-    "undirected-adjlist",
-    "multiline-adjlist",
-    "graph6",
-    "sparse6",
-    "digraph6",
-    "nccl-xml",
-    "nvidia-smi",
-    "rocm-smi",
-    "amd-smi",
-]
 WAYS = ("recipe", "fabric", "document", "id", "name", "text")
-OPTIONS = (
-    *("capacity_attribute", "kind_attribute", "switch_values", "unit"),
-    *("link_bandwidth", "nvlink"),
-    *("boxes", "network", "oversubscription", "nics", "nic_bandwidth", "pcie"),
-)
+TEXT_ONLY = tuple(option.name for option in READING)
+OPTIONS = tuple(name for name in TEXT_ONLY if name != "format")
 """How a text is read: the options of `synth.formats.OPTIONS`, members of the same name."""
-TEXT_ONLY = ("format", *OPTIONS)
-AttributeName = Annotated[str, Field(min_length=1, max_length=100)]
 GraphName = Annotated[str, Field(pattern=r"^[A-Za-z0-9._/-]{1,200}$")]
-NodeName = StrictInt | Annotated[str, Field(max_length=200)]
-Entries = Field(min_length=1, max_length=MAX_CHANGES)
 
 
 class TopologyChanges(Request):
@@ -53,16 +34,9 @@ class TopologyChanges(Request):
 
     model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"minProperties": 1})
 
-    without_nodes: Annotated[list[NodeName], Entries] = optional(
-        "ids of nodes that are lost with all their links"
-    )
-    without_links: Annotated[list[tuple[NodeName, NodeName]], Entries] = optional(
-        "pairs of nodes between which every link is lost"
-    )
-    slow_links: Annotated[list[tuple[NodeName, NodeName, Rational]], Entries] = optional(
-        "pairs of nodes, and the share that is left of the capacity between them, "
-        'more than 0 and less than 1, such as "1/2"'
-    )
+    without_nodes: list[NodeName] = entries.WITHOUT_NODES.field()
+    without_links: list[tuple[NodeName, NodeName]] = entries.WITHOUT_LINKS.field()
+    slow_links: list[tuple[NodeName, NodeName, Rational]] = entries.SLOW_LINKS.field()
 
     @model_validator(mode="after")
     def _something(self) -> "TopologyChanges":
@@ -95,35 +69,19 @@ class GraphSource(Request):
         "name of a stored topology, such as the short name of one that was built"
     )
     text: str = optional("a file that describes a fabric, in one of the formats")
-    format: FormatName = optional("format of the text; left out, it is told from the text")
-    capacity_attribute: AttributeName = optional("attribute of links that is their capacity")
-    kind_attribute: AttributeName = optional("attribute of nodes that tells switches")
-    switch_values: Annotated[list[AttributeName], Field(min_length=1, max_length=100)] = optional(
-        "values of that attribute that mean a switch"
-    )
-    unit: Annotated[str, Field(min_length=1, max_length=200)] = optional("unit of the capacities")
-    link_bandwidth: Rational = optional(
-        "GB/s per direction of one link, for the formats nvidia-smi, rocm-smi and amd-smi"
-    )
-    nvlink: Annotated[str, Field(max_length=100)] = optional(
-        "NVLinks in place of what an nccl-xml file says: none, dgx-1v, switch:GBPS, mesh:GBPS "
-        "or pairs:GBPS"
-    )
-    boxes: StrictInt = optional("copies of the box that a dump describes, joined by their NICs")
-    network: Annotated[str, Field(max_length=100)] = optional(
-        "what joins the boxes: one, rails, rail-only or planes:K"
-    )
-    oversubscription: Rational = optional(
-        "how many times as much enters the leaf switches as goes on from there, at least 1"
-    )
-    nics: Annotated[str, Field(min_length=1, max_length=10_000)] = optional(
-        "names of the NICs that lead to the network, with commas; or, where the dump lists "
-        "none, their number"
-    )
-    nic_bandwidth: Rational = optional("GB/s per direction of every NIC")
-    pcie: Literal["auto", "always"] = optional(
-        "whether PCIe and sockets are taken in where NVLink or xGMI joins all GPUs"
-    )
+    format: FormatName = entries.FORMAT.field()
+    capacity_attribute: AttributeName = entries.CAPACITY_ATTRIBUTE.field()
+    kind_attribute: AttributeName = entries.KIND_ATTRIBUTE.field()
+    switch_values: list[AttributeName] = entries.SWITCH_VALUES.field()
+    unit: UnitName = entries.UNIT.field()
+    link_bandwidth: Rational = entries.LINK_BANDWIDTH.field()
+    nvlink: ShortText = entries.NVLINK.field()
+    boxes: StrictInt = entries.BOXES.field()
+    network: ShortText = entries.NETWORK.field()
+    oversubscription: Rational = entries.OVERSUBSCRIPTION.field()
+    nics: NicNames = entries.NICS.field()
+    nic_bandwidth: Rational = entries.NIC_BANDWIDTH.field()
+    pcie: PcieName = entries.PCIE.field()
     changes: TopologyChanges = optional("what of the topology is lost or slow")
 
     @model_validator(mode="before")
@@ -159,7 +117,7 @@ class TopologySource(GraphSource):
     )
 
     graphs: Annotated[dict[GraphName, GraphSource], Field(min_length=1, max_length=MAX_GRAPHS)] = (
-        optional("topologies by the names that stand after @ in the recipe")
+        optional(f"at most {MAX_GRAPHS} topologies by the names that stand after @ in the recipe")
     )
 
     @model_validator(mode="after")

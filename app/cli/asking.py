@@ -1,7 +1,7 @@
 """Options of the command line, made from the one table of options."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Annotated, Any, get_origin
@@ -13,8 +13,9 @@ from app.cli import completing
 from app.options.option import REQUIRED, Option, choices
 from app.quantities import Bytes
 
-__all__ = ["annotated", "asks", "parameter_name"]
+__all__ = ["asks", "parameter", "taken"]
 
+_ASKED = "asked_"
 _COMPLETED: MappingProxyType[str, Callable[[str], list[str]]] = MappingProxyType(
     {"families": completing.families, "preset": completing.presets}
 )
@@ -30,12 +31,10 @@ def asks(*options: Option) -> Callable[[Callable[..., None]], Callable[..., None
 
     def made(command: Callable[..., None]) -> Callable[..., None]:
         own = [p for p in inspect.signature(command).parameters.values() if p.name != "asked"]
-        added = [_parameter(option) for option in options]
-        names = {parameter_name(option): option.name for option in options}
+        added = [parameter(option) for option in options]
 
         def asking_command(**values: Any) -> None:
-            found = {name: values.pop(parameter) for parameter, name in names.items()}
-            asked = {name: value for name, value in found.items() if value not in (None, [])}
+            asked = taken(values, options)  # before the rest is passed on
             command(**values, asked=asked)
 
         asking_command.__name__ = command.__name__
@@ -52,12 +51,26 @@ def asks(*options: Option) -> Callable[[Callable[..., None]], Callable[..., None
     return made
 
 
-def parameter_name(option: Option) -> str:
-    """Return the name of the parameter, which the command line shows to nobody."""
-    return "asked_" + option.name
+def taken(
+    values: dict[str, Any], options: Iterable[Option], prefix: str = _ASKED
+) -> dict[str, Any]:
+    """Take out of a command's values what was given of some options, by their names."""
+    found = {option.name: values.pop(prefix + option.name) for option in options}
+    return {name: value for name, value in found.items() if value not in (None, [])}
 
 
-def annotated(option: Option) -> Any:
+def parameter(option: Option, prefix: str = _ASKED) -> inspect.Parameter:
+    """Return an option as a command's parameter, whose name the command line shows to nobody."""
+    default = inspect.Parameter.empty if option.default is REQUIRED else _default(option)
+    return inspect.Parameter(
+        prefix + option.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=_annotated(option),
+    )
+
+
+def _annotated(option: Option) -> Any:
     """Return the type of a command's parameter, with all that typer is to know of it."""
     known = choices(option.type)
     complete = _COMPLETED.get(option.name)
@@ -72,21 +85,11 @@ def annotated(option: Option) -> Any:
     return Annotated[_typed(option) if option.default is REQUIRED else _typed(option) | None, info]
 
 
-def _parameter(option: Option) -> inspect.Parameter:
-    default = inspect.Parameter.empty if option.default is REQUIRED else _default(option)
-    return inspect.Parameter(
-        parameter_name(option),
-        inspect.Parameter.KEYWORD_ONLY,
-        default=default,
-        annotation=annotated(option),
-    )
-
-
 def _metavar(option: Option) -> str | None:
     if option.metavar or option.type is StrictBool:
         return option.metavar or None
     if words := choices(option.type):
-        return "|".join(words)
+        return " | ".join(words)
     return "SIZE" if option.type is Bytes else "NUMBER" if option.least is not None else "TEXT"
 
 

@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import Field, StrictInt
 
 from app.quantities import Bytes, format_bytes
+from app.request_base import optional
 
 __all__ = ["REQUIRED", "Option", "choices"]
 
@@ -20,7 +21,8 @@ class Option:
 
     ``type`` is what a request takes; the command line takes whole numbers, texts and flags,
     and leaves the rest to the request.  ``default`` is `REQUIRED`, None for what may be left
-    out, or the value that is then meant.  ``least`` and ``most`` are themselves allowed.
+    out, or the value that is then meant.  ``least`` and ``most`` are themselves allowed; of a
+    list they limit how many entries it has.
     ``flag`` is the spelling on the command line where it is not the name with dashes,
     ``metavar`` what stands for its value there, and ``typed`` how that is written.
 
@@ -52,10 +54,14 @@ class Option:
 
     @property
     def limits(self) -> str:
-        """The numbers that are allowed, in words; empty where it is no number, or a size."""
+        """What numbers, or how many entries, are allowed; empty where it is neither, or a size.
+
+        >>> Option(name="ids", type=list[str], help="ids", least=1, most=9).limits
+        '1 to 9 of them'
+        """
         if self.least is None or self.type is Bytes:
             return ""
-        return f"{self.least} to {self.most}"
+        return f"{self.least} to {self.most}{' of them' if self._listed else ''}"
 
     @property
     def shown(self) -> str:
@@ -71,7 +77,7 @@ class Option:
     def field(self, **more: Any) -> Any:
         """Return the field of a request; what may be left out may not be null."""
         if self.default is None:
-            more["json_schema_extra"] = _without_default
+            return optional(self.text, **self._bounds(), **more)
         return Field(self.default, description=self.text, **self._bounds(), **more)
 
     def query(self, **more: Any) -> Any:
@@ -80,7 +86,13 @@ class Option:
 
         return Query(description=self.text, **self._bounds(), **more)
 
+    @property
+    def _listed(self) -> bool:
+        return self.type is list or get_origin(self.type) is list
+
     def _bounds(self) -> dict[str, Any]:
+        if self._listed and self.least is not None:
+            return {"min_length": self.least, "max_length": self.most}
         # Decimals carry theirs in their type: they are checked before they are rounded.
         bounded = self.type in (StrictInt, float) and self.least is not None
         return {"ge": self.least, "le": self.most} if bounded else {}
@@ -93,7 +105,3 @@ def choices(type_: Any) -> tuple[str, ...]:
     (('json', 'csv'), ())
     """
     return get_args(type_) if get_origin(type_) is Literal else ()
-
-
-def _without_default(schema: dict[str, Any]) -> None:
-    schema.pop("default", None)

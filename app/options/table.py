@@ -5,6 +5,7 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import StrictBool, StrictInt
 
+from app.options import reading
 from app.options.option import REQUIRED, Option
 from app.quantities import LEAST_POSITIVE, MAX_BYTES, MOST, Bytes, Gap, NotNegative, Positive
 
@@ -78,6 +79,8 @@ FAMILIES = Option(
     name="families",
     type=list[str],
     help="only topologies made of these families of bases; left out, of all",
+    least=1,
+    most=100,
     flag="--family",
     metavar="NAME",
     typed=_MANY,
@@ -103,6 +106,8 @@ WORKLOAD = Option(
     name="workload",
     type=list,
     help="instead: several collectives, each with its size and how often it is run",
+    least=1,
+    most=1000,
     metavar="FILE",
     typed='a JSON file with a list of {"collective", "bytes", "count"}',
 )
@@ -150,6 +155,8 @@ SHARDS = Option(
     type=list,
     help="forestcoll only: relative sizes of the shards, 0 for those left out; by default all "
     "equal",
+    least=1,
+    most=10**5,
     metavar="FILE_OR_LIST",
     typed='a=3,b=1 or a JSON file with a list of {"rank", "size"}',
 )
@@ -158,6 +165,8 @@ PARTICIPANTS = Option(
     type=list,
     help="forestcoll only: the compute nodes that take part, the others only forward; by "
     "default all",
+    least=2,
+    most=10**5,
     metavar="FILE_OR_LIST",
     typed="a,b,c or a JSON file with a list of ids",
 )
@@ -323,7 +332,9 @@ MOST_BYTES = _size(
     "largest size of the data; left out, 1GiB, or 4 times what a workload moves", name="to"
 )
 
-OPTIONS: tuple[Option, ...] = tuple(
-    entry for entry in dict(globals()).values() if isinstance(entry, Option)
+OPTIONS: tuple[Option, ...] = (
+    *(entry for entry in dict(globals()).values() if isinstance(entry, Option)),
+    *reading.READING,
+    *reading.CHANGES,
 )
-"""Every entry above."""
+"""Every entry above, and those of naming a topology, which are in `app.options.reading`."""

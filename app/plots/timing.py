@@ -33,7 +33,7 @@ class SizesRequest(TimedRequest):
     """What is run on which hosts, for sizes of its data between two."""
 
     collective: CollectiveName = table.COLLECTIVE.field()
-    workload: list[TaskRequest] = table.WORKLOAD.field(min_length=1, max_length=1000)
+    workload: list[TaskRequest] = table.WORKLOAD.field()
     preset: str = table.PRESET.field(min_length=1, max_length=100)
     least: Bytes = table.LEAST_BYTES.field(alias="from")
     most: Bytes = table.MOST_BYTES.field(alias="to")

@@ -41,8 +41,8 @@ FormatDep = Annotated[
 TreesDep = Annotated[int | None, table.TREES_PER_ROOT.query()]
 GapDep = Annotated[Gap | None, table.MAX_GAP.query()]
 RootDep = Annotated[str | None, table.ROOT.query(max_length=1000)]
-ShardsDep = Annotated[list[str] | None, table.SHARDS.query(max_length=10**5)]
-ParticipantsDep = Annotated[list[str] | None, table.PARTICIPANTS.query(max_length=10**5)]
+ShardsDep = Annotated[list[str] | None, table.SHARDS.query()]
+ParticipantsDep = Annotated[list[str] | None, table.PARTICIPANTS.query()]
 
 
 def _question(

@@ -5,11 +5,12 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from app.artefacts import ID_LENGTH
 from app.config import Settings
 from app.db import open_database
 from app.documents.kind import Answer, Kind, Readable
 from app.services.errors import MAX_CANDIDATES, Ambiguous, NotStored
-from app.store import ID_LENGTH, Artefact, Asked, Computed, Store, key
+from app.store import Artefact, Asked, Computed, Store, key
 from schedules.errors import TooLarge
 
 __all__ = ["Context", "open_context"]

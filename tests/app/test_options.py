@@ -1,26 +1,30 @@
 """One table of options: the command line, requests, queries and pages say what it says."""
 
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, get_origin
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import StrictInt, TypeAdapter, ValidationError
+from pydantic import StrictInt, TypeAdapter, ValidationError, create_model
 from typer.main import get_command
 
 from app import reference, schemas
 from app.cli import app
+from app.cli.options import READS
 from app.executing import ExecutionOptions
 from app.main import create_app
-from app.options import table
+from app.options import reading, table
 from app.options.option import REQUIRED, Option, choices
+from app.options.reading import CHANGES, READING
 from app.options.table import OPTIONS
 from app.plots.timing import SizesRequest
 from app.quantities import MOST, NotNegative, Positive, format_bytes, parse_bytes
+from app.topology_source import TEXT_ONLY, TopologyChanges, TopologySource
 from schedules.execute import limits
 from schedules.formats import FORMATS
 from schedules.formats.msccl.program import Dialect
+from synth.formats.dumps import cluster, nvidia_smi, nvlinks, rocm_smi
 from tests.test_architecture import commands
 
 REQUESTS = {
@@ -52,12 +56,24 @@ FIELDS = [
 ]
 
 
-def parameter_of(command: str, field: str):
+READERS = [
+    name
+    for name, command in COMMANDS.items()
+    if any(one.name == "source" or one.name == "topology" for one in command.params)
+]
+"""The commands that take a topology."""
+NAMING = TopologyChanges.model_fields | {
+    name: info for name, info in TopologySource.model_fields.items() if name in TEXT_ONLY
+}
+"""What of naming a topology are options of the command line; the rest is FILE_OR_RECIPE."""
+
+
+def parameter_of(command: str, field: str, prefix: str = "asked_"):
     """Return the option of a command that a field of its request is given by."""
     found = [
         one
         for one in COMMANDS[command].params
-        if one.name == "asked_" + field and one.param_type_name == "option"
+        if one.name == prefix + field and one.param_type_name == "option"
     ]
     return found[0] if found else None
 
@@ -71,6 +87,35 @@ def field_of(command: str, name: str):
     return None
 
 
+def limits_of(info) -> str:
+    """Return the limits of a field that are numbers, of the value or of its entries, in words."""
+    listed = get_origin(info.annotation) is list
+    least, most = ("min_length", "max_length") if listed else ("ge", "le")
+    found = {
+        name: getattr(limit, name)
+        for limit in info.metadata
+        for name in (least, most)
+        if getattr(limit, name, None) is not None
+    }
+    if not found:
+        return ""
+    return f"{found[least]} to {found[most]}{' of them' if listed else ''}"
+
+
+def require_same(parameter, info, name: str) -> None:
+    """Check an option of the command line against the field of a request."""
+    assert parameter.help.startswith(info.description), name
+    assert parameter.required == info.is_required(), name
+    if info.default is None or info.is_required():
+        assert parameter.default in (None, False), name
+    else:
+        adapter = TypeAdapter(info.annotation)
+        written = parameter.default
+        read = parse_bytes(written) if isinstance(written, str) and name == "bytes" else written
+        assert adapter.validate_python(read) == adapter.validate_python(info.default), name
+    assert limits_of(info) in parameter.help.split("; ") or not limits_of(info), name
+
+
 @pytest.mark.parametrize("command", REQUESTS)
 def test_an_option_has_the_meaning_the_default_and_the_limits_of_its_field(command):
     checked = 0
@@ -80,17 +125,32 @@ def test_an_option_has_the_meaning_the_default_and_the_limits_of_its_field(comma
         if info is None:
             continue
         checked += 1
-        assert parameter.help.startswith(info.description), name
-        assert parameter.required == info.is_required(), name
-        if info.default is not None and not info.is_required():
-            adapter = TypeAdapter(info.annotation)
-            written = parameter.default
-            read = parse_bytes(written) if isinstance(written, str) and name == "bytes" else written
-            assert adapter.validate_python(read) == adapter.validate_python(info.default), name
-        for limit in info.metadata:
-            for bound in (getattr(limit, "ge", None), getattr(limit, "le", None)):
-                assert bound is None or str(bound) in parameter.help, name
+        require_same(parameter, info, name)
     assert checked
+
+
+@pytest.mark.parametrize("command", READERS)
+@pytest.mark.parametrize("field", NAMING)
+def test_what_of_naming_a_topology_is_an_option_is_as_in_requests(command, field):
+    require_same(parameter_of(command, field, READS), NAMING[field], field)
+
+
+@pytest.mark.parametrize("option", [*READING, *CHANGES], ids=lambda option: option.name)
+def test_a_field_of_naming_a_topology_takes_what_its_entry_says(option):
+    model = TopologyChanges if option in CHANGES else TopologySource
+    sent = model.model_json_schema()["properties"][option.name]
+    entry = create_model("Entry", value=(option.type, option.field()))
+    expected = entry.model_json_schema()["properties"]["value"]
+    assert sent.pop("title") and expected.pop("title")
+    assert sent == expected
+    assert model.model_fields[option.name].default is None
+
+
+def test_only_commands_that_take_a_topology_have_the_options_of_naming_one():
+    for name, command in COMMANDS.items():
+        found = [one.name for one in command.params if (one.name or "").startswith(READS)]
+        said = [READS + option.name for option in (*READING, *CHANGES)]
+        assert found == (said if name in READERS else []), name
 
 
 def test_every_command_with_a_request_is_looked_at():
@@ -152,13 +212,26 @@ def test_the_words_of_an_option_are_those_of_the_domain():
     assert table.REPEAT.most == limits.MAX_REPEAT
     assert table.PIPELINE_CHUNKS.most == limits.MAX_PIPELINE_CHUNKS
     assert table.TIMEOUT.most == limits.MAX_SECONDS
+    assert reading.BOXES.most == cluster.MOST_BOXES
+    assert choices(reading.PcieName) == cluster.PCIE_TAKEN
+    assert all(kind in reading.NVLINK.help for kind in nvlinks.NVLINKS)
+    assert all(network in reading.NETWORK.help for network in cluster.NETWORKS)
+
+
+def test_what_is_meant_where_reading_says_nothing_is_what_is_said():
+    plan = cluster.Plan()
+    for option in (reading.BOXES, reading.NETWORK, reading.OVERSUBSCRIPTION, reading.PCIE):
+        assert option.help.endswith(f"; left out, {getattr(plan, option.name)}")
+    said = reading.LINK_BANDWIDTH.help
+    assert f"nvidia-smi (left out, {nvidia_smi.NVLINK})" in said
+    assert f"amd-smi (left out, {rocm_smi.XGMI})" in said
 
 
 def test_every_algorithm_is_explained_where_it_is_offered():
     shown = parameter_of("schedule", "algorithm")
     for name in choices(table.AlgorithmName):
         assert f"{name}: " in shown.help
-        assert name in shown.metavar.split("|")
+        assert name in shown.metavar.split(" | ")
         assert f"\n| `{name}` |" in (reference.DOCS / "cli.md").read_text()
 
 

@@ -7,9 +7,9 @@ from typing import get_args
 
 import pytest
 
-from app.cli.options import READING
+from app.options.reading import READING, FormatName
 from app.services.topologies import FORMATS
-from app.topology_source import OPTIONS, FormatName
+from app.topology_source import OPTIONS
 from schedules.forestcoll import optimum
 from synth.degrade import degraded
 from synth.fabrics import fabric
@@ -28,7 +28,7 @@ def test_the_formats_of_requests_are_those_there_are_readers_for() -> None:
 
 def test_the_options_of_reading_are_the_same_through_every_door() -> None:
     assert set(OPTIONS) == set(OF_FORMATS)
-    assert {name.replace("switch_value", "switch_values") for name in READING} == set(OPTIONS)
+    assert {option.name for option in READING} == {"format", *OPTIONS}
     assert set(FORMATS) == set(WRITERS)
 
 
@@ -80,8 +80,9 @@ def test_options_mean_the_same_through_both_doors(client, topoloom, name, asked)
     numbers = ("oversubscription", "nic_bandwidth")
     exact = {key: Fraction(value) if key in numbers else value for key, value in asked.items()}
     assert topology_from_document(posted.json()) == read(text, **exact)
+    spelled = {option.name: option.spelling for option in READING}
     flags = [
-        f"--{key.replace('_', '-').replace('values', 'value')}={one}"
+        f"{spelled[key]}={one}"
         for key, value in asked.items()
         for one in (value if isinstance(value, list) else [value])
     ]
@@ -203,6 +204,7 @@ WRONG_TEXTS = {
         {"text": "0 1\n1 0", "format": "matrix", "link_bandwidth": 25},
         "/link_bandwidth",
     ),
+    "too many boxes": ({"text": BOX.read_text(), "boxes": 1025}, "/boxes"),
     "no bandwidth": ({"text": BOX.read_text(), "link_bandwidth": 0}, "/link_bandwidth"),
 }
 
@@ -216,8 +218,8 @@ def test_a_bad_text_is_refused_by_both_doors(client, topoloom, tmp_path, asked, 
     assert nested.json()["errors"][0]["pointer"] == "/topology" + place
     file = tmp_path / "bad.txt"
     file.write_text(asked["text"])
-    options = {"format": "--from", "link_bandwidth": "--link-bandwidth"}
-    flags = [f"{options[name]}={value}" for name, value in asked.items() if name in options]
+    spelled = {option.name: option.spelling for option in READING}
+    flags = [f"{spelled[name]}={value}" for name, value in asked.items() if name in spelled]
     refused = topoloom("optimum", str(file), *flags)
     assert (refused.code, refused.out, refused.err.count("\n")) == (2, "", 1)
     # A file whose format cannot be told never becomes a request.
