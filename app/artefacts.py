@@ -14,9 +14,21 @@ from typing import Any, TypeAlias
 
 from app.config import KERNEL_VERSION
 
-__all__ = ["KINDS", "Artefact", "Asked", "Computed", "Listed", "canonical", "compact", "key"]
+__all__ = [
+    "KINDS",
+    "PACKED_JSON",
+    "Artefact",
+    "Asked",
+    "Computed",
+    "Listed",
+    "canonical",
+    "compact",
+    "key",
+    "key_of",
+]
 
 PACKED_JSON = "application/json+gzip"
+"""Media type of a stored JSON document: its compact text, gzipped."""
 
 Asked: TypeAlias = Mapping[str, Any]
 """A question as plain JSON: the key of its answer, and nothing that is computed with."""
@@ -54,8 +66,8 @@ class Computed:
 class Artefact:
     """A stored answer.
 
-    ``digest`` is the SHA-256 of ``content``; ``fresh`` tells whether it was computed
-    for this very call.
+    ``digest`` is its seal (`app.seals`), which changes with ``content``; ``fresh`` tells
+    whether it was computed for this very call.
     """
 
     kind: str
@@ -105,7 +117,18 @@ def key(kind: str, request: Asked) -> str:
     >>> key("design", {"nodes": 8}) == key("frontier", {"nodes": 8})
     False
     """
-    text = canonical({"kernel": KERNEL_VERSION, "kind": kind, "request": request})
+    return key_of(KERNEL_VERSION, kind, canonical(request))
+
+
+def key_of(kernel_version: str, kind: str, request: str) -> str:
+    """Return the id of the answer that some version gives to a request in canonical JSON.
+
+    >>> key_of(KERNEL_VERSION, "design", '{"nodes":8}') == key("design", {"nodes": 8})
+    True
+    """
+    head = canonical({"kernel": kernel_version, "kind": kind})
+    # The members of a canonical object are sorted: the request is the last.
+    text = f'{head[:-1]},"request":{request}}}'
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -3,22 +3,24 @@
 A document's id is the SHA-256 of the canonical JSON of (kind, kernel version,
 request).  Two processes that compute the same document at the same time both
 succeed: the first insert wins, and since documents are deterministic it does not
-matter which.  Nothing is stored when a computation fails.
+matter which.  Nothing is stored when a computation fails.  A damaged document is none: it
+is computed anew, and its row mended.
 """
 
 import base64
 import binascii
-import hashlib
 import json
+import logging
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Engine, Select, insert, select, tuple_
+from sqlalchemy import Engine, Select, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
 from app.artefacts import Artefact, Asked, Computed, Listed, canonical, compact, key
 from app.config import KERNEL_VERSION
+from app.seals import StoredRow, seal, unsealed
 from app.tables import TABLES, TopologyRow
 
 __all__ = [
@@ -35,6 +37,7 @@ __all__ = [
     "key",
 ]
 
+log = logging.getLogger(__name__)
 
 ID_LENGTH = 64
 """Hexadecimal characters of an id."""
@@ -57,15 +60,20 @@ class Store:
         self._engine = engine
 
     def get(self, kind: str, identity: str) -> Artefact | None:
-        """Return the stored document, or None."""
+        """Return the stored document; None if there is none, or a damaged one."""
         table = TABLES[kind]
-        query = select(table).where(table.id == identity)
+        columns = [getattr(table, name) for name in StoredRow._fields]
         with self._engine.connect() as connection:
-            row = connection.execute(query).one_or_none()
-        if row is None:
-            return None
-        summary = json.loads(row.summary)
-        return Artefact(kind, identity, row.document, row.media_type, row.digest, summary)
+            row = connection.execute(select(*columns).where(table.id == identity)).one_or_none()
+        return None if row is None else unsealed(kind, StoredRow(*row))
+
+    def question(self, kind: str, identity: str) -> str | None:
+        """Return the question in canonical JSON that a row says it answers; None without row."""
+        table = TABLES[kind]
+        with self._engine.connect() as connection:
+            return connection.execute(
+                select(table.request).where(table.id == identity)
+            ).scalar_one_or_none()
 
     def beginning(self, kind: str, prefix: str, limit: int) -> list[Listed]:
         """Return up to ``limit`` entries whose ids begin so, by id.
@@ -95,31 +103,43 @@ class Store:
         found = self.get(kind, identity)
         if found is not None:
             return found
-        computed = compute(identity)
-        content, summary = computed.content, computed.summary
-        digest = hashlib.sha256(content).hexdigest()
-        artefact = Artefact(
-            kind, identity, content, computed.media_type, digest, summary, fresh=True
-        )
+        return self._keep(kind, request, identity, compute(identity))
+
+    def _keep(self, kind: str, request: Asked, identity: str, computed: Computed) -> Artefact:
+        """Store an answer; return it, or the one that somebody else stored in the meantime."""
+        content, media_type = computed.content, computed.media_type
+        summary = compact(computed.summary)
+        digest = seal(identity, media_type, summary, content)
         values = {
-            "id": identity,
             "kernel_version": KERNEL_VERSION,
             "request": canonical(request),
-            "summary": compact(summary),
-            "media_type": computed.media_type,
+            "summary": summary,
+            "media_type": media_type,
             "document": content,
             "digest": digest,
-            "created_at": datetime.now(UTC).replace(tzinfo=None),
         }
         if kind == NAMED:
-            values["name"] = summary.get("name", "")
+            values["name"] = computed.summary.get("name", "")
+        artefact = Artefact(
+            kind, identity, content, media_type, digest, computed.summary, fresh=True
+        )
+        return self._insert(kind, identity, values) or artefact
+
+    def _insert(self, kind: str, identity: str, values: dict[str, Any]) -> Artefact | None:
+        """Insert a row; return what is stored there already, after mending what is damaged."""
+        table = TABLES[kind]
+        now = datetime.now(UTC).replace(tzinfo=None)
         try:
             with self._engine.begin() as connection:
-                connection.execute(insert(TABLES[kind]).values(values))
+                connection.execute(insert(table).values(id=identity, created_at=now, **values))
         except IntegrityError:
-            # Somebody else stored the same answer in the meantime.
-            return self.get(kind, identity) or artefact
-        return artefact
+            found = self.get(kind, identity)
+            if found is not None:
+                return found
+            with self._engine.begin() as connection:
+                connection.execute(update(table).where(table.id == identity).values(**values))
+            log.warning("the stored %s %s was damaged, and is mended", kind, identity)
+        return None
 
     def page(self, kind: str, limit: int, cursor: str | None) -> tuple[list[Listed], str | None]:
         """Return up to ``limit`` entries, newest first, and the cursor of the next page.

@@ -69,13 +69,22 @@ class Context:
             There is none.
         Ambiguous
             There are several; they are named.
+        Damaged
+            It is not what was stored, and cannot be computed again.
         """
         if len(identity) < ID_LENGTH:
             identity = self._completed(kind, identity)
         found = self.store.get(kind, identity)
-        if found is None:
+        return self._mended(kind, identity) if found is None else found
+
+    def _mended(self, kind: str, identity: str) -> Artefact:
+        """Return the document of a row that holds another one, computed anew."""
+        question = self.store.question(kind, identity)
+        if question is None:
             raise NotStored(kind, identity)
-        return found
+        from app.services.mending import asked_again
+
+        return asked_again(self, kind, identity, question)
 
     def _completed(self, kind: str, prefix: str) -> str:
         found = self.store.beginning(kind, prefix, MAX_CANDIDATES + 1)
