@@ -4,24 +4,27 @@ A document's id is the SHA-256 of the canonical JSON of (kind, kernel version,
 request).  Two processes that compute the same document at the same time both
 succeed: the first insert wins, and since documents are deterministic it does not
 matter which.  Nothing is stored when a computation fails.  A damaged document is none: it
-is computed anew, and its row mended.
+is computed anew, and its row mended.  An answer that cannot be stored is an answer all the
+same: it is kept in memory, and stored when the database takes it.
 """
 
 import base64
 import binascii
 import json
 import logging
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Engine, Select, insert, select, tuple_, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from app.artefacts import Artefact, Asked, Computed, Listed, canonical, compact, key
 from app.config import KERNEL_VERSION
 from app.seals import StoredRow, seal, unsealed
 from app.tables import TABLES, TopologyRow
+from app.unsaved import Pending, Unsaved
 
 __all__ = [
     "ID_LENGTH",
@@ -58,14 +61,29 @@ class Store:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._unsaved = Unsaved()
 
     def get(self, kind: str, identity: str) -> Artefact | None:
         """Return the stored document; None if there is none, or a damaged one."""
+        unsaved = self._unsaved.get(identity)
+        if unsaved is not None:
+            return unsaved
         table = TABLES[kind]
         columns = [getattr(table, name) for name in StoredRow._fields]
         with self._engine.connect() as connection:
             row = connection.execute(select(*columns).where(table.id == identity)).one_or_none()
         return None if row is None else unsealed(kind, StoredRow(*row))
+
+    def find(self, kind: str, identity: str) -> Artefact | None:
+        """Return the same, None also where the database does not answer: it can be computed."""
+        if self._unsaved.resting:
+            return self._unsaved.get(identity)
+        start = time.monotonic()
+        try:
+            return self.get(kind, identity)
+        except SQLAlchemyError as error:
+            self._failed(f"the {kind} {identity} could not be looked up", error, start)
+            return self._unsaved.get(identity)
 
     def question(self, kind: str, identity: str) -> str | None:
         """Return the question in canonical JSON that a row says it answers; None without row."""
@@ -96,11 +114,12 @@ class Store:
     ) -> Artefact:
         """Return the answer to a request, from the database if it is there.
 
+        That the database cannot be read or written is logged, and `settled` says so.
         ``compute`` is called with the document's id when it is not stored yet.  An
         error it raises passes through, and nothing is stored.
         """
         identity = key(kind, request)
-        found = self.get(kind, identity)
+        found = self.find(kind, identity)
         if found is not None:
             return found
         return self._keep(kind, request, identity, compute(identity))
@@ -123,7 +142,51 @@ class Store:
         artefact = Artefact(
             kind, identity, content, media_type, digest, computed.summary, fresh=True
         )
-        return self._insert(kind, identity, values) or artefact
+        return self._saved(Pending(artefact, values))
+
+    def settled(self) -> str | None:
+        """Store what could not be stored before; return why the database does not take it."""
+        if self._unsaved.reason is not None:
+            self._settle(taken=False)
+        return self._unsaved.reason
+
+    def _settle(self, *, taken: bool) -> None:
+        """Try all that is held; what is refused though others are ``taken`` is given up."""
+        for pending in self._unsaved.all():
+            if self._try(pending) is not None:
+                taken = True
+            elif taken:
+                self._unsaved.reason = None
+            else:
+                return
+            self._unsaved.drop(pending.artefact.id)
+
+    def _saved(self, pending: Pending) -> Artefact:
+        """Store an answer, or hold it; return it, or the one that is stored already."""
+        waiting = self._unsaved.all()
+        found = None if self._unsaved.resting else self._try(pending)
+        if found is None:
+            self._unsaved.hold(pending)
+            return pending.artefact
+        if waiting:
+            self._settle(taken=True)
+        return found
+
+    def _try(self, pending: Pending) -> Artefact | None:
+        """Store an answer; None if that fails."""
+        artefact, start = pending.artefact, time.monotonic()
+        try:
+            found = self._insert(artefact.kind, artefact.id, dict(pending.values))
+        except SQLAlchemyError as error:
+            self._failed(f"the {artefact.kind} {artefact.id} could not be stored", error, start)
+            return None
+        self._unsaved.reason = None
+        return found or artefact
+
+    def _failed(self, what: str, error: SQLAlchemyError, start: float) -> None:
+        why = str(getattr(error, "orig", None) or error).strip().splitlines()[:1]
+        log.error("%s: %s", what, "".join(why))
+        self._unsaved.failed(what, time.monotonic() - start)
 
     def _insert(self, kind: str, identity: str, values: dict[str, Any]) -> Artefact | None:
         """Insert a row; return what is stored there already, after mending what is damaged."""

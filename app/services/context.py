@@ -41,7 +41,7 @@ class Context:
 
     def known(self, kind: Readable[T], asked: Asked) -> Answer[T] | None:
         """Return the stored answer to a question, or None."""
-        artefact = self.store.get(kind.name, key(kind.name, asked))
+        artefact = self.store.find(kind.name, key(kind.name, asked))
         return None if artefact is None else Answer(artefact, kind, [])
 
     def _kept(
