@@ -1,6 +1,6 @@
 """What routes need, as type aliases, and the shapes that all of them answer in."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Path, Request, Response
@@ -19,7 +19,6 @@ __all__ = [
     "CREATED",
     "AcceptDep",
     "ContextDep",
-    "HeavyDep",
     "IdDep",
     "IfNoneMatchDep",
     "JsonBody",
@@ -27,8 +26,6 @@ __all__ = [
     "list_route",
     "representation",
 ]
-
-MAX_COMPUTATIONS = 4
 
 HeaderDep = Annotated[str | None, Header(include_in_schema=False)]
 
@@ -43,14 +40,8 @@ def _require_json(content_type: HeaderDep = None) -> None:
         raise HTTPException(415, "body: must be sent as application/json")
 
 
-def _slot() -> Iterator[None]:
-    """Hold one of the places for computations; the rest wait without a thread."""
-    yield
-
-
 ContextDep = Annotated[Context, Depends(_context)]
 JsonBody = Depends(_require_json)
-HeavyDep = Depends(_slot, max_concurrency=MAX_COMPUTATIONS, scope="function")
 IdDep = Annotated[
     IdPrefix, Path(description="id that a POST gave, or the first 6 or more characters of it")
 ]

@@ -14,6 +14,7 @@ import json
 import logging
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -22,6 +23,7 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from app.artefacts import Artefact, Asked, Computed, Listed, canonical, compact, key
 from app.config import KERNEL_VERSION
+from app.flights import Flights
 from app.seals import StoredRow, seal, unsealed
 from app.tables import TABLES, TopologyRow
 from app.unsaved import Pending, Unsaved
@@ -62,6 +64,7 @@ class Store:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._unsaved = Unsaved()
+        self._flights: Flights[Artefact] = Flights()
 
     def get(self, kind: str, identity: str) -> Artefact | None:
         """Return the stored document; None if there is none, or a damaged one."""
@@ -114,6 +117,7 @@ class Store:
     ) -> Artefact:
         """Return the answer to a request, from the database if it is there.
 
+        Threads that ask the same at the same time share one computation, and its error.
         That the database cannot be read or written is logged, and `settled` says so.
         ``compute`` is called with the document's id when it is not stored yet.  An
         error it raises passes through, and nothing is stored.
@@ -122,7 +126,14 @@ class Store:
         found = self.find(kind, identity)
         if found is not None:
             return found
-        return self._keep(kind, request, identity, compute(identity))
+
+        def work() -> Artefact:
+            # Somebody may have computed it since.
+            found = self.find(kind, identity)
+            return found or self._keep(kind, request, identity, compute(identity))
+
+        artefact, ours = self._flights.share(identity, work)
+        return artefact if ours else replace(artefact, fresh=False)
 
     def _keep(self, kind: str, request: Asked, identity: str, computed: Computed) -> Artefact:
         """Store an answer; return it, or the one that somebody else stored in the meantime."""
