@@ -60,4 +60,4 @@ def read_design(
 ) -> Response:
     """Return a design/1 document."""
     artefact = context.read("design", id)
-    return representation(artefact, "json", "application/json", if_none_match, artefact.text)
+    return representation(request, artefact, "json", "application/json", if_none_match)

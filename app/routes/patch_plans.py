@@ -82,6 +82,7 @@ def read_patch_plan(
     artefact = context.read("patch-plan", id)
     form_ = negotiate(form, accept, patch_plans.FORMATS)
     return representation(
+        request,
         artefact,
         form_,
         patch_plans.FORMATS[form_],

@@ -120,6 +120,7 @@ def read_schedule(
     schedules.require_options(form_, options)
     variant = "-".join([form_, *(f"{name}={value}" for name, value in options.given.items())])
     return representation(
+        request,
         artefact,
         variant,
         MEDIA_TYPES[form_],

@@ -128,11 +128,12 @@ def read_topology(
     artefact = context.read("topology", id)
     form_ = negotiate(form, accept, topologies.FORMATS)
     return representation(
+        request,
         artefact,
         form_,
         topologies.FORMATS[form_],
         if_none_match,
-        lambda: topologies.export(artefact, form_),
+        None if form_ == "json" else lambda: topologies.export(artefact, form_),
     )
 
 
@@ -149,7 +150,7 @@ def read_cost(
 ) -> Response:
     """Return the exact cost of an allgather on the topology and on its transpose."""
     artefact = costs.measure(context, TopologySource(id=id))
-    return representation(artefact, "json", "application/json", if_none_match, artefact.text)
+    return representation(request, artefact, "json", "application/json", if_none_match)
 
 
 @router.get(
@@ -172,4 +173,4 @@ def read_optimum(
 ) -> Response:
     """Return ForestColl's optimum with the cut that proves it, or that of all-to-all."""
     artefact = costs.optimum(context, TopologySource(id=id), question)
-    return representation(artefact, "json", "application/json", if_none_match, artefact.text)
+    return representation(request, artefact, "json", "application/json", if_none_match)
