@@ -18,6 +18,7 @@ __all__ = [
     "ID_LENGTH",
     "KINDS",
     "MIN_PREFIX",
+    "PACKED_JSON",
     "Artefact",
     "Asked",
     "Computed",
@@ -25,9 +26,11 @@ __all__ = [
     "canonical",
     "compact",
     "key",
+    "key_of",
 ]
 
 PACKED_JSON = "application/json+gzip"
+"""Media type of a stored JSON document: its compact text, gzipped."""
 
 ID_LENGTH = 64
 """Hexadecimal characters of an id."""
@@ -71,8 +74,8 @@ class Computed:
 class Artefact:
     """A stored answer.
 
-    ``digest`` is the SHA-256 of ``content``; ``fresh`` tells whether it was computed
-    for this very call.
+    ``digest`` is its seal (`app.seals`), which changes with ``content``; ``fresh`` tells
+    whether it was computed for this very call.
     """
 
     kind: str
@@ -122,7 +125,18 @@ def key(kind: str, request: Asked) -> str:
     >>> key("design", {"nodes": 8}) == key("frontier", {"nodes": 8})
     False
     """
-    text = canonical({"kernel": KERNEL_VERSION, "kind": kind, "request": request})
+    return key_of(KERNEL_VERSION, kind, canonical(request))
+
+
+def key_of(kernel_version: str, kind: str, request: str) -> str:
+    """Return the id of the answer that some version gives to a request in canonical JSON.
+
+    >>> key_of(KERNEL_VERSION, "design", '{"nodes":8}') == key("design", {"nodes": 8})
+    True
+    """
+    head = canonical({"kernel": kernel_version, "kind": kind})
+    # The members of a canonical object are sorted: the request is the last.
+    text = f'{head[:-1]},"request":{request}}}'
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -1,6 +1,6 @@
 """What routes need, as type aliases, and the shapes that all of them answer in."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Path, Request, Response
@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 
 from app.documents import listing
 from app.identity import IdPrefix
-from app.negotiation import entity_tag, is_current
+from app.negotiation import accepts_gzip, entity_tag, is_current
 from app.options import table
 from app.problems import responses
 from app.services.context import Context
@@ -19,7 +19,6 @@ __all__ = [
     "CREATED",
     "AcceptDep",
     "ContextDep",
-    "HeavyDep",
     "IdDep",
     "IfNoneMatchDep",
     "JsonBody",
@@ -27,8 +26,6 @@ __all__ = [
     "list_route",
     "representation",
 ]
-
-MAX_COMPUTATIONS = 4
 
 HeaderDep = Annotated[str | None, Header(include_in_schema=False)]
 
@@ -43,14 +40,8 @@ def _require_json(content_type: HeaderDep = None) -> None:
         raise HTTPException(415, "body: must be sent as application/json")
 
 
-def _slot() -> Iterator[None]:
-    """Hold one of the places for computations; the rest wait without a thread."""
-    yield
-
-
 ContextDep = Annotated[Context, Depends(_context)]
 JsonBody = Depends(_require_json)
-HeavyDep = Depends(_slot, max_concurrency=MAX_COMPUTATIONS, scope="function")
 IdDep = Annotated[
     IdPrefix, Path(description="id that a POST gave, or the first 6 or more characters of it")
 ]
@@ -58,6 +49,9 @@ LimitDep = Annotated[int, table.LIMIT.query()]
 CursorDep = Annotated[str | None, table.CURSOR.query(max_length=200)]
 IfNoneMatchDep = HeaderDep
 AcceptDep = HeaderDep
+
+IMMUTABLE = "public, max-age=31536000, immutable"
+"""Of a document by its whole id; a beginning of one may mean several tomorrow."""
 
 CREATED: dict[int | str, dict[str, Any]] = {
     200: {"description": "the answer was stored already"},
@@ -96,18 +90,31 @@ def created(request: Request, artefact: Artefact, body: str) -> Response:
 
 
 def representation(
+    request: Request,
     artefact: Artefact,
     form: str,
     media_type: str,
     if_none_match: str | None,
-    render: Callable[[], str | bytes | Iterable[str]],
+    render: Callable[[], str | bytes | Iterable[str]] | None = None,
 ) -> Response:
-    """Return the answer to a GET of a document; 304 when the client has it already."""
-    tag = entity_tag(artefact.digest, form)
-    headers = {"ETag": tag, "Vary": "Accept"}
+    """Return the answer to a GET of a document; 304 when the client has it already.
+
+    ``render`` gives the document in its ``form``; left out, it is the JSON as it is stored,
+    sent as it lies there where the client takes gzip.
+    """
+    packed = render is None and accepts_gzip(request.headers.get("accept-encoding"))
+    tag = entity_tag(artefact.digest, f"{form}-gzip" if packed else form)
+    headers = {
+        "ETag": tag,
+        "Vary": "Accept, Accept-Encoding",
+        "Cache-Control": IMMUTABLE if request.url.path.endswith(f"/{artefact.id}") else "no-cache",
+    }
     if is_current(if_none_match, tag):
         return Response(status_code=304, headers=headers)
-    content = render()
+    if packed:
+        headers["Content-Encoding"] = "gzip"
+        return Response(artefact.content, media_type=media_type, headers=headers)
+    content = artefact.text() if render is None else render()
     if isinstance(content, str | bytes):
         return Response(content, media_type=media_type, headers=headers)
     return StreamingResponse(content, media_type=media_type, headers=headers)

@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from app.artefacts import KINDS, Artefact
 from app.config import HEAD
+from app.seals import StoredRow, unsealed
 
 __all__ = ["Embedded", "opened"]
 
@@ -27,13 +28,14 @@ class Embedded:
         self._connection = connection
 
     def get(self, kind: str, identity: str) -> Artefact | None:
-        """Return the stored document, or None; the same as `app.store.Store.get`."""
-        query = f"SELECT document, media_type, digest, summary FROM {KINDS[kind]} WHERE id = ?"
+        """Return the stored document, or None; the same as `app.store.Store.get`.
+
+        A damaged one counts as none: whoever computes answers also mends them.
+        """
+        columns = ", ".join(StoredRow._fields)
+        query = f"SELECT {columns} FROM {KINDS[kind]} WHERE id = ?"
         row = self._connection.execute(query, (identity,)).fetchone()
-        if row is None:
-            return None
-        content, media_type, digest, summary = row
-        return Artefact(kind, identity, content, media_type, digest, json.loads(summary))
+        return None if row is None else unsealed(kind, StoredRow(*row))
 
     def topology_names(self, limit: int) -> list[str]:
         """Return the names of the newest topologies, each once."""

@@ -17,6 +17,7 @@ from app.metrics import CountRequests, Metrics
 from app.routes import designs, patch_plans, schedules, system, topologies
 from app.services.context import Context
 from app.store import Store
+from app.turns import Turns
 from schedules.progress import at_most
 
 __all__ = ["create_app"]
@@ -41,6 +42,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         app.state.engine = engine
         watch = partial(at_most, chosen.max_seconds)
         app.state.context = Context(Store(engine), chosen, watch)
+        app.state.turns = Turns()
         try:
             yield
         finally:

@@ -17,7 +17,7 @@ from app.db import DatabaseNotReady
 from app.documents.base import Document
 from app.field_errors import FieldError, field_errors, pointer
 from app.manners import allowed_methods
-from app.services.errors import Ambiguous, NotAcceptable, NotStored
+from app.services.errors import Ambiguous, Damaged, NotAcceptable, NotStored
 from app.store import InvalidCursor
 from schedules import errors as schedule_errors
 from synth import errors as synth_errors
@@ -72,6 +72,7 @@ PROBLEMS: dict[type[Exception], Problem] = {
     InvalidCursor: Problem(422, "Not a cursor of this list", "invalid-cursor"),
     NotStored: Problem(404, "Nothing is stored under this id", "not-stored"),
     Ambiguous: Problem(422, "Several are stored under this id or name", "ambiguous"),
+    Damaged: Problem(500, "What is stored is damaged", "damaged"),
     NotAcceptable: Problem(406, "No such representation", "not-acceptable"),
     DatabaseNotReady: Problem(503, "The database is not ready", "database-not-ready"),
     DBAPIError: Problem(503, "The database is not ready", "database-not-ready"),
@@ -109,6 +110,7 @@ def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
         413: "the body is too large",
         415: "the body must be application/json",
         422: "the request breaks a rule, named in `errors`",
+        500: "what is stored is damaged, and cannot be computed again",
         503: "the database is not ready",
     }
     schema = {"$ref": "#/components/schemas/ProblemDocument"}
@@ -156,7 +158,7 @@ def _answer(request: Request, error: Exception) -> JSONResponse:
     path = request.url.path
     if isinstance(error, RequestValidationError):
         return _answer_validation(problem, error, path)
-    if problem.status == 500:
+    if problem.status == 500 and not isinstance(error, Damaged):
         return _response(problem, "the request was right; please report this", path, [])
     if isinstance(error, DBAPIError):
         return _response(problem, "the database cannot be used just now", path, [])

@@ -3,19 +3,23 @@
 A document's id is the SHA-256 of the canonical JSON of (kind, kernel version,
 request).  Two processes that compute the same document at the same time both
 succeed: the first insert wins, and since documents are deterministic it does not
-matter which.  Nothing is stored when a computation fails.
+matter which.  Nothing is stored when a computation fails.  A damaged document is none: it
+is computed anew, and its row mended.  An answer that cannot be stored is an answer all the
+same: it is kept in memory, and stored when the database takes it.
 """
 
 import base64
 import binascii
-import hashlib
 import json
+import logging
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Engine, Select, insert, select, tuple_
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import Engine, Select, insert, select, tuple_, update
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from app.artefacts import (
     Artefact,
@@ -27,7 +31,10 @@ from app.artefacts import (
     key,
 )
 from app.config import KERNEL_VERSION
+from app.flights import Flights
+from app.seals import StoredRow, seal, unsealed
 from app.tables import TABLES, TopologyRow
+from app.unsaved import Pending, Unsaved
 
 __all__ = [
     "Artefact",
@@ -41,6 +48,7 @@ __all__ = [
     "key",
 ]
 
+log = logging.getLogger(__name__)
 
 NAMED = "topology"
 """The kind whose documents have names of their own."""
@@ -55,17 +63,38 @@ class Store:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._unsaved = Unsaved()
+        self._flights: Flights[Artefact] = Flights()
 
     def get(self, kind: str, identity: str) -> Artefact | None:
-        """Return the stored document, or None."""
+        """Return the stored document; None if there is none, or a damaged one."""
+        unsaved = self._unsaved.get(identity)
+        if unsaved is not None:
+            return unsaved
         table = TABLES[kind]
-        query = select(table).where(table.id == identity)
+        columns = [getattr(table, name) for name in StoredRow._fields]
         with self._engine.connect() as connection:
-            row = connection.execute(query).one_or_none()
-        if row is None:
-            return None
-        summary = json.loads(row.summary)
-        return Artefact(kind, identity, row.document, row.media_type, row.digest, summary)
+            row = connection.execute(select(*columns).where(table.id == identity)).one_or_none()
+        return None if row is None else unsealed(kind, StoredRow(*row))
+
+    def find(self, kind: str, identity: str) -> Artefact | None:
+        """Return the same, None also where the database does not answer: it can be computed."""
+        if self._unsaved.resting:
+            return self._unsaved.get(identity)
+        start = time.monotonic()
+        try:
+            return self.get(kind, identity)
+        except SQLAlchemyError as error:
+            self._failed(f"the {kind} {identity} could not be looked up", error, start)
+            return self._unsaved.get(identity)
+
+    def question(self, kind: str, identity: str) -> str | None:
+        """Return the question in canonical JSON that a row says it answers; None without row."""
+        table = TABLES[kind]
+        with self._engine.connect() as connection:
+            return connection.execute(
+                select(table.request).where(table.id == identity)
+            ).scalar_one_or_none()
 
     def beginning(self, kind: str, prefix: str, limit: int) -> list[Listed]:
         """Return up to ``limit`` entries whose ids begin so, by id.
@@ -88,38 +117,103 @@ class Store:
     ) -> Artefact:
         """Return the answer to a request, from the database if it is there.
 
+        Threads that ask the same at the same time share one computation, and its error.
+        That the database cannot be read or written is logged, and `settled` says so.
         ``compute`` is called with the document's id when it is not stored yet.  An
         error it raises passes through, and nothing is stored.
         """
         identity = key(kind, request)
-        found = self.get(kind, identity)
+        found = self.find(kind, identity)
         if found is not None:
             return found
-        computed = compute(identity)
-        content, summary = computed.content, computed.summary
-        digest = hashlib.sha256(content).hexdigest()
-        artefact = Artefact(
-            kind, identity, content, computed.media_type, digest, summary, fresh=True
-        )
+
+        def work() -> Artefact:
+            # Somebody may have computed it since.
+            found = self.find(kind, identity)
+            return found or self._keep(kind, request, identity, compute(identity))
+
+        artefact, ours = self._flights.share(identity, work)
+        return artefact if ours else replace(artefact, fresh=False)
+
+    def _keep(self, kind: str, request: Asked, identity: str, computed: Computed) -> Artefact:
+        """Store an answer; return it, or the one that somebody else stored in the meantime."""
+        content, media_type = computed.content, computed.media_type
+        summary = compact(computed.summary)
+        digest = seal(identity, media_type, summary, content)
         values = {
-            "id": identity,
             "kernel_version": KERNEL_VERSION,
             "request": canonical(request),
-            "summary": compact(summary),
-            "media_type": computed.media_type,
+            "summary": summary,
+            "media_type": media_type,
             "document": content,
             "digest": digest,
-            "created_at": datetime.now(UTC).replace(tzinfo=None),
         }
         if kind == NAMED:
-            values["name"] = summary.get("name", "")
+            values["name"] = computed.summary.get("name", "")
+        artefact = Artefact(
+            kind, identity, content, media_type, digest, computed.summary, fresh=True
+        )
+        return self._saved(Pending(artefact, values))
+
+    def settled(self) -> str | None:
+        """Store what could not be stored before; return why the database does not take it."""
+        if self._unsaved.reason is not None:
+            self._settle(taken=False)
+        return self._unsaved.reason
+
+    def _settle(self, *, taken: bool) -> None:
+        """Try all that is held; what is refused though others are ``taken`` is given up."""
+        for pending in self._unsaved.all():
+            if self._try(pending) is not None:
+                taken = True
+            elif taken:
+                self._unsaved.reason = None
+            else:
+                return
+            self._unsaved.drop(pending.artefact.id)
+
+    def _saved(self, pending: Pending) -> Artefact:
+        """Store an answer, or hold it; return it, or the one that is stored already."""
+        waiting = self._unsaved.all()
+        found = None if self._unsaved.resting else self._try(pending)
+        if found is None:
+            self._unsaved.hold(pending)
+            return pending.artefact
+        if waiting:
+            self._settle(taken=True)
+        return found
+
+    def _try(self, pending: Pending) -> Artefact | None:
+        """Store an answer; None if that fails."""
+        artefact, start = pending.artefact, time.monotonic()
+        try:
+            found = self._insert(artefact.kind, artefact.id, dict(pending.values))
+        except SQLAlchemyError as error:
+            self._failed(f"the {artefact.kind} {artefact.id} could not be stored", error, start)
+            return None
+        self._unsaved.reason = None
+        return found or artefact
+
+    def _failed(self, what: str, error: SQLAlchemyError, start: float) -> None:
+        why = str(getattr(error, "orig", None) or error).strip().splitlines()[:1]
+        log.error("%s: %s", what, "".join(why))
+        self._unsaved.failed(what, time.monotonic() - start)
+
+    def _insert(self, kind: str, identity: str, values: dict[str, Any]) -> Artefact | None:
+        """Insert a row; return what is stored there already, after mending what is damaged."""
+        table = TABLES[kind]
+        now = datetime.now(UTC).replace(tzinfo=None)
         try:
             with self._engine.begin() as connection:
-                connection.execute(insert(TABLES[kind]).values(values))
+                connection.execute(insert(table).values(id=identity, created_at=now, **values))
         except IntegrityError:
-            # Somebody else stored the same answer in the meantime.
-            return self.get(kind, identity) or artefact
-        return artefact
+            found = self.get(kind, identity)
+            if found is not None:
+                return found
+            with self._engine.begin() as connection:
+                connection.execute(update(table).where(table.id == identity).values(**values))
+            log.warning("the stored %s %s was damaged, and is mended", kind, identity)
+        return None
 
     def page(self, kind: str, limit: int, cursor: str | None) -> tuple[list[Listed], str | None]:
         """Return up to ``limit`` entries, newest first, and the cursor of the next page.

@@ -5,7 +5,6 @@ from fastapi import APIRouter, Request, Response
 from app.deps import (
     CREATED,
     ContextDep,
-    HeavyDep,
     IdDep,
     IfNoneMatchDep,
     JsonBody,
@@ -17,6 +16,7 @@ from app.documents.design import DesignDocument
 from app.problems import responses
 from app.schemas import DesignRequest
 from app.services import designs
+from app.turns import looked_up_first
 
 __all__ = ["router"]
 
@@ -30,13 +30,14 @@ _BODY = {"model": DesignDocument}
     "",
     operation_id="createDesign",
     summary="Find the best topology for a workload",
-    dependencies=[JsonBody, HeavyDep],
+    dependencies=[JsonBody],
     responses={
         200: CREATED[200] | _BODY,
         201: CREATED[201] | _BODY,
         **responses(400, 413, 415, 422, 503),
     },
 )
+@looked_up_first
 def create_design(request: Request, body: DesignRequest, context: ContextDep) -> Response:
     """Search, measure, schedule and verify; the same question is answered once."""
     artefact = designs.create(context, body)
@@ -53,7 +54,10 @@ list_route(router, "design", "listDesigns", "designs")
     response_model=None,
     responses={200: _BODY | {"description": "design/1"}, **responses(404, 422, 503)},
 )
-def read_design(id: IdDep, context: ContextDep, if_none_match: IfNoneMatchDep = None) -> Response:
+@looked_up_first
+def read_design(
+    request: Request, id: IdDep, context: ContextDep, if_none_match: IfNoneMatchDep = None
+) -> Response:
     """Return a design/1 document."""
     artefact = context.read("design", id)
-    return representation(artefact, "json", "application/json", if_none_match, artefact.text)
+    return representation(request, artefact, "json", "application/json", if_none_match)

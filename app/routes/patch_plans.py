@@ -8,7 +8,6 @@ from app.deps import (
     CREATED,
     AcceptDep,
     ContextDep,
-    HeavyDep,
     IdDep,
     IfNoneMatchDep,
     JsonBody,
@@ -22,6 +21,7 @@ from app.options.table import PlanFormat
 from app.problems import responses
 from app.schemas import PatchPlanRequest
 from app.services import patch_plans
+from app.turns import looked_up_first
 
 __all__ = ["router"]
 
@@ -38,13 +38,14 @@ _BODY = {"model": PatchPlanDocument}
     "",
     operation_id="createPatchPlan",
     summary="Plan the wiring of a topology",
-    dependencies=[JsonBody, HeavyDep],
+    dependencies=[JsonBody],
     responses={
         200: CREATED[200] | _BODY,
         201: CREATED[201] | _BODY,
         **responses(400, 404, 413, 415, 422, 503),
     },
 )
+@looked_up_first
 def create_patch_plan(request: Request, body: PatchPlanRequest, context: ContextDep) -> Response:
     """Return the plan of few moves from today's wiring to the topology."""
     artefact = patch_plans.create(context, body)
@@ -68,7 +69,9 @@ list_route(router, "patch-plan", "listPatchPlans", "patch plans")
         **responses(404, 406, 422, 503),
     },
 )
+@looked_up_first
 def read_patch_plan(
+    request: Request,
     id: IdDep,
     context: ContextDep,
     form: FormatDep = None,
@@ -79,6 +82,7 @@ def read_patch_plan(
     artefact = context.read("patch-plan", id)
     form_ = negotiate(form, accept, patch_plans.FORMATS)
     return representation(
+        request,
         artefact,
         form_,
         patch_plans.FORMATS[form_],

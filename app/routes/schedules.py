@@ -12,7 +12,6 @@ from app.deps import (
     CREATED,
     AcceptDep,
     ContextDep,
-    HeavyDep,
     IdDep,
     IfNoneMatchDep,
     JsonBody,
@@ -30,6 +29,7 @@ from app.problems import responses
 from app.quantities import Bytes, Positive
 from app.schemas import ScheduleRequest, SimulationRequest
 from app.services import schedules, simulations
+from app.turns import computing, looked_up_first
 
 __all__ = ["router"]
 
@@ -69,13 +69,14 @@ OptionsDep = Annotated[schedules.Options, Depends(_options)]
     "",
     operation_id="createSchedule",
     summary="Generate and verify a schedule",
-    dependencies=[JsonBody, HeavyDep],
+    dependencies=[JsonBody],
     responses={
         200: CREATED[200] | {"model": ScheduleSummary},
         201: CREATED[201] | {"model": ScheduleSummary},
         **responses(400, 404, 413, 415, 422, 503),
     },
 )
+@looked_up_first
 def create_schedule(request: Request, body: ScheduleRequest, context: ContextDep) -> Response:
     """Return what the schedule is and costs; `Location` is where it can be read."""
     artefact = schedules.create(context, body)
@@ -103,7 +104,9 @@ list_route(router, "schedule", "listSchedules", "schedules")
         **responses(404, 406, 422, 503),
     },
 )
+@looked_up_first
 def read_schedule(
+    request: Request,
     id: IdDep,
     context: ContextDep,
     options: OptionsDep,
@@ -117,6 +120,7 @@ def read_schedule(
     schedules.require_options(form_, options)
     variant = "-".join([form_, *(f"{name}={value}" for name, value in options.given.items())])
     return representation(
+        request,
         artefact,
         variant,
         MEDIA_TYPES[form_],
@@ -136,13 +140,16 @@ def _content(exported: Iterable[str] | schedules.Files) -> bytes | Iterable[str]
     "/{id}/simulation",
     operation_id="simulateSchedule",
     summary="Simulate a schedule",
-    dependencies=[JsonBody, HeavyDep],
+    dependencies=[JsonBody],
     response_model=None,
     responses={
         200: {"model": SimulationDocument, "description": "simulation/1"},
         **responses(400, 404, 413, 415, 422, 503),
     },
 )
-def simulate_schedule(id: IdDep, body: SimulationRequest, context: ContextDep) -> JSONResponse:
+@computing
+def simulate_schedule(
+    request: Request, id: IdDep, body: SimulationRequest, context: ContextDep
+) -> JSONResponse:
     """Return the time of a stored schedule; nothing is stored."""
     return JSONResponse(dict(simulations.of_stored(context, id, body)))

@@ -31,13 +31,15 @@ def health() -> Status:
     responses=responses(503),
 )
 def readiness(request: Request) -> Status:
-    """Answer 200 when the database is reachable and at the newest revision."""
+    """Answer 200 when the database is reachable, at the newest revision, and takes answers."""
     try:
         require_head(request.app.state.engine)
     except DatabaseNotReady as error:
         # What the driver says names users and addresses: for the log, not for who asks.
         log.warning("not ready: %s", error)
         raise DatabaseNotReady("database_url: the database cannot be used just now") from None
+    if request.app.state.context.store.settled() is not None:
+        raise DatabaseNotReady("database_url: answers cannot be stored just now")
     return Status(status="ready")
 
 

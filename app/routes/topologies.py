@@ -9,7 +9,6 @@ from pydantic import ValidationError
 from app.deps import (
     AcceptDep,
     ContextDep,
-    HeavyDep,
     IdDep,
     IfNoneMatchDep,
     JsonBody,
@@ -28,6 +27,7 @@ from app.problems import responses
 from app.quantities import Gap
 from app.schemas import OptimumRequest, TopologySource
 from app.services import costs, topologies
+from app.turns import looked_up_first
 
 __all__ = ["router"]
 
@@ -80,13 +80,14 @@ def _document(model: Any, description: str) -> dict[str, Any]:
     "",
     operation_id="createTopology",
     summary="Build or register a topology",
-    dependencies=[JsonBody, HeavyDep],
+    dependencies=[JsonBody],
     responses={
         200: _document(TopologyDocument, "topology/1; it was stored already"),
         201: _document(TopologyDocument, "topology/1; `Location` is where it can be read"),
         **responses(400, 404, 413, 415, 422, 503),
     },
 )
+@looked_up_first
 def create_topology(request: Request, body: TopologySource, context: ContextDep) -> Response:
     """Build a recipe or a known fabric, or take a topology/1 document as it is."""
     artefact = topologies.create(context, body)
@@ -114,7 +115,9 @@ list_route(router, "topology", "listTopologies", "topologies")
         **responses(404, 406, 422, 503),
     },
 )
+@looked_up_first
 def read_topology(
+    request: Request,
     id: IdDep,
     context: ContextDep,
     form: FormatDep = None,
@@ -125,11 +128,12 @@ def read_topology(
     artefact = context.read("topology", id)
     form_ = negotiate(form, accept, topologies.FORMATS)
     return representation(
+        request,
         artefact,
         form_,
         topologies.FORMATS[form_],
         if_none_match,
-        lambda: topologies.export(artefact, form_),
+        None if form_ == "json" else lambda: topologies.export(artefact, form_),
     )
 
 
@@ -137,30 +141,36 @@ def read_topology(
     "/{id}/cost",
     operation_id="readCost",
     summary="Measure a topology",
-    dependencies=[HeavyDep],
     response_model=None,
     responses={200: _document(CostDocument, "cost/1"), **responses(404, 422, 503)},
 )
-def read_cost(id: IdDep, context: ContextDep, if_none_match: IfNoneMatchDep = None) -> Response:
+@looked_up_first
+def read_cost(
+    request: Request, id: IdDep, context: ContextDep, if_none_match: IfNoneMatchDep = None
+) -> Response:
     """Return the exact cost of an allgather on the topology and on its transpose."""
     artefact = costs.measure(context, TopologySource(id=id))
-    return representation(artefact, "json", "application/json", if_none_match, artefact.text)
+    return representation(request, artefact, "json", "application/json", if_none_match)
 
 
 @router.get(
     "/{id}/optimum",
     operation_id="readOptimum",
     summary="Find the best any collective could do",
-    dependencies=[HeavyDep],
     response_model=None,
     responses={
         200: _document(OptimumDocument | AllToAllDocument, "optimum/1, or all-to-all/1"),
         **responses(404, 422, 503),
     },
 )
+@looked_up_first
 def read_optimum(
-    id: IdDep, context: ContextDep, question: QuestionDep, if_none_match: IfNoneMatchDep = None
+    request: Request,
+    id: IdDep,
+    context: ContextDep,
+    question: QuestionDep,
+    if_none_match: IfNoneMatchDep = None,
 ) -> Response:
     """Return ForestColl's optimum with the cut that proves it, or that of all-to-all."""
     artefact = costs.optimum(context, TopologySource(id=id), question)
-    return representation(artefact, "json", "application/json", if_none_match, artefact.text)
+    return representation(request, artefact, "json", "application/json", if_none_match)

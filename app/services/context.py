@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from app.artefacts import ID_LENGTH
@@ -13,9 +13,17 @@ from app.services.errors import MAX_CANDIDATES, Ambiguous, NotStored
 from app.store import Artefact, Asked, Computed, Store, key
 from schedules.errors import TooLarge
 
-__all__ = ["Context", "open_context"]
+__all__ = ["Context", "MustCompute", "open_context"]
 
 T = TypeVar("T")
+
+
+class MustCompute(Exception):
+    """What is asked for is not stored, and this context only looks."""
+
+    def __init__(self, identity: str) -> None:
+        self.identity = identity
+        super().__init__(identity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +38,17 @@ class Context:
     settings: Settings
     watch: Callable[[], AbstractContextManager[None]] = nullcontext
     notes: list[str] = field(default_factory=list)
+    only_looks: bool = False
+    failed: dict[str, Exception] = field(default_factory=dict)
+    """By id, what computations with this context failed of."""
+
+    def looking(self) -> "Context":
+        """Return a context of one request that raises `MustCompute` where it would compute."""
+        return replace(self, only_looks=True, notes=[])
+
+    def computing(self, failed: dict[str, Exception]) -> "Context":
+        """Return a context of one request that computes, and notes what fails."""
+        return replace(self, only_looks=False, notes=[], failed=failed)
 
     def keep(self, kind: Kind[T], asked: Asked, compute: Callable[[], T]) -> Artefact:
         """Return the stored answer to a question, computed and watched over if there is none."""
@@ -40,22 +59,30 @@ class Context:
         artefact, computed = self._kept(kind, asked, compute)
         return Answer(artefact, kind, computed)
 
-    def known(self, kind: Readable[T], asked: Asked) -> Answer[T] | None:
-        """Return the stored answer to a question, or None."""
-        artefact = self.store.get(kind.name, key(kind.name, asked))
-        return None if artefact is None else Answer(artefact, kind, [])
-
     def _kept(
         self, kind: Kind[T], asked: Asked, compute: Callable[[], T]
     ) -> tuple[Artefact, list[T]]:
         computed: list[T] = []
+        if self.only_looks:
+            return self._looked_up(kind, asked), computed
 
         def encoded(identity: str) -> Computed:
-            computed.append(compute())
+            try:
+                computed.append(compute())
+            except Exception as error:
+                self.failed[identity] = error
+                raise
             return kind.encode(computed[0], identity)
 
         with self.watch():
             return self.store.get_or_compute(kind.name, asked, encoded), computed
+
+    def _looked_up(self, kind: Kind[T], asked: Asked) -> Artefact:
+        identity = key(kind.name, asked)
+        found = self.store.find(kind.name, identity)
+        if found is None:
+            raise MustCompute(identity)
+        return found
 
     def stored(self, kind: Readable[T], identity: str) -> Answer[T]:
         """Return the answer that is stored under an id, or raise `NotStored`."""
@@ -70,13 +97,22 @@ class Context:
             There is none.
         Ambiguous
             There are several; they are named.
+        Damaged
+            It is not what was stored, and cannot be computed again.
         """
         if len(identity) < ID_LENGTH:
             identity = self._completed(kind, identity)
         found = self.store.get(kind, identity)
-        if found is None:
+        return self._mended(kind, identity) if found is None else found
+
+    def _mended(self, kind: str, identity: str) -> Artefact:
+        """Return the document of a row that holds another one, computed anew."""
+        question = self.store.question(kind, identity)
+        if question is None:
             raise NotStored(kind, identity)
-        return found
+        from app.services.mending import asked_again
+
+        return asked_again(self, kind, identity, question)
 
     def _completed(self, kind: str, prefix: str) -> str:
         found = self.store.beginning(kind, prefix, MAX_CANDIDATES + 1)

@@ -1,6 +1,6 @@
 """What can be wrong with asking for something stored."""
 
-__all__ = ["MAX_CANDIDATES", "Ambiguous", "NotAcceptable", "NotStored"]
+__all__ = ["MAX_CANDIDATES", "Ambiguous", "Damaged", "NotAcceptable", "NotStored"]
 
 
 MAX_CANDIDATES = 5
@@ -38,6 +38,22 @@ class Ambiguous(LookupError):
         self.field = field
         several = "is the beginning of" if field == "id" else "is the name of"
         self.rule = f"{given} {several} several: {listed}"
+        super().__init__(f"{self.field}: {self.rule}")
+
+
+class Damaged(LookupError):
+    """What is stored under an id is not what was stored there, and cannot be computed again.
+
+    >>> str(Damaged("topology", "ab12cd"))
+    'id: the topology stored under ab12cd is damaged and cannot be computed again; send it again'
+    """
+
+    def __init__(self, kind: str, identity: str) -> None:
+        self.field = "id"
+        self.rule = (
+            f"the {kind} stored under {identity} is damaged and cannot be computed again; "
+            "send it again"
+        )
         super().__init__(f"{self.field}: {self.rule}")
 
 

@@ -1,6 +1,6 @@
 """Topologies: from a recipe, a fabric's name or a document to a stored topology/1."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,12 +88,12 @@ def load(context: Context, source: GraphSource, *, field: str = "") -> StoredTop
 def _store(
     context: Context,
     asked: Asked,
-    topology: Topology,
+    made: Callable[[], Topology],
     healthy: str | None = None,
     notes: Sequence[str] = (),
 ) -> Answer[Registered]:
-    """Return the stored document of a topology that answers what was asked."""
-    return context.answer(TOPOLOGY, asked, lambda: Registered(topology, healthy, tuple(notes)))
+    """Return the stored document of the topology that answers what was asked."""
+    return context.answer(TOPOLOGY, asked, lambda: Registered(made(), healthy, tuple(notes)))
 
 
 def named(context: Context, word: str) -> TopologySource:
@@ -136,7 +136,7 @@ def _from_recipe(context: Context, source: GraphSource) -> Answer[Registered]:
         nodes, degree = size(recipe)
         _require_size(context, "/recipe", nodes, nodes * degree)
         request = {"recipe": str(recipe)}
-        return context.known(TOPOLOGY, request) or _store(context, request, build(recipe))
+        return _store(context, request, lambda: build(recipe))
     except SynthError as error:
         # What the construction calls its parameter is no place in the request.
         name = error.field.strip("/")
@@ -152,16 +152,15 @@ def _escaped(name: str) -> str:
 def _from_fabric(context: Context, name: str) -> Answer[Registered]:
     from synth.fabrics import fabric
 
-    request = {"fabric": name}
-    found = context.known(TOPOLOGY, request)
-    if found is not None:
-        return found
-    try:
-        topology = fabric(name)
-    except SynthError as error:
-        raise type(error)("/fabric", error.rule) from None
-    _require_size(context, "/fabric", topology.node_count, topology.link_count)
-    return _store(context, request, topology)
+    def made() -> Topology:
+        try:
+            topology = fabric(name)
+        except SynthError as error:
+            raise type(error)("/fabric", error.rule) from None
+        _require_size(context, "/fabric", topology.node_count, topology.link_count)
+        return topology
+
+    return _store(context, {"fabric": name}, made)
 
 
 def _from_document(context: Context, document: Any) -> Answer[Registered]:
@@ -196,7 +195,7 @@ def _register(
     labels = topology.labels()
     del labels["bandwidth_unit"]
     asked = {"document": topology.digest, **labels} | ({"notes": list(notes)} if notes else {})
-    return _store(context, asked, topology, notes=notes)
+    return _store(context, asked, lambda: topology, notes=notes)
 
 
 def _changed(
@@ -214,7 +213,8 @@ def _changed(
         raise type(error)("/changes" + error.field, error.rule) from None
     slow = [[one, other, str(factor)] for one, other, factor in found.slow_links]
     asked = {**found._asdict(), "slow_links": slow}
-    return _store(context, {"topology_id": healthy.id, "changes": asked}, after, healthy=healthy.id)
+    key = {"topology_id": healthy.id, "changes": asked}
+    return _store(context, key, lambda: after, healthy=healthy.id)
 
 
 def _require_size(context: Context, field: str, nodes: int, links: int) -> None:

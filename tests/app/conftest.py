@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
@@ -62,10 +63,33 @@ def topoloom(
     return run
 
 
-@pytest.fixture(scope="session")
-def postgres_server() -> Iterator[str]:
-    """Start a private PostgreSQL in a temporary folder; yield the URL of its maintenance
-    database.  Skip where there is none."""
+class Postgres:
+    """A private PostgreSQL in a temporary folder, which can be stopped and started again."""
+
+    def __init__(self, initdb: str, folder: Path, user: int | None) -> None:
+        self._initdb, self._folder, self._user = initdb, folder, user
+        self.url = f"postgresql+psycopg://topoloom@/postgres?host={folder}"
+        self._run("initdb", "-U", "topoloom", "-A", "trust", "-E", "UTF8", "--locale=C",
+                  "--no-sync")  # fmt: skip
+
+    def _run(self, program: str, *arguments: str) -> None:
+        path = Path(self._initdb).with_name(program)
+        command = [str(path), "-D", str(self._folder / "data"), *arguments]
+        subprocess.run(
+            command, check=True, stdout=subprocess.DEVNULL, cwd=self._folder, user=self._user
+        )
+
+    def start(self) -> None:
+        options = f"-c listen_addresses='' -c fsync=off -k {self._folder}"
+        self._run("pg_ctl", "-w", "-l", str(self._folder / "log"), "-o", options, "start")
+
+    def stop(self) -> None:
+        self._run("pg_ctl", "-w", "-m", "immediate", "stop")
+
+
+@contextmanager
+def private_postgres() -> Iterator[Postgres]:
+    """Start a PostgreSQL of one's own; skip where there is none."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     initdb = shutil.which("initdb") or (str(found[-1]) if found else None)
     if initdb is None:
@@ -75,22 +99,29 @@ def postgres_server() -> Iterator[str]:
     user = None if os.getuid() else pwd.getpwnam("nobody").pw_uid
     if user is not None:
         os.chown(folder, user, -1)
-    data = folder / "data"
-
-    def run(program: str, *arguments: str) -> None:
-        command = [str(Path(initdb).with_name(program)), "-D", str(data), *arguments]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=folder, user=user)
-
     try:
-        run("initdb", "-U", "topoloom", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
-        options = f"-c listen_addresses='' -c fsync=off -k {folder}"
-        run("pg_ctl", "-w", "-l", str(folder / "log"), "-o", options, "start")
+        server = Postgres(initdb, folder, user)
+        server.start()
         try:
-            yield f"postgresql+psycopg://topoloom@/postgres?host={folder}"
+            yield server
         finally:
-            run("pg_ctl", "-w", "-m", "immediate", "stop")
+            server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """Return the URL of the maintenance database of a PostgreSQL that all tests share."""
+    with private_postgres() as server:
+        yield server.url
+
+
+@pytest.fixture
+def own_postgres() -> Iterator[Postgres]:
+    """Return a PostgreSQL that the test may stop, if it starts it again."""
+    with private_postgres() as server:
+        yield server
 
 
 _names = count()

@@ -81,7 +81,8 @@ def test_an_ambiguous_beginning_names_up_to_five_candidates(context):
     assert shown.startswith("id: abc123 is the beginning of several: topology abc123000000 (uni")
     assert shown.count("(uniring-3x1-8385)") == 5
     assert shown.endswith(", and more")
-    assert context.read("topology", prefix + "0" * 57 + "6").id.endswith("6")
+    (whole,) = context.store.beginning("topology", prefix + "0" * 57 + "6", 2)
+    assert whole.id.endswith("6")
 
 
 @pytest.mark.parametrize("length", [6, 7, 20, 63, 64])

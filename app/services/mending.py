@@ -1,0 +1,57 @@
+"""Computing stored answers anew whose rows are damaged, from the questions beside them."""
+
+import json
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from app.artefacts import Artefact, key_of
+from app.config import KERNEL_VERSION
+from app.documents import asked as again
+from app.documents.asked import Asked
+from app.services import costs, designs, frontiers, patch_plans, schedules, topologies
+from app.services.context import Context
+from app.services.errors import Damaged
+
+__all__ = ["asked_again"]
+
+
+def asked_again(context: Context, kind: str, identity: str, question: str) -> Artefact:
+    """Return the answer to the question of a damaged row, which is mended.
+
+    Raises
+    ------
+    Damaged
+        The question is not that of the id, is one of earlier kernels, or is a topology that
+        came as it is, of which only the digest is kept.
+    """
+    # Of another question nothing is computed, least of all stored.
+    if key_of(KERNEL_VERSION, kind, question) != identity:
+        raise Damaged(kind, identity)
+    found = _ASK[kind](context, json.loads(question))
+    if found is None or found.id != identity:
+        raise Damaged(kind, identity)
+    return found
+
+
+def _topology(context: Context, asked: Asked) -> Artefact | None:
+    source = again.topology_again(asked)
+    return None if source is None else topologies.create(context, source)
+
+
+def _optimum(context: Context, asked: Asked) -> Artefact:
+    return costs.optimum(context, again.subject_again(asked), again.optimum_again(asked))
+
+
+_ASK: Mapping[str, Callable[[Context, Asked], Artefact | None]] = MappingProxyType(
+    {
+        "design": lambda context, asked: designs.create(context, again.design_again(asked)),
+        "frontier": lambda context, asked: frontiers.frontier(context, again.frontier_again(asked)),
+        "topology": _topology,
+        "cost": lambda context, asked: costs.measure(context, again.subject_again(asked)),
+        "optimum": _optimum,
+        "schedule": lambda context, asked: schedules.create(context, again.schedule_again(asked)),
+        "patch-plan": lambda context, asked: patch_plans.create(
+            context, again.patch_plan_again(asked)
+        ),
+    }
+)
