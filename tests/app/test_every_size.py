@@ -122,7 +122,7 @@ def test_a_spread_of_the_atlas_is_built_written_and_read_back():
     require_written_and_read([*small[::40], *long[::20]])
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("part", range(PARTS))
 def test_the_whole_atlas_is_built_written_and_read_back(part):
     require_written_and_read(list(bundled())[part::PARTS])
