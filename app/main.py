@@ -15,8 +15,7 @@ from app.limits import RefuseLargeBodies, RefuseUnknownHosts, body_limit
 from app.manners import AnswerHead, refuse_unknown_query
 from app.metrics import CountRequests, Metrics
 from app.routes import designs, patch_plans, schedules, system, topologies
-from app.services.context import Context
-from app.store import Store
+from app.services.opening import context_on
 from app.turns import Turns
 from schedules.progress import at_most
 
@@ -41,7 +40,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         engine = open_database(chosen.database_url)
         app.state.engine = engine
         watch = partial(at_most, chosen.max_seconds)
-        app.state.context = Context(Store(engine), chosen, watch)
+        app.state.context = context_on(engine, chosen, watch)
         app.state.turns = Turns()
         try:
             yield

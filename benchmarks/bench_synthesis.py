@@ -23,7 +23,7 @@ from scipy.sparse import coo_array
 from app.config import Settings
 from app.schemas import DesignRequest, FrontierRequest
 from app.services import designs, frontiers
-from app.services.context import open_context
+from app.services.opening import open_context
 from benchmarks.timing import timed
 from schedules.collectives import make
 from schedules.verify import require_valid

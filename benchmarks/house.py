@@ -94,11 +94,12 @@ def page() -> str:
     by_room: dict[str, list[str]] = defaultdict(list)
     for name in modules():
         by_room[room(name)].append(name)
+    known = arrows()
     for floor in FLOORS:
         lines += [f"## {floor}", ""]
         for one in sorted(by_room):
             if _floor(one) == floor:
-                lines += [*_table(one, sorted(by_room[one]), arrows()[one]), ""]
+                lines += [*_table(one, sorted(by_room[one]), known[one]), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 

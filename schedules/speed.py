@@ -69,8 +69,8 @@ def speed(
     >>> sent = allgather(pair)
     >>> on = On(Fraction(10**9), Fraction(1, 10**6), 8000)
     >>> found = speed(facts(sent, pair), pair, on, schedule=lambda: sent, best=Fraction(2))
-    >>> found.algbw, found.busbw, found.gap, found.seconds
-    (Fraction(2000000000, 1), Fraction(1000000000, 1), Fraction(0, 1), 5e-06)
+    >>> found.algbw, found.busbw, found.gap, round(found.seconds * 1e6, 3)
+    (Fraction(2000000000, 1), Fraction(1000000000, 1), Fraction(0, 1), 5.0)
     """
     rate = _rate(facts, topology)
     seconds = None

@@ -38,7 +38,7 @@ _LISTS = ("shards", "participants")
 def opened() -> "Iterator[Context]":
     """Open the database that the settings name."""
     from app.config import Settings
-    from app.services.context import open_context
+    from app.services.opening import open_context
 
     with open_context(Settings(), shown_progress) as context:
         yield context

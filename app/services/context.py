@@ -1,19 +1,18 @@
 """What every service function needs: where answers are kept, and how far it may go."""
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from app.artefacts import ID_LENGTH
 from app.config import Settings
-from app.db import open_database
 from app.documents.kind import Answer, Kind, Readable
-from app.services.errors import MAX_CANDIDATES, Ambiguous, NotStored
+from app.services.errors import MAX_CANDIDATES, Ambiguous, Damaged, NotStored
 from app.store import Artefact, Asked, Computed, Store, key
 from schedules.errors import TooLarge
 
-__all__ = ["Context", "MustCompute", "open_context"]
+__all__ = ["Context", "Mend", "MustCompute"]
 
 T = TypeVar("T")
 
@@ -24,6 +23,14 @@ class MustCompute(Exception):
     def __init__(self, identity: str) -> None:
         self.identity = identity
         super().__init__(identity)
+
+
+Mend: TypeAlias = "Callable[[Context, str, str, str], Artefact]"
+"""Given kind, id and question of a damaged row, computes its answer anew, or raises `Damaged`."""
+
+
+def _damaged(context: "Context", kind: str, identity: str, question: str) -> Artefact:
+    raise Damaged(kind, identity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +46,7 @@ class Context:
     watch: Callable[[], AbstractContextManager[None]] = nullcontext
     notes: list[str] = field(default_factory=list)
     only_looks: bool = False
+    mend: "Mend" = _damaged
     failed: dict[str, Exception] = field(default_factory=dict)
     """By id, what computations with this context failed of."""
 
@@ -110,9 +118,7 @@ class Context:
         question = self.store.question(kind, identity)
         if question is None:
             raise NotStored(kind, identity)
-        from app.services.mending import asked_again
-
-        return asked_again(self, kind, identity, question)
+        return self.mend(self, kind, identity, question)
 
     def _completed(self, kind: str, prefix: str) -> str:
         found = self.store.beginning(kind, prefix, MAX_CANDIDATES + 1)
@@ -127,15 +133,3 @@ class Context:
         """Raise `TooLarge` if a limit of this installation is passed."""
         if count > most:
             raise TooLarge(field, f"must have at most {most} {what} here; it has {count}")
-
-
-@contextmanager
-def open_context(
-    settings: Settings, watch: Callable[[], AbstractContextManager[None]] = nullcontext
-) -> Iterator[Context]:
-    """Open the database that the settings name, migrating it if it is embedded."""
-    engine = open_database(settings.database_url)
-    try:
-        yield Context(Store(engine), settings, watch)
-    finally:
-        engine.dispose()

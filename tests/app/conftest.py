@@ -19,7 +19,8 @@ from sqlalchemy.engine import make_url
 from app import cli
 from app.config import Settings
 from app.main import create_app
-from app.services.context import Context, open_context
+from app.services.context import Context
+from app.services.opening import open_context
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from sqlalchemy import text
 from app.db import migrate, open_engine
 from app.schemas import TopologySource
 from app.services import costs, topologies
-from app.services.context import open_context
 from app.services.errors import Ambiguous, NotStored
+from app.services.opening import open_context
 from app.store import Computed, Store
 from synth.build import build
 from synth.measure import measure_both
