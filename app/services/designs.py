@@ -16,19 +16,19 @@ def create(context: Context, request: DesignRequest) -> Artefact:
     """
 
     def compute() -> DesignAnswer:
-        from app.services.library import Library
+        from app.services.cached_sources import CachedSources
         from schedules.design import Limits, design
 
-        library = Library(context)
+        sources = CachedSources(context)
         settings = context.settings
         found = design(
             hosts_of(request),
             speed_of(request),
             workload_of(request),
-            library,
+            sources,
             Limits(settings.max_scheduled_nodes, settings.max_routed_nodes),
             all_to_all=bool(request.all_to_all),
         )
-        return DesignAnswer(request, found, library.stored, library.schedule_id)
+        return DesignAnswer(request, found, sources.stored, sources.schedule_id)
 
     return context.keep(DESIGN, request.canonical(), compute)

@@ -2,8 +2,8 @@
 
 from app.schemas import FrontierRequest
 from app.services import searches
+from app.services.cached_sources import CachedSources
 from app.services.context import Context
-from app.services.library import Library
 from app.store import Artefact
 
 __all__ = ["frontier"]
@@ -11,6 +11,6 @@ __all__ = ["frontier"]
 
 def frontier(context: Context, request: FrontierRequest) -> Artefact:
     """Return the stored frontier/1 document: the Pareto frontier for these hosts."""
-    library = Library(context)
-    routes = library.routes if request.all_to_all else None
-    return searches.answer(context, request, library.keep, routes).artefact
+    sources = CachedSources(context)
+    routes = sources.routes if request.all_to_all else None
+    return searches.answer(context, request, sources.keep, routes).artefact

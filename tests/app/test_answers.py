@@ -20,7 +20,7 @@ from app.schemas import (
     TopologySource,
 )
 from app.services import all_to_all, costs, designs, schedules, searches, topologies
-from app.services.library import Library
+from app.services.cached_sources import CachedSources
 from app.store import Artefact, Computed
 from schedules.design.sources import searched
 from schedules.formats.schedule.write import to_document
@@ -84,7 +84,7 @@ def kinds():
     def frontier(context, recipe):
         topology = loaded(context, recipe).topology
         request = FrontierRequest(nodes=topology.node_count, degree=topology.degree)
-        return searches.answer(context, request, Library(context).keep)
+        return searches.answer(context, request, CachedSources(context).keep)
 
     return {
         TOPOLOGY: lambda c, recipe: topologies._answer(c, TopologySource(recipe=recipe)),

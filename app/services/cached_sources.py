@@ -21,13 +21,13 @@ from synth.topology import Topology
 if TYPE_CHECKING:
     from schedules.alltoall.exchange import Exchange
 
-__all__ = ["Library"]
+__all__ = ["CachedSources"]
 
 HELD_LINKS = 1 << 20
 """Topologies of so many links in all are held, so that none is read twice for one answer."""
 
 
-class Library:
+class CachedSources:
     """The sources of one design: what it asks for is stored, and known by its id after.
 
     It is a `schedules.design.Sources`.
