@@ -29,7 +29,7 @@ PREFIX = "TOPOLOOM_"
 KERNEL_VERSION = "5"
 """Part of every cache key.  Raise it whenever any computed answer changes."""
 
-HEAD = "0002"
+HEAD = "0003"
 """The newest revision in ``migrations/``; kept here so that a start need not read them."""
 
 
@@ -37,6 +37,10 @@ def default_database_url() -> str:
     """Return the URL of the embedded database, in the XDG data directory."""
     base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
     return f"sqlite:///{Path(base) / 'topoloom' / 'topoloom.db'}"
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
 
 
 class Settings(BaseModel):
@@ -86,6 +90,18 @@ class Settings(BaseModel):
     )
     max_seconds: float = Field(
         default=600, gt=0, description="longest time that one answer of the service may take"
+    )
+    max_work_bytes: int = Field(
+        default=6 * 2**30, ge=2**28, description="most memory that one answer of the service takes"
+    )
+    max_working: int = Field(
+        default_factory=_cores, ge=1, description="computations at once; one per core by default"
+    )
+    max_waiting: int = Field(
+        default=256, ge=1, description="computations that may wait for others; more get 503"
+    )
+    max_export_bytes: int = Field(
+        default=2**30, ge=1024, description="largest file in another format, before packing"
     )
     max_forest_nodes: int = Field(
         default=2_048, ge=2, description="largest topology for ForestColl's trees"

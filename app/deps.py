@@ -1,19 +1,26 @@
 """What routes need, as type aliases, and the shapes that all of them answer in."""
 
-from collections.abc import Callable, Iterable
+import gzip
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Path, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
-from app.documents import listing
+from app.documents import export, listing
 from app.identity import IdPrefix
+from app.manners import refuse_unknown_query
 from app.negotiation import accepts_gzip, entity_tag, is_current
 from app.options import table
 from app.problems import responses
 from app.services.context import Context
 from app.store import Artefact
+from app.turns import answered, answered_unread
+from app.work.operations import EXPORT
+from app.work.questions import ExportQuestion
+from app.work.task import B, Operation
 
 __all__ = [
     "CREATED",
@@ -21,8 +28,10 @@ __all__ = [
     "ContextDep",
     "IdDep",
     "IfNoneMatchDep",
-    "JsonBody",
+    "WorkRoute",
+    "create_route",
     "created",
+    "created_summary",
     "list_route",
     "representation",
 ]
@@ -34,14 +43,15 @@ def _context(request: Request) -> Context:
     return request.app.state.context
 
 
-def _require_json(content_type: HeaderDep = None) -> None:
+def require_json(content_type: HeaderDep = None) -> None:
+    """Raise unless the body is sent as JSON."""
     media = (content_type or "").partition(";")[0].strip().lower()
     if media != "application/json":
         raise HTTPException(415, "body: must be sent as application/json")
 
 
 ContextDep = Annotated[Context, Depends(_context)]
-JsonBody = Depends(_require_json)
+JsonBody = Depends(require_json)
 IdDep = Annotated[
     IdPrefix, Path(description="id that a POST gave, or the first 6 or more characters of it")
 ]
@@ -53,10 +63,36 @@ AcceptDep = HeaderDep
 IMMUTABLE = "public, max-age=31536000, immutable"
 """Of a document by its whole id; a beginning of one may mean several tomorrow."""
 
+READ_HERE = 64 * 2**10
+"""Largest body, in bytes, that is parsed on the event loop: some milliseconds."""
+
+UNPACKED_AT_ONCE = 64 * 2**10
+"""Largest packed document, in bytes, that is unpacked on the event loop: some milliseconds."""
+
 CREATED: dict[int | str, dict[str, Any]] = {
     200: {"description": "the answer was stored already"},
     201: {"description": "computed just now; `Location` is where it can be read"},
 }
+
+
+class WorkRoute(APIRoute):
+    """A route whose large bodies are read where the work is done, in another process.
+
+    Reading JSON and checking it hold the interpreter: nobody else would be answered meanwhile.
+    """
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return what answers a request."""
+        usual = super().get_route_handler()
+        unread = getattr(self.endpoint, "unread", None)
+        if unread is None:
+            return usual
+
+        async def handler(request: Request) -> Response:
+            small = len(await request.body()) <= READ_HERE
+            return await (usual if small else unread)(request)
+
+        return handler
 
 
 def list_route(router: APIRouter, kind: str, operation_id: str, plural: str) -> None:
@@ -72,38 +108,94 @@ def list_route(router: APIRouter, kind: str, operation_id: str, plural: str) -> 
         responses={200: page, **responses(422, 503)},
     )
     def list_documents(
-        context: ContextDep, limit: LimitDep = table.LIMIT.default, cursor: CursorDep = None
+        request: Request, limit: LimitDep = table.LIMIT.default, cursor: CursorDep = None
     ) -> JSONResponse:
-        return JSONResponse(listing.of(*context.store.page(kind, limit, cursor)))
+        return JSONResponse(listing.of(*request.app.state.store.page(kind, limit, cursor)))
 
 
-def created(request: Request, artefact: Artefact, body: str) -> Response:
-    """Return the answer to a POST: 201 when computed just now, 200 when known."""
-    source = "computed" if artefact.fresh else "cache"
-    request.app.state.metrics.count("topoloom_answers_total", kind=artefact.kind, source=source)
-    return Response(
-        body,
-        status_code=201 if artefact.fresh else 200,
-        media_type="application/json",
-        headers={"Location": f"{request.url.path}/{artefact.id}"},
+def create_route(
+    router: APIRouter,
+    operation: Operation[B],
+    *,
+    operation_id: str,
+    summary: str,
+    description: str,
+    responses: dict[int | str, dict[str, Any]],
+    shown: "Callable[[Request, Artefact], Awaitable[Response]] | None" = None,
+) -> None:
+    """Add the route that answers a POST: looked up, else computed in a process of its own.
+
+    ``shown`` is how the answer is sent; left out, the document itself.
+    """
+    respond = shown or created
+
+    async def create(request: Request, body: Any) -> Response:
+        return await respond(request, await answered(request, operation, body))
+
+    async def create_unread(request: Request) -> Response:
+        require_json(request.headers.get("content-type"))
+        refuse_unknown_query(request)
+        body = await request.body()
+        return await respond(request, await answered_unread(request, operation, body))
+
+    create.__annotations__["body"] = operation.body
+    create.unread = create_unread  # pyright: ignore[reportFunctionMemberAccess]
+    router.add_api_route(
+        "",
+        create,
+        methods=["POST"],
+        operation_id=operation_id,
+        summary=summary,
+        description=description,
+        dependencies=[JsonBody],
+        response_model=None,
+        responses=responses,
     )
 
 
-def representation(
+async def created(
+    request: Request, artefact: Artefact, exported: ExportQuestion | None = None
+) -> Response:
+    """Return the answer to a POST: 201 when computed just now, 200 when known.
+
+    ``exported`` asks for the document in another format than it is stored in.
+    """
+    fresh, headers = artefact.fresh, _of_created(request, artefact)
+    if exported is not None:
+        artefact = await answered(request, EXPORT, exported)
+    packed = accepts_gzip(request.headers.get("accept-encoding"))
+    headers["Vary"] = "Accept-Encoding"
+    return _stored(artefact, "application/json", headers, packed, 201 if fresh else 200)
+
+
+async def created_summary(request: Request, artefact: Artefact) -> Response:
+    """Return the same of a document too large to be sent unasked: what lists say of it."""
+    headers = _of_created(request, artefact)
+    return JSONResponse(artefact.summary, 201 if artefact.fresh else 200, headers)
+
+
+def _of_created(request: Request, artefact: Artefact) -> dict[str, str]:
+    source = "computed" if artefact.fresh else "cache"
+    request.app.state.metrics.count("topoloom_answers_total", kind=artefact.kind, source=source)
+    return {"Location": f"{request.url.path}/{artefact.id}"}
+
+
+async def representation(
     request: Request,
     artefact: Artefact,
     form: str,
     media_type: str,
     if_none_match: str | None,
-    render: Callable[[], str | bytes | Iterable[str]] | None = None,
+    exported: ExportQuestion | None = None,
 ) -> Response:
     """Return the answer to a GET of a document; 304 when the client has it already.
 
-    ``render`` gives the document in its ``form``; left out, it is the JSON as it is stored,
-    sent as it lies there where the client takes gzip.
+    ``exported`` asks for the document in its ``form``; left out, it is the JSON as it is stored.
+    What is stored is sent as it lies there where the client takes gzip.
     """
-    packed = render is None and accepts_gzip(request.headers.get("accept-encoding"))
-    tag = entity_tag(artefact.digest, f"{form}-gzip" if packed else form)
+    packed = accepts_gzip(request.headers.get("accept-encoding"))
+    variant = form if exported is None else exported.variant
+    tag = entity_tag(artefact.digest, f"{variant}-gzip" if packed else variant)
     headers = {
         "ETag": tag,
         "Vary": "Accept, Accept-Encoding",
@@ -111,10 +203,20 @@ def representation(
     }
     if is_current(if_none_match, tag):
         return Response(status_code=304, headers=headers)
+    if exported is not None:
+        artefact = await answered(request, EXPORT, exported)
+    return _stored(artefact, media_type, headers, packed)
+
+
+def _stored(
+    artefact: Artefact, media_type: str, headers: dict[str, str], packed: bool, status: int = 200
+) -> Response:
+    """Return stored bytes: as they are, or unpacked piece by piece where they are large."""
+    if not export.is_packed(artefact.media_type):
+        return Response(artefact.content, status, headers, media_type)
     if packed:
         headers["Content-Encoding"] = "gzip"
-        return Response(artefact.content, media_type=media_type, headers=headers)
-    content = artefact.text() if render is None else render()
-    if isinstance(content, str | bytes):
-        return Response(content, media_type=media_type, headers=headers)
-    return StreamingResponse(content, media_type=media_type, headers=headers)
+        return Response(artefact.content, status, headers, media_type)
+    if len(artefact.content) <= UNPACKED_AT_ONCE:
+        return Response(gzip.decompress(artefact.content), status, headers, media_type)
+    return StreamingResponse(export.unpacked(artefact), status, headers, media_type)

@@ -15,9 +15,12 @@ from app.limits import RefuseLargeBodies, RefuseUnknownHosts, body_limit
 from app.manners import AnswerHead, refuse_unknown_query
 from app.metrics import CountRequests, Metrics
 from app.routes import designs, patch_plans, schedules, system, topologies
-from app.services.opening import context_on
+from app.services.context import Context
+from app.services.mending import asked_again
+from app.store import Store
 from app.turns import Turns
-from schedules.progress import at_most
+from app.work.claims import Claims
+from app.work.crew import Crew
 
 __all__ = ["create_app"]
 
@@ -38,13 +41,18 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         engine = open_database(chosen.database_url)
+        store, claims = Store(engine), Claims(engine)
+        crew = Crew(store, claims, chosen)
+        crew.prepare()
         app.state.engine = engine
-        watch = partial(at_most, chosen.max_seconds)
-        app.state.context = context_on(engine, chosen, watch)
-        app.state.turns = Turns()
+        app.state.store = store
+        app.state.context = Context(store, chosen, mend=asked_again)
+        app.state.turns = turns = Turns(crew, chosen.max_working, chosen.max_waiting)
         try:
             yield
         finally:
+            turns.close()
+            claims.close()
             engine.dispose()
 
     # The page /docs with scripts from the installed package, not from another host.

@@ -4,6 +4,7 @@ The kernels know nothing of HTTP; what their errors mean here is decided here.  
 ``type`` of a problem is a path that ``docs/api.md`` explains, one section each.
 """
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from fastapi import FastAPI, Request
@@ -19,6 +20,7 @@ from app.field_errors import FieldError, field_errors, pointer
 from app.manners import allowed_methods
 from app.services.errors import Ambiguous, Damaged, NotAcceptable, NotStored
 from app.store import InvalidCursor
+from app.work.errors import Busy, Cancelled, WorkDied
 from schedules import errors as schedule_errors
 from synth import errors as synth_errors
 
@@ -76,6 +78,9 @@ PROBLEMS: dict[type[Exception], Problem] = {
     NotAcceptable: Problem(406, "No such representation", "not-acceptable"),
     DatabaseNotReady: Problem(503, "The database is not ready", "database-not-ready"),
     DBAPIError: Problem(503, "The database is not ready", "database-not-ready"),
+    Busy: Problem(503, "Too much waits already", "busy"),
+    Cancelled: Problem(503, "The computation was ended", "cancelled"),
+    WorkDied: Problem(503, "The computation ended without an answer", "computation-died"),
     Exception: Problem(500, "An error inside Topoloom", "internal-error"),
 }
 """Class of error -> its problem; a class without a row has that of its nearest base."""
@@ -162,6 +167,8 @@ def _answer(request: Request, error: Exception) -> JSONResponse:
         return _response(problem, "the request was right; please report this", path, [])
     if isinstance(error, DBAPIError):
         return _response(problem, "the database cannot be used just now", path, [])
+    if isinstance(error, Busy):
+        return _response(problem, str(error), path, [], {"Retry-After": str(error.seconds)})
     field, rule = getattr(error, "field", None), getattr(error, "rule", "")
     found = [FieldError(pointer=pointer(field), detail=rule)] if field is not None else []
     return _response(problem, str(error), path, found)
@@ -189,7 +196,13 @@ def _answer_http(request: Request, error: Exception) -> JSONResponse:
     return answer
 
 
-def _response(problem: Problem, detail: str, path: str, errors: list[FieldError]) -> JSONResponse:
+def _response(
+    problem: Problem,
+    detail: str,
+    path: str,
+    errors: list[FieldError],
+    headers: Mapping[str, str] | None = None,
+) -> JSONResponse:
     document = ProblemDocument(
         type=problem.type,
         title=problem.title,
@@ -198,7 +211,7 @@ def _response(problem: Problem, detail: str, path: str, errors: list[FieldError]
         instance=_cut(path),
         errors=_fitting(errors),
     )
-    return JSONResponse(document.model_dump(), status_code=problem.status, media_type=MEDIA_TYPE)
+    return JSONResponse(document.model_dump(), problem.status, headers, MEDIA_TYPE)
 
 
 def _fitting(errors: list[FieldError]) -> list[FieldError]:

@@ -173,6 +173,11 @@ class ForestRequest(Request):
     shards: list[Annotated[ShardSize, BeforeValidator(_shard)]] = table.SHARDS.field()
     participants: list[NodeName] = table.PARTICIPANTS.field()
 
+    @property
+    def names_nodes(self) -> bool:
+        """Whether some node is named, whose id the topology knows."""
+        return any(given is not None for given in (self.root, self.shards, self.participants))
+
     @field_validator("shards")
     @classmethod
     def _sizes_sorted(cls, shards: list[ShardSize] | None) -> list[ShardSize] | None:

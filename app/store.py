@@ -130,12 +130,12 @@ class Store:
         def work() -> Artefact:
             # Somebody may have computed it since.
             found = self.find(kind, identity)
-            return found or self._keep(kind, request, identity, compute(identity))
+            return found or self.keep(kind, request, identity, compute(identity))
 
         artefact, ours = self._flights.share(identity, work)
         return artefact if ours else replace(artefact, fresh=False)
 
-    def _keep(self, kind: str, request: Asked, identity: str, computed: Computed) -> Artefact:
+    def keep(self, kind: str, request: Asked, identity: str, computed: Computed) -> Artefact:
         """Store an answer; return it, or the one that somebody else stored in the meantime."""
         content, media_type = computed.content, computed.media_type
         summary = compact(computed.summary)

@@ -2,14 +2,16 @@
 
 from datetime import datetime
 
-from sqlalchemy import DateTime, Index, LargeBinary, MetaData, String, Text
+from sqlalchemy import DateTime, Float, Index, LargeBinary, MetaData, String, Text
 from sqlalchemy.orm import DeclarativeBase, Mapped, declared_attr, mapped_column
 
 __all__ = [
     "TABLES",
     "Base",
+    "ClaimRow",
     "CostRow",
     "DesignRow",
+    "ExportRow",
     "FrontierRow",
     "OptimumRow",
     "PatchPlanRow",
@@ -104,6 +106,25 @@ class PatchPlanRow(Row):
     __tablename__ = "patch_plans"
 
 
+class ExportRow(Row):
+    """Documents in the formats of others; the only rows whose media types are not ours."""
+
+    __tablename__ = "exports"
+
+
+class ClaimRow(Base):
+    """A document that is being computed: by whom, and until when that holds.
+
+    ``until`` is in seconds since 1970, by the clock of the owner.
+    """
+
+    __tablename__ = "claims"
+
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    owner: Mapped[str] = mapped_column(String(32), index=True)
+    until: Mapped[float] = mapped_column(Float)
+
+
 TABLES: dict[str, type[Row]] = {
     "design": DesignRow,
     "frontier": FrontierRow,
@@ -112,5 +133,6 @@ TABLES: dict[str, type[Row]] = {
     "optimum": OptimumRow,
     "schedule": ScheduleRow,
     "patch-plan": PatchPlanRow,
+    "export": ExportRow,
 }
 """Kind of document -> where it is kept."""

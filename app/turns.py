@@ -1,88 +1,174 @@
 """Answers are looked up first; only what must be computed waits for its turn.
 
-A route runs twice at most: first with a context that only looks, then, if something is not
-stored, with one that computes, in one of few places.  Whoever waits holds no thread, so that
-stored answers are read meanwhile; who waits for what another request computes takes no place.
+Stored answers are read in threads and wait for nothing.  What is missing is done by a crew of
+processes (`app.work`), few at a time.  Equal work is done once for all who wait for it, and ends
+when the last of them has gone.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from functools import wraps
-from typing import Any, TypeVar
+import time
+from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
+from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 
+from app.artefacts import Artefact
+from app.documents.base import Presented
 from app.services.context import Context, MustCompute
+from app.work.crew import Crew, Done
+from app.work.errors import Busy, Cancelled
+from app.work.task import B, Operation, Task
+from schedules.errors import ScheduleError, TookTooLong
+from synth.errors import SynthError
 
-__all__ = ["MAX_COMPUTATIONS", "Turns", "computing", "looked_up_first"]
+__all__ = ["Turns", "answered", "answered_unread", "document", "presented"]
 
-MAX_COMPUTATIONS = 4
-"""Places for computations of one process."""
+MAX_REFUSED = 1024
+"""So many questions that cannot be answered are remembered."""
 
-T = TypeVar("T")
+REMEMBERED = 10.0
+"""For so many seconds; what a name stands for may change."""
+
+
+class _Flight:
+    """Work under way, how many wait for it, and what ends it."""
+
+    def __init__(self) -> None:
+        self.waiters = 0
+        self.cancelled = Event()
+        self.landing: asyncio.Task[Done]
 
 
 class Turns:
     """Who computes, and who waits; of one event loop."""
 
-    def __init__(self, most: int = MAX_COMPUTATIONS) -> None:
-        self._places = asyncio.Semaphore(most)
-        self._leaders: dict[str, asyncio.Future[dict[str, Exception]]] = {}
+    def __init__(self, crew: Crew, places: int, most_waiting: int) -> None:
+        self._crew = crew
+        self._places = asyncio.Semaphore(places)
+        self._most_waiting = places + most_waiting
+        # A thread for each worker that is served, besides those that read stored answers.
+        self._threads = ThreadPoolExecutor(places, "crew")
+        self._flights: dict[str, _Flight] = {}
+        self._refused: OrderedDict[str, tuple[Exception, float]] = OrderedDict()
 
-    async def answer(self, context: Context, work: Callable[[Context], T]) -> T:
-        """Return what ``work`` does, at once if nothing must be computed for it.
+    @property
+    def waiting(self) -> int:
+        """How much work is under way or waits."""
+        return len(self._flights)
+
+    async def compute(self, task: Task, request: Request) -> Done:
+        """Return what a piece of work gives, unless the one who asked leaves before.
 
         Raises
         ------
+        Cancelled
+            Nobody is there to be answered.
+        Busy
+            Too much waits already.
         Exception
-            What the work raised, or another that computed the same document meanwhile.
+            What the work raised.
         """
-        while True:
-            try:
-                return await run_in_threadpool(work, context.looking())
-            except MustCompute as missing:
-                identity = missing.identity
-            leader = self._leaders.get(identity)
-            if leader is None:
-                return await self._lead(identity, context, work)
-            failed = await asyncio.shield(leader)
-            if identity in failed:
-                raise failed[identity]
-
-    async def compute(self, context: Context, work: Callable[[Context], T]) -> T:
-        """Return what ``work`` does, in one of the places."""
-        async with self._places:
-            return await run_in_threadpool(work, context.computing({}))
-
-    async def _lead(self, identity: str, context: Context, work: Callable[[Context], T]) -> T:
-        """Do the work; others that miss the same document wait for its end."""
-        failed: dict[str, Exception] = {}
-        ended = asyncio.get_running_loop().create_future()
-        self._leaders[identity] = ended
+        self._raise_remembered(task.identity)
+        found = self._flights.get(task.identity)
+        flight = found or self._begin(task)
+        flight.waiters += 1
+        gone = asyncio.ensure_future(_gone(request))
         try:
-            async with self._places:
-                return await run_in_threadpool(work, context.computing(failed))
+            await asyncio.wait({flight.landing, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if not flight.landing.done():
+                raise Cancelled
+            done = flight.landing.result()
+            return done if found is None else done.known()
         finally:
-            del self._leaders[identity]
-            ended.set_result(failed)
+            gone.cancel()
+            flight.waiters -= 1
+            if not flight.waiters:
+                self._end(task.identity, flight)
+
+    def close(self) -> None:
+        """End all work, and wait until it is ended."""
+        for flight in self._flights.values():
+            flight.cancelled.set()
+        self._threads.shutdown(cancel_futures=True)
+
+    def _begin(self, task: Task) -> _Flight:
+        if len(self._flights) >= self._most_waiting:
+            raise Busy(len(self._flights))
+        flight = self._flights[task.identity] = _Flight()
+        flight.landing = asyncio.ensure_future(self._fly(task, flight))
+        # Who has left will not ask how it ended.
+        flight.landing.add_done_callback(lambda landed: landed.cancelled() or landed.exception())
+        return flight
+
+    def _end(self, identity: str, flight: _Flight) -> None:
+        """Forget work that nobody waits for; if it is not done, let it end."""
+        flight.cancelled.set()
+        if self._flights.get(identity) is flight:
+            del self._flights[identity]
+
+    async def _fly(self, task: Task, flight: _Flight) -> Done:
+        async with self._places:
+            if flight.cancelled.is_set():
+                raise Cancelled
+            loop = asyncio.get_running_loop()
+            try:
+                return await loop.run_in_executor(
+                    self._threads, self._crew.run, task, flight.cancelled
+                )
+            except (SynthError, ScheduleError) as error:
+                if not isinstance(error, TookTooLong):
+                    self._remember(task.identity, error)
+                raise
+
+    def _raise_remembered(self, identity: str) -> None:
+        error, until = self._refused.get(identity, (None, 0.0))
+        if error is not None and time.monotonic() < until:
+            raise error.with_traceback(None)
+
+    def _remember(self, identity: str, error: Exception) -> None:
+        """Note for a while what cannot be answered: the same question has the same error."""
+        self._refused[identity] = error, time.monotonic() + REMEMBERED
+        if len(self._refused) > MAX_REFUSED:
+            self._refused.popitem(last=False)
 
 
-def looked_up_first(route: Callable[..., T]) -> Callable[..., Awaitable[T]]:
-    """Let a route with parameters ``request`` and ``context`` look answers up before it waits."""
-    return _by_turns(Turns.answer, route)
+async def answered(request: Request, operation: Operation[B], body: B) -> Artefact:
+    """Return the stored answer to a request, computed if there is none."""
+    context: Context = request.app.state.context
+    try:
+        found = await run_in_threadpool(operation.answer, context.looking(), body)
+    except MustCompute:
+        task = operation.task(body)
+        found = (await request.app.state.turns.compute(task, request)).answer
+    assert isinstance(found, Artefact)
+    return found
 
 
-def computing(route: Callable[..., T]) -> Callable[..., Awaitable[T]]:
-    """Let a route that always computes wait for its turn."""
-    return _by_turns(Turns.compute, route)
+async def answered_unread(request: Request, operation: Operation[B], body: bytes) -> Artefact:
+    """Return the answer to a request that is too large to be read on the event loop."""
+    done: Done = await request.app.state.turns.compute(Task(operation.name, body), request)
+    assert isinstance(done.answer, Artefact)
+    return done.answer
 
 
-def _by_turns(
-    way: Callable[[Turns, Context, Callable[[Context], T]], Awaitable[T]], route: Callable[..., T]
-) -> Callable[..., Awaitable[T]]:
-    @wraps(route)
-    async def turned(**given: Any) -> T:
-        turns, context = given["request"].app.state.turns, given.pop("context")
-        return await way(turns, context, lambda chosen: route(context=chosen, **given))
+async def presented(request: Request, operation: Operation[B], body: B) -> Presented:
+    """Return an answer that nobody stores."""
+    done: Done = await request.app.state.turns.compute(operation.task(body), request)
+    assert not isinstance(done.answer, Artefact)
+    return done.answer
 
-    return turned
+
+async def document(request: Request, kind: str, identity: str) -> Artefact:
+    """Return the stored document of an id, or of the only one that begins so."""
+    from app.work.operations import STORED
+    from app.work.questions import StoredQuestion
+
+    return await answered(request, STORED, StoredQuestion(kind=kind, id=identity))
+
+
+async def _gone(request: Request) -> None:
+    """Return when the one who asked has closed the connection."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

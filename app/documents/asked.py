@@ -5,6 +5,7 @@ from typing import Any
 
 from app.schemas import (
     DesignRequest,
+    ExportRequest,
     FrontierRequest,
     OptimumRequest,
     PatchPlanRequest,
@@ -15,6 +16,7 @@ from app.schemas import (
 __all__ = [
     "Asked",
     "design_again",
+    "export_again",
     "frontier_again",
     "optimum_again",
     "patch_plan_again",
@@ -29,6 +31,12 @@ Asked = Mapping[str, Any]
 def design_again(asked: Asked) -> DesignRequest:
     """Return the request for a design."""
     return DesignRequest.model_validate(asked)
+
+
+def export_again(asked: Asked) -> ExportRequest:
+    """Return what was said about the format of a schedule."""
+    said = {name: value for name, value in asked.items() if name in ExportRequest.model_fields}
+    return ExportRequest.model_validate(said)
 
 
 def frontier_again(asked: Asked) -> FrontierRequest:

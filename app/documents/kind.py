@@ -30,13 +30,20 @@ class Answer(Generic[T]):
     """A stored answer beside its value.
 
     One that was computed just now has the value it was made from; a stored one is decoded
-    when its value is asked for, once.
+    when its value is asked for, once; ``require_decodable`` raises if it must not be here.
     """
 
-    def __init__(self, artefact: Artefact, kind: Readable[T], computed: list[T]) -> None:
+    def __init__(
+        self,
+        artefact: Artefact,
+        kind: Readable[T],
+        computed: list[T],
+        require_decodable: Callable[[Artefact], None] | None = None,
+    ) -> None:
         self.artefact = artefact
         self._kind = kind
         self._values = computed
+        self._require_decodable = require_decodable
 
     @property
     def id(self) -> str:
@@ -47,5 +54,7 @@ class Answer(Generic[T]):
     def value(self) -> T:
         """The domain value."""
         if not self._values:
+            if self._require_decodable is not None:
+                self._require_decodable(self.artefact)
             self._values = [self._kind.decode(self.artefact)]
         return self._values[0]

@@ -1,6 +1,6 @@
 """Questions: from requests to the values that the packages take, and to the keys of answers."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from schedules.options import Options
 from schedules.workloads.presets import preset
 from schedules.workloads.tasks import Task, Workload, merged
 from synth.cost import Links
-from synth.topology import Topology
+from synth.topology import NodeId, Topology
 
 if TYPE_CHECKING:
     from schedules.design import Hosts, Speed
@@ -98,15 +98,14 @@ def workload_of(request: DesignRequest) -> Workload:
     return Workload((Task(Collective.of(request.collective), request.bytes),), single=True)
 
 
-def options_of(request: ForestRequest, topology: Topology) -> Options:
-    """Return what a request asks of an algorithm, with ids as the topology has them.
+def options_of(request: ForestRequest, nodes: Iterable[NodeId]) -> Options:
+    """Return what a request asks of an algorithm, with the ids of ``nodes`` as they are.
 
     A text stands for an integer id of the same digits, since topologies have no two such
     ids; names of no node are left as they are.
     """
     members, shards, root = request.participants, request.shards, request.root
-    named = any(given is not None for given in (root, shards, members))
-    ids = {str(node): node for node in topology.nodes} if named else {}
+    ids = {str(node): node for node in nodes}
     return Options(
         trees_per_root=request.trees_per_root,
         max_gap=request.max_gap,

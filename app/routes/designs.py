@@ -4,45 +4,37 @@ from fastapi import APIRouter, Request, Response
 
 from app.deps import (
     CREATED,
-    ContextDep,
     IdDep,
     IfNoneMatchDep,
-    JsonBody,
-    created,
+    WorkRoute,
+    create_route,
     list_route,
     representation,
 )
 from app.documents.design import DesignDocument
 from app.problems import responses
-from app.schemas import DesignRequest
-from app.services import designs
-from app.turns import looked_up_first
+from app.turns import document
+from app.work.operations import DESIGN
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/v1/designs", tags=["designs"])
+router = APIRouter(prefix="/v1/designs", tags=["designs"], route_class=WorkRoute)
 
 
 _BODY = {"model": DesignDocument}
 
-
-@router.post(
-    "",
+create_route(
+    router,
+    DESIGN,
     operation_id="createDesign",
     summary="Find the best topology for a workload",
-    dependencies=[JsonBody],
+    description="Search, measure, schedule and verify; the same question is answered once.",
     responses={
         200: CREATED[200] | _BODY,
         201: CREATED[201] | _BODY,
         **responses(400, 413, 415, 422, 503),
     },
 )
-@looked_up_first
-def create_design(request: Request, body: DesignRequest, context: ContextDep) -> Response:
-    """Search, measure, schedule and verify; the same question is answered once."""
-    artefact = designs.create(context, body)
-    return created(request, artefact, artefact.text())
-
 
 list_route(router, "design", "listDesigns", "designs")
 
@@ -54,10 +46,9 @@ list_route(router, "design", "listDesigns", "designs")
     response_model=None,
     responses={200: _BODY | {"description": "design/1"}, **responses(404, 422, 503)},
 )
-@looked_up_first
-def read_design(
-    request: Request, id: IdDep, context: ContextDep, if_none_match: IfNoneMatchDep = None
+async def read_design(
+    request: Request, id: IdDep, if_none_match: IfNoneMatchDep = None
 ) -> Response:
     """Return a design/1 document."""
-    artefact = context.read("design", id)
-    return representation(request, artefact, "json", "application/json", if_none_match)
+    artefact = await document(request, "design", id)
+    return await representation(request, artefact, "json", "application/json", if_none_match)

@@ -7,10 +7,10 @@ from fastapi import APIRouter, Query, Request, Response
 from app.deps import (
     CREATED,
     AcceptDep,
-    ContextDep,
     IdDep,
     IfNoneMatchDep,
-    JsonBody,
+    WorkRoute,
+    create_route,
     created,
     list_route,
     representation,
@@ -19,13 +19,15 @@ from app.documents.patch_plan import PatchPlanDocument
 from app.negotiation import negotiate
 from app.options.table import PlanFormat
 from app.problems import responses
-from app.schemas import PatchPlanRequest
 from app.services import patch_plans
-from app.turns import looked_up_first
+from app.store import Artefact
+from app.turns import document
+from app.work.operations import PATCH_PLAN
+from app.work.questions import ExportQuestion
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/v1/patch-plans", tags=["patch plans"])
+router = APIRouter(prefix="/v1/patch-plans", tags=["patch plans"], route_class=WorkRoute)
 
 FormatDep = Annotated[
     PlanFormat | None,
@@ -34,24 +36,27 @@ FormatDep = Annotated[
 _BODY = {"model": PatchPlanDocument}
 
 
-@router.post(
-    "",
+def _as(artefact: Artefact, form: PlanFormat) -> ExportQuestion:
+    return ExportQuestion(kind="patch-plan", id=artefact.id, format=form)
+
+
+async def _created(request: Request, artefact: Artefact) -> Response:
+    return await created(request, artefact, _as(artefact, "json"))
+
+
+create_route(
+    router,
+    PATCH_PLAN,
     operation_id="createPatchPlan",
     summary="Plan the wiring of a topology",
-    dependencies=[JsonBody],
+    description="Return the plan of few moves from today's wiring to the topology.",
     responses={
         200: CREATED[200] | _BODY,
         201: CREATED[201] | _BODY,
         **responses(400, 404, 413, 415, 422, 503),
     },
+    shown=_created,
 )
-@looked_up_first
-def create_patch_plan(request: Request, body: PatchPlanRequest, context: ContextDep) -> Response:
-    """Return the plan of few moves from today's wiring to the topology."""
-    artefact = patch_plans.create(context, body)
-    return created(request, artefact, patch_plans.export(artefact, "json"))
-
-
 list_route(router, "patch-plan", "listPatchPlans", "patch plans")
 
 
@@ -69,23 +74,15 @@ list_route(router, "patch-plan", "listPatchPlans", "patch plans")
         **responses(404, 406, 422, 503),
     },
 )
-@looked_up_first
-def read_patch_plan(
+async def read_patch_plan(
     request: Request,
     id: IdDep,
-    context: ContextDep,
     form: FormatDep = None,
     accept: AcceptDep = None,
     if_none_match: IfNoneMatchDep = None,
 ) -> Response:
     """Return the plan in the format asked for; patch-plan/1 by default."""
-    artefact = context.read("patch-plan", id)
+    artefact = await document(request, "patch-plan", id)
     form_ = negotiate(form, accept, patch_plans.FORMATS)
-    return representation(
-        request,
-        artefact,
-        form_,
-        patch_plans.FORMATS[form_],
-        if_none_match,
-        lambda: patch_plans.export(artefact, form_),
-    )
+    media, exported = patch_plans.FORMATS[form_], _as(artefact, form_)
+    return await representation(request, artefact, form_, media, if_none_match, exported)

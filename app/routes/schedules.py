@@ -1,21 +1,19 @@
 """/v1/schedules: verified collective schedules."""
 
-import json
-from collections.abc import Iterable, Mapping
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import JSONResponse
 
-from app.archives import zipped
 from app.deps import (
     CREATED,
     AcceptDep,
-    ContextDep,
     IdDep,
     IfNoneMatchDep,
     JsonBody,
-    created,
+    WorkRoute,
+    create_route,
+    created_summary,
     list_route,
     representation,
 )
@@ -27,13 +25,16 @@ from app.options import table
 from app.options.table import ScheduleFormat
 from app.problems import responses
 from app.quantities import Bytes, Positive
-from app.schemas import ScheduleRequest, SimulationRequest
-from app.services import schedules, simulations
-from app.turns import computing, looked_up_first
+from app.schemas import ExportRequest, SimulationRequest
+from app.services import schedules
+from app.services.exports import require_available
+from app.turns import document, presented
+from app.work.operations import SCHEDULE, SIMULATION
+from app.work.questions import ExportQuestion, SimulationQuestion
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/v1/schedules", tags=["schedules"])
+router = APIRouter(prefix="/v1/schedules", tags=["schedules"], route_class=WorkRoute)
 
 MEDIA_TYPES = {name: form.media_type for name, form in schedules.FORMATS.items()}
 
@@ -50,38 +51,35 @@ def _options(
     bytes: Annotated[Bytes | None, table.EXPORT_BYTES.query()] = None,
     alpha_us: Annotated[Positive | None, table.EXPORT_ALPHA_US.query()] = None,
     node_gbps: Annotated[Positive | None, table.EXPORT_NODE_GBPS.query()] = None,
-) -> schedules.Options:
+) -> ExportRequest:
     """Return what the query says about the format."""
-    return schedules.Options(
-        dialect=dialect,
-        inplace=inplace,
-        ranks_per_node=ranks_per_node,
-        bytes=bytes,
-        alpha_us=alpha_us,
-        node_gbps=node_gbps,
-    )
+    given = {
+        "dialect": dialect,
+        "inplace": inplace,
+        "ranks_per_node": ranks_per_node,
+        "bytes": bytes,
+        "alpha_us": alpha_us,
+        "node_gbps": node_gbps,
+    }
+    return ExportRequest(**{name: value for name, value in given.items() if value is not None})
 
 
-OptionsDep = Annotated[schedules.Options, Depends(_options)]
+OptionsDep = Annotated[ExportRequest, Depends(_options)]
 
 
-@router.post(
-    "",
+create_route(
+    router,
+    SCHEDULE,
     operation_id="createSchedule",
     summary="Generate and verify a schedule",
-    dependencies=[JsonBody],
+    description="Return what the schedule is and costs; `Location` is where it can be read.",
     responses={
         200: CREATED[200] | {"model": ScheduleSummary},
         201: CREATED[201] | {"model": ScheduleSummary},
         **responses(400, 404, 413, 415, 422, 503),
     },
+    shown=created_summary,
 )
-@looked_up_first
-def create_schedule(request: Request, body: ScheduleRequest, context: ContextDep) -> Response:
-    """Return what the schedule is and costs; `Location` is where it can be read."""
-    artefact = schedules.create(context, body)
-    return created(request, artefact, json.dumps(artefact.summary))
-
 
 list_route(router, "schedule", "listSchedules", "schedules")
 
@@ -104,36 +102,21 @@ list_route(router, "schedule", "listSchedules", "schedules")
         **responses(404, 406, 422, 503),
     },
 )
-@looked_up_first
-def read_schedule(
+async def read_schedule(
     request: Request,
     id: IdDep,
-    context: ContextDep,
     options: OptionsDep,
     form: FormatDep = None,
     accept: AcceptDep = None,
     if_none_match: IfNoneMatchDep = None,
 ) -> Response:
     """Return the schedule in the format asked for; schedule/1 by default."""
-    artefact = context.read("schedule", id)
+    artefact = await document(request, "schedule", id)
     form_ = negotiate(form, accept, MEDIA_TYPES)
-    schedules.require_options(form_, options)
-    variant = "-".join([form_, *(f"{name}={value}" for name, value in options.given.items())])
-    return representation(
-        request,
-        artefact,
-        variant,
-        MEDIA_TYPES[form_],
-        if_none_match,
-        lambda: _content(schedules.export(context, artefact, form_, options)),
-    )
-
-
-def _content(exported: Iterable[str] | schedules.Files) -> bytes | Iterable[str]:
-    """Return what is sent: several files are packed into one."""
-    if isinstance(exported, Mapping):
-        return zipped({f"schedule{name}": data for name, data in exported.items()})
-    return exported
+    require_available("schedule", form_, options)
+    exported = ExportQuestion(kind="schedule", id=artefact.id, format=form_, options=options)
+    media = MEDIA_TYPES[form_]
+    return await representation(request, artefact, form_, media, if_none_match, exported)
 
 
 @router.post(
@@ -147,9 +130,7 @@ def _content(exported: Iterable[str] | schedules.Files) -> bytes | Iterable[str]
         **responses(400, 404, 413, 415, 422, 503),
     },
 )
-@computing
-def simulate_schedule(
-    request: Request, id: IdDep, body: SimulationRequest, context: ContextDep
-) -> JSONResponse:
+async def simulate_schedule(request: Request, id: IdDep, body: SimulationRequest) -> JSONResponse:
     """Return the time of a stored schedule; nothing is stored."""
-    return JSONResponse(dict(simulations.of_stored(context, id, body)))
+    question = SimulationQuestion(id=id, on=body)
+    return JSONResponse(dict(await presented(request, SIMULATION, question)))

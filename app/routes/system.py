@@ -38,7 +38,7 @@ def readiness(request: Request) -> Status:
         # What the driver says names users and addresses: for the log, not for who asks.
         log.warning("not ready: %s", error)
         raise DatabaseNotReady("database_url: the database cannot be used just now") from None
-    if request.app.state.context.store.settled() is not None:
+    if request.app.state.store.settled() is not None:
         raise DatabaseNotReady("database_url: answers cannot be stored just now")
     return Status(status="ready")
 

@@ -8,11 +8,10 @@ from pydantic import ValidationError
 
 from app.deps import (
     AcceptDep,
-    ContextDep,
     IdDep,
     IfNoneMatchDep,
-    JsonBody,
-    created,
+    WorkRoute,
+    create_route,
     list_route,
     representation,
 )
@@ -26,12 +25,14 @@ from app.options.table import AnyCollectiveName, TopologyFormat
 from app.problems import responses
 from app.quantities import Gap
 from app.schemas import OptimumRequest, TopologySource
-from app.services import costs, topologies
-from app.turns import looked_up_first
+from app.services import topologies
+from app.turns import answered, document
+from app.work.operations import COST, OPTIMUM, TOPOLOGY
+from app.work.questions import ExportQuestion, OptimumQuestion
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/v1/topologies", tags=["topologies"])
+router = APIRouter(prefix="/v1/topologies", tags=["topologies"], route_class=WorkRoute)
 
 FormatDep = Annotated[
     TopologyFormat | None,
@@ -76,23 +77,18 @@ def _document(model: Any, description: str) -> dict[str, Any]:
     return {"model": model, "description": description}
 
 
-@router.post(
-    "",
+create_route(
+    router,
+    TOPOLOGY,
     operation_id="createTopology",
     summary="Build or register a topology",
-    dependencies=[JsonBody],
+    description="Build a recipe or a known fabric, or take a topology/1 document as it is.",
     responses={
         200: _document(TopologyDocument, "topology/1; it was stored already"),
         201: _document(TopologyDocument, "topology/1; `Location` is where it can be read"),
         **responses(400, 404, 413, 415, 422, 503),
     },
 )
-@looked_up_first
-def create_topology(request: Request, body: TopologySource, context: ContextDep) -> Response:
-    """Build a recipe or a known fabric, or take a topology/1 document as it is."""
-    artefact = topologies.create(context, body)
-    return created(request, artefact, artefact.text())
-
 
 list_route(router, "topology", "listTopologies", "topologies")
 
@@ -115,26 +111,21 @@ list_route(router, "topology", "listTopologies", "topologies")
         **responses(404, 406, 422, 503),
     },
 )
-@looked_up_first
-def read_topology(
+async def read_topology(
     request: Request,
     id: IdDep,
-    context: ContextDep,
     form: FormatDep = None,
     accept: AcceptDep = None,
     if_none_match: IfNoneMatchDep = None,
 ) -> Response:
     """Return the topology in the format asked for; topology/1 by default."""
-    artefact = context.read("topology", id)
+    artefact = await document(request, "topology", id)
     form_ = negotiate(form, accept, topologies.FORMATS)
-    return representation(
-        request,
-        artefact,
-        form_,
-        topologies.FORMATS[form_],
-        if_none_match,
-        None if form_ == "json" else lambda: topologies.export(artefact, form_),
-    )
+    exported = None
+    if form_ != "json":
+        exported = ExportQuestion(kind="topology", id=artefact.id, format=form_)
+    media = topologies.FORMATS[form_]
+    return await representation(request, artefact, form_, media, if_none_match, exported)
 
 
 @router.get(
@@ -144,13 +135,10 @@ def read_topology(
     response_model=None,
     responses={200: _document(CostDocument, "cost/1"), **responses(404, 422, 503)},
 )
-@looked_up_first
-def read_cost(
-    request: Request, id: IdDep, context: ContextDep, if_none_match: IfNoneMatchDep = None
-) -> Response:
+async def read_cost(request: Request, id: IdDep, if_none_match: IfNoneMatchDep = None) -> Response:
     """Return the exact cost of an allgather on the topology and on its transpose."""
-    artefact = costs.measure(context, TopologySource(id=id))
-    return representation(request, artefact, "json", "application/json", if_none_match)
+    artefact = await answered(request, COST, TopologySource(id=id))
+    return await representation(request, artefact, "json", "application/json", if_none_match)
 
 
 @router.get(
@@ -163,14 +151,13 @@ def read_cost(
         **responses(404, 422, 503),
     },
 )
-@looked_up_first
-def read_optimum(
+async def read_optimum(
     request: Request,
     id: IdDep,
-    context: ContextDep,
     question: QuestionDep,
     if_none_match: IfNoneMatchDep = None,
 ) -> Response:
     """Return ForestColl's optimum with the cut that proves it, or that of all-to-all."""
-    artefact = costs.optimum(context, TopologySource(id=id), question)
-    return representation(request, artefact, "json", "application/json", if_none_match)
+    asked = OptimumQuestion(topology=TopologySource(id=id), question=question)
+    artefact = await answered(request, OPTIMUM, asked)
+    return await representation(request, artefact, "json", "application/json", if_none_match)

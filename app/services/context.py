@@ -3,22 +3,57 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
 from app.artefacts import ID_LENGTH
 from app.config import Settings
 from app.documents.kind import Answer, Kind, Readable
 from app.services.errors import MAX_CANDIDATES, Ambiguous, Damaged, NotStored
-from app.store import Artefact, Asked, Computed, Store, key
+from app.store import Artefact, Asked, Computed, Listed, key
 from schedules.errors import TooLarge
 
-__all__ = ["Context", "Mend", "MustCompute"]
+__all__ = ["Compute", "Context", "Documents", "Mend", "MustCompute"]
 
 T = TypeVar("T")
 
 
+MAX_LOOKED_INTO = 64 * 2**10
+"""Largest document, in bytes as it is stored, that is decoded only to look something up."""
+
+Compute: TypeAlias = Callable[[str], Computed]
+"""Given the id of an answer, computes it as it will be kept."""
+
+
+class Documents(Protocol):
+    """Where documents are kept: `app.store.Store`, or a way to one."""
+
+    def find(self, kind: str, identity: str) -> Artefact | None:
+        """See `app.store.Store.find`."""
+        ...
+
+    def get(self, kind: str, identity: str) -> Artefact | None:
+        """See `app.store.Store.get`."""
+        ...
+
+    def question(self, kind: str, identity: str) -> str | None:
+        """See `app.store.Store.question`."""
+        ...
+
+    def beginning(self, kind: str, prefix: str, limit: int) -> list[Listed]:
+        """See `app.store.Store.beginning`."""
+        ...
+
+    def named(self, name: str, limit: int) -> list[Listed]:
+        """See `app.store.Store.named`."""
+        ...
+
+    def get_or_compute(self, kind: str, request: Asked, compute: Compute) -> Artefact:
+        """See `app.store.Store.get_or_compute`."""
+        ...
+
+
 class MustCompute(Exception):
-    """What is asked for is not stored, and this context only looks."""
+    """What is asked for is not stored, or too large to be decoded, and this context only looks."""
 
     def __init__(self, identity: str) -> None:
         self.identity = identity
@@ -41,22 +76,16 @@ class Context:
     takes too long.  ``notes`` are sentences on what was assumed of files that were read.
     """
 
-    store: Store
+    store: Documents
     settings: Settings
     watch: Callable[[], AbstractContextManager[None]] = nullcontext
     notes: list[str] = field(default_factory=list)
     only_looks: bool = False
     mend: "Mend" = _damaged
-    failed: dict[str, Exception] = field(default_factory=dict)
-    """By id, what computations with this context failed of."""
 
     def looking(self) -> "Context":
         """Return a context of one request that raises `MustCompute` where it would compute."""
         return replace(self, only_looks=True, notes=[])
-
-    def computing(self, failed: dict[str, Exception]) -> "Context":
-        """Return a context of one request that computes, and notes what fails."""
-        return replace(self, only_looks=False, notes=[], failed=failed)
 
     def keep(self, kind: Kind[T], asked: Asked, compute: Callable[[], T]) -> Artefact:
         """Return the stored answer to a question, computed and watched over if there is none."""
@@ -65,7 +94,11 @@ class Context:
     def answer(self, kind: Readable[T], asked: Asked, compute: Callable[[], T]) -> Answer[T]:
         """Return the same beside its value, which a fresh computation hands on as it is."""
         artefact, computed = self._kept(kind, asked, compute)
-        return Answer(artefact, kind, computed)
+        return Answer(artefact, kind, computed, self._require_decodable)
+
+    def _require_decodable(self, artefact: Artefact) -> None:
+        if self.only_looks and len(artefact.content) > MAX_LOOKED_INTO:
+            raise MustCompute(artefact.id)
 
     def _kept(
         self, kind: Kind[T], asked: Asked, compute: Callable[[], T]
@@ -75,11 +108,7 @@ class Context:
             return self._looked_up(kind, asked), computed
 
         def encoded(identity: str) -> Computed:
-            try:
-                computed.append(compute())
-            except Exception as error:
-                self.failed[identity] = error
-                raise
+            computed.append(compute())
             return kind.encode(computed[0], identity)
 
         with self.watch():
@@ -94,7 +123,7 @@ class Context:
 
     def stored(self, kind: Readable[T], identity: str) -> Answer[T]:
         """Return the answer that is stored under an id, or raise `NotStored`."""
-        return Answer(self.read(kind.name, identity), kind, [])
+        return Answer(self.read(kind.name, identity), kind, [], self._require_decodable)
 
     def read(self, kind: str, identity: str) -> Artefact:
         """Return the stored document of an id, or of the only one that begins so.
@@ -118,6 +147,8 @@ class Context:
         question = self.store.question(kind, identity)
         if question is None:
             raise NotStored(kind, identity)
+        if self.only_looks:
+            raise MustCompute(identity)
         return self.mend(self, kind, identity, question)
 
     def _completed(self, kind: str, prefix: str) -> str:

@@ -3,12 +3,13 @@
 from app.documents.cost import COST, CostAnswer
 from app.documents.kind import Answer
 from app.documents.optimum import OPTIMUM, OptimumAnswer, Rate
-from app.documents.questions import asked_of, options_of
+from app.documents.questions import asked_of
 from app.documents.subject import Subject
 from app.schemas import OptimumRequest, TopologySource
 from app.services import topologies
 from app.services.all_to_all import exchange_on
 from app.services.context import Context
+from app.services.topologies import asked_options
 from app.store import Artefact
 from schedules.model import Collective
 from schedules.options import require_plain
@@ -39,7 +40,7 @@ def optimum(
     request = request or OptimumRequest()
     if request.collective == Collective.ALL_TO_ALL:
         loaded = topologies.load(context, source, field=field)
-        require_plain(options_of(request, loaded.topology))
+        require_plain(asked_options(request, loaded))
         return exchange_on(context, loaded).artefact
     return _optimal(context, source, request, field).artefact
 
@@ -75,15 +76,15 @@ def _optimal(
     context: Context, source: TopologySource, request: OptimumRequest, field: str
 ) -> Answer[OptimumAnswer]:
     loaded = topologies.load(context, source, field=field)
-    topology = loaded.topology
     limit = context.settings.max_optimum_nodes
-    context.require_at_most(field or "topology", topology.node_count, limit, "nodes")
-    options = options_of(request, topology)
+    context.require_at_most(field or "topology", loaded.node_count, limit, "nodes")
+    options = asked_options(request, loaded)
     collective = Collective.of(request.collective)
 
     def compute() -> OptimumAnswer:
         from schedules.optima import collective_optimum
 
+        topology = loaded.topology
         found = collective_optimum(topology, collective, options)
         rate = Rate(found.nodes, found.data, found.inverse_rate)
         subject, before = Subject.of(loaded.id, topology), None

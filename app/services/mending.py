@@ -8,7 +8,7 @@ from app.artefacts import Artefact, key_of
 from app.config import KERNEL_VERSION
 from app.documents import asked as again
 from app.documents.asked import Asked
-from app.services import costs, designs, frontiers, patch_plans, schedules, topologies
+from app.services import costs, designs, exports, frontiers, patch_plans, schedules, topologies
 from app.services.context import Context
 from app.services.errors import Damaged
 
@@ -42,6 +42,12 @@ def _optimum(context: Context, asked: Asked) -> Artefact:
     return costs.optimum(context, again.subject_again(asked), again.optimum_again(asked))
 
 
+def _export(context: Context, asked: Asked) -> Artefact:
+    return exports.export(
+        context, asked["of"], asked["id"], asked["format"], again.export_again(asked)
+    )
+
+
 _ASK: Mapping[str, Callable[[Context, Asked], Artefact | None]] = MappingProxyType(
     {
         "design": lambda context, asked: designs.create(context, again.design_again(asked)),
@@ -53,5 +59,6 @@ _ASK: Mapping[str, Callable[[Context, Asked], Artefact | None]] = MappingProxyTy
         "patch-plan": lambda context, asked: patch_plans.create(
             context, again.patch_plan_again(asked)
         ),
+        "export": _export,
     }
 )

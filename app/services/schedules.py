@@ -4,13 +4,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from app.documents.kind import Answer
-from app.documents.questions import asked_of, options_of
+from app.documents.questions import asked_of
 from app.documents.schedule import SCHEDULE, Kept
 from app.documents.subject import Subject
 from app.schemas import ScheduleRequest, TopologySource
 from app.services import topologies
 from app.services.context import Context
-from app.services.topologies import StoredTopology
+from app.services.topologies import StoredTopology, asked_options
 from app.store import Artefact
 from schedules.errors import InvalidSchedule
 from schedules.formats import FORMATS, Files, Options, require_options
@@ -47,7 +47,7 @@ def create(context: Context, request: ScheduleRequest) -> Artefact:
     from schedules.verified import fitting_algorithm
 
     loaded = topologies.load(context, request.topology, field="/topology")
-    options = options_of(request, loaded.topology)
+    options = asked_options(request, loaded)
     collective = Collective.of(request.collective)
     algorithm = request.algorithm or fitting_algorithm(loaded.topology, collective, options)
     return made(context, loaded, collective, algorithm, options).artefact
@@ -62,7 +62,7 @@ def made(
 ) -> Answer[Kept]:
     """Return the stored, verified schedule of an algorithm beside its value."""
     require_fitting(algorithm, options)
-    _require_size(context, algorithm, loaded.topology)
+    _require_size(context, algorithm, loaded.node_count)
 
     def compute() -> Kept:
         from schedules.verified import verified
@@ -153,11 +153,11 @@ def export(
     return write(form, kept.load(), topology, options)
 
 
-def _require_size(context: Context, algorithm: str, topology: Topology) -> None:
+def _require_size(context: Context, algorithm: str, nodes: int) -> None:
     settings = context.settings
     limit = {
         "forestcoll": settings.max_forest_nodes,
         "mcf": settings.max_routed_nodes,
         "shortest-paths": settings.max_routed_nodes,
     }.get(algorithm, settings.max_scheduled_nodes)
-    context.require_at_most("/topology", topology.node_count, limit, "nodes")
+    context.require_at_most("/topology", nodes, limit, "nodes")

@@ -1,21 +1,31 @@
 """Topologies: from a recipe, a fabric's name or a document to a stored topology/1."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from app.documents.kind import Answer
+from app.documents.questions import options_of
 from app.documents.topology import TOPOLOGY, Registered, digest_of
-from app.schemas import TopologySource
+from app.schemas import ForestRequest, TopologySource
 from app.services.context import Context
 from app.services.errors import Ambiguous, NotStored
 from app.store import Artefact, Asked
 from app.topology_source import TEXT_ONLY, GraphSource, TopologyChanges
 from schedules.errors import NotExportable, ScheduleError
+from schedules.options import Options
 from synth.errors import SynthError
 from synth.topology import Topology
 
-__all__ = ["FORMATS", "StoredTopology", "create", "export", "load", "named", "require_available"]
+__all__ = [
+    "FORMATS",
+    "StoredTopology",
+    "asked_options",
+    "create",
+    "export",
+    "load",
+    "named",
+    "require_available",
+]
 
 MAX_ALIKE = 100
 """So many stored topologies of one name are looked at: a graph may be stored several times."""
@@ -37,16 +47,31 @@ FORMATS = {
 """The formats a topology comes in, and their media types."""
 
 
-@dataclass(frozen=True, slots=True)
 class StoredTopology:
-    """A topology and the id it is stored under.
+    """A topology, decoded when it is asked for, and the id it is stored under."""
 
-    ``healthy`` is the id of the topology that it was before parts were lost or slow.
-    """
+    def __init__(self, answer: Answer[Registered]) -> None:
+        self._answer = answer
 
-    id: str
-    topology: Topology
-    healthy: str | None = None
+    @property
+    def id(self) -> str:
+        """What it is stored under."""
+        return self._answer.id
+
+    @property
+    def topology(self) -> Topology:
+        """The topology itself."""
+        return self._answer.value.topology
+
+    @property
+    def node_count(self) -> int:
+        """How many nodes it has, switches included."""
+        return self._answer.artefact.summary["nodes"]
+
+    @property
+    def healthy(self) -> str | None:
+        """The id of the topology that it was before parts were lost or slow."""
+        return self._answer.artefact.summary.get("healthy")
 
 
 def create(context: Context, source: GraphSource) -> Artefact:
@@ -82,7 +107,12 @@ def load(context: Context, source: GraphSource, *, field: str = "") -> StoredTop
         answer = _answer(context, source)
     except (SynthError, ScheduleError) as error:
         raise type(error)(field + error.field, error.rule) from None
-    return StoredTopology(answer.id, answer.value.topology, answer.value.healthy)
+    return StoredTopology(answer)
+
+
+def asked_options(request: ForestRequest, loaded: StoredTopology) -> Options:
+    """Return what a request asks of an algorithm on a topology, see `options_of`."""
+    return options_of(request, loaded.topology.nodes if request.names_nodes else ())
 
 
 def _store(

@@ -1,8 +1,9 @@
 """Compiling the kernels ahead of the first question."""
 
 from fractions import Fraction
+from importlib import import_module
 
-__all__ = ["warm"]
+__all__ = ["load", "warm"]
 
 
 def warm() -> None:
@@ -43,3 +44,35 @@ def warm() -> None:
     require_valid(make(exchange, Collective.ALL_TO_ALL, "mcf"), exchange)
     # Without the linear program: lengths that adapt.
     alltoall.optimum(exchange, max_variables=0)
+
+
+def load() -> None:
+    """Import what answers are computed with, and load the kernels of the usual ones.
+
+    Numba reads machine code from disk when a kernel is first called: a second for all of them.
+    """
+    for name in _IMPORTED:
+        import_module(name)
+    from schedules.collectives import make
+    from schedules.model import Collective
+    from schedules.verify import require_valid
+    from synth.build import build
+    from synth.recipe import parse
+    from synth.search import frontier
+
+    frontier(12, 4)
+    topology = build(parse("BiRing(5)"))
+    require_valid(make(topology, Collective.ALLREDUCE, "bfb"), topology)
+
+
+_IMPORTED = (
+    "app.services.cached_sources",
+    "schedules.design",
+    "schedules.forestcoll",
+    "schedules.formats",
+    "schedules.simulate",
+    "schedules.verified",
+    "scipy.optimize",
+    "scipy.sparse",
+    "synth.formats",
+)

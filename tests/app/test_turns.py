@@ -7,8 +7,7 @@ from threading import Event, Lock
 import pytest
 
 from app.flights import Flights
-from app.services import designs
-from app.turns import MAX_COMPUTATIONS
+from app.work.crew import Crew
 from schedules.errors import TooLarge
 
 DESIGN = {"nodes": 6, "degree": 2, "collective": "allgather", "bytes": "1MB"}
@@ -18,18 +17,27 @@ def design(size):
     return {**DESIGN, "bytes": size}
 
 
+PLACES = 2
+
+
+@pytest.fixture
+def settings(settings):
+    return settings.model_copy(update={"max_working": PLACES, "max_waiting": 60})
+
+
 @pytest.fixture
 def computations(monkeypatch):
-    """Hold every computation of a design until the event; return it and who began."""
-    release, begun, lock, hosts_of = Event(), [], Lock(), designs.hosts_of
+    """Hold every computation until the event; return it and what began."""
+    release, begun, lock, run = Event(), [], Lock(), Crew.run
 
-    def held(request):
+    def held(crew, task, cancelled, report=None):
         with lock:
-            begun.append(request.bytes)
-        assert release.wait(60)
-        return hosts_of(request)
+            begun.append(task.body)
+        while not release.wait(0.05) and not cancelled.is_set():
+            pass
+        return run(crew, task, cancelled, report)
 
-    monkeypatch.setattr(designs, "hosts_of", held)
+    monkeypatch.setattr(Crew, "run", held)
     yield release, begun
     release.set()
 
@@ -59,9 +67,9 @@ def test_who_waits_for_the_same_takes_no_place_from_others(client, computations)
     with ThreadPoolExecutor(12) as pool:
         asked = [pool.submit(client.post, "/v1/designs", json=DESIGN) for _ in range(8)]
         wait_for(lambda: begun)
-        others = [design(f"{n}MB") for n in range(2, 1 + MAX_COMPUTATIONS)]
+        others = [design(f"{n}MB") for n in range(2, 1 + PLACES)]
         asked += [pool.submit(client.post, "/v1/designs", json=other) for other in others]
-        wait_for(lambda: len(begun) == MAX_COMPUTATIONS)
+        wait_for(lambda: len(begun) == PLACES)
         release.set()
         assert {one.result().status_code for one in asked} == {200, 201}
 
@@ -69,12 +77,12 @@ def test_who_waits_for_the_same_takes_no_place_from_others(client, computations)
 def test_an_error_is_the_error_of_all_who_wait(client, monkeypatch):
     calls = []
 
-    def refuse(request):
-        calls.append(request)
+    def refuse(crew, task, cancelled):
+        calls.append(task)
         time.sleep(1)
         raise TooLarge("/nodes", "must be fewer, today")
 
-    monkeypatch.setattr(designs, "hosts_of", refuse)
+    monkeypatch.setattr(Crew, "run", refuse)
     with ThreadPoolExecutor(8) as pool:
         asked = [pool.submit(client.post, "/v1/designs", json=DESIGN) for _ in range(8)]
         answers = [one.result() for one in asked]
@@ -106,12 +114,12 @@ def test_stored_answers_wait_for_no_computation(client, computations):
     sizes = [f"{n}MB" for n in range(2, 52)]
     with ThreadPoolExecutor(len(sizes)) as pool:
         asked = [pool.submit(client.post, "/v1/designs", json=design(size)) for size in sizes]
-        wait_for(lambda: len(begun) == MAX_COMPUTATIONS)
+        wait_for(lambda: len(begun) == PLACES)
         time.sleep(0.5)
         assert client.post("/v1/designs", json=DESIGN).status_code == 200
         assert client.get(place).json() == first.json()
         assert client.get(f"/v1/topologies/{topology}/cost").status_code == 200
-        assert len(begun) == MAX_COMPUTATIONS
+        assert len(begun) == PLACES
         release.set()
         assert {one.result().status_code for one in asked} == {201}
 

@@ -14,6 +14,7 @@ from app.config import Settings
 from app.db import migrate, open_engine
 from app.main import create_app
 from app.unsaved import Pending, Unsaved
+from app.work.served import Served
 
 DESIGN = {"nodes": 6, "degree": 2, "collective": "allgather", "bytes": "1MB"}
 LATER = {"recipe": "UniRing(7)"}
@@ -112,20 +113,18 @@ def test_an_answer_is_delivered_when_postgresql_goes_away_meanwhile(own_postgres
     engine = open_engine(own_postgres.url)
     migrate(engine)
     engine.dispose()
-    from app.services import designs
-
-    hosts = designs.hosts_of
+    keep = Served.keep
     stopped = []
 
-    def stopping(request):
+    def stopping(*answer):
         if not stopped:
             own_postgres.stop()
             stopped.append(True)
-        return hosts(request)
+        return keep(*answer)
 
     app = create_app(Settings(database_url=own_postgres.url))
     with TestClient(app, base_url="http://localhost") as client:
-        monkeypatch.setattr(designs, "hosts_of", stopping)
+        monkeypatch.setattr(Served, "keep", stopping)
         answer = client.post("/v1/designs", json=DESIGN)
         assert stopped and answer.status_code == 201
         assert client.get("/readyz").status_code == 503

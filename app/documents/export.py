@@ -1,0 +1,79 @@
+"""Files in the formats of others, as they are kept: packed, with what they were made from."""
+
+import gzip
+import io
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from app.documents.kind import Kind
+from app.store import Artefact, Computed
+from schedules.errors import TooLarge
+
+__all__ = ["EXPORT", "Exported", "is_packed", "unpacked"]
+
+_PACKED = "+gzip"
+LEVEL = 4
+"""Of compression: four times as fast as the usual one, for a tenth more bytes."""
+
+PIECE = 256 * 2**10
+"""Bytes that are sent at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """A document in another format: its bytes, or its text in pieces, of at most ``limit``."""
+
+    of: str
+    id: str
+    form: str
+    media_type: str
+    pieces: bytes | Iterable[str]
+    limit: int
+
+
+def is_packed(media_type: str) -> bool:
+    """Whether what is kept as this media type is gzipped.
+
+    >>> is_packed("application/json+gzip"), is_packed("application/zip")
+    (True, False)
+    """
+    return media_type.endswith(_PACKED)
+
+
+def unpacked(artefact: Artefact) -> Iterator[bytes]:
+    """Yield a packed document's bytes in pieces, so that the whole is nowhere at once."""
+    with gzip.GzipFile(fileobj=io.BytesIO(artefact.content)) as file:
+        while piece := file.read(PIECE):
+            yield piece
+
+
+def _encode(exported: Exported, identity: str) -> Computed:
+    facts: dict[str, Any] = {"of": exported.of, "id": exported.id, "format": exported.form}
+    if isinstance(exported.pieces, bytes):
+        _require_within(len(exported.pieces), exported.limit)
+        facts["bytes"] = len(exported.pieces)
+        return Computed(exported.pieces, exported.media_type, facts)
+    content, facts["bytes"] = _packed(exported.pieces, exported.limit)
+    return Computed(content, exported.media_type + _PACKED, facts)
+
+
+def _packed(pieces: Iterable[str], limit: int) -> tuple[bytes, int]:
+    """Return a text gzipped, and its size."""
+    buffer, size = io.BytesIO(), 0
+    # mtime=0: the same document gives the same bytes.
+    with gzip.GzipFile(fileobj=buffer, mode="wb", compresslevel=LEVEL, mtime=0) as file:
+        for piece in pieces:
+            data = piece.encode()
+            size += len(data)
+            _require_within(size, limit)
+            file.write(data)
+    return buffer.getvalue(), size
+
+
+def _require_within(size: int, limit: int) -> None:
+    if size > limit:
+        raise TooLarge("/format", f"must make a file of at most {limit} bytes here")
+
+
+EXPORT = Kind("export", _encode)

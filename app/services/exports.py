@@ -1,0 +1,75 @@
+"""Stored documents in the formats of others: written once, and kept like any answer.
+
+A format that cannot say a document is refused before anything is written, where that can be told
+from what the document costs; else by its writer.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from app.archives import zipped
+from app.documents.export import EXPORT, Exported
+from app.schemas import ExportRequest
+from app.services import patch_plans, schedules, topologies
+from app.services.context import Context
+from app.store import Artefact
+from schedules.formats import FORMATS, Options
+
+__all__ = ["export", "media_type", "require_available"]
+
+
+def export(
+    context: Context, kind: str, identity: str, form: str, options: ExportRequest
+) -> Artefact:
+    """Return the stored file of a document in a format; several files are one archive.
+
+    Raises
+    ------
+    NotExportable
+        There is no such format or option, or it cannot express this document.
+    TooLarge
+        The file would be larger than the limit of this installation.
+    """
+    require_available(kind, form, options)
+    asked = {"of": kind, "id": identity, "format": form, **options.canonical()}
+
+    def compute() -> Exported:
+        pieces = _pieces(context, kind, identity, form, options)
+        limit = context.settings.max_export_bytes
+        return Exported(kind, identity, form, media_type(kind, form), pieces, limit)
+
+    return context.keep(EXPORT, asked, compute)
+
+
+def require_available(kind: str, form: str, options: ExportRequest) -> None:
+    """Raise `NotExportable` unless there is this format, and it takes these options."""
+    if kind == "schedule":
+        schedules.require_options(form, options_of(options))
+    elif kind == "topology":
+        topologies.require_available(form)
+    else:
+        patch_plans.require_available(form)
+
+
+def options_of(options: ExportRequest) -> Options:
+    """Return what was said about a schedule's format."""
+    return Options(**options.model_dump(exclude_none=True))
+
+
+def media_type(kind: str, form: str) -> str:
+    """Return the media type of a format."""
+    if kind == "schedule":
+        return FORMATS[form].media_type
+    return (topologies.FORMATS if kind == "topology" else patch_plans.FORMATS)[form]
+
+
+def _pieces(
+    context: Context, kind: str, identity: str, form: str, options: ExportRequest
+) -> bytes | Iterable[str]:
+    artefact = context.read(kind, identity)
+    if kind != "schedule":
+        write = topologies.export if kind == "topology" else patch_plans.export
+        return [write(artefact, form)]
+    written = schedules.export(context, artefact, form, options_of(options))
+    if isinstance(written, Mapping):
+        return zipped({f"schedule{name}": data for name, data in written.items()})
+    return written

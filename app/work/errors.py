@@ -1,0 +1,30 @@
+"""What can happen to work besides an answer and an error of its own."""
+
+__all__ = ["Busy", "Cancelled", "WorkDied"]
+
+
+class Cancelled(Exception):
+    """Nobody waits for the work any more, or the service stops; it was ended."""
+
+    def __init__(self) -> None:
+        super().__init__("nobody waits for the answer any more, or the service stops")
+
+
+class WorkDied(RuntimeError):
+    """The process that worked ended without an answer.
+
+    >>> str(WorkDied("design", -9))
+    'the computation (design) was ended by signal 9'
+    """
+
+    def __init__(self, operation: str, code: int | None) -> None:
+        ended = f"by signal {-code}" if code is not None and code < 0 else f"with status {code}"
+        super().__init__(f"the computation ({operation}) was ended {ended}")
+
+
+class Busy(RuntimeError):
+    """So much waits to be computed that more is not taken; ``seconds`` is when to come back."""
+
+    def __init__(self, waiting: int, seconds: int = 5) -> None:
+        self.seconds = seconds
+        super().__init__(f"{waiting} computations wait already; ask again later")

@@ -1,0 +1,51 @@
+"""Requests of operations that no single body of the service asks for: made of path and query."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from app.identity import IdPrefix
+from app.request_base import Request
+from app.schemas import ExportRequest, OptimumRequest, SimulationRequest, TopologySource
+
+__all__ = ["ExportQuestion", "OptimumQuestion", "SimulationQuestion", "StoredQuestion"]
+
+
+class StoredQuestion(Request):
+    """Which stored document; a damaged one is computed anew."""
+
+    kind: str = Field(description="kind of document")
+    id: IdPrefix = Field(description="its id, or the beginning of it")
+
+
+class OptimumQuestion(Request):
+    """The best any collective could do, on which topology."""
+
+    topology: TopologySource
+    question: OptimumRequest
+
+
+class SimulationQuestion(Request):
+    """Which stored schedule to simulate, and on which fabric."""
+
+    id: IdPrefix = Field(description="id of the schedule, or the beginning of it")
+    on: SimulationRequest
+
+
+class ExportQuestion(Request):
+    """Which stored document is wanted in which format."""
+
+    kind: Literal["topology", "schedule", "patch-plan"] = Field(description="kind of document")
+    id: IdPrefix = Field(description="its id")
+    format: str = Field(description="one of the formats of its kind", max_length=40)
+    options: ExportRequest = Field(default=ExportRequest(), description="of a schedule's format")
+
+    @property
+    def variant(self) -> str:
+        """The format and what is said about it, in a few words.
+
+        >>> ExportQuestion(kind="schedule", id="0" * 64, format="chakra-et").variant
+        'chakra-et'
+        """
+        said = self.options.canonical()
+        return "-".join([self.format, *(f"{name}={value}" for name, value in said.items())])

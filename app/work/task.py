@@ -1,0 +1,90 @@
+"""Work as a value: the name of an operation, and its request as JSON."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
+
+from app.artefacts import Artefact
+from app.documents.base import Presented
+from app.field_errors import MAX_ERRORS
+from app.request_base import Request
+from app.services.context import Context
+
+__all__ = ["Operation", "Task"]
+
+B = TypeVar("B", bound=Request)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is to be done; the same text is the same work."""
+
+    operation: str
+    body: bytes
+
+    @property
+    def identity(self) -> str:
+        """What tells it from other work.
+
+        >>> Task("design", b"{}").identity == Task("cost", b"{}").identity
+        False
+        """
+        return hashlib.sha256(self.operation.encode() + b"\0" + self.body).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Operation(Generic[B]):
+    """Something that is asked for by a request; its answer is a document.
+
+    ``answer`` stores a document, or presents one that nobody stores (``is_stored`` is false).
+    """
+
+    name: str
+    body: type[B]
+    answer: Callable[[Context, B], Artefact | Presented]
+    is_stored: bool = True
+
+    def task(self, body: B) -> Task:
+        """Return the work of answering a request."""
+        text = body.model_dump_json(exclude_unset=True, exclude_none=True)
+        return Task(self.name, text.encode())
+
+    def parsed(self, body: bytes) -> B:
+        """Return the request that a text holds.
+
+        Raises
+        ------
+        RequestValidationError
+            It is not JSON, or breaks a rule of the request; a hundred are named at most.
+        """
+        try:
+            return self.body.model_validate(json.loads(body))
+        except json.JSONDecodeError as error:
+            raise RequestValidationError([_malformed(error.msg, error.pos)]) from None
+        except UnicodeDecodeError as error:
+            raise RequestValidationError([_malformed("must be UTF-8", error.start)]) from None
+        except RecursionError:
+            raise RequestValidationError([_malformed("is nested too deeply", 0)]) from None
+        except ValidationError as error:
+            raise RequestValidationError(_named(error)) from None
+
+
+def _malformed(rule: str, place: int) -> dict[str, object]:
+    return {"type": "json_invalid", "loc": ("body", place), "msg": rule, "ctx": {"error": rule}}
+
+
+def _named(error: ValidationError) -> list[dict[str, object]]:
+    """Return the broken rules as FastAPI has them; of many, the first and how many there are."""
+    found: list[dict[str, object]] = [
+        {"type": entry["type"], "loc": ("body", *entry["loc"]), "msg": entry["msg"]}
+        for entry in error.errors(include_url=False, include_input=False, include_context=False)
+    ]
+    if len(found) <= MAX_ERRORS:
+        return found
+    more = {"type": "too_many", "loc": ("body",), "msg": f"breaks {len(found)} rules in all"}
+    return [*found[: MAX_ERRORS - 1], more]
