@@ -202,7 +202,10 @@ def _open_sqlite(url: URL) -> Engine:
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
     cursor = connection.cursor()
     # Waiting comes first: switching to WAL needs the lock that others may hold.
-    for pragma in ("busy_timeout=10000", "journal_mode=WAL", "foreign_keys=ON"):
+    # NORMAL: what is committed outlives the process; a power failure may take the last answers,
+    # which are computed again, and leaves the file whole.
+    pragmas = ("busy_timeout=10000", "journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON")
+    for pragma in pragmas:
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 

@@ -28,7 +28,7 @@ __all__ = ["Turns", "answered", "answered_unread", "document", "presented"]
 MAX_REFUSED = 1024
 """So many questions that cannot be answered are remembered."""
 
-REMEMBERED = 10.0
+REMEMBERED = 60.0
 """For so many seconds; what a name stands for may change."""
 
 
