@@ -15,11 +15,11 @@ from app.manners import refuse_unknown_query
 from app.negotiation import accepts_gzip, entity_tag, is_current
 from app.options import table
 from app.problems import responses
+from app.questions import ExportQuestion
 from app.services.context import Context
 from app.store import Artefact
 from app.turns import answered, answered_unread
 from app.work.operations import EXPORT
-from app.work.questions import ExportQuestion
 from app.work.task import B, Operation
 
 __all__ = [

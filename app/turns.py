@@ -16,9 +16,11 @@ from starlette.concurrency import run_in_threadpool
 
 from app.artefacts import Artefact
 from app.documents.base import Presented
+from app.questions import StoredQuestion
 from app.services.context import Context, MustCompute
 from app.work.crew import Crew, Done
 from app.work.errors import Busy, Cancelled
+from app.work.operations import STORED
 from app.work.task import B, Operation, Task
 from schedules.errors import ScheduleError, TookTooLong
 from synth.errors import SynthError
@@ -162,9 +164,6 @@ async def presented(request: Request, operation: Operation[B], body: B) -> Prese
 
 async def document(request: Request, kind: str, identity: str) -> Artefact:
     """Return the stored document of an id, or of the only one that begins so."""
-    from app.work.operations import STORED
-    from app.work.questions import StoredQuestion
-
     return await answered(request, STORED, StoredQuestion(kind=kind, id=identity))
 
 

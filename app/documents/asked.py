@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from app.questions import ExportQuestion
 from app.schemas import (
     DesignRequest,
     ExportRequest,
@@ -33,10 +34,15 @@ def design_again(asked: Asked) -> DesignRequest:
     return DesignRequest.model_validate(asked)
 
 
-def export_again(asked: Asked) -> ExportRequest:
-    """Return what was said about the format of a schedule."""
-    said = {name: value for name, value in asked.items() if name in ExportRequest.model_fields}
-    return ExportRequest.model_validate(said)
+def export_again(asked: Asked) -> ExportQuestion:
+    """Return which document was wanted in which format.
+
+    >>> export_again({"of": "schedule", "id": "0" * 64, "format": "chakra-et", "bytes": 64}).variant
+    'chakra-et-bytes=64'
+    """
+    said = {name: value for name, value in asked.items() if name not in ("of", "id", "format")}
+    options = ExportRequest.model_validate(said)
+    return ExportQuestion(kind=asked["of"], id=asked["id"], format=asked["format"], options=options)
 
 
 def frontier_again(asked: Asked) -> FrontierRequest:

@@ -14,7 +14,16 @@ from app.documents.kind import Readable
 from app.store import Artefact, Computed, Listed
 from synth.topology import Topology
 
-__all__ = ["TOPOLOGY", "Registered", "TopologyDocument", "TopologySummary", "digest_of", "of"]
+__all__ = [
+    "TOPOLOGY",
+    "Registered",
+    "TopologyDocument",
+    "TopologySummary",
+    "digest_of",
+    "healthy_of",
+    "nodes_of",
+    "of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +101,16 @@ def _summary(answer: Registered) -> TopologySummary:
         degree=topology.degree,
         **more,
     )
+
+
+def nodes_of(artefact: Artefact) -> int:
+    """Return how many nodes a stored topology has, switches included."""
+    return artefact.summary["nodes"]
+
+
+def healthy_of(artefact: Artefact) -> str | None:
+    """Return the id of the topology that a stored one was before parts were lost or slow."""
+    return artefact.summary.get("healthy")
 
 
 def digest_of(entry: Listed) -> str:

@@ -19,11 +19,11 @@ from app.documents.patch_plan import PatchPlanDocument
 from app.negotiation import negotiate
 from app.options.table import PlanFormat
 from app.problems import responses
+from app.questions import ExportQuestion
 from app.services import patch_plans
 from app.store import Artefact
 from app.turns import document
 from app.work.operations import PATCH_PLAN
-from app.work.questions import ExportQuestion
 
 __all__ = ["router"]
 

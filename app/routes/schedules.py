@@ -25,12 +25,12 @@ from app.options import table
 from app.options.table import ScheduleFormat
 from app.problems import responses
 from app.quantities import Bytes, Positive
+from app.questions import ExportQuestion, SimulationQuestion
 from app.schemas import ExportRequest, SimulationRequest
 from app.services import schedules
 from app.services.exports import require_available
 from app.turns import document, presented
 from app.work.operations import SCHEDULE, SIMULATION
-from app.work.questions import ExportQuestion, SimulationQuestion
 
 __all__ = ["router"]
 

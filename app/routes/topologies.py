@@ -24,11 +24,11 @@ from app.options import table
 from app.options.table import AnyCollectiveName, TopologyFormat
 from app.problems import responses
 from app.quantities import Gap
+from app.questions import ExportQuestion, OptimumQuestion
 from app.schemas import OptimumRequest, TopologySource
 from app.services import topologies
 from app.turns import answered, document
 from app.work.operations import COST, OPTIMUM, TOPOLOGY
-from app.work.questions import ExportQuestion, OptimumQuestion
 
 __all__ = ["router"]
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from app.archives import zipped
 from app.documents.export import EXPORT, Exported
+from app.questions import ExportQuestion
 from app.schemas import ExportRequest
 from app.services import patch_plans, schedules, topologies
 from app.services.context import Context
@@ -17,9 +18,7 @@ from schedules.formats import FORMATS, Options
 __all__ = ["export", "media_type", "require_available"]
 
 
-def export(
-    context: Context, kind: str, identity: str, form: str, options: ExportRequest
-) -> Artefact:
+def export(context: Context, wanted: ExportQuestion) -> Artefact:
     """Return the stored file of a document in a format; several files are one archive.
 
     Raises
@@ -29,13 +28,14 @@ def export(
     TooLarge
         The file would be larger than the limit of this installation.
     """
-    require_available(kind, form, options)
-    asked = {"of": kind, "id": identity, "format": form, **options.canonical()}
+    kind, form = wanted.kind, wanted.format
+    require_available(kind, form, wanted.options)
+    asked = {"of": kind, "id": wanted.id, "format": form, **wanted.options.canonical()}
 
     def compute() -> Exported:
-        pieces = _pieces(context, kind, identity, form, options)
         limit = context.settings.max_export_bytes
-        return Exported(kind, identity, form, media_type(kind, form), pieces, limit)
+        pieces = _pieces(context, wanted)
+        return Exported(kind, wanted.id, form, media_type(kind, form), pieces, limit)
 
     return context.keep(EXPORT, asked, compute)
 
@@ -62,14 +62,12 @@ def media_type(kind: str, form: str) -> str:
     return (topologies.FORMATS if kind == "topology" else patch_plans.FORMATS)[form]
 
 
-def _pieces(
-    context: Context, kind: str, identity: str, form: str, options: ExportRequest
-) -> bytes | Iterable[str]:
-    artefact = context.read(kind, identity)
-    if kind != "schedule":
-        write = topologies.export if kind == "topology" else patch_plans.export
-        return [write(artefact, form)]
-    written = schedules.export(context, artefact, form, options_of(options))
+def _pieces(context: Context, wanted: ExportQuestion) -> bytes | Iterable[str]:
+    artefact = context.read(wanted.kind, wanted.id)
+    if wanted.kind != "schedule":
+        write = topologies.export if wanted.kind == "topology" else patch_plans.export
+        return [write(artefact, wanted.format)]
+    written = schedules.export(context, artefact, wanted.format, options_of(wanted.options))
     if isinstance(written, Mapping):
         return zipped({f"schedule{name}": data for name, data in written.items()})
     return written

@@ -42,12 +42,6 @@ def _optimum(context: Context, asked: Asked) -> Artefact:
     return costs.optimum(context, again.subject_again(asked), again.optimum_again(asked))
 
 
-def _export(context: Context, asked: Asked) -> Artefact:
-    return exports.export(
-        context, asked["of"], asked["id"], asked["format"], again.export_again(asked)
-    )
-
-
 _ASK: Mapping[str, Callable[[Context, Asked], Artefact | None]] = MappingProxyType(
     {
         "design": lambda context, asked: designs.create(context, again.design_again(asked)),
@@ -59,6 +53,6 @@ _ASK: Mapping[str, Callable[[Context, Asked], Artefact | None]] = MappingProxyTy
         "patch-plan": lambda context, asked: patch_plans.create(
             context, again.patch_plan_again(asked)
         ),
-        "export": _export,
+        "export": lambda context, asked: exports.export(context, again.export_again(asked)),
     }
 )

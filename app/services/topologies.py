@@ -5,7 +5,7 @@ from typing import Any
 
 from app.documents.kind import Answer
 from app.documents.questions import options_of
-from app.documents.topology import TOPOLOGY, Registered, digest_of
+from app.documents.topology import TOPOLOGY, Registered, digest_of, healthy_of, nodes_of
 from app.schemas import ForestRequest, TopologySource
 from app.services.context import Context
 from app.services.errors import Ambiguous, NotStored
@@ -66,12 +66,12 @@ class StoredTopology:
     @property
     def node_count(self) -> int:
         """How many nodes it has, switches included."""
-        return self._answer.artefact.summary["nodes"]
+        return nodes_of(self._answer.artefact)
 
     @property
     def healthy(self) -> str | None:
         """The id of the topology that it was before parts were lost or slow."""
-        return self._answer.artefact.summary.get("healthy")
+        return healthy_of(self._answer.artefact)
 
 
 def create(context: Context, source: GraphSource) -> Artefact:

@@ -6,6 +6,12 @@ from typing import Any
 
 from app.artefacts import Artefact
 from app.documents.base import Presented
+from app.questions import (
+    ExportQuestion,
+    OptimumQuestion,
+    SimulationQuestion,
+    StoredQuestion,
+)
 from app.schemas import (
     DesignRequest,
     FrontierRequest,
@@ -24,12 +30,6 @@ from app.services import (
     topologies,
 )
 from app.services.context import Context
-from app.work.questions import (
-    ExportQuestion,
-    OptimumQuestion,
-    SimulationQuestion,
-    StoredQuestion,
-)
 from app.work.task import Operation
 
 __all__ = [
@@ -59,10 +59,6 @@ def _simulated(context: Context, asked: SimulationQuestion) -> Presented:
     return simulations.of_stored(context, asked.id, asked.on)
 
 
-def _exported(context: Context, asked: ExportQuestion) -> Artefact:
-    return exports.export(context, asked.kind, asked.id, asked.format, asked.options)
-
-
 DESIGN = Operation("design", DesignRequest, designs.create)
 FRONTIER = Operation("frontier", FrontierRequest, frontiers.frontier)
 TOPOLOGY = Operation("topology", TopologySource, topologies.create)
@@ -71,7 +67,7 @@ OPTIMUM = Operation("optimum", OptimumQuestion, _optimum)
 SCHEDULE = Operation("schedule", ScheduleRequest, schedules.create)
 SIMULATION = Operation("simulation", SimulationQuestion, _simulated, is_stored=False)
 PATCH_PLAN = Operation("patch-plan", PatchPlanRequest, patch_plans.create)
-EXPORT = Operation("export", ExportQuestion, _exported)
+EXPORT = Operation("export", ExportQuestion, exports.export)
 STORED = Operation("stored", StoredQuestion, _stored)
 
 OPERATIONS: Mapping[str, Operation[Any]] = MappingProxyType(
