@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Event
 
 import pytest
+from fastapi.exceptions import RequestValidationError
 from fastapi.testclient import TestClient
 from sqlalchemy import create_engine
 
@@ -152,10 +153,20 @@ def test_errors_of_a_worker_are_those_of_the_service(crew_of):
 
 @pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS)
 def test_a_body_that_is_not_json_is_refused_by_every_operation(operation):
-    for body in (b"{", b"\xff", b"[" * 100_000):
+    for body in (b"{", b"\xff", b"[" * 100_000, b"9" * 10_000):
         with pytest.raises(Exception) as caught:
             operation.parsed(body)
         assert caught.value.errors()[0]["type"] == "json_invalid"
+
+
+def test_of_a_million_unknown_members_a_hundred_are_named_at_once():
+    body = json.dumps({f"k{n}": 0 for n in range(1_000_000)}).encode()
+    start = time.process_time()
+    with pytest.raises(RequestValidationError) as caught:
+        DESIGN.parsed(body)
+    assert len(caught.value.errors()) == 100
+    assert caught.value.errors()[-1]["msg"] == "breaks 1000000 rules in all"
+    assert time.process_time() - start < 3
 
 
 def test_a_request_is_the_same_after_its_way_to_a_worker():
