@@ -39,11 +39,11 @@ __all__ = [
 HeaderDep = Annotated[str | None, Header(include_in_schema=False)]
 
 
-def _context(request: Request) -> Context:
+async def _context(request: Request) -> Context:
     return request.app.state.context
 
 
-def require_json(content_type: HeaderDep = None) -> None:
+async def require_json(content_type: HeaderDep = None) -> None:
     """Raise unless the body is sent as JSON."""
     media = (content_type or "").partition(";")[0].strip().lower()
     if media != "application/json":
@@ -133,8 +133,8 @@ def create_route(
         return await respond(request, await answered(request, operation, body))
 
     async def create_unread(request: Request) -> Response:
-        require_json(request.headers.get("content-type"))
-        refuse_unknown_query(request)
+        await require_json(request.headers.get("content-type"))
+        await refuse_unknown_query(request)
         body = await request.body()
         return await respond(request, await answered_unread(request, operation, body))
 

@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 @router.get("/healthz", operation_id="readHealth", summary="Is the process alive?")
-def health() -> Status:
+async def health() -> Status:
     """Answer as long as the process does."""
     return Status(status="ok")
 
