@@ -24,11 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedules.errors import NotExportable
-from schedules.formats.transfers import Transfer, transfers
+from schedules.formats.transfers import Transfer, least_messages, require_plain, transfers
 from schedules.model import Collective, Schedule
 from synth.topology import NodeId
 
-__all__ = ["MAX_MESSAGES", "Move", "Place", "Plan", "plan"]
+__all__ = ["MAX_MESSAGES", "Move", "Place", "Plan", "plan", "require_few_messages"]
 
 MAX_MESSAGES = 1 << 18
 
@@ -89,10 +89,24 @@ def plan(
     joined = _joined(memory.moves(found))
     moves = tuple(islice(_split(joined, longest) if longest else joined, MAX_MESSAGES + 1))
     if len(moves) > MAX_MESSAGES:
-        raise NotExportable(
-            "/messages", f"at most {MAX_MESSAGES} messages are written; more are needed"
-        )
+        raise _too_many()
     return Plan(schedule.collective, len(ranks), chunks, inplace, memory.scratch, moves)
+
+
+def require_few_messages(schedule: Schedule) -> None:
+    """Raise `NotExportable` for a schedule of so many moves that no plan can hold them.
+
+    Told from its arrays, long before a plan is made.
+    """
+    require_plain(schedule)
+    if least_messages(schedule, joined=True) > MAX_MESSAGES:
+        raise _too_many()
+
+
+def _too_many() -> NotExportable:
+    return NotExportable(
+        "/messages", f"at most {MAX_MESSAGES} messages are written; more are needed"
+    )
 
 
 class _Memory:

@@ -1,14 +1,17 @@
+import time
 from pathlib import Path
 
 import pytest
 
 from schedules.errors import NotExportable
 from schedules.formats import FORMATS, Options, write
+from schedules.formats.buffer_moves import plan
 from schedules.formats.checking import REPLAYED, program_violations
 from schedules.formats.msccl.program import Dialect
+from schedules.formats.transfers import least_messages, transfers
 from schedules.model import Collective
 from tests.schedule_oracles import ring, shortest_steps, shortest_trees, two_boxes
-from tests.schedules.export_cases import FABRICS, LARGE, RECIPES, schedule_of, topology_of
+from tests.schedules.export_cases import EVERY, FABRICS, LARGE, RECIPES, schedule_of, topology_of
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 NEEDED = {"chakra-et": Options(bytes=4096)}
@@ -121,3 +124,25 @@ def test_what_programs_cannot_say_is_refused():
         assert caught.value.field == "/collective"
     for form in ("json", "dot", "graphml"):
         assert written(form, broadcast, ring(3))
+
+
+@pytest.mark.parametrize("inplace", [False, True], ids=["out-of-place", "in-place"])
+@pytest.mark.parametrize(("name", "collective"), EVERY)
+def test_what_is_told_from_arrays_alone_is_what_a_plan_has_at_least(name, collective, inplace):
+    schedule, ranks = schedule_of(name, collective), topology_of(name).compute_nodes
+    assert least_messages(schedule, joined=False) == len(transfers(schedule, ranks)[1])
+    least, moves = least_messages(schedule, joined=True), len(plan(schedule, ranks, inplace).moves)
+    assert least <= moves
+    if name in RECIPES and collective == "allgather" and inplace:
+        steps = len(schedule.steps)
+        assert moves - steps <= least
+
+
+@pytest.mark.parametrize("form", ["msccl-xml", "mscclpp-json", "chakra-et"])
+def test_what_no_file_can_hold_is_refused_before_it_is_built(form):
+    topology = topology_of("Circulant(601, 1, 25)")
+    schedule = schedule_of("Circulant(601, 1, 25)", "allreduce")
+    start = time.process_time()
+    with pytest.raises(NotExportable, match="at most 262144 messages are written"):
+        written(form, schedule, topology, **_size(form))
+    assert time.process_time() - start < 1

@@ -16,7 +16,7 @@ from schedules.errors import NotExportable
 from schedules.formats.buffer_moves import MAX_MESSAGES
 from schedules.formats.chakra.program import COMPUTE, MAX_BYTES, RECEIVE, SEND, VERSION
 from schedules.formats.chakra.protobuf import Attribute, GlobalMetadata, Node, write_messages
-from schedules.formats.transfers import Transfer, transfers
+from schedules.formats.transfers import Transfer, least_messages, require_plain, transfers
 from schedules.model import Schedule
 from schedules.verify import require_valid
 from synth.topology import Topology
@@ -69,12 +69,14 @@ def render(schedule: Schedule, topology: Topology, size_bytes: int) -> tuple[byt
     ['send to 1', 'receive from 1']
     """
     ranks = topology.compute_nodes
+    require_plain(schedule)
+    needed = least_messages(schedule, joined=False)
+    if needed > MAX_MESSAGES:
+        raise NotExportable(
+            "/messages", f"at most {MAX_MESSAGES} messages are written; {needed} are needed"
+        )
     require_valid(schedule, topology)
     chunks, found = transfers(schedule, ranks)
-    if len(found) > MAX_MESSAGES:
-        raise NotExportable(
-            "/messages", f"at most {MAX_MESSAGES} messages are written; {len(found)} are needed"
-        )
     whole = chunks * len(ranks)
     if not whole <= size_bytes <= MAX_BYTES:
         raise NotExportable(

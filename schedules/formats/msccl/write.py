@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
 from schedules.errors import NotExportable
-from schedules.formats.buffer_moves import Plan, plan
+from schedules.formats.buffer_moves import Plan, plan, require_few_messages
 from schedules.formats.msccl.blocks import Draft, DraftBlock, DraftStep, arrange
 from schedules.formats.msccl.program import (
     DIALECTS,
@@ -92,6 +92,7 @@ def render(
     ranks = topology.compute_nodes
     if len(ranks) < 2:
         raise NotExportable("/ngpus", "a program needs at least 2 GPUs")
+    require_few_messages(schedule)
     require_valid(schedule, topology)
     _require_movable(len(ranks), chunks_per_shard(schedule))
     draft = arrange(plan(schedule, ranks, inplace, MAX_COUNT), limits)

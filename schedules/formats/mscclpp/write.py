@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from schedules.errors import NotExportable
-from schedules.formats.buffer_moves import plan
+from schedules.formats.buffer_moves import plan, require_few_messages
 from schedules.formats.mscclpp.blocks import Draft, DraftBlock, DraftStep, arrange
 from schedules.formats.mscclpp.program import (
     ALIGNMENT,
@@ -85,6 +85,7 @@ def render(
         raise NotExportable("/gpus", "a plan needs at least 2 GPUs")
     if ranks_per_node < 1:
         raise NotExportable("/ranks_per_node", "must be at least 1")
+    require_few_messages(schedule)
     require_valid(schedule, topology)
     draft = arrange(plan(schedule, ranks, inplace))
     head = _head(draft)
