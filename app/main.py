@@ -43,7 +43,6 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         engine = open_database(chosen.database_url)
         store, claims = Store(engine), Claims(engine)
         crew = Crew(store, claims, chosen)
-        crew.prepare()
         app.state.engine = engine
         app.state.store = store
         app.state.context = Context(store, chosen, mend=asked_again)

@@ -47,11 +47,8 @@ def serve(
 ) -> None:
     """Run the service."""
     settings = Settings(**given(host=host, port=port))
-    import uvicorn
-
     from app.config import is_loopback
-    from app.db import open_database
-    from app.main import create_app
+    from app.work.forking import prepare
 
     if not (is_loopback(settings.host) or settings.allow_open):
         raise typer.BadParameter(
@@ -59,6 +56,12 @@ def serve(
             "TOPOLOOM_ALLOW_OPEN=1 to listen on it all the same",
             param_hint="--host",
         )
+    prepare()
+    import uvicorn
+
+    from app.db import open_database
+    from app.main import create_app
+
     # Opened here once, so that a database that is not ready is said in one line.
     open_database(settings.database_url).dispose()
     uvicorn.run(create_app(settings), host=settings.host, port=settings.port)

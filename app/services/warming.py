@@ -2,8 +2,9 @@
 
 from fractions import Fraction
 from importlib import import_module
+from pathlib import Path
 
-__all__ = ["load", "warm"]
+__all__ = ["is_compiled", "load", "warm"]
 
 
 def warm() -> None:
@@ -44,6 +45,15 @@ def warm() -> None:
     require_valid(make(exchange, Collective.ALL_TO_ALL, "mcf"), exchange)
     # Without the linear program: lengths that adapt.
     alltoall.optimum(exchange, max_variables=0)
+
+
+def is_compiled() -> bool:
+    """Whether the kernels' machine code is on disk for this machine and version of the code."""
+    from synth import balance
+
+    dispatcher = balance.spread
+    folder, name = Path(dispatcher.stats.cache_path), f"balance.{dispatcher.py_func.__name__}-"
+    return any(path.name.startswith(name) for path in folder.glob("*.nbc"))
 
 
 def load() -> None:

@@ -2,7 +2,6 @@
 
 import json
 import logging
-import multiprocessing
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -17,6 +16,7 @@ from app.work.child import work
 from app.work.claims import Claims
 from app.work.distant import ANSWERED, PROGRESS, RAISED, Call
 from app.work.errors import Cancelled, WorkDied
+from app.work.forking import prepare
 from app.work.parcels import unpacked
 from app.work.served import Served
 from app.work.task import Task
@@ -29,9 +29,6 @@ log = logging.getLogger(__name__)
 
 TICK = 0.1
 """Seconds between two looks at the clock, and at whether anybody still waits."""
-
-PRELOADED = ["app.work.preloaded"]
-"""Modules that every worker has from its first moment."""
 
 
 class Done(NamedTuple):
@@ -65,14 +62,7 @@ class Crew:
         self._claims = claims
         self._settings = settings
         self._work = work
-        self._processes = multiprocessing.get_context("forkserver")
-
-    def prepare(self) -> None:
-        """Begin to import what workers need; returns at once."""
-        from multiprocessing.forkserver import ensure_running
-
-        self._processes.set_forkserver_preload(PRELOADED)
-        ensure_running()
+        self._processes = prepare()
 
     def run(self, task: Task, cancelled: Event, report: Listener | None = None) -> Done:
         """Return the answer to a piece of work, done in a process of its own.

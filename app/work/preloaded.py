@@ -4,9 +4,18 @@ Imported by the process that workers are forked from, once; a worker that had to
 by itself would take two seconds longer.
 """
 
+import sys
+
 from app.services import warming
 from app.work import child
 
 __all__ = ["child"]
 
+if not warming.is_compiled():
+    print(
+        "topoloom: compiles its kernels for this machine, once; the first answers wait up to a "
+        "minute for it (`topoloom warm` does the same beforehand)",
+        file=sys.stderr,
+        flush=True,
+    )
 warming.load()

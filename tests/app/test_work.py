@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -359,3 +361,20 @@ def test_what_an_operation_is_asked_tells_it_from_others(operation):
     one = operation.task(operation.body.model_validate({**BIG, "nodes": 8}))
     other = operation.task(operation.body.model_validate({**BIG, "nodes": 9}))
     assert one.identity != other.identity
+
+
+def test_a_first_start_says_what_it_compiles(tmp_path):
+    command = [sys.executable, "-c", "import app.work.preloaded"]
+    said = []
+    for folder in (tmp_path, None):
+        variables = {} if folder is None else {"NUMBA_CACHE_DIR": str(folder)}
+        process = subprocess.Popen(
+            command, env=os.environ | variables, stderr=subprocess.PIPE, text=True
+        )
+        assert process.stderr is not None
+        # Compiling takes a minute; what is said comes before it.
+        said.append(process.stderr.readline() if folder else process.communicate()[1])
+        process.kill()
+        process.communicate()
+    assert said[0].startswith("topoloom: compiles its kernels for this machine, once")
+    assert said[1] == ""

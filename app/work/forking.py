@@ -1,0 +1,22 @@
+"""The process that workers are forked from: started early, it imports all that they need."""
+
+import multiprocessing
+from multiprocessing.context import ForkServerContext
+
+__all__ = ["prepare"]
+
+PRELOADED = ["app.work.preloaded"]
+"""Modules that every worker has from its first moment."""
+
+
+def prepare() -> ForkServerContext:
+    """Begin to import what workers need, in a process of its own; returns at once.
+
+    May be called before this process has imported anything itself: both then import at a time.
+    """
+    from multiprocessing.forkserver import ensure_running
+
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(PRELOADED)
+    ensure_running()
+    return context
