@@ -373,8 +373,9 @@ def test_a_first_start_says_what_it_compiles(tmp_path):
         )
         assert process.stderr is not None
         # Compiling takes a minute; what is said comes before it.
-        said.append(process.stderr.readline() if folder else process.communicate()[1])
+        said.append(process.stderr.readline() if folder else process.stderr.read())
         process.kill()
-        process.communicate()
+        process.wait()
+        process.stderr.close()
     assert said[0].startswith("topoloom: compiles its kernels for this machine, once")
     assert said[1] == ""
