@@ -7,6 +7,7 @@ floats are Python's shortest texts, which read back as the same bits.
 import math
 import types
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from schedules.learning_rate.errors import InvalidState
@@ -60,13 +61,18 @@ def decode(kind: Any, value: Any, at: str = "") -> Any:
 
 
 def _decode_fields(kind: Any, value: Any, at: str) -> Any:
-    hints = get_type_hints(kind)
+    hints = _hints(kind)
     if not isinstance(value, dict):
         raise InvalidState(at, "must be an object")
     for name in sorted(set(hints) ^ set(value)):
         rule = "is missing" if name in hints else "is not known"
         raise InvalidState(f"{at}/{name}", rule)
     return kind(**{name: decode(hint, value[name], f"{at}/{name}") for name, hint in hints.items()})
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
 
 
 def _decode_plain(kind: type, value: Any, at: str) -> Any:
