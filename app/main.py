@@ -12,9 +12,11 @@ from app import problems
 from app.config import Settings
 from app.db import open_database
 from app.limits import RefuseLargeBodies, RefuseUnknownHosts, body_limit
+from app.lr_store import LrStore
 from app.manners import AnswerHead, refuse_unknown_query
 from app.metrics import CountRequests, Metrics
-from app.routes import designs, patch_plans, schedules, system, topologies
+from app.routes import designs, lr_sessions, patch_plans, schedules, system, topologies
+from app.services.lr_sessions import Tuning
 from app.services.opening import context_on
 from app.turns import Turns
 from schedules.progress import at_most
@@ -42,6 +44,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         watch = partial(at_most, chosen.max_seconds)
         app.state.context = context_on(engine, chosen, watch)
         app.state.turns = Turns()
+        app.state.tuning = Tuning(LrStore(engine), chosen)
+        app.state.searches = lr_sessions.Searches()
         try:
             yield
         finally:
@@ -58,7 +62,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.state.metrics = Metrics()
     problems.install(app)
-    routers = [module.router for module in (designs, topologies, schedules, patch_plans, system)]
+    modules = (designs, topologies, schedules, patch_plans, lr_sessions, system)
+    routers = [module.router for module in modules]
     for router in routers:
         app.include_router(router)
     app.state.routes = [route for router in routers for route in router.routes]

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, get_origin
 
 import typer
-from pydantic import StrictBool, StrictInt
+from pydantic import StrictBool, StrictFloat, StrictInt
 
 from app.cli import completing
 from app.options.option import REQUIRED, Option, choices
@@ -96,7 +96,7 @@ def _metavar(option: Option) -> str | None:
 def _typed(option: Option) -> Any:
     if option.type in (StrictInt, StrictBool):
         return int if option.type is StrictInt else bool
-    if option.type is float:
+    if option.type in (float, StrictFloat):
         return float
     return list[str] if get_origin(option.type) is list else str
 
