@@ -13,6 +13,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
+from app.lr_store import Observation
 from app.options import learning_rate as table
 from app.options.learning_rate import AnchorName, MethodName, ValidationName
 from app.request_base import Request
@@ -107,6 +108,11 @@ class LrObservationRequest(Request):
     sequence: StrictInt = table.SEQUENCE.field()
     losses: list[Loss] = table.LOSSES.field()
     unasked: StrictBool = table.UNASKED.field()
+
+    @property
+    def observation(self) -> Observation:
+        """What is reported, as a value."""
+        return Observation(self.lease, self.sequence, tuple(self.losses or ()), self.unasked)
 
 
 class LrLeaseRequest(Request):

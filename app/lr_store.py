@@ -21,7 +21,7 @@ from app.tables import LrObservationRow, LrSessionRow
 from schedules.learning_rate import Action, State
 from schedules.learning_rate.documents import decode, encode
 
-__all__ = ["KIND", "Entry", "LrStore", "Point", "Reply", "Session"]
+__all__ = ["KIND", "Entry", "LrStore", "Observation", "Point", "Reply", "Session"]
 
 KIND = "lr-session"
 CACHED = 256  # states that need not be read from their texts
@@ -83,6 +83,16 @@ class Point:
     entry: Entry
     lr: float | None
     kept: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What a trainer reports: ``losses`` answer the action, or are of steps run unasked."""
+
+    lease: str
+    sequence: int
+    losses: tuple[float, ...] = ()
+    unasked: bool = False
 
 
 class LrStore:

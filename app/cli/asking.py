@@ -41,7 +41,7 @@ def asks(*options: Option) -> Callable[[Callable[..., None]], Callable[..., None
         asking_command.__doc__ = command.__doc__
         everything = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own]
         # This is what typer makes options of: arguments, what is asked, then the rest.
-        first = [p for p in everything if p.name in ("reading", "source", "schedule")]
+        first = [p for p in everything if p.name in ("reading", "source", "schedule", "identity")]
         rest = [p for p in everything if p not in first]
         asking_command.__signature__ = inspect.Signature(  # pyright: ignore[reportFunctionMemberAccess]
             [*first, *added, *rest]

@@ -233,14 +233,15 @@ def _stages(session: Session) -> list[StageDocument]:
     ]
 
 
-def history_of(session: Session, points: Sequence[Point], next_after: int | None) -> dict[str, Any]:
-    """Return a part of lr-history/1."""
+def history_of(session: Session, points: Sequence[Point], most: int) -> dict[str, Any]:
+    """Return lr-history/1 with at most so many observations; of more, where to go on."""
+    shown = points[:most]
     return {
         "schema": "lr-history/1",
         "id": session.id,
         "stages": [stage.given() for stage in _stages(session)],
-        "entries": [_entry(point) for point in points],
-        "next_after": next_after,
+        "entries": [_entry(point) for point in shown],
+        "next_after": shown[-1].entry.sequence if len(points) > most else None,
     }
 
 

@@ -18,16 +18,14 @@ from app.options import learning_rate, table
 from app.options.learning_rate import HistoryFormat
 from app.problems import responses
 from app.services import lr_sessions
-from app.services.lr_sessions import MustSearch, Observation, Tuning
+from app.services.lr_sessions import PAGE, MustSearch, Tuning
 
-__all__ = ["MAX_SEARCHES", "PAGE", "Searches", "router"]
+__all__ = ["MAX_SEARCHES", "Searches", "router"]
 
 router = APIRouter(prefix="/v1/lr-sessions", tags=["learning rates"])
 
 MAX_SEARCHES = 2
 """Places for fits of Gaussian processes in one process; who waits for one holds no thread."""
-PAGE = 1000
-"""Most observations in one answer as JSON."""
 FORMATS = {"json": "application/json", "csv": "text/csv", "svg": "image/svg+xml"}
 
 T = TypeVar("T")
@@ -138,7 +136,7 @@ async def observe(
     id: IdDep, body: LrObservationRequest, tuning: TuningDep, searches: SearchesDep
 ) -> JSONResponse:
     """Take down losses; the same observation sent again gets the same answer."""
-    seen = Observation(body.lease, body.sequence, tuple(body.losses or ()), body.unasked)
+    seen = body.observation
     try:
         reply = await run_in_threadpool(lr_sessions.observe, tuning, id, seen, searching=False)
     except MustSearch:
@@ -206,8 +204,7 @@ def read_history(
     session = tuning.store.get(id)
     if chosen == "json":
         points = list(islice(lr_sessions.history(tuning, session, after), PAGE + 1))
-        more = points[PAGE - 1].entry.sequence if len(points) > PAGE else None
-        return JSONResponse(documents.history_of(session, points[:PAGE], more))
+        return JSONResponse(documents.history_of(session, points, PAGE))
     everything = lr_sessions.history(tuning, session)
     if chosen == "csv":
         return StreamingResponse(documents.csv_rows(everything), media_type=FORMATS[chosen])

@@ -13,7 +13,7 @@ from hashlib import sha256
 
 from app.config import Settings
 from app.extras import require_extra
-from app.lr_store import Entry, LrStore, Point, Reply, Session
+from app.lr_store import Entry, LrStore, Observation, Point, Reply, Session
 from app.services.errors import Ended, Leased, OutOfSequence
 from schedules.errors import TooLarge
 from schedules.learning_rate import Options, State
@@ -23,8 +23,8 @@ from schedules.learning_rate import start as first_state
 
 __all__ = [
     "CANCELLED",
+    "PAGE",
     "MustSearch",
-    "Observation",
     "Tuning",
     "attach",
     "cancel",
@@ -34,6 +34,8 @@ __all__ = [
     "observe",
 ]
 
+PAGE = 1000
+"""Most observations in one answer as JSON."""
 RUNNING, CANCELLED = "running", "cancelled"
 SEARCHING = ("trial", "evaluate", "save_trial")  # phases after which a rate may be proposed
 
@@ -55,16 +57,6 @@ class Tuning:
     now: Callable[[], datetime] = _now
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
-    """What a trainer reports: ``losses`` answer the action, or are of steps run unasked."""
-
-    lease: str
-    sequence: int
-    losses: tuple[float, ...] = ()
-    unasked: bool = False
-
-
 def create(tuning: Tuning, name: str, options: Options) -> tuple[Session, str]:
     """Return a new session, and the lease that its trainer shows.
 
@@ -78,7 +70,7 @@ def create(tuning: Tuning, name: str, options: Options) -> tuple[Session, str]:
     most = tuning.settings.max_lr_steps
     if options.total_steps > most:
         raise TooLarge("/total_steps", f"must be at most {most} here")
-    lease, now = secrets.token_urlsafe(24), tuning.now()
+    lease, now = secrets.token_hex(20), tuning.now()
     session = Session(
         secrets.token_hex(32), name, RUNNING, state, 0, 0, 1, _digest(lease), "", now, now
     )
@@ -110,7 +102,7 @@ def attach(
         before = _lease_given_up(tuning, session, lease)
         if sequence is not None and sequence > session.sequence:
             raise OutOfSequence("/sequence", f"must be at most {session.sequence}, the last known")
-        fresh = secrets.token_urlsafe(24)
+        fresh = secrets.token_hex(20)
         after = replace(
             _gone_back(tuning, session, sequence),
             version=session.version + 1,

@@ -200,6 +200,15 @@ class Settings:
             return None
         return int(self.max_overhead * self.total_steps)
 
+    @property
+    def most_steps(self) -> int | None:
+        """Steps that are run at most, those thrown away included; None without limit.
+
+        >>> Options(0.001, 0.1, 1000).settled().most_steps
+        1100
+        """
+        return None if self.allowance is None else self.total_steps + self.allowance
+
 
 def _scaled(name: str, default: Any, total_steps: int) -> Any:
     """Return a default; those of lengths that are fractions are shares of the whole run."""

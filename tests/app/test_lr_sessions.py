@@ -13,11 +13,11 @@ from fastapi.testclient import TestClient
 
 from app.config import Settings
 from app.db import migrate, open_database, open_engine
-from app.lr_store import LrStore
+from app.lr_store import LrStore, Observation
 from app.main import create_app
 from app.services import lr_sessions
 from app.services.errors import Leased
-from app.services.lr_sessions import Observation, Tuning
+from app.services.lr_sessions import Tuning
 from schedules.learning_rate import Options, observe, overrun, start
 from schedules.learning_rate.state import Action
 from tests.learning_rate.trainers import Toy
