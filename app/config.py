@@ -97,7 +97,7 @@ class Settings(BaseModel):
         default=1_000_000, ge=1, description="most steps of a training job whose rate is tuned"
     )
     lr_lease_seconds: float = Field(
-        default=120,
+        default=120.0,
         ge=0,
         description="how long after a trainer's last report another may take over its session",
     )
