@@ -199,6 +199,26 @@ def test_what_is_no_state_is_refused(service):
             tuner.load_state_dict(document)
 
 
+EXAMPLE = ROOT / "examples" / "tuned_by_service.py"
+
+
+@pytest.mark.slow
+def test_the_example_trains_and_adds_fewer_than_fifteen_lines(service, tmp_path, capsys):
+    pytest.importorskip("torch", reason="the extra `execute` is not installed")
+    text = EXAMPLE.read_text()
+    assert 0 < sum("# tuned" in line for line in text.split('"""', 2)[2].splitlines()) < 15
+    namespace = {"__name__": "example"}
+    exec(compile(text, str(EXAMPLE), "exec"), namespace)
+    path = str(tmp_path / "job.pt")
+    assert namespace["train"](service.url, path, steps=500) > 0.85
+    shown = capsys.readouterr().out
+    session = Client(service.url).stored("lr-sessions")["items"][0]
+    assert (session["state"], session["step"], session["name"]) == ("finished", 500, "digits")
+    assert session["id"] in shown
+    assert namespace["train"](service.url, path, steps=500) > 0.85  # from the last save on
+    assert Client(service.url).stored("lr-sessions")["items"][0]["id"] == session["id"]
+
+
 TRAINER = """
 import json, os, signal, sys
 from app.client import Client
