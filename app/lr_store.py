@@ -12,7 +12,17 @@ from datetime import datetime
 from threading import Lock
 from typing import Any
 
-from sqlalchemy import Connection, Engine, delete, insert, literal, select, tuple_, update
+from sqlalchemy import (
+    Connection,
+    Engine,
+    bindparam,
+    delete,
+    insert,
+    literal,
+    select,
+    tuple_,
+    update,
+)
 
 from app.artefacts import ID_LENGTH
 from app.services.errors import MAX_CANDIDATES, Ambiguous, NotStored
@@ -26,6 +36,20 @@ __all__ = ["KIND", "Entry", "LrStore", "Observation", "Point", "Reply", "Session
 KIND = "lr-session"
 CACHED = 256  # states that need not be read from their texts
 FETCHED = 200  # entries of a log that are in memory at a time
+
+
+# Statements are made once: what is made of them for a database is then kept, too.
+_SESSIONS, _LOG = (
+    LrSessionRow.metadata.tables["lr_sessions"],
+    LrObservationRow.metadata.tables["lr_observations"],
+)
+_READ = select(_SESSIONS).where(_SESSIONS.c.id == bindparam("identity"))
+_INSERT, _APPEND = insert(_SESSIONS), insert(_LOG)
+_REPLACE = (
+    update(_SESSIONS)
+    .where(_SESSIONS.c.id == bindparam("identity"), _SESSIONS.c.version == bindparam("before"))
+    .values({column.name: bindparam(column.name) for column in _SESSIONS.c})
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +130,7 @@ class LrStore:
     def insert(self, session: Session) -> None:
         """Store a new session."""
         with self._engine.begin() as connection:
-            connection.execute(insert(LrSessionRow).values(**_row(session)))
+            connection.execute(_INSERT, _row(session))
         self._remember(session)
 
     def get(self, identity: str) -> Session:
@@ -119,9 +143,8 @@ class LrStore:
         """
         if len(identity) < ID_LENGTH:
             identity = self._completed(identity)
-        table = LrSessionRow.__table__
         with self._engine.connect() as connection:
-            row = connection.execute(select(table).where(table.c.id == identity)).one_or_none()
+            row = connection.execute(_READ, {"identity": identity}).one_or_none()
         if row is None:
             raise NotStored(KIND, identity)
         return self._session(row._mapping)
@@ -151,16 +174,12 @@ class LrStore:
         """Store a session's next version, with an entry of its log; False if it has another."""
         with self._engine.begin() as connection:
             # The write comes first: on SQLite a transaction that begins by reading may not.
-            changed = connection.execute(
-                update(LrSessionRow)
-                .where(LrSessionRow.id == before.id, LrSessionRow.version == before.version)
-                .values(**_row(after))
-            )
+            expected = {"identity": before.id, "before": before.version}
+            changed = connection.execute(_REPLACE, _row(after) | expected)
             if changed.rowcount != 1:
                 return False
             if entry is not None:
-                row = _entry_row(after, entry)
-                connection.execute(insert(LrObservationRow).values(**row))
+                connection.execute(_APPEND, _entry_row(after, entry))
         self._remember(after)
         return True
 
@@ -209,7 +228,7 @@ class LrStore:
         counting = set(numbers)
         for number, text, entry in found:
             if entry in counting:
-                return number, State.from_json(text)
+                return number, State.from_json(str(text))
         return None
 
     def _counting(self, connection: Connection, session: Session, after: int) -> list[int]:
@@ -234,14 +253,15 @@ class LrStore:
         return found[0].id
 
     def _session(self, row: Any) -> Session:
-        facts = dict(row)
+        facts: dict[str, Any] = dict(row)
         with self._lock:
             known = self._states.get(facts["id"])
         if known is not None and known[0] == facts["version"]:
             state = known[1]
         else:
             state = State.from_json(facts["state"])
-        session = Session(**facts | {"state": state})
+        facts["state"] = state
+        session = Session(**facts)
         self._remember(session)
         return session
 

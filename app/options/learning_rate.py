@@ -1,6 +1,6 @@
 """The options of tuning a learning rate: what a session is asked for, and what it is told."""
 
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from pydantic import StrictBool, StrictFloat, StrictInt
 
@@ -33,12 +33,12 @@ HistoryFormat: TypeAlias = Literal["json", "csv", "svg"]
 _OF_METHOD = "left out, that of the method"
 
 
-def _rate(name: str, help: str, **more: object) -> Option:
-    return Option(name=name, type=StrictFloat, help=help, metavar="LR", **more)  # pyright: ignore[reportArgumentType]
+def _rate(name: str, help: str, **more: Any) -> Option:
+    return Option(name=name, type=StrictFloat, help=help, metavar="LR", **more)
 
 
-def _steps(name: str, help: str, least: int, **more: object) -> Option:
-    return Option(  # pyright: ignore[reportArgumentType]
+def _steps(name: str, help: str, least: int, **more: Any) -> Option:
+    return Option(
         name=name, type=StrictInt, help=help, least=least, most=MAX_STEPS, metavar="STEPS", **more
     )
 

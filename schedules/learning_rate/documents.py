@@ -21,13 +21,22 @@ def encode(value: Any) -> Any:
     >>> encode((1, math.nan, None, "a"))
     [1, 'nan', None, 'a']
     """
-    if is_dataclass(value):
-        return {field.name: encode(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, list | tuple):
+    # What there is most of comes first: states are written after every report.
+    kind = type(value)
+    if kind is float:
+        return value if math.isfinite(value) else str(value)
+    if kind in (int, str, bool, type(None)):
+        return value
+    if kind in (list, tuple):
         return [encode(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
+    if is_dataclass(value):
+        return {name: encode(getattr(value, name)) for name in _names(kind)}
     return value
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 def decode(kind: Any, value: Any, at: str = "") -> Any:
