@@ -3,7 +3,9 @@
 import csv
 import io
 import math
+import statistics
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -451,3 +453,21 @@ def test_an_infinite_allowance_travels_as_a_text(client):
     job = Job(client, max_overhead="inf")
     assert client.get(job.place).json()["options"]["max_overhead"] == "inf"
     assert math.isinf(client.app.state.tuning.store.get(job.id).state.settings.max_overhead)
+
+
+def test_a_plain_observation_takes_less_than_ten_milliseconds_of_computing(tmp_path):
+    url = f"sqlite:///{tmp_path / 'quick.db'}"
+    engine = open_database(url)
+    tuning = Tuning(LrStore(engine), Settings(database_url=url))
+    session, lease = lr_sessions.create(tuning, "", Options(1e-4, 1.0, 20_000, warmup_steps=8))
+    action, seconds = session.state.action, []
+    for number in range(1, 200):
+        losses = tuple(2.0 - 0.0001 * number for _ in range(action.steps))
+        searches = tuning.store.get(session.id).state.phase in lr_sessions.SEARCHING
+        began = time.process_time()
+        action = lr_sessions.observe(tuning, session.id, Observation(lease, number, losses)).action
+        if not searches:
+            seconds.append(time.process_time() - began)
+    engine.dispose()
+    assert len(seconds) > 100
+    assert statistics.median(seconds) < 0.010
