@@ -469,5 +469,5 @@ def test_a_plain_observation_takes_less_than_ten_milliseconds_of_computing(tmp_p
         if not searches:
             seconds.append(time.process_time() - began)
     engine.dispose()
-    assert len(seconds) > 100
+    assert len(seconds) > 50
     assert statistics.median(seconds) < 0.010
