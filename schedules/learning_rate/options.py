@@ -63,7 +63,7 @@ class Options:
         Same seed, same losses, same schedule.
     warmup_steps, warmup_lr
         Steps of linear warm-up, in which nothing is searched, and the rate it ends at;
-        default a quarter of the interval's logarithm above min_lr ("paper": half): a warm-up
+        default a third of the interval's logarithm above min_lr ("paper": half): a warm-up
         that goes too far hurts the model that every candidate starts from.
     tau_min, tau_max : int
         Length of the first stage, and of the longest; each stage is twice the one before.
@@ -117,7 +117,7 @@ class Options:
 
         >>> Options(0.001, 0.1, 10_000).settled().tau_min
         625
-        >>> round(Options(0.001, 10.0, 10_000).settled().warmup_lr, 9)
+        >>> round(Options(0.001, 1.0, 10_000).settled().warmup_lr, 9)
         0.01
         >>> Options(0.001, 0.1, 10_000, method="paper").settled().kappa
         1000.0
@@ -215,10 +215,9 @@ class Settings:
 
 def _warmup_lr(options: Options) -> float:
     """Return where warm-up ends if nobody says, without overflow on the way."""
-    middle = math.sqrt(options.min_lr) * math.sqrt(options.max_lr)
     if options.method == "paper":
-        return middle
-    return math.sqrt(options.min_lr) * math.sqrt(middle)
+        return math.sqrt(options.min_lr) * math.sqrt(options.max_lr)
+    return math.cbrt(options.min_lr) ** 2 * math.cbrt(options.max_lr)
 
 
 def _scaled(name: str, default: Any, total_steps: int) -> Any:

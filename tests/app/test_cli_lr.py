@@ -12,7 +12,7 @@ from tests.learning_rate.trainers import Toy
 
 pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
 
-ASKED = ("--min-lr", "1e-4", "--max-lr", "1", "--total-steps", "520", "--warmup-steps", "8",
+ASKED = ("--min-lr", "1e-4", "--max-lr", "0.1", "--total-steps", "520", "--warmup-steps", "8",
          "--anchor", "none", "--candidates", "3", "--max-overhead", "0.3")  # fmt: skip
 
 
