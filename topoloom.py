@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
     from app.client import Client
+    from app.remote_tuner import RemoteTuner
     from schedules.design import Design
     from schedules.execute import Execution
     from schedules.model import Schedule
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Client",
+    "RemoteTuner",
     "Topology",
     "build",
     "design",
@@ -62,7 +64,11 @@ __all__ = [
 
 Rate: TypeAlias = int | float | str | Decimal | Fraction
 
-_CLASSES = {"Topology": "synth.topology", "Client": "app.client"}
+_CLASSES = {
+    "Topology": "synth.topology",
+    "Client": "app.client",
+    "RemoteTuner": "app.remote_tuner",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -122,7 +122,8 @@ class Client:
     def read(self, kind: str, identity: str, form: str | None = None) -> bytes:
         """Return a stored document as it is written, in any of its formats.
 
-        ``kind`` is ``"designs"``, ``"topologies"``, ``"schedules"`` or ``"patch-plans"``.
+        ``kind`` is ``"designs"``, ``"topologies"``, ``"schedules"``, ``"patch-plans"`` or
+        ``"lr-sessions"``.
         """
         query = {} if form is None else {"format": form}
         return self._get(f"/v1/{quote(kind, safe='')}/{quote(identity, safe='')}", query)
@@ -130,6 +131,30 @@ class Client:
     def stored(self, kind: str, **query: Any) -> dict[str, Any]:
         """Return one page of what is stored of a kind: GET /v1/designs and the like."""
         return self._get_json(f"/v1/{quote(kind, safe='')}", query)
+
+    def lr_session(self, **question: Any) -> dict[str, Any]:
+        """Begin to tune a learning rate; return lr-session/1 with the trainer's lease."""
+        return self._post("/v1/lr-sessions", question)
+
+    def lr_attach(self, session_id: str, **question: Any) -> dict[str, Any]:
+        """Become a session's trainer, perhaps from an earlier observation on."""
+        return self._post(_lr(session_id, "/lease"), question)
+
+    def lr_observe(self, session_id: str, **observation: Any) -> dict[str, Any]:
+        """Report losses; return the answer, which has the next action."""
+        return self._post(_lr(session_id, "/observations"), observation)
+
+    def lr_cancel(self, session_id: str) -> dict[str, Any]:
+        """End a session before its run is over."""
+        return self._post(_lr(session_id, "/cancel"), {})
+
+    def lr_history(self, session_id: str, form: str = "json", after: int = 0) -> bytes:
+        """Return a session's history as it is written: ``json``, ``csv`` or ``svg``."""
+        return self._get(_lr(session_id, "/history"), {"format": form, "after": after})
+
+    def lr_delete(self, session_id: str) -> None:
+        """Delete a session and all that was observed."""
+        self._open(urllib.request.Request(self.base_url + _lr(session_id), method="DELETE"))
 
     def version(self) -> dict[str, Any]:
         """Return the versions of the service, of its kernels and of its tables."""
@@ -165,6 +190,10 @@ class Client:
         except (OSError, http.client.HTTPException) as error:
             reason = getattr(error, "reason", error)
             raise Unreachable(f"{self.base_url} does not answer: {reason}") from None
+
+
+def _lr(session_id: str, rest: str = "") -> str:
+    return f"/v1/lr-sessions/{quote(session_id, safe='')}{rest}"
 
 
 def _object(content: bytes) -> dict[str, Any]:

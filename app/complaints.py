@@ -23,22 +23,24 @@ def _explained_by_the_packages(error: Exception) -> tuple[int, str]:
     """Explain what services raise; what these import has been loaded by then."""
     from sqlalchemy.exc import DBAPIError
 
+    from app.client import ServiceError
     from app.config import UnknownSetting
     from app.db import DatabaseNotReady
     from app.extras import MissingExtra
     from app.field_errors import pointer
     from app.files import UnusableFile
-    from app.services.errors import Ambiguous, Damaged, NotStored
+    from app.services.errors import Ambiguous, Conflict, Damaged, NotStored
     from app.store import InvalidCursor
     from schedules.errors import ScheduleError
+    from schedules.learning_rate import LearningRateError
     from synth.errors import ClaimBroken, SynthError
 
     if isinstance(error, ClaimBroken):
         return 1, f"{error} (an error inside Topoloom; please report it)"
-    if isinstance(error, SynthError | ScheduleError):
+    if isinstance(error, SynthError | ScheduleError | LearningRateError | Conflict):
         return 2, _one_line(f"{pointer(error.field) or '/'}: {error.rule}")
     told = (UnknownSetting, UnusableFile, Ambiguous, NotStored, DatabaseNotReady, MissingExtra)
-    if isinstance(error, (*told, Damaged, InvalidCursor)):
+    if isinstance(error, (*told, Damaged, InvalidCursor, ServiceError)):
         return 2, _one_line(str(error))
     if isinstance(error, DBAPIError):
         return 2, _one_line(f"database_url: {error.orig}")

@@ -29,7 +29,7 @@ PREFIX = "TOPOLOOM_"
 KERNEL_VERSION = "5"
 """Part of every cache key.  Raise it whenever any computed answer changes."""
 
-HEAD = "0003"
+HEAD = "0004"
 """The newest revision in ``migrations/``; kept here so that a start need not read them."""
 
 
@@ -108,6 +108,14 @@ class Settings(BaseModel):
     )
     max_routed_nodes: int = Field(
         default=256, ge=2, description="largest topology for an all-to-all by routes"
+    )
+    max_lr_steps: int = Field(
+        default=1_000_000, ge=1, description="most steps of a training job whose rate is tuned"
+    )
+    lr_lease_seconds: float = Field(
+        default=120.0,
+        ge=0,
+        description="how long after a trainer's last report another may take over its session",
     )
 
     def __init__(self, **given: Any) -> None:

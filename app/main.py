@@ -12,10 +12,12 @@ from app import problems
 from app.config import Settings
 from app.db import open_database
 from app.limits import RefuseLargeBodies, RefuseUnknownHosts, body_limit
+from app.lr_store import LrStore
 from app.manners import AnswerHead, refuse_unknown_query
 from app.metrics import CountRequests, Metrics
-from app.routes import designs, patch_plans, schedules, system, topologies
+from app.routes import designs, lr_sessions, patch_plans, schedules, system, topologies
 from app.services.context import Context
+from app.services.lr_sessions import Tuning
 from app.services.mending import asked_again
 from app.store import Store
 from app.turns import Turns
@@ -47,6 +49,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         app.state.store = store
         app.state.context = Context(store, chosen, mend=asked_again)
         app.state.turns = turns = Turns(crew, chosen.max_working, chosen.max_waiting)
+        app.state.tuning = Tuning(LrStore(engine), chosen)
+        app.state.searches = lr_sessions.Searches()
         try:
             yield
         finally:
@@ -65,7 +69,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.state.metrics = Metrics()
     problems.install(app)
-    routers = [module.router for module in (designs, topologies, schedules, patch_plans, system)]
+    modules = (designs, topologies, schedules, patch_plans, lr_sessions, system)
+    routers = [module.router for module in modules]
     for router in routers:
         app.include_router(router)
     app.state.routes = [route for router in routers for route in router.routes]

@@ -16,12 +16,22 @@ from starlette.exceptions import HTTPException
 
 from app.db import DatabaseNotReady
 from app.documents.base import Document
+from app.extras import MissingExtra
 from app.field_errors import FieldError, field_errors, pointer
 from app.manners import allowed_methods
-from app.services.errors import Ambiguous, Damaged, NotAcceptable, NotStored
+from app.services.errors import (
+    Ambiguous,
+    Damaged,
+    Ended,
+    Leased,
+    NotAcceptable,
+    NotStored,
+    OutOfSequence,
+)
 from app.store import InvalidCursor
 from app.work.errors import Busy, Cancelled, WorkDied
 from schedules import errors as schedule_errors
+from schedules.learning_rate import errors as lr_errors
 from synth import errors as synth_errors
 
 __all__ = ["PROBLEMS", "ProblemDocument", "install", "responses"]
@@ -75,6 +85,15 @@ PROBLEMS: dict[type[Exception], Problem] = {
     NotStored: Problem(404, "Nothing is stored under this id", "not-stored"),
     Ambiguous: Problem(422, "Several are stored under this id or name", "ambiguous"),
     Damaged: Problem(500, "What is stored is damaged", "damaged"),
+    OutOfSequence: Problem(409, "Not the next observation", "out-of-sequence"),
+    Leased: Problem(409, "Another trainer holds the session", "leased"),
+    Ended: Problem(409, "The session has ended", "ended"),
+    lr_errors.LearningRateError: Problem(422, "The request breaks a rule", "invalid-request"),
+    lr_errors.InvalidObservation: Problem(
+        422, "Not an answer to the action", "invalid-observation"
+    ),
+    lr_errors.MissingExtra: Problem(501, "An optional package is missing", "missing-extra"),
+    MissingExtra: Problem(501, "An optional package is missing", "missing-extra"),
     NotAcceptable: Problem(406, "No such representation", "not-acceptable"),
     DatabaseNotReady: Problem(503, "The database is not ready", "database-not-ready"),
     DBAPIError: Problem(503, "The database is not ready", "database-not-ready"),
@@ -112,10 +131,12 @@ def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     titles = {
         404: "nothing is stored under this id",
         406: "no such representation",
+        409: "it does not fit what the session is at present",
         413: "the body is too large",
         415: "the body must be application/json",
         422: "the request breaks a rule, named in `errors`",
         500: "what is stored is damaged, and cannot be computed again",
+        501: "an optional package is not installed where the service runs",
         503: "the database is not ready",
     }
     schema = {"$ref": "#/components/schemas/ProblemDocument"}

@@ -1,8 +1,17 @@
-"""The tables: one per kind of computed document, all of the same shape."""
+"""The tables: one per kind of computed document, all of the same shape, and those of sessions."""
 
 from datetime import datetime
 
-from sqlalchemy import DateTime, Float, Index, LargeBinary, MetaData, String, Text
+from sqlalchemy import (
+    DateTime,
+    Float,
+    ForeignKey,
+    Index,
+    LargeBinary,
+    MetaData,
+    String,
+    Text,
+)
 from sqlalchemy.orm import DeclarativeBase, Mapped, declared_attr, mapped_column
 
 __all__ = [
@@ -13,6 +22,8 @@ __all__ = [
     "DesignRow",
     "ExportRow",
     "FrontierRow",
+    "LrObservationRow",
+    "LrSessionRow",
     "OptimumRow",
     "PatchPlanRow",
     "Row",
@@ -136,3 +147,57 @@ TABLES: dict[str, type[Row]] = {
     "export": ExportRow,
 }
 """Kind of document -> where it is kept."""
+
+
+class LrSessionRow(Base):
+    """A training job whose learning rate is tuned; the machine's state is a snapshot.
+
+    ``sequence`` is the number of the last observation that counts, ``entries`` how many the log
+    has, and ``version`` grows with every change.  ``lease`` and ``lease_before`` are SHA-256 of
+    what the trainer shows, empty for none; ``seen_at`` is when it last did.
+    """
+
+    __tablename__ = "lr_sessions"
+    __table_args__ = (Index(None, "created_at", "id"),)
+
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    name: Mapped[str] = mapped_column(String(80))
+    status: Mapped[str] = mapped_column(String(16))
+    state: Mapped[str] = mapped_column(Text)
+    sequence: Mapped[int]
+    entries: Mapped[int]
+    version: Mapped[int]
+    lease: Mapped[str] = mapped_column(String(64))
+    lease_before: Mapped[str] = mapped_column(String(64))
+    seen_at: Mapped[datetime] = mapped_column(DateTime)
+    created_at: Mapped[datetime] = mapped_column(DateTime)
+
+
+class LrObservationRow(Base):
+    """One entry of a session's log, never changed: what answered which action, and the answer.
+
+    An entry of some ``sequence`` stands in the place of all earlier entries from that number
+    on.  ``start`` is the trainer's step before it; ``status``, ``step`` and ``spent`` are
+    those after it, as is ``state``, which is kept where a stage begins.
+    """
+
+    __tablename__ = "lr_observations"
+    __table_args__ = (Index(None, "session_id", "sequence", "entry"),)
+
+    session_id: Mapped[str] = mapped_column(
+        String(64), ForeignKey("lr_sessions.id", ondelete="CASCADE"), primary_key=True
+    )
+    entry: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    sequence: Mapped[int]
+    unasked: Mapped[bool]
+    losses: Mapped[str] = mapped_column(Text)
+    action: Mapped[str] = mapped_column(Text)
+    stage: Mapped[int]
+    trial: Mapped[int | None]
+    start: Mapped[int]
+    answer: Mapped[str] = mapped_column(Text)
+    status: Mapped[str] = mapped_column(String(16))
+    step: Mapped[int]
+    spent: Mapped[int]
+    state: Mapped[str | None] = mapped_column(Text)
+    created_at: Mapped[datetime] = mapped_column(DateTime)

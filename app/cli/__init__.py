@@ -11,7 +11,15 @@ from typing import Annotated
 
 import typer
 
-from app.cli import catalogue, listing, operation, plots, schedules, topologies
+from app.cli import (
+    catalogue,
+    learning_rate,
+    listing,
+    operation,
+    plots,
+    schedules,
+    topologies,
+)
 from app.complaints import explained
 
 __all__ = ["app", "main", "run"]
@@ -28,6 +36,7 @@ app = typer.Typer(
 for group in (topologies, schedules, listing, catalogue, operation):
     app.add_typer(group.app)
 app.add_typer(plots.app, name="plot")
+app.add_typer(learning_rate.app, name="lr")
 
 
 def _show_version(asked: bool) -> None:

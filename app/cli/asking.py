@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, get_origin
 
 import typer
-from pydantic import StrictBool, StrictInt
+from pydantic import StrictBool, StrictFloat, StrictInt
 
 from app.cli import completing
 from app.options.option import REQUIRED, Option, choices
@@ -41,7 +41,7 @@ def asks(*options: Option) -> Callable[[Callable[..., None]], Callable[..., None
         asking_command.__doc__ = command.__doc__
         everything = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own]
         # This is what typer makes options of: arguments, what is asked, then the rest.
-        first = [p for p in everything if p.name in ("reading", "source", "schedule")]
+        first = [p for p in everything if p.name in ("reading", "source", "schedule", "identity")]
         rest = [p for p in everything if p not in first]
         asking_command.__signature__ = inspect.Signature(  # pyright: ignore[reportFunctionMemberAccess]
             [*first, *added, *rest]
@@ -96,7 +96,7 @@ def _metavar(option: Option) -> str | None:
 def _typed(option: Option) -> Any:
     if option.type in (StrictInt, StrictBool):
         return int if option.type is StrictInt else bool
-    if option.type is float:
+    if option.type in (float, StrictFloat):
         return float
     return list[str] if get_origin(option.type) is list else str
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from app.extras import require_extra
 from app.files import UnusableFile, write_bytes
@@ -19,6 +19,7 @@ __all__ = [
     "MAX_NAME",
     "STYLE",
     "drawn",
+    "drawn_on",
     "label_of",
     "require_drawable",
     "save",
@@ -69,22 +70,39 @@ def drawn(path: Path, width: float, height: float, *, arrange: bool = True) -> "
     ``arrange`` leaves the places of panels and legends to matplotlib.  The user's own
     settings of it do not matter.
     """
+    with _empty(width, height, arrange) as figure:
+        yield figure
+        save(figure, path)
+
+
+@contextmanager
+def drawn_on(content: BinaryIO, suffix: str, width: float, height: float) -> "Iterator[Figure]":
+    """Yield an empty figure of so many inches; write what was drawn on it to a stream."""
+    with _empty(width, height) as figure:
+        yield figure
+        _write(figure, content, suffix)
+
+
+@contextmanager
+def _empty(width: float, height: float, arrange: bool = True) -> "Iterator[Figure]":
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(STYLE)
-        figure = Figure(figsize=(width, height), layout="constrained" if arrange else None)
-        yield figure
-        save(figure, path)
+        yield Figure(figsize=(width, height), layout="constrained" if arrange else None)
 
 
 def save(figure: "Figure", path: Path) -> None:
     """Write a figure as its suffix says, with neither date nor version in it."""
-    form, content = path.suffix.lower(), io.BytesIO()
-    figure.savefig(content, format=form[1:], dpi=_DOTS_PER_INCH, metadata=_NAMELESS[form])
+    content = io.BytesIO()
+    _write(figure, content, path.suffix.lower())
     write_bytes(path, content.getvalue())
+
+
+def _write(figure: "Figure", content: BinaryIO, form: str) -> None:
+    figure.savefig(content, format=form[1:], dpi=_DOTS_PER_INCH, metadata=_NAMELESS[form])
 
 
 def short(text: str, most: int) -> str:

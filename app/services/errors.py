@@ -1,6 +1,16 @@
 """What can be wrong with asking for something stored."""
 
-__all__ = ["MAX_CANDIDATES", "Ambiguous", "Damaged", "NotAcceptable", "NotStored"]
+__all__ = [
+    "MAX_CANDIDATES",
+    "Ambiguous",
+    "Conflict",
+    "Damaged",
+    "Ended",
+    "Leased",
+    "NotAcceptable",
+    "NotStored",
+    "OutOfSequence",
+]
 
 
 MAX_CANDIDATES = 5
@@ -68,3 +78,23 @@ class NotAcceptable(ValueError):
         self.field = "format"
         self.rule = f"must be one of {', '.join(offered)}; not {wanted!r}"
         super().__init__(f"{self.field}: {self.rule}")
+
+
+class Conflict(ValueError):
+    """What is asked does not fit what something is at present; it is left as it was."""
+
+    def __init__(self, field: str, rule: str) -> None:
+        self.field, self.rule = field, rule
+        super().__init__(f"{field}: {rule}")
+
+
+class OutOfSequence(Conflict):
+    """An observation is not the next one, and no repetition of an earlier one."""
+
+
+class Leased(Conflict):
+    """Another trainer holds the session."""
+
+
+class Ended(Conflict):
+    """The session has ended."""

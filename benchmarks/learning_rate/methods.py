@@ -15,6 +15,7 @@ from schedules.learning_rate.callbacks import ResumableBatches, TuningCallback
 __all__ = ["PACKAGED", "SCHEDULES", "TUNED", "Run", "run"]
 
 WARMUP = 0.05
+WARMUP_SHARE = "warmup_share"  # of the interval's logarithm, where warm-up ends
 LOOKS = 40  # validations along a run
 
 
@@ -54,6 +55,11 @@ TUNED: dict[str, dict[str, Any]] = {
     "paper + early stop": {**PAPER, "stop_hopeless": True},
     "paper + warm start": {**PAPER, "warm_start": True},
     "paper + budget": {**PAPER, "max_overhead": 0.1},
+    "topoloom - largest rate": {"eps": 0.0},
+    "topoloom - winner goes on": {"continue_winner": False},
+    "topoloom - early stop": {"stop_hopeless": False},
+    "topoloom - warm start": {"warm_start": False},
+    "topoloom - low warm-up": {WARMUP_SHARE: 0.5},
 }
 
 
@@ -148,6 +154,9 @@ def _tuned(
     steps: int,
 ) -> Run:  # fmt: skip
     options: dict[str, Any] = {"min_lr": task.interval[0], "max_lr": task.interval[1]}
+    if WARMUP_SHARE in asked:
+        low, high = task.interval
+        asked = {"warmup_lr": low * (high / low) ** asked[WARMUP_SHARE]}
     if asked.get("method") == "paper":  # its stages, as shares of a run this short
         options |= {
             "tau_min": steps // 16,

@@ -7,6 +7,7 @@ and `machine`; `callbacks` is the trainer's side.  This package imports nothing 
 from schedules.learning_rate.errors import LearningRateError
 from schedules.learning_rate.machine import observe, start
 from schedules.learning_rate.options import Options
+from schedules.learning_rate.overrun import overrun
 from schedules.learning_rate.state import Action, State
 from schedules.learning_rate.tuner import InProcess, Tuner
 
@@ -18,5 +19,6 @@ __all__ = [
     "State",
     "Tuner",
     "observe",
+    "overrun",
     "start",
 ]

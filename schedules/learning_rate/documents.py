@@ -7,6 +7,7 @@ floats are Python's shortest texts, which read back as the same bits.
 import math
 import types
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from schedules.learning_rate.errors import InvalidState
@@ -20,13 +21,22 @@ def encode(value: Any) -> Any:
     >>> encode((1, math.nan, None, "a"))
     [1, 'nan', None, 'a']
     """
-    if is_dataclass(value):
-        return {field.name: encode(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, list | tuple):
+    # What there is most of comes first: states are written after every report.
+    kind = type(value)
+    if kind is float:
+        return value if math.isfinite(value) else str(value)
+    if kind in (int, str, bool, type(None)):
+        return value
+    if kind in (list, tuple):
         return [encode(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
+    if is_dataclass(value):
+        return {name: encode(getattr(value, name)) for name in _names(kind)}
     return value
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 def decode(kind: Any, value: Any, at: str = "") -> Any:
@@ -60,13 +70,18 @@ def decode(kind: Any, value: Any, at: str = "") -> Any:
 
 
 def _decode_fields(kind: Any, value: Any, at: str) -> Any:
-    hints = get_type_hints(kind)
+    hints = _hints(kind)
     if not isinstance(value, dict):
         raise InvalidState(at, "must be an object")
     for name in sorted(set(hints) ^ set(value)):
         rule = "is missing" if name in hints else "is not known"
         raise InvalidState(f"{at}/{name}", rule)
     return kind(**{name: decode(hint, value[name], f"{at}/{name}") for name, hint in hints.items()})
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
 
 
 def _decode_plain(kind: type, value: Any, at: str) -> Any:

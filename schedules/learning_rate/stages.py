@@ -28,6 +28,7 @@ __all__ = [
     "exploit",
     "fresh",
     "next_attempt",
+    "restore_stage",
 ]
 
 BAD_IN_A_ROW = 3  # that say that training has diverged; one alone may be an odd batch
@@ -122,7 +123,12 @@ def next_attempt(state: State) -> State:
     rate = None if full or used + state.trial_steps > state.purse else _proposal(state)
     if rate is None:
         return _conclude(state)
-    return _restore(_with_attempt(state, rate), "restore_stage", state.stage_slot)
+    return restore_stage(_with_attempt(state, rate))
+
+
+def restore_stage(state: State) -> State:
+    """Go back to the stage's start; the last candidate is run from there."""
+    return _restore(state, "restore_stage", state.stage_slot)
 
 
 def _proposal(state: State) -> float | None:

@@ -56,6 +56,7 @@ def test_the_documentation_shows_a_request_of_every_kind():
         "/v1/topologies",
         "/v1/schedules",
         "/v1/patch-plans",
+        "/v1/lr-sessions",
     }
 
 

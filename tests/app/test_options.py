@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from pydantic import StrictInt, TypeAdapter, ValidationError, create_model
 from typer.main import get_command
 
-from app import reference, schemas
+from app import lr_schemas, reference, schemas
 from app.cli import app
 from app.cli.options import READS
 from app.executing import ExecutionOptions
 from app.main import create_app
-from app.options import reading, table
+from app.options import learning_rate, reading, table
 from app.options.option import REQUIRED, Option, choices
 from app.options.reading import CHANGES, READING
 from app.options.table import OPTIONS
@@ -24,6 +24,8 @@ from app.topology_source import TEXT_ONLY, TopologyChanges, TopologySource
 from schedules.execute import limits
 from schedules.formats import FORMATS
 from schedules.formats.msccl.program import Dialect
+from schedules.learning_rate.anchor import ANCHORS
+from schedules.learning_rate.options import METHODS, VALIDATION, Options
 from synth.formats.dumps import cluster, nvidia_smi, nvlinks, rocm_smi
 from tests.test_architecture import commands
 
@@ -38,6 +40,10 @@ REQUESTS = {
     "list": [schemas.ListRequest],
     "plot frontier": [schemas.FrontierRequest],
     "plot sizes": [SizesRequest],
+    "lr create": [lr_schemas.LrSessionRequest],
+    "lr observe": [lr_schemas.LrObservationRequest],
+    "lr attach": [lr_schemas.LrLeaseRequest],
+    "lr list": [schemas.ListRequest],
 }
 """What the options of a command are sent as."""
 COMMANDS = dict(commands(get_command(app)))
@@ -160,7 +166,7 @@ def test_every_command_with_a_request_is_looked_at():
         if any((one.name or "").startswith("asked_") for one in command.params)
     }
     # Formats of files are said to the writer, the rest is no request of the service.
-    assert asking - set(REQUESTS) == {"topology", "verify", "discover"}
+    assert asking - set(REQUESTS) == {"topology", "verify", "discover", "lr history"}
 
 
 @pytest.mark.parametrize(("command", "field"), FIELDS, ids=str)
@@ -208,6 +214,10 @@ def test_the_words_of_an_option_are_those_of_the_domain():
     assert set(choices(table.ScheduleFormat)) == set(FORMATS)
     assert [str(dialect) for dialect in Dialect] == ["msccl", "azure", "rccl"]
     assert all(dialect in table.DIALECT.help for dialect in map(str, Dialect))
+    assert choices(learning_rate.MethodName) == METHODS
+    assert set(choices(learning_rate.AnchorName)) == set(ANCHORS)
+    assert set(choices(learning_rate.ValidationName)) == set(VALIDATION)
+    assert {option.name for option in learning_rate.TUNING} == set(Options.__dataclass_fields__)
     assert table.RANKS.most == limits.MAX_RANKS
     assert table.REPEAT.most == limits.MAX_REPEAT
     assert table.PIPELINE_CHUNKS.most == limits.MAX_PIPELINE_CHUNKS
@@ -258,7 +268,7 @@ def test_the_tables_of_the_documentation_are_those_of_the_program(page):
 def test_every_command_with_options_has_its_table():
     text = (reference.DOCS / "cli.md").read_text()
     for name, command in COMMANDS.items():
-        if any("--help" not in one.opts for one in command.params) and name != "plot":
+        if any("--help" not in one.opts for one in command.params) and name not in ("plot", "lr"):
             assert f"<!-- options: {name} -->" in text, name
 
 

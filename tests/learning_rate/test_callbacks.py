@@ -22,7 +22,7 @@ EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "tuned_training.py"
 class Training:
     """A small network with dropout, two groups of parameters, momentum, an average, a scaler."""
 
-    def __init__(self, seed=0, folder=None, **options):
+    def __init__(self, seed=0, folder=None, resume=None, **options):
         random.seed(seed)
         torch.manual_seed(seed)
         self.inputs = torch.randn(64, 5, generator=torch.Generator().manual_seed(0))
@@ -41,6 +41,7 @@ class Training:
         self.callback = TuningCallback(
             self.tuner, self.model, self.optimizer, scaler=self.scaler, data=self.data,
             others={"average": self.average}, evaluate=self.validation, folder=folder,
+            resume=resume,
         )  # fmt: skip
 
     def validation(self):

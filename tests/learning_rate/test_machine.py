@@ -96,6 +96,7 @@ any_loss = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     data=st.data(),
@@ -126,6 +127,7 @@ def test_no_sequence_of_losses_breaks_it(data, way, steps, warmup):
     assert state.action.reason == "diverged" or state.step == steps
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(parts=st.lists(st.integers(1, 9), min_size=1, max_size=20))
 def test_reporting_in_parts_changes_nothing_but_who_talks_when(parts):

@@ -42,6 +42,8 @@ class TuningCallback:
         Returns the validation loss of the model as it is; needed where the tuner asks.
     folder : path, optional
         Where checkpoints are written; without it they are in memory.
+    resume : path, optional
+        A file of `save`: where it is there, training goes on from it.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class TuningCallback:
         others: Mapping[str, Stateful] | None = None,
         evaluate: Callable[[], float] | None = None,
         folder: str | Path | None = None,
+        resume: str | Path | None = None,
     ) -> None:
         pytorch()
         named = {"model": model, "optimizer": optimizer, "scheduler": scheduler,
@@ -69,7 +72,10 @@ class TuningCallback:
         self._ratios = _ratios(optimizer)
         self._losses: list[float] = []
         self._lr: float | None = None
-        self._act()
+        if resume is not None and Path(resume).exists():
+            self.load(resume)
+        else:
+            self._act()
 
     @property
     def running(self) -> bool:
@@ -81,6 +87,10 @@ class TuningCallback:
         """The rate that is set, of the group with the largest."""
         return self._lr
 
+    def set_rate(self) -> None:
+        """Set the rate once more, where something else may have set another one."""
+        self._set(self._lr)
+
     def step(self, loss: Any) -> None:
         """Report the loss of the batch whose step was just made; a tensor of one value does."""
         if not self.running:
@@ -88,9 +98,6 @@ class TuningCallback:
         self._losses.append(float(loss.detach() if hasattr(loss, "detach") else loss))
         if len(self._losses) < self._tuner.action.steps:
             return
-        self._report()
-
-    def _report(self) -> None:
         losses, self._losses = self._losses, []
         self._tuner.observe(losses)
         self._act()

@@ -1,0 +1,293 @@
+"""Tuned learning rates as sessions: one trainer each, every observation kept.
+
+The state machine decides (`schedules.learning_rate`); here are its sessions' identity, order
+and ownership.  Two who change a session at once are put in order by its version: the later
+one looks again, and finds a repetition, a gap, or that it goes on.
+"""
+
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+
+from app.config import Settings
+from app.extras import require_extra
+from app.lr_store import Entry, LrStore, Observation, Point, Reply, Session
+from app.services.errors import Ended, Leased, OutOfSequence
+from schedules.errors import TooLarge
+from schedules.learning_rate import Options, State
+from schedules.learning_rate import observe as next_state
+from schedules.learning_rate import overrun as after_overrun
+from schedules.learning_rate import start as first_state
+
+__all__ = [
+    "CANCELLED",
+    "PAGE",
+    "MustSearch",
+    "Tuning",
+    "attach",
+    "cancel",
+    "create",
+    "delete",
+    "history",
+    "observe",
+]
+
+PAGE = 1000
+"""Most observations in one answer as JSON."""
+RUNNING, CANCELLED = "running", "cancelled"
+SEARCHING = ("trial", "evaluate", "save_trial")  # phases after which a rate may be proposed
+
+
+class MustSearch(Exception):
+    """What is asked may fit a Gaussian process, and this call must not."""
+
+
+def _now() -> datetime:
+    return datetime.now(UTC).replace(tzinfo=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """Where sessions are kept, the settings, and the clock."""
+
+    store: LrStore
+    settings: Settings
+    now: Callable[[], datetime] = _now
+
+
+def create(tuning: Tuning, name: str, options: Options) -> tuple[Session, str]:
+    """Return a new session, and the lease that its trainer shows.
+
+    Raises
+    ------
+    InvalidOptions, TooLarge, MissingExtra
+        An option is outside its domain, the run too long here, or scikit-learn missing.
+    """
+    require_extra("sklearn", "tune")
+    state = first_state(options)
+    most = tuning.settings.max_lr_steps
+    if options.total_steps > most:
+        raise TooLarge("/total_steps", f"must be at most {most} here")
+    lease, now = secrets.token_hex(20), tuning.now()
+    session = Session(
+        secrets.token_hex(32), name, RUNNING, state, 0, 0, 1, _digest(lease), "", now, now
+    )
+    tuning.store.insert(session)
+    return session, lease
+
+
+def attach(
+    tuning: Tuning, identity: str, lease: str | None = None, sequence: int | None = None
+) -> tuple[Session, str]:
+    """Give a session to a trainer; return it, and the lease that takes the place of the one before.
+
+    Parameters
+    ----------
+    lease : str, optional
+        The present one, or the one before until the present one is first used; without
+        either the session must have been silent for the time of the settings.
+    sequence : int, optional
+        The trainer goes on after this observation: later ones count no more.
+
+    Raises
+    ------
+    Leased, Ended, OutOfSequence
+        Another trainer holds it, it was cancelled, or there is no such observation yet.
+    """
+    while True:
+        session = tuning.store.get(identity)
+        _require_not_cancelled(session)
+        before = _lease_given_up(tuning, session, lease)
+        if sequence is not None and sequence > session.sequence:
+            raise OutOfSequence("/sequence", f"must be at most {session.sequence}, the last known")
+        fresh = secrets.token_hex(20)
+        after = replace(
+            _gone_back(tuning, session, sequence),
+            version=session.version + 1,
+            lease=_digest(fresh),
+            lease_before=before,
+            seen_at=tuning.now(),
+        )
+        if tuning.store.replace(session, after):
+            return after, fresh
+
+
+def observe(
+    tuning: Tuning, identity: str, observation: Observation, searching: bool = True
+) -> Reply:
+    """Take down an observation and return what the trainer does next.
+
+    Raises
+    ------
+    Ended, Leased, OutOfSequence, InvalidObservation
+        The session takes none, belongs to another trainer, expects another number, or the
+        losses do not answer its action.  Nothing has changed.
+    MustSearch
+        Not ``searching``, and this may take as long as the fit of a Gaussian process.
+    """
+    while True:
+        session = tuning.store.get(identity)
+        _require_not_cancelled(session)
+        if _digest(observation.lease) != session.lease:
+            raise Leased("/lease", "must be the session's present one: another trainer has it now")
+        if observation.sequence <= session.sequence:
+            return _repeated(tuning, session, observation)
+        if observation.sequence != session.sequence + 1:
+            known = f"{session.sequence} is the last known"
+            raise OutOfSequence("/sequence", f"must be {session.sequence + 1}: {known}")
+        if session.status != RUNNING and not observation.unasked:
+            raise Ended("/id", f"the session has {session.status}")
+        if not searching and session.state.phase in SEARCHING:
+            raise MustSearch
+        after, entry = _observed(tuning, session, observation)
+        if tuning.store.replace(session, after, entry):
+            return _reply(session.id, entry)
+
+
+def cancel(tuning: Tuning, identity: str) -> Session:
+    """End a session: it takes no more observations.  Cancelling it again changes nothing.
+
+    Raises
+    ------
+    Ended
+        It came to its end before.
+    """
+    while True:
+        session = tuning.store.get(identity)
+        if session.status == CANCELLED:
+            return session
+        if session.status != RUNNING:
+            raise Ended("/id", f"the session has {session.status}")
+        after = replace(session, status=CANCELLED, version=session.version + 1)
+        if tuning.store.replace(session, after):
+            return after
+
+
+def delete(tuning: Tuning, identity: str) -> None:
+    """Forget a session and its log."""
+    tuning.store.delete(tuning.store.get(identity).id)
+
+
+def _require_not_cancelled(session: Session) -> None:
+    if session.status == CANCELLED:
+        raise Ended("/id", "the session was cancelled")
+
+
+def _digest(lease: str) -> str:
+    return sha256(lease.encode()).hexdigest()
+
+
+def _lease_given_up(tuning: Tuning, session: Session, lease: str | None) -> str:
+    """Return the digest of the lease that a new one takes the place of, or raise `Leased`.
+
+    The lease before goes on being good until the present one is used: the answer that told
+    of it may have been lost.
+    """
+    if lease is not None and _digest(lease) == session.lease:
+        return session.lease
+    if lease is not None and _digest(lease) == session.lease_before:
+        return session.lease_before
+    free = session.seen_at + timedelta(seconds=tuning.settings.lr_lease_seconds)
+    left = (free - tuning.now()).total_seconds()
+    if left > 0:
+        raise Leased(
+            "/lease", f"another trainer holds the session; without its lease wait {left:.0f} s"
+        )
+    return session.lease
+
+
+def _repeated(tuning: Tuning, session: Session, observation: Observation) -> Reply:
+    known = tuning.store.observed(session, observation.sequence) if observation.sequence else None
+    # NaN is not equal to itself, but its text is.
+    if known is None or repr((known.losses, known.unasked)) != repr(
+        (observation.losses, observation.unasked)
+    ):
+        rule = f"must be {session.sequence + 1}: another observation has this number"
+        raise OutOfSequence("/sequence", rule)
+    return _reply(session.id, known)
+
+
+def _observed(tuning: Tuning, session: Session, observation: Observation) -> tuple[Session, Entry]:
+    """Return the session after an observation, and the entry that tells of it."""
+    before, now = session.state, tuning.now()
+    state = _after(before, observation.losses, observation.unasked)
+    status = state.action.reason or RUNNING
+    trying = before.phase in ("restore_stage", *SEARCHING)
+    entry = Entry(
+        entry=session.entries + 1,
+        sequence=observation.sequence,
+        unasked=observation.unasked,
+        losses=observation.losses,
+        action=before.action,
+        stage=before.stage,
+        trial=len(before.attempts) - 1 if trying else None,
+        start=before.step,
+        answer=state.action,
+        status=status,
+        step=state.step,
+        spent=state.spent,
+        created_at=now,
+    )
+    after = replace(
+        session,
+        status=status,
+        state=state,
+        sequence=observation.sequence,
+        entries=entry.entry,
+        version=session.version + 1,
+        lease_before="",
+        seen_at=now,
+    )
+    return after, entry
+
+
+def _after(state: State, losses: tuple[float, ...], unasked: bool) -> State:
+    return after_overrun(state, losses) if unasked else next_state(state, losses)
+
+
+def _reply(identity: str, entry: Entry) -> Reply:
+    return Reply(identity, entry.status, entry.sequence, entry.answer, entry.step, entry.spent)
+
+
+def _gone_back(tuning: Tuning, session: Session, sequence: int | None) -> Session:
+    """Return the session as it was after an observation, computed anew from the log."""
+    if sequence is None or sequence == session.sequence:
+        return session
+    found = tuning.store.snapshot(session, sequence)
+    reached, state = found or (0, first_state(Options(**asdict(session.state.settings))))
+    for entry in tuning.store.log(session, after=reached):
+        if entry.sequence > sequence:
+            break
+        state = _after(state, entry.losses, entry.unasked)
+    status = state.action.reason or RUNNING
+    return replace(session, status=status, state=state, sequence=sequence)
+
+
+def history(tuning: Tuning, session: Session, after: int = 0) -> Iterator[Point]:
+    """Yield what was observed, of numbers above ``after``, oldest first.
+
+    What is kept is found by doing what the trainer did: a checkpoint remembers the entries on
+    the way to it, as a chain, and going back to it forgets those since.  Time and
+    memory O(entries) beside the losses, which are read a few entries at a time.
+    """
+    head: tuple[int, tuple | None] | None = None  # (number, those before)
+    slots: dict[str, tuple | None] = {}
+    rates: dict[int, float | None] = {}
+    lr = None
+    for entry in tuning.store.log(session, bare=True):
+        action = entry.action
+        if entry.unasked or action.do in ("set_lr", "go_on"):
+            lr = lr if entry.unasked else action.lr
+            head, rates[entry.sequence] = (entry.sequence, head), lr
+        elif action.slot is not None and action.do == "save":
+            slots[action.slot] = head
+        elif action.slot is not None:
+            head = slots.get(action.slot)
+    kept = set()
+    while head is not None:
+        kept.add(head[0])
+        head = head[1]
+    for entry in tuning.store.log(session, after):
+        yield Point(entry, rates.get(entry.sequence), entry.sequence in kept)

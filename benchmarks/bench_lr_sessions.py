@@ -1,0 +1,182 @@
+"""Many tuning jobs on one service at once: is anything lost, and how long does an answer take.
+
+``python -m benchmarks.bench_lr_sessions`` starts the service on a database of its own and a
+hundred trainers that report once a second for a minute.  At the end every log is read back and
+played through the tuner in process: each observation that was answered must be there,
+once, and the answers must be those of the tuner.  Trainers run as threads of this process, on the
+same machine: their time is in the figures.
+"""
+
+import argparse
+import json
+import os
+import random
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from app.client import Client
+from schedules.learning_rate import Action, Options, observe, start
+
+ROOT = Path(__file__).parent.parent
+SEARCHING = ("save", "restore")  # answers that may have waited for a Gaussian process
+
+
+@dataclass
+class Job:
+    """One trainer: what it reported, what it was told, and how long that took."""
+
+    client: Client
+    options: dict[str, Any]
+    seed: int
+    id: str = ""
+    told: list[dict[str, Any]] = field(default_factory=list)
+    plain: list[float] = field(default_factory=list)
+    searching: list[float] = field(default_factory=list)
+    error: Exception | None = None
+
+    def run(self, until: float, pace: float) -> None:
+        """Report every ``pace`` seconds until the time has come or the run is over."""
+        try:
+            self._run(until, pace)
+        except Exception as error:
+            self.error = error
+
+    def _run(self, until: float, pace: float) -> None:
+        chance = random.Random(self.seed)
+        time.sleep(chance.random() * pace)
+        session = self.client.lr_session(**self.options)
+        self.id, action, sequence, level = session["id"], session["action"], 0, 2.3
+        while action["do"] != "stop" and time.monotonic() < until:
+            losses = []
+            for _ in range(action.get("steps", 0)):
+                level = 0.3 + (level - 0.3) * 0.999
+                losses.append(level + chance.gauss(0, 0.05))
+            sequence += 1
+            began = time.perf_counter()
+            answer = self.client.lr_observe(
+                self.id, lease=session["lease"], sequence=sequence, losses=losses
+            )
+            seconds = time.perf_counter() - began
+            action = answer["action"]
+            searched = action["do"] in SEARCHING and losses
+            (self.searching if searched else self.plain).append(seconds)
+            self.told.append(action)
+            time.sleep(max(0.0, pace - seconds))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of all jobs; seconds of answers, sorted."""
+
+    jobs: int
+    answered: int
+    lost: int
+    failed: list[str]
+    plain: list[float]
+    searching: list[float]
+
+    def lines(self) -> Iterator[str]:
+        """Yield what is printed."""
+        yield f"{self.jobs} jobs, {self.answered} observations, {self.lost} lost"
+        for name, seconds in (("plain", self.plain), ("searching", self.searching)):
+            if seconds:
+                at = [statistics.median(seconds), quantile(seconds, 0.99), seconds[-1]]
+                shown = ", ".join(f"{1000 * one:.1f}" for one in at)
+                yield f"{name}: {len(seconds)} answers, p50, p99, most: {shown} ms"
+        yield from self.failed
+
+
+def quantile(ordered: list[float], share: float) -> float:
+    """Return the value that this share of a sorted list is at most.
+
+    >>> quantile([1.0, 2.0, 3.0, 4.0], 0.5)
+    2.0
+    """
+    return ordered[max(0, min(len(ordered) - 1, int(share * len(ordered) + 0.999999) - 1))]
+
+
+@contextmanager
+def service() -> Iterator[str]:
+    """Start a service on a database of its own; yield its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with tempfile.TemporaryDirectory() as folder:
+        database = {"TOPOLOOM_DATABASE_URL": f"sqlite:///{Path(folder) / 't.db'}"}
+        process = subprocess.Popen(
+            [sys.executable, "-m", "app", "serve", "--port", str(port)],
+            env=os.environ | database,
+            cwd=ROOT,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        url = f"http://127.0.0.1:{port}"
+        try:
+            while not Client(url, timeout_seconds=5).is_ready():
+                time.sleep(0.1)
+            yield url
+        finally:
+            process.terminate()
+            process.wait(timeout=30)
+
+
+def measured(jobs: int, seconds: float, pace: float) -> Outcome:
+    """Run so many jobs for so long."""
+    options = {"min_lr": 1e-4, "max_lr": 1.0, "total_steps": 20_000, "warmup_steps": 64}
+    with service() as url:
+        client = Client(url, timeout_seconds=60)
+        trainers = [Job(client, options | {"seed": number}, number) for number in range(jobs)]
+        until = time.monotonic() + seconds
+        threads = [threading.Thread(target=job.run, args=(until, pace)) for job in trainers]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        lost = sum(missing(client, job) for job in trainers)
+    return Outcome(
+        jobs,
+        sum(len(job.told) for job in trainers),
+        lost,
+        [f"{type(job.error).__name__}: {job.error}" for job in trainers if job.error],
+        sorted(one for job in trainers for one in job.plain),
+        sorted(one for job in trainers for one in job.searching),
+    )
+
+
+def missing(client: Client, job: Job) -> int:
+    """Return how many answers of a job are not those of the tuner on what the service kept."""
+    state = start(Options(**job.options))
+    entries = json.loads(client.lr_history(job.id))["entries"] if job.id else []
+    right = 0
+    for entry, told in zip(entries, job.told, strict=False):
+        state = observe(state, [float(loss) for loss in entry["losses"]])
+        right += as_action(told) == state.action
+    return len(job.told) - right + abs(len(entries) - len(job.told))
+
+
+def as_action(told: dict[str, Any]) -> Action:
+    return Action(**{**told, "keep": tuple(told.get("keep", ()))})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--jobs", type=int, default=100)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--pace", type=float, default=1.0, help="seconds between two reports")
+    arguments = parser.parse_args()
+    for line in measured(arguments.jobs, arguments.seconds, arguments.pace).lines():
+        print(line)
+
+
+if __name__ == "__main__":
+    main()

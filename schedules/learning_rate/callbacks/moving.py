@@ -1,0 +1,28 @@
+"""Batches of tensors, whatever they are in, moved to main memory and back."""
+
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["on_cpu", "on_device"]
+
+
+def on_device(value: Any, device: Any) -> Any:
+    """Return a value with all tensors on a device; those that are there are not copied."""
+    if hasattr(value, "to") and hasattr(value, "device"):
+        return value.to(device)
+    if isinstance(value, Mapping):
+        return {key: on_device(one, device) for key, one in value.items()}
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(on_device(one, device) for one in value))
+    if isinstance(value, list | tuple):
+        return type(value)(on_device(one, device) for one in value)
+    return value
+
+
+def on_cpu(value: Any) -> Any:
+    """Return a value with all tensors in main memory.
+
+    >>> on_cpu([{"a": 1}, (2, "b")])
+    [{'a': 1}, (2, 'b')]
+    """
+    return on_device(value, "cpu")
