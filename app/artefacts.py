@@ -50,6 +50,10 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "optimum": "optima",
         "schedule": "schedules",
         "patch-plan": "patch_plans",
+        "verification": "verifications",
+        "simulation": "simulations",
+        "comparison": "comparisons",
+        "plot": "plots",
     }
 )
 """Kind of document -> the table it is kept in."""
@@ -104,6 +108,8 @@ class Listed:
     created_at: datetime
     request: dict[str, Any]
     summary: dict[str, Any]
+    pinned: bool = False
+    labels: tuple[str, ...] = ()
 
 
 def canonical(value: Any) -> str:

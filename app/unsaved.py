@@ -8,6 +8,7 @@ from threading import Lock
 from typing import Any
 
 from app.artefacts import Artefact
+from app.facts import Facts
 
 __all__ = ["Pending", "Unsaved"]
 
@@ -27,6 +28,7 @@ class Pending:
 
     artefact: Artefact
     values: Mapping[str, Any]
+    facts: Facts = Facts()
 
 
 class Unsaved:
