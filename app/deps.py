@@ -1,5 +1,6 @@
 """What routes need, as type aliases, and the shapes that all of them answer in."""
 
+import hashlib
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any
 
@@ -9,16 +10,22 @@ from starlette.exceptions import HTTPException
 
 from app.documents import listing
 from app.identity import IdPrefix
+from app.known_requests import ListRequest
 from app.negotiation import accepts_gzip, entity_tag, is_current
-from app.options import table
+from app.options import known, table
+from app.options.known import FieldPaths
+from app.picking import check_paths, parse_whole, picked
 from app.problems import responses
+from app.queries import asked_by_query
 from app.services.context import Context
-from app.store import Artefact
+from app.store import Artefact, compact
+from schedules.errors import ScheduleError
 
 __all__ = [
     "CREATED",
     "AcceptDep",
     "ContextDep",
+    "FieldsDep",
     "IdDep",
     "IfNoneMatchDep",
     "JsonBody",
@@ -45,8 +52,9 @@ JsonBody = Depends(_require_json)
 IdDep = Annotated[
     IdPrefix, Path(description="id that a POST gave, or the first 6 or more characters of it")
 ]
-LimitDep = Annotated[int, table.LIMIT.query()]
-CursorDep = Annotated[str | None, table.CURSOR.query(max_length=200)]
+_LISTED = (table.LIMIT, table.CURSOR, known.SORT, *known.FILTERS, known.FIELDS)
+ListDep = Annotated[ListRequest, Depends(asked_by_query(ListRequest, *_LISTED))]
+FieldsDep = Annotated[FieldPaths | None, known.FIELDS.query()]
 IfNoneMatchDep = HeaderDep
 AcceptDep = HeaderDep
 
@@ -66,15 +74,18 @@ def list_route(router: APIRouter, kind: str, operation_id: str, plural: str) -> 
     @router.get(
         "",
         operation_id=operation_id,
-        summary=f"List stored {plural}, newest first",
-        description=f"Return one page of {plural}.",
+        summary=f"List stored {plural}, newest first unless asked otherwise",
+        description=f"Return one page of {plural}; with `fields` entries have these members only.",
         response_model=None,
         responses={200: page, **responses(422, 503)},
     )
-    def list_documents(
-        context: ContextDep, limit: LimitDep = table.LIMIT.default, cursor: CursorDep = None
-    ) -> JSONResponse:
-        return JSONResponse(listing.of(*context.store.page(kind, limit, cursor)))
+    def list_documents(context: ContextDep, asked: ListDep) -> JSONResponse:
+        paths = asked.fields and check_paths(asked.fields, listing.entry_model(kind))
+        found = context.store.page(kind, asked.limit, asked.cursor, asked.wanted)
+        document = listing.of(*found)
+        if paths:
+            document["items"] = picked(document["items"], paths)
+        return JSONResponse(document)
 
 
 def created(request: Request, artefact: Artefact, body: str) -> Response:
@@ -96,12 +107,18 @@ def representation(
     media_type: str,
     if_none_match: str | None,
     render: Callable[[], str | bytes | Iterable[str]] | None = None,
+    *,
+    fields: str | None = None,
+    model: Any = None,
 ) -> Response:
     """Return the answer to a GET of a document; 304 when the client has it already.
 
     ``render`` gives the document in its ``form``; left out, it is the JSON as it is stored,
-    sent as it lies there where the client takes gzip.
+    sent as it lies there where the client takes gzip.  ``fields`` are the members that are
+    wanted of a JSON document, those that its ``model`` has.
     """
+    if fields is not None:
+        form, render = _part(artefact, form, render, check_paths(fields, model))
     packed = render is None and accepts_gzip(request.headers.get("accept-encoding"))
     tag = entity_tag(artefact.digest, f"{form}-gzip" if packed else form)
     headers = {
@@ -118,3 +135,21 @@ def representation(
     if isinstance(content, str | bytes):
         return Response(content, media_type=media_type, headers=headers)
     return StreamingResponse(content, media_type=media_type, headers=headers)
+
+
+def _part(
+    artefact: Artefact,
+    form: str,
+    render: Callable[[], str | bytes | Iterable[str]] | None,
+    paths: list[str],
+) -> tuple[str, Callable[[], str]]:
+    """Return the variant that only some members of a document are, and what renders it."""
+    if form != "json":
+        raise ScheduleError("/fields", "must be left out in other formats than json")
+
+    def rendered() -> str:
+        whole = parse_whole(artefact.text() if render is None else render())
+        return compact(picked(whole, paths))
+
+    chosen = hashlib.sha256(",".join(paths).encode()).hexdigest()
+    return f"{form}-{chosen[:16]}", rendered

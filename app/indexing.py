@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Select, delete, insert, literal, select, upda
 from app.facts import Facts, sortable
 from app.tables import ABOUT, TABLES, FamilyRow, PointRow, ReferenceRow, TopologyRow
 
-__all__ = ["columns_of", "note", "take_away"]
+__all__ = ["columns_of", "forget", "note"]
 
 _INHERITED = ("nodes", "degree", "links")
 _MEASURED = ("links", "steps", "bandwidth")
@@ -49,15 +49,11 @@ def note(connection: Connection, kind: str, identity: str, facts: Facts) -> None
         _remember(connection, identity)
 
 
-def take_away(connection: Connection, kind: str, identities: Sequence[str]) -> int:
-    """Delete documents with all that is known of them; return how many there were."""
-    if not identities:
-        return 0
+def forget(connection: Connection, kind: str, identities: Sequence[str]) -> None:
+    """Delete all that is known of documents that were just deleted, in the same transaction."""
     for table in ABOUT:
         about = (table.kind == kind) & table.document_id.in_(identities)
         connection.execute(delete(table).where(about))
-    table = TABLES[kind]
-    return connection.execute(delete(table).where(table.id.in_(identities))).rowcount
 
 
 def _insert(connection: Connection, table: Any, rows: Iterable[dict[str, Any]]) -> None:

@@ -15,7 +15,9 @@ from starlette.exceptions import HTTPException
 
 from app.db import DatabaseNotReady
 from app.documents.base import Document
+from app.extras import MissingExtra
 from app.field_errors import FieldError, field_errors, pointer
+from app.keeping import Pinned, TooManyLabels
 from app.manners import allowed_methods
 from app.services.errors import Ambiguous, Damaged, NotAcceptable, NotStored
 from app.store import InvalidCursor
@@ -74,6 +76,9 @@ PROBLEMS: dict[type[Exception], Problem] = {
     Ambiguous: Problem(422, "Several are stored under this id or name", "ambiguous"),
     Damaged: Problem(500, "What is stored is damaged", "damaged"),
     NotAcceptable: Problem(406, "No such representation", "not-acceptable"),
+    Pinned: Problem(409, "It is pinned", "pinned"),
+    TooManyLabels: Problem(422, "The request breaks a rule", "invalid-request"),
+    MissingExtra: Problem(501, "Not installed here", "not-installed"),
     DatabaseNotReady: Problem(503, "The database is not ready", "database-not-ready"),
     DBAPIError: Problem(503, "The database is not ready", "database-not-ready"),
     Exception: Problem(500, "An error inside Topoloom", "internal-error"),
@@ -107,9 +112,11 @@ def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     titles = {
         404: "nothing is stored under this id",
         406: "no such representation",
+        409: "it is pinned",
         413: "the body is too large",
         415: "the body must be application/json",
         422: "the request breaks a rule, named in `errors`",
+        501: "what draws is not installed",
         500: "what is stored is damaged, and cannot be computed again",
         503: "the database is not ready",
     }

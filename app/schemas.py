@@ -37,7 +37,6 @@ __all__ = [
     "ExportRequest",
     "ForestRequest",
     "FrontierRequest",
-    "ListRequest",
     "OptimumRequest",
     "PassName",
     "PatchPlanRequest",
@@ -262,10 +261,3 @@ class PatchPlanRequest(Request):
     hosts: StrictInt = table.HOSTS.field()
     lanes: StrictInt = table.LANES.field()
     present: list[Any] | dict[str, Any] = table.PRESENT.field()
-
-
-class ListRequest(Request):
-    """Which page of what is stored."""
-
-    limit: StrictInt = table.LIMIT.field()
-    cursor: str = table.CURSOR.field(max_length=200)

@@ -32,6 +32,7 @@ from app.facts import Facts, facts_of
 from app.finding import InvalidCursor, Wanted, entries, listed, page
 from app.flights import Flights
 from app.indexing import columns_of, note
+from app.keeping import Keeping
 from app.seals import StoredRow, seal, unsealed
 from app.tables import TABLES, TopologyRow
 from app.unsaved import Pending, Unsaved
@@ -62,6 +63,7 @@ class Store:
         self._engine = engine
         self._unsaved = Unsaved()
         self._flights: Flights[Artefact] = Flights()
+        self.keeping = Keeping(engine)
 
     def get(self, kind: str, identity: str) -> Artefact | None:
         """Return the stored document; None if there is none, or a damaged one."""
@@ -155,6 +157,12 @@ class Store:
             kind, identity, content, media_type, digest, computed.summary, fresh=True
         )
         return self._saved(Pending(artefact, values, facts))
+
+    def delete(self, kind: str, identity: str) -> bool:
+        """Delete a document, also one that is not stored yet; see `app.keeping.Keeping`."""
+        held = self._unsaved.get(identity) is not None
+        self._unsaved.drop(identity)
+        return self.keeping.delete(kind, identity) or held
 
     def settled(self) -> str | None:
         """Store what could not be stored before; return why the database does not take it."""

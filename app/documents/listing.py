@@ -18,7 +18,7 @@ from app.documents.topology import TopologySummary
 from app.schemas import DesignRequest, ForestRequest
 from app.store import Listed
 
-__all__ = ["PAGES", "of"]
+__all__ = ["PAGES", "entry_model", "of"]
 
 Asked = TypeVar("Asked", bound=BaseModel)
 Summary = TypeVar("Summary", bound=BaseModel)
@@ -32,10 +32,12 @@ class Entry(Document, Generic[Asked, Summary]):
     created_at: datetime = Field(description="when it was first computed, UTC")
     request: Asked = Field(description="the question")
     summary: Summary = Field(description="what the answer says, in short")
+    pinned: bool = Field(description="whether it is kept whatever is let go")
+    labels: list[str] = Field(description="its labels, sorted")
 
 
 class Page(Document, Generic[Asked, Summary]):
-    """A page of a list, newest first."""
+    """A page of a list, newest first unless asked otherwise."""
 
     items: list[Entry[Asked, Summary]] = Field(description="the entries of the page")
     next_cursor: str | None = Field(description="cursor of the next page; null on the last")
@@ -92,6 +94,11 @@ PAGES: dict[str, type[BaseModel]] = {
 """The model of a page, by kind."""
 
 
+def entry_model(kind: str) -> Any:
+    """Return the model of an entry of the list of a kind."""
+    return PAGES[kind].model_fields["items"].annotation
+
+
 def of(entries: Sequence[Listed], next_cursor: str | None) -> dict[str, Any]:
     """Return a page of a list."""
     return {
@@ -102,6 +109,8 @@ def of(entries: Sequence[Listed], next_cursor: str | None) -> dict[str, Any]:
                 "created_at": _moment(entry.created_at),
                 "request": entry.request,
                 "summary": entry.summary,
+                "pinned": entry.pinned,
+                "labels": list(entry.labels),
             }
             for entry in entries
         ],

@@ -5,7 +5,7 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import StrictBool, StrictInt
 
-from app.options import reading
+from app.options import known, reading
 from app.options.option import REQUIRED, Option
 from app.quantities import LEAST_POSITIVE, MAX_BYTES, MOST, Bytes, Gap, NotNegative, Positive
 
@@ -336,5 +336,7 @@ OPTIONS: tuple[Option, ...] = (
     *(entry for entry in dict(globals()).values() if isinstance(entry, Option)),
     *reading.READING,
     *reading.CHANGES,
+    *known.OPTIONS,
 )
-"""Every entry above, and those of naming a topology, which are in `app.options.reading`."""
+"""Every entry above, those of naming a topology, which are in `app.options.reading`, and those
+of asking what is known, in `app.options.known`."""

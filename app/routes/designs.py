@@ -5,6 +5,7 @@ from fastapi import APIRouter, Request, Response
 from app.deps import (
     CREATED,
     ContextDep,
+    FieldsDep,
     IdDep,
     IfNoneMatchDep,
     JsonBody,
@@ -14,6 +15,7 @@ from app.deps import (
 )
 from app.documents.design import DesignDocument
 from app.problems import responses
+from app.routes.managing import manage_routes
 from app.schemas import DesignRequest
 from app.services import designs
 from app.turns import looked_up_first
@@ -45,6 +47,7 @@ def create_design(request: Request, body: DesignRequest, context: ContextDep) ->
 
 
 list_route(router, "design", "listDesigns", "designs")
+manage_routes(router, "design")
 
 
 @router.get(
@@ -56,8 +59,20 @@ list_route(router, "design", "listDesigns", "designs")
 )
 @looked_up_first
 def read_design(
-    request: Request, id: IdDep, context: ContextDep, if_none_match: IfNoneMatchDep = None
+    request: Request,
+    id: IdDep,
+    context: ContextDep,
+    fields: FieldsDep = None,
+    if_none_match: IfNoneMatchDep = None,
 ) -> Response:
     """Return a design/1 document."""
     artefact = context.read("design", id)
-    return representation(request, artefact, "json", "application/json", if_none_match)
+    return representation(
+        request,
+        artefact,
+        "json",
+        "application/json",
+        if_none_match,
+        fields=fields,
+        model=DesignDocument,
+    )

@@ -8,6 +8,7 @@ from app.deps import (
     CREATED,
     AcceptDep,
     ContextDep,
+    FieldsDep,
     IdDep,
     IfNoneMatchDep,
     JsonBody,
@@ -19,6 +20,7 @@ from app.documents.patch_plan import PatchPlanDocument
 from app.negotiation import negotiate
 from app.options.table import PlanFormat
 from app.problems import responses
+from app.routes.managing import manage_routes
 from app.schemas import PatchPlanRequest
 from app.services import patch_plans
 from app.turns import looked_up_first
@@ -53,6 +55,7 @@ def create_patch_plan(request: Request, body: PatchPlanRequest, context: Context
 
 
 list_route(router, "patch-plan", "listPatchPlans", "patch plans")
+manage_routes(router, "patch-plan")
 
 
 @router.get(
@@ -75,6 +78,7 @@ def read_patch_plan(
     id: IdDep,
     context: ContextDep,
     form: FormatDep = None,
+    fields: FieldsDep = None,
     accept: AcceptDep = None,
     if_none_match: IfNoneMatchDep = None,
 ) -> Response:
@@ -88,4 +92,6 @@ def read_patch_plan(
         patch_plans.FORMATS[form_],
         if_none_match,
         lambda: patch_plans.export(artefact, form_),
+        fields=fields,
+        model=PatchPlanDocument,
     )

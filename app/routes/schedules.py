@@ -12,6 +12,7 @@ from app.deps import (
     CREATED,
     AcceptDep,
     ContextDep,
+    FieldsDep,
     IdDep,
     IfNoneMatchDep,
     JsonBody,
@@ -27,6 +28,7 @@ from app.options import table
 from app.options.table import ScheduleFormat
 from app.problems import responses
 from app.quantities import Bytes, Positive
+from app.routes.managing import manage_routes
 from app.schemas import ScheduleRequest, SimulationRequest
 from app.services import schedules, simulations
 from app.turns import computing, looked_up_first
@@ -84,6 +86,7 @@ def create_schedule(request: Request, body: ScheduleRequest, context: ContextDep
 
 
 list_route(router, "schedule", "listSchedules", "schedules")
+manage_routes(router, "schedule")
 
 
 @router.get(
@@ -111,6 +114,7 @@ def read_schedule(
     context: ContextDep,
     options: OptionsDep,
     form: FormatDep = None,
+    fields: FieldsDep = None,
     accept: AcceptDep = None,
     if_none_match: IfNoneMatchDep = None,
 ) -> Response:
@@ -126,6 +130,8 @@ def read_schedule(
         MEDIA_TYPES[form_],
         if_none_match,
         lambda: _content(schedules.export(context, artefact, form_, options)),
+        fields=fields,
+        model=ScheduleDocument,
     )
 
 

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from app.deps import (
     AcceptDep,
     ContextDep,
+    FieldsDep,
     IdDep,
     IfNoneMatchDep,
     JsonBody,
@@ -25,6 +26,7 @@ from app.options import table
 from app.options.table import AnyCollectiveName, TopologyFormat
 from app.problems import responses
 from app.quantities import Gap
+from app.routes.managing import manage_routes
 from app.schemas import OptimumRequest, TopologySource
 from app.services import costs, topologies
 from app.turns import looked_up_first
@@ -95,6 +97,7 @@ def create_topology(request: Request, body: TopologySource, context: ContextDep)
 
 
 list_route(router, "topology", "listTopologies", "topologies")
+manage_routes(router, "topology")
 
 
 @router.get(
@@ -121,6 +124,7 @@ def read_topology(
     id: IdDep,
     context: ContextDep,
     form: FormatDep = None,
+    fields: FieldsDep = None,
     accept: AcceptDep = None,
     if_none_match: IfNoneMatchDep = None,
 ) -> Response:
@@ -134,6 +138,8 @@ def read_topology(
         topologies.FORMATS[form_],
         if_none_match,
         None if form_ == "json" else lambda: topologies.export(artefact, form_),
+        fields=fields,
+        model=TopologyDocument,
     )
 
 
