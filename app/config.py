@@ -94,6 +94,13 @@ class Settings(BaseModel):
         default=256, ge=2, description="largest topology for an all-to-all by routes"
     )
 
+    cache_bytes: int = Field(
+        default=10 * 2**30,
+        ge=0,
+        description="largest size of all stored documents, as they are stored; what can be "
+        "computed again is let go beyond it, the least used first; 0 for no limit",
+    )
+
     def __init__(self, **given: Any) -> None:
         super().__init__(**{**_environment(os.environ, set(type(self).model_fields)), **given})
 

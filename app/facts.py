@@ -27,6 +27,7 @@ _FRONTIER = (*_SEARCHED, "max_steps")
 class KnownPoint:
     """A topology whose costs a document tells; ``None`` is what it does not tell."""
 
+    kernel_version: str
     topology_id: str
     name: str
     recipe: str | None
@@ -118,7 +119,7 @@ def families_in(recipe: str) -> tuple[str, ...]:
 def _design(row: _Row) -> Facts:
     document = row.document()
     best = document["best"]
-    points = tuple(_points(document["frontier"], row.asked))
+    points = tuple(_points(document["frontier"], row))
     chosen = next(one for one in points if one.topology_id == best["topology_id"])
     frontier = {name: row.asked[name] for name in _FRONTIER if name in row.asked}
     schedules = [best.get("schedule"), *document.get("co_design", {}).get("schedules", ())]
@@ -136,7 +137,7 @@ def _design(row: _Row) -> Facts:
 
 
 def _frontier(row: _Row) -> Facts:
-    points = tuple(_points(row.document()["frontier"], row.asked))
+    points = tuple(_points(row.document()["frontier"], row))
     return Facts(
         **_hosts(row.asked),
         steps=min(one.steps for one in points),
@@ -151,16 +152,18 @@ def _hosts(asked: Mapping[str, Any]) -> dict[str, Any]:
     return {name: asked[name] for name in ("nodes", "degree", "links")}
 
 
-def _points(entries: list[Mapping[str, Any]], asked: Mapping[str, Any]) -> Iterator[KnownPoint]:
+def _points(entries: list[Mapping[str, Any]], row: _Row) -> Iterator[KnownPoint]:
+    links, parallel = row.asked["links"], row.asked.get("parallel_links")
     for entry in entries:
-        yield _point(entry, entry["topology_id"], asked["links"], asked.get("parallel_links"))
+        yield _point(entry, row, entry["topology_id"], links, parallel)
 
 
 def _point(
-    entry: Mapping[str, Any], topology_id: str, links: str, parallel: bool | None
+    entry: Mapping[str, Any], row: _Row, topology_id: str, links: str, parallel: bool | None
 ) -> KnownPoint:
     transpose = entry["transpose"]
     return KnownPoint(
+        row.kernel_version,
         topology_id,
         entry.get("name", "")[:80],
         entry.get("recipe"),
@@ -189,7 +192,7 @@ def _topology(row: _Row) -> Facts:
 
 def _cost(row: _Row) -> Facts:
     document, topology = row.document(), row.asked["topology_id"]
-    point = _point(document, topology, document["links"], None)
+    point = _point(document, row, topology, document["links"], None)
     return Facts(
         nodes=point.nodes,
         degree=point.degree,

@@ -58,11 +58,11 @@ class Keeping:
     """
 
     def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+        self.engine = engine
 
     def standing(self, kind: str, identity: str) -> Standing | None:
         """Return what was said of a document; None if there is none."""
-        with self._engine.connect() as connection:
+        with self.engine.connect() as connection:
             return _standing(connection, kind, identity)
 
     def label(self, kind: str, identity: str, label: str) -> Standing | None:
@@ -74,7 +74,7 @@ class Keeping:
             It has `MAX_LABELS` others.
         """
         try:
-            with self._engine.begin() as connection:
+            with self.engine.begin() as connection:
                 found = _standing(connection, kind, identity)
                 if found is None or label in found.labels:
                     return found
@@ -88,7 +88,7 @@ class Keeping:
 
     def unlabel(self, kind: str, identity: str, label: str) -> Standing | None:
         """Take a label away; that there is none is no error."""
-        with self._engine.begin() as connection:
+        with self.engine.begin() as connection:
             mine = (LabelRow.kind == kind) & (LabelRow.document_id == identity)
             connection.execute(delete(LabelRow).where(mine, LabelRow.label == label))
             return _standing(connection, kind, identity)
@@ -96,7 +96,7 @@ class Keeping:
     def pin(self, kind: str, identity: str, pinned: bool) -> Standing | None:
         """Pin a document, or unpin it."""
         table = TABLES[kind]
-        with self._engine.begin() as connection:
+        with self.engine.begin() as connection:
             connection.execute(update(table).where(table.id == identity).values(pinned=pinned))
             return _standing(connection, kind, identity)
 
@@ -109,7 +109,7 @@ class Keeping:
             It is pinned.
         """
         table = TABLES[kind]
-        with self._engine.begin() as connection:
+        with self.engine.begin() as connection:
             free = (table.id == identity, table.pinned.is_(False))
             if connection.execute(delete(table).where(*free)).rowcount:
                 forget(connection, kind, [identity])
@@ -121,7 +121,7 @@ class Keeping:
     def referring(self, kind: str, identity: str) -> int:
         """Return how many stored documents name this one."""
         to = (ReferenceRow.to_kind == kind, ReferenceRow.to_id == identity)
-        with self._engine.connect() as connection:
+        with self.engine.connect() as connection:
             query = select(func.count()).select_from(ReferenceRow).where(*to)
             return connection.execute(query).scalar_one()
 

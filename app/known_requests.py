@@ -1,8 +1,8 @@
 """What may be asked of what is known: lists, filtered and sorted, and the best there is."""
 
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BeforeValidator, StrictBool, StrictInt, model_validator
+from pydantic import StrictBool, StrictInt, model_validator
 
 from app.finding import SORTS, Wanted
 from app.options import known, table
@@ -67,19 +67,6 @@ class ListRequest(Request):
         return Wanted(ranges, *chosen)
 
 
-def _task(value: Any) -> Any:
-    """Read ``COLLECTIVE:BYTES:COUNT`` as the object it stands for."""
-    if not isinstance(value, str):
-        return value
-    collective, *rest = value.split(":")
-    if len(rest) not in (1, 2) or not all(part.isascii() for part in rest):
-        raise ValueError("must be a text such as allreduce:25MiB or allreduce:25MiB:40")
-    count = rest[1] if len(rest) == 2 else "1"
-    if not (count.isdigit() and len(count) < 9):
-        raise ValueError("must end in how often it is run, such as allreduce:25MiB:40")
-    return {"collective": collective, "bytes": rest[0], "count": int(count)}
-
-
 class BestRequest(Request):
     """Which hosts, and what is wanted of them: a workload, or limits on steps and bandwidth."""
 
@@ -92,7 +79,7 @@ class BestRequest(Request):
     max_bandwidth: Rational = known.MAX_BANDWIDTH.field()
     collective: CollectiveName = table.COLLECTIVE.field()
     bytes: Bytes = table.DESIGN_BYTES.field()
-    workload: list[Annotated[TaskRequest, BeforeValidator(_task)]] = known.BEST_WORKLOAD.field()
+    workload: list[TaskRequest] = known.BEST_WORKLOAD.field()
     preset: str = table.PRESET.field(min_length=1, max_length=100)
     node_gbps: Positive = table.NODE_GBPS.field()
     alpha_us: Positive = table.ALPHA_US.field()

@@ -11,10 +11,23 @@ from fastapi_offline import FastAPIOffline
 from app import problems
 from app.config import Settings
 from app.db import open_database
+from app.housekeeping import Housekeeper
 from app.limits import RefuseLargeBodies, RefuseUnknownHosts, body_limit
 from app.manners import AnswerHead, refuse_unknown_query
 from app.metrics import CountRequests, Metrics
-from app.routes import designs, patch_plans, schedules, system, topologies
+from app.routes import (
+    answers,
+    batches,
+    best,
+    cache,
+    catalogue,
+    designs,
+    patch_plans,
+    plots,
+    schedules,
+    system,
+    topologies,
+)
 from app.services.opening import context_on
 from app.turns import Turns
 from schedules.progress import at_most
@@ -42,9 +55,13 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         watch = partial(at_most, chosen.max_seconds)
         app.state.context = context_on(engine, chosen, watch)
         app.state.turns = Turns()
+        store = app.state.context.store
+        housekeeper = Housekeeper(engine, store.uses, chosen.cache_bytes)
+        housekeeper.start()
         try:
             yield
         finally:
+            housekeeper.stop()
             engine.dispose()
 
     # The page /docs with scripts from the installed package, not from another host.
@@ -58,7 +75,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.state.metrics = Metrics()
     problems.install(app)
-    routers = [module.router for module in (designs, topologies, schedules, patch_plans, system)]
+    modules = (batches, best, designs, topologies, schedules, patch_plans)
+    modules += (plots, catalogue, cache, system)
+    routers = [*(module.router for module in modules), *answers.routers]
     for router in routers:
         app.include_router(router)
     app.state.routes = [route for router in routers for route in router.routes]

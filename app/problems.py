@@ -24,7 +24,7 @@ from app.store import InvalidCursor
 from schedules import errors as schedule_errors
 from synth import errors as synth_errors
 
-__all__ = ["PROBLEMS", "ProblemDocument", "install", "responses"]
+__all__ = ["PROBLEMS", "ProblemDocument", "as_problem", "install", "responses"]
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -158,6 +158,11 @@ def unknown_host(path: str, host: str) -> JSONResponse:
     """Return the answer to a request that calls the service by a name it does not have."""
     detail = f"Host: must be a name of this service; {host!r} is none (TOPOLOOM_TRUSTED_HOSTS)"
     return _response(UNKNOWN_HOST, detail, path, [])
+
+
+def as_problem(request: Request, error: Exception) -> JSONResponse:
+    """Return the answer to a request that ended with an error of `PROBLEMS`."""
+    return _answer(request, error)
 
 
 def _answer(request: Request, error: Exception) -> JSONResponse:

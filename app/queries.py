@@ -13,6 +13,9 @@ __all__ = ["asked_by_query"]
 
 R = TypeVar("R", bound=BaseModel)
 
+_ASKED = "asked_"
+"""What parameters begin with: names of options may be words of Python's own."""
+
 
 def asked_by_query(request: type[R], *options: Option) -> Callable[..., R]:
     """Return a dependency that reads a request from the query: these options are its parameters.
@@ -21,7 +24,9 @@ def asked_by_query(request: type[R], *options: Option) -> Callable[..., R]:
     """
 
     def read(**given: Any) -> R:
-        asked = {name: value for name, value in given.items() if value is not None}
+        asked = {
+            name.removeprefix(_ASKED): value for name, value in given.items() if value is not None
+        }
         try:
             return request.model_validate(asked)
         except ValidationError as error:
@@ -39,10 +44,10 @@ def _parameter(option: Option) -> inspect.Parameter:
     required = option.default is REQUIRED
     plain = _plain(option)
     return inspect.Parameter(
-        option.name,
+        _ASKED + option.name,
         inspect.Parameter.KEYWORD_ONLY,
         default=inspect.Parameter.empty if required else option.default,
-        annotation=Annotated[plain if required else plain | None, option.query()],
+        annotation=Annotated[plain if required else plain | None, option.query(alias=option.name)],
     )
 
 

@@ -36,6 +36,7 @@ from app.keeping import Keeping
 from app.seals import StoredRow, seal, unsealed
 from app.tables import TABLES, TopologyRow
 from app.unsaved import Pending, Unsaved
+from app.uses import Uses
 
 __all__ = [
     "Artefact",
@@ -64,6 +65,7 @@ class Store:
         self._unsaved = Unsaved()
         self._flights: Flights[Artefact] = Flights()
         self.keeping = Keeping(engine)
+        self.uses = Uses()
 
     def get(self, kind: str, identity: str) -> Artefact | None:
         """Return the stored document; None if there is none, or a damaged one."""
@@ -74,7 +76,10 @@ class Store:
         columns = [getattr(table, name) for name in StoredRow._fields]
         with self._engine.connect() as connection:
             row = connection.execute(select(*columns).where(table.id == identity)).one_or_none()
-        return None if row is None else unsealed(kind, StoredRow(*row))
+        found = None if row is None else unsealed(kind, StoredRow(*row))
+        if found is not None:
+            self.uses.note(kind, identity)
+        return found
 
     def find(self, kind: str, identity: str) -> Artefact | None:
         """Return the same, None also where the database does not answer: it can be computed."""

@@ -222,6 +222,7 @@ class PointRow(_About):
     )
 
     position: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    kernel_version: Mapped[str] = mapped_column(String(32))
     topology_id: Mapped[str] = mapped_column(String(64))
     name: Mapped[str] = mapped_column(String(80))
     recipe: Mapped[str | None] = mapped_column(Text)

@@ -11,11 +11,18 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, Field
 
 from app.documents.base import Document, Identity, Node, omitted
+from app.documents.comparison import ComparisonSummary
+from app.documents.cost import CostSummary
 from app.documents.design import DesignSummary
+from app.documents.frontier import FrontierSummary
+from app.documents.optimum import OptimumSummary
 from app.documents.patch_plan import PatchPlanSummary
+from app.documents.plot import PlotSummary
 from app.documents.schedule import ScheduleSummary
+from app.documents.simulation import SimulationSummary
 from app.documents.topology import TopologySummary
-from app.schemas import DesignRequest, ForestRequest
+from app.documents.verification import VerificationSummary
+from app.schemas import DesignRequest, ForestRequest, FrontierRequest, SimulationRequest
 from app.store import Listed
 
 __all__ = ["PAGES", "entry_model", "of"]
@@ -85,11 +92,67 @@ class AskedPatchPlan(Document):
     present: list[list[int]] = Field(description="plugged pairs: panel, A port, B port")
 
 
+class AskedCost(Document):
+    """Which topology was measured."""
+
+    topology_id: Identity = Field(description="what the topology is stored under")
+
+
+class AskedOptimum(ForestRequest):
+    """Of which stored topology, and of which collective, the optimum was wanted."""
+
+    topology_id: Identity = Field(description="what the topology is stored under")
+    collective: str = omitted("whose optimum; left out, that of allgather")
+
+
+class AskedOfSchedule(Document):
+    """Which schedule was looked at, on which stored topology."""
+
+    topology_id: Identity = Field(description="what the topology is stored under")
+    schedule_id: Identity = omitted("of a stored schedule: what it is stored under")
+    format: str = omitted("of a schedule that was sent: what it is written as")
+    content: str = omitted("of a schedule that was sent: SHA-256 of what was sent")
+    dialect: str = omitted("of MSCCL XML: its dialect")
+
+
+class AskedSimulation(AskedOfSchedule):
+    """Which schedule was simulated, and on how fast a fabric."""
+
+    simulation: SimulationRequest = Field(description="how much data, on how fast a fabric")
+
+
+class AskedComparison(Document):
+    """What was put side by side."""
+
+    of: dict[str, list[str]] = Field(description="by kind, the ids of what is compared")
+    bytes: int = omitted("size of the data that times are told for", ge=1)
+    alpha_us: float = omitted("latency of one hop, microseconds", ge=0)
+    node_gbps: float = omitted("what one host sends at most, Gbit/s", ge=0)
+
+
+class AskedPlot(Document):
+    """What was drawn."""
+
+    plot: str = Field(description="frontier, sizes, load or tree")
+    of: dict[str, list[str]] = Field(description="by kind, the ids of what is drawn")
+    request: dict[str, Any] = omitted("sizes: what is run, on how fast hosts, for which sizes")
+    root: str = omitted("tree: id of the rank whose shard is followed")
+    tree: int = omitted("tree: which tree of the root", ge=1)
+    part: int = omitted("tree: which part of an allreduce", ge=1)
+
+
 PAGES: dict[str, type[BaseModel]] = {
     "design": Page[DesignRequest, DesignSummary],
     "topology": Page[AskedTopology, TopologySummary],
     "schedule": Page[AskedSchedule, ScheduleSummary],
     "patch-plan": Page[AskedPatchPlan, PatchPlanSummary],
+    "frontier": Page[FrontierRequest, FrontierSummary],
+    "cost": Page[AskedCost, CostSummary],
+    "optimum": Page[AskedOptimum, OptimumSummary],
+    "verification": Page[AskedOfSchedule, VerificationSummary],
+    "simulation": Page[AskedSimulation, SimulationSummary],
+    "comparison": Page[AskedComparison, ComparisonSummary],
+    "plot": Page[AskedPlot, PlotSummary],
 }
 """The model of a page, by kind."""
 

@@ -1,10 +1,11 @@
 """What all plots share: size, style, colours, and how a figure becomes a file."""
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from textwrap import fill
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from app.extras import require_extra
@@ -23,6 +24,7 @@ __all__ = [
     "require_drawable",
     "save",
     "short",
+    "svg",
 ]
 
 STYLE: dict[Any, Any] = {
@@ -40,6 +42,7 @@ GREY = "#707070"
 MAX_NAME = 80
 """Names of topologies are not longer; what files call them may be."""
 _DOTS_PER_INCH = 160
+_drawing = Lock()
 _NAMELESS: dict[str, dict[str, None]] = {
     ".svg": {"Date": None, "Creator": None},
     ".png": {"Software": None},
@@ -69,22 +72,42 @@ def drawn(path: Path, width: float, height: float, *, arrange: bool = True) -> "
     ``arrange`` leaves the places of panels and legends to matplotlib.  The user's own
     settings of it do not matter.
     """
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams.update(STYLE)
-        figure = Figure(figsize=(width, height), layout="constrained" if arrange else None)
+    with _styled(width, height, arrange) as figure:
         yield figure
         save(figure, path)
 
 
 def save(figure: "Figure", path: Path) -> None:
     """Write a figure as its suffix says, with neither date nor version in it."""
-    form, content = path.suffix.lower(), io.BytesIO()
+    write_bytes(path, _content(figure, path.suffix.lower()))
+
+
+def svg(
+    draw: "Callable[[Figure], None]", width: float, height: float, *, arrange: bool = True
+) -> bytes:
+    """Return what ``draw`` draws on an empty figure of so many inches, as SVG; as `drawn`."""
+    with _styled(width, height, arrange) as figure:
+        draw(figure)
+        return _content(figure, ".svg")
+
+
+@contextmanager
+def _styled(width: float, height: float, arrange: bool) -> "Iterator[Figure]":
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    # The settings of matplotlib are those of the process: one thread draws at a time.
+    with _drawing, mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(STYLE)
+        yield Figure(figsize=(width, height), layout="constrained" if arrange else None)
+
+
+def _content(figure: "Figure", form: str) -> bytes:
+    """Return a figure in the form of a suffix, with neither date nor version in it."""
+    content = io.BytesIO()
     figure.savefig(content, format=form[1:], dpi=_DOTS_PER_INCH, metadata=_NAMELESS[form])
-    write_bytes(path, content.getvalue())
+    return content.getvalue()
 
 
 def short(text: str, most: int) -> str:

@@ -115,6 +115,7 @@ def _make_points() -> None:
         "points",
         *(sa.Column(name, type_, nullable=False) for name, type_ in HEAD),
         sa.Column("position", sa.Integer(), nullable=False, autoincrement=False),
+        sa.Column("kernel_version", sa.String(32), nullable=False),
         sa.Column("topology_id", sa.String(64), nullable=False),
         sa.Column("name", sa.String(80), nullable=False),
         sa.Column("recipe", sa.Text(), nullable=True),
