@@ -53,15 +53,8 @@ def usage(engine: Engine) -> Mapping[str, Usage]:
     """Return what is stored, by kind: one pass over the index of sizes for each."""
     found: dict[str, Usage] = {}
     with engine.connect() as connection:
-        labelled = dict(
-            connection.execute(
-                select(LabelRow.kind, func.count(LabelRow.document_id.distinct())).group_by(
-                    LabelRow.kind
-                )
-            )
-            .tuples()
-            .all()
-        )
+        by_kind = select(LabelRow.kind, func.count(LabelRow.document_id.distinct()))
+        labelled = dict(connection.execute(by_kind.group_by(LabelRow.kind)).all())
         for kind, table in TABLES.items():
             counted = select(func.count(), func.coalesce(func.sum(table.size), 0))
             documents, size = connection.execute(counted.select_from(table)).one()
@@ -71,9 +64,7 @@ def usage(engine: Engine) -> Mapping[str, Usage]:
     return found
 
 
-def evict(
-    engine: Engine, most_bytes: int, stopped: Callable[[], bool] = lambda: False
-) -> Evicted:
+def evict(engine: Engine, most_bytes: int, stopped: Callable[[], bool] = lambda: False) -> Evicted:
     """Let documents go until no more than ``most_bytes`` are stored, or nothing more may go.
 
     In batches of `BATCH`, each in a transaction of its own, with a pause after it; ``stopped``

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from app import known_requests, schemas, topology_source
+from app import checking_requests, known_requests, schemas, topology_source
 from app.cli import app
 from app.cli.options import READS
 from app.options.option import Option, choices
@@ -28,7 +28,7 @@ PAGES = ("cli.md", "api.md")
 _TABLE = re.compile(
     r"(?P<mark><!-- (?P<kind>options|fields): (?P<name>[^>]+?) -->\n).*?(?P<end><!-- end -->)", re.S
 )
-_REQUESTS = (schemas, topology_source, known_requests)
+_REQUESTS = (schemas, topology_source, known_requests, checking_requests)
 _HELP = "--help"
 _READING = "FILE_OR_RECIPE"
 

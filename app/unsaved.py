@@ -28,7 +28,7 @@ class Pending:
 
     artefact: Artefact
     values: Mapping[str, Any]
-    facts: Facts = Facts()
+    facts: Facts
 
 
 class Unsaved:

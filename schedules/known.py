@@ -63,14 +63,15 @@ class Rated:
         Cost(steps=0, bandwidth=Fraction(0, 1))
         """
         worse = self.known.worse()
-        return Cost(
-            worse.steps - self.bounds.steps, worse.bandwidth / self.bounds.bandwidth - 1
-        )
+        return Cost(worse.steps - self.bounds.steps, worse.bandwidth / self.bounds.bandwidth - 1)
 
     @property
     def rank(self) -> tuple[Fraction | int, Fraction, int, int, str]:
-        """Orders: the least time above its bound; without a workload the fewest steps above
-        theirs, then the least bandwidth above its; of equals the most hosts, the shortest text."""
+        """Orders by how far off the bounds, then by size and by how simple it is.
+
+        With a workload by its time over its bound, without one by steps above their bound, then
+        by bandwidth above its bound; of equals the most hosts, then the shortest recipe.
+        """
         gap, text = self.gap, self.known.recipe or self.known.name
         last = -self.known.nodes, len(text), text
         if self.seconds is not None and self.bound_seconds:

@@ -11,7 +11,17 @@ from typing import Annotated
 
 import typer
 
-from app.cli import catalogue, keeping, listing, operation, plots, schedules, topologies
+from app.cli import (
+    best,
+    cache,
+    catalogue,
+    keeping,
+    listing,
+    operation,
+    plots,
+    schedules,
+    topologies,
+)
 from app.complaints import explained
 
 __all__ = ["app", "main", "run"]
@@ -25,9 +35,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (topologies, schedules, listing, keeping, catalogue, operation):
+for group in (topologies, schedules, best, listing, keeping, catalogue, operation):
     app.add_typer(group.app)
 app.add_typer(plots.app, name="plot")
+app.add_typer(cache.app, name="cache")
 
 
 def _show_version(asked: bool) -> None:

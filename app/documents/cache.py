@@ -41,6 +41,5 @@ def of(found: Mapping[str, Usage], limit_bytes: int) -> dict[str, Any]:
         )
         for kind, one in found.items()
     }
-    return CacheDocument(
-        schema="cache/1", **totals, limit_bytes=limit_bytes, kinds=kinds
-    ).given()
+    document = CacheDocument(schema="cache/1", **totals, limit_bytes=limit_bytes, kinds=kinds)
+    return {"schema": "cache/1", **document.given()}

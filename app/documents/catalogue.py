@@ -59,9 +59,7 @@ class PresetList(Document):
     items: list[PresetDocument] = Field(description="the presets")
 
 
-def families(
-    bases: "Iterable[type[Base]]", operators: "Iterable[type[Operator]]"
-) -> FamilyList:
+def families(bases: "Iterable[type[Base]]", operators: "Iterable[type[Operator]]") -> FamilyList:
     """Return families and operators as a list."""
     return FamilyList(
         items=[_family(one, False) for one in bases] + [_family(one, True) for one in operators]

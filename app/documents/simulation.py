@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from schedules.simulate.running import Simulation
     from schedules.transcript import Transcript
 
-__all__ = ["SIMULATION", "SimulationDocument", "SimulationSummary", "Simulated", "of"]
+__all__ = ["SIMULATION", "Simulated", "SimulationDocument", "SimulationSummary", "of"]
 
 
 @dataclass(frozen=True, slots=True)

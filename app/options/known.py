@@ -138,7 +138,7 @@ FILTERS: tuple[Option, ...] = (
 
 # The best that is known.
 BEST_NODES = (
-    Option(name="nodes", type=StrictInt, help="number of hosts", least=2, most=10**6, metavar="N"),
+    Option(name="nodes", type=StrictInt, help="how many hosts", least=2, most=10**6, metavar="N"),
     Option(
         name="nodes_min",
         type=StrictInt,

@@ -128,9 +128,7 @@ routers = (
         frontiers.frontier,
         FrontierDocument,
     ),
-    _router(
-        "costs", "cost", "Measure any topology", CostRequest, _measure, CostDocument, "Stored"
-    ),
+    _router("costs", "cost", "Measure any topology", CostRequest, _measure, CostDocument, "Stored"),
     _router(
         "optima",
         "optimum",

@@ -10,7 +10,6 @@ from app.documents.comparison import (
     TimedSchedule,
 )
 from app.documents.schedule import SCHEDULE
-from app.schemas import TopologySource
 from app.services import topologies
 from app.services.context import Context
 from app.services.speeds import DEFAULT_ALPHA_US
@@ -38,7 +37,7 @@ def _timed(context: Context, identity: str, request: ComparisonRequest) -> Timed
     from schedules.verify.costs import unit_bytes_per_second
 
     kept = context.stored(SCHEDULE, identity).value
-    topology = topologies.load(context, TopologySource(id=kept.subject.id)).topology
+    topology = topologies.load_subject(context, kept.subject).topology
     node = None if request.node_gbps is None else Fraction(request.node_gbps)
     alpha_us = DEFAULT_ALPHA_US if request.alpha_us is None else Fraction(request.alpha_us)
     on = On(unit_bytes_per_second(topology, node), alpha_us / 10**6, request.bytes)

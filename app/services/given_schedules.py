@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from app.artefacts import Asked
 from app.checking_requests import GivenSchedule
 from app.documents.schedule import SCHEDULE
-from app.schemas import TopologySource
 from app.services import schedules, topologies
 from app.services.context import Context
 from app.services.topologies import StoredTopology
@@ -105,8 +104,10 @@ def given(context: Context, request: GivenSchedule) -> Given:
     """
     if request.schedule_id is not None:
         kept = context.stored(SCHEDULE, request.schedule_id)
-        source = request.topology or TopologySource(id=kept.value.subject.id)
-        loaded = topologies.load(context, source, field="/topology")
+        if request.topology is None:
+            loaded = topologies.load_subject(context, kept.value.subject)
+        else:
+            loaded = topologies.load(context, request.topology, field="/topology")
         return Given(context, loaded, request, kept.id, "json", ())
     loaded = topologies.load(context, request.topology, field="/topology")
     if request.text is not None:

@@ -10,7 +10,7 @@ from app.documents.plot import PLOT, Drawing
 from app.documents.schedule import SCHEDULE, Kept
 from app.extras import require_extra
 from app.plots.timing import SizesRequest, sizes
-from app.schemas import FrontierRequest, TopologySource
+from app.schemas import FrontierRequest
 from app.services import frontiers, topologies
 from app.services.context import Context
 from app.store import Artefact
@@ -112,4 +112,4 @@ def _drawn(
 
 
 def _topology(context: Context, kept: Answer[Kept]) -> "Topology":
-    return topologies.load(context, TopologySource(id=kept.value.subject.id)).topology
+    return topologies.load_subject(context, kept.value.subject).topology

@@ -7,7 +7,7 @@ from app.documents.base import Presented
 from app.documents.questions import network_of
 from app.documents.schedule import SCHEDULE
 from app.documents.simulation import SIMULATION, Simulated, of
-from app.schemas import SimulationRequest, TopologySource
+from app.schemas import SimulationRequest
 from app.services import schedules, topologies
 from app.services.context import Context
 from app.services.given_schedules import given
@@ -35,7 +35,7 @@ def create(context: Context, request: TimedScheduleRequest) -> Artefact:
 def of_stored(context: Context, identity: str, request: SimulationRequest) -> Presented:
     """Return the simulation/1 document of a stored schedule."""
     kept = context.stored(SCHEDULE, identity)
-    topology = topologies.load(context, TopologySource(id=kept.value.subject.id)).topology
+    topology = topologies.load_subject(context, kept.value.subject).topology
     return _simulated(kept.value.load(), topology, request, kept.id)
 
 

@@ -5,17 +5,27 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.documents.kind import Answer
+from app.documents.subject import Subject
 from app.documents.topology import TOPOLOGY, Registered, digest_of
 from app.schemas import TopologySource
 from app.services.context import Context
-from app.services.errors import Ambiguous, NotStored
+from app.services.errors import Ambiguous, Gone, NotStored
 from app.store import Artefact, Asked
 from app.topology_source import TEXT_ONLY, GraphSource, TopologyChanges
 from schedules.errors import NotExportable, ScheduleError
 from synth.errors import SynthError
 from synth.topology import Topology
 
-__all__ = ["FORMATS", "StoredTopology", "create", "export", "load", "named", "require_available"]
+__all__ = [
+    "FORMATS",
+    "StoredTopology",
+    "create",
+    "export",
+    "load",
+    "load_subject",
+    "named",
+    "require_available",
+]
 
 MAX_ALIKE = 100
 """So many stored topologies of one name are looked at: a graph may be stored several times."""
@@ -83,6 +93,14 @@ def load(context: Context, source: GraphSource, *, field: str = "") -> StoredTop
     except (SynthError, ScheduleError) as error:
         raise type(error)(field + error.field, error.rule) from None
     return StoredTopology(answer.id, answer.value.topology, answer.value.healthy)
+
+
+def load_subject(context: Context, subject: Subject) -> StoredTopology:
+    """Return the stored topology that an answer is about; raise `Gone` if it is no more."""
+    try:
+        return load(context, TopologySource(id=subject.id))
+    except NotStored:
+        raise Gone(subject.id, subject.name) from None
 
 
 def _store(

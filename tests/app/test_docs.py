@@ -56,6 +56,11 @@ def test_the_documentation_shows_a_request_of_every_kind():
         "/v1/topologies",
         "/v1/schedules",
         "/v1/patch-plans",
+        "/v1/frontiers",
+        "/v1/costs",
+        "/v1/optima",
+        "/v1/verify",
+        "/v1/simulations",
     }
 
 
