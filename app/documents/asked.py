@@ -132,12 +132,7 @@ def frontier_plot_again(asked: Asked, drawn: FrontierRequest) -> FrontierRequest
     """Return the request for the drawing of a frontier, or of times on its topologies."""
     if asked["plot"] == "frontier":
         return drawn
-    said = dict(asked["request"])
-    ends = {name: said.pop(field) for name, field in _ENDS.items() if field in said}
-    return SizesRequest.model_validate(said | ends)
-
-
-_ENDS = {"from": "least", "to": "most"}
+    return SizesRequest.model_validate(asked["request"])
 
 
 def _rest(asked: Asked) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from app.documents.schedule import ScheduleSummary
 from app.documents.simulation import SimulationSummary
 from app.documents.topology import TopologySummary
 from app.documents.verification import VerificationSummary
+from app.plots.timing import SizesRequest
 from app.schemas import DesignRequest, ForestRequest, FrontierRequest, SimulationRequest
 from app.store import Listed
 
@@ -135,7 +136,7 @@ class AskedPlot(Document):
 
     plot: str = Field(description="frontier, sizes, load or tree")
     of: dict[str, list[str]] = Field(description="by kind, the ids of what is drawn")
-    request: dict[str, Any] = omitted("sizes: what is run, on how fast hosts, for which sizes")
+    request: SizesRequest = omitted("sizes: what is run, on how fast hosts, for which sizes")
     root: str = omitted("tree: id of the rank whose shard is followed")
     tree: int = omitted("tree: which tree of the root", ge=1)
     part: int = omitted("tree: which part of an allreduce", ge=1)
