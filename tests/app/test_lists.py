@@ -191,9 +191,7 @@ def test_schedules_have_the_size_and_families_of_their_topology(client):
         assert client.post("/v1/schedules", json=asked).status_code == 201
     for query in ({"nodes": 12}, {"family": "Torus"}, {"steps_min": 3}, {"degree": 4}):
         items = client.get("/v1/schedules", params=query).json()["items"]
-        assert [entry["summary"]["name"] for entry in items] == ["torus-12x4-b32b"] or [
-            entry["summary"]["name"].split("-")[0] for entry in items
-        ] == ["torus"]
+        assert [entry["summary"]["name"].split("-")[0] for entry in items] == ["torus"]
 
 
 @pytest.mark.parametrize(
