@@ -4,7 +4,14 @@ import base64
 import binascii
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import BeforeValidator, ConfigDict, Field, StrictInt, model_validator
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    StrictInt,
+    model_validator,
+)
 
 from app.identity import IdPrefix
 from app.options import table
@@ -45,6 +52,7 @@ def _trace(value: Any) -> Any:
 Trace: TypeAlias = Annotated[
     bytes,
     BeforeValidator(_trace),
+    PlainSerializer(lambda data: base64.b64encode(data).decode(), when_used="json"),
     Field(json_schema_extra={"type": "string", "format": "byte"}),
 ]
 
@@ -62,8 +70,9 @@ class TopologyOptimumRequest(OptimumRequest):
 
     def question(self) -> OptimumRequest:
         """Return what is asked, apart from the topology."""
-        given = {name: getattr(self, name) for name in self.model_fields_set if name != "topology"}
-        return OptimumRequest.model_construct(**{"collective": self.collective} | given)
+        said = self.model_fields_set & set(OptimumRequest.model_fields)
+        given: dict[str, Any] = {name: getattr(self, name) for name in said}
+        return OptimumRequest.model_construct(_fields_set=said, **given)
 
 
 _WAYS = ("schedule", "schedule_id", "text", "traces")

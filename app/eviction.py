@@ -130,7 +130,7 @@ def _delete(engine: Engine, chosen: Mapping[str, Mapping[str, int]]) -> tuple[in
     return gone, freed
 
 
-def _free(kind: str) -> Select[Any]:
+def _free(kind: str) -> Select[str, int, datetime | None]:
     """Return the query of documents that may go, the least lately used first."""
     table = TABLES[kind]
     query = select(table.id, table.size, table.used_at).where(*_may_go(kind))

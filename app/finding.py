@@ -62,7 +62,7 @@ def page(
     """
     table = TABLES[kind]
     start = None if cursor is None else _position(cursor, wanted.sort)
-    query = entries(table, kind).where(*_conditions(table, kind, wanted)).limit(limit + 1)
+    query = entries(table).where(*_conditions(table, kind, wanted)).limit(limit + 1)
     rows: list[Any] = []
     for part in _parts(table, wanted.sort, start):
         if len(rows) <= limit:
@@ -72,7 +72,7 @@ def page(
     return listed(connection, kind, rows[:limit]), last and _cursor(last, wanted.sort)
 
 
-def entries(table: type[Row], kind: str) -> Select[Any]:
+def entries(table: type[Row]) -> Select[*tuple[Any, ...]]:
     """Return the query of everything that lists show, in no order."""
     names = ("id", "kernel_version", "created_at", "request", "summary", "pinned", *SORTS[1:])
     return select(*(getattr(table, name) for name in names))

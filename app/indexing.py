@@ -85,7 +85,7 @@ def _inherit(connection: Connection, kind: str, identity: str, topology_id: str)
     )
 
 
-def _families(kind: str, identity: str, topology_id: str) -> Select[Any]:
+def _families(kind: str, identity: str, topology_id: str) -> Select[str, str, str]:
     return select(literal(kind), literal(identity), FamilyRow.family).where(
         FamilyRow.kind == "topology", FamilyRow.document_id == topology_id
     )

@@ -108,13 +108,13 @@ class Store:
         table = TABLES[kind]
         # What begins with the prefix goes on with a character before "g".
         within = (table.id >= prefix, table.id < prefix + "g")
-        query = entries(table, kind).where(*within).order_by(table.id).limit(limit)
+        query = entries(table).where(*within).order_by(table.id).limit(limit)
         return self._listed(kind, query)
 
     def named(self, name: str, limit: int) -> list[Listed]:
         """Return up to ``limit`` topologies of this name, newest first."""
         table = TopologyRow
-        query = entries(table, NAMED).where(table.name == name)
+        query = entries(table).where(table.name == name)
         query = query.order_by(table.created_at.desc(), table.id).limit(limit)
         return self._listed(NAMED, query)
 
@@ -247,6 +247,6 @@ class Store:
         with self._engine.connect() as connection:
             return page(connection, kind, limit, cursor, wanted or Wanted())
 
-    def _listed(self, kind: str, query: Select[Any]) -> list[Listed]:
+    def _listed(self, kind: str, query: Select[*tuple[Any, ...]]) -> list[Listed]:
         with self._engine.connect() as connection:
             return listed(connection, kind, connection.execute(query).all())

@@ -7,10 +7,14 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import text
 
+from app import checking_requests
 from app.config import Settings
 from app.db import migrate, open_engine
+from app.known_requests import BestRequest
 from app.main import create_app
+from app.plots.timing import SizesRequest
 from app.store import Store, Wanted
+from app.topology_source import TopologySource
 from tests.app.test_documents import require_published
 
 RING = {"recipe": "BiRing(5)"}
@@ -200,6 +204,27 @@ def test_what_is_drawn_is_kept_and_read_by_its_id(client, drawn):
     listed = require_published("get", "/v1/plots", client.get("/v1/plots"))
     names = [entry["summary"]["plot"] for entry in listed["items"]]
     assert sorted(names) == ["frontier", "load", "sizes", "sizes", "tree"]
+
+
+STEPS = {"schedule_id": "abcdef"}
+ASKED = [
+    checking_requests.CostRequest(topology=TopologySource(recipe="BiRing(5)")),
+    checking_requests.TopologyOptimumRequest.model_validate({"topology": RING, "max_gap": "1/9"}),
+    checking_requests.VerifyRequest.model_validate(STEPS),
+    checking_requests.VerifyRequest.model_validate({"topology": RING, "traces": ["AP8B"]}),
+    checking_requests.TimedScheduleRequest.model_validate({**STEPS, "bytes": "1MiB"}),
+    checking_requests.ComparisonRequest.model_validate({"schedules": ["abcdef", "abcde0"]}),
+    checking_requests.LoadPlotRequest.model_validate(STEPS),
+    checking_requests.TreePlotRequest.model_validate({**STEPS, "root": "a", "part": 2}),
+    SizesRequest.model_validate({"nodes": 5, "degree": 2, "preset": "resnet50-ddp", "from": 7}),
+    BestRequest.model_validate({"nodes": 5, "degree": 2, "workload": ["allreduce:1MB:3"]}),
+]
+
+
+@pytest.mark.parametrize("request_", ASKED, ids=lambda one: type(one).__name__)
+def test_what_was_asked_can_be_asked_again_from_its_json(request_):
+    written = json.loads(json.dumps(request_.canonical()))
+    assert type(request_).model_validate(written).canonical() == request_.canonical()
 
 
 @pytest.mark.parametrize(
