@@ -138,8 +138,12 @@ def _index(table: str, *columns: str) -> None:
 def _fill(connection: sa.Connection, kind: str, table: str) -> None:
     """Write what is known of every stored document, some at a time."""
     rows = sa.table(table, *(sa.column(name) for name in _ROW))
+    # Schedules are large, and their summaries say enough.
+    document = rows.c.document if kind in _UNPACKED else sa.literal(None)
+    read = [rows.c[name] for name in _SAID]
+    size = sa.func.length(rows.c.document).label("length")
+    query = sa.select(*read, size, document.label("document")).order_by(rows.c.id).limit(BATCH)
     last = ""
-    query = sa.select(rows).order_by(rows.c.id).limit(BATCH)
     while found := connection.execute(query.where(rows.c.id > last)).all():
         for row in found:
             document = row.document if isinstance(row.document, bytes) else b""
@@ -147,7 +151,7 @@ def _fill(connection: sa.Connection, kind: str, table: str) -> None:
                 kind, row.kernel_version, row.request, row.summary, row.media_type, document
             )
             values = _values(connection, facts) | {
-                "size": len(document) + len(row.request) + len(row.summary),
+                "size": (row.length or 0) + len(row.request) + len(row.summary),
                 "used_at": row.created_at,
             }
             connection.execute(sa.update(rows).where(rows.c.id == row.id).values(**values))
@@ -155,7 +159,9 @@ def _fill(connection: sa.Connection, kind: str, table: str) -> None:
         last = found[-1].id
 
 
-_ROW = ("id", "kernel_version", "request", "summary", "media_type", "document", "created_at")
+_UNPACKED = ("design", "frontier", "cost")
+_SAID = ("id", "kernel_version", "request", "summary", "media_type", "created_at")
+_ROW = (*_SAID, "document")
 _ROW += ("nodes", "degree", "links", "steps", "bandwidth", "size", "used_at")
 _INHERITED = ("nodes", "degree", "links")
 
