@@ -3,7 +3,7 @@
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any
 
@@ -28,7 +28,7 @@ class Pending:
 
     artefact: Artefact
     values: Mapping[str, Any]
-    facts: Facts
+    facts: Facts = field(default_factory=Facts)
 
 
 class Unsaved:
