@@ -51,6 +51,10 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "schedule": "schedules",
         "patch-plan": "patch_plans",
         "export": "exports",
+        "verification": "verifications",
+        "simulation": "simulations",
+        "comparison": "comparisons",
+        "plot": "plots",
     }
 )
 """Kind of document -> the table it is kept in."""
@@ -105,6 +109,8 @@ class Listed:
     created_at: datetime
     request: dict[str, Any]
     summary: dict[str, Any]
+    pinned: bool = False
+    labels: tuple[str, ...] = ()
 
 
 def canonical(value: Any) -> str:

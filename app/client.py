@@ -94,6 +94,18 @@ class Client:
         """Return the design/1 document that answers a question: POST /v1/designs."""
         return self._post("/v1/designs", question)
 
+    def designs(self, questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return an answer or a problem for each of up to 100 questions for designs."""
+        return self._post("/v1/designs/batch", {"designs": questions})["items"]
+
+    def best(self, **question: Any) -> dict[str, Any]:
+        """Return the best/1 document: the best topologies that are known, without a search."""
+        return self._get_json("/v1/best", _worded(question))
+
+    def frontier(self, **question: Any) -> dict[str, Any]:
+        """Return the frontier/1 document of some hosts: POST /v1/frontiers."""
+        return self._post("/v1/frontiers", question)
+
     def topology(self, **source: Any) -> dict[str, Any]:
         """Build or register a topology; return its topology/1 document: POST /v1/topologies."""
         return self._post("/v1/topologies", source)
@@ -110,6 +122,33 @@ class Client:
         """Return the simulation/1 document of a stored schedule."""
         return self._post(f"/v1/schedules/{quote(schedule_id, safe='')}/simulation", question)
 
+    def simulation(self, **question: Any) -> dict[str, Any]:
+        """Return the simulation/1 document of any schedule, stored: POST /v1/simulations."""
+        return self._post("/v1/simulations", question)
+
+    def verify(self, **question: Any) -> dict[str, Any]:
+        """Return the verification/1 document of any schedule: POST /v1/verify."""
+        return self._post("/v1/verify", question)
+
+    def compare(self, **question: Any) -> dict[str, Any]:
+        """Return the comparison/1 document of ``designs=[id, ...]`` or ``schedules=[...]``."""
+        return self._post("/v1/comparisons", question)
+
+    def cost(self, **topology: Any) -> dict[str, Any]:
+        """Return the cost/1 document of any topology, named as in `topology`."""
+        return self._post("/v1/costs", {"topology": topology})
+
+    def optimum_of(self, topology: dict[str, Any], **question: Any) -> dict[str, Any]:
+        """Return the optimum/1 document of any topology, named as in `topology`."""
+        return self._post("/v1/optima", {"topology": topology, **question})
+
+    def plot(self, name: str, **question: Any) -> bytes:
+        """Return a drawing as SVG; ``name`` is frontier, sizes, load or tree.
+
+        What is a word of Python's own has an underscore behind it: ``from_="1KiB"``.
+        """
+        return self._get(f"/v1/plots/{quote(name, safe='')}", _worded(question))
+
     def measure(self, topology_id: str) -> dict[str, Any]:
         """Return the cost/1 document of a stored topology."""
         return self._get_json(f"/v1/topologies/{quote(topology_id, safe='')}/cost")
@@ -122,8 +161,7 @@ class Client:
     def read(self, kind: str, identity: str, form: str | None = None) -> bytes:
         """Return a stored document as it is written, in any of its formats.
 
-        ``kind`` is ``"designs"``, ``"topologies"``, ``"schedules"``, ``"patch-plans"`` or
-        ``"lr-sessions"``.
+        ``kind`` is a part of the path, such as ``"designs"``, ``"patch-plans"`` or ``"verify"``.
         """
         query = {} if form is None else {"format": form}
         return self._get(f"/v1/{quote(kind, safe='')}/{quote(identity, safe='')}", query)
@@ -156,6 +194,47 @@ class Client:
         """Delete a session and all that was observed."""
         self._open(urllib.request.Request(self.base_url + _lr(session_id), method="DELETE"))
 
+    def labels(self, kind: str, identity: str) -> dict[str, Any]:
+        """Return the labels of a stored document, and whether it is pinned."""
+        return self._get_json(_place(kind, identity, "labels"))
+
+    def label(self, kind: str, identity: str, label: str) -> dict[str, Any]:
+        """Put a label on a stored document."""
+        return self._send("PUT", _place(kind, identity, "labels", label))
+
+    def unlabel(self, kind: str, identity: str, label: str) -> dict[str, Any]:
+        """Take a label from a stored document."""
+        return self._send("DELETE", _place(kind, identity, "labels", label))
+
+    def pin(self, kind: str, identity: str) -> dict[str, Any]:
+        """Keep a stored document: it is neither deleted nor let go."""
+        return self._send("PUT", _place(kind, identity, "pin"))
+
+    def unpin(self, kind: str, identity: str) -> dict[str, Any]:
+        """Let a stored document go again."""
+        return self._send("DELETE", _place(kind, identity, "pin"))
+
+    def delete(self, kind: str, identity: str) -> None:
+        """Delete a stored document; a pinned one is refused."""
+        path = self.base_url + _place(kind, identity)
+        self._open(urllib.request.Request(path, method="DELETE"))
+
+    def families(self) -> list[dict[str, Any]]:
+        """Return the families of bases and the operators that recipes are made of."""
+        return self._get_json("/v1/families")["items"]
+
+    def fabrics(self) -> list[dict[str, Any]]:
+        """Return the fabrics known by name."""
+        return self._get_json("/v1/fabrics")["items"]
+
+    def presets(self) -> list[dict[str, Any]]:
+        """Return the workloads known by name."""
+        return self._get_json("/v1/presets")["items"]
+
+    def cache(self) -> dict[str, Any]:
+        """Return the cache/1 document: how much is stored, and how much may be."""
+        return self._get_json("/v1/cache")
+
     def version(self) -> dict[str, Any]:
         """Return the versions of the service, of its kernels and of its tables."""
         return self._get_json("/version")
@@ -172,6 +251,10 @@ class Client:
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         data = json.dumps(body).encode()
         return _object(self._open(urllib.request.Request(self.base_url + path, data, headers)))
+
+    def _send(self, method: str, path: str) -> dict[str, Any]:
+        request = urllib.request.Request(self.base_url + path, method=method)
+        return _object(self._open(request))
 
     def _get_json(self, path: str, query: dict[str, Any] | None = None) -> dict[str, Any]:
         return _object(self._get(path, query))
@@ -194,6 +277,18 @@ class Client:
 
 def _lr(session_id: str, rest: str = "") -> str:
     return f"/v1/lr-sessions/{quote(session_id, safe='')}{rest}"
+
+
+def _place(*parts: str) -> str:
+    return "/".join(("/v1", *(quote(part, safe="") for part in parts)))
+
+
+def _worded(question: dict[str, Any]) -> dict[str, Any]:
+    """Return a query as it is sent: true and false in small letters, no underscores behind."""
+    return {
+        name.rstrip("_"): str(value).lower() if isinstance(value, bool) else value
+        for name, value in question.items()
+    }
 
 
 def _object(content: bytes) -> dict[str, Any]:

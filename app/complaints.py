@@ -29,6 +29,7 @@ def _explained_by_the_packages(error: Exception) -> tuple[int, str]:
     from app.extras import MissingExtra
     from app.field_errors import pointer
     from app.files import UnusableFile
+    from app.keeping import Pinned, TooManyLabels
     from app.services.errors import Ambiguous, Conflict, Damaged, NotStored
     from app.store import InvalidCursor
     from schedules.errors import ScheduleError
@@ -40,7 +41,7 @@ def _explained_by_the_packages(error: Exception) -> tuple[int, str]:
     if isinstance(error, SynthError | ScheduleError | LearningRateError | Conflict):
         return 2, _one_line(f"{pointer(error.field) or '/'}: {error.rule}")
     told = (UnknownSetting, UnusableFile, Ambiguous, NotStored, DatabaseNotReady, MissingExtra)
-    if isinstance(error, (*told, Damaged, InvalidCursor, ServiceError)):
+    if isinstance(error, (*told, Damaged, InvalidCursor, Pinned, TooManyLabels, ServiceError)):
         return 2, _one_line(str(error))
     if isinstance(error, DBAPIError):
         return 2, _one_line(f"database_url: {error.orig}")

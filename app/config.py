@@ -29,7 +29,7 @@ PREFIX = "TOPOLOOM_"
 KERNEL_VERSION = "5"
 """Part of every cache key.  Raise it whenever any computed answer changes."""
 
-HEAD = "0004"
+HEAD = "0005"
 """The newest revision in ``migrations/``; kept here so that a start need not read them."""
 
 
@@ -116,6 +116,13 @@ class Settings(BaseModel):
         default=120.0,
         ge=0,
         description="how long after a trainer's last report another may take over its session",
+    )
+
+    cache_bytes: int = Field(
+        default=10 * 2**30,
+        ge=0,
+        description="largest size of all stored documents, as they are stored; what can be "
+        "computed again is let go beyond it, the least used first; 0 for no limit",
     )
 
     def __init__(self, **given: Any) -> None:

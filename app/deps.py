@@ -1,6 +1,7 @@
 """What routes need, as type aliases, and the shapes that all of them answer in."""
 
 import gzip
+import hashlib
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Annotated, Any
 
@@ -11,21 +12,28 @@ from starlette.exceptions import HTTPException
 
 from app.documents import export, listing
 from app.identity import IdPrefix
+from app.known_requests import ListRequest
 from app.manners import refuse_unknown_query
 from app.negotiation import accepts_gzip, entity_tag, is_current
-from app.options import table
+from app.options import known, table
+from app.options.known import FieldPaths
+from app.picking import check_paths, picked
 from app.problems import responses
-from app.questions import ExportQuestion
+from app.queries import asked_by_query
+from app.questions import ExportQuestion, PartQuestion
 from app.services.context import Context
+from app.services.parts import part_of
 from app.store import Artefact
-from app.turns import answered, answered_unread
-from app.work.operations import EXPORT
+from app.turns import answered, answered_unread, presented
+from app.work.operations import EXPORT, PART
 from app.work.task import B, Operation
+from schedules.errors import ScheduleError
 
 __all__ = [
     "CREATED",
     "AcceptDep",
     "ContextDep",
+    "FieldsDep",
     "IdDep",
     "IfNoneMatchDep",
     "WorkRoute",
@@ -55,8 +63,9 @@ JsonBody = Depends(require_json)
 IdDep = Annotated[
     IdPrefix, Path(description="id that a POST gave, or the first 6 or more characters of it")
 ]
-LimitDep = Annotated[int, table.LIMIT.query()]
-CursorDep = Annotated[str | None, table.CURSOR.query(max_length=200)]
+_LISTED = (table.LIMIT, table.CURSOR, known.SORT, *known.FILTERS, known.FIELDS)
+ListDep = Annotated[ListRequest, Depends(asked_by_query(ListRequest, *_LISTED))]
+FieldsDep = Annotated[FieldPaths | None, known.FIELDS.query()]
 IfNoneMatchDep = HeaderDep
 AcceptDep = HeaderDep
 
@@ -102,15 +111,18 @@ def list_route(router: APIRouter, kind: str, operation_id: str, plural: str) -> 
     @router.get(
         "",
         operation_id=operation_id,
-        summary=f"List stored {plural}, newest first",
-        description=f"Return one page of {plural}.",
+        summary=f"List stored {plural}, newest first unless asked otherwise",
+        description=f"Return one page of {plural}; with `fields` entries have these members only.",
         response_model=None,
         responses={200: page, **responses(422, 503)},
     )
-    def list_documents(
-        request: Request, limit: LimitDep = table.LIMIT.default, cursor: CursorDep = None
-    ) -> JSONResponse:
-        return JSONResponse(listing.of(*request.app.state.store.page(kind, limit, cursor)))
+    def list_documents(request: Request, asked: ListDep) -> JSONResponse:
+        paths = asked.fields and check_paths(asked.fields, listing.entry_model(kind))
+        found = request.app.state.store.page(kind, asked.limit, asked.cursor, asked.wanted)
+        document = listing.of(*found)
+        if paths:
+            document["items"] = picked(document["items"], paths)
+        return JSONResponse(document)
 
 
 def create_route(
@@ -121,6 +133,7 @@ def create_route(
     summary: str,
     description: str,
     responses: dict[int | str, dict[str, Any]],
+    path: str = "",
     shown: "Callable[[Request, Artefact], Awaitable[Response]] | None" = None,
 ) -> None:
     """Add the route that answers a POST: looked up, else computed in a process of its own.
@@ -141,7 +154,7 @@ def create_route(
     create.__annotations__["body"] = operation.body
     create.unread = create_unread  # pyright: ignore[reportFunctionMemberAccess]
     router.add_api_route(
-        "",
+        path,
         create,
         methods=["POST"],
         operation_id=operation_id,
@@ -187,14 +200,21 @@ async def representation(
     media_type: str,
     if_none_match: str | None,
     exported: ExportQuestion | None = None,
+    *,
+    fields: str | None = None,
+    model: Any = None,
 ) -> Response:
     """Return the answer to a GET of a document; 304 when the client has it already.
 
     ``exported`` asks for the document in its ``form``; left out, it is the JSON as it is stored.
-    What is stored is sent as it lies there where the client takes gzip.
+    What is stored is sent as it lies there where the client takes gzip.  ``fields`` are the
+    members that are wanted of a JSON document, those that its ``model`` has.
     """
-    packed = accepts_gzip(request.headers.get("accept-encoding"))
+    paths = None if fields is None else _paths(form, fields, model)
+    packed = paths is None and accepts_gzip(request.headers.get("accept-encoding"))
     variant = form if exported is None else exported.variant
+    if paths is not None:
+        variant += f"-{hashlib.sha256(','.join(paths).encode()).hexdigest()[:16]}"
     tag = entity_tag(artefact.digest, f"{variant}-gzip" if packed else variant)
     headers = {
         "ETag": tag,
@@ -205,6 +225,8 @@ async def representation(
         return Response(status_code=304, headers=headers)
     if exported is not None:
         artefact = await answered(request, EXPORT, exported)
+    if paths is not None:
+        return JSONResponse(await _part(request, artefact, paths), headers=headers)
     return _stored(artefact, media_type, headers, packed)
 
 
@@ -220,3 +242,18 @@ def _stored(
     if len(artefact.content) <= UNPACKED_AT_ONCE:
         return Response(gzip.decompress(artefact.content), status, headers, media_type)
     return StreamingResponse(export.unpacked(artefact), status, headers, media_type)
+
+
+def _paths(form: str, fields: str, model: Any) -> list[str]:
+    """Return the members that are wanted of a document."""
+    if form != "json":
+        raise ScheduleError("/fields", "must be left out in other formats than json")
+    return check_paths(fields, model)
+
+
+async def _part(request: Request, artefact: Artefact, paths: list[str]) -> Any:
+    """Return some members of a document; a large one is read by a worker."""
+    if len(artefact.content) <= UNPACKED_AT_ONCE:
+        return part_of(artefact, paths)
+    question = PartQuestion(kind=artefact.kind, id=artefact.id, paths=paths)
+    return dict(await presented(request, PART, question))

@@ -19,14 +19,24 @@ SMALL_BODY = 256 * 2**10
 """Largest body of a question that holds no topology, in bytes."""
 
 
+BATCH = {"/v1/designs/batch": 4 * SMALL_BODY}
+"""A hundred designs may be said in as much as four with long workloads."""
+
+_TAKE_TOPOLOGIES = tuple(
+    f"/v1/{kind}"
+    for kind in (
+        *("topologies", "schedules", "patch-plans", "costs", "optima", "verify", "simulations"),
+    )
+)
+
+
 def body_limit(path: str, most: int) -> int:
     """Return the largest body that a path takes: ``most`` only where topologies are sent.
 
     >>> body_limit("/v1/designs", 2**25), body_limit("/v1/topologies", 2**25)
     (262144, 33554432)
     """
-    takes_topologies = path.startswith(("/v1/topologies", "/v1/schedules", "/v1/patch-plans"))
-    return most if takes_topologies else min(most, SMALL_BODY)
+    return most if path.startswith(_TAKE_TOPOLOGIES) else min(most, BATCH.get(path, SMALL_BODY))
 
 
 class RefuseLargeBodies:

@@ -11,11 +11,25 @@ from fastapi_offline import FastAPIOffline
 from app import problems
 from app.config import Settings
 from app.db import open_database
+from app.housekeeping import Housekeeper
 from app.limits import RefuseLargeBodies, RefuseUnknownHosts, body_limit
 from app.lr_store import LrStore
 from app.manners import AnswerHead, refuse_unknown_query
 from app.metrics import CountRequests, Metrics
-from app.routes import designs, lr_sessions, patch_plans, schedules, system, topologies
+from app.routes import (
+    answers,
+    batches,
+    best,
+    cache,
+    catalogue,
+    designs,
+    lr_sessions,
+    patch_plans,
+    plots,
+    schedules,
+    system,
+    topologies,
+)
 from app.services.context import Context
 from app.services.lr_sessions import Tuning
 from app.services.mending import asked_again
@@ -51,9 +65,12 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         app.state.turns = turns = Turns(crew, chosen.max_working, chosen.max_waiting)
         app.state.tuning = Tuning(LrStore(engine), chosen)
         app.state.searches = lr_sessions.Searches()
+        housekeeper = Housekeeper(engine, store.uses, chosen.cache_bytes)
+        housekeeper.start()
         try:
             yield
         finally:
+            housekeeper.stop()
             turns.close()
             claims.close()
             engine.dispose()
@@ -69,8 +86,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.state.metrics = Metrics()
     problems.install(app)
-    modules = (designs, topologies, schedules, patch_plans, lr_sessions, system)
-    routers = [module.router for module in modules]
+    modules = (batches, best, designs, topologies, schedules, patch_plans)
+    modules += (plots, catalogue, cache, lr_sessions, system)
+    routers = [*(module.router for module in modules), *answers.routers]
     for router in routers:
         app.include_router(router)
     app.state.routes = [route for router in routers for route in router.routes]

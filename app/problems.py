@@ -18,6 +18,7 @@ from app.db import DatabaseNotReady
 from app.documents.base import Document
 from app.extras import MissingExtra
 from app.field_errors import FieldError, field_errors, pointer
+from app.keeping import Pinned, TooManyLabels
 from app.manners import allowed_methods
 from app.services.errors import (
     Ambiguous,
@@ -34,7 +35,7 @@ from schedules import errors as schedule_errors
 from schedules.learning_rate import errors as lr_errors
 from synth import errors as synth_errors
 
-__all__ = ["PROBLEMS", "ProblemDocument", "install", "responses"]
+__all__ = ["PROBLEMS", "ProblemDocument", "as_problem", "install", "responses"]
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -95,6 +96,8 @@ PROBLEMS: dict[type[Exception], Problem] = {
     lr_errors.MissingExtra: Problem(501, "An optional package is missing", "missing-extra"),
     MissingExtra: Problem(501, "An optional package is missing", "missing-extra"),
     NotAcceptable: Problem(406, "No such representation", "not-acceptable"),
+    Pinned: Problem(409, "It is pinned", "pinned"),
+    TooManyLabels: Problem(422, "The request breaks a rule", "invalid-request"),
     DatabaseNotReady: Problem(503, "The database is not ready", "database-not-ready"),
     DBAPIError: Problem(503, "The database is not ready", "database-not-ready"),
     Busy: Problem(503, "Too much waits already", "busy"),
@@ -129,9 +132,9 @@ class ProblemDocument(Document):
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return the OpenAPI entries of these problem responses."""
     titles = {
+        409: "it does not fit what is stored at present",
         404: "nothing is stored under this id",
         406: "no such representation",
-        409: "it does not fit what the session is at present",
         413: "the body is too large",
         415: "the body must be application/json",
         422: "the request breaks a rule, named in `errors`",
@@ -177,6 +180,11 @@ def unknown_host(path: str, host: str) -> JSONResponse:
     """Return the answer to a request that calls the service by a name it does not have."""
     detail = f"Host: must be a name of this service; {host!r} is none (TOPOLOOM_TRUSTED_HOSTS)"
     return _response(UNKNOWN_HOST, detail, path, [])
+
+
+def as_problem(request: Request, error: Exception) -> JSONResponse:
+    """Return the answer to a request that ended with an error of `PROBLEMS`."""
+    return _answer(request, error)
 
 
 def _answer(request: Request, error: Exception) -> JSONResponse:

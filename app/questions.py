@@ -6,9 +6,9 @@ from pydantic import Field
 
 from app.identity import IdPrefix
 from app.request_base import Request
-from app.schemas import ExportRequest, OptimumRequest, SimulationRequest, TopologySource
+from app.schemas import ExportRequest, SimulationRequest
 
-__all__ = ["ExportQuestion", "OptimumQuestion", "SimulationQuestion", "StoredQuestion"]
+__all__ = ["ExportQuestion", "PartQuestion", "SimulationQuestion", "StoredQuestion"]
 
 
 class StoredQuestion(Request):
@@ -18,11 +18,10 @@ class StoredQuestion(Request):
     id: IdPrefix = Field(description="its id, or the beginning of it")
 
 
-class OptimumQuestion(Request):
-    """The best any collective could do, on which topology."""
+class PartQuestion(StoredQuestion):
+    """Which members of a stored document."""
 
-    topology: TopologySource
-    question: OptimumRequest
+    paths: list[str] = Field(description="members, with dots for members within members")
 
 
 class SimulationQuestion(Request):

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from app import lr_schemas, schemas, topology_source
+from app import checking_requests, known_requests, lr_schemas, schemas, topology_source
 from app.cli import app
 from app.cli.options import READS
 from app.options.option import Option, choices
@@ -28,6 +28,7 @@ PAGES = ("cli.md", "api.md")
 _TABLE = re.compile(
     r"(?P<mark><!-- (?P<kind>options|fields): (?P<name>[^>]+?) -->\n).*?(?P<end><!-- end -->)", re.S
 )
+_REQUESTS = (schemas, topology_source, known_requests, checking_requests, lr_schemas)
 _HELP = "--help"
 _READING = "FILE_OR_RECIPE"
 
@@ -75,8 +76,7 @@ def field_rows(name: str) -> Iterator[tuple[str, str, str]]:
     >>> list(field_rows("ListRequest"))[0]
     ('`limit`', 'most entries of one page; 1 to 100', '`20`')
     """
-    rooms = (schemas, topology_source, lr_schemas)
-    model = next(found for room in rooms if (found := getattr(room, name, None)))
+    model = next(getattr(module, name) for module in _REQUESTS if hasattr(module, name))
     entries: dict[str, Option] = {option.text: option for option in OPTIONS}
     for field, info in model.model_fields.items():
         option = entries.get(info.description or "")

@@ -37,7 +37,6 @@ __all__ = [
     "ExportRequest",
     "ForestRequest",
     "FrontierRequest",
-    "ListRequest",
     "OptimumRequest",
     "PassName",
     "PatchPlanRequest",
@@ -100,6 +99,18 @@ class TaskRequest(Request):
     collective: CollectiveName = Field(description="what is run")
     bytes: Bytes = Field(description="on how many bytes")
     count: Annotated[StrictInt, Field(ge=1, le=10**6)] = Field(1, description="how often")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _written(cls, value: Any) -> Any:
+        """Read ``COLLECTIVE:BYTES:COUNT``, as queries have it, as the object it stands for."""
+        if not isinstance(value, str):
+            return value
+        collective, *rest = value.split(":")
+        count = rest.pop() if len(rest) == 2 else "1"
+        if len(rest) != 1 or re.fullmatch("[0-9]{1,7}", count, re.ASCII) is None:
+            raise ValueError("must be a text such as allreduce:25MiB or allreduce:25MiB:40")
+        return {"collective": collective, "bytes": rest[0], "count": int(count)}
 
 
 _WAYS = (("collective", "bytes"), ("workload",), ("preset",))
@@ -267,10 +278,3 @@ class PatchPlanRequest(Request):
     hosts: StrictInt = table.HOSTS.field()
     lanes: StrictInt = table.LANES.field()
     present: list[Any] | dict[str, Any] = table.PRESENT.field()
-
-
-class ListRequest(Request):
-    """Which page of what is stored."""
-
-    limit: StrictInt = table.LIMIT.field()
-    cursor: str = table.CURSOR.field(max_length=200)

@@ -8,9 +8,6 @@ is computed anew, and its row mended.  An answer that cannot be stored is an ans
 same: it is kept in memory, and stored when the database takes it.
 """
 
-import base64
-import binascii
-import json
 import logging
 import time
 from collections.abc import Callable
@@ -18,7 +15,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Engine, Select, insert, select, tuple_, update
+from sqlalchemy import Engine, Select, insert, select, update
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from app.artefacts import (
@@ -31,10 +28,15 @@ from app.artefacts import (
     key,
 )
 from app.config import KERNEL_VERSION
+from app.facts import Facts, facts_of
+from app.finding import InvalidCursor, Wanted, entries, listed, page
 from app.flights import Flights
+from app.indexing import columns_of, note
+from app.keeping import Keeping
 from app.seals import StoredRow, seal, unsealed
 from app.tables import TABLES, TopologyRow
 from app.unsaved import Pending, Unsaved
+from app.uses import Uses
 
 __all__ = [
     "Artefact",
@@ -43,6 +45,7 @@ __all__ = [
     "InvalidCursor",
     "Listed",
     "Store",
+    "Wanted",
     "canonical",
     "compact",
     "key",
@@ -54,10 +57,6 @@ NAMED = "topology"
 """The kind whose documents have names of their own."""
 
 
-class InvalidCursor(ValueError):
-    """A list's cursor is not one that an earlier answer gave."""
-
-
 class Store:
     """Documents by kind and id, in the tables of `app.tables`."""
 
@@ -65,6 +64,8 @@ class Store:
         self._engine = engine
         self._unsaved = Unsaved()
         self._flights: Flights[Artefact] = Flights()
+        self.keeping = Keeping(engine)
+        self.uses = Uses()
 
     def get(self, kind: str, identity: str) -> Artefact | None:
         """Return the stored document; None if there is none, or a damaged one."""
@@ -75,7 +76,10 @@ class Store:
         columns = [getattr(table, name) for name in StoredRow._fields]
         with self._engine.connect() as connection:
             row = connection.execute(select(*columns).where(table.id == identity)).one_or_none()
-        return None if row is None else unsealed(kind, StoredRow(*row))
+        found = None if row is None else unsealed(kind, StoredRow(*row))
+        if found is not None:
+            self.uses.note(kind, identity)
+        return found
 
     def find(self, kind: str, identity: str) -> Artefact | None:
         """Return the same, None also where the database does not answer: it can be computed."""
@@ -104,13 +108,15 @@ class Store:
         table = TABLES[kind]
         # What begins with the prefix goes on with a character before "g".
         within = (table.id >= prefix, table.id < prefix + "g")
-        return self._listed(self._entries(kind).where(*within).order_by(table.id).limit(limit))
+        query = entries(table).where(*within).order_by(table.id).limit(limit)
+        return self._listed(kind, query)
 
     def named(self, name: str, limit: int) -> list[Listed]:
         """Return up to ``limit`` topologies of this name, newest first."""
         table = TopologyRow
-        query = self._entries(NAMED).where(table.name == name)
-        return self._listed(query.order_by(table.created_at.desc(), table.id).limit(limit))
+        query = entries(table).where(table.name == name)
+        query = query.order_by(table.created_at.desc(), table.id).limit(limit)
+        return self._listed(NAMED, query)
 
     def get_or_compute(
         self, kind: str, request: Asked, compute: Callable[[str], Computed]
@@ -140,9 +146,11 @@ class Store:
         content, media_type = computed.content, computed.media_type
         summary = compact(computed.summary)
         digest = seal(identity, media_type, summary, content)
-        values = {
+        asked = canonical(request)
+        facts = facts_of(kind, KERNEL_VERSION, asked, summary, media_type, content)
+        values = columns_of(kind, facts, content, asked, summary) | {
             "kernel_version": KERNEL_VERSION,
-            "request": canonical(request),
+            "request": asked,
             "summary": summary,
             "media_type": media_type,
             "document": content,
@@ -153,7 +161,13 @@ class Store:
         artefact = Artefact(
             kind, identity, content, media_type, digest, computed.summary, fresh=True
         )
-        return self._saved(Pending(artefact, values))
+        return self._saved(Pending(artefact, values, facts))
+
+    def delete(self, kind: str, identity: str) -> bool:
+        """Delete a document, also one that is not stored yet; see `app.keeping.Keeping`."""
+        held = self._unsaved.get(identity) is not None
+        self._unsaved.drop(identity)
+        return self.keeping.delete(kind, identity) or held
 
     def settled(self) -> str | None:
         """Store what could not be stored before; return why the database does not take it."""
@@ -187,7 +201,7 @@ class Store:
         """Store an answer; None if that fails."""
         artefact, start = pending.artefact, time.monotonic()
         try:
-            found = self._insert(artefact.kind, artefact.id, dict(pending.values))
+            found = self._insert(artefact.kind, artefact.id, dict(pending.values), pending.facts)
         except SQLAlchemyError as error:
             self._failed(f"the {artefact.kind} {artefact.id} could not be stored", error, start)
             return None
@@ -199,69 +213,40 @@ class Store:
         log.error("%s: %s", what, "".join(why))
         self._unsaved.failed(what, time.monotonic() - start)
 
-    def _insert(self, kind: str, identity: str, values: dict[str, Any]) -> Artefact | None:
+    def _insert(
+        self, kind: str, identity: str, values: dict[str, Any], facts: Facts
+    ) -> Artefact | None:
         """Insert a row; return what is stored there already, after mending what is damaged."""
         table = TABLES[kind]
         now = datetime.now(UTC).replace(tzinfo=None)
         try:
             with self._engine.begin() as connection:
-                connection.execute(insert(table).values(id=identity, created_at=now, **values))
+                times = {"created_at": now, "used_at": now}
+                connection.execute(insert(table).values(id=identity, **times, **values))
+                note(connection, kind, identity, facts)
         except IntegrityError:
             found = self.get(kind, identity)
             if found is not None:
                 return found
             with self._engine.begin() as connection:
                 connection.execute(update(table).where(table.id == identity).values(**values))
+                note(connection, kind, identity, facts)
             log.warning("the stored %s %s was damaged, and is mended", kind, identity)
         return None
 
-    def page(self, kind: str, limit: int, cursor: str | None) -> tuple[list[Listed], str | None]:
-        """Return up to ``limit`` entries, newest first, and the cursor of the next page.
+    def page(
+        self, kind: str, limit: int, cursor: str | None, wanted: Wanted | None = None
+    ) -> tuple[list[Listed], str | None]:
+        """Return up to ``limit`` entries, and the cursor of the next page; see `app.finding`.
 
         Raises
         ------
         InvalidCursor
-            The cursor is not one that this method returned.
+            The cursor is not one that this method returned for the same order.
         """
-        table = TABLES[kind]
-        query = self._entries(kind)
-        query = query.order_by(table.created_at.desc(), table.id.desc()).limit(limit + 1)
-        if cursor is not None:
-            query = query.where(tuple_(table.created_at, table.id) < tuple_(*_position(cursor)))
-        entries = self._listed(query)
-        more = len(entries) > limit
-        return entries[:limit], _cursor(entries[limit - 1]) if more else None
-
-    def _entries(self, kind: str) -> Select[*tuple[Any, ...]]:
-        table = TABLES[kind]
-        return select(
-            table.id, table.kernel_version, table.created_at, table.request, table.summary
-        )
-
-    def _listed(self, query: Select[*tuple[Any, ...]]) -> list[Listed]:
         with self._engine.connect() as connection:
-            rows = connection.execute(query).all()
-        return [
-            Listed(
-                row.id,
-                row.kernel_version,
-                row.created_at,
-                json.loads(row.request),
-                json.loads(row.summary),
-            )
-            for row in rows
-        ]
+            return page(connection, kind, limit, cursor, wanted or Wanted())
 
-
-def _cursor(entry: Listed) -> str:
-    text = f"{entry.created_at.isoformat()}|{entry.id}"
-    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
-
-
-def _position(cursor: str) -> tuple[datetime, str]:
-    try:
-        padded = cursor + "=" * (-len(cursor) % 4)
-        moment, _, identity = base64.urlsafe_b64decode(padded).decode().partition("|")
-        return datetime.fromisoformat(moment).replace(tzinfo=None), identity
-    except (ValueError, binascii.Error):
-        raise InvalidCursor("cursor: must be one that an earlier answer gave") from None
+    def _listed(self, kind: str, query: Select[*tuple[Any, ...]]) -> list[Listed]:
+        with self._engine.connect() as connection:
+            return listed(connection, kind, connection.execute(query).all())

@@ -1,8 +1,14 @@
-"""The tables: one per kind of computed document, all of the same shape, and those of sessions."""
+"""The tables: one per kind of computed document, all of the same shape, and what is known of them.
+
+Lists are filtered and sorted by columns, and by the tables of labels, families, references and
+points, which `app.indexing` fills from the documents: no question scans through documents.
+"""
 
 from datetime import datetime
 
 from sqlalchemy import (
+    BigInteger,
+    Boolean,
     DateTime,
     Float,
     ForeignKey,
@@ -11,25 +17,37 @@ from sqlalchemy import (
     MetaData,
     String,
     Text,
+    false,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, declared_attr, mapped_column
 
 __all__ = [
+    "ABOUT",
     "TABLES",
     "Base",
     "ClaimRow",
+    "ComparisonRow",
     "CostRow",
     "DesignRow",
     "ExportRow",
+    "FamilyRow",
     "FrontierRow",
+    "LabelRow",
     "LrObservationRow",
     "LrSessionRow",
     "OptimumRow",
     "PatchPlanRow",
+    "PlotRow",
+    "PointRow",
+    "ReferenceRow",
     "Row",
     "ScheduleRow",
+    "SimulationRow",
     "TopologyRow",
+    "VerificationRow",
 ]
+
+_SORTED = ("nodes", "degree", "steps", "bandwidth")
 
 
 class Base(DeclarativeBase):
@@ -53,6 +71,10 @@ class Row(Base):
     version, request).  ``request`` is that request's canonical JSON.  ``document`` is
     the answer, compressed, in the form that ``media_type`` names; ``digest`` is its
     SHA-256.  ``summary`` is a small JSON object for lists.  ``created_at`` is in UTC.
+
+    The rest is for finding and keeping it, and not sealed: ``bandwidth`` is an exact number
+    as `app.facts.sortable` writes it, ``size`` the bytes that the row takes, ``used_at`` about
+    when it was read last.
     """
 
     __abstract__ = True
@@ -65,12 +87,26 @@ class Row(Base):
     document: Mapped[bytes] = mapped_column(LargeBinary)
     digest: Mapped[str] = mapped_column(String(64))
     created_at: Mapped[datetime] = mapped_column(DateTime)
+    nodes: Mapped[int | None]
+    degree: Mapped[int | None]
+    links: Mapped[str | None] = mapped_column(String(16))
+    steps: Mapped[int | None]
+    bandwidth: Mapped[str | None] = mapped_column(String(56))
+    pinned: Mapped[bool] = mapped_column(Boolean, server_default=false())
+    size: Mapped[int] = mapped_column(BigInteger, server_default="0", index=True)
+    used_at: Mapped[datetime | None] = mapped_column(DateTime)
 
     @declared_attr.directive
     @classmethod
     def __table_args__(cls) -> tuple[Index, ...]:
-        """Return the index in whose order lists are read."""
-        return (Index(None, "created_at", "id"),)
+        """Return the indexes in whose order lists are read, and old documents are found."""
+        orders = (Index(None, column, "created_at", "id") for column in _SORTED)
+        return (
+            Index(None, "created_at", "id"),
+            *orders,
+            Index(None, "pinned", "created_at", "id"),
+            Index(None, "used_at", "id"),
+        )
 
 
 class DesignRow(Row):
@@ -136,6 +172,98 @@ class ClaimRow(Base):
     until: Mapped[float] = mapped_column(Float)
 
 
+class VerificationRow(Row):
+    """verification/1 documents: what a checker says of a schedule."""
+
+    __tablename__ = "verifications"
+
+
+class SimulationRow(Row):
+    """simulation/1 documents."""
+
+    __tablename__ = "simulations"
+
+
+class ComparisonRow(Row):
+    """comparison/1 documents."""
+
+    __tablename__ = "comparisons"
+
+
+class PlotRow(Row):
+    """Drawings, as SVG."""
+
+    __tablename__ = "plots"
+
+
+class _About(Base):
+    """Something that is known of a stored document; it goes when that goes."""
+
+    __abstract__ = True
+
+    kind: Mapped[str] = mapped_column(String(16), primary_key=True)
+    document_id: Mapped[str] = mapped_column(String(64), primary_key=True)
+
+
+class LabelRow(_About):
+    """A word that somebody put on a document."""
+
+    __tablename__ = "labels"
+    __table_args__ = (Index(None, "kind", "label", "document_id"),)
+
+    label: Mapped[str] = mapped_column(String(100), primary_key=True)
+
+
+class FamilyRow(_About):
+    """A family or operator in the recipe that a document is about."""
+
+    __tablename__ = "families"
+    __table_args__ = (Index(None, "kind", "family", "document_id"),)
+
+    family: Mapped[str] = mapped_column(String(64), primary_key=True)
+
+
+class ReferenceRow(_About):
+    """Another document whose id a document holds: it is kept as long as that is."""
+
+    __tablename__ = "document_references"
+    __table_args__ = (Index(None, "to_kind", "to_id"),)
+
+    to_kind: Mapped[str] = mapped_column(String(16), primary_key=True)
+    to_id: Mapped[str] = mapped_column(String(64), primary_key=True)
+
+
+class PointRow(_About):
+    """A topology whose costs a document tells, on the graph and on its transpose.
+
+    ``recipe`` is left out where the document does not say it, ``parallel`` where it does not
+    say whether there may be parallel links.  Bandwidths are exact fractions as texts.
+    """
+
+    __tablename__ = "points"
+    __table_args__ = (
+        Index(None, "nodes", "degree", "links"),
+        Index(None, "topology_id"),
+    )
+
+    position: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    kernel_version: Mapped[str] = mapped_column(String(32))
+    topology_id: Mapped[str] = mapped_column(String(64))
+    name: Mapped[str] = mapped_column(String(80))
+    recipe: Mapped[str | None] = mapped_column(Text)
+    nodes: Mapped[int]
+    degree: Mapped[int]
+    links: Mapped[str] = mapped_column(String(16))
+    parallel: Mapped[bool | None]
+    steps: Mapped[int]
+    bandwidth: Mapped[str] = mapped_column(Text)
+    transpose_steps: Mapped[int]
+    transpose_bandwidth: Mapped[str] = mapped_column(Text)
+
+
+ABOUT: tuple[type[_About], ...] = (LabelRow, FamilyRow, ReferenceRow, PointRow)
+"""All that is kept beside a document."""
+
 TABLES: dict[str, type[Row]] = {
     "design": DesignRow,
     "frontier": FrontierRow,
@@ -145,6 +273,10 @@ TABLES: dict[str, type[Row]] = {
     "schedule": ScheduleRow,
     "patch-plan": PatchPlanRow,
     "export": ExportRow,
+    "verification": VerificationRow,
+    "simulation": SimulationRow,
+    "comparison": ComparisonRow,
+    "plot": PlotRow,
 }
 """Kind of document -> where it is kept."""
 

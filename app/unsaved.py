@@ -3,11 +3,12 @@
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any
 
 from app.artefacts import Artefact
+from app.facts import Facts
 
 __all__ = ["Pending", "Unsaved"]
 
@@ -27,6 +28,7 @@ class Pending:
 
     artefact: Artefact
     values: Mapping[str, Any]
+    facts: Facts = field(default_factory=Facts)
 
 
 class Unsaved:

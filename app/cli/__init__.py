@@ -12,7 +12,10 @@ from typing import Annotated
 import typer
 
 from app.cli import (
+    best,
+    cache,
     catalogue,
+    keeping,
     learning_rate,
     listing,
     operation,
@@ -33,10 +36,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (topologies, schedules, listing, catalogue, operation):
+for group in (topologies, schedules, best, listing, keeping, catalogue, operation):
     app.add_typer(group.app)
 app.add_typer(plots.app, name="plot")
 app.add_typer(learning_rate.app, name="lr")
+app.add_typer(cache.app, name="cache")
 
 
 def _show_version(asked: bool) -> None:

@@ -18,13 +18,12 @@ app = typer.Typer()
 @app.command()
 def families(as_csv: AsCsv = False) -> None:
     """List the families of bases and the operators that recipes are made of."""
-    from synth.bases import FAMILIES
-    from synth.operators import OPERATORS
+    from app.services import catalogue
 
     rows = [
-        {"signature": kind.signature(), "name": kind.__name__, "title": kind.title}
+        {"signature": kind.signature, "name": kind.name, "title": kind.title}
         | {"source": kind.source}
-        for kind in (*FAMILIES, *OPERATORS)
+        for kind in catalogue.families().items
     ]
     _print(rows, "{signature}: {title}; {source}", as_csv)
 
@@ -32,19 +31,19 @@ def families(as_csv: AsCsv = False) -> None:
 @app.command()
 def fabrics(as_csv: AsCsv = False) -> None:
     """List the fabrics known by name; a capital letter stands for a number."""
-    from synth.fabrics import FABRICS
+    from app.services import catalogue
 
-    _print([{"name": name} for name in FABRICS], "{name}", as_csv)
+    _print([{"name": one.name} for one in catalogue.fabrics().items], "{name}", as_csv)
 
 
 @app.command()
 def presets(as_csv: AsCsv = False) -> None:
     """List the workloads that are known by name."""
-    from schedules.workloads.presets import PRESETS
+    from app.services import catalogue
 
     rows = [
-        {"name": name, "title": known.title, "source": known.model.source}
-        for name, known in PRESETS.items()
+        {"name": known.name, "title": known.title, "source": known.source}
+        for known in catalogue.presets().items
     ]
     _print(rows, "{name}: {title}; {source}", as_csv)
 

@@ -1,6 +1,7 @@
 """The command that lists what is stored, newest first."""
 
 import json
+import shlex
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,14 +11,14 @@ from app.cli.answers import opened, require_one_form
 from app.cli.asking import asks
 from app.cli.completing import among
 from app.cli.options import AsCsv, AsJson
-from app.options import table
+from app.options import known, table
 from app.printing.words import short_id
 from app.tabular import Column, Table
 
 if TYPE_CHECKING:
     from app.artefacts import Listed
 
-__all__ = ["app"]
+__all__ = ["KIND", "app", "kind_of"]
 
 app = typer.Typer()
 
@@ -26,8 +27,15 @@ _COLUMNS = (
     Column("id", "id", short_id, left=True),
     Column("name", "name", left=True),
     Column("asked", "asked", left=True),
+    Column("labels", "marks", left=True),
     Column("when (UTC)", "created_at", lambda moment: moment[:16].replace("T", " "), left=True),
 )
+KIND = Annotated[
+    str,
+    typer.Argument(
+        metavar="KIND", help=", ".join(_NAMES), autocompletion=among(_NAMES), show_default=False
+    ),
+]
 _ORDER = [option.name for option in table.OPTIONS]
 _USUAL = {
     option.name: option.default
@@ -36,38 +44,51 @@ _USUAL = {
 
 
 @app.command("list")
-@asks(table.LIMIT, table.CURSOR)
+@asks(table.LIMIT, table.CURSOR, known.SORT, *known.FILTERS, known.FIELDS)
 def list_(
     asked: dict[str, Any],
-    kind: Annotated[
-        str,
-        typer.Argument(
-            metavar="KIND", help=", ".join(_NAMES), autocompletion=among(_NAMES), show_default=False
-        ),
-    ],
+    kind: KIND,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
     """List what is stored, newest first: designs, topologies, frontiers, schedules and more."""
-    from app.schemas import ListRequest
+    from app.documents import listing
+    from app.known_requests import ListRequest
+    from app.picking import check_paths, picked
 
     require_one_form(as_json, as_csv)
     request = ListRequest.model_validate(asked)
-    if kind not in _NAMES:
-        raise typer.BadParameter(f"must be one of {', '.join(_NAMES)}", param_hint="KIND")
+    found = kind_of(kind)
+    paths = request.fields and check_paths(request.fields, listing.entry_model(found))
     with opened() as context:
-        entries, cursor = context.store.page(_NAMES[kind], request.limit, request.cursor)
-    rows = [_row(entry) for entry in entries]
+        page = context.store.page(found, request.limit, request.cursor, request.wanted)
+    entries, cursor = page
     if as_json:
-        items = [
-            {name: value for name, value in row.items() if name not in ("name", "asked")}
-            for row in rows
-        ]
-        typer.echo(json.dumps({"items": items, "next_cursor": cursor}))
+        document = listing.of(*page)
+        if paths:
+            document["items"] = picked(document["items"], paths)
+        typer.echo(json.dumps(document))
         return
-    Table(_COLUMNS, rows).print(as_csv)
+    Table(_COLUMNS, [_row(entry) for entry in entries]).print(as_csv)
     if cursor is not None:
-        typer.echo(f"more: topoloom list {kind} --limit {request.limit} --after {cursor}", err=True)
+        typer.echo(f"more: {_again(kind, asked, cursor)}", err=True)
+
+
+def kind_of(name: str) -> str:
+    """Return the kind of documents that a name such as ``patch-plans`` stands for."""
+    if name not in _NAMES:
+        raise typer.BadParameter(f"must be one of {', '.join(_NAMES)}", param_hint="KIND")
+    return _NAMES[name]
+
+
+def _again(kind: str, asked: dict[str, Any], cursor: str) -> str:
+    """Return the command that lists what comes after a page."""
+    words = ["topoloom", "list", kind]
+    for option in (table.LIMIT, known.SORT, *known.FILTERS):
+        if option.name in asked and asked[option.name] != option.default:
+            value = asked[option.name]
+            words += [option.spelling] if value is True else [option.spelling, str(value)]
+    return shlex.join([*words, table.CURSOR.spelling, cursor])
 
 
 def _row(entry: "Listed") -> dict[str, Any]:
@@ -80,6 +101,7 @@ def _row(entry: "Listed") -> dict[str, Any]:
         "created_at": f"{entry.created_at.isoformat()}Z",
         "request": entry.request,
         "summary": summary,
+        "marks": ", ".join([*(["pinned"] if entry.pinned else []), *entry.labels]),
     }
 
 

@@ -3,6 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
+from app.checking_requests import (
+    ComparisonRequest,
+    LoadPlotRequest,
+    TimedScheduleRequest,
+    TreePlotRequest,
+    VerifyRequest,
+)
+from app.plots.timing import SizesRequest
 from app.questions import ExportQuestion
 from app.schemas import (
     DesignRequest,
@@ -16,14 +24,20 @@ from app.schemas import (
 
 __all__ = [
     "Asked",
+    "comparison_again",
     "design_again",
     "export_again",
     "frontier_again",
+    "frontier_plot_again",
     "optimum_again",
     "patch_plan_again",
+    "plot_again",
+    "plotted_frontier",
     "schedule_again",
+    "simulation_again",
     "subject_again",
     "topology_again",
+    "verification_again",
 ]
 
 Asked = Mapping[str, Any]
@@ -89,6 +103,50 @@ def patch_plan_again(asked: Asked) -> PatchPlanRequest:
     pairs = [dict(zip(("panel", "a", "b"), pair, strict=True)) for pair in asked["present"]]
     request = {"topology": subject_again(asked)} | _rest(asked) | {"present": pairs}
     return PatchPlanRequest.model_validate(request)
+
+
+def verification_again(asked: Asked) -> VerifyRequest | None:
+    """Return the request for a check; None of what was sent along, known by its digest."""
+    if "schedule_id" not in asked:
+        return None
+    return VerifyRequest(topology=subject_again(asked), schedule_id=asked["schedule_id"])
+
+
+def simulation_again(asked: Asked) -> TimedScheduleRequest | None:
+    """Return the request for a simulation; None of what was sent along."""
+    if "schedule_id" not in asked:
+        return None
+    named = {"topology": subject_again(asked), "schedule_id": asked["schedule_id"]}
+    return TimedScheduleRequest.model_validate(named | asked["simulation"])
+
+
+def comparison_again(asked: Asked) -> ComparisonRequest:
+    """Return the request for a comparison."""
+    names = {"design": "designs", "schedule": "schedules"}
+    compared = {names[kind]: ids for kind, ids in asked["of"].items()}
+    said = {name: value for name, value in asked.items() if name != "of"}
+    return ComparisonRequest.model_validate(compared | said)
+
+
+def plotted_frontier(asked: Asked) -> str | None:
+    """Return the id of the frontier that is drawn; None where something else is."""
+    return next(iter(asked["of"].get("frontier", ())), None)
+
+
+def plot_again(asked: Asked) -> LoadPlotRequest:
+    """Return the request for the drawing of a schedule."""
+    schedule = {"schedule_id": asked["of"]["schedule"][0]}
+    if asked["plot"] == "load":
+        return LoadPlotRequest.model_validate(schedule)
+    said = {name: value for name, value in asked.items() if name not in ("plot", "of")}
+    return TreePlotRequest.model_validate(schedule | said)
+
+
+def frontier_plot_again(asked: Asked, drawn: FrontierRequest) -> FrontierRequest:
+    """Return the request for the drawing of a frontier, or of times on its topologies."""
+    if asked["plot"] == "frontier":
+        return drawn
+    return SizesRequest.model_validate(asked["request"])
 
 
 def _rest(asked: Asked) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from synth.cost import Links
 if TYPE_CHECKING:
     from synth.measurement import Measurement
 
-__all__ = ["COST", "CostAnswer", "CostDocument", "of", "value_of"]
+__all__ = ["COST", "CostAnswer", "CostDocument", "CostSummary", "of", "value_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,14 @@ class CostDocument(AboutTopology[Literal["cost/1"]]):
         description="what no topology of so many hosts, ports and such links can undercut"
     )
     healthy: HealthyCost = omitted("of a topology made by changes: its cost before them")
+
+
+class CostSummary(Document):
+    """What lists say of a cost."""
+
+    name: str = Field(description="name of the topology; empty if it has none")
+    steps: int = Field(description="T_L of an allgather", ge=0)
+    bandwidth: Exact = Field(description="T_B of an allgather, in units of M/B")
 
 
 def of(answer: CostAnswer, identity: str) -> CostDocument:

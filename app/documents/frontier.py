@@ -19,7 +19,15 @@ if TYPE_CHECKING:
     from schedules.alltoall.exchange import Exchange
     from synth.search import Frontier, Point
 
-__all__ = ["FRONTIER", "FrontierAnswer", "FrontierDocument", "PointDocument", "of", "value_of"]
+__all__ = [
+    "FRONTIER",
+    "FrontierAnswer",
+    "FrontierDocument",
+    "FrontierSummary",
+    "PointDocument",
+    "of",
+    "value_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +76,12 @@ class FrontierDocument(Document):
     request: FrontierRequest = Field(description="the question, defaults filled in")
     bounds: PassCost = Field(description="what no topology of these hosts can undercut")
     frontier: list[FrontierPoint] = Field(description="the points, sorted by steps")
+
+
+class FrontierSummary(Document):
+    """What lists say of a frontier."""
+
+    points: int = Field(description="how many topologies it has", ge=1)
 
 
 def of(answer: FrontierAnswer, identity: str) -> dict[str, Any]:

@@ -11,14 +11,22 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, Field
 
 from app.documents.base import Document, Identity, Node, omitted
+from app.documents.comparison import ComparisonSummary
+from app.documents.cost import CostSummary
 from app.documents.design import DesignSummary
+from app.documents.frontier import FrontierSummary
+from app.documents.optimum import OptimumSummary
 from app.documents.patch_plan import PatchPlanSummary
+from app.documents.plot import PlotSummary
 from app.documents.schedule import ScheduleSummary
+from app.documents.simulation import SimulationSummary
 from app.documents.topology import TopologySummary
-from app.schemas import DesignRequest, ForestRequest
+from app.documents.verification import VerificationSummary
+from app.plots.timing import SizesRequest
+from app.schemas import DesignRequest, ForestRequest, FrontierRequest, SimulationRequest
 from app.store import Listed
 
-__all__ = ["PAGES", "of"]
+__all__ = ["PAGES", "entry_model", "of"]
 
 Asked = TypeVar("Asked", bound=BaseModel)
 Summary = TypeVar("Summary", bound=BaseModel)
@@ -32,10 +40,12 @@ class Entry(Document, Generic[Asked, Summary]):
     created_at: datetime = Field(description="when it was first computed, UTC")
     request: Asked = Field(description="the question")
     summary: Summary = Field(description="what the answer says, in short")
+    pinned: bool = Field(description="whether it is kept whatever is let go")
+    labels: list[str] = Field(description="its labels, sorted")
 
 
 class Page(Document, Generic[Asked, Summary]):
-    """A page of a list, newest first."""
+    """A page of a list, newest first unless asked otherwise."""
 
     items: list[Entry[Asked, Summary]] = Field(description="the entries of the page")
     next_cursor: str | None = Field(description="cursor of the next page; null on the last")
@@ -83,13 +93,74 @@ class AskedPatchPlan(Document):
     present: list[list[int]] = Field(description="plugged pairs: panel, A port, B port")
 
 
+class AskedCost(Document):
+    """Which topology was measured."""
+
+    topology_id: Identity = Field(description="what the topology is stored under")
+
+
+class AskedOptimum(ForestRequest):
+    """Of which stored topology, and of which collective, the optimum was wanted."""
+
+    topology_id: Identity = Field(description="what the topology is stored under")
+    collective: str = omitted("whose optimum; left out, that of allgather")
+
+
+class AskedOfSchedule(Document):
+    """Which schedule was looked at, on which stored topology."""
+
+    topology_id: Identity = Field(description="what the topology is stored under")
+    schedule_id: Identity = omitted("of a stored schedule: what it is stored under")
+    format: str = omitted("of a schedule that was sent: what it is written as")
+    content: str = omitted("of a schedule that was sent: SHA-256 of what was sent")
+    dialect: str = omitted("of MSCCL XML: its dialect")
+
+
+class AskedSimulation(AskedOfSchedule):
+    """Which schedule was simulated, and on how fast a fabric."""
+
+    simulation: SimulationRequest = Field(description="how much data, on how fast a fabric")
+
+
+class AskedComparison(Document):
+    """What was put side by side."""
+
+    of: dict[str, list[str]] = Field(description="by kind, the ids of what is compared")
+    bytes: int = omitted("size of the data that times are told for", ge=1)
+    alpha_us: float = omitted("latency of one hop, microseconds", ge=0)
+    node_gbps: float = omitted("what one host sends at most, Gbit/s", ge=0)
+
+
+class AskedPlot(Document):
+    """What was drawn."""
+
+    plot: str = Field(description="frontier, sizes, load or tree")
+    of: dict[str, list[str]] = Field(description="by kind, the ids of what is drawn")
+    request: SizesRequest = omitted("sizes: what is run, on how fast hosts, for which sizes")
+    root: str = omitted("tree: id of the rank whose shard is followed")
+    tree: int = omitted("tree: which tree of the root", ge=1)
+    part: int = omitted("tree: which part of an allreduce", ge=1)
+
+
 PAGES: dict[str, type[BaseModel]] = {
     "design": Page[DesignRequest, DesignSummary],
     "topology": Page[AskedTopology, TopologySummary],
     "schedule": Page[AskedSchedule, ScheduleSummary],
     "patch-plan": Page[AskedPatchPlan, PatchPlanSummary],
+    "frontier": Page[FrontierRequest, FrontierSummary],
+    "cost": Page[AskedCost, CostSummary],
+    "optimum": Page[AskedOptimum, OptimumSummary],
+    "verification": Page[AskedOfSchedule, VerificationSummary],
+    "simulation": Page[AskedSimulation, SimulationSummary],
+    "comparison": Page[AskedComparison, ComparisonSummary],
+    "plot": Page[AskedPlot, PlotSummary],
 }
 """The model of a page, by kind."""
+
+
+def entry_model(kind: str) -> Any:
+    """Return the model of an entry of the list of a kind."""
+    return PAGES[kind].model_fields["items"].annotation
 
 
 def of(entries: Sequence[Listed], next_cursor: str | None) -> dict[str, Any]:
@@ -102,6 +173,8 @@ def of(entries: Sequence[Listed], next_cursor: str | None) -> dict[str, Any]:
                 "created_at": _moment(entry.created_at),
                 "request": entry.request,
                 "summary": entry.summary,
+                "pinned": entry.pinned,
+                "labels": list(entry.labels),
             }
             for entry in entries
         ],

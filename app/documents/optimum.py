@@ -18,7 +18,7 @@ from schedules.options import Options
 if TYPE_CHECKING:
     from schedules.optima import CollectiveOptimum, Cut, PassOptimum, Together
 
-__all__ = ["OPTIMUM", "OptimumAnswer", "OptimumDocument", "Rate", "of", "rate_of"]
+__all__ = ["OPTIMUM", "OptimumAnswer", "OptimumDocument", "OptimumSummary", "Rate", "of", "rate_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +161,13 @@ class OptimumDocument(AboutTopology[Literal["optimum/1"]]):
     bound: BoundDocument = omitted("of an allreduce: how fast both passes could be at once")
     bound_left_out: str = omitted("of an allreduce without `bound`: why it is missing")
     healthy: HealthyOptimum = omitted("of a topology made by changes: its optimum before them")
+
+
+class OptimumSummary(Document):
+    """What lists say of an optimum."""
+
+    name: str = Field(description="name of the topology; empty if it has none")
+    inverse_rate: Exact = Field(description="time per byte, in 1 / bandwidth unit")
 
 
 def of(answer: OptimumAnswer, identity: str) -> OptimumDocument:

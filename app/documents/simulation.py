@@ -1,11 +1,23 @@
 """simulation/1: the time of a schedule on a fabric of given speed, message by message."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from app.documents.base import Digest, Document, Exact, Identity, Node, omitted, rounded
+from app.documents.base import (
+    Digest,
+    Document,
+    Exact,
+    Identity,
+    Node,
+    Presented,
+    omitted,
+    rounded,
+)
+from app.documents.kind import Kind
 from app.schemas import SimulationRequest
+from app.store import Computed
 from schedules.model import Schedule
 from synth.topology import Topology
 
@@ -13,7 +25,23 @@ if TYPE_CHECKING:
     from schedules.simulate.running import Simulation
     from schedules.transcript import Transcript
 
-__all__ = ["SimulationDocument", "of"]
+__all__ = ["SIMULATION", "Simulated", "SimulationDocument", "SimulationSummary", "of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """A finished simulation/1 document, and which topology it is about."""
+
+    name: str
+    document: Presented
+
+
+class SimulationSummary(Document):
+    """What lists say of a simulation."""
+
+    name: str = Field(description="name of the topology; empty if it has none")
+    collective: str = Field(description="what the schedule carries out")
+    seconds: float = Field(description="until the last message has arrived", ge=0)
 
 
 class BusiestLink(Document):
@@ -47,6 +75,7 @@ class SimulationDocument(Document):
     events: int = Field(description="how often a piece was put on a link", ge=0)
     utilisation: Utilisation = Field(description="how busy links were")
     schedule_id: Identity = omitted("what the schedule is stored under")
+    id: Identity = omitted("what the answer is stored under, where it is")
 
 
 def of(
@@ -81,3 +110,12 @@ def of(
     )
     # The request with its defaults filled in, which it was not given.
     return document.given() | {"request": request.canonical()}
+
+
+def _encode(answer: Simulated, identity: str) -> Computed:
+    document = {**answer.document, "id": identity}
+    said = {name: document[name] for name in ("collective", "seconds")}
+    return Computed.json(document, SimulationSummary(name=answer.name, **said).given())
+
+
+SIMULATION = Kind("simulation", _encode)

@@ -5,7 +5,7 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import StrictBool, StrictInt
 
-from app.options import learning_rate, reading
+from app.options import known, learning_rate, reading
 from app.options.option import REQUIRED, Option
 from app.quantities import LEAST_POSITIVE, MAX_BYTES, MOST, Bytes, Gap, NotNegative, Positive
 
@@ -336,8 +336,9 @@ OPTIONS: tuple[Option, ...] = (
     *(entry for entry in dict(globals()).values() if isinstance(entry, Option)),
     *reading.READING,
     *reading.CHANGES,
+    *known.OPTIONS,
     *learning_rate.TUNING,
     *(entry for entry in vars(learning_rate).values() if isinstance(entry, Option)),
 )
-"""Every entry above, those of naming a topology, which are in `app.options.reading`, and
-those of tuning a learning rate, in `app.options.learning_rate`."""
+"""Every entry above, those of naming a topology, which are in `app.options.reading`, those of
+asking what is known, in `app.options.known`, and of tuning, in `app.options.learning_rate`."""

@@ -1,11 +1,12 @@
 """What all plots share: size, style, colours, and how a figure becomes a file."""
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, BinaryIO
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
 from app.extras import require_extra
 from app.files import UnusableFile, write_bytes
@@ -19,11 +20,11 @@ __all__ = [
     "MAX_NAME",
     "STYLE",
     "drawn",
-    "drawn_on",
     "label_of",
     "require_drawable",
     "save",
     "short",
+    "svg",
 ]
 
 STYLE: dict[Any, Any] = {
@@ -41,6 +42,7 @@ GREY = "#707070"
 MAX_NAME = 80
 """Names of topologies are not longer; what files call them may be."""
 _DOTS_PER_INCH = 160
+_drawing = Lock()
 _NAMELESS: dict[str, dict[str, None]] = {
     ".svg": {"Date": None, "Creator": None},
     ".png": {"Software": None},
@@ -70,39 +72,42 @@ def drawn(path: Path, width: float, height: float, *, arrange: bool = True) -> "
     ``arrange`` leaves the places of panels and legends to matplotlib.  The user's own
     settings of it do not matter.
     """
-    with _empty(width, height, arrange) as figure:
+    with _styled(width, height, arrange) as figure:
         yield figure
         save(figure, path)
 
 
-@contextmanager
-def drawn_on(content: BinaryIO, suffix: str, width: float, height: float) -> "Iterator[Figure]":
-    """Yield an empty figure of so many inches; write what was drawn on it to a stream."""
-    with _empty(width, height) as figure:
-        yield figure
-        _write(figure, content, suffix)
+def save(figure: "Figure", path: Path) -> None:
+    """Write a figure as its suffix says, with neither date nor version in it."""
+    write_bytes(path, _content(figure, path.suffix.lower()))
+
+
+def svg(
+    draw: "Callable[[Figure], None]", width: float, height: float, *, arrange: bool = True
+) -> bytes:
+    """Return what ``draw`` draws on an empty figure of so many inches, as SVG; as `drawn`."""
+    with _styled(width, height, arrange) as figure:
+        draw(figure)
+        return _content(figure, ".svg")
 
 
 @contextmanager
-def _empty(width: float, height: float, arrange: bool = True) -> "Iterator[Figure]":
+def _styled(width: float, height: float, arrange: bool) -> "Iterator[Figure]":
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    with mpl.rc_context():
+    # The settings of matplotlib are those of the process: one thread draws at a time.
+    with _drawing, mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(STYLE)
         yield Figure(figsize=(width, height), layout="constrained" if arrange else None)
 
 
-def save(figure: "Figure", path: Path) -> None:
-    """Write a figure as its suffix says, with neither date nor version in it."""
+def _content(figure: "Figure", form: str) -> bytes:
+    """Return a figure in the form of a suffix, with neither date nor version in it."""
     content = io.BytesIO()
-    _write(figure, content, path.suffix.lower())
-    write_bytes(path, content.getvalue())
-
-
-def _write(figure: "Figure", content: BinaryIO, form: str) -> None:
     figure.savefig(content, format=form[1:], dpi=_DOTS_PER_INCH, metadata=_NAMELESS[form])
+    return content.getvalue()
 
 
 def short(text: str, most: int) -> str:

@@ -1,8 +1,6 @@
 """Plot of a tuned learning rate: losses with candidates and forecasts, and the rate, by step."""
 
-import io
 from collections.abc import Iterable
-from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -10,7 +8,8 @@ from numpy.typing import NDArray
 
 from app.extras import require_extra
 from app.lr_store import Point
-from app.plots.canvas import COLOURS, GREY, drawn_on, short
+from app.plots import canvas
+from app.plots.canvas import COLOURS, GREY, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +24,6 @@ SIZE = (8.0, 5.6)
 MAX_POINTS = 2000
 """Points of one line; what is longer is averaged in blocks."""
 
-_DRAWING = Lock()
 
 Curve: TypeAlias = "list[tuple[int, float, float]]"
 """Steps, losses and rates of one branch."""
@@ -40,11 +38,7 @@ def svg(session: "Session", points: Iterable[Point]) -> bytes:
         matplotlib is not installed.
     """
     require_extra("matplotlib", "plots")
-    content = io.BytesIO()
-    # The settings of matplotlib are those of the process.
-    with _DRAWING, drawn_on(content, ".svg", *SIZE) as figure:
-        draw(figure, session, points)
-    return content.getvalue()
+    return canvas.svg(lambda figure: draw(figure, session, points), *SIZE)
 
 
 def draw(figure: "Figure", session: "Session", points: Iterable[Point]) -> None:

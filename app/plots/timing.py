@@ -63,6 +63,10 @@ class SizesRequest(TimedRequest):
             )
         return (Task(Collective.of(self.collective), 1),)
 
+    def canonical(self) -> dict[str, Any]:
+        """Return the request as plain JSON values, defaults filled in, by its own words."""
+        return self.model_dump(mode="json", exclude_none=True, by_alias=True)
+
     @property
     def total_bytes(self) -> int:
         """The data of all tasks together, each as often as it is run."""

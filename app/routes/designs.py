@@ -4,6 +4,7 @@ from fastapi import APIRouter, Request, Response
 
 from app.deps import (
     CREATED,
+    FieldsDep,
     IdDep,
     IfNoneMatchDep,
     WorkRoute,
@@ -13,6 +14,7 @@ from app.deps import (
 )
 from app.documents.design import DesignDocument
 from app.problems import responses
+from app.routes.managing import manage_routes
 from app.turns import document
 from app.work.operations import DESIGN
 
@@ -37,6 +39,7 @@ create_route(
 )
 
 list_route(router, "design", "listDesigns", "designs")
+manage_routes(router, "design")
 
 
 @router.get(
@@ -47,8 +50,16 @@ list_route(router, "design", "listDesigns", "designs")
     responses={200: _BODY | {"description": "design/1"}, **responses(404, 422, 503)},
 )
 async def read_design(
-    request: Request, id: IdDep, if_none_match: IfNoneMatchDep = None
+    request: Request, id: IdDep, fields: FieldsDep = None, if_none_match: IfNoneMatchDep = None
 ) -> Response:
     """Return a design/1 document."""
     artefact = await document(request, "design", id)
-    return await representation(request, artefact, "json", "application/json", if_none_match)
+    return await representation(
+        request,
+        artefact,
+        "json",
+        "application/json",
+        if_none_match,
+        fields=fields,
+        model=DesignDocument,
+    )

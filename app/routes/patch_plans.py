@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query, Request, Response
 from app.deps import (
     CREATED,
     AcceptDep,
+    FieldsDep,
     IdDep,
     IfNoneMatchDep,
     WorkRoute,
@@ -20,6 +21,7 @@ from app.negotiation import negotiate
 from app.options.table import PlanFormat
 from app.problems import responses
 from app.questions import ExportQuestion
+from app.routes.managing import manage_routes
 from app.services import patch_plans
 from app.store import Artefact
 from app.turns import document
@@ -58,6 +60,7 @@ create_route(
     shown=_created,
 )
 list_route(router, "patch-plan", "listPatchPlans", "patch plans")
+manage_routes(router, "patch-plan")
 
 
 @router.get(
@@ -78,6 +81,7 @@ async def read_patch_plan(
     request: Request,
     id: IdDep,
     form: FormatDep = None,
+    fields: FieldsDep = None,
     accept: AcceptDep = None,
     if_none_match: IfNoneMatchDep = None,
 ) -> Response:
@@ -85,4 +89,13 @@ async def read_patch_plan(
     artefact = await document(request, "patch-plan", id)
     form_ = negotiate(form, accept, patch_plans.FORMATS)
     media, exported = patch_plans.FORMATS[form_], _as(artefact, form_)
-    return await representation(request, artefact, form_, media, if_none_match, exported)
+    return await representation(
+        request,
+        artefact,
+        form_,
+        media,
+        if_none_match,
+        exported,
+        fields=fields,
+        model=PatchPlanDocument,
+    )

@@ -8,6 +8,7 @@ from fastapi.responses import JSONResponse
 from app.deps import (
     CREATED,
     AcceptDep,
+    FieldsDep,
     IdDep,
     IfNoneMatchDep,
     JsonBody,
@@ -26,11 +27,12 @@ from app.options.table import ScheduleFormat
 from app.problems import responses
 from app.quantities import Bytes, Positive
 from app.questions import ExportQuestion, SimulationQuestion
+from app.routes.managing import manage_routes
 from app.schemas import ExportRequest, SimulationRequest
 from app.services import schedules
 from app.services.exports import require_available
 from app.turns import document, presented
-from app.work.operations import SCHEDULE, SIMULATION
+from app.work.operations import SCHEDULE, SIMULATED
 
 __all__ = ["router"]
 
@@ -82,6 +84,7 @@ create_route(
 )
 
 list_route(router, "schedule", "listSchedules", "schedules")
+manage_routes(router, "schedule")
 
 
 @router.get(
@@ -107,6 +110,7 @@ async def read_schedule(
     id: IdDep,
     options: OptionsDep,
     form: FormatDep = None,
+    fields: FieldsDep = None,
     accept: AcceptDep = None,
     if_none_match: IfNoneMatchDep = None,
 ) -> Response:
@@ -116,7 +120,16 @@ async def read_schedule(
     require_available("schedule", form_, options)
     exported = ExportQuestion(kind="schedule", id=artefact.id, format=form_, options=options)
     media = MEDIA_TYPES[form_]
-    return await representation(request, artefact, form_, media, if_none_match, exported)
+    return await representation(
+        request,
+        artefact,
+        form_,
+        media,
+        if_none_match,
+        exported,
+        fields=fields,
+        model=ScheduleDocument,
+    )
 
 
 @router.post(
@@ -133,4 +146,4 @@ async def read_schedule(
 async def simulate_schedule(request: Request, id: IdDep, body: SimulationRequest) -> JSONResponse:
     """Return the time of a stored schedule; nothing is stored."""
     question = SimulationQuestion(id=id, on=body)
-    return JSONResponse(dict(await presented(request, SIMULATION, question)))
+    return JSONResponse(dict(await presented(request, SIMULATED, question)))

@@ -6,8 +6,10 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 
+from app.checking_requests import CostRequest, TopologyOptimumRequest
 from app.deps import (
     AcceptDep,
+    FieldsDep,
     IdDep,
     IfNoneMatchDep,
     WorkRoute,
@@ -24,7 +26,8 @@ from app.options import table
 from app.options.table import AnyCollectiveName, TopologyFormat
 from app.problems import responses
 from app.quantities import Gap
-from app.questions import ExportQuestion, OptimumQuestion
+from app.questions import ExportQuestion
+from app.routes.managing import manage_routes
 from app.schemas import OptimumRequest, TopologySource
 from app.services import topologies
 from app.turns import answered, document
@@ -91,6 +94,7 @@ create_route(
 )
 
 list_route(router, "topology", "listTopologies", "topologies")
+manage_routes(router, "topology")
 
 
 @router.get(
@@ -115,6 +119,7 @@ async def read_topology(
     request: Request,
     id: IdDep,
     form: FormatDep = None,
+    fields: FieldsDep = None,
     accept: AcceptDep = None,
     if_none_match: IfNoneMatchDep = None,
 ) -> Response:
@@ -125,7 +130,16 @@ async def read_topology(
     if form_ != "json":
         exported = ExportQuestion(kind="topology", id=artefact.id, format=form_)
     media = topologies.FORMATS[form_]
-    return await representation(request, artefact, form_, media, if_none_match, exported)
+    return await representation(
+        request,
+        artefact,
+        form_,
+        media,
+        if_none_match,
+        exported,
+        fields=fields,
+        model=TopologyDocument,
+    )
 
 
 @router.get(
@@ -137,7 +151,7 @@ async def read_topology(
 )
 async def read_cost(request: Request, id: IdDep, if_none_match: IfNoneMatchDep = None) -> Response:
     """Return the exact cost of an allgather on the topology and on its transpose."""
-    artefact = await answered(request, COST, TopologySource(id=id))
+    artefact = await answered(request, COST, CostRequest(topology=TopologySource(id=id)))
     return await representation(request, artefact, "json", "application/json", if_none_match)
 
 
@@ -158,6 +172,8 @@ async def read_optimum(
     if_none_match: IfNoneMatchDep = None,
 ) -> Response:
     """Return ForestColl's optimum with the cut that proves it, or that of all-to-all."""
-    asked = OptimumQuestion(topology=TopologySource(id=id), question=question)
+    asked = TopologyOptimumRequest.model_validate(
+        {**question.model_dump(exclude_unset=True), "topology": {"id": id}}
+    )
     artefact = await answered(request, OPTIMUM, asked)
     return await representation(request, artefact, "json", "application/json", if_none_match)

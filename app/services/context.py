@@ -137,8 +137,7 @@ class Context:
         Damaged
             It is not what was stored, and cannot be computed again.
         """
-        if len(identity) < ID_LENGTH:
-            identity = self._completed(kind, identity)
+        identity = self.completed(kind, identity)
         found = self.store.get(kind, identity)
         return self._mended(kind, identity) if found is None else found
 
@@ -151,7 +150,10 @@ class Context:
             raise MustCompute(identity)
         return self.mend(self, kind, identity, question)
 
-    def _completed(self, kind: str, prefix: str) -> str:
+    def completed(self, kind: str, prefix: str) -> str:
+        """Return the whole id that begins so; raises as `read`."""
+        if len(prefix) == ID_LENGTH:
+            return prefix
         found = self.store.beginning(kind, prefix, MAX_CANDIDATES + 1)
         if not found:
             raise NotStored(kind, prefix)

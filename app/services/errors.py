@@ -6,6 +6,7 @@ __all__ = [
     "Conflict",
     "Damaged",
     "Ended",
+    "Gone",
     "Leased",
     "NotAcceptable",
     "NotStored",
@@ -28,6 +29,23 @@ class NotStored(LookupError):
         self.field = field
         self.rule = f"no {kind} is stored under {identity}"
         super().__init__(f"{self.field}: {self.rule}")
+
+
+class Gone(NotStored):
+    """The topology that a stored answer is about was deleted, or let go.
+
+    >>> str(Gone("ab12cd", "ring"))[:58]
+    'topology_id: the topology ab12cd (ring) that this is about'
+    """
+
+    def __init__(self, identity: str, name: str) -> None:
+        super().__init__("topology", identity, "topology_id")
+        shown = f"{identity} ({name})" if name else identity
+        self.rule = (
+            f"the topology {shown} that this is about is not stored any more; send it again, "
+            "the same topology has the same id"
+        )
+        self.args = (f"{self.field}: {self.rule}",)
 
 
 class Ambiguous(LookupError):

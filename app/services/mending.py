@@ -5,10 +5,25 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from app.artefacts import Artefact, key_of
+from app.checking_requests import LoadPlotRequest, TreePlotRequest
 from app.config import KERNEL_VERSION
 from app.documents import asked as again
 from app.documents.asked import Asked
-from app.services import costs, designs, exports, frontiers, patch_plans, schedules, topologies
+from app.documents.frontier import FRONTIER
+from app.plots.timing import SizesRequest
+from app.services import (
+    comparisons,
+    costs,
+    designs,
+    exports,
+    frontiers,
+    patch_plans,
+    plots,
+    schedules,
+    simulations,
+    topologies,
+    verifications,
+)
 from app.services.context import Context
 from app.services.errors import Damaged
 
@@ -42,6 +57,34 @@ def _optimum(context: Context, asked: Asked) -> Artefact:
     return costs.optimum(context, again.subject_again(asked), again.optimum_again(asked))
 
 
+def _verification(context: Context, asked: Asked) -> Artefact | None:
+    request = again.verification_again(asked)
+    return None if request is None else verifications.create(context, request)
+
+
+def _simulation(context: Context, asked: Asked) -> Artefact | None:
+    request = again.simulation_again(asked)
+    return None if request is None else simulations.create(context, request)
+
+
+def _plot(context: Context, asked: Asked) -> Artefact | None:
+    frontier = again.plotted_frontier(asked)
+    if frontier is None:
+        request = again.plot_again(asked)
+    else:
+        stored = context.stored(FRONTIER, frontier).value.request
+        request = again.frontier_plot_again(asked, stored)
+    match request:
+        case SizesRequest():
+            return plots.draw_sizes(context, request)
+        case TreePlotRequest():
+            return plots.draw_tree(context, request)
+        case LoadPlotRequest():
+            return plots.draw_load(context, request)
+        case _:
+            return plots.draw_frontier(context, request)
+
+
 _ASK: Mapping[str, Callable[[Context, Asked], Artefact | None]] = MappingProxyType(
     {
         "design": lambda context, asked: designs.create(context, again.design_again(asked)),
@@ -54,5 +97,11 @@ _ASK: Mapping[str, Callable[[Context, Asked], Artefact | None]] = MappingProxyTy
             context, again.patch_plan_again(asked)
         ),
         "export": lambda context, asked: exports.export(context, again.export_again(asked)),
+        "verification": _verification,
+        "simulation": _simulation,
+        "comparison": lambda context, asked: comparisons.create(
+            context, again.comparison_again(asked)
+        ),
+        "plot": _plot,
     }
 )

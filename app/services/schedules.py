@@ -7,7 +7,7 @@ from app.documents.kind import Answer
 from app.documents.questions import asked_of
 from app.documents.schedule import SCHEDULE, Kept
 from app.documents.subject import Subject
-from app.schemas import ScheduleRequest, TopologySource
+from app.schemas import ScheduleRequest
 from app.services import topologies
 from app.services.context import Context
 from app.services.topologies import StoredTopology, asked_options
@@ -149,7 +149,7 @@ def export(
     from schedules.formats import write
 
     kept = SCHEDULE.decode(artefact)
-    topology = topologies.load(context, TopologySource(id=kept.subject.id)).topology
+    topology = topologies.load_subject(context, kept.subject).topology
     return write(form, kept.load(), topology, options)
 
 

@@ -1,27 +1,41 @@
-"""Simulations: the time of a schedule on a fabric of given speed. Computed, not stored."""
+"""Simulations: the time of a schedule on a fabric of given speed."""
 
 from typing import TYPE_CHECKING, Any
 
+from app.checking_requests import TimedScheduleRequest
 from app.documents.base import Presented
 from app.documents.questions import network_of
 from app.documents.schedule import SCHEDULE
-from app.documents.simulation import of
-from app.schemas import SimulationRequest, TopologySource
+from app.documents.simulation import SIMULATION, Simulated, of
+from app.schemas import SimulationRequest
 from app.services import schedules, topologies
 from app.services.context import Context
+from app.services.given_schedules import given
+from app.store import Artefact
 from synth.topology import Topology
 
 if TYPE_CHECKING:
     from schedules.model import Schedule
     from schedules.transcript import Transcript
 
-__all__ = ["of_document", "of_exported", "of_stored"]
+__all__ = ["create", "of_document", "of_exported", "of_stored"]
+
+
+def create(context: Context, request: TimedScheduleRequest) -> Artefact:
+    """Return the stored simulation/1 document of a schedule, stored or sent along."""
+    found, asked = given(context, request), request.simulation()
+    topology = found.loaded.topology
+
+    def compute() -> Simulated:
+        return Simulated(topology.name, _simulated(found.read(), topology, asked, found.stored_id))
+
+    return context.keep(SIMULATION, {**found.asked, "simulation": asked.canonical()}, compute)
 
 
 def of_stored(context: Context, identity: str, request: SimulationRequest) -> Presented:
     """Return the simulation/1 document of a stored schedule."""
     kept = context.stored(SCHEDULE, identity)
-    topology = topologies.load(context, TopologySource(id=kept.value.subject.id)).topology
+    topology = topologies.load_subject(context, kept.value.subject).topology
     return _simulated(kept.value.load(), topology, request, kept.id)
 
 

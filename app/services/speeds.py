@@ -44,7 +44,7 @@ def speed(
     from schedules.verify.costs import unit_bytes_per_second
 
     kept = SCHEDULE.decode(artefact)
-    loaded = topologies.load(context, TopologySource(id=kept.subject.id))
+    loaded = topologies.load_subject(context, kept.subject)
     node = None if on.node_gbps is None else Fraction(on.node_gbps)
     alpha_us = DEFAULT_ALPHA_US if on.alpha_us is None else Fraction(on.alpha_us)
     return speed_of(

@@ -5,10 +5,11 @@ from typing import Any
 
 from app.documents.kind import Answer
 from app.documents.questions import options_of
+from app.documents.subject import Subject
 from app.documents.topology import TOPOLOGY, Registered, digest_of, healthy_of, nodes_of
 from app.schemas import ForestRequest, TopologySource
 from app.services.context import Context
-from app.services.errors import Ambiguous, NotStored
+from app.services.errors import Ambiguous, Gone, NotStored
 from app.store import Artefact, Asked
 from app.topology_source import TEXT_ONLY, GraphSource, TopologyChanges
 from schedules.errors import NotExportable, ScheduleError
@@ -23,6 +24,7 @@ __all__ = [
     "create",
     "export",
     "load",
+    "load_subject",
     "named",
     "require_available",
 ]
@@ -113,6 +115,14 @@ def load(context: Context, source: GraphSource, *, field: str = "") -> StoredTop
 def asked_options(request: ForestRequest, loaded: StoredTopology) -> Options:
     """Return what a request asks of an algorithm on a topology, see `options_of`."""
     return options_of(request, loaded.topology.nodes if request.names_nodes else ())
+
+
+def load_subject(context: Context, subject: Subject) -> StoredTopology:
+    """Return the stored topology that an answer is about; raise `Gone` if it is no more."""
+    try:
+        return load(context, TopologySource(id=subject.id))
+    except NotStored:
+        raise Gone(subject.id, subject.name) from None
 
 
 def _store(

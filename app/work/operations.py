@@ -5,13 +5,18 @@ from types import MappingProxyType
 from typing import Any
 
 from app.artefacts import Artefact
-from app.documents.base import Presented
-from app.questions import (
-    ExportQuestion,
-    OptimumQuestion,
-    SimulationQuestion,
-    StoredQuestion,
+from app.checking_requests import (
+    ComparisonRequest,
+    CostRequest,
+    LoadPlotRequest,
+    TimedScheduleRequest,
+    TopologyOptimumRequest,
+    TreePlotRequest,
+    VerifyRequest,
 )
+from app.documents.base import Presented
+from app.plots.timing import SizesRequest
+from app.questions import ExportQuestion, PartQuestion, SimulationQuestion, StoredQuestion
 from app.schemas import (
     DesignRequest,
     FrontierRequest,
@@ -20,35 +25,51 @@ from app.schemas import (
     TopologySource,
 )
 from app.services import (
+    comparisons,
     costs,
     designs,
     exports,
     frontiers,
+    parts,
     patch_plans,
+    plots,
     schedules,
     simulations,
     topologies,
+    verifications,
 )
 from app.services.context import Context
 from app.work.task import Operation
 
 __all__ = [
+    "COMPARISON",
     "COST",
     "DESIGN",
     "EXPORT",
     "FRONTIER",
+    "FRONTIER_PLOT",
+    "LOAD_PLOT",
     "OPERATIONS",
     "OPTIMUM",
+    "PART",
     "PATCH_PLAN",
     "SCHEDULE",
+    "SIMULATED",
     "SIMULATION",
+    "SIZES_PLOT",
     "STORED",
     "TOPOLOGY",
+    "TREE_PLOT",
+    "VERIFICATION",
 ]
 
 
-def _optimum(context: Context, asked: OptimumQuestion) -> Artefact:
-    return costs.optimum(context, asked.topology, asked.question)
+def _measured(context: Context, asked: CostRequest) -> Artefact:
+    return costs.measure(context, asked.topology, field="/topology")
+
+
+def _optimum(context: Context, asked: TopologyOptimumRequest) -> Artefact:
+    return costs.optimum(context, asked.topology, asked.question(), field="/topology")
 
 
 def _stored(context: Context, asked: StoredQuestion) -> Artefact:
@@ -62,29 +83,23 @@ def _simulated(context: Context, asked: SimulationQuestion) -> Presented:
 DESIGN = Operation("design", DesignRequest, designs.create)
 FRONTIER = Operation("frontier", FrontierRequest, frontiers.frontier)
 TOPOLOGY = Operation("topology", TopologySource, topologies.create)
-COST = Operation("cost", TopologySource, costs.measure)
-OPTIMUM = Operation("optimum", OptimumQuestion, _optimum)
+COST = Operation("cost", CostRequest, _measured)
+OPTIMUM = Operation("optimum", TopologyOptimumRequest, _optimum)
 SCHEDULE = Operation("schedule", ScheduleRequest, schedules.create)
-SIMULATION = Operation("simulation", SimulationQuestion, _simulated, is_stored=False)
 PATCH_PLAN = Operation("patch-plan", PatchPlanRequest, patch_plans.create)
+VERIFICATION = Operation("verification", VerifyRequest, verifications.create)
+SIMULATION = Operation("simulation", TimedScheduleRequest, simulations.create)
+COMPARISON = Operation("comparison", ComparisonRequest, comparisons.create)
+FRONTIER_PLOT = Operation("plot-frontier", FrontierRequest, plots.draw_frontier)
+SIZES_PLOT = Operation("plot-sizes", SizesRequest, plots.draw_sizes)
+LOAD_PLOT = Operation("plot-load", LoadPlotRequest, plots.draw_load)
+TREE_PLOT = Operation("plot-tree", TreePlotRequest, plots.draw_tree)
 EXPORT = Operation("export", ExportQuestion, exports.export)
 STORED = Operation("stored", StoredQuestion, _stored)
+SIMULATED = Operation("simulated", SimulationQuestion, _simulated, is_stored=False)
+PART = Operation("part", PartQuestion, parts.part, is_stored=False)
 
 OPERATIONS: Mapping[str, Operation[Any]] = MappingProxyType(
-    {
-        one.name: one
-        for one in (
-            DESIGN,
-            FRONTIER,
-            TOPOLOGY,
-            COST,
-            OPTIMUM,
-            SCHEDULE,
-            SIMULATION,
-            PATCH_PLAN,
-            EXPORT,
-            STORED,
-        )
-    }
+    {one.name: one for one in dict(globals()).values() if isinstance(one, Operation)}
 )
 """The operations by name."""

@@ -50,6 +50,30 @@ def test_every_request_of_the_documentation_is_answered(client, path, media, bod
     assert client.get(answer.headers["Location"]).status_code == 200
 
 
+def shown_by_curl():
+    """Return path and body of every call that the page shows as a command."""
+    text = (DOCS / "api.md").read_text()
+    blocks = re.findall(r"^```console\n(.*?)^```", text, re.M | re.S)
+    commands = [part for block in blocks for part in re.split(r"^curl ", block, flags=re.M)[1:]]
+    found = []
+    for command in commands:
+        words = shlex.split(command)
+        place = next(word for word in words if word.startswith("http://127.0.0.1:8765"))
+        body = words[words.index("-d") + 1] if "-d" in words else None
+        found.append((place.removeprefix("http://127.0.0.1:8765"), body))
+    return found
+
+
+@pytest.mark.parametrize(("path", "body"), shown_by_curl())
+def test_every_call_by_curl_of_the_documentation_is_answered(client, path, body):
+    if body is None:
+        answer = client.get(path)
+    else:
+        headers = {"Content-Type": "application/json"}
+        answer = client.post(path, content=body.encode(), headers=headers)
+    assert answer.status_code == 200, answer.text
+
+
 def test_the_documentation_shows_a_request_of_every_kind():
     assert {path for path, _, _ in requests()} == {
         "/v1/designs",
@@ -57,6 +81,11 @@ def test_the_documentation_shows_a_request_of_every_kind():
         "/v1/schedules",
         "/v1/patch-plans",
         "/v1/lr-sessions",
+        "/v1/frontiers",
+        "/v1/costs",
+        "/v1/optima",
+        "/v1/verify",
+        "/v1/simulations",
     }
 
 

@@ -5,6 +5,7 @@ import json
 import jsonschema_rs
 import pytest
 
+from app.artefacts import KINDS
 from app.main import create_app
 
 OPENAPI = create_app().openapi()
@@ -68,7 +69,11 @@ def test_every_operation_publishes_what_it_answers():
     everything = {
         (method, path) for path, operations in OPENAPI["paths"].items() for method in operations
     }
-    assert everything - found == {("get", "/metrics")}
+    drawings = {("get", f"/v1/plots/{name}") for name in ("frontier", "sizes", "load", "tree")}
+    drawings.add(("get", "/v1/plots/{id}"))
+    deletions = {one for one in everything if one[0] == "delete" and one[1].endswith("/{id}")}
+    assert len(deletions) == len(KINDS)
+    assert everything - found == {("get", "/metrics")} | drawings | deletions
 
 
 def test_no_answer_is_a_bare_object():

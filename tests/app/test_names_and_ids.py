@@ -65,8 +65,10 @@ def alike(context, count=7):
         for n in range(count):
             connection.execute(
                 text(
-                    "INSERT INTO topologies SELECT :id, kernel_version, request, summary, "
-                    "media_type, document, digest, created_at, name FROM topologies WHERE id = :old"
+                    "INSERT INTO topologies (id, kernel_version, request, summary, media_type, "
+                    "document, digest, created_at, name) SELECT :id, kernel_version, request, "
+                    "summary, media_type, document, digest, created_at, name FROM topologies "
+                    "WHERE id = :old"
                 ),
                 {"id": "abc123" + f"{n:058x}", "old": made.id},
             )

@@ -14,6 +14,7 @@ from app.config import Settings
 from app.db import migrate, open_engine
 from app.embedded import opened
 from app.main import create_app
+from app.seals import StoredRow
 from app.services.errors import Damaged
 
 DESIGN = {"nodes": 6, "degree": 2, "collective": "allgather", "bytes": "1MB"}
@@ -69,9 +70,11 @@ def swap(engine, table, one, other, columns):
 
 
 def rows(engine, table):
+    """Return what is sealed of every row; what it is found by may be known better by now."""
+    columns = ", ".join(StoredRow._fields)
     with engine.connect() as connection:
-        found = connection.execute(text(f"SELECT * FROM {table} ORDER BY id")).all()
-    return [{**row._mapping, "created_at": None} for row in found]
+        found = connection.execute(text(f"SELECT {columns} FROM {table} ORDER BY id")).all()
+    return [dict(row._mapping) for row in found]
 
 
 def digest_again(engine, table):
@@ -170,6 +173,31 @@ def everything(client):
     assert client.get(f"{ring}/optimum?collective=all-to-all").status_code == 200
     forest = {"topology": DEEP[1][1], "collective": "broadcast", "root": "0.gpu0"}
     assert client.post("/v1/schedules", json=forest).status_code == 201
+    about_answers(client)
+
+
+def about_answers(client):
+    """Ask for answers about stored answers."""
+    designs, schedules = (
+        [entry["id"] for entry in client.get(f"/v1/{kind}?limit=2").json()["items"]]
+        for kind in ("designs", "schedules")
+    )
+    asked = [
+        ("verify", {"schedule_id": schedules[0]}),
+        ("simulations", {"schedule_id": schedules[0], "bytes": "1MB"}),
+        ("comparisons", {"designs": designs}),
+        ("comparisons", {"schedules": schedules, "bytes": "1MB"}),
+    ]
+    for path, body in asked:
+        assert client.post(f"/v1/{path}", json=body).status_code == 201, path
+    drawn = [
+        "frontier?nodes=6&degree=2",
+        "sizes?nodes=6&degree=2&collective=allreduce&from=1KB&to=1MB",
+        f"load?schedule_id={schedules[0]}",
+        f"tree?schedule_id={schedules[0]}&root=0.gpu0",
+    ]
+    for path in drawn:
+        assert client.get(f"/v1/plots/{path}").status_code == 200, path
 
 
 def test_every_answer_can_be_computed_anew_from_its_row(client):

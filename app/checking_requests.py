@@ -1,0 +1,192 @@
+"""What may be asked of topologies and schedules that are at hand: costs, optima, checks, times."""
+
+import base64
+import binascii
+from typing import Annotated, Any, Literal, Self, TypeAlias
+
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    StrictInt,
+    model_validator,
+)
+
+from app.identity import IdPrefix
+from app.options import table
+from app.options.table import DialectName
+from app.quantities import Bytes, Positive
+from app.request_base import Request, optional
+from app.schemas import OptimumRequest, SimulationRequest
+from app.topology_source import TopologySource
+
+__all__ = [
+    "MAX_BATCH",
+    "BatchRequest",
+    "ComparisonRequest",
+    "CostRequest",
+    "GivenSchedule",
+    "LoadPlotRequest",
+    "TimedScheduleRequest",
+    "TopologyOptimumRequest",
+    "TreePlotRequest",
+    "VerifyRequest",
+]
+
+MAX_BATCH = 100
+"""Designs of one batch."""
+
+TextFormat: TypeAlias = Literal["msccl-xml", "mscclpp-json", "nccl-tuner-csv"]
+MAX_TRACES = 16_384
+
+
+def _trace(value: Any) -> Any:
+    """Return the bytes that a text in base64 stands for."""
+    try:
+        return base64.b64decode(value, validate=True)
+    except (TypeError, ValueError, binascii.Error):
+        raise ValueError("must be a text in base64") from None
+
+
+Trace: TypeAlias = Annotated[
+    bytes,
+    BeforeValidator(_trace),
+    PlainSerializer(lambda data: base64.b64encode(data).decode(), when_used="json"),
+    Field(json_schema_extra={"type": "string", "format": "byte"}),
+]
+
+
+class CostRequest(Request):
+    """Which topology is measured."""
+
+    topology: TopologySource
+
+
+class TopologyOptimumRequest(OptimumRequest):
+    """On which topology the optimum of which collective is wanted."""
+
+    topology: TopologySource
+
+    def question(self) -> OptimumRequest:
+        """Return what is asked, apart from the topology."""
+        said = self.model_fields_set & set(OptimumRequest.model_fields)
+        given: dict[str, Any] = {name: getattr(self, name) for name in said}
+        return OptimumRequest.model_construct(_fields_set=said, **given)
+
+
+_WAYS = ("schedule", "schedule_id", "text", "traces")
+_SHAPE: dict[str, Any] = {
+    "oneOf": [{"required": [way]} for way in _WAYS],
+    "dependentRequired": {"text": ["format"], "format": ["text"], "dialect": ["text"]}
+    | {way: ["topology"] for way in ("schedule", "text", "traces")},
+}
+
+
+class GivenSchedule(Request):
+    """A schedule, said in exactly one of four ways, and the topology that it runs on."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra=_SHAPE)
+
+    topology: TopologySource = optional(
+        "what it runs on, as in topologies; left out, the topology of the stored schedule"
+    )
+    schedule: dict[str, Any] = optional("a schedule/1 document")
+    schedule_id: IdPrefix = optional("id of a stored schedule, or the first 6 or more of it")
+    text: str = optional("an MSCCL XML, MSCCL++ JSON or NCCL tuner file")
+    format: TextFormat = optional("which of them it is")
+    dialect: DialectName = optional("msccl-xml: which dialect; left out, msccl")
+    traces: Annotated[list[Trace], Field(min_length=1, max_length=MAX_TRACES)] = optional(
+        "Chakra traces, one for each rank in the order of ranks, in base64"
+    )
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        given = [way for way in _WAYS if getattr(self, way) is not None]
+        if len(given) != 1:
+            raise ValueError(f"must say the schedule by exactly one of {', '.join(_WAYS)}")
+        if self.topology is None and self.schedule_id is None:
+            raise ValueError("must say the topology that the schedule runs on")
+        if (self.format is None) == (self.text is not None):
+            raise ValueError("must say the format of a text, and of nothing else")
+        if self.dialect is not None and self.format != "msccl-xml":
+            raise ValueError("dialect must be left out: for msccl-xml only")
+        return self
+
+
+class VerifyRequest(GivenSchedule):
+    """Which schedule is checked against which topology."""
+
+
+class TimedScheduleRequest(GivenSchedule, SimulationRequest):
+    """Which schedule is simulated, with how much data, on how fast a fabric."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra=_SHAPE)
+
+    def simulation(self) -> SimulationRequest:
+        """Return what is asked of the simulation, apart from the schedule."""
+        names = SimulationRequest.model_fields
+        given = {name: getattr(self, name) for name in names}
+        return SimulationRequest.model_construct(**given)
+
+
+_COMPARED = ("designs", "schedules")
+Ids: TypeAlias = Annotated[list[IdPrefix], Field(min_length=2, max_length=20)]
+
+
+class ComparisonRequest(Request):
+    """Which stored designs, or schedules, are put side by side."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={"oneOf": [{"required": [way]} for way in _COMPARED]},
+    )
+
+    designs: Ids = optional("ids of 2 to 20 stored designs, or the first 6 or more of each")
+    schedules: Ids = optional("instead: ids of 2 to 20 stored schedules")
+    bytes: Bytes = optional("of schedules: size of the data that times are told for")
+    alpha_us: Positive = table.EXPORT_ALPHA_US.field()
+    node_gbps: Positive = table.SIMULATED_NODE_GBPS.field()
+
+    @model_validator(mode="after")
+    def _one_way(self) -> "ComparisonRequest":
+        if (self.designs is None) == (self.schedules is None):
+            raise ValueError("must have designs or schedules")
+        of_schedules = (self.bytes, self.alpha_us, self.node_gbps)
+        if self.designs is not None and any(one is not None for one in of_schedules):
+            raise ValueError("must have bytes, alpha_us and node_gbps for schedules only")
+        return self
+
+
+class LoadPlotRequest(Request):
+    """Of which stored schedule the load of links is drawn."""
+
+    schedule_id: IdPrefix = Field(description="id of a stored schedule, or the first 6 or more")
+
+
+class TreePlotRequest(LoadPlotRequest):
+    """Of which stored schedule the way of which shard is drawn."""
+
+    root: Annotated[str, Field(max_length=1000)] = Field(
+        description="id of the rank whose shard is followed"
+    )
+    tree: Annotated[StrictInt, Field(ge=1, le=10**6)] = Field(
+        1, description="which tree of the root, heaviest first"
+    )
+    part: Annotated[StrictInt, Field(ge=1, le=2)] = optional(
+        "which part of an allreduce; left out, the last"
+    )
+
+
+class BatchRequest(Request):
+    """Several designs, each answered by itself."""
+
+    designs: Annotated[
+        list[Any],
+        Field(
+            min_length=1,
+            max_length=MAX_BATCH,
+            json_schema_extra={"items": {"$ref": "#/components/schemas/DesignRequest"}},
+        ),
+    ] = Field(description=f"1 to {MAX_BATCH} requests of POST /v1/designs")

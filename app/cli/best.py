@@ -1,0 +1,84 @@
+"""Commands that tell what is known: the best topology, and answers side by side."""
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from app.cli.answers import opened, require_one_form, with_tasks
+from app.cli.asking import asks
+from app.cli.options import AsCsv, AsJson
+from app.options import known, table
+
+__all__ = ["app"]
+
+app = typer.Typer()
+
+
+@app.command()
+@asks(
+    *known.BEST_NODES,
+    table.DEGREE,
+    table.COLLECTIVE,
+    table.DESIGN_BYTES,
+    known.BEST_WORKLOAD,
+    table.PRESET,
+    table.LINKS,
+    table.MAX_STEPS,
+    known.MAX_BANDWIDTH,
+    table.NODE_GBPS,
+    table.ALPHA_US,
+    known.SEARCH,
+    known.CANDIDATES,
+)
+def best(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
+    """Find the best topology that is known, without a search."""
+    from app.config import Settings
+    from app.documents import best as document
+    from app.known_requests import BestRequest
+    from app.printing.best import best_table
+    from app.services import best as service
+
+    require_one_form(as_json, as_csv)
+    request = BestRequest.model_validate(with_tasks(asked, Settings()))
+    with opened() as context:
+        found = document.of(service.find(context, request))
+    if as_json:
+        typer.echo(json.dumps(found, separators=(",", ":")))
+    else:
+        best_table(found).print(as_csv)
+    if not found["candidates"]:
+        typer.echo("nothing is known of such hosts; --search looks for more", err=True)
+        raise typer.Exit(1)
+
+
+@app.command()
+def compare(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="designs or schedules")],
+    ids: Annotated[
+        list[str],
+        typer.Argument(metavar="ID...", help="2 to 20 ids, or the first 6 or more of each"),
+    ],
+    size: Annotated[
+        str | None,
+        typer.Option("--bytes", help="of schedules: size of the data that times are told for"),
+    ] = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Put stored designs, or schedules, side by side."""
+    from app.checking_requests import ComparisonRequest
+    from app.printing.best import comparison_table
+    from app.services import comparisons
+
+    require_one_form(as_json, as_csv)
+    if kind not in ("designs", "schedules"):
+        raise typer.BadParameter("must be designs or schedules", param_hint="KIND")
+    said = {} if size is None else {"bytes": size}
+    request = ComparisonRequest.model_validate({kind: ids, **said})
+    with opened() as context:
+        answer = comparisons.create(context, request)
+    if as_json:
+        typer.echo(answer.text())
+    else:
+        comparison_table(answer.document()).print(as_csv)

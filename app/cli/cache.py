@@ -1,0 +1,93 @@
+"""`topoloom cache …`: how much is stored, letting it go, taking it along."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.answers import opened
+from app.cli.options import AsJson
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    help="How much is stored, letting it go, and taking it along.", no_args_is_help=True
+)
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="file; .gz is compressed")]
+
+
+@app.command()
+def info(as_json: AsJson = False) -> None:
+    """Show how much is stored of each kind, and how much may be."""
+    from app.documents import cache
+    from app.eviction import usage
+    from app.tabular import Column, Table
+
+    with opened() as context:
+        found = usage(context.store.keeping.engine)
+        document = cache.of(found, context.settings.cache_bytes)
+    if as_json:
+        typer.echo(json.dumps(document))
+        return
+    rows = [{"kind": kind, **facts} for kind, facts in document["kinds"].items()]
+    names = ("documents", "bytes", "pinned", "labelled")
+    rows.append({"kind": "in all"} | {name: document[name] for name in names})
+    columns = (Column("kind", "kind", left=True), *(Column(name, name) for name in names))
+    Table(columns, rows).print()
+    typer.echo(f"limit: {document['limit_bytes'] or 'none'}")
+
+
+@app.command()
+def evict(
+    size: Annotated[
+        str | None,
+        typer.Option("--bytes", help="let go until so much is stored; left out, the setting"),
+    ] = None,
+) -> None:
+    """Let go of what can be computed again, the least used first."""
+    from app import eviction
+
+    with opened() as context:
+        most = context.settings.cache_bytes if size is None else _size(size)
+        if size is None and not most:
+            typer.echo("nothing let go: there is no limit")
+            return
+        gone = eviction.evict(context.store.keeping.engine, most)
+    typer.echo(
+        f"{gone.documents} documents of {gone.bytes} bytes let go; {gone.left_bytes} bytes stored"
+    )
+
+
+def _size(text: str) -> int:
+    from app.quantities import parse_bytes
+
+    try:
+        return 0 if text == "0" else parse_bytes(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--bytes") from None
+
+
+@app.command("export")
+def export_(file: File) -> None:
+    """Write all that is stored to a file."""
+    from app.transfer import exported
+
+    with opened() as context:
+        found = exported(context.store.keeping.engine, file)
+    damaged = f"; {found.damaged} damaged ones left out" if found.damaged else ""
+    typer.echo(f"{found.documents} documents written to {file}{damaged}")
+
+
+@app.command("import")
+def import_(file: File) -> None:
+    """Store what is in a file that was exported."""
+    from app.transfer import imported
+
+    with opened() as context:
+        found = imported(context.store.keeping.engine, file)
+    others = f"; {found.other_kernels} of other kernels, read by id only" * bool(
+        found.other_kernels
+    )
+    typer.echo(f"{found.stored} documents stored, {found.known} were there already{others}")

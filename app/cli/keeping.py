@@ -1,0 +1,91 @@
+"""Commands that label, pin and delete what is stored."""
+
+from typing import Annotated
+
+import typer
+
+from app.cli.answers import opened
+from app.cli.listing import KIND, kind_of
+
+__all__ = ["app"]
+
+app = typer.Typer()
+
+Id = Annotated[
+    str, typer.Argument(metavar="ID", help="id of the document, or the first 6 or more of it")
+]
+Word = Annotated[
+    str,
+    typer.Argument(metavar="LABEL", help="a word of letters, digits and . _ : -"),
+]
+
+
+@app.command()
+def label(
+    kind: KIND,
+    identity: Id,
+    word: Word,
+    remove: Annotated[bool, typer.Option("--remove", help="take the label away")] = False,
+) -> None:
+    """Put a label on a stored document, or take it away."""
+    from app.services import keeping
+
+    act = keeping.unlabel if remove else keeping.label
+    with opened() as context:
+        found = act(context, kind_of(kind), _checked(identity), _word(word))
+    typer.echo(f"{found.id}: {', '.join(found.labels) or 'no labels'}")
+
+
+@app.command()
+def pin(kind: KIND, identity: Id) -> None:
+    """Keep a stored document: it is neither deleted nor let go."""
+    _pin(kind, identity, pinned=True)
+
+
+@app.command()
+def unpin(kind: KIND, identity: Id) -> None:
+    """Let a stored document go again."""
+    _pin(kind, identity, pinned=False)
+
+
+@app.command()
+def delete(kind: KIND, identity: Id) -> None:
+    """Delete a stored document, unless it is pinned."""
+    from app.services import keeping
+
+    with opened() as context:
+        gone = keeping.delete(context, kind_of(kind), _checked(identity))
+    typer.echo(f"{gone}: deleted")
+
+
+def _pin(kind: str, identity: str, *, pinned: bool) -> None:
+    from app.services import keeping
+
+    with opened() as context:
+        found = keeping.pin(context, kind_of(kind), _checked(identity), pinned=pinned)
+    typer.echo(f"{found.id}: {'pinned' if found.pinned else 'not pinned'}")
+
+
+def _checked(identity: str) -> str:
+    from app.identity import is_id
+
+    if not is_id(identity):
+        raise typer.BadParameter(
+            "must be an id of 64 hexadecimal characters in lower case, or its first 6 or more",
+            param_hint="ID",
+        )
+    return identity
+
+
+def _word(word: str) -> str:
+    from pydantic import TypeAdapter, ValidationError
+
+    from app.options.known import Label
+
+    try:
+        return TypeAdapter(Label).validate_python(word)
+    except ValidationError:
+        raise typer.BadParameter(
+            "must be up to 100 letters, digits and . _ : - that begin with a letter or digit",
+            param_hint="LABEL",
+        ) from None

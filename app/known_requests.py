@@ -1,0 +1,128 @@
+"""What may be asked of what is known: lists, filtered and sorted, and the best there is."""
+
+from typing import Any
+
+from pydantic import StrictBool, StrictInt, model_validator
+
+from app.finding import SORTS, Wanted
+from app.options import known, table
+from app.options.known import FamilyName, FieldPaths, Label, LinkName, Moment, SortName
+from app.options.table import CollectiveName
+from app.quantities import Bytes, Positive
+from app.request_base import Rational, Request
+from app.schemas import DesignRequest, FrontierRequest, TaskRequest
+
+__all__ = ["BestRequest", "ListRequest"]
+
+MAX_SIZES = 4096
+"""So many numbers of hosts may be asked for at once."""
+
+
+class ListRequest(Request):
+    """Which page of what is stored, of which entries, in which order."""
+
+    limit: StrictInt = table.LIMIT.field()
+    cursor: str = table.CURSOR.field(max_length=400)
+    sort: SortName = known.SORT.field()
+    nodes: StrictInt = known.NODES[0].field()
+    nodes_min: StrictInt = known.NODES[1].field()
+    nodes_max: StrictInt = known.NODES[2].field()
+    degree: StrictInt = known.DEGREE[0].field()
+    degree_min: StrictInt = known.DEGREE[1].field()
+    degree_max: StrictInt = known.DEGREE[2].field()
+    steps: StrictInt = known.STEPS[0].field()
+    steps_min: StrictInt = known.STEPS[1].field()
+    steps_max: StrictInt = known.STEPS[2].field()
+    bandwidth: Rational = known.BANDWIDTH[0].field()
+    bandwidth_min: Rational = known.BANDWIDTH[1].field()
+    bandwidth_max: Rational = known.BANDWIDTH[2].field()
+    created_min: Moment = known.CREATED[0].field()
+    created_max: Moment = known.CREATED[1].field()
+    links: LinkName = known.LINKS.field()
+    family: FamilyName = known.FAMILY.field()
+    label: Label = known.LABEL.field()
+    pinned: StrictBool = known.PINNED.field()
+    fields: FieldPaths = known.FIELDS.field()
+
+    @model_validator(mode="after")
+    def _one_way(self) -> "ListRequest":
+        for name in SORTS:
+            exact, least, most = self._said(name)
+            if exact is not None and (least is not None or most is not None):
+                raise ValueError(f"must have {name}, or {name}_min and {name}_max, not both")
+        return self
+
+    def _said(self, name: str) -> tuple[Any, Any, Any]:
+        exact = getattr(self, name, None)
+        return exact, getattr(self, f"{name}_min"), getattr(self, f"{name}_max")
+
+    @property
+    def wanted(self) -> Wanted:
+        """Which entries, in which order."""
+        ranges = {}
+        for name in SORTS:
+            exact, least, most = self._said(name)
+            ranges[name] = (least, most) if exact is None else (exact, exact)
+        chosen = (self.links, self.family, self.label, self.pinned, self.sort)
+        return Wanted(ranges, *chosen)
+
+
+class BestRequest(Request):
+    """Which hosts, and what is wanted of them: a workload, or limits on steps and bandwidth."""
+
+    nodes: StrictInt = known.BEST_NODES[0].field()
+    nodes_min: StrictInt = known.BEST_NODES[1].field()
+    nodes_max: StrictInt = known.BEST_NODES[2].field()
+    degree: StrictInt = table.DEGREE.field()
+    links: LinkName = table.LINKS.field()
+    max_steps: StrictInt = table.MAX_STEPS.field()
+    max_bandwidth: Rational = known.MAX_BANDWIDTH.field()
+    collective: CollectiveName = table.COLLECTIVE.field()
+    bytes: Bytes = table.DESIGN_BYTES.field()
+    workload: list[TaskRequest] = known.BEST_WORKLOAD.field()
+    preset: str = table.PRESET.field(min_length=1, max_length=100)
+    node_gbps: Positive = table.NODE_GBPS.field()
+    alpha_us: Positive = table.ALPHA_US.field()
+    search: StrictBool = known.SEARCH.field()
+    limit: StrictInt = known.CANDIDATES.field()
+
+    @model_validator(mode="after")
+    def _checked(self) -> "BestRequest":
+        ends = self.nodes_min, self.nodes_max
+        if (self.nodes is None) == (None in ends) or (self.nodes is not None and any(ends)):
+            raise ValueError("must have nodes, or nodes_min and nodes_max")
+        if self.nodes is None and not 0 <= ends[1] - ends[0] < MAX_SIZES:
+            raise ValueError(
+                f"nodes_max must be at least nodes_min, and less than {MAX_SIZES} above it"
+            )
+        if self.search and self.nodes is None:
+            raise ValueError("search must be left out where nodes is: it is of one number of hosts")
+        if self.timed:
+            self.design()
+        return self
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """The least and the largest number of hosts."""
+        if self.nodes is not None:
+            return self.nodes, self.nodes
+        return self.nodes_min, self.nodes_max
+
+    @property
+    def timed(self) -> bool:
+        """Whether a workload is said, even in part."""
+        said = (self.collective, self.bytes, self.workload, self.preset)
+        return any(one is not None for one in said)
+
+    def design(self) -> DesignRequest:
+        """Return the same question to a design; of a range, of the least number of hosts."""
+        names = ("collective", "bytes", "workload", "preset", "node_gbps", "alpha_us")
+        return DesignRequest.model_validate(self._hosts() | self.canonical_part(names))
+
+    def frontier(self) -> FrontierRequest:
+        """Return the same question to a frontier; of a range, of the least number of hosts."""
+        return FrontierRequest.model_validate(self._hosts())
+
+    def _hosts(self) -> dict[str, Any]:
+        limits = self.canonical_part(("degree", "links", "max_steps"))
+        return limits | {"nodes": self.sizes[0]}

@@ -1,0 +1,195 @@
+"""The options of asking what is known: filters and order of lists, and what a best must keep to."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import BeforeValidator, Field, StrictBool, StrictInt, WithJsonSchema
+
+from app.options.option import Option
+from app.request_base import Rational
+
+__all__ = [
+    "CANDIDATES",
+    "FIELDS",
+    "FILTERS",
+    "OPTIONS",
+    "SEARCH",
+    "SORT",
+    "FamilyName",
+    "FieldPaths",
+    "Label",
+    "LinkName",
+    "Moment",
+    "SortName",
+]
+
+SortName: TypeAlias = Literal[
+    "created",
+    "-created",
+    "nodes",
+    "-nodes",
+    "degree",
+    "-degree",
+    "steps",
+    "-steps",
+    "bandwidth",
+    "-bandwidth",
+]
+LinkName: TypeAlias = Literal["unidirectional", "bidirectional"]
+FamilyName: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9]{0,63}$")]
+Label: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$")]
+"""A word that is put on a document."""
+FieldPaths: TypeAlias = Annotated[
+    str, Field(pattern=r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*(,[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*)*$")
+]
+
+
+def _moment(value: Any) -> datetime:
+    """Return a moment in UTC, without its zone, as the database has it.
+
+    >>> _moment("2026-01-31").isoformat(), _moment("2026-01-31T10:00:00+02:00").isoformat()
+    ('2026-01-31T00:00:00', '2026-01-31T08:00:00')
+    """
+    try:
+        found = value if isinstance(value, datetime) else datetime.fromisoformat(value)
+        return found.astimezone(UTC).replace(tzinfo=None) if found.tzinfo else found
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(
+            "must be a date or a moment such as 2026-01-31 or 2026-01-31T10:00:00Z"
+        ) from None
+
+
+Moment: TypeAlias = Annotated[
+    datetime, BeforeValidator(_moment), WithJsonSchema({"type": "string", "maxLength": 40})
+]
+_RATIONAL = "such as 1.0625 or 17/16"
+_DAY = "a date or a moment, UTC unless it says otherwise, such as 2026-01-31T10:00:00Z"
+
+
+def _numbers(name: str, what: str, most: int) -> tuple[Option, ...]:
+    facts: dict[str, Any] = {"type": StrictInt, "most": most, "metavar": "NUMBER"}
+    return (
+        Option(name=name, help=f"only with exactly so many {what}", least=0, **facts),
+        Option(name=f"{name}_min", help=f"only with at least so many {what}", least=0, **facts),
+        Option(name=f"{name}_max", help=f"only with at most so many {what}", least=0, **facts),
+    )
+
+
+def _bandwidths() -> tuple[Option, ...]:
+    facts: dict[str, Any] = {"type": Rational, "metavar": "FACTOR", "typed": _RATIONAL}
+    what = "T_B in units of M/B"
+    return (
+        Option(name="bandwidth", help=f"only of exactly this {what}", **facts),
+        Option(name="bandwidth_min", help=f"only of at least this {what}", **facts),
+        Option(name="bandwidth_max", help=f"only of at most this {what}", **facts),
+    )
+
+
+NODES = _numbers("nodes", "nodes, switches among them", 10**9)
+DEGREE = _numbers("degree", "ports of a host", 10**9)
+STEPS = _numbers("steps", "steps, where that is known", 10**9)
+BANDWIDTH = _bandwidths()
+CREATED = (
+    Option(
+        name="created_min",
+        type=Moment,
+        help="only stored at this moment or later",
+        metavar="WHEN",
+        typed=_DAY,
+    ),
+    Option(
+        name="created_max",
+        type=Moment,
+        help="only stored at this moment or before",
+        metavar="WHEN",
+        typed=_DAY,
+    ),
+)
+LINKS = Option(name="links", type=LinkName, help="only of such links, where that is known")
+FAMILY = Option(
+    name="family",
+    type=FamilyName,
+    help="only with this family of bases, or this operator, in the recipe",
+    metavar="NAME",
+)
+LABEL = Option(name="label", type=Label, help="only with this label", metavar="LABEL")
+PINNED = Option(
+    name="pinned", type=StrictBool, help="only those that are pinned; with false, the others"
+)
+SORT = Option(
+    name="sort",
+    type=SortName,
+    default="-created",
+    help="in which order; with a minus, the newest or the largest first; what has no such number "
+    "comes last",
+)
+FIELDS = Option(
+    name="fields",
+    type=FieldPaths,
+    help="only these members, with commas, and within members, with dots, such as "
+    "id,summary.name; left out, all",
+    metavar="NAMES",
+)
+FILTERS: tuple[Option, ...] = (
+    *(*NODES, *DEGREE, *STEPS, *BANDWIDTH, *CREATED),
+    *(LINKS, FAMILY, LABEL, PINNED),
+)
+"""What entries of a list may be chosen by."""
+
+# The best that is known.
+BEST_NODES = (
+    Option(name="nodes", type=StrictInt, help="how many hosts", least=2, most=10**6, metavar="N"),
+    Option(
+        name="nodes_min",
+        type=StrictInt,
+        help="instead of nodes: least number of hosts",
+        least=2,
+        most=10**6,
+        metavar="N",
+    ),
+    Option(
+        name="nodes_max",
+        type=StrictInt,
+        help="instead of nodes: largest number of hosts, at most 4096 more than the least",
+        least=2,
+        most=10**6,
+        metavar="N",
+    ),
+)
+MAX_BANDWIDTH = Option(
+    name="max_bandwidth",
+    type=Rational,
+    help="only topologies of at most this T_B in units of M/B, and so on their transposes",
+    metavar="FACTOR",
+    typed=_RATIONAL,
+)
+BEST_WORKLOAD = Option(
+    name="workload",
+    type=list,
+    help="instead: several collectives, each with its size and how often it is run, in a query "
+    "as COLLECTIVE:BYTES or COLLECTIVE:BYTES:COUNT",
+    least=1,
+    most=1000,
+    metavar="FILE",
+    typed='a JSON file with a list of {"collective", "bytes", "count"}',
+)
+SEARCH = Option(
+    name="search",
+    type=StrictBool,
+    default=False,
+    help="search first, as a design or a frontier of these hosts does; of one number of hosts",
+)
+CANDIDATES = Option(
+    name="limit",
+    type=StrictInt,
+    default=10,
+    help="most topologies that are named",
+    least=1,
+    most=100,
+)
+
+OPTIONS: tuple[Option, ...] = (
+    *FILTERS,
+    *(SORT, FIELDS, *BEST_NODES, MAX_BANDWIDTH, BEST_WORKLOAD, SEARCH, CANDIDATES),
+)
+"""Every entry above."""

@@ -1,0 +1,87 @@
+"""The topologies whose costs stored documents tell, by size: one indexed query."""
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sqlalchemy import Engine, case, func, select
+
+from app.config import KERNEL_VERSION
+from app.tables import PointRow
+from schedules.known import Known
+from synth.cost import Cost
+
+__all__ = ["MAX_POINTS", "MAX_SOURCES", "Stored", "documents_of", "stored_points"]
+
+MAX_POINTS = 20_000
+"""So many topologies are looked at, those of fewest steps."""
+
+MAX_SOURCES = 5
+"""So many documents are named for each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A known topology; ``simple`` where some document says it has no parallel links."""
+
+    known: Known
+    simple: bool
+
+
+def stored_points(
+    engine: Engine,
+    sizes: tuple[int, int],
+    degree: int,
+    *,
+    two_way: bool,
+    max_steps: int | None = None,
+    max_bandwidth: Fraction | None = None,
+) -> list[Stored]:
+    """Return the stored topologies of these sizes, without where they are known from.
+
+    What kernels of other versions measured is not looked at.
+
+    With ``two_way`` those only of which a document says that every link has a partner.  Limits
+    hold for the topology and for its transpose.
+    """
+    table = PointRow
+    cost = (table.steps, table.bandwidth, table.transpose_steps, table.transpose_bandwidth)
+    alike = (table.topology_id, table.nodes, *cost)
+    simple = func.max(case((table.parallel.is_(False), 1), else_=0))
+    query = select(*alike, func.max(table.recipe), func.max(table.name), simple)
+    query = query.where(table.degree == degree, table.nodes.between(*sizes))
+    query = query.where(table.parallel.is_not(True), table.kernel_version == KERNEL_VERSION)
+    if two_way:
+        query = query.where(table.links == "bidirectional")
+    if max_steps is not None:
+        query = query.where(table.steps <= max_steps, table.transpose_steps <= max_steps)
+    query = query.group_by(*alike).order_by(table.steps, table.topology_id).limit(MAX_POINTS)
+    with engine.connect() as connection:
+        rows = connection.execute(query).all()
+    found: list[Stored] = []
+    for identity, nodes, steps, bandwidth, back, back_bandwidth, recipe, name, plain in rows:
+        costs = Cost(steps, Fraction(bandwidth)), Cost(back, Fraction(back_bandwidth))
+        one = Known(nodes, degree, *costs, recipe, name, identity)
+        if max_bandwidth is None or one.worse().bandwidth <= max_bandwidth:
+            found.append(Stored(one, bool(plain)))
+    return found
+
+
+def documents_of(
+    engine: Engine, topologies: Collection[str]
+) -> dict[str, tuple[tuple[str, str], ...]]:
+    """Return up to `MAX_SOURCES` documents that tell of each of these topologies, by its id."""
+    table = PointRow
+    number = func.row_number().over(
+        partition_by=table.topology_id, order_by=(table.kind.desc(), table.document_id)
+    )
+    ranked = select(table.topology_id, table.kind, table.document_id, number.label("number"))
+    ranked = ranked.where(table.topology_id.in_(topologies)).subquery()
+    query = select(ranked.c.topology_id, ranked.c.kind, ranked.c.document_id)
+    query = query.where(ranked.c.number <= MAX_SOURCES).order_by(ranked.c.number)
+    found: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    with engine.connect() as connection:
+        for topology, kind, identity in connection.execute(query):
+            found[topology].append((kind, identity))
+    return {topology: tuple(documents) for topology, documents in found.items()}

@@ -1,0 +1,121 @@
+"""/v1/frontiers, costs, optima, verify, simulations, comparisons: a question, and its document."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from app.deps import (
+    CREATED,
+    FieldsDep,
+    IdDep,
+    IfNoneMatchDep,
+    WorkRoute,
+    create_route,
+    list_route,
+    representation,
+)
+from app.documents.all_to_all import AllToAllDocument
+from app.documents.comparison import ComparisonDocument
+from app.documents.cost import CostDocument
+from app.documents.frontier import FrontierDocument
+from app.documents.optimum import OptimumDocument
+from app.documents.simulation import SimulationDocument
+from app.documents.verification import VerificationDocument
+from app.problems import responses
+from app.routes.managing import manage_routes
+from app.turns import document
+from app.work.operations import COMPARISON, COST, FRONTIER, OPTIMUM, SIMULATION, VERIFICATION
+from app.work.task import Operation
+
+__all__ = ["routers"]
+
+
+def _router(
+    path: str, operation: Operation[Any], does: str, model: Any, stored: str = ""
+) -> APIRouter:
+    """Return the routes of a kind: create, list, read, label, pin, delete.
+
+    ``stored`` tells the reading of one apart from a route of the same name elsewhere.
+    """
+    plural, kind = path.replace("-", " "), operation.name
+    router = APIRouter(prefix=f"/v1/{path}", tags=[plural], route_class=WorkRoute)
+    name = kind.capitalize()
+    body_model = {"model": model}
+    create_route(
+        router,
+        operation,
+        operation_id=f"create{name}",
+        summary=does,
+        description="Answer a question; the same one is answered once.",
+        responses={
+            200: CREATED[200] | body_model,
+            201: CREATED[201] | body_model,
+            **responses(400, 404, 413, 415, 422, 503),
+        },
+    )
+    list_route(router, kind, f"list{name}s" if name != "Optimum" else "listOptima", plural)
+
+    @router.get(
+        "/{id}",
+        operation_id=f"read{stored}{name}",
+        summary=f"Read a stored {kind}",
+        response_model=None,
+        responses={200: body_model | {"description": f"{kind}/1"}, **responses(404, 422, 503)},
+    )
+    async def read_document(
+        request: Request,
+        id: IdDep,
+        fields: FieldsDep = None,
+        if_none_match: IfNoneMatchDep = None,
+    ) -> Response:
+        """Return a stored document."""
+        artefact = await document(request, kind, id)
+        return await representation(
+            request,
+            artefact,
+            "json",
+            "application/json",
+            if_none_match,
+            fields=fields,
+            model=model,
+        )
+
+    manage_routes(router, kind)
+    return router
+
+
+routers = (
+    _router(
+        "frontiers",
+        FRONTIER,
+        "Find the Pareto frontier of latency and bandwidth",
+        FrontierDocument,
+    ),
+    _router("costs", COST, "Measure any topology", CostDocument, "Stored"),
+    _router(
+        "optima",
+        OPTIMUM,
+        "Find the best any collective could do on any topology",
+        OptimumDocument | AllToAllDocument,
+        "Stored",
+    ),
+    _router(
+        "verify",
+        VERIFICATION,
+        "Check a schedule, independently of how it was made",
+        VerificationDocument,
+    ),
+    _router(
+        "simulations",
+        SIMULATION,
+        "Simulate any schedule message by message",
+        SimulationDocument,
+    ),
+    _router(
+        "comparisons",
+        COMPARISON,
+        "Put stored designs, or schedules, side by side",
+        ComparisonDocument,
+    ),
+)
+"""One of each kind of document that a single question answers."""

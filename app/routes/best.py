@@ -1,0 +1,50 @@
+"""/v1/best: the best topology that is known."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import JSONResponse
+from starlette.concurrency import run_in_threadpool
+
+from app.deps import ContextDep
+from app.documents import best as document
+from app.documents.best import BestDocument
+from app.known_requests import BestRequest
+from app.options import known, table
+from app.problems import responses
+from app.queries import asked_by_query
+from app.services import best
+from app.turns import answered
+from app.work.operations import DESIGN, FRONTIER
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/v1/best", tags=["best"])
+
+_HOSTS = (*known.BEST_NODES, table.DEGREE, table.LINKS, table.MAX_STEPS, known.MAX_BANDWIDTH)
+_RUN = (table.COLLECTIVE, table.DESIGN_BYTES, known.BEST_WORKLOAD, table.PRESET)
+_SPEED = (table.NODE_GBPS, table.ALPHA_US)
+QuestionDep = Annotated[
+    BestRequest,
+    Depends(asked_by_query(BestRequest, *_HOSTS, *_RUN, *_SPEED, known.SEARCH, known.CANDIDATES)),
+]
+
+
+@router.get(
+    "",
+    operation_id="findBest",
+    summary="The best topology that is known, without a search",
+    response_model=None,
+    responses={
+        200: {"model": BestDocument, "description": "best/1, of this moment"},
+        **responses(422, 503),
+    },
+)
+async def find_best(request: Request, question: QuestionDep, context: ContextDep) -> Response:
+    """Return what the atlas and stored answers know; with `search` a search is made first."""
+    if question.search and question.timed:
+        await answered(request, DESIGN, question.design())
+    elif question.search:
+        await answered(request, FRONTIER, question.frontier())
+    found = await run_in_threadpool(lambda: document.of(best.find(context.looking(), question)))
+    return JSONResponse(found, headers={"Cache-Control": "no-store"})

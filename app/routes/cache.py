@@ -1,0 +1,27 @@
+"""/v1/cache: how much is stored."""
+
+from fastapi import APIRouter
+from fastapi.responses import JSONResponse
+
+from app.deps import ContextDep
+from app.documents import cache
+from app.documents.cache import CacheDocument
+from app.eviction import usage
+from app.problems import responses
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/v1/cache", tags=["system"])
+
+
+@router.get(
+    "",
+    operation_id="readCache",
+    summary="How much is stored, and how much may be",
+    response_model=None,
+    responses={200: {"model": CacheDocument, "description": "cache/1"}, **responses(422, 503)},
+)
+def read_cache(context: ContextDep) -> JSONResponse:
+    """Return how many documents there are of each kind, and their bytes."""
+    found = usage(context.store.keeping.engine)
+    return JSONResponse(cache.of(found, context.settings.cache_bytes))

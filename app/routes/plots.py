@@ -1,0 +1,124 @@
+"""/v1/plots: what `topoloom plot` draws, as SVG."""
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from app.checking_requests import LoadPlotRequest, TreePlotRequest
+from app.deps import IdDep, IfNoneMatchDep, list_route, representation
+from app.documents.plot import SVG
+from app.identity import IdPrefix
+from app.options import table
+from app.options.option import REQUIRED, Option
+from app.plots.timing import SizesRequest
+from app.problems import responses
+from app.queries import asked_by_query
+from app.routes.managing import manage_routes
+from app.schemas import FrontierRequest
+from app.turns import answered, document
+from app.work.operations import FRONTIER_PLOT, LOAD_PLOT, SIZES_PLOT, TREE_PLOT
+from app.work.task import Operation
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/v1/plots", tags=["plots"])
+
+_HOSTS = (table.NODES, table.DEGREE, table.LINKS)
+_SCHEDULE = Option(
+    name="schedule_id",
+    type=IdPrefix,
+    default=REQUIRED,
+    help="id of a stored schedule, or the first 6 or more of it",
+)
+_TREE = (
+    Option(name="root", type=str, default=REQUIRED, help="id of the rank whose shard is followed"),
+    Option(
+        name="tree",
+        type=int,
+        default=1,
+        help="which tree of the root, heaviest first",
+    ),
+    Option(name="part", type=int, help="which part of an allreduce; left out, the last"),
+)
+_DRAWN: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "the drawing; `Content-Location` is where it is stored",
+        "content": {SVG: {"schema": {"type": "string"}}},
+    },
+    **responses(404, 422, 501, 503),
+}
+
+
+def _plot(name: str, does: str, operation: Operation[Any], asked: Callable[..., Any]) -> None:
+    """Add the route of a plot."""
+
+    @router.get(
+        f"/{name}",
+        operation_id=f"draw{name.capitalize()}",
+        summary=does,
+        response_model=None,
+        response_class=Response,
+        responses=_DRAWN,
+    )
+    async def draw_plot(
+        request: Request,
+        question: Annotated[Any, Depends(asked)],
+        if_none_match: IfNoneMatchDep = None,
+    ) -> Response:
+        """Return a drawing, which is kept like every other answer."""
+        artefact = await answered(request, operation, question)
+        answer = await representation(request, artefact, "svg", SVG, if_none_match)
+        answer.headers["Content-Location"] = f"/v1/plots/{artefact.id}"
+        return answer
+
+
+_plot(
+    "frontier",
+    "Draw the Pareto frontier of latency and bandwidth",
+    FRONTIER_PLOT,
+    asked_by_query(FrontierRequest, *_HOSTS),
+)
+_plot(
+    "sizes",
+    "Draw times over the size of the data",
+    SIZES_PLOT,
+    asked_by_query(
+        SizesRequest,
+        *_HOSTS,
+        *(table.COLLECTIVE, table.WORKLOAD, table.PRESET),
+        *(table.LEAST_BYTES, table.MOST_BYTES, table.NODE_GBPS, table.ALPHA_US),
+    ),
+)
+_plot(
+    "load",
+    "Draw how busy a stored schedule keeps each link",
+    LOAD_PLOT,
+    asked_by_query(LoadPlotRequest, _SCHEDULE),
+)
+_plot(
+    "tree",
+    "Draw a tree of a stored schedule",
+    TREE_PLOT,
+    asked_by_query(TreePlotRequest, _SCHEDULE, *_TREE),
+)
+
+list_route(router, "plot", "listPlots", "drawings")
+
+
+@router.get(
+    "/{id}",
+    operation_id="readPlot",
+    summary="Read a stored drawing",
+    response_model=None,
+    response_class=Response,
+    responses=_DRAWN,
+)
+async def read_plot(request: Request, id: IdDep, if_none_match: IfNoneMatchDep = None) -> Response:
+    """Return a drawing by its id."""
+    return await representation(
+        request, await document(request, "plot", id), "svg", SVG, if_none_match
+    )
+
+
+manage_routes(router, "plot")

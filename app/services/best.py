@@ -1,0 +1,150 @@
+"""The best topology that is known: from the atlas and from what is stored, without a search."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from app.documents.best import BestAnswer
+from app.documents.questions import speed_of, workload_of
+from app.known_requests import BestRequest
+from app.points import Stored, documents_of, stored_points
+from app.schemas import TopologySource
+from app.services import designs, frontiers, topologies
+from app.services.context import Context, MustCompute
+from app.services.errors import Damaged, NotStored
+from schedules.known import Known, best, require_timed
+from synth.cost import Links
+
+__all__ = ["ATLAS", "MAX_READ", "find"]
+
+ATLAS = ("atlas", "")
+"""What tells that a topology is in the atlas that comes with the package."""
+
+MAX_READ = 100
+"""So many topologies are read to see whether they have parallel links, where nothing says so."""
+
+
+def find(context: Context, request: BestRequest) -> BestAnswer:
+    """Return the best topologies that are known for some hosts.
+
+    Those of the atlas, and those of which a stored design, frontier or cost tells.  With
+    ``search`` the design, or without a workload the frontier, of these hosts is computed and
+    stored first, if it is not yet.
+
+    Raises
+    ------
+    ScheduleError
+        The workload holds an all-to-all.
+    """
+    speed = workload = None
+    if request.timed:
+        asked = request.design()
+        speed, workload = speed_of(asked), workload_of(asked)
+        require_timed(workload)
+    searched = _searched(context, request) if request.search else None
+    links = Links(request.links)
+    unread = MAX_READ
+    known = _known(context, request)
+    while True:
+        rated = best([one.known for one in known.values()], links, speed, workload)
+        rated = rated[: request.limit]
+        asking = [one for one in rated if not known[_key(one.known)].simple]
+        if not asking or unread <= 0:
+            break
+        for one in asking:
+            _read(context, known, one.known)
+            unread -= 1
+    told = [one for one in rated if known[_key(one.known)].simple]
+    ids = [one.known.topology_id for one in told if one.known.topology_id is not None]
+    documents = documents_of(context.store.keeping.engine, ids)
+    named = [
+        replace(one, known=_named(one.known, documents.get(one.known.topology_id or "", ())))
+        for one in told
+    ]
+    return BestAnswer(request, named, searched)
+
+
+def _searched(context: Context, request: BestRequest) -> tuple[str, str]:
+    """Search as a design or a frontier does; return what that has stored."""
+    if request.timed:
+        return "design", designs.create(context, request.design()).id
+    return "frontier", frontiers.frontier(context, request.frontier()).id
+
+
+_Key = tuple[str | None, str | None]
+
+
+def _key(one: Known) -> _Key:
+    # A recipe says what a topology is; one without is known by what it is stored under.
+    return (one.recipe, None) if one.recipe is not None else (None, one.topology_id)
+
+
+def _known(context: Context, request: BestRequest) -> dict[_Key, Stored]:
+    """Return all that is known within the limits: what is in the atlas and stored, once."""
+    found = {_key(one): Stored(one, True) for one in _of_atlas(request)}
+    two_way = request.links == Links.BIDIRECTIONAL
+    stored = stored_points(
+        context.store.keeping.engine,
+        request.sizes,
+        request.degree,
+        two_way=two_way,
+        max_steps=request.max_steps,
+        max_bandwidth=request.max_bandwidth,
+    )
+    for one in stored:
+        key = _key(one.known)
+        before = found.get(key)
+        if before is None:
+            found[key] = one
+        else:
+            # Costs are exact: both say the same.
+            both = replace(one.known, sources=before.known.sources)
+            found[key] = Stored(both, before.simple or one.simple)
+    return found
+
+
+def _of_atlas(request: BestRequest) -> Iterator[Known]:
+    from synth.discovery.atlas import bundled
+
+    least, most = request.sizes
+    for nodes in range(least, most + 1):
+        for entry in bundled().of_size(nodes, request.degree):
+            costs = entry.cost, entry.transpose
+            one = Known(nodes, entry.degree, *costs, entry.recipe, "", sources=(ATLAS,))
+            worse = one.worse()
+            if request.links == Links.BIDIRECTIONAL and entry.links is not Links.BIDIRECTIONAL:
+                continue
+            if request.max_steps is not None and worse.steps > request.max_steps:
+                continue
+            if request.max_bandwidth is not None and worse.bandwidth > request.max_bandwidth:
+                continue
+            yield one
+
+
+def _read(context: Context, known: dict[_Key, Stored], one: Known) -> None:
+    """Look at a topology of which only a cost tells; drop it if it is gone or not simple."""
+    key = _key(one)
+    assert one.topology_id is not None
+    try:
+        topology = topologies.load(context, TopologySource(id=one.topology_id)).topology
+    except (NotStored, Damaged, MustCompute):
+        del known[key]
+        return
+    pairs = {(link.source, link.target) for link in topology.links}
+    if len(pairs) < topology.link_count:
+        del known[key]
+        return
+    text = None if topology.recipe is None else str(topology.recipe)
+    found = Stored(replace(one, recipe=text), True)
+    del known[key]
+    known.setdefault(_key(found.known), found)
+
+
+def _named(one: Known, documents: tuple[tuple[str, str], ...]) -> Known:
+    """Return a topology with its short name, and all that tells of it."""
+    from synth.names import short_name
+    from synth.recipe import parse
+
+    name = one.name
+    if not name and one.recipe is not None:
+        name = short_name(parse(one.recipe), one.nodes, one.degree)
+    return replace(one, name=name, sources=one.sources + documents)

@@ -1,0 +1,28 @@
+"""Parts of stored documents: only the members that were asked for."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from app.documents.export import unpacked
+from app.picking import parse_whole, picked
+from app.questions import PartQuestion
+from app.services.context import Context
+from app.store import Artefact
+
+__all__ = ["part", "part_of"]
+
+
+def part(context: Context, wanted: PartQuestion) -> Any:
+    """Return some members of a stored document.
+
+    Raises
+    ------
+    TooLarge
+        The document is too large for its parts to be told.
+    """
+    return part_of(context.read(wanted.kind, wanted.id), wanted.paths)
+
+
+def part_of(artefact: Artefact, paths: Sequence[str]) -> Any:
+    """Return the same of a document at hand."""
+    return picked(parse_whole(unpacked(artefact)), paths)

@@ -1,0 +1,115 @@
+"""Drawings: what `topoloom plot` draws, as SVG, kept like every other answer."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from app.artefacts import Asked
+from app.checking_requests import LoadPlotRequest, TreePlotRequest
+from app.documents.kind import Answer
+from app.documents.plot import PLOT, Drawing
+from app.documents.schedule import SCHEDULE, Kept
+from app.extras import require_extra
+from app.plots.timing import SizesRequest, sizes
+from app.schemas import FrontierRequest
+from app.services import frontiers, topologies
+from app.services.context import Context
+from app.store import Artefact
+from schedules.errors import TooLarge
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from synth.topology import Topology
+
+__all__ = ["MAX_TIMES", "draw_frontier", "draw_load", "draw_sizes", "draw_tree"]
+
+MAX_TIMES = 10_000
+"""So many sizes times tasks are drawn: each is timed on every topology and baseline."""
+
+
+def draw_frontier(context: Context, request: FrontierRequest) -> Artefact:
+    """Return the stored drawing of a Pareto frontier."""
+    found = frontiers.frontier(context, request)
+
+    def compute() -> Drawing:
+        from app.plots import frontier as plot
+
+        document = found.document()
+        return _drawn("frontier", lambda figure: plot.draw(figure, document), *plot.size(document))
+
+    return _kept(context, {"plot": "frontier", "of": {"frontier": [found.id]}}, compute)
+
+
+def draw_sizes(context: Context, request: SizesRequest) -> Artefact:
+    """Return the stored drawing of times over the size of the data.
+
+    Raises
+    ------
+    TooLarge
+        There are more than `MAX_TIMES` sizes times tasks.
+    """
+    if len(sizes(*request.range)) * len(request.tasks) > MAX_TIMES:
+        raise TooLarge("/workload", f"must have at most {MAX_TIMES} tasks times sizes to be drawn")
+    found = frontiers.frontier(context, request.frontier())
+
+    def compute() -> Drawing:
+        from app.plots import sizes as plot
+
+        document = found.document()
+        return _drawn("sizes", lambda figure: plot.draw(figure, document, request), *plot.SIZE)
+
+    asked = {"plot": "sizes", "of": {"frontier": [found.id]}, "request": request.canonical()}
+    return _kept(context, asked, compute)
+
+
+def draw_load(context: Context, request: LoadPlotRequest) -> Artefact:
+    """Return the stored drawing of how busy a stored schedule keeps each link."""
+    kept = context.stored(SCHEDULE, request.schedule_id)
+
+    def compute() -> Drawing:
+        from app.plots import load as plot
+
+        topology = _topology(context, kept)
+        schedule = kept.value.load()
+        return _drawn("load", lambda figure: plot.draw(figure, schedule, topology), *plot.SIZE)
+
+    return _kept(context, {"plot": "load", "of": {"schedule": [kept.id]}}, compute)
+
+
+def draw_tree(context: Context, request: TreePlotRequest) -> Artefact:
+    """Return the stored drawing of how the shard of one rank moves."""
+    kept = context.stored(SCHEDULE, request.schedule_id)
+
+    def compute() -> Drawing:
+        from app.plots import broadcasts
+        from app.plots import tree as plot
+
+        way = broadcasts.broadcast_of(kept.value.load(), request.root, request.tree, request.part)
+        topology = _topology(context, kept)
+        size = plot.size(way)
+        return _drawn("tree", lambda figure: plot.draw(figure, way, topology), *size, arrange=False)
+
+    said = request.canonical_part(("root", "tree", "part"))
+    return _kept(context, {"plot": "tree", "of": {"schedule": [kept.id]}} | said, compute)
+
+
+def _kept(context: Context, asked: Asked, compute: Callable[[], Drawing]) -> Artefact:
+    return context.keep(PLOT, asked, compute)
+
+
+def _drawn(
+    name: str,
+    draw: "Callable[[Figure], None]",
+    width: float,
+    height: float,
+    *,
+    arrange: bool = True,
+) -> Drawing:
+    require_extra("matplotlib", "plots")
+    from app.plots import canvas
+
+    return Drawing(name, canvas.svg(draw, width, height, arrange=arrange))
+
+
+def _topology(context: Context, kept: Answer[Kept]) -> "Topology":
+    return topologies.load_subject(context, kept.value.subject).topology
