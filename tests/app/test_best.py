@@ -6,6 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.config import Settings
+from app.db import migrate, open_engine
+from app.known_requests import BestRequest
+from app.schemas import DesignRequest
+from app.services import best as best_known
+from app.services import designs
+from app.services.opening import context_on
 from schedules.known import Known, best
 from synth.cost import Cost, Links
 from synth.discovery.atlas import bundled
@@ -78,6 +85,22 @@ def test_what_a_design_found_is_known_ever_after(client):
     assert timed["bound_seconds"] == design["bounds"]["seconds"]
     assert timed["gap"] == {"steps": 0, "bandwidth": "0"}
     assert timed["topology_id"] == design["best"]["topology_id"]
+
+
+def test_it_is_told_alike_on_either_database(database_url):
+    engine = open_engine(database_url)
+    migrate(engine)
+    context = context_on(engine, Settings(database_url=database_url))
+    request = BestRequest.model_validate(
+        HOSTS | RUN | {"max_steps": 2, "max_bandwidth": "11/12", "links": "bidirectional"}
+    )
+    assert best_known.find(context, request).rated == []
+    two_way = HOSTS | {"links": "bidirectional"}
+    stored = designs.create(context, DesignRequest.model_validate(two_way | RUN))
+    (found,) = best_known.find(context, request).rated
+    assert ("design", stored.id) in found.known.sources
+    assert found.known.cost == found.bounds
+    engine.dispose()
 
 
 def test_what_was_measured_is_known_unless_it_has_parallel_links(client):

@@ -71,6 +71,7 @@ def pages(store, kind, wanted, size):
             return seen
 
 
+@pytest.mark.slow
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     frontiers=FRONTIERS,
