@@ -59,7 +59,7 @@ TUNED: dict[str, dict[str, Any]] = {
     "topoloom - winner goes on": {"continue_winner": False},
     "topoloom - early stop": {"stop_hopeless": False},
     "topoloom - warm start": {"warm_start": False},
-    "topoloom - low warm-up": {WARMUP_SHARE: 0.5},
+    "topoloom, low warm-up": {WARMUP_SHARE: 0.33},
 }
 
 
