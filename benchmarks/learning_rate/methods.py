@@ -46,7 +46,7 @@ PACKAGED = {
 PAPER: dict[str, Any] = {"method": "paper"}
 TUNED: dict[str, dict[str, Any]] = {
     "topoloom": {},
-    "topoloom, WSD": {"anchor": "wsd"},
+    "topoloom, cosine": {"anchor": "cosine"},
     "topoloom, free": {"anchor": "none"},
     "paper": PAPER,
     "paper + largest rate": {**PAPER, "eps": 0.05},

@@ -38,7 +38,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "kappa": 2.0,
         "validation": "never",
         "eps": 0.05,
-        "anchor": "cosine",
+        "anchor": "wsd",
         "continue_winner": True,
         "stop_hopeless": True,
         "warm_start": True,
