@@ -27,7 +27,7 @@ from benchmarks.learning_rate.methods import PACKAGED, SCHEDULES, TUNED, run
 from benchmarks.learning_rate.report import forecast_table, report
 from benchmarks.learning_rate.tasks import TASKS
 
-FIRST = ("topoloom", "topoloom, WSD", "paper", "cosine", "WSD")
+FIRST = ("topoloom", "topoloom, cosine", "paper", "cosine", "WSD")
 CHEAP = ("digits CNN", "deep MLP")  # tasks that ablations are run on in the small table
 Key = tuple[str, str, float, int, int]
 

@@ -46,7 +46,7 @@ PACKAGED = {
 PAPER: dict[str, Any] = {"method": "paper"}
 TUNED: dict[str, dict[str, Any]] = {
     "topoloom": {},
-    "topoloom, WSD": {"anchor": "wsd"},
+    "topoloom, cosine": {"anchor": "cosine"},
     "topoloom, free": {"anchor": "none"},
     "paper": PAPER,
     "paper + largest rate": {**PAPER, "eps": 0.05},
@@ -59,7 +59,7 @@ TUNED: dict[str, dict[str, Any]] = {
     "topoloom - winner goes on": {"continue_winner": False},
     "topoloom - early stop": {"stop_hopeless": False},
     "topoloom - warm start": {"warm_start": False},
-    "topoloom - low warm-up": {WARMUP_SHARE: 0.5},
+    "topoloom, low warm-up": {WARMUP_SHARE: 0.33},
 }
 
 

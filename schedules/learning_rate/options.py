@@ -38,7 +38,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "kappa": 2.0,
         "validation": "never",
         "eps": 0.05,
-        "anchor": "cosine",
+        "anchor": "wsd",
         "continue_winner": True,
         "stop_hopeless": True,
         "warm_start": True,
@@ -63,8 +63,7 @@ class Options:
         Same seed, same losses, same schedule.
     warmup_steps, warmup_lr
         Steps of linear warm-up, in which nothing is searched, and the rate it ends at;
-        default a third of the interval's logarithm above min_lr ("paper": half): a warm-up
-        that goes too far hurts the model that every candidate starts from.
+        default the geometric mean of the interval.
     tau_min, tau_max : int
         Length of the first stage, and of the longest; each stage is twice the one before.
     trial_fraction : float
@@ -117,8 +116,6 @@ class Options:
 
         >>> Options(0.001, 0.1, 10_000).settled().tau_min
         625
-        >>> round(Options(0.001, 1.0, 10_000).settled().warmup_lr, 9)
-        0.01
         >>> Options(0.001, 0.1, 10_000, method="paper").settled().kappa
         1000.0
         >>> Options(0.1, 0.001, 10_000).settled()
@@ -136,7 +133,7 @@ class Options:
             if values[name] is None:
                 values[name] = _scaled(name, default, self.total_steps)
         if values["warmup_lr"] is None:
-            values["warmup_lr"] = _warmup_lr(self)
+            values["warmup_lr"] = math.sqrt(self.min_lr) * math.sqrt(self.max_lr)
         # A default tau_max never forbids a tau_min that was given, nor the other way round.
         if self.tau_max is None and isinstance(values["tau_min"], int):
             values["tau_max"] = max(values["tau_max"], values["tau_min"])
@@ -211,13 +208,6 @@ class Settings:
         1100
         """
         return None if self.allowance is None else self.total_steps + self.allowance
-
-
-def _warmup_lr(options: Options) -> float:
-    """Return where warm-up ends if nobody says, without overflow on the way."""
-    if options.method == "paper":
-        return math.sqrt(options.min_lr) * math.sqrt(options.max_lr)
-    return math.cbrt(options.min_lr) ** 2 * math.cbrt(options.max_lr)
 
 
 def _scaled(name: str, default: Any, total_steps: int) -> Any:

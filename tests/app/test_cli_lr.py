@@ -12,7 +12,7 @@ from tests.learning_rate.trainers import Toy
 
 pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
 
-ASKED = ("--min-lr", "1e-4", "--max-lr", "0.1", "--total-steps", "520", "--warmup-steps", "8",
+ASKED = ("--min-lr", "1e-4", "--max-lr", "1", "--total-steps", "520", "--warmup-steps", "8",
          "--anchor", "none", "--candidates", "3", "--max-overhead", "0.3")  # fmt: skip
 
 
@@ -67,10 +67,10 @@ def test_a_job_is_trained_from_a_shell_alone(lr, tmp_path):
 def test_sessions_are_shown_cancelled_attached_to_and_deleted(lr):
     document = created(lr)
     identity, lease = document["id"], document["lease"]
-    assert lr("next", identity).out == "sequence 0, next: set_lr 0.000125, 1 steps\n"
+    assert lr("next", identity).out == "sequence 0, next: set_lr 0.00125, 1 steps\n"
     assert json.loads(lr("next", identity, "--json").out) == document["action"]
     told = lr("observe", identity, "--lease", lease, "--sequence", "1", "--losses", "nan")
-    assert told.out == "sequence 1, next: set_lr 0.00025, 1 steps\n"
+    assert told.out == "sequence 1, next: set_lr 0.0025, 1 steps\n"
     back = json.loads(lr("attach", identity, "--lease", lease, "--sequence", "0", "--json").out)
     assert (back["sequence"], back["action"]) == (0, document["action"])
     assert json.loads(lr("history", identity).out)["entries"] == []

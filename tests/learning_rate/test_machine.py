@@ -20,7 +20,7 @@ pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
 PAPER = {"method": "paper", "tau_min": 40, "tau_max": 80, "candidates": 3}
 WAYS = {
     "topoloom": {},
-    "wsd": {"anchor": "wsd"},
+    "cosine": {"anchor": "cosine"},
     "free": {"anchor": "none"},
     "late validation": {"validation": "late", "max_overhead": 0.5},
     "cold": {"warm_start": False},
