@@ -33,9 +33,12 @@ __all__ = [
     "CREATED",
     "AcceptDep",
     "ContextDep",
+    "CursorDep",
     "FieldsDep",
     "IdDep",
     "IfNoneMatchDep",
+    "JsonBody",
+    "LimitDep",
     "WorkRoute",
     "create_route",
     "created",
@@ -63,6 +66,8 @@ JsonBody = Depends(require_json)
 IdDep = Annotated[
     IdPrefix, Path(description="id that a POST gave, or the first 6 or more characters of it")
 ]
+LimitDep = Annotated[int, table.LIMIT.query()]
+CursorDep = Annotated[str | None, table.CURSOR.query(max_length=200)]
 _LISTED = (table.LIMIT, table.CURSOR, known.SORT, *known.FILTERS, known.FIELDS)
 ListDep = Annotated[ListRequest, Depends(asked_by_query(ListRequest, *_LISTED))]
 FieldsDep = Annotated[FieldPaths | None, known.FIELDS.query()]

@@ -15,6 +15,8 @@ from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any
 
+from fastapi.exceptions import RequestValidationError
+
 from app.artefacts import Artefact
 from app.config import Settings
 from app.services.context import Context
@@ -48,7 +50,7 @@ def work(connection: Connection, settings: Settings, task: Task) -> None:
         rule = f"needs more than {settings.max_work_bytes} bytes of memory, the limit of one answer"
         last = Call(RAISED, (packed(TooLarge("", rule)),))
     except Exception as error:
-        if not hasattr(error, "rule"):
+        if not (hasattr(error, "rule") or isinstance(error, RequestValidationError)):
             sys.excepthook(type(error), error, error.__traceback__)
         last = Call(RAISED, (packed(error),))
     with contextlib.suppress(BrokenPipeError):

@@ -52,7 +52,7 @@ class Operation(Generic[B]):
 
     def task(self, body: B) -> Task:
         """Return the work of answering a request."""
-        text = body.model_dump_json(exclude_unset=True, exclude_none=True)
+        text = body.model_dump_json(exclude_unset=True, exclude_none=True, by_alias=True)
         return Task(self.name, text.encode())
 
     def parsed(self, body: bytes) -> B:
