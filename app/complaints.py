@@ -23,6 +23,7 @@ def _explained_by_the_packages(error: Exception) -> tuple[int, str]:
     """Explain what services raise; what these import has been loaded by then."""
     from sqlalchemy.exc import DBAPIError
 
+    from app.access.errors import InvalidKey
     from app.config import UnknownSetting
     from app.db import DatabaseNotReady
     from app.extras import MissingExtra
@@ -38,7 +39,7 @@ def _explained_by_the_packages(error: Exception) -> tuple[int, str]:
     if isinstance(error, SynthError | ScheduleError):
         return 2, _one_line(f"{pointer(error.field) or '/'}: {error.rule}")
     told = (UnknownSetting, UnusableFile, Ambiguous, NotStored, DatabaseNotReady, MissingExtra)
-    if isinstance(error, (*told, Damaged, InvalidCursor)):
+    if isinstance(error, (*told, Damaged, InvalidCursor, InvalidKey)):
         return 2, _one_line(str(error))
     if isinstance(error, DBAPIError):
         return 2, _one_line(f"database_url: {error.orig}")

@@ -7,8 +7,10 @@ from fastapi import APIRouter, Depends, Header, Path, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 from starlette.exceptions import HTTPException
 
+from app.access.scopes import READ
 from app.documents import listing
 from app.identity import IdPrefix
+from app.logs import note
 from app.negotiation import accepts_gzip, entity_tag, is_current
 from app.options import table
 from app.problems import responses
@@ -68,6 +70,7 @@ def list_route(router: APIRouter, kind: str, operation_id: str, plural: str) -> 
         operation_id=operation_id,
         summary=f"List stored {plural}, newest first",
         description=f"Return one page of {plural}.",
+        dependencies=[READ],
         response_model=None,
         responses={200: page, **responses(422, 503)},
     )
@@ -79,14 +82,19 @@ def list_route(router: APIRouter, kind: str, operation_id: str, plural: str) -> 
 
 def created(request: Request, artefact: Artefact, body: str) -> Response:
     """Return the answer to a POST: 201 when computed just now, 200 when known."""
-    source = "computed" if artefact.fresh else "cache"
-    request.app.state.metrics.count("topoloom_answers_total", kind=artefact.kind, source=source)
+    _handed_out(request, artefact)
     return Response(
         body,
         status_code=201 if artefact.fresh else 200,
         media_type="application/json",
         headers={"Location": f"{request.url.path}/{artefact.id}"},
     )
+
+
+def _handed_out(request: Request, artefact: Artefact) -> None:
+    source = "computed" if artefact.fresh else "cache"
+    request.app.state.metrics.answered(artefact.kind, source)
+    note(document=artefact.id)
 
 
 def representation(
@@ -102,6 +110,7 @@ def representation(
     ``render`` gives the document in its ``form``; left out, it is the JSON as it is stored,
     sent as it lies there where the client takes gzip.
     """
+    _handed_out(request, artefact)
     packed = render is None and accepts_gzip(request.headers.get("accept-encoding"))
     tag = entity_tag(artefact.digest, f"{form}-gzip" if packed else form)
     headers = {

@@ -4,6 +4,7 @@ The kernels know nothing of HTTP; what their errors mean here is decided here.  
 ``type`` of a problem is a path that ``docs/api.md`` explains, one section each.
 """
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from fastapi import FastAPI, Request
@@ -13,16 +14,19 @@ from pydantic import Field
 from sqlalchemy.exc import DBAPIError
 from starlette.exceptions import HTTPException
 
+from app.access.errors import AccessError, Forbidden, TooManyRequests, Unauthorized
+from app.access.scopes import scope_of
 from app.db import DatabaseNotReady
 from app.documents.base import Document
 from app.field_errors import FieldError, field_errors, pointer
+from app.logs import request_id
 from app.manners import allowed_methods
 from app.services.errors import Ambiguous, Damaged, NotAcceptable, NotStored
 from app.store import InvalidCursor
 from schedules import errors as schedule_errors
 from synth import errors as synth_errors
 
-__all__ = ["PROBLEMS", "ProblemDocument", "install", "responses"]
+__all__ = ["PROBLEMS", "ProblemDocument", "answer_to", "install", "responses"]
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -70,6 +74,10 @@ PROBLEMS: dict[type[Exception], Problem] = {
     schedule_errors.ExecutionFailed: Problem(500, "A run came to no end", "execution-failed"),
     RequestValidationError: Problem(422, "The request breaks a rule", "invalid-request"),
     InvalidCursor: Problem(422, "Not a cursor of this list", "invalid-cursor"),
+    AccessError: Problem(403, "The key may not do this", "forbidden"),
+    Unauthorized: Problem(401, "A valid API key is needed", "unauthorized"),
+    Forbidden: Problem(403, "The key may not do this", "forbidden"),
+    TooManyRequests: Problem(429, "Too many requests", "too-many-requests"),
     NotStored: Problem(404, "Nothing is stored under this id", "not-stored"),
     Ambiguous: Problem(422, "Several are stored under this id or name", "ambiguous"),
     Damaged: Problem(500, "What is stored is damaged", "damaged"),
@@ -99,17 +107,21 @@ class ProblemDocument(Document):
     status: int = Field(description="the HTTP status")
     detail: str = Field(description="what is wrong with this request")
     instance: str = Field(description="path of the request")
+    request_id: str = Field(description="X-Request-ID of the request, which is in the log, too")
     errors: list[FieldError] = Field(default=[], description="every offending field")
 
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return the OpenAPI entries of these problem responses."""
     titles = {
+        401: "no valid API key, where the service asks for keys",
+        403: "the key does not have the scope of this operation",
         404: "nothing is stored under this id",
         406: "no such representation",
         413: "the body is too large",
         415: "the body must be application/json",
         422: "the request breaks a rule, named in `errors`",
+        429: "too many requests; `Retry-After` says when to come again",
         500: "what is stored is damaged, and cannot be computed again",
         503: "the database is not ready",
     }
@@ -137,9 +149,31 @@ def install(app: FastAPI) -> None:
             described = model.model_json_schema(ref_template="#/components/schemas/{model}")
             described.pop("$defs", None)
             schemas[model.__name__] = described
+        _describe_access(app, document)
         return document
 
     app.openapi = openapi
+
+
+def _describe_access(app: FastAPI, document: dict[str, Any]) -> None:
+    """Add to the OpenAPI document which scope an operation needs, and how it refuses."""
+    schemes = document["components"].setdefault("securitySchemes", {})
+    schemes["key"] = {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "an API key of `topoloom keys create`, where the service asks for keys",
+    }
+    stated = {getattr(route, "operation_id", None): scope_of(route) for route in app.state.routes}
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            scope = stated.get(operation["operationId"])
+            answers = operation["responses"]
+            answers.update((str(status), answer) for status, answer in responses(429).items())
+            if scope is None:
+                continue
+            operation["security"] = [{}, {"key": [scope]}]
+            for status, answer in responses(401, 403, 503).items():
+                answers.setdefault(str(status), answer)
 
 
 def body_too_large(path: str, limit: int) -> JSONResponse:
@@ -154,8 +188,14 @@ def unknown_host(path: str, host: str) -> JSONResponse:
 
 
 def _answer(request: Request, error: Exception) -> JSONResponse:
+    return answer_to(request.url.path, error)
+
+
+def answer_to(path: str, error: Exception) -> JSONResponse:
+    """Return the answer to a request for a path that ended in an error."""
     problem = next(PROBLEMS[kind] for kind in type(error).__mro__ if kind in PROBLEMS)
-    path = request.url.path
+    if isinstance(error, AccessError):
+        return _response(problem, str(error), path, [], error.headers)
     if isinstance(error, RequestValidationError):
         return _answer_validation(problem, error, path)
     if problem.status == 500 and not isinstance(error, Damaged):
@@ -189,16 +229,23 @@ def _answer_http(request: Request, error: Exception) -> JSONResponse:
     return answer
 
 
-def _response(problem: Problem, detail: str, path: str, errors: list[FieldError]) -> JSONResponse:
+def _response(
+    problem: Problem,
+    detail: str,
+    path: str,
+    errors: list[FieldError],
+    headers: Mapping[str, str] | None = None,
+) -> JSONResponse:
     document = ProblemDocument(
         type=problem.type,
         title=problem.title,
         status=problem.status,
         detail=_cut(detail),
         instance=_cut(path),
+        request_id=request_id(),
         errors=_fitting(errors),
     )
-    return JSONResponse(document.model_dump(), status_code=problem.status, media_type=MEDIA_TYPE)
+    return JSONResponse(document.model_dump(), problem.status, headers, MEDIA_TYPE)
 
 
 def _fitting(errors: list[FieldError]) -> list[FieldError]:

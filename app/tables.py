@@ -1,4 +1,4 @@
-"""The tables: one per kind of computed document, all of the same shape."""
+"""The tables: one per kind of computed document, all of the same shape, and one of API keys."""
 
 from datetime import datetime
 
@@ -7,6 +7,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, declared_attr, mapped_column
 
 __all__ = [
     "TABLES",
+    "ApiKeyRow",
     "Base",
     "CostRow",
     "DesignRow",
@@ -102,6 +103,25 @@ class PatchPlanRow(Row):
     """patch-plan/1 documents."""
 
     __tablename__ = "patch_plans"
+
+
+class ApiKeyRow(Base):
+    """An API key; moments are in UTC.
+
+    ``id`` is the part of the key that is no secret, ``secret_hash`` the SHA-256, in
+    hexadecimal, of the part that is.  ``scopes`` are joined by blanks.
+    """
+
+    __tablename__ = "api_keys"
+
+    id: Mapped[str] = mapped_column(String(8), primary_key=True)
+    name: Mapped[str] = mapped_column(String(80))
+    secret_hash: Mapped[str] = mapped_column(String(64))
+    scopes: Mapped[str] = mapped_column(String(80))
+    created_at: Mapped[datetime] = mapped_column(DateTime)
+    expires_at: Mapped[datetime | None] = mapped_column(DateTime)
+    revoked_at: Mapped[datetime | None] = mapped_column(DateTime)
+    used_at: Mapped[datetime | None] = mapped_column(DateTime)
 
 
 TABLES: dict[str, type[Row]] = {

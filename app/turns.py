@@ -6,7 +6,8 @@ stored answers are read meanwhile; who waits for what another request computes t
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -27,6 +28,7 @@ class Turns:
 
     def __init__(self, most: int = MAX_COMPUTATIONS) -> None:
         self._places = asyncio.Semaphore(most)
+        self.waiting = self.running = 0
         self._leaders: dict[str, asyncio.Future[dict[str, Exception]]] = {}
 
     async def answer(self, context: Context, work: Callable[[Context], T]) -> T:
@@ -51,8 +53,23 @@ class Turns:
 
     async def compute(self, context: Context, work: Callable[[Context], T]) -> T:
         """Return what ``work`` does, in one of the places."""
-        async with self._places:
+        async with self._place():
             return await run_in_threadpool(work, context.computing({}))
+
+    @asynccontextmanager
+    async def _place(self) -> AsyncIterator[None]:
+        """Wait for a place, and keep it for this block."""
+        self.waiting += 1
+        try:
+            await self._places.acquire()
+        finally:
+            self.waiting -= 1
+        self.running += 1
+        try:
+            yield
+        finally:
+            self.running -= 1
+            self._places.release()
 
     async def _lead(self, identity: str, context: Context, work: Callable[[Context], T]) -> T:
         """Do the work; others that miss the same document wait for its end."""
@@ -60,7 +77,7 @@ class Turns:
         ended = asyncio.get_running_loop().create_future()
         self._leaders[identity] = ended
         try:
-            async with self._places:
+            async with self._place():
                 return await run_in_threadpool(work, context.computing(failed))
         finally:
             del self._leaders[identity]

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli import catalogue, listing, operation, plots, schedules, topologies
+from app.cli import catalogue, database, keys, listing, operation, plots, schedules, topologies
 from app.complaints import explained
 
 __all__ = ["app", "main", "run"]
@@ -28,6 +28,8 @@ app = typer.Typer(
 for group in (topologies, schedules, listing, catalogue, operation):
     app.add_typer(group.app)
 app.add_typer(plots.app, name="plot")
+app.add_typer(keys.app, name="keys")
+app.add_typer(database.app, name="db")
 
 
 def _show_version(asked: bool) -> None:

@@ -46,22 +46,13 @@ def serve(
     port: Annotated[int | None, typer.Option(help=_meaning("port"))] = None,
 ) -> None:
     """Run the service."""
-    settings = Settings(**given(host=host, port=port))
-    import uvicorn
+    from app.serving import OpenToOthers
+    from app.serving import serve as listen
 
-    from app.config import is_loopback
-    from app.db import open_database
-    from app.main import create_app
-
-    if not (is_loopback(settings.host) or settings.allow_open):
-        raise typer.BadParameter(
-            f"{settings.host} is reached by others, and anybody may ask anything there; set "
-            "TOPOLOOM_ALLOW_OPEN=1 to listen on it all the same",
-            param_hint="--host",
-        )
-    # Opened here once, so that a database that is not ready is said in one line.
-    open_database(settings.database_url).dispose()
-    uvicorn.run(create_app(settings), host=settings.host, port=settings.port)
+    try:
+        listen(Settings(**given(host=host, port=port)))
+    except OpenToOthers as error:
+        raise typer.BadParameter(str(error), param_hint="--host") from None
 
 
 @app.command()

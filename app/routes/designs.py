@@ -2,6 +2,7 @@
 
 from fastapi import APIRouter, Request, Response
 
+from app.access.scopes import DESIGN, READ
 from app.deps import (
     CREATED,
     ContextDep,
@@ -30,7 +31,7 @@ _BODY = {"model": DesignDocument}
     "",
     operation_id="createDesign",
     summary="Find the best topology for a workload",
-    dependencies=[JsonBody],
+    dependencies=[JsonBody, DESIGN],
     responses={
         200: CREATED[200] | _BODY,
         201: CREATED[201] | _BODY,
@@ -51,6 +52,7 @@ list_route(router, "design", "listDesigns", "designs")
     "/{id}",
     operation_id="readDesign",
     summary="Read a design",
+    dependencies=[READ],
     response_model=None,
     responses={200: _BODY | {"description": "design/1"}, **responses(404, 422, 503)},
 )

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
+from app.access.scopes import PLAN, READ
 from app.deps import (
     CREATED,
     AcceptDep,
@@ -38,7 +39,7 @@ _BODY = {"model": PatchPlanDocument}
     "",
     operation_id="createPatchPlan",
     summary="Plan the wiring of a topology",
-    dependencies=[JsonBody],
+    dependencies=[JsonBody, PLAN],
     responses={
         200: CREATED[200] | _BODY,
         201: CREATED[201] | _BODY,
@@ -59,6 +60,7 @@ list_route(router, "patch-plan", "listPatchPlans", "patch plans")
     "/{id}",
     operation_id="readPatchPlan",
     summary="Read a patch plan",
+    dependencies=[READ],
     response_model=None,
     responses={
         200: _BODY

@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import JSONResponse
 
+from app.access.scopes import DESIGN, READ
 from app.archives import zipped
 from app.deps import (
     CREATED,
@@ -69,7 +70,7 @@ OptionsDep = Annotated[schedules.Options, Depends(_options)]
     "",
     operation_id="createSchedule",
     summary="Generate and verify a schedule",
-    dependencies=[JsonBody],
+    dependencies=[JsonBody, DESIGN],
     responses={
         200: CREATED[200] | {"model": ScheduleSummary},
         201: CREATED[201] | {"model": ScheduleSummary},
@@ -90,6 +91,7 @@ list_route(router, "schedule", "listSchedules", "schedules")
     "/{id}",
     operation_id="readSchedule",
     summary="Read a schedule",
+    dependencies=[READ],
     response_model=None,
     responses={
         200: {
@@ -140,7 +142,7 @@ def _content(exported: Iterable[str] | schedules.Files) -> bytes | Iterable[str]
     "/{id}/simulation",
     operation_id="simulateSchedule",
     summary="Simulate a schedule",
-    dependencies=[JsonBody],
+    dependencies=[JsonBody, DESIGN],
     response_model=None,
     responses={
         200: {"model": SimulationDocument, "description": "simulation/1"},

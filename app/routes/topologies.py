@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 
+from app.access.scopes import DESIGN, READ
 from app.deps import (
     AcceptDep,
     ContextDep,
@@ -80,7 +81,7 @@ def _document(model: Any, description: str) -> dict[str, Any]:
     "",
     operation_id="createTopology",
     summary="Build or register a topology",
-    dependencies=[JsonBody],
+    dependencies=[JsonBody, DESIGN],
     responses={
         200: _document(TopologyDocument, "topology/1; it was stored already"),
         201: _document(TopologyDocument, "topology/1; `Location` is where it can be read"),
@@ -101,6 +102,7 @@ list_route(router, "topology", "listTopologies", "topologies")
     "/{id}",
     operation_id="readTopology",
     summary="Read a topology",
+    dependencies=[READ],
     response_model=None,
     responses={
         200: {
@@ -141,6 +143,7 @@ def read_topology(
     "/{id}/cost",
     operation_id="readCost",
     summary="Measure a topology",
+    dependencies=[DESIGN],
     response_model=None,
     responses={200: _document(CostDocument, "cost/1"), **responses(404, 422, 503)},
 )
@@ -157,6 +160,7 @@ def read_cost(
     "/{id}/optimum",
     operation_id="readOptimum",
     summary="Find the best any collective could do",
+    dependencies=[DESIGN],
     response_model=None,
     responses={
         200: _document(OptimumDocument | AllToAllDocument, "optimum/1, or all-to-all/1"),

@@ -251,14 +251,15 @@ def test_queries_say_what_requests_say():
 @pytest.mark.parametrize("page", reference.PAGES)
 def test_the_tables_of_the_documentation_are_those_of_the_program(page):
     text = (reference.DOCS / page).read_text()
-    assert text.count("<!-- end -->") >= 4
+    assert "<!-- end -->" in text
     assert reference.renewed(text) == text, "run `make reference`"
 
 
 def test_every_command_with_options_has_its_table():
     text = (reference.DOCS / "cli.md").read_text()
     for name, command in COMMANDS.items():
-        if any("--help" not in one.opts for one in command.params) and name != "plot":
+        options = [one for one in command.params if one.param_type_name == "option"]
+        if any("--help" not in one.opts for one in options) and name != "plot":
             assert f"<!-- options: {name} -->" in text, name
 
 
