@@ -32,11 +32,11 @@ __all__ = [
 HeaderDep = Annotated[str | None, Header(include_in_schema=False)]
 
 
-def _context(request: Request) -> Context:
+async def _context(request: Request) -> Context:
     return request.app.state.context
 
 
-def _require_json(content_type: HeaderDep = None) -> None:
+async def _require_json(content_type: HeaderDep = None) -> None:
     media = (content_type or "").partition(";")[0].strip().lower()
     if media != "application/json":
         raise HTTPException(415, "body: must be sent as application/json")

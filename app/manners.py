@@ -46,7 +46,7 @@ def _methods(route: BaseRoute, scope: Scope) -> Iterator[str]:
         yield from getattr(route, "methods", None) or ()
 
 
-def refuse_unknown_query(request: Request) -> None:
+async def refuse_unknown_query(request: Request) -> None:
     """Raise for a query parameter that the route does not have: a misspelt one does nothing.
 
     Raises

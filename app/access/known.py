@@ -11,7 +11,6 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import anyio
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 from sqlalchemy import Engine
@@ -73,8 +72,7 @@ class KnownKeys:
         """
         if self._threads is None:
             self._threads = CapacityLimiter(_THREADS)
-        with anyio.CancelScope(shield=True):
-            access, seconds = await run_sync(self._asked, text, limiter=self._threads)
+        access, seconds = await run_sync(self._asked, text, limiter=self._threads)
         self._found[_digest(text)] = (self._clock() + seconds, access)
         self._found.move_to_end(_digest(text))
         if len(self._found) > MOST:

@@ -1,6 +1,6 @@
 """What a key may do: four scopes, of which every route states one."""
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 from fastapi import Request, Security, params
 from fastapi.security import SecurityScopes
@@ -99,4 +99,4 @@ def scope_of(route: BaseRoute) -> Scope | None:
         if isinstance(dependency, params.Security) and dependency.dependency is _permitted
         for scope in dependency.scopes or ()
     ]
-    return stated[0] if len(stated) == 1 else None
+    return cast("Scope", stated[0]) if len(stated) == 1 else None

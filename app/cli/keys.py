@@ -64,10 +64,8 @@ def create(
         typer.echo(json.dumps({"key": text, **_row(key)}))
         return
     typer.echo(text)
-    typer.echo(
-        f"key {key.id} of {key.name!r}, {', '.join(key.scopes)}; keep it, it is not shown again",
-        err=True,
-    )
+    scopes = ", ".join(key.scopes)
+    typer.echo(f"key {key.id} of {key.name!r}, {scopes}: it is not shown again", err=True)
 
 
 @app.command("list")

@@ -44,7 +44,7 @@ FormatDep = Annotated[
 ]
 
 
-def _options(
+async def _options(
     dialect: Annotated[str | None, table.DIALECT.query(max_length=40)] = None,
     inplace: Annotated[bool | None, table.INPLACE.query()] = None,
     ranks_per_node: Annotated[int | None, table.RANKS_PER_NODE.query()] = None,

@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 
 @router.get("/healthz", operation_id="readHealth", summary="Is the process alive?")
-def health() -> Status:
+async def health() -> Status:
     """Answer as long as the process does."""
     return Status(status="ok")
 
@@ -45,7 +45,7 @@ def readiness(request: Request) -> Status:
 
 
 @router.get("/version", operation_id="readVersion", summary="Which version runs here?")
-def read_version() -> VersionDocument:
+async def read_version() -> VersionDocument:
     """Return the versions of the package, of its kernels and of its tables."""
     return VersionDocument(
         version=version("topoloom"), kernel_version=KERNEL_VERSION, database_revision=HEAD

@@ -46,7 +46,7 @@ ShardsDep = Annotated[list[str] | None, table.SHARDS.query()]
 ParticipantsDep = Annotated[list[str] | None, table.PARTICIPANTS.query()]
 
 
-def _question(
+async def _question(
     collective: AnyCollectiveName = table.OPTIMUM_COLLECTIVE.default,
     trees_per_root: TreesDep = None,
     max_gap: GapDep = None,
