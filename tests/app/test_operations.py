@@ -280,7 +280,7 @@ def test_the_services_of_the_compose_file_run_on_postgresql(postgres_url):
 
 
 def curl_examples():
-    """Return the shell blocks of the documentation, those after a mark on a fresh database."""
+    """Return the shell blocks of the documentation."""
     pages = [ROOT / "README.md", ROOT / "docs" / "api.md", ROOT / "docs" / "operations.md"]
     found = []
     for page in pages:
@@ -302,7 +302,7 @@ def test_what_the_documentation_shows_for_a_shell_works(block, tmp_path):
     own = tmp_path / "bin" / "topoloom"
     own.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m app "$@"\n')
     own.chmod(0o755)
-    with service(database, TOPOLOOM_AUTH="keys") as base:
+    with service(database, TOPOLOOM_AUTH="keys" if "$KEY" in block else "open") as base:
         env = os.environ | {
             "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}",
             "PYTHONPATH": str(ROOT),
@@ -314,6 +314,23 @@ def test_what_the_documentation_shows_for_a_shell_works(block, tmp_path):
             ["sh", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120
         )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_told_to_end_it_ends_in_seconds_whatever_its_clients_do(tmp_path):
+    clients = []
+    with service(tmp_path / "t.db") as base:
+        place = ("127.0.0.1", int(base.rpartition(":")[2]))
+        head = b"POST /v1/designs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n"
+        for begun in (b"", b"GET /he", head + b"Content-Type: application/json\r\n\r\n{"):
+            clients.append(socket.create_connection(place))
+            clients[-1].sendall(begun)
+        time.sleep(0.3)
+        start = time.monotonic()
+    # The service was told to end, and waited for.
+    assert time.monotonic() - start < 8
+    for client in clients:
+        client.close()
 
 
 # --- the audit of dependencies ---

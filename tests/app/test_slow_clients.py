@@ -4,7 +4,7 @@ import asyncio
 import socket
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 import uvicorn
@@ -146,6 +146,20 @@ def test_others_are_answered_while_hundreds_of_clients_are_slow(service):
     finally:
         for connection in slow:
             connection.close()
+
+
+def test_a_stranger_is_told_so_before_the_body_is_sent(tmp_path):
+    chosen = Settings(database_url=f"sqlite:///{tmp_path / 't.db'}", auth="keys")
+    with served(create_app(chosen)) as (port, _), connected(port) as connection:
+        connection.sendall(HEAD.replace(b"10000", b"30000000"))
+        assert connection.recv(4096).startswith(b"HTTP/1.1 401 ")
+        # What is sent all the same is thrown away, and the connection given up in the end.
+        connection.sendall(b" " * 1_000)
+        start = time.monotonic()
+        with suppress(OSError):
+            while connection.recv(4096):
+                pass
+        assert time.monotonic() - start < 10
 
 
 PIECE = b"x" * 65_536
