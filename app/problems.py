@@ -12,6 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import Field
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 
 from app.access.errors import AccessError, Forbidden, TooManyRequests, Unauthorized
@@ -84,6 +85,7 @@ PROBLEMS: dict[type[Exception], Problem] = {
     NotAcceptable: Problem(406, "No such representation", "not-acceptable"),
     DatabaseNotReady: Problem(503, "The database is not ready", "database-not-ready"),
     DBAPIError: Problem(503, "The database is not ready", "database-not-ready"),
+    PoolTimeout: Problem(503, "The database is not ready", "database-not-ready"),
     Exception: Problem(500, "An error inside Topoloom", "internal-error"),
 }
 """Class of error -> its problem; a class without a row has that of its nearest base."""
@@ -200,7 +202,7 @@ def answer_to(path: str, error: Exception) -> JSONResponse:
         return _answer_validation(problem, error, path)
     if problem.status == 500 and not isinstance(error, Damaged):
         return _response(problem, "the request was right; please report this", path, [])
-    if isinstance(error, DBAPIError):
+    if isinstance(error, DBAPIError | PoolTimeout):
         return _response(problem, "the database cannot be used just now", path, [])
     field, rule = getattr(error, "field", None), getattr(error, "rule", "")
     found = [FieldError(pointer=pointer(field), detail=rule)] if field is not None else []

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from ipaddress import IPv6Address, ip_address, ip_network
 
 from fastapi.responses import JSONResponse
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import SQLAlchemyError
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -63,7 +63,7 @@ class Gate:
             state["access"] = access = await self._admitted(scope, stranger)
             state["owner"] = access.owner
             told = {} if scope["path"] == _PROBE else self._counted(access.owner)
-        except (Unauthorized, TooManyRequests, DBAPIError) as error:
+        except (Unauthorized, TooManyRequests, SQLAlchemyError) as error:
             await self.refusal(scope["path"], error)(scope, receive, send)
             return
         await self.app(scope, receive, _telling(send, told) if told else send)

@@ -4,12 +4,14 @@ What was found, or not found, counts for some seconds; so a key that is revoked 
 for so long.  The text of a key is not kept, only its digest.
 """
 
+import asyncio
 import hashlib
 import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
@@ -29,7 +31,7 @@ SECONDS = 5.0
 MOST = 4096
 """So many keys, right and wrong ones, are remembered."""
 
-_THREADS = 2
+_READERS = 2
 """Threads of their own: who computes must not keep others from being told apart."""
 
 
@@ -52,7 +54,9 @@ class KnownKeys:
     ) -> None:
         self._engine, self._seconds, self._clock = engine, seconds, clock
         self._found: OrderedDict[bytes, tuple[float, Access | None]] = OrderedDict()
-        self._threads: CapacityLimiter | None = None
+        self._reading: CapacityLimiter | None = None
+        self._writing: CapacityLimiter | None = None
+        self._touching: set[asyncio.Task[None]] = set()
 
     def remembered(self, text: str) -> tuple[Access | None] | None:
         """Return what was found of a key within the last seconds, in a tuple; None if nothing.
@@ -70,28 +74,38 @@ class KnownKeys:
         sqlalchemy.exc.DBAPIError
             The database cannot be asked.
         """
-        if self._threads is None:
-            self._threads = CapacityLimiter(_THREADS)
-        access, seconds = await run_sync(self._asked, text, limiter=self._threads)
-        self._found[_digest(text)] = (self._clock() + seconds, access)
+        if self._reading is None or self._writing is None:
+            self._reading, self._writing = CapacityLimiter(_READERS), CapacityLimiter(1)
+        key, moment = (
+            await run_sync(keys.find, self._engine, text, limiter=self._reading),
+            keys.now(),
+        )
+        access, counts = None, self._seconds
+        if key is not None and key.is_valid(moment):
+            access = Access(f"key:{key.id}", reach(frozenset(key.scopes)))
+            if key.expires_at is not None:
+                counts = min(counts, (key.expires_at - moment).total_seconds())
+            self._touch(key, moment, self._writing)
+        self._found[_digest(text)] = (self._clock() + counts, access)
         self._found.move_to_end(_digest(text))
         if len(self._found) > MOST:
             self._found.popitem(last=False)
         return access
 
-    def _asked(self, text: str) -> tuple[Access | None, float]:
-        """Return what the database says, and for how many seconds that counts."""
-        key, moment = keys.find(self._engine, text), keys.now()
-        if key is None or not key.is_valid(moment):
-            return None, self._seconds
+    def _touch(self, key: keys.ApiKey, moment: datetime, threads: CapacityLimiter) -> None:
+        """Have it written that a key was used; nobody waits for that, nor for who writes now."""
+        if key.used_at is not None and key.used_at > moment - keys.TOUCH:
+            return
+        written = run_sync(self._touched, key, moment, limiter=threads)
+        task = asyncio.get_running_loop().create_task(written)
+        self._touching.add(task)
+        task.add_done_callback(self._touching.discard)
+
+    def _touched(self, key: keys.ApiKey, moment: datetime) -> None:
         try:
             keys.touch(self._engine, key, moment)
         except SQLAlchemyError as error:
             log.warning("the last use of key %s could not be written: %s", key.id, error)
-        left = self._seconds
-        if key.expires_at is not None:
-            left = min(left, (key.expires_at - moment).total_seconds())
-        return Access(f"key:{key.id}", reach(frozenset(key.scopes))), left
 
 
 def _digest(text: str) -> bytes:

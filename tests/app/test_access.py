@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import sqlite3
 import time
 from contextlib import contextmanager
 from datetime import timedelta
@@ -18,7 +19,7 @@ from app.access.errors import InvalidKey
 from app.access.known import MOST, KnownKeys
 from app.access.scopes import MEANINGS, is_open, reach, scope_of
 from app.config import Settings
-from app.db import migrate, open_engine
+from app.db import migrate, open_database, open_engine
 from app.main import create_app
 from app.tables import ApiKeyRow
 
@@ -264,6 +265,26 @@ def test_an_expired_key_is_not_remembered_beyond_its_end(engine):
     time.sleep(0.1)
     assert known.remembered(text_) is None
     assert anyio.run(known.look_up, text_) is None
+
+
+def test_who_writes_to_the_database_keeps_nobody_from_being_told_apart(tmp_path):
+    engine = open_database(f"sqlite:///{tmp_path / 't.db'}")
+    text_ = keys.create(engine, "a", ["read"])[1]
+    writer = sqlite3.connect(tmp_path / "t.db", isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")
+
+    async def ask():
+        known, start = KnownKeys(engine), time.monotonic()
+        assert await known.look_up(text_) is not None
+        assert time.monotonic() - start < 1
+        writer.execute("COMMIT")
+        while known._touching:
+            await anyio.sleep(0.01)
+
+    anyio.run(ask)
+    assert keys.find(engine, text_).used_at is not None
+    writer.close()
+    engine.dispose()
 
 
 def test_guesses_do_not_fill_the_memory():
