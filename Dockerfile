@@ -7,18 +7,21 @@ COPY schedules ./schedules
 COPY app ./app
 COPY migrations ./migrations
 RUN python -m venv /opt/topoloom \
- && /opt/topoloom/bin/pip install --no-cache-dir '.[postgres]'
+ && /opt/topoloom/bin/pip install --no-cache-dir '.[postgres,otel]'
 
 # Run: the environment alone, as a user without rights.
 FROM python:3.11-slim-bookworm
 RUN useradd --create-home --uid 10001 topoloom \
  && install -d -o topoloom -g topoloom /var/lib/topoloom /var/cache/topoloom
 COPY --from=build /opt/topoloom /opt/topoloom
+# Others reach a container: it asks for API keys, unless TOPOLOOM_AUTH=open and
+# TOPOLOOM_ALLOW_OPEN=1 say otherwise (docs/operations.md).
 ENV PATH=/opt/topoloom/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     NUMBA_CACHE_DIR=/var/cache/topoloom \
     TOPOLOOM_HOST=0.0.0.0 \
     TOPOLOOM_PORT=8765 \
+    TOPOLOOM_AUTH=keys \
     TOPOLOOM_DATABASE_URL=sqlite:////var/lib/topoloom/topoloom.db
 USER topoloom
 WORKDIR /home/topoloom
@@ -27,6 +30,7 @@ RUN ["python", "-m", "app", "warm"]
 VOLUME /var/lib/topoloom
 EXPOSE 8765
 STOPSIGNAL SIGTERM
+# By 127.0.0.1, which TOPOLOOM_TRUSTED_HOSTS must name if it names any host.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
   CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8765/readyz', timeout=4)"]
 ENTRYPOINT ["python", "-m", "app"]

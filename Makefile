@@ -29,7 +29,7 @@ help:
 	@touch $@
 
 .venv/installed-test: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,lint,plots]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,lint,plots,audit]'
 	$(BIN)/python -c "import torch" 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check '$(TORCH)' \
 	  || echo "$(TORCH) is not offered here: tests that run schedules are skipped"
 	@touch $@

@@ -1,18 +1,84 @@
 """A client of the service for programs: the standard library alone.
 
 Every method asks and waits for the answer; the same question is answered once, so repeating one
-is harmless.  What the service refuses is raised as the problem that it answered with.
+is harmless: a service that is busy, or starts just now, is asked again.  What the service
+refuses is raised as the problem that it answered with.
+
+Each operation of the OpenAPI document has a method, which names it by `operation`; a test holds
+the methods and their parameters against that document.
 """
 
 import http.client
 import json
+import math
+import random
+import time
 import urllib.error
 import urllib.request
+import uuid
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar, Unpack
 from urllib.parse import quote, urlencode, urlsplit
 
-__all__ = ["Client", "FieldError", "NotFound", "Refused", "ServiceError", "Unreachable"]
+from app.client_types import (
+    DesignRequest,
+    ListQuery,
+    OptimumQuery,
+    PatchPlanRequest,
+    ScheduleRequest,
+    SimulationRequest,
+    TopologySource,
+)
+
+__all__ = [
+    "Client",
+    "FieldError",
+    "NotFound",
+    "Refused",
+    "ServiceError",
+    "Unreachable",
+    "operation",
+]
+
+T = TypeVar("T", bound=Callable[..., Any])
+
+RETRIED = (429, 503)
+"""Statuses that pass: too many requests, and a service that is not ready."""
+
+LONGEST_PAUSE = 30.0
+"""Seconds between two attempts at most, unless the service says otherwise."""
+
+
+def operation(*names: str) -> Callable[[T], T]:
+    """Say which operations of the OpenAPI document a method asks for, by their ids."""
+
+    def named(method: T) -> T:
+        method.__dict__["operations"] = names
+        return method
+
+    return named
+
+
+KINDS = {
+    "Design": "Designs",
+    "Topology": "Topologies",
+    "Schedule": "Schedules",
+    "PatchPlan": "PatchPlans",
+    "Frontier": "Frontiers",
+    "Cost": "Costs",
+    "Optimum": "Optima",
+    "Verification": "Verifications",
+    "Simulation": "Simulations",
+    "Comparison": "Comparisons",
+    "Plot": "Plots",
+}
+"""What stored documents are called in the names of operations, one and many."""
+
+
+def _of_kinds(verb: str, noun: str = "") -> list[str]:
+    return [f"{verb}{kind}{noun}" for kind in KINDS]
+
 
 DEFAULT_URL = "http://127.0.0.1:8765"
 
@@ -45,15 +111,22 @@ class Refused(ServiceError):
     """The service answered with a problem (RFC 9457).
 
     ``status`` is the HTTP status, ``type`` the path of the problem that ``docs/api.md``
-    explains, such as ``/problems/impossible-request``; ``errors`` the fields at fault.
+    explains, such as ``/problems/impossible-request``; ``errors`` the fields at fault;
+    ``request_id`` what the log of the service has of the request.
     """
 
     def __init__(
-        self, status: int, kind: str, title: str, detail: str, errors: tuple[FieldError, ...]
+        self,
+        status: int,
+        kind: str,
+        title: str,
+        detail: str,
+        errors: tuple[FieldError, ...],
+        request_id: str = "",
     ) -> None:
         super().__init__(f"{title}: {detail}" if detail else title)
         self.status, self.type, self.title, self.detail = status, kind, title, detail
-        self.errors = errors
+        self.errors, self.request_id = errors, request_id
 
 
 class NotFound(Refused):
@@ -67,13 +140,18 @@ class Client:
     ----------
     base_url : str
         Where it listens, ``http`` or ``https``.
+    key : str or None
+        An API key, where the service asks for one.
     timeout_seconds : float
-        How long to wait for one answer.
+        How long to wait for one answer, all attempts and pauses together.
+    attempts : int
+        How often a question is asked at most while the service is busy (429) or not ready
+        (503).  Pauses double, from half a second on, and are as long as the service says.
 
     Raises
     ------
     ValueError
-        The address is none.
+        The address is none, or a number is not positive.
 
     Examples
     --------
@@ -82,66 +160,95 @@ class Client:
     False
     """
 
-    def __init__(self, base_url: str = DEFAULT_URL, *, timeout_seconds: float = 600.0) -> None:
+    def __init__(
+        self,
+        base_url: str = DEFAULT_URL,
+        *,
+        key: str | None = None,
+        timeout_seconds: float = 600.0,
+        attempts: int = 5,
+    ) -> None:
         parts = urlsplit(base_url)
         if parts.scheme not in ("http", "https") or not parts.netloc:
             raise ValueError(f"base_url: must be http://HOST:PORT or https://…, not {base_url!r}")
         if not timeout_seconds > 0:
             raise ValueError("timeout_seconds: must be positive")
+        if attempts < 1:
+            raise ValueError("attempts: must be positive")
+        if key is not None and not (key.isascii() and key.isprintable() and key):
+            raise ValueError("key: must be as `topoloom keys create` printed it")
         self.base_url, self.timeout_seconds = base_url.rstrip("/"), timeout_seconds
+        self.attempts = attempts
+        self._headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+        # A redirect would take the key elsewhere; the service knows none.
+        self._opener = urllib.request.build_opener(_NoRedirects)
 
-    def design(self, **question: Any) -> dict[str, Any]:
+    @operation("createDesign")
+    def design(self, **question: Unpack[DesignRequest]) -> dict[str, Any]:
         """Return the design/1 document that answers a question: POST /v1/designs."""
         return self._post("/v1/designs", question)
 
+    @operation("createDesigns")
     def designs(self, questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return an answer or a problem for each of up to 100 questions for designs."""
         return self._post("/v1/designs/batch", {"designs": questions})["items"]
 
+    @operation("findBest")
     def best(self, **question: Any) -> dict[str, Any]:
         """Return the best/1 document: the best topologies that are known, without a search."""
         return self._get_json("/v1/best", _worded(question))
 
+    @operation("createFrontier")
     def frontier(self, **question: Any) -> dict[str, Any]:
         """Return the frontier/1 document of some hosts: POST /v1/frontiers."""
         return self._post("/v1/frontiers", question)
 
-    def topology(self, **source: Any) -> dict[str, Any]:
+    @operation("createTopology")
+    def topology(self, **source: Unpack[TopologySource]) -> dict[str, Any]:
         """Build or register a topology; return its topology/1 document: POST /v1/topologies."""
         return self._post("/v1/topologies", source)
 
-    def schedule(self, **question: Any) -> dict[str, Any]:
+    @operation("createSchedule")
+    def schedule(self, **question: Unpack[ScheduleRequest]) -> dict[str, Any]:
         """Return what a verified schedule is and costs, with its id: POST /v1/schedules."""
         return self._post("/v1/schedules", question)
 
-    def patch_plan(self, **question: Any) -> dict[str, Any]:
+    @operation("createPatchPlan")
+    def patch_plan(self, **question: Unpack[PatchPlanRequest]) -> dict[str, Any]:
         """Return the patch-plan/1 document of a wiring: POST /v1/patch-plans."""
         return self._post("/v1/patch-plans", question)
 
-    def simulate(self, schedule_id: str, **question: Any) -> dict[str, Any]:
+    @operation("simulateSchedule")
+    def simulate(self, schedule_id: str, **question: Unpack[SimulationRequest]) -> dict[str, Any]:
         """Return the simulation/1 document of a stored schedule."""
-        return self._post(f"/v1/schedules/{quote(schedule_id, safe='')}/simulation", question)
+        return self._post(f"/v1/schedules/{_part(schedule_id)}/simulation", question)
 
+    @operation("createSimulation")
     def simulation(self, **question: Any) -> dict[str, Any]:
         """Return the simulation/1 document of any schedule, stored: POST /v1/simulations."""
         return self._post("/v1/simulations", question)
 
+    @operation("createVerification")
     def verify(self, **question: Any) -> dict[str, Any]:
         """Return the verification/1 document of any schedule: POST /v1/verify."""
         return self._post("/v1/verify", question)
 
+    @operation("createComparison")
     def compare(self, **question: Any) -> dict[str, Any]:
         """Return the comparison/1 document of ``designs=[id, ...]`` or ``schedules=[...]``."""
         return self._post("/v1/comparisons", question)
 
+    @operation("createCost")
     def cost(self, **topology: Any) -> dict[str, Any]:
         """Return the cost/1 document of any topology, named as in `topology`."""
         return self._post("/v1/costs", {"topology": topology})
 
+    @operation("createOptimum")
     def optimum_of(self, topology: dict[str, Any], **question: Any) -> dict[str, Any]:
         """Return the optimum/1 document of any topology, named as in `topology`."""
         return self._post("/v1/optima", {"topology": topology, **question})
 
+    @operation("drawFrontier", "drawSizes", "drawLoad", "drawTree")
     def plot(self, name: str, **question: Any) -> bytes:
         """Return a drawing as SVG; ``name`` is frontier, sizes, load or tree.
 
@@ -149,127 +256,187 @@ class Client:
         """
         return self._get(f"/v1/plots/{quote(name, safe='')}", _worded(question))
 
+    @operation("readCost")
     def measure(self, topology_id: str) -> dict[str, Any]:
         """Return the cost/1 document of a stored topology."""
-        return self._get_json(f"/v1/topologies/{quote(topology_id, safe='')}/cost")
+        return self._get_json(f"/v1/topologies/{_part(topology_id)}/cost")
 
-    def optimum(self, topology_id: str, **query: Any) -> dict[str, Any]:
+    @operation("readOptimum")
+    def optimum(self, topology_id: str, **query: Unpack[OptimumQuery]) -> dict[str, Any]:
         """Return the optimum/1 document of a stored topology, such as of ``collective=``."""
-        path = f"/v1/topologies/{quote(topology_id, safe='')}/optimum"
-        return self._get_json(path, query)
+        return self._get_json(f"/v1/topologies/{_part(topology_id)}/optimum", query)
 
-    def read(self, kind: str, identity: str, form: str | None = None) -> bytes:
+    @operation(
+        *(f"read{name}" for name in KINDS if name not in ("Cost", "Optimum")),
+        "readStoredCost",
+        "readStoredOptimum",
+        "readLrSession",
+    )
+    def read(self, kind: str, identity: str, form: str | None = None, **query: Any) -> bytes:
         """Return a stored document as it is written, in any of its formats.
 
-        ``kind`` is a part of the path, such as ``"designs"``, ``"patch-plans"`` or ``"verify"``.
+        ``kind`` is a part of the path, such as ``"designs"``, ``"patch-plans"`` or ``"verify"``;
+        ``query`` is what a format is told, such as ``dialect="rccl"``.
         """
-        query = {} if form is None else {"format": form}
-        return self._get(f"/v1/{quote(kind, safe='')}/{quote(identity, safe='')}", query)
+        if form is not None:
+            query = {"format": form, **query}
+        return self._get(f"/v1/{_part(kind)}/{_part(identity)}", query)
 
-    def stored(self, kind: str, **query: Any) -> dict[str, Any]:
+    @operation(*(f"list{plural}" for plural in KINDS.values()), "listLrSessions")
+    def stored(self, kind: str, **query: Unpack[ListQuery]) -> dict[str, Any]:
         """Return one page of what is stored of a kind: GET /v1/designs and the like."""
-        return self._get_json(f"/v1/{quote(kind, safe='')}", query)
+        return self._get_json(f"/v1/{_part(kind)}", query)
 
+    @operation("createLrSession")
     def lr_session(self, **question: Any) -> dict[str, Any]:
         """Begin to tune a learning rate; return lr-session/1 with the trainer's lease."""
         return self._post("/v1/lr-sessions", question)
 
+    @operation("attachLrSession")
     def lr_attach(self, session_id: str, **question: Any) -> dict[str, Any]:
         """Become a session's trainer, perhaps from an earlier observation on."""
         return self._post(_lr(session_id, "/lease"), question)
 
+    @operation("observeLrSession")
     def lr_observe(self, session_id: str, **observation: Any) -> dict[str, Any]:
         """Report losses; return the answer, which has the next action."""
         return self._post(_lr(session_id, "/observations"), observation)
 
+    @operation("cancelLrSession")
     def lr_cancel(self, session_id: str) -> dict[str, Any]:
         """End a session before its run is over."""
         return self._post(_lr(session_id, "/cancel"), {})
 
+    @operation("readLrHistory")
     def lr_history(self, session_id: str, form: str = "json", after: int = 0) -> bytes:
         """Return a session's history as it is written: ``json``, ``csv`` or ``svg``."""
         return self._get(_lr(session_id, "/history"), {"format": form, "after": after})
 
+    @operation("deleteLrSession")
     def lr_delete(self, session_id: str) -> None:
         """Delete a session and all that was observed."""
-        self._open(urllib.request.Request(self.base_url + _lr(session_id), method="DELETE"))
+        self._ask(_lr(session_id), None, self.attempts, "DELETE")
 
+    @operation(*_of_kinds("read", "Labels"))
     def labels(self, kind: str, identity: str) -> dict[str, Any]:
         """Return the labels of a stored document, and whether it is pinned."""
         return self._get_json(_place(kind, identity, "labels"))
 
+    @operation(*_of_kinds("label"))
     def label(self, kind: str, identity: str, label: str) -> dict[str, Any]:
         """Put a label on a stored document."""
         return self._send("PUT", _place(kind, identity, "labels", label))
 
+    @operation(*_of_kinds("unlabel"))
     def unlabel(self, kind: str, identity: str, label: str) -> dict[str, Any]:
         """Take a label from a stored document."""
         return self._send("DELETE", _place(kind, identity, "labels", label))
 
+    @operation(*_of_kinds("pin"))
     def pin(self, kind: str, identity: str) -> dict[str, Any]:
         """Keep a stored document: it is neither deleted nor let go."""
         return self._send("PUT", _place(kind, identity, "pin"))
 
+    @operation(*_of_kinds("unpin"))
     def unpin(self, kind: str, identity: str) -> dict[str, Any]:
         """Let a stored document go again."""
         return self._send("DELETE", _place(kind, identity, "pin"))
 
+    @operation(*_of_kinds("delete"))
     def delete(self, kind: str, identity: str) -> None:
         """Delete a stored document; a pinned one is refused."""
-        path = self.base_url + _place(kind, identity)
-        self._open(urllib.request.Request(path, method="DELETE"))
+        self._ask(_place(kind, identity), None, self.attempts, "DELETE")
 
+    @operation("listFamilies")
     def families(self) -> list[dict[str, Any]]:
         """Return the families of bases and the operators that recipes are made of."""
         return self._get_json("/v1/families")["items"]
 
+    @operation("listFabrics")
     def fabrics(self) -> list[dict[str, Any]]:
         """Return the fabrics known by name."""
         return self._get_json("/v1/fabrics")["items"]
 
+    @operation("listPresets")
     def presets(self) -> list[dict[str, Any]]:
         """Return the workloads known by name."""
         return self._get_json("/v1/presets")["items"]
 
+    @operation("readCache")
     def cache(self) -> dict[str, Any]:
         """Return the cache/1 document: how much is stored, and how much may be."""
         return self._get_json("/v1/cache")
 
+    @operation("readVersion")
     def version(self) -> dict[str, Any]:
         """Return the versions of the service, of its kernels and of its tables."""
         return self._get_json("/version")
 
+    @operation("readMetrics")
+    def metrics(self) -> str:
+        """Return the metrics of the process that answers, in the Prometheus text format."""
+        return self._get("/metrics").decode()
+
+    @operation("readHealth")
+    def is_alive(self) -> bool:
+        """Whether the process answers at all."""
+        return self._succeeds("/healthz")
+
+    @operation("readReadiness")
     def is_ready(self) -> bool:
         """Whether the service can answer already."""
+        return self._succeeds("/readyz")
+
+    def _succeeds(self, path: str) -> bool:
         try:
-            self._get("/readyz")
+            self._ask(path, None, attempts=1)
         except ServiceError:
             return False
         return True
 
-    def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        headers = {"Content-Type": "application/json", "Accept": "application/json"}
-        data = json.dumps(body).encode()
-        return _object(self._open(urllib.request.Request(self.base_url + path, data, headers)))
+    def _post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        return _object(self._ask(path, json.dumps(body).encode(), self.attempts))
 
     def _send(self, method: str, path: str) -> dict[str, Any]:
-        request = urllib.request.Request(self.base_url + path, method=method)
-        return _object(self._open(request))
+        return _object(self._ask(path, None, self.attempts, method))
 
-    def _get_json(self, path: str, query: dict[str, Any] | None = None) -> dict[str, Any]:
+    def _get_json(self, path: str, query: Mapping[str, Any] | None = None) -> dict[str, Any]:
         return _object(self._get(path, query))
 
-    def _get(self, path: str, query: dict[str, Any] | None = None) -> bytes:
-        asked = f"?{urlencode(query, doseq=True)}" if query else ""
-        return self._open(urllib.request.Request(self.base_url + path + asked))
+    def _get(self, path: str, query: Mapping[str, Any] | None = None) -> bytes:
+        given = {name: _query_value(value) for name, value in (query or {}).items()}
+        asked = f"?{urlencode(given, doseq=True)}" if given else ""
+        return self._ask(path + asked, None, self.attempts)
 
-    def _open(self, request: urllib.request.Request) -> bytes:
+    def _ask(
+        self, path: str, body: bytes | None, attempts: int, method: str | None = None
+    ) -> bytes:
+        """Ask until there is an answer, a refusal that does not pass, or no time is left."""
+        deadline = time.monotonic() + self.timeout_seconds
+        headers = self._headers | {"X-Request-ID": uuid.uuid4().hex}
+        if body is not None:
+            headers |= {"Content-Type": "application/json", "Accept": "application/json"}
+        request = urllib.request.Request(self.base_url + path, body, headers, method=method)
+        for attempt in range(attempts):
+            try:
+                return self._open(request, max(deadline - time.monotonic(), 0.001))
+            except _Passing as passing:
+                pause = passing.pause(attempt)
+                if attempt == attempts - 1 or time.monotonic() + pause > deadline:
+                    raise passing.refused from None
+            time.sleep(pause)
+        raise AssertionError("attempts are positive")
+
+    def _open(self, request: urllib.request.Request, seconds: float) -> bytes:
         try:
-            with urllib.request.urlopen(request, timeout=self.timeout_seconds) as answer:
+            with self._opener.open(request, timeout=seconds) as answer:
                 return answer.read()
         except urllib.error.HTTPError as error:
             with error:
-                raise _problem(error.code, error.read()) from None
+                refused = _problem(error.code, error.read())
+            if error.code in RETRIED:
+                raise _Passing(refused, error.headers.get("Retry-After", "")) from None
+            raise refused from None
         except (OSError, http.client.HTTPException) as error:
             reason = getattr(error, "reason", error)
             raise Unreachable(f"{self.base_url} does not answer: {reason}") from None
@@ -283,12 +450,52 @@ def _place(*parts: str) -> str:
     return "/".join(("/v1", *(quote(part, safe="") for part in parts)))
 
 
-def _worded(question: dict[str, Any]) -> dict[str, Any]:
-    """Return a query as it is sent: true and false in small letters, no underscores behind."""
-    return {
-        name.rstrip("_"): str(value).lower() if isinstance(value, bool) else value
-        for name, value in question.items()
-    }
+def _worded(question: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a query whose names are words of Python's own without the underscores behind.
+
+    >>> _worded({"from_": "1KiB"})
+    {'from': '1KiB'}
+    """
+    return {name.rstrip("_"): value for name, value in question.items()}
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    def redirect_request(
+        self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str
+    ) -> None:
+        """Follow no redirect: it is an error like any other status."""
+
+
+class _Passing(Exception):
+    """A refusal that may be none a moment later."""
+
+    def __init__(self, refused: Refused, retry_after: str) -> None:
+        super().__init__(str(refused))
+        self.refused, self._retry_after = refused, retry_after
+
+    def pause(self, attempt: int) -> float:
+        """Return how many seconds to wait before the next attempt, with some chance.
+
+        >>> _Passing(Refused(429, "", "", "", ()), "7").pause(0) >= 7
+        True
+        """
+        # Of those who were refused together not all come again together.
+        chosen = random.uniform(0.5, 1.0) * min(LONGEST_PAUSE, math.ldexp(1.0, attempt))
+        told = float(self._retry_after) if self._retry_after.isdigit() else 0.0
+        return chosen if told <= chosen else told + chosen / 4
+
+
+def _part(text: str) -> str:
+    return quote(text, safe="")
+
+
+def _query_value(value: Any) -> Any:
+    """Return a value as it stands in a query: truth in lower case.
+
+    >>> _query_value(True), _query_value(3)
+    ('true', 3)
+    """
+    return str(value).lower() if isinstance(value, bool) else value
 
 
 def _object(content: bytes) -> dict[str, Any]:
@@ -317,5 +524,10 @@ def _problem(status: int, content: bytes) -> Refused:
     title = str(told.get("title") or f"HTTP status {status}")
     kind = NotFound if status == 404 else Refused
     return kind(
-        status, str(told.get("type", "about:blank")), title, str(told.get("detail", "")), errors
+        status,
+        str(told.get("type", "about:blank")),
+        title,
+        str(told.get("detail", "")),
+        errors,
+        str(told.get("request_id", "")),
     )

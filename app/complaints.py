@@ -23,6 +23,7 @@ def _explained_by_the_packages(error: Exception) -> tuple[int, str]:
     """Explain what services raise; what these import has been loaded by then."""
     from sqlalchemy.exc import DBAPIError
 
+    from app.access.errors import InvalidKey
     from app.client import ServiceError
     from app.config import UnknownSetting
     from app.db import DatabaseNotReady
@@ -41,7 +42,8 @@ def _explained_by_the_packages(error: Exception) -> tuple[int, str]:
     if isinstance(error, SynthError | ScheduleError | LearningRateError | Conflict):
         return 2, _one_line(f"{pointer(error.field) or '/'}: {error.rule}")
     told = (UnknownSetting, UnusableFile, Ambiguous, NotStored, DatabaseNotReady, MissingExtra)
-    if isinstance(error, (*told, Damaged, InvalidCursor, Pinned, TooManyLabels, ServiceError)):
+    told = (*told, Damaged, InvalidCursor, Pinned, TooManyLabels, ServiceError, InvalidKey)
+    if isinstance(error, told):
         return 2, _one_line(str(error))
     if isinstance(error, DBAPIError):
         return 2, _one_line(f"database_url: {error.orig}")

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -29,7 +29,7 @@ PREFIX = "TOPOLOOM_"
 KERNEL_VERSION = "5"
 """Part of every cache key.  Raise it whenever any computed answer changes."""
 
-HEAD = "0005"
+HEAD = "0006"
 """The newest revision in ``migrations/``; kept here so that a start need not read them."""
 
 
@@ -64,6 +64,37 @@ class Settings(BaseModel):
     allow_open: bool = Field(
         default=False,
         description="listen on an address that others reach, though anybody may ask anything",
+    )
+    auth: Literal["open", "keys"] = Field(
+        default="open",
+        description="keys: every request but probes and documentation must have an API key; "
+        "open: anybody who reaches the service may ask anything",
+    )
+    rate_per_second: float = Field(
+        default=50,
+        ge=0,
+        le=1_000_000,
+        description="requests per second that a key, or an address without one, may go on "
+        "with; 0 for any number; not counted while the service is open on loopback only",
+    )
+    rate_burst: int = Field(
+        default=500, ge=1, le=1_000_000, description="requests that it may make at once"
+    )
+    max_connections: int = Field(
+        default=1_000, ge=1, description="connections of one process; one more is told 503"
+    )
+    header_seconds: float = Field(
+        default=10, gt=0, description="longest time that the head of a request may take to arrive"
+    )
+    stall_seconds: float = Field(
+        default=30,
+        gt=0,
+        description="longest time that the service waits in all for a client to send its body, "
+        "or to take its answer, beyond what 1 KiB per second takes",
+    )
+    log_format: Literal["auto", "json", "text"] = Field(
+        default="auto",
+        description="how the service logs; auto: text for people on a terminal, else JSON lines",
     )
     trusted_hosts: str = Field(
         default="",
@@ -136,6 +167,15 @@ class Settings(BaseModel):
         'TOPOLOOM_MAX_NODES'
         """
         return PREFIX + name.upper()
+
+    @property
+    def is_private(self) -> bool:
+        """Whether only programs on this machine reach the service, and anybody may ask.
+
+        >>> Settings(auth="keys").is_private, Settings(auth="open").is_private
+        (False, True)
+        """
+        return self.auth == "open" and is_loopback(self.host)
 
     def hosts_allowed(self, host: str) -> list[str]:
         """Return the names by which clients may call a service that listens on ``host``.

@@ -10,9 +10,11 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
+from app.access.scopes import DESIGN, READ
 from app.documents import export, listing
 from app.identity import IdPrefix
 from app.known_requests import ListRequest
+from app.logs import note
 from app.manners import refuse_unknown_query
 from app.negotiation import accepts_gzip, entity_tag, is_current
 from app.options import known, table
@@ -118,6 +120,7 @@ def list_route(router: APIRouter, kind: str, operation_id: str, plural: str) -> 
         operation_id=operation_id,
         summary=f"List stored {plural}, newest first unless asked otherwise",
         description=f"Return one page of {plural}; with `fields` entries have these members only.",
+        dependencies=[READ],
         response_model=None,
         responses={200: page, **responses(422, 503)},
     )
@@ -138,12 +141,14 @@ def create_route(
     summary: str,
     description: str,
     responses: dict[int | str, dict[str, Any]],
+    scope: Any = DESIGN,
     path: str = "",
     shown: "Callable[[Request, Artefact], Awaitable[Response]] | None" = None,
 ) -> None:
     """Add the route that answers a POST: looked up, else computed in a process of its own.
 
-    ``shown`` is how the answer is sent; left out, the document itself.
+    ``shown`` is how the answer is sent; left out, the document itself.  ``scope`` is what a key
+    must allow.
     """
     respond = shown or created
 
@@ -165,7 +170,7 @@ def create_route(
         operation_id=operation_id,
         summary=summary,
         description=description,
-        dependencies=[JsonBody],
+        dependencies=[JsonBody, scope],
         response_model=None,
         responses=responses,
     )
@@ -178,7 +183,7 @@ async def created(
 
     ``exported`` asks for the document in another format than it is stored in.
     """
-    fresh, headers = artefact.fresh, _of_created(request, artefact)
+    fresh, headers = artefact.fresh, _place(request, artefact)
     if exported is not None:
         artefact = await answered(request, EXPORT, exported)
     packed = accepts_gzip(request.headers.get("accept-encoding"))
@@ -188,14 +193,19 @@ async def created(
 
 async def created_summary(request: Request, artefact: Artefact) -> Response:
     """Return the same of a document too large to be sent unasked: what lists say of it."""
-    headers = _of_created(request, artefact)
+    headers = _place(request, artefact)
     return JSONResponse(artefact.summary, 201 if artefact.fresh else 200, headers)
 
 
-def _of_created(request: Request, artefact: Artefact) -> dict[str, str]:
-    source = "computed" if artefact.fresh else "cache"
-    request.app.state.metrics.count("topoloom_answers_total", kind=artefact.kind, source=source)
+def _place(request: Request, artefact: Artefact) -> dict[str, str]:
+    _handed_out(request, artefact)
     return {"Location": f"{request.url.path}/{artefact.id}"}
+
+
+def _handed_out(request: Request, artefact: Artefact) -> None:
+    source = "computed" if artefact.fresh else "cache"
+    request.app.state.metrics.answered(artefact.kind, source)
+    note(document=artefact.id)
 
 
 async def representation(
@@ -215,6 +225,7 @@ async def representation(
     What is stored is sent as it lies there where the client takes gzip.  ``fields`` are the
     members that are wanted of a JSON document, those that its ``model`` has.
     """
+    _handed_out(request, artefact)
     paths = None if fields is None else _paths(form, fields, model)
     packed = paths is None and accepts_gzip(request.headers.get("accept-encoding"))
     variant = form if exported is None else exported.variant

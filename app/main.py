@@ -9,13 +9,17 @@ from fastapi import Depends, FastAPI
 from fastapi_offline import FastAPIOffline
 
 from app import problems
+from app.access.buckets import Buckets
+from app.access.gate import Gate
+from app.access.known import KnownKeys
 from app.config import Settings
 from app.db import open_database
 from app.housekeeping import Housekeeper
 from app.limits import RefuseLargeBodies, RefuseUnknownHosts, body_limit
 from app.lr_store import LrStore
 from app.manners import AnswerHead, refuse_unknown_query
-from app.metrics import CountRequests, Metrics
+from app.metrics import Metrics
+from app.observing import Observe
 from app.routes import (
     answers,
     batches,
@@ -30,10 +34,12 @@ from app.routes import (
     system,
     topologies,
 )
+from app.security_headers import SecurityHeaders
 from app.services.context import Context
 from app.services.lr_sessions import Tuning
 from app.services.mending import asked_again
 from app.store import Store
+from app.telemetry import configuration, is_wanted, trace_statements
 from app.turns import Turns
 from app.work.claims import Claims
 from app.work.crew import Crew
@@ -57,12 +63,16 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         engine = open_database(chosen.database_url)
+        if is_wanted():
+            trace_statements(engine)
         store, claims = Store(engine), Claims(engine)
-        crew = Crew(store, claims, chosen)
+        crew = Crew(store, claims, chosen, timed=app.state.metrics.computed)
         app.state.engine = engine
         app.state.store = store
         app.state.context = Context(store, chosen, mend=asked_again)
+        app.state.known_keys = KnownKeys(engine)
         app.state.turns = turns = Turns(crew, chosen.max_working, chosen.max_waiting)
+        app.state.metrics.watch(turns)
         app.state.tuning = Tuning(LrStore(engine), chosen)
         app.state.searches = lr_sessions.Searches()
         housekeeper = Housekeeper(engine, store.uses, chosen.cache_bytes)
@@ -82,6 +92,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         description=DESCRIPTION,
         lifespan=lifespan,
         redirect_slashes=False,
+        telemetry=configuration(),
         dependencies=[Depends(refuse_unknown_query)],
     )
     app.state.metrics = Metrics()
@@ -92,8 +103,27 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     for router in routers:
         app.include_router(router)
     app.state.routes = [route for router in routers for route in router.routes]
+    _add_middleware(app, chosen)
+    return app
+
+
+def _add_middleware(app: FastAPI, chosen: Settings) -> None:
+    """Put before the routes what every request passes; the last added is the first passed."""
     app.add_middleware(RefuseLargeBodies, most=partial(body_limit, most=chosen.max_body_bytes))
+    app.add_middleware(
+        Gate,
+        refusal=problems.answer_to,
+        asks_for_keys=chosen.auth == "keys",
+        buckets=_buckets(chosen),
+    )
     app.add_middleware(RefuseUnknownHosts, known=chosen.hosts_allowed(chosen.host))
     app.add_middleware(AnswerHead)
-    app.add_middleware(CountRequests, metrics=app.state.metrics)
-    return app
+    app.add_middleware(Observe, metrics=app.state.metrics, refusal=problems.answer_to)
+    app.add_middleware(SecurityHeaders, private=chosen.auth == "keys")
+
+
+def _buckets(chosen: Settings) -> Buckets | None:
+    """Return by what rates are limited; who is alone on this machine is not."""
+    if chosen.is_private or not chosen.rate_per_second:
+        return None
+    return Buckets(chosen.rate_per_second, chosen.rate_burst)

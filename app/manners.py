@@ -29,7 +29,9 @@ class AnswerHead:
                 message = {**message, "body": b""}
             await send(message)
 
-        await self.app({**scope, "method": "GET"}, receive, bare)
+        # The same scope: whoever is further out reads there which route it was.
+        scope["method"] = "GET"
+        await self.app(scope, receive, bare)
 
 
 def allowed_methods(request: Request) -> list[str]:

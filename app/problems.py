@@ -12,13 +12,17 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import Field
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 
+from app.access.errors import AccessError, Forbidden, TooManyRequests, Unauthorized
+from app.access.scopes import scope_of
 from app.db import DatabaseNotReady
 from app.documents.base import Document
 from app.extras import MissingExtra
 from app.field_errors import FieldError, field_errors, pointer
 from app.keeping import Pinned, TooManyLabels
+from app.logs import request_id
 from app.manners import allowed_methods
 from app.services.errors import (
     Ambiguous,
@@ -35,7 +39,7 @@ from schedules import errors as schedule_errors
 from schedules.learning_rate import errors as lr_errors
 from synth import errors as synth_errors
 
-__all__ = ["PROBLEMS", "ProblemDocument", "as_problem", "install", "responses"]
+__all__ = ["PROBLEMS", "ProblemDocument", "answer_to", "as_problem", "install", "responses"]
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -83,6 +87,10 @@ PROBLEMS: dict[type[Exception], Problem] = {
     schedule_errors.ExecutionFailed: Problem(500, "A run came to no end", "execution-failed"),
     RequestValidationError: Problem(422, "The request breaks a rule", "invalid-request"),
     InvalidCursor: Problem(422, "Not a cursor of this list", "invalid-cursor"),
+    AccessError: Problem(403, "The key may not do this", "forbidden"),
+    Unauthorized: Problem(401, "A valid API key is needed", "unauthorized"),
+    Forbidden: Problem(403, "The key may not do this", "forbidden"),
+    TooManyRequests: Problem(429, "Too many requests", "too-many-requests"),
     NotStored: Problem(404, "Nothing is stored under this id", "not-stored"),
     Ambiguous: Problem(422, "Several are stored under this id or name", "ambiguous"),
     Damaged: Problem(500, "What is stored is damaged", "damaged"),
@@ -103,6 +111,7 @@ PROBLEMS: dict[type[Exception], Problem] = {
     Busy: Problem(503, "Too much waits already", "busy"),
     Cancelled: Problem(503, "The computation was ended", "cancelled"),
     WorkDied: Problem(503, "The computation ended without an answer", "computation-died"),
+    PoolTimeout: Problem(503, "The database is not ready", "database-not-ready"),
     Exception: Problem(500, "An error inside Topoloom", "internal-error"),
 }
 """Class of error -> its problem; a class without a row has that of its nearest base."""
@@ -126,18 +135,22 @@ class ProblemDocument(Document):
     status: int = Field(description="the HTTP status")
     detail: str = Field(description="what is wrong with this request")
     instance: str = Field(description="path of the request")
+    request_id: str = Field(description="X-Request-ID of the request, which is in the log, too")
     errors: list[FieldError] = Field(default=[], description="every offending field")
 
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return the OpenAPI entries of these problem responses."""
     titles = {
+        401: "no valid API key, where the service asks for keys",
+        403: "the key does not have the scope of this operation",
         409: "it does not fit what is stored at present",
         404: "nothing is stored under this id",
         406: "no such representation",
         413: "the body is too large",
         415: "the body must be application/json",
         422: "the request breaks a rule, named in `errors`",
+        429: "too many requests; `Retry-After` says when to come again",
         500: "what is stored is damaged, and cannot be computed again",
         501: "an optional package is not installed where the service runs",
         503: "the database is not ready",
@@ -166,9 +179,31 @@ def install(app: FastAPI) -> None:
             described = model.model_json_schema(ref_template="#/components/schemas/{model}")
             described.pop("$defs", None)
             schemas[model.__name__] = described
+        _describe_access(app, document)
         return document
 
     app.openapi = openapi
+
+
+def _describe_access(app: FastAPI, document: dict[str, Any]) -> None:
+    """Add to the OpenAPI document which scope an operation needs, and how it refuses."""
+    schemes = document["components"].setdefault("securitySchemes", {})
+    schemes["key"] = {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "an API key of `topoloom keys create`, where the service asks for keys",
+    }
+    stated = {getattr(route, "operation_id", None): scope_of(route) for route in app.state.routes}
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            scope = stated.get(operation["operationId"])
+            answers = operation["responses"]
+            answers.update((str(status), answer) for status, answer in responses(429).items())
+            if scope is None:
+                continue
+            operation["security"] = [{}, {"key": [scope]}]
+            for status, answer in responses(401, 403, 503).items():
+                answers.setdefault(str(status), answer)
 
 
 def body_too_large(path: str, limit: int) -> JSONResponse:
@@ -188,13 +223,19 @@ def as_problem(request: Request, error: Exception) -> JSONResponse:
 
 
 def _answer(request: Request, error: Exception) -> JSONResponse:
+    return answer_to(request.url.path, error)
+
+
+def answer_to(path: str, error: Exception) -> JSONResponse:
+    """Return the answer to a request for a path that ended in an error."""
     problem = next(PROBLEMS[kind] for kind in type(error).__mro__ if kind in PROBLEMS)
-    path = request.url.path
+    if isinstance(error, AccessError):
+        return _response(problem, str(error), path, [], error.headers)
     if isinstance(error, RequestValidationError):
         return _answer_validation(problem, error, path)
     if problem.status == 500 and not isinstance(error, Damaged):
         return _response(problem, "the request was right; please report this", path, [])
-    if isinstance(error, DBAPIError):
+    if isinstance(error, DBAPIError | PoolTimeout):
         return _response(problem, "the database cannot be used just now", path, [])
     if isinstance(error, Busy):
         return _response(problem, str(error), path, [], {"Retry-After": str(error.seconds)})
@@ -238,6 +279,7 @@ def _response(
         status=problem.status,
         detail=_cut(detail),
         instance=_cut(path),
+        request_id=request_id(),
         errors=_fitting(errors),
     )
     return JSONResponse(document.model_dump(), problem.status, headers, MEDIA_TYPE)

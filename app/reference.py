@@ -1,10 +1,11 @@
-"""The tables of options in docs/cli.md and docs/api.md, made from what is offered.
+"""The tables of options, fields and scopes in docs/, made from what is offered.
 
 A page marks where a table belongs, and of what::
 
     <!-- options: plot sizes -->        options of a command
     <!-- options: FILE_OR_RECIPE -->    options of every command that reads a topology
     <!-- fields: DesignRequest -->      fields of a request
+    <!-- scopes -->                     the scope of every operation of the service
 
 and where it ends: ``<!-- end -->``.  ``python -m app.reference`` writes all tables anew; a
 test fails when a page is stale.
@@ -21,14 +22,15 @@ from app.cli.options import READS
 from app.options.option import Option, choices
 from app.options.table import OPTIONS
 
-__all__ = ["field_rows", "option_rows", "renewed"]
+__all__ = ["field_rows", "option_rows", "renewed", "scope_rows"]
 
 DOCS = Path(__file__).parent.parent / "docs"
-PAGES = ("cli.md", "api.md")
+PAGES = ("cli.md", "api.md", "operations.md")
 _TABLE = re.compile(
     r"(?P<mark><!-- (?P<kind>options|fields): (?P<name>[^>]+?) -->\n).*?(?P<end><!-- end -->)", re.S
 )
 _REQUESTS = (schemas, topology_source, known_requests, checking_requests, lr_schemas)
+_SCOPES = re.compile(r"(?<=<!-- scopes -->\n).*?(?=<!-- end -->)", re.S)
 _HELP = "--help"
 _READING = "FILE_OR_RECIPE"
 
@@ -43,7 +45,30 @@ def renewed(page: str) -> str:
         lines += [f"| {' | '.join(row)} |" for row in rows(match["name"])]
         return f"{match['mark']}\n" + "\n".join(lines) + f"\n\n{match['end']}"
 
-    return _TABLE.sub(table, page)
+    return _SCOPES.sub(lambda _: _scopes(), _TABLE.sub(table, page))
+
+
+def scope_rows() -> Iterator[tuple[str, str]]:
+    """Yield every operation with the scope it states, in the order of the OpenAPI document.
+
+    >>> next(row for row in scope_rows() if "designs" in row[0])
+    ('`POST /v1/designs`', '`design`')
+    """
+    from app.config import Settings
+    from app.main import create_app
+
+    # Nothing is opened, whatever database the settings name.
+    document = create_app(Settings(database_url="sqlite://")).openapi()
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            needed = [entry["key"] for entry in operation.get("security", ()) if entry]
+            shown = _code(needed[0][0]) if needed else "open"
+            yield _code(f"{method.upper()} {path}"), shown
+
+
+def _scopes() -> str:
+    rows = "".join(f"| {operation} | {scope} |\n" for operation, scope in scope_rows())
+    return f"\n| operation | scope |\n|---|---|\n{rows}\n"
 
 
 def option_rows(name: str) -> Iterator[tuple[str, str, str]]:

@@ -24,6 +24,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, declared_attr, mapped_column
 __all__ = [
     "ABOUT",
     "TABLES",
+    "ApiKeyRow",
     "Base",
     "ClaimRow",
     "ComparisonRow",
@@ -263,6 +264,26 @@ class PointRow(_About):
 
 ABOUT: tuple[type[_About], ...] = (LabelRow, FamilyRow, ReferenceRow, PointRow)
 """All that is kept beside a document."""
+
+
+class ApiKeyRow(Base):
+    """An API key; moments are in UTC.
+
+    ``id`` is the part of the key that is no secret, ``secret_hash`` the SHA-256, in
+    hexadecimal, of the part that is.  ``scopes`` are joined by blanks.
+    """
+
+    __tablename__ = "api_keys"
+
+    id: Mapped[str] = mapped_column(String(8), primary_key=True)
+    name: Mapped[str] = mapped_column(String(80))
+    secret_hash: Mapped[str] = mapped_column(String(64))
+    scopes: Mapped[str] = mapped_column(String(80))
+    created_at: Mapped[datetime] = mapped_column(DateTime)
+    expires_at: Mapped[datetime | None] = mapped_column(DateTime)
+    revoked_at: Mapped[datetime | None] = mapped_column(DateTime)
+    used_at: Mapped[datetime | None] = mapped_column(DateTime)
+
 
 TABLES: dict[str, type[Row]] = {
     "design": DesignRow,

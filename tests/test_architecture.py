@@ -28,6 +28,8 @@ ONLY_IN_APP = {
     "typer",
     "rich",
     "uvicorn",
+    "prometheus_client",
+    "opentelemetry",
 }
 CHECKERS = ("schedules/verify", "schedules/simulate", "schedules/formats", "schedules/execute")
 GENERATORS = (

@@ -15,7 +15,9 @@ from app.cli import (
     best,
     cache,
     catalogue,
+    database,
     keeping,
+    keys,
     learning_rate,
     listing,
     operation,
@@ -41,6 +43,8 @@ for group in (topologies, schedules, best, listing, keeping, catalogue, operatio
 app.add_typer(plots.app, name="plot")
 app.add_typer(learning_rate.app, name="lr")
 app.add_typer(cache.app, name="cache")
+app.add_typer(keys.app, name="keys")
+app.add_typer(database.app, name="db")
 
 
 def _show_version(asked: bool) -> None:

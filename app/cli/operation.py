@@ -47,24 +47,17 @@ def serve(
 ) -> None:
     """Run the service."""
     settings = Settings(**given(host=host, port=port))
-    from app.config import is_loopback
     from app.work.forking import prepare
 
-    if not (is_loopback(settings.host) or settings.allow_open):
-        raise typer.BadParameter(
-            f"{settings.host} is reached by others, and anybody may ask anything there; set "
-            "TOPOLOOM_ALLOW_OPEN=1 to listen on it all the same",
-            param_hint="--host",
-        )
+    # Both this process and the one that workers are forked from import for a second or two.
     prepare()
-    import uvicorn
+    from app.serving import OpenToOthers
+    from app.serving import serve as listen
 
-    from app.db import open_database
-    from app.main import create_app
-
-    # Opened here once, so that a database that is not ready is said in one line.
-    open_database(settings.database_url).dispose()
-    uvicorn.run(create_app(settings), host=settings.host, port=settings.port)
+    try:
+        listen(settings)
+    except OpenToOthers as error:
+        raise typer.BadParameter(str(error), param_hint="--host") from None
 
 
 @app.command()

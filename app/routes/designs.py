@@ -2,6 +2,7 @@
 
 from fastapi import APIRouter, Request, Response
 
+from app.access.scopes import READ
 from app.deps import (
     CREATED,
     FieldsDep,
@@ -46,6 +47,7 @@ manage_routes(router, "design")
     "/{id}",
     operation_id="readDesign",
     summary="Read a design",
+    dependencies=[READ],
     response_model=None,
     responses={200: _BODY | {"description": "design/1"}, **responses(404, 422, 503)},
 )

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
+from app.access.scopes import PLAN, READ
 from app.deps import (
     CREATED,
     AcceptDep,
@@ -52,6 +53,7 @@ create_route(
     operation_id="createPatchPlan",
     summary="Plan the wiring of a topology",
     description="Return the plan of few moves from today's wiring to the topology.",
+    scope=PLAN,
     responses={
         200: CREATED[200] | _BODY,
         201: CREATED[201] | _BODY,
@@ -67,6 +69,7 @@ manage_routes(router, "patch-plan")
     "/{id}",
     operation_id="readPatchPlan",
     summary="Read a patch plan",
+    dependencies=[READ],
     response_model=None,
     responses={
         200: _BODY

@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import JSONResponse
 
+from app.access.scopes import DESIGN, READ
 from app.deps import (
     CREATED,
     AcceptDep,
@@ -75,6 +76,7 @@ create_route(
     operation_id="createSchedule",
     summary="Generate and verify a schedule",
     description="Return what the schedule is and costs; `Location` is where it can be read.",
+    scope=DESIGN,
     responses={
         200: CREATED[200] | {"model": ScheduleSummary},
         201: CREATED[201] | {"model": ScheduleSummary},
@@ -91,6 +93,7 @@ manage_routes(router, "schedule")
     "/{id}",
     operation_id="readSchedule",
     summary="Read a schedule",
+    dependencies=[READ],
     response_model=None,
     responses={
         200: {
@@ -136,7 +139,7 @@ async def read_schedule(
     "/{id}/simulation",
     operation_id="simulateSchedule",
     summary="Simulate a schedule",
-    dependencies=[JsonBody],
+    dependencies=[JsonBody, DESIGN],
     response_model=None,
     responses={
         200: {"model": SimulationDocument, "description": "simulation/1"},

@@ -3,9 +3,10 @@
 import logging
 from importlib.metadata import version
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 
+from app.access.scopes import READ
 from app.config import KERNEL_VERSION
 from app.db import HEAD, DatabaseNotReady, require_head
 from app.documents.system import Status, VersionDocument
@@ -44,7 +45,7 @@ def readiness(request: Request) -> Status:
 
 
 @router.get("/version", operation_id="readVersion", summary="Which version runs here?")
-def read_version() -> VersionDocument:
+async def read_version() -> VersionDocument:
     """Return the versions of the package, of its kernels and of its tables."""
     return VersionDocument(
         version=version("topoloom"), kernel_version=KERNEL_VERSION, database_revision=HEAD
@@ -54,9 +55,11 @@ def read_version() -> VersionDocument:
 @router.get(
     "/metrics",
     operation_id="readMetrics",
-    summary="Counters in the Prometheus text format",
+    summary="Metrics in the Prometheus text format",
+    dependencies=[READ],
     response_class=PlainTextResponse,
 )
-def read_metrics(request: Request) -> PlainTextResponse:
-    """Return the counts of requests, and of answers computed or read from the cache."""
-    return PlainTextResponse(request.app.state.metrics.text())
+def read_metrics(request: Request) -> Response:
+    """Return times of requests and computations, what came from the cache, and the process."""
+    content, media_type = request.app.state.metrics.text(request.headers.get("accept", ""))
+    return Response(content, headers={"Content-Type": media_type})

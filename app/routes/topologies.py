@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 
+from app.access.scopes import DESIGN, READ
 from app.checking_requests import CostRequest, TopologyOptimumRequest
 from app.deps import (
     AcceptDep,
@@ -86,6 +87,7 @@ create_route(
     operation_id="createTopology",
     summary="Build or register a topology",
     description="Build a recipe or a known fabric, or take a topology/1 document as it is.",
+    scope=DESIGN,
     responses={
         200: _document(TopologyDocument, "topology/1; it was stored already"),
         201: _document(TopologyDocument, "topology/1; `Location` is where it can be read"),
@@ -101,6 +103,7 @@ manage_routes(router, "topology")
     "/{id}",
     operation_id="readTopology",
     summary="Read a topology",
+    dependencies=[READ],
     response_model=None,
     responses={
         200: {
@@ -146,6 +149,7 @@ async def read_topology(
     "/{id}/cost",
     operation_id="readCost",
     summary="Measure a topology",
+    dependencies=[DESIGN],
     response_model=None,
     responses={200: _document(CostDocument, "cost/1"), **responses(404, 422, 503)},
 )
@@ -159,6 +163,7 @@ async def read_cost(request: Request, id: IdDep, if_none_match: IfNoneMatchDep =
     "/{id}/optimum",
     operation_id="readOptimum",
     summary="Find the best any collective could do",
+    dependencies=[DESIGN],
     response_model=None,
     responses={
         200: _document(OptimumDocument | AllToAllDocument, "optimum/1, or all-to-all/1"),

@@ -1,5 +1,6 @@
 """What every service function needs: where answers are kept, and how far it may go."""
 
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -68,6 +69,10 @@ def _damaged(context: "Context", kind: str, identity: str, question: str) -> Art
     raise Damaged(kind, identity)
 
 
+def _untimed(kind: str, seconds: float) -> None:
+    pass
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """The store, the settings, and who watches over long work.
@@ -82,6 +87,8 @@ class Context:
     notes: list[str] = field(default_factory=list)
     only_looks: bool = False
     mend: "Mend" = _damaged
+    timed: Callable[[str, float], None] = _untimed
+    """Told the kind and the seconds of each computation that came to its end."""
 
     def looking(self) -> "Context":
         """Return a context of one request that raises `MustCompute` where it would compute."""
@@ -108,7 +115,9 @@ class Context:
             return self._looked_up(kind, asked), computed
 
         def encoded(identity: str) -> Computed:
+            start = time.perf_counter()
             computed.append(compute())
+            self.timed(kind.name, time.perf_counter() - start)
             return kind.encode(computed[0], identity)
 
         with self.watch():

@@ -57,11 +57,13 @@ class Crew:
         claims: Claims,
         settings: Settings,
         work: Callable[..., None] = work,
+        timed: Callable[[str, float], None] = lambda kind, seconds: None,
     ) -> None:
         self._store = store
         self._claims = claims
         self._settings = settings
         self._work = work
+        self._timed = timed
         self._processes = prepare()
 
     def run(self, task: Task, cancelled: Event, report: Listener | None = None) -> Done:
@@ -82,7 +84,7 @@ class Crew:
             What the work raised.
         """
         watch = _Watch(self._settings.max_seconds, cancelled, report)
-        served = Served(self._store, self._claims, watch.look)
+        served = Served(self._store, self._claims, watch.look, self._timed)
         ours, theirs = self._processes.Pipe()
         arguments = (theirs, self._settings, task)
         process = self._processes.Process(target=self._work, args=arguments, daemon=True)

@@ -21,12 +21,24 @@ LOCAL = frozenset({"topology"})
 
 
 class Served:
-    """One worker's view of the store; ``goes_on`` raises when the worker is to end."""
+    """One worker's view of the store.
 
-    def __init__(self, store: Store, claims: Claims, goes_on: Callable[[], None]) -> None:
+    ``goes_on`` raises when the worker is to end; ``timed`` is told the kind and the seconds of
+    each document that it computed.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        claims: Claims,
+        goes_on: Callable[[], None],
+        timed: Callable[[str, float], None] = lambda kind, seconds: None,
+    ) -> None:
         self._store = store
         self._claims = claims
         self._goes_on = goes_on
+        self._timed = timed
+        self._begun: dict[str, float] = {}
         self._claimed: list[str] = []
         self._last: Artefact | None = None
 
@@ -68,6 +80,7 @@ class Served:
         while (found := self._store.find(kind, identity)) is None:
             if self._claims.take(identity, everywhere=kind not in LOCAL):
                 self._claimed.append(identity)
+                self._begun[identity] = time.perf_counter()
                 # Whoever had it before may have stored it since it was looked for.
                 found = self._store.find(kind, identity)
                 break
@@ -79,6 +92,7 @@ class Served:
 
     def keep(self, kind: str, request: Asked, identity: str, computed: Computed) -> Artefact:
         """Store an answer; of one that this worker made, the content is not sent back."""
+        self._timed(kind, time.perf_counter() - self._begun.pop(identity))
         self._last = kept = self._store.keep(kind, request, identity, computed)
         self._release(identity)
         return replace(kept, content=b"") if kept.fresh else kept

@@ -1,12 +1,22 @@
 """The client against the service as a process, over the loopback."""
 
+import inspect
 import json
+import re
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Unpack, get_args, get_origin, get_type_hints
+from urllib.parse import parse_qsl, quote, urlsplit
 
 import pytest
 
+from app import client_typing
+from app.access import keys
 from app.client import Client, NotFound, Refused, ServiceError, Unreachable
+from app.config import Settings
+from app.db import open_database
+from app.main import create_app
 from tests.app.test_service_process import service
 
 
@@ -95,3 +105,188 @@ def test_answers_of_another_server_are_errors_too(status, body, error):
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+# --- the client against the OpenAPI document ---
+
+DOCUMENT = create_app(Settings(database_url="sqlite://")).openapi()
+OPERATIONS = {
+    operation["operationId"]: (method.upper(), path, operation)
+    for path, operations in DOCUMENT["paths"].items()
+    for method, operation in operations.items()
+}
+
+
+def methods():
+    """Return the methods of the client by the operations that they ask for."""
+    found = {}
+    for name, member in vars(Client).items():
+        for asked in getattr(member, "operations", ()):
+            assert asked not in found, f"{asked} is asked for by {found[asked]} and {name}"
+            found[asked] = name
+    return found
+
+
+class Recording(Client):
+    """A client that notes what it would send."""
+
+    def _open(self, request, seconds):
+        self.sent = request
+        return b"{}"
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_every_operation_has_a_method_that_sends_what_it_takes(name):
+    method, path, operation_ = OPERATIONS[name]
+    assert name in methods(), (
+        f"Client has no method for {method} {path}: add one with @operation({name!r})"
+    )
+    client = Recording("http://127.0.0.1:1")
+    call = getattr(client, methods()[name])
+    parameters = list(inspect.signature(call).parameters)
+    positional = [path.split("/")[2]] if parameters[:1] == ["kind"] else []
+    positional += [
+        f"an {one['name']}/" for one in operation_.get("parameters", ()) if one["in"] == "path"
+    ]
+    query = [one["name"] for one in operation_.get("parameters", ()) if one["in"] == "query"]
+    given = {("form" if one == "format" and "form" in parameters else one): "v" for one in query}
+    body = operation_.get("requestBody")
+    if body is not None:
+        schema = body["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+        given |= dict.fromkeys(DOCUMENT["components"]["schemas"][schema]["properties"], 7)
+    call(*positional, **given)
+    sent = urlsplit(client.sent.full_url)
+    expected = re.sub(r"\{(\w+)\}", lambda found: quote(f"an {found[1]}/", safe=""), path)
+    assert (client.sent.get_method(), sent.path) == (method, expected)
+    assert dict(parse_qsl(sent.query)) == dict.fromkeys(query, "v")
+    assert json.loads(client.sent.data or b"{}") == {k: v for k, v in given.items() if v == 7}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_the_types_of_a_method_name_what_the_operation_takes(name):
+    _, _, operation_ = OPERATIONS[name]
+    hints = get_type_hints(getattr(Client, methods()[name]))
+    taken = next((one for one in hints.values() if get_origin(one) is Unpack), None)
+    if taken is None:
+        return
+    names = set(get_args(taken)[0].__annotations__)
+    body = operation_.get("requestBody")
+    if body is None:
+        assert names == {one["name"] for one in operation_["parameters"] if one["in"] == "query"}
+    else:
+        schema = body["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+        assert names == set(DOCUMENT["components"]["schemas"][schema]["properties"])
+
+
+def test_no_method_asks_for_an_operation_that_is_not_there():
+    assert methods().keys() <= OPERATIONS.keys()
+
+
+def test_the_types_of_questions_are_those_of_the_service():
+    assert client_typing.FILE.read_text() == client_typing.written(DOCUMENT), (
+        "app/client_types.py is stale: run python -m app.client_typing"
+    )
+
+
+# --- keys, ids, patience ---
+
+
+class Busy(BaseHTTPRequestHandler):
+    """Answers with a list of (status, headers), then with 200 for ever."""
+
+    def do_GET(self):
+        self.server.seen.append((time.monotonic(), dict(self.headers)))
+        status, headers = self.server.told.pop(0) if self.server.told else (200, {})
+        body = b'{"ok": 1}' if status == 200 else b'{"title": "busy", "request_id": "r1"}'
+        self.send_response(status)
+        for name, value in {**headers, "Content-Length": str(len(body))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def busy():
+    server = HTTPServer(("127.0.0.1", 0), Busy)
+    server.seen, server.told = [], []
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield server, f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_who_is_told_to_come_again_does_so_not_before(busy):
+    server, base = busy
+    server.told = [(429, {"Retry-After": "1"}), (503, {})]
+    assert Client(base).version() == {"ok": 1}
+    (first, head), (second, again), (third, _) = server.seen
+    assert second - first >= 1
+    assert third - second >= 0.5
+    # One question, one id, however often it is asked.
+    assert head["X-Request-Id"] == again["X-Request-Id"]
+
+
+def test_patience_ends_after_so_many_attempts_with_the_last_answer(busy):
+    server, base = busy
+    server.told = [(503, {})] * 9
+    with pytest.raises(Refused) as caught:
+        Client(base, attempts=2).version()
+    assert (caught.value.status, caught.value.request_id, len(server.seen)) == (503, "r1", 2)
+
+
+def test_patience_ends_with_the_time_before_it_is_over(busy):
+    server, base = busy
+    server.told = [(429, {"Retry-After": "3600"})]
+    start = time.monotonic()
+    with pytest.raises(Refused):
+        Client(base, timeout_seconds=5).version()
+    assert time.monotonic() - start < 2
+
+
+def test_other_refusals_and_probes_are_asked_once(busy):
+    server, base = busy
+    server.told = [(500, {}), (503, {})]
+    with pytest.raises(Refused):
+        Client(base).version()
+    assert not Client(base).is_ready()
+    assert len(server.seen) == 2
+
+
+def test_the_key_goes_to_the_service_and_nowhere_else(busy):
+    server, base = busy
+    server.told = [(302, {"Location": f"{base.replace('127.0.0.1', 'localhost')}/version"})]
+    with pytest.raises(Refused) as caught:
+        Client(base, key="tl_x").version()
+    assert caught.value.status == 302
+    [(_, head)] = server.seen
+    assert head["Authorization"] == "Bearer tl_x"
+
+
+@pytest.mark.parametrize("key", ["", "a\nb", "a\r\nX: y", "é"])
+def test_what_can_be_no_key_is_refused(key):
+    with pytest.raises(ValueError, match=r"^key: "):
+        Client(key=key)
+
+
+def test_a_client_with_a_key_is_let_in(tmp_path):
+    database = tmp_path / "t.db"
+    engine = open_database(f"sqlite:///{database}")
+    text = keys.create(engine, "client", ["design"])[1]
+    engine.dispose()
+    with service(database, TOPOLOOM_AUTH="keys") as base:
+        with pytest.raises(Refused) as caught:
+            Client(base).stored("designs")
+        assert (caught.value.status, caught.value.type) == (401, "/problems/unauthorized")
+        client = Client(base, key=text)
+        assert client.topology(recipe="UniRing(5)")["schema"] == "topology/1"
+        assert "topoloom_request_seconds" in client.metrics()
+        assert client.is_alive()
+        with pytest.raises(Refused) as caught:
+            client.patch_plan(topology={"recipe": "UniRing(5)"})
+        assert caught.value.status == 403
+        assert caught.value.request_id

@@ -262,7 +262,7 @@ def test_queries_say_what_requests_say():
 @pytest.mark.parametrize("page", reference.PAGES)
 def test_the_tables_of_the_documentation_are_those_of_the_program(page):
     text = (reference.DOCS / page).read_text()
-    assert text.count("<!-- end -->") >= 4
+    assert "<!-- end -->" in text
     assert reference.renewed(text) == text, "run `make reference`"
 
 

@@ -66,8 +66,8 @@ def test_counters_tell_computed_answers_from_stored_ones(client):
         client.post("/v1/topologies", json={"recipe": "BiRing(5)"})
     client.get("/no/such/path")
     lines = client.get("/metrics").text.splitlines()
-    assert 'topoloom_answers_total{kind="topology",source="computed"} 1' in lines
-    assert 'topoloom_answers_total{kind="topology",source="cache"} 2' in lines
+    assert 'topoloom_answers_total{kind="topology",source="computed"} 1.0' in lines
+    assert 'topoloom_answers_total{kind="topology",source="cache"} 2.0' in lines
     assert any('route="other",status="404"' in line for line in lines)
     assert not any("no/such/path" in line for line in lines)
 

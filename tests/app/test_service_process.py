@@ -25,13 +25,13 @@ def request(url, body=None):
 
 
 @contextmanager
-def service(database):
+def service(database, **settings):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     process = subprocess.Popen(
         [sys.executable, "-m", "app", "serve", "--port", str(port)],
-        env=os.environ | {"TOPOLOOM_DATABASE_URL": f"sqlite:///{database}"},
+        env=os.environ | {"TOPOLOOM_DATABASE_URL": f"sqlite:///{database}"} | settings,
         cwd=ROOT,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -66,7 +66,7 @@ def test_answers_outlive_the_process(tmp_path):
         assert (status, headers["location"], again) == (200, place, body)
         assert request(base + place)[2] == schedule
         counters = request(f"{base}/metrics")[2].decode()
-        assert 'topoloom_answers_total{kind="schedule",source="cache"} 1' in counters
+        assert 'topoloom_answers_total{kind="schedule",source="cache"} 2.0' in counters
     (tmp_path / "schedule.json").write_bytes(schedule)
     (tmp_path / "topology.json").write_bytes(topology)
     checked = subprocess.run(

@@ -10,7 +10,10 @@ from fastapi.testclient import TestClient
 
 from app.config import Settings, UnknownSetting
 from app.db import CONNECT_SECONDS, DatabaseNotReady, current_revision, open_engine
+from app.extras import MissingExtra
 from app.main import create_app
+from app.serving import _warn
+from app.serving import serve as listen
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -32,7 +35,31 @@ def test_it_does_not_listen_where_others_reach_it_unless_told_so(host):
     refused = serve("--host", host)
     assert refused.returncode == 2
     assert refused.stderr.count("\n") == 1
+    assert "TOPOLOOM_AUTH=keys" in refused.stderr
     assert "TOPOLOOM_ALLOW_OPEN=1" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("settings_", "keys_made", "said"),
+    [
+        ({"auth": "keys", "host": "0.0.0.0"}, 0, "no API key is valid yet"),
+        ({"auth": "keys", "host": "0.0.0.0"}, 1, None),
+        ({"host": "0.0.0.0", "allow_open": True}, 0, "anybody who reaches 0.0.0.0 may ask"),
+        ({}, 1, "nobody is asked for one: set TOPOLOOM_AUTH=keys"),
+        ({}, 0, None),
+    ],
+)
+def test_what_is_allowed_and_hardly_meant_is_said(settings_, keys_made, said, caplog):
+    _warn(Settings(**settings_), keys_made)
+    assert (said is None) == (caplog.text == "")
+    assert said is None or said in caplog.text
+
+
+def test_tracing_that_is_asked_for_and_not_installed_is_said_before_the_start(monkeypatch):
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
+    monkeypatch.setattr("app.extras.find_spec", lambda package: None)
+    with pytest.raises(MissingExtra, match=r"pip install 'topoloom\[otel\]'"):
+        listen(Settings(database_url="sqlite://"))
 
 
 def test_a_misspelt_setting_is_refused_with_the_name_that_was_meant():

@@ -1,0 +1,112 @@
+"""Token buckets: so many requests at once, and so many per second ever after.
+
+Kept as the time at which a bucket will be full again (the generic cell rate algorithm of ATM,
+ITU-T I.371, annex A): one integer each, in nanoseconds, so nothing is rounded and nothing has
+to be filled by a clock.  The package ``limits`` counts in windows and has no token bucket.
+"""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+__all__ = ["Buckets", "Taken"]
+
+_SECOND = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What became of a request: ``wait`` is 0 if it was let through.
+
+    ``left`` tokens may be taken at once now; in ``full`` seconds the bucket is full again.
+    """
+
+    wait: int
+    left: int
+    full: int
+
+
+class Buckets:
+    """A bucket for each name; all of the same size and rate.
+
+    Parameters
+    ----------
+    per_second : float
+        How many tokens a bucket gains each second; at least one a day.
+    burst : int
+        How many it holds, and holds at first.
+    most : int
+        So many buckets are remembered.  One that is full is the same as one not remembered;
+        beyond that the one used longest ago is forgotten, which its owner gains by.
+    clock : callable
+        Returns nanoseconds that never run backwards.
+
+    Examples
+    --------
+    >>> now = 0
+    >>> buckets = Buckets(per_second=2, burst=2, clock=lambda: now)
+    >>> [buckets.take("ann").left for _ in range(2)]
+    [1, 0]
+    >>> buckets.take("ann")
+    Taken(wait=1, left=0, full=1)
+    >>> buckets.take("bob").wait
+    0
+    >>> now = 500_000_000
+    >>> buckets.take("ann").wait
+    0
+    """
+
+    def __init__(
+        self,
+        per_second: float,
+        burst: int,
+        most: int = 10_000,
+        clock: Callable[[], int] = time.monotonic_ns,
+    ) -> None:
+        if not (per_second > 0 and burst > 0 and most > 0):
+            raise ValueError("per_second, burst, most: must be positive")
+        self.per_second, self.burst = per_second, burst
+        self._gain = max(1, round(_SECOND / per_second))
+        self._most, self._clock = most, clock
+        self._full_at: OrderedDict[str, int] = OrderedDict()
+
+    def __len__(self) -> int:
+        """Return how many buckets are remembered."""
+        return len(self._full_at)
+
+    def take(self, name: str) -> Taken:
+        """Take a token of a bucket, if there is one.  O(1); for one thread."""
+        now = self._clock()
+        full_at = max(self._full_at.get(name, 0), now) + self._gain
+        excess = full_at - now - self.burst * self._gain
+        if excess > 0:
+            return Taken(_seconds(excess), 0, _seconds(full_at - self._gain - now))
+        self._full_at[name] = full_at
+        self._full_at.move_to_end(name)
+        if len(self._full_at) > self._most:
+            self._full_at.popitem(last=False)
+        return Taken(0, -excess // self._gain, _seconds(full_at - now))
+
+    def headers(self, taken: Taken) -> Mapping[str, str]:
+        """Return what a client is told (draft-ietf-httpapi-ratelimit-headers-10).
+
+        >>> buckets = Buckets(per_second=2, burst=4, clock=lambda: 0)
+        >>> for name, value in buckets.headers(buckets.take("ann")).items():
+        ...     print(name, value)
+        RateLimit-Policy "requests";q=4;w=2
+        RateLimit "requests";r=3;t=1
+        """
+        return {
+            "RateLimit-Policy": self._policy(),
+            "RateLimit": f'"requests";r={taken.left};t={taken.full}',
+        }
+
+    def _policy(self) -> str:
+        """Return the quota, and the window in which it is gained."""
+        return f'"requests";q={self.burst};w={_seconds(self.burst * self._gain)}'
+
+
+def _seconds(nanoseconds: int) -> int:
+    """Return whole seconds, rounded up: who waits so long has not waited too little."""
+    return -(-nanoseconds // _SECOND)

@@ -1,0 +1,110 @@
+"""Commands on API keys: made, listed, revoked."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.cli.answers import require_one_form
+from app.cli.options import AsCsv, AsJson
+from app.config import Settings
+from app.tabular import Column, Table
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+    from app.access.keys import ApiKey
+
+__all__ = ["app"]
+
+app = typer.Typer(no_args_is_help=True, help="API keys: make, list and revoke them.")
+
+_COLUMNS = (
+    Column("id", "id", left=True),
+    Column("name", "name", left=True),
+    Column("scopes", "scopes", " ".join, left=True),
+    Column("state", "state", left=True),
+    Column("made (UTC)", "created_at", lambda moment: _minute(moment), left=True),
+    Column("expires", "expires_at", lambda moment: _minute(moment), left=True),
+    Column("last used", "used_at", lambda moment: _minute(moment), left=True),
+)
+
+
+@contextmanager
+def _engine() -> "Iterator[Engine]":
+    from app.db import open_database
+
+    engine = open_database(Settings().database_url)
+    try:
+        yield engine
+    finally:
+        engine.dispose()
+
+
+@app.command()
+def create(
+    name: Annotated[str, typer.Option(help="whose key it is, and what for")],
+    scope: Annotated[
+        list[str], typer.Option(help="what it may do: read, design, plan or admin; repeat it")
+    ],
+    days: Annotated[
+        int | None, typer.Option(min=1, max=3650, help="valid for so many days; left out, for good")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a key, and print it: it is shown this once, only its digest is stored."""
+    from app.access import keys
+
+    with _engine() as engine:
+        key, text = keys.create(engine, name, scope, days)
+    if as_json:
+        typer.echo(json.dumps({"key": text, **_row(key)}))
+        return
+    typer.echo(text)
+    scopes = ", ".join(key.scopes)
+    typer.echo(f"key {key.id} of {key.name!r}, {scopes}: it is not shown again", err=True)
+
+
+@app.command("list")
+def list_(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
+    """List every key, newest first; the secret parts are not known."""
+    from app.access import keys
+
+    require_one_form(as_json, as_csv)
+    with _engine() as engine:
+        rows = [_row(key) for key in keys.listed(engine)]
+    if as_json:
+        typer.echo(json.dumps({"items": rows}))
+        return
+    Table(_COLUMNS, rows).print(as_csv)
+
+
+@app.command()
+def revoke(
+    identity: Annotated[str, typer.Argument(metavar="ID", help="id of the key, as list shows it")],
+) -> None:
+    """End a key, within five seconds, in every process."""
+    from app.access import keys
+
+    with _engine() as engine:
+        key = keys.revoke(engine, identity)
+    typer.echo(f"key {key.id} of {key.name!r}: revoked")
+
+
+def _row(key: "ApiKey") -> dict[str, Any]:
+    from app.access.keys import now
+
+    row = {"id": key.id, "name": key.name, "scopes": list(key.scopes), "state": key.state(now())}
+    moments = {"created_at": key.created_at, "expires_at": key.expires_at, "used_at": key.used_at}
+    return row | {name: _iso(moment) for name, moment in moments.items() if moment is not None}
+
+
+def _iso(moment: datetime) -> str:
+    return f"{moment.isoformat(timespec='seconds')}Z"
+
+
+def _minute(moment: str) -> str:
+    return moment[:16].replace("T", " ")

@@ -1,0 +1,145 @@
+"""So many requests at once, so many per second ever after: exact, and in bounded memory."""
+
+from fractions import Fraction
+
+import pytest
+from fastapi.testclient import TestClient
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.access import keys
+from app.access.buckets import Buckets
+from app.config import Settings
+from app.main import create_app
+
+SECOND = 1_000_000_000
+
+
+class Oracle:
+    """A bucket as textbooks draw it: a level, in exact fractions."""
+
+    def __init__(self, gain, burst):
+        self.gain, self.burst, self.level, self.at = gain, burst, Fraction(burst), 0
+
+    def take(self, now):
+        self.level = min(Fraction(self.burst), self.level + Fraction(now - self.at, self.gain))
+        self.at = now
+        if self.level < 1:
+            return False
+        self.level -= 1
+        return True
+
+
+@given(
+    st.integers(1, 1_000),
+    st.integers(1, 50),
+    st.lists(st.integers(0, 3 * SECOND), max_size=80),
+)
+def test_a_bucket_lets_through_what_a_textbook_bucket_does(per_second, burst, pauses):
+    now = 0
+    buckets = Buckets(per_second, burst, clock=lambda: now)
+    oracle = Oracle(round(SECOND / per_second), burst)
+    for pause in pauses:
+        now += pause
+        taken = buckets.take("a")
+        assert (taken.wait == 0) == oracle.take(now)
+        assert taken.left == int(oracle.level)
+        if taken.wait:
+            missing = (1 - oracle.level) * oracle.gain
+            assert (taken.wait - 1) * SECOND < missing <= taken.wait * SECOND
+
+
+def test_who_waits_as_told_is_let_through():
+    now = 0
+    buckets = Buckets(0.4, 3, clock=lambda: now)
+    while not (wait := buckets.take("a").wait):
+        pass
+    now += wait * SECOND
+    assert buckets.take("a").wait == 0
+
+
+def test_owners_do_not_share_and_memory_is_bounded():
+    buckets = Buckets(1, 1, most=100, clock=lambda: 0)
+    assert all(buckets.take(str(number)).wait == 0 for number in range(1_000))
+    assert len(buckets) == 100
+    assert buckets.take("999").wait == 1
+
+
+def test_rates_that_are_none_are_refused():
+    for given_ in ((0, 1), (1, 0)):
+        with pytest.raises(ValueError, match="must be positive"):
+            Buckets(*given_)
+
+
+def client_of(tmp_path, address="203.0.113.9", **given_):
+    chosen = Settings(
+        database_url=f"sqlite:///{tmp_path / 't.db'}",
+        host="0.0.0.0",
+        allow_open=True,
+        rate_burst=5,
+        rate_per_second=0.5,
+        **given_,
+    )
+    return TestClient(create_app(chosen), base_url="http://any.example", client=(address, 1))
+
+
+def test_too_many_requests_of_an_address_are_told_when_to_come_again(tmp_path):
+    with client_of(tmp_path) as client:
+        for left in (4, 3, 2, 1, 0):
+            answer = client.get("/version")
+            assert answer.status_code == 200
+            assert answer.headers["RateLimit-Policy"] == '"requests";q=5;w=10'
+            assert answer.headers["RateLimit"].startswith(f'"requests";r={left};t=')
+        refused = client.get("/version")
+        assert refused.status_code == 429
+        assert refused.json()["type"] == "/problems/too-many-requests"
+        assert 1 <= int(refused.headers["Retry-After"]) <= 2
+        assert refused.headers["RateLimit"].startswith('"requests";r=0;')
+        assert client.get("/healthz").status_code == 200
+
+
+def test_keys_have_rates_of_their_own(tmp_path):
+    with client_of(tmp_path, auth="keys") as client:
+        headers = []
+        for name in "ab":
+            made = keys.create(client.app.state.engine, name, ["read"])[1]
+            headers.append({"Authorization": f"Bearer {made}"})
+        for header in headers:
+            statuses = [client.get("/v1/designs", headers=header).status_code for _ in range(7)]
+            assert statuses == [200] * 5 + [429] * 2
+
+
+def test_guessing_keys_is_slowed_down_by_address(tmp_path):
+    with client_of(tmp_path, auth="keys") as client:
+        statuses = [
+            client.get("/v1/designs", headers={"Authorization": f"Bearer {n}"}).status_code
+            for n in range(8)
+        ]
+    assert statuses == [401] * 5 + [429] * 3
+
+
+def test_one_network_of_ipv6_is_one_client(tmp_path):
+    with client_of(tmp_path) as client:
+        for number in range(6):
+            client._transport.client = (f"2001:db8::{number}", 1)
+            status = client.get("/version").status_code
+        assert status == 429
+
+
+def test_who_is_alone_on_this_machine_is_not_counted(tmp_path):
+    chosen = Settings(database_url=f"sqlite:///{tmp_path / 't.db'}", rate_burst=1)
+    with TestClient(create_app(chosen), base_url="http://localhost") as client:
+        for _ in range(5):
+            answer = client.get("/version")
+            assert answer.status_code == 200
+            assert "RateLimit" not in answer.headers
+
+
+def test_rates_can_be_switched_off(tmp_path):
+    with client_of(tmp_path) as client:
+        assert "RateLimit" in client.get("/version").headers
+    chosen = Settings(
+        database_url=f"sqlite:///{tmp_path / 't.db'}", host="0.0.0.0", rate_per_second=0
+    )
+    with TestClient(create_app(chosen), base_url="http://any.example") as client:
+        assert "RateLimit" not in client.get("/version").headers

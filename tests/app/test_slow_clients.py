@@ -1,0 +1,233 @@
+"""Clients that send or take byte by byte, over real sockets."""
+
+import asyncio
+import socket
+import threading
+import time
+from contextlib import contextmanager, suppress
+
+import pytest
+import uvicorn
+from starlette.responses import StreamingResponse
+
+from app.config import Settings
+from app.connections import patient
+from app.main import create_app
+
+
+@contextmanager
+def served(app, header_seconds=1.0, stall_seconds=2.0):
+    """Run an application with the protocol of the service on a port of its own."""
+    config = uvicorn.Config(
+        app,
+        port=0,
+        http=patient(header_seconds, stall_seconds),
+        ws="none",
+        log_config=None,
+        lifespan="on" if hasattr(app, "openapi") else "off",
+        timeout_graceful_shutdown=1,
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            assert thread.is_alive()
+            time.sleep(0.01)
+        yield server.servers[0].sockets[0].getsockname()[1], server
+    finally:
+        server.should_exit = True
+        thread.join(timeout=20)
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    url = f"sqlite:///{tmp_path_factory.mktemp('slow') / 't.db'}"
+    with served(create_app(Settings(database_url=url))) as (port, server):
+        yield port, server
+
+
+def connected(port):
+    made = socket.create_connection(("127.0.0.1", port), timeout=15)
+    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return made
+
+
+def drip(port, begun, rest, seconds=0.2):
+    """Send ``begun`` at once and ``rest`` byte by byte; return what came, and after how long."""
+    start = time.monotonic()
+    with connected(port) as connection:
+        connection.sendall(begun)
+        connection.settimeout(seconds)
+        answer = b""
+        for byte in rest:
+            try:
+                connection.sendall(bytes([byte]))
+                received = connection.recv(4096)
+            except TimeoutError:
+                continue
+            except OSError:
+                break
+            if not received:
+                break
+            answer += received
+        return answer, time.monotonic() - start
+
+
+def test_a_head_that_comes_byte_by_byte_is_cut_with_408(service):
+    port, _ = service
+    answer, seconds = drip(port, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: ", b"a" * 200)
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    assert b"/problems/too-slow" in answer
+    assert 1 <= seconds < 5
+
+
+def test_a_head_that_never_comes_is_cut_too(service):
+    port, _ = service
+    with connected(port) as connection:
+        start = time.monotonic()
+        assert connection.recv(100).startswith(b"HTTP/1.1 408 ")
+        assert time.monotonic() - start < 5
+
+
+def test_a_second_head_on_the_same_connection_has_no_more_time(service):
+    port, _ = service
+    with connected(port) as connection:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert connection.recv(4096).startswith(b"HTTP/1.1 200 ")
+        connection.sendall(b"GET /he")
+        start = time.monotonic()
+        answer = b""
+        while received := connection.recv(4096):
+            answer += received
+        assert b"HTTP/1.1 408 " in answer
+        assert time.monotonic() - start < 5
+
+
+HEAD = (
+    b"POST /v1/topologies HTTP/1.1\r\nHost: localhost\r\n"
+    b"Content-Type: application/json\r\nContent-Length: 10000\r\n\r\n"
+)
+
+
+def test_a_body_that_comes_byte_by_byte_is_cut_with_408(service):
+    port, server = service
+    answer, seconds = drip(port, HEAD, b" " * 200)
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    assert 1.5 <= seconds < 8
+    deadline = time.monotonic() + 5
+    while server.server_state.tasks and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not server.server_state.tasks
+
+
+def test_a_slow_body_within_the_rate_is_waited_for(service):
+    port, _ = service
+    body = b'{"recipe": "UniRing(5)"}'.ljust(10_000)
+    with connected(port) as connection:
+        connection.sendall(HEAD)
+        for start in range(0, 10_000, 1_000):
+            connection.sendall(body[start : start + 1_000])
+            time.sleep(0.4)
+        assert connection.recv(4096).startswith((b"HTTP/1.1 201 ", b"HTTP/1.1 200 "))
+
+
+def test_others_are_answered_while_hundreds_of_clients_are_slow(service):
+    port, _ = service
+    slow = [connected(port) for _ in range(200)]
+    try:
+        for connection in slow:
+            connection.sendall(HEAD[:-4])
+        start = time.monotonic()
+        with connected(port) as connection:
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert connection.recv(4096).startswith(b"HTTP/1.1 200 ")
+        assert time.monotonic() - start < 1
+    finally:
+        for connection in slow:
+            connection.close()
+
+
+def test_a_stranger_is_told_so_before_the_body_is_sent(tmp_path):
+    chosen = Settings(database_url=f"sqlite:///{tmp_path / 't.db'}", auth="keys")
+    with served(create_app(chosen)) as (port, _), connected(port) as connection:
+        connection.sendall(HEAD.replace(b"10000", b"30000000"))
+        assert connection.recv(4096).startswith(b"HTTP/1.1 401 ")
+        # What is sent all the same is thrown away, and the connection given up in the end.
+        connection.sendall(b" " * 1_000)
+        start = time.monotonic()
+        with suppress(OSError):
+            while connection.recv(4096):
+                pass
+        assert time.monotonic() - start < 10
+
+
+PIECE = b"x" * 65_536
+
+
+async def stream_for_ever(scope, receive, send):
+    """Answer with pieces until the client is gone, made in threads as routes do."""
+
+    def pieces():
+        for _ in range(10_000):
+            yield PIECE
+
+    await StreamingResponse(pieces())(scope, receive, send)
+
+
+async def answer_at_once(scope, receive, send):
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": PIECE * 400})
+
+
+@pytest.mark.parametrize("app", [stream_for_ever, answer_at_once])
+def test_who_does_not_take_the_answer_is_cut_and_holds_nothing(app):
+    with served(app) as (port, server), connected(port) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        connection.recv(100)
+        deadline = time.monotonic() + 10
+        while server.server_state.connections and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert not server.server_state.connections
+        assert not server.server_state.tasks
+
+
+def test_readers_that_do_not_read_hold_no_thread():
+    with served(stream_for_ever, stall_seconds=60) as (port, _):
+        slow = [connected(port) for _ in range(60)]
+        try:
+            for connection in slow:
+                connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            for connection in slow:
+                assert connection.recv(100)
+            time.sleep(0.5)
+            # More of them than there are threads: one more is still served.
+            with connected(port) as connection:
+                connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                start = time.monotonic()
+                assert len(connection.recv(65_536)) > 0
+                assert time.monotonic() - start < 2
+        finally:
+            for connection in slow:
+                connection.close()
+
+
+@pytest.mark.slow
+def test_a_steady_reader_is_never_cut_however_long_it_takes():
+    async def steadily(scope, receive, send):
+        """Write as fast as is read, so that something is always left to take."""
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for _ in range(30):
+            await send({"type": "http.response.body", "body": PIECE * 8, "more_body": True})
+            await asyncio.sleep(0.1)
+        await send({"type": "http.response.body", "body": b"end"})
+
+    with served(steadily, stall_seconds=1) as (port, _), connected(port) as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        total, last = 0, b""
+        while received := connection.recv(65_536):
+            total, last = total + len(received), received
+            time.sleep(0.005)
+        assert total > 30 * 8 * 65_536
+        assert last.endswith(b"end\r\n0\r\n\r\n") or last.endswith(b"0\r\n\r\n")
