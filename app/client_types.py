@@ -5,14 +5,46 @@
 from typing import Any, Literal, Required, TypedDict
 
 __all__ = [
+    "BatchRequest",
+    "ComparisonRequest",
+    "CostRequest",
     "DesignRequest",
+    "FrontierRequest",
     "ListQuery",
+    "LrLeaseRequest",
+    "LrObservationRequest",
+    "LrSessionRequest",
     "OptimumQuery",
     "PatchPlanRequest",
     "ScheduleRequest",
     "SimulationRequest",
+    "TimedScheduleRequest",
+    "TopologyOptimumRequest",
     "TopologySource",
+    "VerifyRequest",
 ]
+
+
+class BatchRequest(TypedDict, total=False):
+    """What is asked by POST /v1/designs/batch."""
+
+    designs: Required[list[dict[str, Any]]]
+
+
+class ComparisonRequest(TypedDict, total=False):
+    """What is asked by POST /v1/comparisons."""
+
+    designs: list[str]
+    schedules: list[str]
+    bytes: int | str
+    alpha_us: float
+    node_gbps: float
+
+
+class CostRequest(TypedDict, total=False):
+    """What is asked by POST /v1/costs."""
+
+    topology: Required[dict[str, Any]]
 
 
 class DesignRequest(TypedDict, total=False):
@@ -34,11 +66,85 @@ class DesignRequest(TypedDict, total=False):
     preset: str
 
 
+class FrontierRequest(TypedDict, total=False):
+    """What is asked by POST /v1/frontiers."""
+
+    nodes: Required[int]
+    degree: Required[int]
+    links: Literal["unidirectional", "bidirectional"]
+    parallel_links: bool
+    vertex_transitive: bool
+    families: list[str]
+    max_steps: int
+    all_to_all: bool
+
+
 class ListQuery(TypedDict, total=False):
     """What is asked by GET /v1/designs."""
 
     limit: int
     cursor: str
+    sort: Literal["created", "-created", "nodes", "-nodes", "degree", "-degree", "steps", "-steps", "bandwidth", "-bandwidth"]
+    nodes: int
+    nodes_min: int
+    nodes_max: int
+    degree: int
+    degree_min: int
+    degree_max: int
+    steps: int
+    steps_min: int
+    steps_max: int
+    bandwidth: int | str
+    bandwidth_min: int | str
+    bandwidth_max: int | str
+    created_min: str
+    created_max: str
+    links: Literal["unidirectional", "bidirectional"]
+    family: str
+    label: str
+    pinned: bool
+    fields: str
+
+
+class LrLeaseRequest(TypedDict, total=False):
+    """What is asked by POST /v1/lr-sessions/{id}/lease."""
+
+    lease: str
+    sequence: int
+
+
+class LrObservationRequest(TypedDict, total=False):
+    """What is asked by POST /v1/lr-sessions/{id}/observations."""
+
+    lease: Required[str]
+    sequence: Required[int]
+    losses: list[float | Literal["nan", "inf", "-inf"]]
+    unasked: bool
+
+
+class LrSessionRequest(TypedDict, total=False):
+    """What is asked by POST /v1/lr-sessions."""
+
+    name: str
+    min_lr: Required[float]
+    max_lr: Required[float]
+    total_steps: Required[int]
+    method: Literal["topoloom", "paper"]
+    seed: int
+    warmup_steps: int
+    warmup_lr: float
+    tau_min: int
+    tau_max: int
+    trial_fraction: float
+    candidates: int
+    kappa: float
+    validation: Literal["late", "never"]
+    eps: float
+    anchor: Literal["cosine", "wsd", "none"]
+    continue_winner: bool
+    stop_hopeless: bool
+    warm_start: bool
+    max_overhead: float | Literal["inf"]
 
 
 class OptimumQuery(TypedDict, total=False):
@@ -90,6 +196,38 @@ class SimulationRequest(TypedDict, total=False):
     synchronous: bool
 
 
+class TimedScheduleRequest(TypedDict, total=False):
+    """What is asked by POST /v1/simulations."""
+
+    bytes: Required[int | str]
+    alpha_us: float
+    node_gbps: float
+    link_gbps: float
+    overhead_us: float
+    channels: int
+    chunks: int
+    synchronous: bool
+    topology: dict[str, Any]
+    schedule: dict[str, Any]
+    schedule_id: str
+    text: str
+    format: Literal["msccl-xml", "mscclpp-json", "nccl-tuner-csv"]
+    dialect: Literal["msccl", "azure", "rccl"]
+    traces: list[str]
+
+
+class TopologyOptimumRequest(TypedDict, total=False):
+    """What is asked by POST /v1/optima."""
+
+    trees_per_root: int
+    max_gap: int | str
+    root: int | str
+    shards: list[dict[str, Any]]
+    participants: list[int | str]
+    collective: Literal["allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all"]
+    topology: Required[dict[str, Any]]
+
+
 class TopologySource(TypedDict, total=False):
     """What is asked by POST /v1/topologies."""
 
@@ -114,3 +252,15 @@ class TopologySource(TypedDict, total=False):
     pcie: Literal["auto", "always"]
     changes: dict[str, Any]
     graphs: dict[str, Any]
+
+
+class VerifyRequest(TypedDict, total=False):
+    """What is asked by POST /v1/verify."""
+
+    topology: dict[str, Any]
+    schedule: dict[str, Any]
+    schedule_id: str
+    text: str
+    format: Literal["msccl-xml", "mscclpp-json", "nccl-tuner-csv"]
+    dialect: Literal["msccl", "azure", "rccl"]
+    traces: list[str]

@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
-from app.access.scopes import DESIGN, READ
+from app.access.scopes import DESIGN, READ, require
 from app.documents import export, listing
 from app.identity import IdPrefix
 from app.known_requests import ListRequest
@@ -156,6 +156,7 @@ def create_route(
         return await respond(request, await answered(request, operation, body))
 
     async def create_unread(request: Request) -> Response:
+        require(request, scope)
         await require_json(request.headers.get("content-type"))
         await refuse_unknown_query(request)
         body = await request.body()

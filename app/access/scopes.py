@@ -1,5 +1,6 @@
 """What a key may do: four scopes, of which every route states one."""
 
+from collections.abc import Iterable
 from typing import Any, Literal, TypeAlias, cast
 
 from fastapi import Request, Security, params
@@ -20,6 +21,7 @@ __all__ = [
     "is_open",
     "needs",
     "reach",
+    "require",
     "scope_of",
 ]
 
@@ -73,10 +75,22 @@ def everything() -> frozenset[Scope]:
 
 
 async def _permitted(request: Request, required: SecurityScopes) -> None:
+    _require(request, required.scopes)
+
+
+def require(request: Request, stated: params.Security) -> None:
+    """Raise `Forbidden` unless whoever asks may do what a dependency of `needs` states.
+
+    For what a route does beyond its own scope, or beside FastAPI's dependencies.
+    """
+    _require(request, stated.scopes or ())
+
+
+def _require(request: Request, scopes: Iterable[str]) -> None:
     allowed = request.state.access.scopes
-    for scope in required.scopes:
+    for scope in scopes:
         if scope not in allowed:
-            raise Forbidden(scope)
+            raise Forbidden(cast("Scope", scope))
 
 
 def needs(scope: Scope) -> Any:

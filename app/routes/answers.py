@@ -4,6 +4,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
+from app.access.scopes import READ
 from app.deps import (
     CREATED,
     FieldsDep,
@@ -59,6 +60,7 @@ def _router(
         "/{id}",
         operation_id=f"read{stored}{name}",
         summary=f"Read a stored {kind}",
+        dependencies=[READ],
         response_model=None,
         responses={200: body_model | {"description": f"{kind}/1"}, **responses(404, 422, 503)},
     )

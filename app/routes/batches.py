@@ -10,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import Field, ValidationError
 from starlette.concurrency import run_in_threadpool
 
+from app.access.scopes import DESIGN as SCOPE
 from app.checking_requests import BatchRequest
 from app.deps import JsonBody
 from app.documents.base import Document, omitted
@@ -45,7 +46,7 @@ class BatchDocument(Document):
     "/batch",
     operation_id="createDesigns",
     summary="Find the best topology for each of many workloads",
-    dependencies=[JsonBody],
+    dependencies=[JsonBody, SCOPE],
     response_model=None,
     responses={
         200: {"model": BatchDocument, "description": "an answer or a problem for each"},

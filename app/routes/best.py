@@ -6,6 +6,8 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 
+from app.access.scopes import DESIGN as COMPUTE
+from app.access.scopes import READ, require
 from app.deps import ContextDep
 from app.documents import best as document
 from app.documents.best import BestDocument
@@ -34,6 +36,7 @@ QuestionDep = Annotated[
     "",
     operation_id="findBest",
     summary="The best topology that is known, without a search",
+    dependencies=[READ],
     response_model=None,
     responses={
         200: {"model": BestDocument, "description": "best/1, of this moment"},
@@ -42,6 +45,8 @@ QuestionDep = Annotated[
 )
 async def find_best(request: Request, question: QuestionDep, context: ContextDep) -> Response:
     """Return what the atlas and stored answers know; with `search` a search is made first."""
+    if question.search:
+        require(request, COMPUTE)
     if question.search and question.timed:
         await answered(request, DESIGN, question.design())
     elif question.search:

@@ -3,6 +3,7 @@
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse
 
+from app.access.scopes import READ
 from app.deps import ContextDep
 from app.documents import cache
 from app.documents.cache import CacheDocument
@@ -18,6 +19,7 @@ router = APIRouter(prefix="/v1/cache", tags=["system"])
     "",
     operation_id="readCache",
     summary="How much is stored, and how much may be",
+    dependencies=[READ],
     response_model=None,
     responses={200: {"model": CacheDocument, "description": "cache/1"}, **responses(422, 503)},
 )

@@ -2,6 +2,7 @@
 
 from fastapi import APIRouter
 
+from app.access.scopes import READ
 from app.documents.catalogue import FabricList, FamilyList, PresetList
 from app.problems import responses
 from app.services import catalogue
@@ -15,6 +16,7 @@ router = APIRouter(prefix="/v1", tags=["catalogue"])
     "/families",
     operation_id="listFamilies",
     summary="Families of bases and operators that recipes are made of",
+    dependencies=[READ],
     responses=responses(422),
 )
 def list_families() -> FamilyList:
@@ -26,6 +28,7 @@ def list_families() -> FamilyList:
     "/fabrics",
     operation_id="listFabrics",
     summary="Fabrics known by name",
+    dependencies=[READ],
     responses=responses(422),
 )
 def list_fabrics() -> FabricList:
@@ -37,6 +40,7 @@ def list_fabrics() -> FabricList:
     "/presets",
     operation_id="listPresets",
     summary="Workloads known by name",
+    dependencies=[READ],
     responses=responses(422),
 )
 def list_presets() -> PresetList:

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
+from app.access.scopes import ADMIN, DESIGN, READ
 from app.deps import AcceptDep, CursorDep, IdDep, JsonBody, LimitDep
 from app.documents import lr_session as documents
 from app.documents.lr_session import LrHistory, LrPage, LrReply, LrSession
@@ -67,7 +68,7 @@ _SESSION = {"model": LrSession}
     summary="Begin to tune the learning rate of a training job",
     status_code=201,
     response_model=None,
-    dependencies=[JsonBody],
+    dependencies=[JsonBody, DESIGN],
     responses={
         201: _SESSION | {"description": "the session, with the lease of its trainer"},
         **responses(400, 413, 415, 422, 501, 503),
@@ -84,6 +85,7 @@ def create_session(body: LrSessionRequest, tuning: TuningDep) -> Response:
 @router.get(
     "",
     operation_id="listLrSessions",
+    dependencies=[READ],
     summary="List sessions, newest first",
     response_model=None,
     responses={200: {"model": LrPage, "description": "a page"}, **responses(422, 503)},
@@ -98,6 +100,7 @@ def list_sessions(
 @router.get(
     "/{id}",
     operation_id="readLrSession",
+    dependencies=[READ],
     summary="Read a session: its state and its next action",
     response_model=None,
     responses={200: _SESSION | {"description": "the session"}, **responses(404, 422, 503)},
@@ -110,6 +113,7 @@ def read_session(id: IdDep, tuning: TuningDep) -> JSONResponse:
 @router.delete(
     "/{id}",
     operation_id="deleteLrSession",
+    dependencies=[ADMIN],
     summary="Delete a session and all that was observed",
     status_code=204,
     response_class=Response,
@@ -126,7 +130,7 @@ def delete_session(id: IdDep, tuning: TuningDep) -> Response:
     operation_id="observeLrSession",
     summary="Report what came of an action, and get the next one",
     response_model=None,
-    dependencies=[JsonBody],
+    dependencies=[JsonBody, DESIGN],
     responses={
         200: {"model": LrReply, "description": "the next action"},
         **responses(400, 404, 409, 413, 415, 422, 501, 503),
@@ -149,7 +153,7 @@ async def observe(
     operation_id="attachLrSession",
     summary="Become the session's trainer, from its present state or an earlier one",
     response_model=None,
-    dependencies=[JsonBody],
+    dependencies=[JsonBody, DESIGN],
     responses={
         200: _SESSION | {"description": "the session, with a new lease"},
         **responses(400, 404, 409, 413, 415, 422, 501, 503),
@@ -166,6 +170,7 @@ async def attach(
 @router.post(
     "/{id}/cancel",
     operation_id="cancelLrSession",
+    dependencies=[DESIGN],
     summary="End a session before its run is over",
     response_model=None,
     responses={200: _SESSION | {"description": "the session"}, **responses(404, 409, 422, 503)},
@@ -178,6 +183,7 @@ def cancel(id: IdDep, tuning: TuningDep) -> JSONResponse:
 @router.get(
     "/{id}/history",
     operation_id="readLrHistory",
+    dependencies=[READ],
     summary="Read what was observed, tried, forecast and chosen",
     response_model=None,
     responses={

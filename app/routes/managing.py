@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Response
 from fastapi.responses import JSONResponse
 
+from app.access.scopes import ADMIN, READ
 from app.deps import ContextDep, IdDep
 from app.documents import standing
 from app.documents.standing import StandingDocument
@@ -28,31 +29,32 @@ def manage_routes(router: APIRouter, kind: str) -> None:
         **responses(404, 422, 503),
     }
     facts: dict[str, Any] = {"response_model": None, "responses": told}
+    change = facts | {"dependencies": [ADMIN]}
 
     @router.get("/{id}/labels", operation_id=f"read{name}Labels",
-                summary=f"Labels and pin of a {noun}", **facts)  # fmt: skip
+                summary=f"Labels and pin of a {noun}", dependencies=[READ], **facts)  # fmt: skip
     def read_labels(id: IdDep, context: ContextDep) -> JSONResponse:
         """Return the labels of a stored document, and whether it is pinned."""
         return JSONResponse(standing.of(keeping.standing(context, kind, id)))
 
     @router.put("/{id}/labels/{label}", operation_id=f"label{name}",
-                summary=f"Put a label on a {noun}", **facts)  # fmt: skip
+                summary=f"Put a label on a {noun}", **change)  # fmt: skip
     def label(id: IdDep, label: LabelDep, context: ContextDep) -> JSONResponse:
         """Put a label on a stored document, which is then kept until it is taken away."""
         return JSONResponse(standing.of(keeping.label(context, kind, id, label)))
 
     @router.delete("/{id}/labels/{label}", operation_id=f"unlabel{name}",
-                   summary=f"Take a label from a {noun}", **facts)  # fmt: skip
+                   summary=f"Take a label from a {noun}", **change)  # fmt: skip
     def unlabel(id: IdDep, label: LabelDep, context: ContextDep) -> JSONResponse:
         """Take a label from a stored document, if it has it."""
         return JSONResponse(standing.of(keeping.unlabel(context, kind, id, label)))
 
-    @router.put("/{id}/pin", operation_id=f"pin{name}", summary=f"Pin a {noun}", **facts)
+    @router.put("/{id}/pin", operation_id=f"pin{name}", summary=f"Pin a {noun}", **change)
     def pin(id: IdDep, context: ContextDep) -> JSONResponse:
         """Keep a stored document: it is neither deleted nor let go."""
         return JSONResponse(standing.of(keeping.pin(context, kind, id)))
 
-    @router.delete("/{id}/pin", operation_id=f"unpin{name}", summary=f"Unpin a {noun}", **facts)
+    @router.delete("/{id}/pin", operation_id=f"unpin{name}", summary=f"Unpin a {noun}", **change)
     def unpin(id: IdDep, context: ContextDep) -> JSONResponse:
         """Let a stored document go again."""
         return JSONResponse(standing.of(keeping.pin(context, kind, id, pinned=False)))
@@ -62,6 +64,7 @@ def manage_routes(router: APIRouter, kind: str) -> None:
         operation_id=f"delete{name}",
         summary=f"Delete a {noun}",
         status_code=204,
+        dependencies=[ADMIN],
         response_class=Response,
         responses=responses(404, 409, 422, 503),
     )

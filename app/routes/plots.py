@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from app.access.scopes import DESIGN, READ
 from app.checking_requests import LoadPlotRequest, TreePlotRequest
 from app.deps import IdDep, IfNoneMatchDep, list_route, representation
 from app.documents.plot import SVG
@@ -57,6 +58,7 @@ def _plot(name: str, does: str, operation: Operation[Any], asked: Callable[..., 
         f"/{name}",
         operation_id=f"draw{name.capitalize()}",
         summary=does,
+        dependencies=[DESIGN],
         response_model=None,
         response_class=Response,
         responses=_DRAWN,
@@ -110,6 +112,7 @@ list_route(router, "plot", "listPlots", "drawings")
     "/{id}",
     operation_id="readPlot",
     summary="Read a stored drawing",
+    dependencies=[READ],
     response_model=None,
     response_class=Response,
     responses=_DRAWN,
