@@ -53,12 +53,13 @@ class Turns:
         # A thread for each worker that is served, besides those that read stored answers.
         self._threads = ThreadPoolExecutor(places, "crew")
         self._flights: dict[str, _Flight] = {}
+        self.running = 0
         self._refused: OrderedDict[str, tuple[Exception, float]] = OrderedDict()
 
     @property
     def waiting(self) -> int:
-        """How much work is under way or waits."""
-        return len(self._flights)
+        """How much work waits for a place."""
+        return max(0, len(self._flights) - self.running)
 
     async def compute(self, task: Task, request: Request) -> Done:
         """Return what a piece of work gives, unless the one who asked leaves before.
@@ -115,6 +116,7 @@ class Turns:
             if flight.cancelled.is_set():
                 raise Cancelled
             loop = asyncio.get_running_loop()
+            self.running += 1
             try:
                 return await loop.run_in_executor(
                     self._threads, self._crew.run, task, flight.cancelled
@@ -123,6 +125,8 @@ class Turns:
                 if not isinstance(error, TookTooLong):
                     self._remember(task.identity, error)
                 raise
+            finally:
+                self.running -= 1
 
     def _raise_remembered(self, identity: str) -> None:
         error, until = self._refused.get(identity, (None, 0.0))
