@@ -62,6 +62,7 @@ class Search:
         self.least = _least(problem)
         self._seed = seed
         self._state = seeded(seed)
+        self._begun: dict[int, tuple[Found, NDArray[np.uint64]]] = {}
         self._journal = np.empty((_JOURNAL, 3), np.int32)
         self._left = 0
 
@@ -70,12 +71,11 @@ class Search:
 
         At most ``moves`` moves are looked at, plus those of one cell.
         """
-        # Anew, so that the answer for some steps does not depend on what was asked before.
-        self._state = seeded(self._seed, steps)
-        self._left = moves
-        best = self._greedy(steps)
+        best = self.greedy(steps)
         if best.total == self.least or moves == 0:
             return best
+        self._state = self._begun[steps][1].copy()
+        self._left = moves
         starts = [(best, _WARM)]
         lowered = self._lowered(steps, moves // 4)
         if lowered is not None:
@@ -95,13 +95,24 @@ class Search:
         best = self._shifted(best, False, self._left // 2)
         return self._shifted(best, True, self._left)
 
+    def greedy(self, steps: int) -> Found:
+        """Return the best labels in ``steps``, at least the eccentricity, without any move."""
+        if steps not in self._begun:
+            # Anew, so that the answer for some steps does not depend on what was asked before.
+            self._state = seeded(self._seed, steps)
+            self._begun[steps] = self._greedy(steps), self._state
+        return self._begun[steps][0]
+
     def _greedy(self, steps: int) -> Found:
         best = None
         for waste, late, even in _GREEDY:
             made = self._greedily(steps, waste, late, even)
-            if made is not None and (best is None or made.total < best.total):
+            if made is None:
+                # What is late once is late again.
+                break
+            if best is None or made.total < best.total:
                 best = made
-            if best is not None and best.total == self.least:
+            if best.total == self.least:
                 break
         # Without lateness a cell comes at its deadline at the latest: the first has labels.
         assert best is not None
