@@ -15,7 +15,7 @@ from synth.errors import OutOfDomain
 from synth.splitmix import below, seeded, shuffled
 from synth.topology import Topology
 
-__all__ = ["MAX_NODES", "random_regular"]
+__all__ = ["MAX_NODES", "connected", "random_ends", "random_regular", "require_drawable"]
 
 MAX_NODES = 16_384
 
@@ -71,7 +71,14 @@ def random_regular(
     (True, False)
     """
     two_way = links is Links.BIDIRECTIONAL
-    _require_domain(nodes, degree, seed, two_way)
+    require_drawable(nodes, degree, seed, two_way)
+    ends = random_ends(nodes, degree, seed, two_way)
+    kind = "RandomRegularTwoWay" if two_way else "RandomRegular"
+    return Topology.direct(nodes, *ends, name=f"{kind}({nodes}, {degree}, {seed})")
+
+
+def random_ends(nodes: int, degree: int, seed: int, two_way: bool) -> tuple[Any, Any]:
+    """Return the sources and the targets of the links of `random_regular`, in its domain."""
     state = seeded(seed, nodes, degree, int(two_way))
     complement = degree > (nodes - 1) // 2
     drawn = nodes - 1 - degree if complement else degree
@@ -87,12 +94,12 @@ def random_regular(
             ends = np.concatenate(ends), np.concatenate(ends[::-1])
         if complement:
             ends = _complement(nodes, *ends)
-        if _connected(nodes, *ends):
-            kind = "RandomRegularTwoWay" if two_way else "RandomRegular"
-            return Topology.direct(nodes, *ends, name=f"{kind}({nodes}, {degree}, {seed})")
+        if connected(nodes, *ends):
+            return ends
 
 
-def _require_domain(nodes: int, degree: int, seed: int, two_way: bool) -> None:
+def require_drawable(nodes: int, degree: int, seed: int, two_way: bool) -> None:
+    """Raise `OutOfDomain` unless there is such a graph, and it is not too large."""
     if not 2 <= nodes <= MAX_NODES:
         raise OutOfDomain("nodes", f"must be in 2 .. {MAX_NODES}")
     if not 1 <= degree < nodes:
@@ -205,7 +212,7 @@ def _complement(nodes: int, sources: Any, targets: Any) -> tuple[Any, Any]:
 
 
 @njit(cache=True, nogil=True)
-def _connected(nodes: int, sources: Any, targets: Any) -> bool:
+def connected(nodes: int, sources: Any, targets: Any) -> bool:
     """Return whether the first node reaches all others.
 
     In a regular graph it is then reached by all: as many links enter a set as leave it.

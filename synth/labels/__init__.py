@@ -20,7 +20,14 @@ from numpy.typing import NDArray
 from synth.cost import Cost
 from synth.errors import NotMeasurable, OutOfDomain
 from synth.labels.certificate import Labels, check_labels
-from synth.labels.problem import MAX_CELLS, MAX_DEGREE, Problem, problem_of, require_labelled
+from synth.labels.problem import (
+    MAX_CELLS,
+    MAX_DEGREE,
+    Integers,
+    Problem,
+    problem_of,
+    require_labelled,
+)
 from synth.labels.search import Found, Search
 from synth.labels.tables import tables_of
 from synth.topology import Topology
@@ -180,11 +187,14 @@ def points_of(
     >>> [point.costs[1] for point in points_of(ring)]
     [Cost(steps=3, bandwidth=Fraction(3, 4))]
     """
+    require_labelled(topology)
+    # A graph and its transpose have the same automorphisms.
+    images = translations(topology)
     turned = topology.transpose()
-    gathers = _posed(topology, most_steps, 1, moves, seed).undominated()
+    gathers = _posed(topology, most_steps, 1, moves, seed, images).undominated()
     if turned == topology:
         return tuple(Point(steps, one, one) for steps, one in gathers.items())
-    scatters = _posed(turned, most_steps, 1, moves, seed).undominated()
+    scatters = _posed(turned, most_steps, 1, moves, seed, images).undominated()
     # Both directions have one diameter, so both begin with the same number of steps.
     every = sorted({*gathers, *scatters})
     return tuple(Point(steps, _within(gathers, steps), _within(scatters, steps)) for steps in every)
@@ -249,7 +259,12 @@ class _Question:
 
 
 def _posed(
-    topology: Topology, most_steps: int | None, pieces: int, moves: int | None, seed: int
+    topology: Topology,
+    most_steps: int | None,
+    pieces: int,
+    moves: int | None,
+    seed: int,
+    known: Integers | None = None,
 ) -> _Question:
     """Return the question, once every number in it is in its domain."""
     require_labelled(topology)
@@ -259,7 +274,7 @@ def _posed(
         raise OutOfDomain("moves", "must be at least 0")
     if not 0 <= seed < 2**63:
         raise OutOfDomain("seed", "must be in 0 .. 2**63 - 1")
-    images = translations(topology)
+    images = translations(topology) if known is None else known
     cells = topology.node_count**2 // len(images) * pieces
     if cells > MAX_CELLS:
         raise NotMeasurable("/nodes", f"labels take {cells} cells; at most {MAX_CELLS}")
