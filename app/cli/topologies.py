@@ -30,6 +30,7 @@ _SEARCH = (
     table.VERTEX_TRANSITIVE,
     table.FAMILIES,
     table.MAX_STEPS,
+    table.SCHEDULE,
 )
 _RUN = (table.COLLECTIVE, table.DESIGN_BYTES, table.WORKLOAD, table.PRESET)
 

@@ -49,6 +49,7 @@ class UsedSchedule(Document):
     collective: str = Field(description="the collective of the workload")
     algorithm: str = Field(description="the algorithm in use")
     runs: str = Field(description="of which collective the schedule is")
+    within_steps: int = omitted("slack: within how many steps of each pass", ge=1)
     id: Identity | None = Field(description="what it is stored under; null where left out")
     left_out: str = omitted("why there is no schedule")
 
@@ -123,6 +124,8 @@ def _task(choice: "Choice") -> PlannedTask:
 def _used(recipe: Recipe, used: "Used", schedule: "Callable[[Recipe, Used], str]") -> UsedSchedule:
     left_out = used.facts is None
     more: dict[str, Any] = {"left_out": used.left_out} if left_out else {}
+    if used.steps is not None:
+        more["within_steps"] = used.steps
     return UsedSchedule(
         collective=used.collective.value,
         algorithm=used.algorithm,

@@ -48,7 +48,8 @@ class TimedPoint(PointDocument):
 
     all_to_all: PointExchange = omitted("what all-to-all takes there, where it is run")
     seconds: float = Field(
-        description="time of the workload by BFB, of its all-to-alls by their fastest routing"
+        description="time of the workload in these steps, of its all-to-alls by their fastest "
+        "routing"
     )
     topology_id: Identity = Field(description="what the topology is stored under")
 
@@ -57,7 +58,8 @@ class BestSchedule(Document):
     """The verified schedule of the best point, and what its sends cost."""
 
     id: Identity = Field(description="what the schedule is stored under")
-    algorithm: str = Field(description="what made it: bfb, or mcf for all-to-all")
+    algorithm: str = Field(description="what made it: bfb or slack, or mcf for all-to-all")
+    within_steps: int = omitted("slack: within how many steps of each pass", ge=1)
     collective: str = Field(description="what it carries out")
     steps: int = Field(description="number of steps, or most hops of a route", ge=0)
     bandwidth: Exact = Field(description="T_B in units of M/B, exact")
@@ -190,11 +192,13 @@ def _best_schedule(answer: DesignAnswer, recipe: Recipe, used: "Used") -> BestSc
     assert used.facts is not None
     names = ("steps", "bandwidth", "chunks_per_shard", "parts")
     facts = given_facts(used.facts)
+    more: dict[str, Any] = {} if used.steps is None else {"within_steps": used.steps}
     return BestSchedule(
         id=answer.schedule(recipe, used),
         algorithm=used.generator,
         collective=used.collective.value,
         **{name: facts[name] for name in names if name in facts},
+        **more,
     )
 
 

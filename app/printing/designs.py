@@ -3,7 +3,7 @@
 from typing import Any
 
 from app.printing.frontiers import POINT, bound_row, point_row
-from app.printing.words import name_of, seconds, short_id
+from app.printing.words import algorithm_of, name_of, seconds, short_id
 from app.tabular import Column, Table
 
 __all__ = ["design_table", "show_design"]
@@ -109,11 +109,11 @@ def _schedules(design: dict[str, Any]) -> list[str]:
             (used, f"verified schedule {short_id(used['id'])}" if used["id"] else used["left_out"])
             for used in design["co_design"]["schedules"]
         )
-        return [f"{used['collective']} by {used['algorithm']}: {text}" for used, text in found]
+        return [f"{used['collective']} by {algorithm_of(used)}: {text}" for used, text in found]
     schedule = best["schedule"]
     if schedule is None:
         return [f"no schedule: {best['schedule_left_out']}"]
     return [
-        f"verified schedule {short_id(schedule['id'])}: {schedule['algorithm']}, "
+        f"verified schedule {short_id(schedule['id'])}: {algorithm_of(schedule)}, "
         f"{schedule['steps']} steps in all"
     ]

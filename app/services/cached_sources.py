@@ -1,6 +1,6 @@
 """Where a design reads: frontier, schedules and routes from the cache, computed if need be."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from app.documents.frontier import FrontierAnswer
 from app.documents.questions import frontier_request
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CachedSources"]
 
+_Asked: TypeAlias = tuple[Recipe, Collective, str, int | None]
+
 HELD_LINKS = 1 << 20
 """Topologies of so many links in all are held, so that none is read twice for one answer."""
 
@@ -38,7 +40,7 @@ class CachedSources:
         self._held: dict[Recipe, StoredTopology] = {}
         self._links = 0
         self._stored: dict[Recipe, Stored] = {}
-        self._schedules: dict[tuple[Recipe, Collective, str], tuple[str, Facts]] = {}
+        self._schedules: dict[_Asked, tuple[str, Facts]] = {}
 
     def frontier(self, hosts: Hosts) -> Frontier:
         """Return the frontier, whose topologies are stored."""
@@ -50,11 +52,13 @@ class CachedSources:
         """Return what an all-to-all takes on a topology."""
         return all_to_all.exchange_on(self._context, self._loaded(recipe)).value.found
 
-    def schedule(self, recipe: Recipe, collective: Collective, algorithm: str) -> Facts:
+    def schedule(
+        self, recipe: Recipe, collective: Collective, algorithm: str, steps: int | None = None
+    ) -> Facts:
         """Return what a verified schedule costs, which is stored."""
-        asked = recipe, collective, algorithm
+        asked = recipe, collective, algorithm, steps
         if asked not in self._schedules:
-            self._made(recipe, collective, algorithm)
+            self._made(*asked)
         return self._schedules[asked][1]
 
     def forest(self, recipe: Recipe, collective: Collective) -> tuple[TreeSchedule, Topology]:
@@ -69,7 +73,7 @@ class CachedSources:
 
     def schedule_id(self, recipe: Recipe, used: Used) -> str:
         """Return what a schedule in use is stored under."""
-        return self._schedules[recipe, used.runs, used.generator][0]
+        return self._schedules[recipe, used.runs, used.generator, used.steps][0]
 
     def keep(self, recipe: Recipe) -> Stored:
         """Store the topology of a recipe, and return what it is stored under."""
@@ -81,10 +85,13 @@ class CachedSources:
         recipes = (point.recipe for point in answer.found.points)
         self._stored |= zip(recipes, answer.stored, strict=True)
 
-    def _made(self, recipe: Recipe, collective: Collective, algorithm: str) -> Kept:
+    def _made(
+        self, recipe: Recipe, collective: Collective, algorithm: str, steps: int | None = None
+    ) -> Kept:
         loaded = self._loaded(recipe)
-        answer = schedules.made(self._context, loaded, collective, algorithm, Options())
-        self._schedules[recipe, collective, algorithm] = answer.id, answer.value.facts
+        options = Options(steps=steps)
+        answer = schedules.made(self._context, loaded, collective, algorithm, options)
+        self._schedules[recipe, collective, algorithm, steps] = answer.id, answer.value.facts
         return answer.value
 
     def _loaded(self, recipe: Recipe) -> StoredTopology:

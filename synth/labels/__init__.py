@@ -145,7 +145,7 @@ def labels(
     >>> labels(graph, 5).cost
     Cost(steps=5, bandwidth=Fraction(29, 30))
     """
-    (*_, best) = _posed(topology, steps, pieces, moves, seed).undominated().values()
+    (*_, best) = _posed(topology, steps, pieces, moves, seed).improving().values()
     return best
 
 
@@ -169,7 +169,10 @@ def frontier_of(
     >>> [(some.cost.steps, str(some.cost.bandwidth)) for some in frontier_of(graph)]
     [(4, '1'), (6, '19/20')]
     """
-    return tuple(_posed(topology, most_steps, pieces, moves, seed).undominated().values())
+    found: list[Labels] = []
+    for made in _posed(topology, most_steps, pieces, moves, seed).improving().values():
+        found = [one for one in found if one.cost.steps < made.cost.steps] + [made]
+    return tuple(found)
 
 
 def points_of(
@@ -191,10 +194,10 @@ def points_of(
     # A graph and its transpose have the same automorphisms.
     images = translations(topology)
     turned = topology.transpose()
-    gathers = _posed(topology, most_steps, 1, moves, seed, images).undominated()
+    gathers = _posed(topology, most_steps, 1, moves, seed, images).improving()
     if turned == topology:
         return tuple(Point(steps, one, one) for steps, one in gathers.items())
-    scatters = _posed(turned, most_steps, 1, moves, seed, images).undominated()
+    scatters = _posed(turned, most_steps, 1, moves, seed, images).improving()
     # Both directions have one diameter, so both begin with the same number of steps.
     every = sorted({*gathers, *scatters})
     return tuple(Point(steps, _within(gathers, steps), _within(scatters, steps)) for steps in every)
@@ -225,8 +228,11 @@ class _Question:
     most: int
     moves: int
 
-    def undominated(self) -> dict[int, Labels]:
-        """Return the undominated labels by the steps within which they are found, increasing."""
+    def improving(self) -> dict[int, Labels]:
+        """Return labels that gain, by the steps within which they are found, increasing.
+
+        They may take fewer than these, and the first are of as many steps as the diameter.
+        """
         within = self.search.eccentricity
         found = {within: self.eager()}
         if self.is_optimal(found[within]):
@@ -234,7 +240,6 @@ class _Question:
         for steps in range(within, self._enough() + 1):
             made = self.found(steps, self.moves)
             if made.cost.bandwidth < found[within].cost.bandwidth:
-                found = {at: one for at, one in found.items() if one.cost.steps < made.cost.steps}
                 found[steps], within = made, steps
             if self.is_optimal(found[within]):
                 break

@@ -82,14 +82,13 @@ class Search:
             starts.insert(0, (lowered, _COLD))
         limit = min(found.total for found, _ in starts) * 11 // 10
         starts = [(found, cold) for found, cold in starts if found.total <= limit]
-        large = self._problem.tail.shape[0] * len(self._problem.roots) > _LARGE
-        if large and len(starts) == 1:
+        if self._is_large and len(starts) == 1:
             return self._squeezed(*starts[0], self._left)
         share, results = self._left // (2 * len(starts)), []
         for found, cold in starts:
             results.append((self._squeezed(found, cold, share), _COLD + _WARM - cold))
         best, cold = min(results, key=lambda result: result[0].total)
-        if large:
+        if self._is_large:
             return self._squeezed(best, cold, self._left)
         best = self._squeezed(best, cold, self._left // 2)
         best = self._shifted(best, False, self._left // 2)
@@ -103,16 +102,20 @@ class Search:
             self._begun[steps] = self._greedy(steps), self._state
         return self._begun[steps][0]
 
+    @property
+    def _is_large(self) -> bool:
+        return self._problem.tail.shape[0] * len(self._problem.roots) > _LARGE
+
     def _greedy(self, steps: int) -> Found:
         best = None
         for waste, late, even in _GREEDY:
             made = self._greedily(steps, waste, late, even)
-            if made is None:
-                # What is late once is late again.
-                break
-            if best is None or made.total < best.total:
+            if made is not None and (best is None or made.total < best.total):
                 best = made
-            if best.total == self.least:
+            if best is not None and best.total == self.least:
+                break
+            if made is None and self._is_large:
+                # What is late once is mostly late again.
                 break
         # Without lateness a cell comes at its deadline at the latest: the first has labels.
         assert best is not None

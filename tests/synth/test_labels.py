@@ -491,3 +491,11 @@ def test_a_graph_full_of_twins_gains_by_moves():
     found = labels(graph, 6, moves=30_000_000, seed=1)
     assert check_labels(graph, found).bandwidth <= Fraction(1038, 1000)
     assert measure(graph).bandwidth > Fraction(133, 100) - Fraction(1, 1009)
+
+
+def test_labels_that_leave_a_step_unused_are_points_of_the_steps_they_were_found_within():
+    graph = random_regular(23, 3, 0)
+    for moves in (0, 2000):
+        for turned in (graph, graph.transpose()):
+            for point in points_of(turned, diameter(graph) + 3, moves=moves):
+                assert labels(turned, point.steps, moves=moves).cost == point.gather.cost
