@@ -20,9 +20,7 @@ from synth.cost import Cost
 
 __all__ = ["ONE_SHOT", "Offer", "Routing", "candidates", "floor_seconds"]
 
-ONE_SHOT: Mapping[str, str] = MappingProxyType(
-    {"bfb": "bfb-one-shot", "slack": "slack-one-shot"}
-)
+ONE_SHOT: Mapping[str, str] = MappingProxyType({"bfb": "bfb-one-shot", "slack": "slack-one-shot"})
 """An allreduce in one pass, by what gathers: every rank has all contributions and adds them up."""
 
 

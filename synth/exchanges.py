@@ -11,20 +11,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from synth.drawable import WORD
 from synth.splitmix import below
 
-__all__ = ["exchange", "heads_of", "late_pairs", "words"]
-
-_WORD = 64
-
-
-def words(nodes: int, degree: int, depth: int) -> int:
-    """Return how many words of 64 bits are read to count the late pairs once.
-
-    >>> words(1009, 4, 6)
-    387456
-    """
-    return nodes * degree * depth * -(-nodes // _WORD)
+__all__ = ["exchange", "heads_of", "late_pairs"]
 
 
 def heads_of(nodes: int, sources: NDArray[Any], targets: NDArray[Any]) -> NDArray[np.int64]:
@@ -36,7 +26,7 @@ def heads_of(nodes: int, sources: NDArray[Any], targets: NDArray[Any]) -> NDArra
 def late_pairs(heads: NDArray[np.int64], depth: int) -> int:
     """Return how many ordered pairs of nodes are more than ``depth`` links apart.
 
-    O(`words`).
+    O(`synth.drawable.words`).
 
     >>> late_pairs(np.array([[1], [2], [3], [0]]), 2)
     4
@@ -51,41 +41,42 @@ def exchange(
 
     Parameters
     ----------
-    heads : (nodes, degree) array of int64
-        A graph without parallel links, and stays one; changed in place.
-    depth : int
-        A pair is late if it is more than so many links apart.
-    most : int
-        Exchanges to look at.  Ended where no pair is late.
-    two_way : bool
-        Every link has a partner the other way, which is moved with it.
-    state : array of uint64
-        Of `synth.splitmix`.
+        heads : (nodes, degree) array of int64
+            A graph without parallel links, and stays one; changed in place.
+        depth : int
+            A pair is late if it is more than so many links apart.
+        most : int
+            Exchanges to look at.  Ended where no pair is late.
+        two_way : bool
+            Every link has a partner the other way, which is moved with it.
+        state : array of uint64
+            Of `synth.splitmix`.
 
     Returns
     -------
-    late, looked : int
-        The late pairs that are left, and how many exchanges were looked at.
+        late, looked : int
+            The late pairs that are left, and how many exchanges were looked at.
 
     Notes
     -----
-    O(most * `words`), a third of a nanosecond a word.  At Moore's bound plus one and d of 3
-    or more some thousand exchanges leave no pair late for up to several hundred nodes.
+        O(most * `synth.drawable.words`), a third of a nanosecond a word.  At Moore's bound plus one and d of 3
+        or more some thousand exchanges leave no pair late for up to several hundred nodes.
 
     Examples
     --------
-    >>> from synth.random_regular import random_ends
-    >>> from synth.splitmix import seeded
-    >>> heads = heads_of(100, *random_ends(100, 3, 1, False))
-    >>> late_pairs(heads, 5) > 0, exchange(heads, 5, 50_000, False, seeded(1))[0]
-    (True, 0)
+        >>> from synth.random_regular import random_ends
+        >>> from synth.drawable import WORD
+    from synth.splitmix import seeded
+        >>> heads = heads_of(100, *random_ends(100, 3, 1, False))
+        >>> late_pairs(heads, 5) > 0, exchange(heads, 5, 50_000, False, seeded(1))[0]
+        (True, 0)
     """
     late, looked = _exchange(heads, depth, most, two_way, state, *_memory(len(heads)))
     return int(late), int(looked)
 
 
 def _memory(nodes: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    shape = nodes, -(-nodes // _WORD)
+    shape = nodes, -(-nodes // WORD)
     return np.empty(shape, np.uint64), np.empty(shape, np.uint64)
 
 

@@ -99,7 +99,9 @@ class _Graph:
     @property
     def is_served(self) -> bool:
         """Whether greedy labels are worth a try: alone they win on random graphs only."""
-        return self.is_searched or (isinstance(self.eager.recipe, Randomly) and self.cells <= MAX_CELLS)
+        return self.is_searched or (
+            isinstance(self.eager.recipe, Randomly) and self.cells <= MAX_CELLS
+        )
 
     def points(self, most: int, moves: int | None) -> list[Candidate]:
         """Return what labels reach within so many steps, where it is not what was there."""

@@ -11,13 +11,11 @@ import numpy as np
 from numba import njit
 
 from synth.cost import Links
-from synth.errors import OutOfDomain
+from synth.drawable import MAX_NODES, require_drawable
 from synth.splitmix import below, seeded, shuffled
 from synth.topology import Topology
 
-__all__ = ["MAX_NODES", "connected", "random_ends", "random_regular", "require_drawable"]
-
-MAX_NODES = 16_384
+__all__ = ["MAX_NODES", "connected", "random_ends", "random_regular"]
 
 
 def random_regular(
@@ -96,20 +94,6 @@ def random_ends(nodes: int, degree: int, seed: int, two_way: bool) -> tuple[Any,
             ends = _complement(nodes, *ends)
         if connected(nodes, *ends):
             return ends
-
-
-def require_drawable(nodes: int, degree: int, seed: int, two_way: bool) -> None:
-    """Raise `OutOfDomain` unless there is such a graph, and it is not too large."""
-    if not 2 <= nodes <= MAX_NODES:
-        raise OutOfDomain("nodes", f"must be in 2 .. {MAX_NODES}")
-    if not 1 <= degree < nodes:
-        raise OutOfDomain("degree", f"must be in 1 .. {nodes - 1}, less than nodes")
-    if not 0 <= seed < 2**63:
-        raise OutOfDomain("seed", "must be in 0 .. 2**63 - 1")
-    if two_way and nodes * degree % 2:
-        raise OutOfDomain("degree", "nodes * degree must be even: a two-way link takes two ports")
-    if two_way and degree == 1 and nodes > 2:
-        raise OutOfDomain("degree", "must be at least 2: two-way links of degree 1 join 2 nodes")
 
 
 @njit(cache=True, nogil=True)

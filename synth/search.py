@@ -34,6 +34,11 @@ class Point:
     within: int | None = None
 
     @property
+    def steps(self) -> int:
+        """Within how many steps both directions are done; by broadcast both take as many."""
+        return max(self.cost.steps, self.transpose.steps)
+
+    @property
     def algorithm(self) -> Literal["bfb", "slack"]:
         """What makes schedules of these costs: breadth-first broadcast, or labels.
 
@@ -46,9 +51,8 @@ class Point:
 
         Steps as a number of steps, bandwidth as a share of its bound; 0 is optimal.
         """
-        steps = max(self.cost.steps, self.transpose.steps)
         bandwidth = max(self.cost.bandwidth, self.transpose.bandwidth)
-        return Cost(steps - bounds.steps, bandwidth / bounds.bandwidth - 1)
+        return Cost(self.steps - bounds.steps, bandwidth / bounds.bandwidth - 1)
 
     def status(self, bounds: Cost) -> str:
         """Return which bounds are met on the graph and on its transpose.
@@ -155,14 +159,14 @@ def frontier(
         raise unknown(wanted, nodes, degree)
     points = tuple(Point(one.recipe, *one.costs, one.within) for one in found)
     if max_steps is not None:
-        least = min(max(cost.steps for cost in (p.cost, p.transpose)) for p in points)
+        least = min(point.steps for point in points)
         if max_steps < least:
             known = "there is none" if least == bounds.steps else "none is known"
             raise ImpossibleRequest(
                 "max_steps",
                 f"must be at least {least}: of fewer steps {known}; the bound is {bounds.steps}",
             )
-        points = tuple(p for p in points if max(p.cost.steps, p.transpose.steps) <= max_steps)
+        points = tuple(point for point in points if point.steps <= max_steps)
     return Frontier(nodes, degree, links, bounds, points)
 
 

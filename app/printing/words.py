@@ -3,7 +3,15 @@
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["ID_CHARACTERS", "algorithm_of", "fraction", "name_of", "seconds", "short_id", "steps_of"]
+__all__ = [
+    "ID_CHARACTERS",
+    "algorithm_of",
+    "fraction",
+    "name_of",
+    "seconds",
+    "short_id",
+    "steps_of",
+]
 
 ID_CHARACTERS = 12
 """So much of an id is shown; it can be pasted wherever an id is asked for."""

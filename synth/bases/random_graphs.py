@@ -7,15 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synth.bases.family import Base, Ends, require
+from synth.drawable import require_drawable, words
 from synth.errors import OutOfDomain
-from synth.exchanges import exchange, heads_of, words
-from synth.random_regular import connected, random_ends, require_drawable
-from synth.splitmix import seeded
 
 __all__ = ["MAX_WORDS", "RandomRegular", "RandomRegularTwoWay", "Randomly"]
 
 MAX_WORDS = 1 << 31
-"""Most words of 64 bits that exchanges may read, see `synth.exchanges.words`: about a second."""
+"""Most words of 64 bits that exchanges may read, see `synth.drawable.words`: about a second."""
 
 _FIELDS = {"nodes": "n", "degree": "d"}
 
@@ -55,18 +53,22 @@ class Randomly(Base):
 
     def links(self) -> Ends:
         """Return them as drawn; after exchanges sorted by source."""
+        # Kernels are imported where a graph is built: recipes are read without them.
+        from synth.exchanges import exchange, heads_of
+        from synth.random_regular import connected, random_ends
+
         drawn = random_ends(self.n, self.d, self.seed, self.two_way)
         if not self.exchanges:
             return drawn
         heads = heads_of(self.n, *drawn)
-        exchange(
-            heads, self.depth, self.exchanges, self.two_way, self.exchange_state(self.depth)
-        )
+        exchange(heads, self.depth, self.exchanges, self.two_way, self.exchange_state(self.depth))
         ends = np.repeat(np.arange(self.n), self.d), heads.ravel()
         return ends if connected(self.n, *ends) else drawn
 
     def exchange_state(self, depth: int) -> NDArray[np.uint64]:
         """Return the state of `synth.splitmix` from which exchanges for a depth are drawn."""
+        from synth.splitmix import seeded
+
         return seeded(self.seed, self.n, self.d, depth)
 
     @abstractmethod

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from synth.bases.random_graphs import MAX_WORDS, Randomly, RandomRegular, RandomRegularTwoWay
 from synth.cost import Links, lower_bound
-from synth.exchanges import exchange, heads_of, late_pairs, words
-from synth.random_regular import MAX_NODES
+from synth.drawable import MAX_NODES, words
+from synth.exchanges import exchange, heads_of, late_pairs
 
 __all__ = ["MAX_DEGREE", "drawn"]
 

@@ -171,6 +171,27 @@ OUTSIDE = {
     ],
     "CubeConnectedCycles": [((), "arguments"), ((2,), "k")],
     "Pancake": [((), "arguments"), ((2,), "n")],
+    "RandomRegular": [
+        ((5, 2), "arguments"),
+        ((1, 1, 0), "n"),
+        ((16_385, 2, 0), "n"),
+        ((5, 5, 0), "d"),
+        ((5, 0, 0), "d"),
+        ((5, 2, -1), "seed"),
+        ((9, 2, 0, -1), "depth"),
+        ((9, 2, 0, 10), "depth"),
+        ((9, 2, 0, 0, 1), "depth"),
+        ((9, 1, 0, 3, 1), "exchanges"),
+        ((9, 2, 0, 3, -1), "exchanges"),
+        ((16_384, 8, 0, 6, 11), "exchanges"),
+    ],
+    "RandomRegularTwoWay": [
+        ((6, 3), "arguments"),
+        ((5, 3, 0), "d"),
+        ((4, 1, 0), "d"),
+        ((9, 2, 0, 3, 1), "exchanges"),
+        ((6, 3, 0, 0, 1), "depth"),
+    ],
     "Graph": [
         ((), "arguments"),
         ((1, 1), "n"),
@@ -187,7 +208,7 @@ OUTSIDE = {
 CHOOSY = {
     "Circulant", "DirectedCirculant", "TwistedTorus", "ChordalRing", "Cayley", "CayleyMetacyclic",
     "CayleyMatrix", "CayleyNested", "CayleyLinear", "CayleyAlternating", "CayleySymmetric", "Lift",
-    "Digraph", "Graph",
+    "Digraph", "RandomRegular", "RandomRegularTwoWay", "Graph",
 }  # fmt: skip
 
 
