@@ -176,7 +176,14 @@ class Catalogue:
     def _line_graphs(self, nodes: int, degree: int) -> Iterator[Recipe]:
         """Yield line graphs; they have no parallel links, and hardly ever two-way ones."""
         times, small = 1, nodes // degree if degree >= 2 else 0
-        if self._wanted.bidirectional or (self._wanted.vertex_transitive and degree > 1):
+        if self._wanted.bidirectional:
+            return
+        if self._wanted.vertex_transitive and small >= 2 and small * degree == nodes:
+            yield from (
+                LineGraph(1, base)
+                for base in self._bases(small, degree, True)
+                if recipes.traits(base).arc_transitive
+            )
             return
         while small >= 2 and small * degree**times == nodes:
             for base in self.front(small, degree, parallel=True):

@@ -41,35 +41,34 @@ def exchange(
 
     Parameters
     ----------
-        heads : (nodes, degree) array of int64
-            A graph without parallel links, and stays one; changed in place.
-        depth : int
-            A pair is late if it is more than so many links apart.
-        most : int
-            Exchanges to look at.  Ended where no pair is late.
-        two_way : bool
-            Every link has a partner the other way, which is moved with it.
-        state : array of uint64
-            Of `synth.splitmix`.
+    heads : (nodes, degree) array of int64
+        A graph without parallel links, and stays one; changed in place.
+    depth : int
+        A pair is late if it is more than so many links apart.
+    most : int
+        Exchanges to look at.  Ended where no pair is late.
+    two_way : bool
+        Every link has a partner the other way, which is moved with it.
+    state : array of uint64
+        Of `synth.splitmix`.
 
     Returns
     -------
-        late, looked : int
-            The late pairs that are left, and how many exchanges were looked at.
+    late, looked : int
+        The late pairs that are left, and how many exchanges were looked at.
 
     Notes
     -----
-        O(most * `synth.drawable.words`), a third of a nanosecond a word.  At Moore's bound plus one and d of 3
-        or more some thousand exchanges leave no pair late for up to several hundred nodes.
+    O(most * `synth.drawable.words`), a third of a nanosecond a word.  At Moore's bound plus one
+    and d of 3 or more some thousand exchanges leave no pair late for up to several hundred nodes.
 
     Examples
     --------
-        >>> from synth.random_regular import random_ends
-        >>> from synth.drawable import WORD
-    from synth.splitmix import seeded
-        >>> heads = heads_of(100, *random_ends(100, 3, 1, False))
-        >>> late_pairs(heads, 5) > 0, exchange(heads, 5, 50_000, False, seeded(1))[0]
-        (True, 0)
+    >>> from synth.random_regular import random_ends
+    >>> from synth.splitmix import seeded
+    >>> heads = heads_of(100, *random_ends(100, 3, 1, False))
+    >>> late_pairs(heads, 5) > 0, exchange(heads, 5, 50_000, False, seeded(1))[0]
+    (True, 0)
     """
     late, looked = _exchange(heads, depth, most, two_way, state, *_memory(len(heads)))
     return int(late), int(looked)
@@ -91,7 +90,7 @@ def _exchange(
         a, c = below(state, nodes), below(state, nodes)
         i, k = below(state, degree), below(state, degree)
         b, e = heads[a, i], heads[c, k]
-        if a == c or b == e or a == e or b == c:
+        if a in (c, e) or b in (c, e):
             continue
         if _leads(heads, a, e) >= 0 or _leads(heads, c, b) >= 0:
             continue

@@ -135,8 +135,9 @@ def frontier(
     Notes
     -----
     A recursion over divisors of N and d (`synth.candidates`) compares exact costs, by
-    theorem or measured; what labels reach is added by `synth.labelled`.  The frontier is that of the catalogue, not of all graphs:
-    `Point.gap` tells how far a point can be from the best.
+    theorem or measured; what labels reach is added by `synth.labelled`.  The frontier is
+    that of the catalogue, not of all graphs: `Point.gap` tells how far a point can be from
+    the best.
 
     References
     ----------

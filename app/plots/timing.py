@@ -122,7 +122,7 @@ class Times:
             )
 
     def on(self, entry: dict[str, Any], size_bytes: int) -> Fraction:
-        """Return the time at a point of a frontier/1: in steps, all-to-all by its fastest routing."""
+        """Return the time at a point of a frontier/1: its steps, or the fastest routing."""
         scaled = list(self._scaled(size_bytes))
         largest = max(work.size_bytes for _, work in scaled)
         offer = _offer(entry)

@@ -241,6 +241,13 @@ def test_only_wanted_topologies_are_returned(nodes: int, degree: int, links: Lin
             assert any(no_worse(other, point) for other in free.points)
 
 
+def test_line_graphs_whose_nodes_look_alike_are_found_where_only_such_are_wanted() -> None:
+    point, *_ = frontier(20, 4, vertex_transitive=True).points
+    assert (str(point.recipe), point.cost) == ("Kautz(4, 2)", Cost(2, Fraction(1)))
+    found = frontier(30, 3, vertex_transitive=True).points
+    assert "LineGraph(1, Odd(3))" in {str(point.recipe) for point in found}
+
+
 def test_steps_beyond_the_limit_are_left_out() -> None:
     free = frontier(256, 4)
     most = free.points[0].cost.steps
