@@ -52,7 +52,7 @@ class BiRing(Base):
         return True
 
     def arc_transitive(self) -> bool:
-        """Return True: rotations, reflections and exchanges of parallel links take any link to any other."""
+        """Return True, by rotations, reflections and exchanges of parallel links."""
         return True
 
     def claim(self) -> Claim:

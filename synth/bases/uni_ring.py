@@ -56,7 +56,7 @@ class UniRing(Base):
         return True
 
     def arc_transitive(self) -> bool:
-        """Return True: rotations, and exchanges of parallel links, take any link to any other."""
+        """Return True, by rotations and exchanges of parallel links."""
         return True
 
     def claim(self) -> Claim:
