@@ -40,6 +40,9 @@ class CachedSources:
         self._held: dict[Recipe, StoredTopology] = {}
         self._links = 0
         self._stored: dict[Recipe, Stored] = {}
+        # Several points may be on one topology: nothing is read back for the second.
+        self._exchanges: dict[Recipe, Exchange] = {}
+        self._forests: dict[tuple[Recipe, Collective], TreeSchedule] = {}
         self._schedules: dict[_Asked, tuple[str, Facts]] = {}
 
     def frontier(self, hosts: Hosts) -> Frontier:
@@ -50,7 +53,10 @@ class CachedSources:
 
     def routes(self, recipe: Recipe) -> "Exchange":
         """Return what an all-to-all takes on a topology."""
-        return all_to_all.exchange_on(self._context, self._loaded(recipe)).value.found
+        if recipe not in self._exchanges:
+            answer = all_to_all.exchange_on(self._context, self._loaded(recipe))
+            self._exchanges[recipe] = answer.value.found
+        return self._exchanges[recipe]
 
     def schedule(
         self, recipe: Recipe, collective: Collective, algorithm: str, steps: int | None = None
@@ -63,9 +69,11 @@ class CachedSources:
 
     def forest(self, recipe: Recipe, collective: Collective) -> tuple[TreeSchedule, Topology]:
         """Return verified trees of highest throughput, which are stored."""
-        forest = self._made(recipe, collective, "forestcoll").load()
-        assert isinstance(forest, TreeSchedule)
-        return forest, self._loaded(recipe).topology
+        if (recipe, collective) not in self._forests:
+            forest = self._made(recipe, collective, "forestcoll").load()
+            assert isinstance(forest, TreeSchedule)
+            self._forests[recipe, collective] = forest
+        return self._forests[recipe, collective], self._loaded(recipe).topology
 
     def stored(self, recipe: Recipe) -> Stored:
         """Return what a topology of the frontier is stored under."""
