@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from app.documents.base import Document, Identity, omitted
+from app.documents.frontier import algorithm_of
 from app.documents.subject import Stored
 from synth.recipe import Recipe
 
@@ -67,6 +68,8 @@ class CoDesign(Document):
     recipe: str = Field(description="how the topology is made")
     name: str = Field(description="its short name")
     topology_id: Identity = Field(description="what the topology is stored under")
+    algorithm: str = Field(description="of the point: bfb or slack")
+    within_steps: int = omitted("of the point: within how many steps of each pass", ge=1)
     seconds: float = Field(description="time of the workload")
     floor_seconds: float = Field(description="time of the workload that nothing can beat")
     tasks: list[PlannedTask] = Field(description="what runs each task")
@@ -88,6 +91,7 @@ def of(
         recipe=str(recipe),
         name=stored.name,
         topology_id=stored.id,
+        **algorithm_of(point.measured),
         seconds=float(point.seconds),
         floor_seconds=float(design.floor_seconds),
         tasks=[_task(choice) for choice in point.choices],

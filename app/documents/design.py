@@ -10,7 +10,7 @@ from app.documents.all_to_all import PointExchange, point_exchange
 from app.documents.base import Document, Exact, Identity, PassCost, omitted
 from app.documents.co_design import CoDesign, TaskDocument
 from app.documents.co_design import of as co_design
-from app.documents.frontier import PointDocument, measured
+from app.documents.frontier import PointDocument, algorithm_of, measured
 from app.documents.kind import Kind
 from app.documents.schedule import PartFacts, given_facts
 from app.documents.subject import Stored
@@ -74,6 +74,8 @@ class Best(Document):
     name: str = Field(description="its short name")
     seconds: float = Field(description="time of the workload there")
     topology_id: Identity = Field(description="what the topology is stored under")
+    algorithm: str = Field(description="of the point: bfb or slack")
+    within_steps: int = omitted("of the point: within how many steps of each pass", ge=1)
     schedule: BestSchedule | None = Field(
         description="of a single collective; null where it is left out"
     )
@@ -177,7 +179,9 @@ def _best(answer: DesignAnswer) -> Best:
     used, left_out = design.schedule, "schedules of a workload are in co_design"
     if used is not None:
         left_out = used.left_out
-    more: dict[str, Any] = {"schedule_left_out": left_out} if left_out else {}
+    more = algorithm_of(design.best.measured)
+    if left_out:
+        more["schedule_left_out"] = left_out
     return Best(
         recipe=str(recipe),
         name=stored.name,

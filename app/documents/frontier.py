@@ -19,7 +19,15 @@ if TYPE_CHECKING:
     from schedules.alltoall.exchange import Exchange
     from synth.search import Frontier, Point
 
-__all__ = ["FRONTIER", "FrontierAnswer", "FrontierDocument", "PointDocument", "of", "value_of"]
+__all__ = [
+    "FRONTIER",
+    "FrontierAnswer",
+    "FrontierDocument",
+    "PointDocument",
+    "algorithm_of",
+    "of",
+    "value_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +120,16 @@ def measured(point: "Point", found: "Frontier", stored: Stored) -> dict[str, Any
         "steps": point.cost.steps,
         "bandwidth": str(point.cost.bandwidth),
         "transpose": PassCost.of(point.transpose),
-        "algorithm": point.algorithm,
-        **({} if point.within is None else {"within_steps": point.within}),
+        **algorithm_of(point),
         "status": point.status(found.bounds),
         "gap": PassCost.of(point.gap(found.bounds)),
     }
+
+
+def algorithm_of(point: "Point") -> dict[str, Any]:
+    """Return the members that say what has the cost of a point."""
+    within = {} if point.within is None else {"within_steps": point.within}
+    return {"algorithm": point.algorithm, **within}
 
 
 def value_of(document: Mapping[str, Any]) -> FrontierAnswer:

@@ -63,8 +63,13 @@ def show_design(design: dict[str, Any]) -> None:
 
 def _best(design: dict[str, Any]) -> dict[str, Any]:
     """Return the point of the frontier that is best."""
-    identity = design["best"]["topology_id"]
-    return next(entry for entry in design["frontier"] if entry["topology_id"] == identity)
+    best = design["best"]
+    names = ("topology_id", "within_steps")
+    return next(
+        entry
+        for entry in design["frontier"]
+        if all(entry.get(name) == best.get(name) for name in names)
+    )
 
 
 def _is_workload(design: dict[str, Any]) -> bool:
