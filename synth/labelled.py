@@ -58,7 +58,8 @@ def labelled(
     --------
     >>> for one in labelled((), Wanted(), 61, 4):
     ...     print(one.recipe, one.within, one.cost.steps, one.cost.bandwidth)
-    RandomRegular(61, 4, 5) 4 4 62/61
+    RandomRegular(61, 4, 0) 4 4 66/61
+    RandomRegular(61, 4, 0) 5 5 60/61
     """
     eager = list(candidates)
     for recipe in _random(wanted, nodes, degree):

@@ -33,8 +33,8 @@ def drawn(nodes: int, degree: int, links: Links) -> tuple[Randomly, ...]:
     The best of some seeds as it was drawn, and one shortened by exchanges for each number of steps
     below that for which they succeed.  Sorted by steps.  A quarter of a second or so.
 
-    >>> drawn(61, 4, Links.UNIDIRECTIONAL)
-    (RandomRegular(61, 4, 3, 4, 1), RandomRegular(61, 4, 1))
+    >>> drawn(61, 6, Links.UNIDIRECTIONAL)
+    (RandomRegular(61, 6, 9, 3, 107), RandomRegular(61, 6, 9))
     """
     two_way = links is Links.BIDIRECTIONAL
     fits = 2 + two_way <= degree <= min(MAX_DEGREE, nodes - 2)
