@@ -118,7 +118,9 @@ class _Graph:
 
 
 def _random(wanted: Wanted, nodes: int, degree: int) -> Sequence[Recipe]:
-    """Return random graphs that fit what is wanted."""
+    """Return random graphs that fit what is wanted, where labels can be made on them."""
+    if nodes**2 > MAX_CELLS:
+        return ()
     links = Links.BIDIRECTIONAL if wanted.bidirectional else Links.UNIDIRECTIONAL
     return [
         one
