@@ -73,7 +73,13 @@ def require_read_back(context, client, topoloom, folder, size):
     """Assert that all points of a frontier come back from the store, by HTTP and as files."""
     nodes, degree, links = size
     request = FrontierRequest(nodes=nodes, degree=degree, links=links)
+    seen = set()
     for entry in frontiers.frontier(context, request).document()["frontier"]:
+        if entry["topology_id"] in seen:
+            # Another point on the same topology, whose name by now also stands for its file.
+            require_equal(build(parse(entry["recipe"])), entry)
+            continue
+        seen.add(entry["topology_id"])
         stored = topologies.load(context, TopologySource(id=entry["topology_id"]))
         require_equal(stored.topology, entry)
         assert topologies.create(context, TopologySource(name=entry["name"])).id == stored.id
