@@ -21,7 +21,7 @@ from collections.abc import Collection, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -95,6 +95,7 @@ def frontier(
     vertex_transitive: bool = False,
     families: Collection[str] | None = None,
     max_steps: int | None = None,
+    schedule: Literal["bfb", "best"] = "best",
 ) -> "Frontier":
     """Return the best topologies for so many hosts of so many ports: no other known is better.
 
@@ -123,6 +124,7 @@ def frontier(
         vertex_transitive=vertex_transitive,
         families=families,
         max_steps=max_steps,
+        schedule=schedule,
     )
 
 

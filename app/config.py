@@ -26,7 +26,7 @@ __all__ = [
 PREFIX = "TOPOLOOM_"
 """What the names of all settings begin with in the environment."""
 
-KERNEL_VERSION = "5"
+KERNEL_VERSION = "6"
 """Part of every cache key.  Raise it whenever any computed answer changes."""
 
 HEAD = "0006"

@@ -24,6 +24,7 @@ from app.options.table import (
     AlgorithmName,
     AnyCollectiveName,
     CollectiveName,
+    JudgeName,
     LinkKind,
     PanelKind,
 )
@@ -61,6 +62,7 @@ class FrontierRequest(Request):
     vertex_transitive: StrictBool = table.VERTEX_TRANSITIVE.field()
     families: list[str] | None = table.FAMILIES.field()
     max_steps: StrictInt | None = table.MAX_STEPS.field()
+    schedule: JudgeName = table.SCHEDULE.field()
     all_to_all: StrictBool | None = table.ALL_TO_ALL.field()
 
     @field_validator("all_to_all")

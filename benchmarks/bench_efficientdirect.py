@@ -155,7 +155,7 @@ def compare(degree: int, rows: list[dict[str, Any]]) -> None:
     seconds = 0.0
     for row in rows:
         start = time.perf_counter()
-        ours = [point.cost for point in frontier(row["nodes"], degree).points]
+        ours = [point.cost for point in frontier(row["nodes"], degree, schedule="bfb").points]
         seconds += time.perf_counter() - start
         theirs = [as_cost(steps, bandwidth) for _, steps, bandwidth in row["points"]]
         sizes[verdict(ours, theirs)] += 1

@@ -103,13 +103,15 @@ def asked(client: Client, question: dict[str, Any], tally: Tally) -> str:
 def wrong(client: Client, question: dict[str, Any], design: dict[str, Any]) -> list[str]:
     """Return every figure of a design that reading back and replaying do not confirm."""
     best = design["best"]
-    point = next(p for p in design["frontier"] if p["topology_id"] == best["topology_id"])
+    names = ("topology_id", "within_steps")
+    point = next(one for one in design["frontier"] if all(one.get(n) == best.get(n) for n in names))
+    eager = point["algorithm"] == "bfb"
     topology = client.get(f"/v1/topologies/{best['topology_id']}")
     claimed = {"steps": point["steps"], "bandwidth": point["bandwidth"]}
     faults = port_faults(topology, question["degree"], question["links"] == "bidirectional")
     if len(topology["nodes"]) != question["nodes"]:
         faults.append(f"the topology has {len(topology['nodes'])} nodes")
-    if diameter(topology) != claimed["steps"]:
+    if diameter(topology) > claimed["steps"] or (eager and diameter(topology) < claimed["steps"]):
         faults.append(f"claimed {claimed['steps']} steps, the diameter is {diameter(topology)}")
     for source in (
         {"id": best["topology_id"][:12]},
@@ -119,7 +121,8 @@ def wrong(client: Client, question: dict[str, Any], design: dict[str, Any]) -> l
     ):
         again = client.post("/v1/topologies", source)
         measured = client.get(f"/v1/topologies/{again['id']}/cost")
-        if {name: measured[name] for name in claimed} != claimed:
+        # Labels are confirmed below, by their schedule.
+        if eager and {name: measured[name] for name in claimed} != claimed:
             faults.append(f"read back by {next(iter(source))} it costs {measured}")
     schedule = client.get(f"/v1/schedules/{best['schedule']['id']}")
     gather, scatter = (

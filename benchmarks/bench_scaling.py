@@ -47,7 +47,7 @@ class Family:
 
 def balanced(nodes: int) -> Topology:
     """Return the topology of degree 4 with optimal bandwidth and the fewest steps known."""
-    return build(frontier(nodes, 4).points[-1].recipe)
+    return build(frontier(nodes, 4, schedule="bfb").points[-1].recipe)
 
 
 FAMILIES = {

@@ -33,7 +33,7 @@ RANDOM = (
     (997, 4, ONE_WAY, (7, 8)),
     (1009, 4, ONE_WAY, (7, 8)),
 )
-NAMED = (("GeneralizedDeBruijnRewired(4, 1009)", 6, 30_000_000, 1),)
+NAMED = (("GeneralizedDeBruijnRewired(4, 1009)", 6, 30_000_000, 0),)
 
 
 def best_seed(nodes: int, degree: int, links: Links, steps: int, seeds: int) -> Topology:

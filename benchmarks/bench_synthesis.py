@@ -135,7 +135,7 @@ def searching(repeat: int) -> None:
 
 def searched(nodes: int, degree: int, links: Links) -> Frontier:
     sampled.cache_clear()
-    return frontier(nodes, degree, links)
+    return frontier(nodes, degree, links, schedule="bfb")
 
 
 def discovering(repeat: int) -> None:

@@ -13,7 +13,7 @@ from schedules.codesign import Offer, candidates, floor_seconds
 from schedules.model import Collective
 from schedules.switch_over import Candidate
 from synth.cost import all_to_all_bound
-from synth.search import frontier
+from synth.search import Point, frontier
 
 __all__ = ["CASES", "page", "table"]
 
@@ -34,6 +34,10 @@ SIZES = {
 }
 
 
+def _offer(nodes: int, point: Point) -> Offer:
+    return Offer(nodes, point.cost, point.transpose, algorithm=point.algorithm)
+
+
 def table(nodes: int, degree: int) -> str:
     """Return the Markdown table of an allreduce from 1 KB to 1 GB.
 
@@ -49,7 +53,7 @@ def table(nodes: int, degree: int) -> str:
     ways = [
         (str(point.recipe), way)
         for point in found.points
-        for way in candidates(Offer(nodes, point.cost, point.transpose), _work(1), 10**9)
+        for way in candidates(_offer(nodes, point), _work(1), 10**9)
     ]
     routes = all_to_all_bound(nodes, degree)
     for label, size in SIZES.items():

@@ -5,8 +5,11 @@ An *offer* says what a topology can do, as exact costs; `candidates` turns it in
 functions of the size, which `schedules.switch_over` compares.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
+from typing import Literal
 
 from schedules.baselines import PASSES, Operation, seconds
 from schedules.errors import NoSchedule
@@ -17,8 +20,8 @@ from synth.cost import Cost
 
 __all__ = ["ONE_SHOT", "Offer", "Routing", "candidates", "floor_seconds"]
 
-ONE_SHOT = "bfb-one-shot"
-"""An allreduce in one pass: every rank gathers all contributions and adds them up."""
+ONE_SHOT: Mapping[str, str] = MappingProxyType({"bfb": "bfb-one-shot", "slack": "slack-one-shot"})
+"""An allreduce in one pass, by what gathers: every rank has all contributions and adds them up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +39,13 @@ class Offer:
     Attributes
     ----------
     gather, scatter : Cost
-        BFB on the graph and on its transpose.
+        Steps on the graph and on its transpose.
     trees : pair of Lockstep, optional
         ForestColl's allgather and reduce-scatter of one byte, where it is to be looked at.
     routings : tuple of Routing
         Those of all-to-all, where it is to be looked at.
+    algorithm : str
+        What the steps are of: ``bfb``, or ``slack`` (labels).
     """
 
     nodes: int
@@ -48,13 +53,14 @@ class Offer:
     scatter: Cost
     trees: tuple[Lockstep, Lockstep] | None = None
     routings: tuple[Routing, ...] = ()
+    algorithm: Literal["bfb", "slack"] = "bfb"
 
 
 def candidates(offer: Offer, work: Operation, largest_bytes: int) -> tuple[Candidate, ...]:
     """Return all ways to carry out a collective on a topology, as times by message size.
 
-    ``bfb``: steps; both passes for an allreduce.  `ONE_SHOT`: an allreduce in one pass of
-    N M bytes, half the steps for small messages.  ``forestcoll``: trees in lock step, or
+    ``bfb`` or ``slack``: steps; both passes for an allreduce.  `ONE_SHOT`: an allreduce in one pass
+    of N M bytes, half the steps for small messages.  ``forestcoll``: trees in lock step, or
     all-to-all by each routing, cut finely enough for ``largest_bytes``.
 
     Parameters
@@ -71,7 +77,7 @@ def candidates(offer: Offer, work: Operation, largest_bytes: int) -> tuple[Candi
 
     Notes
     -----
-    Where BFB reaches the optimal bandwidth (N - 1) / N, no pipeline beats it: trees need
+    Where steps reach the optimal bandwidth (N - 1) / N, no pipeline beats it: trees need
     as many rounds as the diameter has hops, and their busiest link is as busy.
 
     Examples
@@ -90,11 +96,11 @@ def candidates(offer: Offer, work: Operation, largest_bytes: int) -> tuple[Candi
     costs, trees = _passes(offer, work.collective)
     steps = sum(cost.steps for cost in costs)
     wire = sum((cost.bandwidth for cost in costs), Fraction(0))
-    found = [in_steps("bfb", steps, wire, alpha, rate)]
+    found = [in_steps(offer.algorithm, steps, wire, alpha, rate)]
     if work.collective is Collective.ALLREDUCE:
         cost = offer.gather
         all_data = cost.bandwidth * offer.nodes
-        found.append(in_steps(ONE_SHOT, cost.steps, all_data, alpha, rate))
+        found.append(in_steps(ONE_SHOT[offer.algorithm], cost.steps, all_data, alpha, rate))
     if trees:
         found.append(in_trees("forestcoll", trees, largest_bytes))
     return tuple(found)

@@ -154,6 +154,7 @@ def _base_traits(member: Base) -> Traits:
         parallel=member.parallel(),
         regular=member.regular(),
         vertex_transitive=member.vertex_transitive(),
+        arc_transitive=member.arc_transitive(),
     )
 
 

@@ -14,6 +14,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isqrt
+from typing import Any
 
 from synth import build as recipes
 from synth.bases import FAMILIES
@@ -41,17 +42,27 @@ _FAMILY_ORDER = {family: index for index, family in enumerate(FAMILIES)}
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A recipe with its cost on the graph and on its transpose."""
+    """A recipe with its cost on the graph and on its transpose.
+
+    By breadth-first broadcast, or, if ``within`` is a number, by labels within so many steps
+    (`synth.labels`).
+    """
 
     recipe: Recipe
     cost: Cost
     transpose: Cost
     measured: bool = False
+    within: int | None = None
 
     @property
     def costs(self) -> tuple[Cost, Cost]:
         """The costs on the graph and on its transpose."""
         return self.cost, self.transpose
+
+    @property
+    def steps(self) -> int:
+        """Within how many steps both directions are done; by broadcast they are the same."""
+        return max(cost.steps for cost in self.costs)
 
     @property
     def simplicity(self) -> tuple[int, int, int, str]:
@@ -165,7 +176,14 @@ class Catalogue:
     def _line_graphs(self, nodes: int, degree: int) -> Iterator[Recipe]:
         """Yield line graphs; they have no parallel links, and hardly ever two-way ones."""
         times, small = 1, nodes // degree if degree >= 2 else 0
-        if self._wanted.bidirectional or (self._wanted.vertex_transitive and degree > 1):
+        if self._wanted.bidirectional:
+            return
+        if self._wanted.vertex_transitive and small >= 2 and small * degree == nodes:
+            yield from (
+                LineGraph(1, base)
+                for base in self._bases(small, degree, True)
+                if recipes.traits(base).arc_transitive
+            )
             return
         while small >= 2 and small * degree**times == nodes:
             for base in self.front(small, degree, parallel=True):
@@ -287,14 +305,25 @@ def undominated(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
     """Return those candidates that no other one dominates, the simplest of equals.
 
     One dominates another if it is no worse in steps and bandwidth, on the graph and on
-    its transpose, and better in one.  Sorted by steps.  O(candidates * result).
+    its transpose, and better in one; of equals, breadth-first broadcast is simpler than labels.
+    Labels count as taking the steps within which both directions are done.  Sorted by
+    steps.  O(candidates * result).
     """
     kept: list[Candidate] = []
     # Whatever dominates a candidate, or equals it and is simpler, sorts before it.
-    for one in sorted(candidates, key=lambda c: (*c.costs, c.simplicity)):
-        if not any(_no_worse(other.costs, one.costs) for other in kept):
+    for one in sorted(candidates, key=_order):
+        if not any(_no_worse(other.costs, _within(one)) for other in kept):
             kept.append(one)
     return tuple(kept)
+
+
+def _order(one: Candidate) -> tuple[Any, ...]:
+    bandwidths = (cost.bandwidth for cost in one.costs)
+    return one.steps, *bandwidths, *one.costs, one.within or 0, one.simplicity
+
+
+def _within(one: Candidate) -> tuple[Cost, Cost]:
+    return Cost(one.steps, one.cost.bandwidth), Cost(one.steps, one.transpose.bandwidth)
 
 
 def divisors(number: int) -> list[int]:

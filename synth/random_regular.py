@@ -11,13 +11,11 @@ import numpy as np
 from numba import njit
 
 from synth.cost import Links
-from synth.errors import OutOfDomain
+from synth.drawable import MAX_NODES, require_drawable
 from synth.splitmix import below, seeded, shuffled
 from synth.topology import Topology
 
-__all__ = ["MAX_NODES", "random_regular"]
-
-MAX_NODES = 16_384
+__all__ = ["MAX_NODES", "connected", "random_ends", "random_regular"]
 
 
 def random_regular(
@@ -71,7 +69,14 @@ def random_regular(
     (True, False)
     """
     two_way = links is Links.BIDIRECTIONAL
-    _require_domain(nodes, degree, seed, two_way)
+    require_drawable(nodes, degree, seed, two_way)
+    ends = random_ends(nodes, degree, seed, two_way)
+    kind = "RandomRegularTwoWay" if two_way else "RandomRegular"
+    return Topology.direct(nodes, *ends, name=f"{kind}({nodes}, {degree}, {seed})")
+
+
+def random_ends(nodes: int, degree: int, seed: int, two_way: bool) -> tuple[Any, Any]:
+    """Return the sources and the targets of the links of `random_regular`, in its domain."""
     state = seeded(seed, nodes, degree, int(two_way))
     complement = degree > (nodes - 1) // 2
     drawn = nodes - 1 - degree if complement else degree
@@ -87,22 +92,8 @@ def random_regular(
             ends = np.concatenate(ends), np.concatenate(ends[::-1])
         if complement:
             ends = _complement(nodes, *ends)
-        if _connected(nodes, *ends):
-            kind = "RandomRegularTwoWay" if two_way else "RandomRegular"
-            return Topology.direct(nodes, *ends, name=f"{kind}({nodes}, {degree}, {seed})")
-
-
-def _require_domain(nodes: int, degree: int, seed: int, two_way: bool) -> None:
-    if not 2 <= nodes <= MAX_NODES:
-        raise OutOfDomain("nodes", f"must be in 2 .. {MAX_NODES}")
-    if not 1 <= degree < nodes:
-        raise OutOfDomain("degree", f"must be in 1 .. {nodes - 1}, less than nodes")
-    if not 0 <= seed < 2**63:
-        raise OutOfDomain("seed", "must be in 0 .. 2**63 - 1")
-    if two_way and nodes * degree % 2:
-        raise OutOfDomain("degree", "nodes * degree must be even: a two-way link takes two ports")
-    if two_way and degree == 1 and nodes > 2:
-        raise OutOfDomain("degree", "must be at least 2: two-way links of degree 1 join 2 nodes")
+        if connected(nodes, *ends):
+            return ends
 
 
 @njit(cache=True, nogil=True)
@@ -205,7 +196,7 @@ def _complement(nodes: int, sources: Any, targets: Any) -> tuple[Any, Any]:
 
 
 @njit(cache=True, nogil=True)
-def _connected(nodes: int, sources: Any, targets: Any) -> bool:
+def connected(nodes: int, sources: Any, targets: Any) -> bool:
     """Return whether the first node reaches all others.
 
     In a regular graph it is then reached by all: as many links enter a set as leave it.

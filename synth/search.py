@@ -6,11 +6,13 @@ The search uses what theorems prove and measures the rest, and everything it ret
 from collections.abc import Collection
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
 
 from synth.bases import family
 from synth.candidates import Candidate, Catalogue, Wanted, measured_unless_dominated, undominated
 from synth.cost import Cost, Links, lower_bound
 from synth.errors import ImpossibleRequest, InvalidRecipe
+from synth.labelled import labelled
 from synth.near import MAX_NODES, require_possible, unknown
 from synth.recipe import Recipe
 
@@ -19,24 +21,38 @@ __all__ = ["MAX_NODES", "Frontier", "Point", "frontier"]
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A topology of the frontier and its measured costs.
+    """A topology of the frontier, how it is used, and the measured costs.
 
     ``transpose`` is the cost of the allgather on the transposed graph, that is, of the
-    reduce-scatter on the graph itself.
+    reduce-scatter on the graph itself.  ``within`` is None where both are breadth-first
+    broadcasts; else they are the labels within so many steps, see `algorithm`.
     """
 
     recipe: Recipe
     cost: Cost
     transpose: Cost
+    within: int | None = None
+
+    @property
+    def steps(self) -> int:
+        """Within how many steps both directions are done; by broadcast both take as many."""
+        return max(self.cost.steps, self.transpose.steps)
+
+    @property
+    def algorithm(self) -> Literal["bfb", "slack"]:
+        """What makes schedules of these costs: breadth-first broadcast, or labels.
+
+        ``schedules.collectives.make(topology, collective, algorithm, steps=within)`` is one.
+        """
+        return "bfb" if self.within is None else "slack"
 
     def gap(self, bounds: Cost) -> Cost:
         """Return by how much the worse of both directions misses each bound.
 
         Steps as a number of steps, bandwidth as a share of its bound; 0 is optimal.
         """
-        steps = max(self.cost.steps, self.transpose.steps)
         bandwidth = max(self.cost.bandwidth, self.transpose.bandwidth)
-        return Cost(steps - bounds.steps, bandwidth / bounds.bandwidth - 1)
+        return Cost(self.steps - bounds.steps, bandwidth / bounds.bandwidth - 1)
 
     def status(self, bounds: Cost) -> str:
         """Return which bounds are met on the graph and on its transpose.
@@ -74,6 +90,7 @@ def frontier(
     vertex_transitive: bool = False,
     families: Collection[str] | None = None,
     max_steps: int | None = None,
+    schedule: Literal["bfb", "best"] = "best",
 ) -> Frontier:
     """Return the Pareto frontier of latency and bandwidth that the catalogue reaches.
 
@@ -95,6 +112,9 @@ def frontier(
         Only recipes over bases of these families.
     max_steps : int, optional
         Only topologies of at most so many steps, on the graph and on its transpose.
+    schedule : str
+        "best" judges a topology by breadth-first broadcast and by labels (`synth.labels`),
+        "bfb" by breadth-first broadcast alone, as the paper does.
 
     Returns
     -------
@@ -115,8 +135,9 @@ def frontier(
     Notes
     -----
     A recursion over divisors of N and d (`synth.candidates`) compares exact costs, by
-    theorem or measured.  The frontier is that of the catalogue, not of all graphs:
-    `Point.gap` tells how far a point can be from the best.
+    theorem or measured; what labels reach is added by `synth.labelled`.  The frontier is
+    that of the catalogue, not of all graphs: `Point.gap` tells how far a point can be from
+    the best.
 
     References
     ----------
@@ -132,19 +153,21 @@ def frontier(
     bounds = lower_bound(nodes, degree, links)
     chosen = None if families is None else _known(families)
     wanted = Wanted(links is Links.BIDIRECTIONAL, parallel_links, vertex_transitive, chosen)
-    measured = [_measured(one) for one in Catalogue(wanted, nodes, degree).asked()]
-    if not measured:
+    found = undominated(map(_measured, Catalogue(wanted, nodes, degree).asked()))
+    if schedule == "best":
+        found = labelled(found, wanted, nodes, degree)
+    if not found:
         raise unknown(wanted, nodes, degree)
-    points = tuple(Point(one.recipe, *one.costs) for one in undominated(measured))
+    points = tuple(Point(one.recipe, *one.costs, one.within) for one in found)
     if max_steps is not None:
-        least = min(max(cost.steps for cost in (p.cost, p.transpose)) for p in points)
+        least = min(point.steps for point in points)
         if max_steps < least:
             known = "there is none" if least == bounds.steps else "none is known"
             raise ImpossibleRequest(
                 "max_steps",
                 f"must be at least {least}: of fewer steps {known}; the bound is {bounds.steps}",
             )
-        points = tuple(p for p in points if max(p.cost.steps, p.transpose.steps) <= max_steps)
+        points = tuple(point for point in points if point.steps <= max_steps)
     return Frontier(nodes, degree, links, bounds, points)
 
 

@@ -71,7 +71,7 @@ def test_every_point_of_every_size_above_the_degree_has_a_row(text, degree, link
         (str(nodes), f"`{point.recipe}`")
         for nodes in sorted(set(SIZES))
         if nodes > degree
-        for point in frontier(nodes, degree, links).points
+        for point in frontier(nodes, degree, links, schedule="bfb").points
     ]
 
 

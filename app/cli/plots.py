@@ -30,7 +30,7 @@ TopologyOption = Annotated[
 
 
 @app.command()
-@asks(table.NODES, table.DEGREE, table.LINKS)
+@asks(table.NODES, table.DEGREE, table.LINKS, table.SCHEDULE)
 def frontier(asked: dict[str, Any], out: Out) -> None:
     """Draw the Pareto frontier of latency and bandwidth."""
     from app.plots import canvas
@@ -54,6 +54,7 @@ def frontier(asked: dict[str, Any], out: Out) -> None:
     table.LEAST_BYTES,
     table.MOST_BYTES,
     table.LINKS,
+    table.SCHEDULE,
     table.NODE_GBPS,
     table.ALPHA_US,
 )

@@ -1,7 +1,7 @@
 """Commands that answer about topologies: designs, frontiers, costs, wiring."""
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -23,6 +23,10 @@ __all__ = ["app"]
 
 app = typer.Typer()
 
+Explain = Annotated[
+    bool, typer.Option("--explain", help="also say why each point is there, and what bounds hold")
+]
+
 _HOSTS = (table.NODES, table.DEGREE)
 _SEARCH = (
     table.LINKS,
@@ -30,6 +34,7 @@ _SEARCH = (
     table.VERTEX_TRANSITIVE,
     table.FAMILIES,
     table.MAX_STEPS,
+    table.SCHEDULE,
 )
 _RUN = (table.COLLECTIVE, table.DESIGN_BYTES, table.WORKLOAD, table.PRESET)
 
@@ -54,11 +59,17 @@ def design(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False
 
 @app.command()
 @asks(*_HOSTS, *_SEARCH, table.ALL_TO_ALL)
-def frontier(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
+def frontier(
+    asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False, explain: Explain = False
+) -> None:
     """Find the Pareto frontier of latency and bandwidth."""
     from app.schemas import FrontierRequest
 
     require_one_form(as_json, as_csv)
+    if explain and (as_json or as_csv):
+        raise typer.BadParameter(
+            "must be left out where --json or --csv is given", param_hint="--explain"
+        )
     request = FrontierRequest.model_validate(asked)
     answer = known.answer("frontier", request.canonical())
     if answer is None:
@@ -67,6 +78,10 @@ def frontier(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = Fal
         with opened() as context:
             answer = frontiers.frontier(context, request)
     show(answer, as_json, as_csv)
+    if explain:
+        from app.printing.explained import explained
+
+        typer.echo("\n".join(explained(answer.document())))
 
 
 @app.command()

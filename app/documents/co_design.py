@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from app.documents.base import Document, Identity, omitted
+from app.documents.frontier import algorithm_of
 from app.documents.subject import Stored
 from synth.recipe import Recipe
 
@@ -49,6 +50,7 @@ class UsedSchedule(Document):
     collective: str = Field(description="the collective of the workload")
     algorithm: str = Field(description="the algorithm in use")
     runs: str = Field(description="of which collective the schedule is")
+    within_steps: int = omitted("slack: within how many steps of each pass", ge=1)
     id: Identity | None = Field(description="what it is stored under; null where left out")
     left_out: str = omitted("why there is no schedule")
 
@@ -66,6 +68,8 @@ class CoDesign(Document):
     recipe: str = Field(description="how the topology is made")
     name: str = Field(description="its short name")
     topology_id: Identity = Field(description="what the topology is stored under")
+    algorithm: str = Field(description="of the point: bfb or slack")
+    within_steps: int = omitted("of the point: within how many steps of each pass", ge=1)
     seconds: float = Field(description="time of the workload")
     floor_seconds: float = Field(description="time of the workload that nothing can beat")
     tasks: list[PlannedTask] = Field(description="what runs each task")
@@ -87,6 +91,7 @@ def of(
         recipe=str(recipe),
         name=stored.name,
         topology_id=stored.id,
+        **algorithm_of(point.measured),
         seconds=float(point.seconds),
         floor_seconds=float(design.floor_seconds),
         tasks=[_task(choice) for choice in point.choices],
@@ -123,6 +128,8 @@ def _task(choice: "Choice") -> PlannedTask:
 def _used(recipe: Recipe, used: "Used", schedule: "Callable[[Recipe, Used], str]") -> UsedSchedule:
     left_out = used.facts is None
     more: dict[str, Any] = {"left_out": used.left_out} if left_out else {}
+    if used.steps is not None:
+        more["within_steps"] = used.steps
     return UsedSchedule(
         collective=used.collective.value,
         algorithm=used.algorithm,

@@ -10,7 +10,7 @@ from app.documents.all_to_all import PointExchange, point_exchange
 from app.documents.base import Document, Exact, Identity, PassCost, omitted
 from app.documents.co_design import CoDesign, TaskDocument
 from app.documents.co_design import of as co_design
-from app.documents.frontier import PointDocument, measured
+from app.documents.frontier import PointDocument, algorithm_of, measured
 from app.documents.kind import Kind
 from app.documents.schedule import PartFacts, given_facts
 from app.documents.subject import Stored
@@ -48,7 +48,8 @@ class TimedPoint(PointDocument):
 
     all_to_all: PointExchange = omitted("what all-to-all takes there, where it is run")
     seconds: float = Field(
-        description="time of the workload by BFB, of its all-to-alls by their fastest routing"
+        description="time of the workload in these steps, of its all-to-alls by their fastest "
+        "routing"
     )
     topology_id: Identity = Field(description="what the topology is stored under")
 
@@ -57,7 +58,8 @@ class BestSchedule(Document):
     """The verified schedule of the best point, and what its sends cost."""
 
     id: Identity = Field(description="what the schedule is stored under")
-    algorithm: str = Field(description="what made it: bfb, or mcf for all-to-all")
+    algorithm: str = Field(description="what made it: bfb or slack, or mcf for all-to-all")
+    within_steps: int = omitted("slack: within how many steps of each pass", ge=1)
     collective: str = Field(description="what it carries out")
     steps: int = Field(description="number of steps, or most hops of a route", ge=0)
     bandwidth: Exact = Field(description="T_B in units of M/B, exact")
@@ -72,6 +74,8 @@ class Best(Document):
     name: str = Field(description="its short name")
     seconds: float = Field(description="time of the workload there")
     topology_id: Identity = Field(description="what the topology is stored under")
+    algorithm: str = Field(description="of the point: bfb or slack")
+    within_steps: int = omitted("of the point: within how many steps of each pass", ge=1)
     schedule: BestSchedule | None = Field(
         description="of a single collective; null where it is left out"
     )
@@ -175,7 +179,9 @@ def _best(answer: DesignAnswer) -> Best:
     used, left_out = design.schedule, "schedules of a workload are in co_design"
     if used is not None:
         left_out = used.left_out
-    more: dict[str, Any] = {"schedule_left_out": left_out} if left_out else {}
+    more = algorithm_of(design.best.measured)
+    if left_out:
+        more["schedule_left_out"] = left_out
     return Best(
         recipe=str(recipe),
         name=stored.name,
@@ -190,11 +196,13 @@ def _best_schedule(answer: DesignAnswer, recipe: Recipe, used: "Used") -> BestSc
     assert used.facts is not None
     names = ("steps", "bandwidth", "chunks_per_shard", "parts")
     facts = given_facts(used.facts)
+    more: dict[str, Any] = {} if used.steps is None else {"within_steps": used.steps}
     return BestSchedule(
         id=answer.schedule(recipe, used),
         algorithm=used.generator,
         collective=used.collective.value,
         **{name: facts[name] for name in names if name in facts},
+        **more,
     )
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "FrontierDocument",
     "FrontierSummary",
     "PointDocument",
+    "algorithm_of",
     "of",
     "value_of",
 ]
@@ -51,6 +52,12 @@ class PointDocument(Document):
     bandwidth: Exact = Field(description="T_B of an allgather, in units of M/B, exact")
     transpose: PassCost = Field(
         description="the same on the transposed graph: the cost of a reduce-scatter"
+    )
+    algorithm: Literal["bfb", "slack"] = Field(
+        description="what has this cost: bfb, breadth-first broadcast; slack, labels"
+    )
+    within_steps: int = omitted(
+        "slack: within how many steps of each pass; the option steps of its schedules", ge=1
     )
     status: Literal["optimal", "steps-optimal", "bandwidth-optimal", "best-known"] = Field(
         description="which bounds the worse of both directions meets"
@@ -120,9 +127,16 @@ def measured(point: "Point", found: "Frontier", stored: Stored) -> dict[str, Any
         "steps": point.cost.steps,
         "bandwidth": str(point.cost.bandwidth),
         "transpose": PassCost.of(point.transpose),
+        **algorithm_of(point),
         "status": point.status(found.bounds),
         "gap": PassCost.of(point.gap(found.bounds)),
     }
+
+
+def algorithm_of(point: "Point") -> dict[str, Any]:
+    """Return the members that say what has the cost of a point."""
+    within = {} if point.within is None else {"within_steps": point.within}
+    return {"algorithm": point.algorithm, **within}
 
 
 def value_of(document: Mapping[str, Any]) -> FrontierAnswer:
@@ -131,7 +145,12 @@ def value_of(document: Mapping[str, Any]) -> FrontierAnswer:
 
     request = FrontierRequest.model_validate(document["request"])
     points = tuple(
-        Point(parse(entry["recipe"]), cost_of(entry), cost_of(entry["transpose"]))
+        Point(
+            parse(entry["recipe"]),
+            cost_of(entry),
+            cost_of(entry["transpose"]),
+            entry.get("within_steps"),
+        )
         for entry in document["frontier"]
     )
     stored = tuple(Stored(entry["topology_id"], entry["name"]) for entry in document["frontier"])

@@ -50,6 +50,7 @@ def hosts_of(request: FrontierRequest) -> "Hosts":
         request.vertex_transitive,
         None if request.families is None else tuple(request.families),
         request.max_steps,
+        request.schedule,
     )
 
 
@@ -69,6 +70,7 @@ def frontier_request(hosts: "Hosts") -> FrontierRequest:
         vertex_transitive=hosts.vertex_transitive,
         families=None if hosts.families is None else list(hosts.families),
         max_steps=hosts.max_steps,
+        schedule=hosts.schedule,
     )
 
 

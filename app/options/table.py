@@ -15,6 +15,7 @@ AnyCollectiveName: TypeAlias = Literal[
     "allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all"
 ]
 AlgorithmName: TypeAlias = Literal["bfb", "slack", "forestcoll", "lifted", "mcf", "shortest-paths"]
+JudgeName: TypeAlias = Literal["bfb", "best"]
 ScheduleFormat: TypeAlias = Literal[
     "json", "msccl-xml", "mscclpp-json", "chakra-et", "nccl-tuner-csv", "dot", "graphml"
 ]
@@ -87,6 +88,13 @@ FAMILIES = Option(
 )
 MAX_STEPS = _whole(
     "max_steps", "only topologies of at most so many steps, and so on their transposes", 1, 10**6
+)
+SCHEDULE = Option(
+    name="schedule",
+    type=JudgeName,
+    default="best",
+    help="what topologies are judged by: best, by breadth-first broadcast and by labels, that is, "
+    "also by arrivals that are not as early as they can be; bfb, by breadth-first broadcast alone",
 )
 ALL_TO_ALL = _switch(
     "all_to_all", "measure all-to-all on every point, too, exactly or between bounds", None

@@ -47,6 +47,10 @@ def draw(figure: "Figure", document: dict[str, Any]) -> None:
     _list(panel, points, turned != costs)
 
 
+def _how(entry: dict[str, Any]) -> str:
+    return "by labels, " if entry["algorithm"] == "slack" else ""
+
+
 def _cost(entry: dict[str, Any]) -> tuple[int, float]:
     return entry["steps"], float(Fraction(entry["bandwidth"]))
 
@@ -74,7 +78,7 @@ def _list(panel: "Axes", points: list[dict[str, Any]], two_ways: bool) -> None:
     listed = [
         line(
             f"{number}: {label_of(entry, _MAX_LABEL)}: {entry['steps']} steps, "
-            f"{entry['bandwidth']} ({entry['status']})",
+            f"{entry['bandwidth']} ({_how(entry)}{entry['status']})",
             marker="o",
             color=COLOURS[0],
         )

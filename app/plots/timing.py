@@ -12,7 +12,7 @@ from app.options.table import CollectiveName
 from app.quantities import Bytes
 from app.schemas import FrontierRequest, TaskRequest, TimedRequest
 from schedules.baselines import PASSES, Operation, baselines, bound_seconds
-from schedules.codesign import Offer, Routing, candidates, floor_seconds
+from schedules.codesign import ONE_SHOT, Offer, Routing, candidates, floor_seconds
 from schedules.errors import UnknownPreset
 from schedules.model import Collective
 from schedules.workloads.presets import preset
@@ -126,14 +126,14 @@ class Times:
             )
 
     def on(self, entry: dict[str, Any], size_bytes: int) -> Fraction:
-        """Return the time at a point of a frontier/1: by BFB, all-to-all by its fastest routing."""
+        """Return the time at a point of a frontier/1: its steps, or the fastest routing."""
         scaled = list(self._scaled(size_bytes))
         largest = max(work.size_bytes for _, work in scaled)
         offer = _offer(entry)
         total = Fraction(0)
         for count, work in scaled:
             ways = candidates(offer, work, largest)
-            usual = [way for way in ways if way.name == "bfb"] or ways
+            usual = [way for way in ways if way.name in ONE_SHOT] or ways
             total += count * min(way.seconds(work.size_bytes) for way in usual)
         return total
 
@@ -171,7 +171,7 @@ class Times:
 
 
 def costs_of(entry: dict[str, Any], collective: Collective) -> Cost:
-    """Return steps and T_B of a collective at a point of a frontier/1, by BFB or by routes."""
+    """Return steps and T_B of a collective at a point of a frontier/1, in steps or by routes."""
     offer = _offer(entry)
     used = {
         Collective.ALLGATHER: [offer.gather],
@@ -191,6 +191,7 @@ def _offer(entry: dict[str, Any]) -> Offer:
         _cost(entry),
         _cost(entry["transpose"]),
         routings=tuple(Routing(routing["method"], _cost(routing)) for routing in routings),
+        algorithm=entry["algorithm"],
     )
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from app.printing.frontiers import POINT, bound_row, point_row
-from app.printing.words import name_of, seconds, short_id
+from app.printing.words import algorithm_of, name_of, seconds, short_id
 from app.tabular import Column, Table
 
 __all__ = ["design_table", "show_design"]
@@ -63,8 +63,13 @@ def show_design(design: dict[str, Any]) -> None:
 
 def _best(design: dict[str, Any]) -> dict[str, Any]:
     """Return the point of the frontier that is best."""
-    identity = design["best"]["topology_id"]
-    return next(entry for entry in design["frontier"] if entry["topology_id"] == identity)
+    best = design["best"]
+    names = ("topology_id", "within_steps")
+    return next(
+        entry
+        for entry in design["frontier"]
+        if all(entry.get(name) == best.get(name) for name in names)
+    )
 
 
 def _is_workload(design: dict[str, Any]) -> bool:
@@ -109,11 +114,11 @@ def _schedules(design: dict[str, Any]) -> list[str]:
             (used, f"verified schedule {short_id(used['id'])}" if used["id"] else used["left_out"])
             for used in design["co_design"]["schedules"]
         )
-        return [f"{used['collective']} by {used['algorithm']}: {text}" for used, text in found]
+        return [f"{used['collective']} by {algorithm_of(used)}: {text}" for used, text in found]
     schedule = best["schedule"]
     if schedule is None:
         return [f"no schedule: {best['schedule_left_out']}"]
     return [
-        f"verified schedule {short_id(schedule['id'])}: {schedule['algorithm']}, "
+        f"verified schedule {short_id(schedule['id'])}: {algorithm_of(schedule)}, "
         f"{schedule['steps']} steps in all"
     ]

@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import Any
 
-from app.printing.words import fraction, name_of, short_id, steps_of
+from app.printing.words import algorithm_of, fraction, name_of, short_id, steps_of
 from app.tabular import Column, Table
 
 __all__ = ["POINT", "cost_table", "frontier_table", "point_row"]
@@ -17,6 +17,9 @@ POINT = (
     Column(None, "steps_transposed"),
     Column("T_B", "bandwidth", fraction),
     Column("T_B transposed", "bandwidth_transposed", fraction),
+    Column("algorithm", "algorithm_shown", left=True),
+    Column(None, "algorithm"),
+    Column(None, "within_steps"),
 )
 """What is shown of a point of a frontier."""
 
@@ -32,7 +35,9 @@ def point_row(entry: dict[str, Any]) -> dict[str, Any]:
         "steps_transposed": entry["transpose"]["steps"],
         "bandwidth": entry["bandwidth"],
         "bandwidth_transposed": entry["transpose"]["bandwidth"],
-    }
+        "algorithm_shown": algorithm_of(entry),
+        "algorithm": entry["algorithm"],
+    } | {name: entry[name] for name in ("within_steps",) if name in entry}
 
 
 def bound_row(bounds: dict[str, Any]) -> dict[str, Any]:

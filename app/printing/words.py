@@ -3,7 +3,15 @@
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["ID_CHARACTERS", "fraction", "name_of", "seconds", "short_id", "steps_of"]
+__all__ = [
+    "ID_CHARACTERS",
+    "algorithm_of",
+    "fraction",
+    "name_of",
+    "seconds",
+    "short_id",
+    "steps_of",
+]
 
 ID_CHARACTERS = 12
 """So much of an id is shown; it can be pasted wherever an id is asked for."""
@@ -38,6 +46,16 @@ def seconds(value: float) -> str:
         if value * factor >= 1:
             return f"{value * factor:.4g} {unit}"
     return f"{value * 1e9:.4g} ns"
+
+
+def algorithm_of(entry: dict[str, Any]) -> str:
+    """Return what a point or a schedule is by; labels with the option that says how many steps.
+
+    >>> algorithm_of({"algorithm": "bfb"}), algorithm_of({"algorithm": "slack", "within_steps": 7})
+    ('bfb', 'slack --steps 7')
+    """
+    steps = entry.get("within_steps")
+    return entry["algorithm"] if steps is None else f"{entry['algorithm']} --steps {steps}"
 
 
 def steps_of(entry: dict[str, Any]) -> str:

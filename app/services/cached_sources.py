@@ -1,6 +1,6 @@
 """Where a design reads: frontier, schedules and routes from the cache, computed if need be."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from app.documents.frontier import FrontierAnswer
 from app.documents.questions import frontier_request
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CachedSources"]
 
+_Asked: TypeAlias = tuple[Recipe, Collective, str, int | None]
+
 HELD_LINKS = 1 << 20
 """Topologies of so many links in all are held, so that none is read twice for one answer."""
 
@@ -38,7 +40,10 @@ class CachedSources:
         self._held: dict[Recipe, StoredTopology] = {}
         self._links = 0
         self._stored: dict[Recipe, Stored] = {}
-        self._schedules: dict[tuple[Recipe, Collective, str], tuple[str, Facts]] = {}
+        # Several points may be on one topology: nothing is read back for the second.
+        self._exchanges: dict[Recipe, Exchange] = {}
+        self._forests: dict[tuple[Recipe, Collective], TreeSchedule] = {}
+        self._schedules: dict[_Asked, tuple[str, Facts]] = {}
 
     def frontier(self, hosts: Hosts) -> Frontier:
         """Return the frontier, whose topologies are stored."""
@@ -48,20 +53,27 @@ class CachedSources:
 
     def routes(self, recipe: Recipe) -> "Exchange":
         """Return what an all-to-all takes on a topology."""
-        return all_to_all.exchange_on(self._context, self._loaded(recipe)).value.found
+        if recipe not in self._exchanges:
+            answer = all_to_all.exchange_on(self._context, self._loaded(recipe))
+            self._exchanges[recipe] = answer.value.found
+        return self._exchanges[recipe]
 
-    def schedule(self, recipe: Recipe, collective: Collective, algorithm: str) -> Facts:
+    def schedule(
+        self, recipe: Recipe, collective: Collective, algorithm: str, steps: int | None = None
+    ) -> Facts:
         """Return what a verified schedule costs, which is stored."""
-        asked = recipe, collective, algorithm
+        asked = recipe, collective, algorithm, steps
         if asked not in self._schedules:
-            self._made(recipe, collective, algorithm)
+            self._made(*asked)
         return self._schedules[asked][1]
 
     def forest(self, recipe: Recipe, collective: Collective) -> tuple[TreeSchedule, Topology]:
         """Return verified trees of highest throughput, which are stored."""
-        forest = self._made(recipe, collective, "forestcoll").load()
-        assert isinstance(forest, TreeSchedule)
-        return forest, self._loaded(recipe).topology
+        if (recipe, collective) not in self._forests:
+            forest = self._made(recipe, collective, "forestcoll").load()
+            assert isinstance(forest, TreeSchedule)
+            self._forests[recipe, collective] = forest
+        return self._forests[recipe, collective], self._loaded(recipe).topology
 
     def stored(self, recipe: Recipe) -> Stored:
         """Return what a topology of the frontier is stored under."""
@@ -69,7 +81,7 @@ class CachedSources:
 
     def schedule_id(self, recipe: Recipe, used: Used) -> str:
         """Return what a schedule in use is stored under."""
-        return self._schedules[recipe, used.runs, used.generator][0]
+        return self._schedules[recipe, used.runs, used.generator, used.steps][0]
 
     def keep(self, recipe: Recipe) -> Stored:
         """Store the topology of a recipe, and return what it is stored under."""
@@ -81,10 +93,13 @@ class CachedSources:
         recipes = (point.recipe for point in answer.found.points)
         self._stored |= zip(recipes, answer.stored, strict=True)
 
-    def _made(self, recipe: Recipe, collective: Collective, algorithm: str) -> Kept:
+    def _made(
+        self, recipe: Recipe, collective: Collective, algorithm: str, steps: int | None = None
+    ) -> Kept:
         loaded = self._loaded(recipe)
-        answer = schedules.made(self._context, loaded, collective, algorithm, Options())
-        self._schedules[recipe, collective, algorithm] = answer.id, answer.value.facts
+        options = Options(steps=steps)
+        answer = schedules.made(self._context, loaded, collective, algorithm, options)
+        self._schedules[recipe, collective, algorithm, steps] = answer.id, answer.value.facts
         return answer.value
 
     def _loaded(self, recipe: Recipe) -> StoredTopology:

@@ -37,8 +37,11 @@ def answer(
 
         found = searched(hosts_of(request))
         recipes = [point.recipe for point in found.points]
-        stored = tuple(keep(recipe) for recipe in recipes)
-        exchanges = tuple(routes(recipe) for recipe in recipes) if routes else ()
+        # Several points may be on one topology.
+        kept = {recipe: keep(recipe) for recipe in dict.fromkeys(recipes)}
+        stored = tuple(kept[recipe] for recipe in recipes)
+        taken = {recipe: routes(recipe) for recipe in kept} if routes else {}
+        exchanges = tuple(taken[recipe] for recipe in recipes) if routes else ()
         return FrontierAnswer(request, found, stored, exchanges)
 
     return context.answer(FRONTIER, request.canonical(), compute)

@@ -28,6 +28,8 @@ def warm() -> None:
     # large that their elements are a choice.
     for links in Links:
         frontier(700, 3, links)
+        # Labels, greedy and by moves, on random graphs that exchanges have shortened.
+        frontier(62, 3, links)
         frontier(40, 12, links)
     for topology in (build(parse("BiRing(5)")), build(parse("Kautz(2, 2)"))):
         schedule = make(topology, Collective.ALLREDUCE, "bfb")
@@ -35,6 +37,7 @@ def warm() -> None:
         step_cost(schedule, topology)
         simulate(schedule, topology, network, size_bytes=1)
         pack(schedule)
+    make(build(parse("RandomRegular(20, 3, 1, 4, 50)")), Collective.ALLREDUCE, "slack")
     make(build(parse("Product(UniRing(2), BiRing(3))")), Collective.ALLGATHER, "lifted")
     for topology in (build(parse("Kautz(2, 2)")), fabric("dgx-a100-2")):
         optimum(topology)

@@ -97,7 +97,7 @@ def survey(sizes: Iterable[int], degrees: Iterable[int], processes: int = 1) -> 
 
 def _ask(question: tuple[int, int, Links]) -> Frontier | None:
     try:
-        return frontier(*question)
+        return frontier(*question, schedule="bfb")
     except ImpossibleRequest:
         return None
 

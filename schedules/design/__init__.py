@@ -4,7 +4,7 @@ Everything here is decided in exact numbers, on values, without a database: a de
 for the frontier, for schedules and for routes through the functions of a `Sources`.
 Read in this order: `question`, `sources`, `answer`, `timing`.
 
-Every point of the frontier is timed twice: by the usual algorithm of each collective
+Every point of the frontier is timed twice: in its steps, by broadcast or by labels
 (``usual_seconds``), and with the fastest algorithm for every message size (``seconds``).
 """
 
@@ -21,7 +21,7 @@ from schedules.verified import Facts
 from schedules.workloads.tasks import Task, Workload
 from synth.cost import Cost
 from synth.errors import ClaimBroken
-from synth.recipe import Recipe
+from synth.search import Point as Measured
 
 __all__ = [
     "FOREST_NODES",
@@ -108,7 +108,7 @@ def design(
 
 
 def collective_cost(gather: Cost, scatter: Cost, collective: Collective) -> Cost:
-    """Return what a collective takes by BFB on a graph of such costs.
+    """Return what a collective takes in steps on a graph of such costs.
 
     An allgather costs what G costs, a reduce-scatter what the transpose does, an allreduce
     both.
@@ -142,34 +142,38 @@ def _best_schedule(
     (task,) = workload.tasks
     collective = task.collective
     exchange = collective is Collective.ALL_TO_ALL
-    generator = "mcf" if exchange else "bfb"
+    generator = "mcf" if exchange else best.measured.algorithm
+    steps = None if exchange else best.measured.within
     most = limits.of(collective)
     if hosts.nodes > most:
         reason = f"schedules are generated for at most {most} nodes here"
-        return Used(collective, generator, collective, generator, None, reason)
-    facts = sources.schedule(best.measured.recipe, collective, generator)
+        return Used(collective, generator, collective, generator, None, reason, steps)
+    facts = sources.schedule(best.measured.recipe, collective, generator, steps)
     if not exchange:
         costs = best.measured.cost, best.measured.transpose
         require_cost(facts, collective_cost(*costs, collective))
-    return Used(collective, generator, collective, generator, facts)
+    return Used(collective, generator, collective, generator, facts, steps=steps)
 
 
 def _used(point: Point, sources: Sources) -> tuple[Used, ...]:
     """Return a verified schedule, or why there is none, for every algorithm in use."""
     used = dict.fromkeys((one.task.collective, one.algorithm) for one in point.choices)
     return tuple(
-        _schedule_of(point.measured.recipe, collective, algorithm, sources)
+        _schedule_of(point.measured, collective, algorithm, sources)
         for collective, algorithm in used
     )
 
 
-def _schedule_of(recipe: Recipe, collective: Collective, algorithm: str, sources: Sources) -> Used:
-    one_shot = algorithm == ONE_SHOT
+def _schedule_of(
+    measured: Measured, collective: Collective, algorithm: str, sources: Sources
+) -> Used:
+    one_shot = algorithm == ONE_SHOT[measured.algorithm]
     # In one pass every rank gathers all contributions: an allgather of N times the bytes.
     runs = Collective.ALLGATHER if one_shot else collective
-    generator = "bfb" if one_shot else algorithm
+    generator = measured.algorithm if one_shot else algorithm
+    steps = measured.within if generator == measured.algorithm else None
     try:
-        facts = sources.schedule(recipe, runs, generator)
+        facts = sources.schedule(measured.recipe, runs, generator, steps)
     except TooLarge as limit:
-        return Used(collective, algorithm, runs, generator, None, limit.rule)
-    return Used(collective, algorithm, runs, generator, facts)
+        return Used(collective, algorithm, runs, generator, None, limit.rule, steps)
+    return Used(collective, algorithm, runs, generator, facts, steps=steps)

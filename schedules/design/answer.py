@@ -45,7 +45,7 @@ class Point:
     exchange : Exchange or None
         What all-to-all takes there, where the workload holds one.
     usual_seconds : Fraction
-        Time of the workload by BFB, and of its all-to-alls by their fastest routing.
+        Time of the workload in the point's steps, and of its all-to-alls by their fastest routing.
     choices : tuple of Choice
         The fastest way to run each task, in the order of the tasks.
     candidates : tuple of tuple of Candidate
@@ -80,7 +80,7 @@ class Used:
     """A verified schedule of an algorithm in use, or why there is none.
 
     The schedule is of the collective ``runs`` by the generator ``generator``: an allreduce
-    in one pass is run by an allgather of N times the bytes.
+    in one pass is run by an allgather of N times the bytes.  Labels are of so many ``steps``.
     """
 
     collective: Collective
@@ -89,6 +89,7 @@ class Used:
     generator: str
     facts: Facts | None
     left_out: str = ""
+    steps: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

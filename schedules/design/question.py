@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
 
 from schedules.baselines import Operation
 from schedules.model import Collective
@@ -25,6 +26,7 @@ class Hosts:
     vertex_transitive: bool = False
     families: tuple[str, ...] | None = None
     max_steps: int | None = None
+    schedule: Literal["bfb", "best"] = "best"
 
 
 @dataclass(frozen=True, slots=True)

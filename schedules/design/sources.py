@@ -29,8 +29,12 @@ class Sources(Protocol):
         """Return what an all-to-all takes on a topology."""
         ...
 
-    def schedule(self, recipe: Recipe, collective: Collective, algorithm: str) -> Facts:
+    def schedule(
+        self, recipe: Recipe, collective: Collective, algorithm: str, steps: int | None = None
+    ) -> Facts:
         """Return what a verified schedule costs, counted from its sends alone.
+
+        Labels are those within so many ``steps``.
 
         Raises
         ------
@@ -61,9 +65,11 @@ class Generators:
 
         return exchange(build(recipe))
 
-    def schedule(self, recipe: Recipe, collective: Collective, algorithm: str) -> Facts:
+    def schedule(
+        self, recipe: Recipe, collective: Collective, algorithm: str, steps: int | None = None
+    ) -> Facts:
         """Return what a verified schedule costs."""
-        return verified(build(recipe), collective, algorithm, Options()).facts
+        return verified(build(recipe), collective, algorithm, Options(steps=steps)).facts
 
     def forest(self, recipe: Recipe, collective: Collective) -> tuple[TreeSchedule, Topology]:
         """Return verified trees of highest throughput, and what they run on."""
@@ -87,4 +93,5 @@ def searched(hosts: Hosts) -> Frontier:
         vertex_transitive=hosts.vertex_transitive,
         families=hosts.families,
         max_steps=hosts.max_steps,
+        schedule=hosts.schedule,
     )

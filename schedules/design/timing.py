@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from schedules.baselines import PASSES, Baseline, baselines, bound_seconds
-from schedules.codesign import Offer, Routing, candidates, floor_seconds
+from schedules.codesign import ONE_SHOT, Offer, Routing, candidates, floor_seconds
 from schedules.design.answer import Choice, Point, total
 from schedules.design.question import Hosts, Speed
 from schedules.design.sources import Sources
@@ -120,7 +120,8 @@ class Timing:
                 self._pipeline(measured.recipe, Collective.ALLGATHER, sources),
                 self._pipeline(measured.recipe, Collective.REDUCE_SCATTER, sources),
             )
-        return Offer(nodes, gather, scatter, trees, _routings(exchange) if exchange else ())
+        routings = _routings(exchange) if exchange else ()
+        return Offer(nodes, gather, scatter, trees, routings, measured.algorithm)
 
     def _pipeline(self, recipe: Recipe, collective: Collective, sources: Sources) -> Lockstep:
         """Return ForestColl's trees for one byte in lock step."""
@@ -136,8 +137,8 @@ class Timing:
 
 
 def _usual(task: Task, ways: Sequence[Candidate]) -> Fraction:
-    """Return the time of a task by BFB, or, of all-to-all, by the fastest routing."""
-    usual = [way for way in ways if way.name == "bfb"] or ways
+    """Return the time of a task in steps, or, of all-to-all, by the fastest routing."""
+    usual = [way for way in ways if way.name in ONE_SHOT] or ways
     return min(way.seconds(task.size_bytes) for way in usual)
 
 

@@ -38,6 +38,7 @@ from synth.bases.polygons import (
     GeneralizedQuadrangle,
     ProjectivePlane,
 )
+from synth.bases.random_graphs import RandomRegular, RandomRegularTwoWay
 from synth.bases.subsets import DoubledOdd, Johnson, Kneser, Odd
 from synth.bases.torus import Torus
 from synth.bases.twisted_torus import TwistedTorus
@@ -95,6 +96,8 @@ FAMILIES: tuple[type[Base], ...] = (
     CayleySymmetric,
     Lift,
     Digraph,
+    RandomRegular,
+    RandomRegularTwoWay,
     Graph,
 )
 """All families, in the order in which the search prefers equally good members."""
@@ -152,6 +155,8 @@ __all__ = [
     "Pancake",
     "PolarFly",
     "ProjectivePlane",
+    "RandomRegular",
+    "RandomRegularTwoWay",
     "SlimFly",
     "Torus",
     "TwistedHypercube",

@@ -51,6 +51,10 @@ class BiRing(Base):
         """Return True: the rotation x -> x + c is an automorphism for every c."""
         return True
 
+    def arc_transitive(self) -> bool:
+        """Return True, by rotations, reflections and exchanges of parallel links."""
+        return True
+
     def claim(self) -> Claim:
         """Claim floor(n / 2) steps at optimal bandwidth.
 

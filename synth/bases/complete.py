@@ -53,6 +53,10 @@ class Complete(Base):
         """Return True: every permutation of the nodes is an automorphism."""
         return True
 
+    def arc_transitive(self) -> bool:
+        """Return True: every permutation of the nodes is an automorphism."""
+        return True
+
     def claim(self) -> Claim:
         """Claim one step, in which every shard takes the links from its own node."""
         return Claim(1, optimal_bandwidth(self.n), exact=True)

@@ -45,6 +45,10 @@ class CompleteBipartite(Base):
         """Return True, by permutations within the sides and the exchange of the sides."""
         return True
 
+    def arc_transitive(self) -> bool:
+        """Return True: by permutations within the sides and the exchange of the sides."""
+        return True
+
     def claim(self) -> Claim:
         """Claim two steps, one for d = 1, at optimal bandwidth.
 

@@ -146,6 +146,10 @@ class Base(Term):
         """Return True only where a proof is at hand that all nodes look alike."""
         return False
 
+    def arc_transitive(self) -> bool:
+        """Return True only where a proof is at hand that all links look alike."""
+        return False
+
     def representatives(self) -> Sequence[int] | None:
         """Return nodes to one of which an automorphism takes any node, or None: unknown."""
         return (0,) if self.vertex_transitive() else None

@@ -48,6 +48,10 @@ class Hypercube(Base):
         """Return True: adding a word to all is an automorphism."""
         return True
 
+    def arc_transitive(self) -> bool:
+        """Return True: words are added, and letters change places."""
+        return True
+
     def translations(self) -> Images:
         """Return the additions of every word, as 2**k permutations."""
         return direct_product([rotations(2)] * self.k)

@@ -52,7 +52,15 @@ class Kautz(Base):
         return self.k == 1
 
     def vertex_transitive(self) -> bool:
-        """Return whether k = 1: longer words differ in where letters repeat."""
+        """Return whether k <= 2: words of three letters differ in whether the first comes again.
+
+        Words of two are the links of the complete graph, and permutations of the letters take any
+        of them to any other.
+        """
+        return self.k <= 2
+
+    def arc_transitive(self) -> bool:
+        """Return whether it is the complete graph, k = 1."""
         return self.k == 1
 
     def claim(self) -> Claim | None:

@@ -51,6 +51,10 @@ class CompleteMultipartite(Balanced):
         """Return True, by permutations of the parts and within each."""
         return True
 
+    def arc_transitive(self) -> bool:
+        """Return True, by the same."""
+        return True
+
     def diameter(self) -> int:
         """Return 2: nodes of one part meet in another."""
         return 2
@@ -89,6 +93,10 @@ class Crown(Balanced):
 
     def vertex_transitive(self) -> bool:
         """Return True, by permutations of both sides at once and the exchange of the sides."""
+        return True
+
+    def arc_transitive(self) -> bool:
+        """Return True, by the same."""
         return True
 
     def diameter(self) -> int:

@@ -52,6 +52,10 @@ class Paley(Balanced):
         """Return True, by x -> x + c (and x -> s x + c for squares s moves arcs to any arcs)."""
         return True
 
+    def arc_transitive(self) -> bool:
+        """Return True: by x -> s x + c for squares s."""
+        return True
+
     def diameter(self) -> int:
         """Return 2: every element is one nonzero square, or a sum of two."""
         return 2

@@ -26,6 +26,10 @@ class _Subsets(Balanced, Listed):
         """Return True, by permutations of the elements, and complements for doubled odd graphs."""
         return True
 
+    def arc_transitive(self) -> bool:
+        """Return True: these take any adjacent pair of subsets to any other."""
+        return True
+
 
 class Johnson(_Subsets):
     """Johnson(n, k): k-subsets of n elements, joined when they share k - 1.

@@ -55,6 +55,10 @@ class UniRing(Base):
         """Return True: the rotation x -> x + c is an automorphism for every c."""
         return True
 
+    def arc_transitive(self) -> bool:
+        """Return True, by rotations and exchanges of parallel links."""
+        return True
+
     def claim(self) -> Claim:
         """Claim n - 1 steps at optimal bandwidth, by the argument above."""
         return Claim(self.n - 1, optimal_bandwidth(self.n), exact=True)

@@ -31,7 +31,7 @@ def curate(path: Path, finds: list[Path]) -> tuple[int, int]:
     for entry in whole:
         size = entry.nodes, entry.degree, entry.links
         if size not in useful:
-            useful[size] = {str(point.recipe) for point in frontier(*size).points}
+            useful[size] = {str(point.recipe) for point in frontier(*size, schedule="bfb").points}
         if entry.recipe in useful[size]:
             kept.add(entry)
     kept.save(path)

@@ -15,6 +15,7 @@ The transpose of a product is the product of the transposes.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -39,7 +40,9 @@ def traits(factors: Sequence[Traits]) -> Traits:
 def power_traits(of: Traits, times: int) -> Traits:
     """Return the traits of a Cartesian power; ``times`` is at least 1."""
     # Two nodes to the power of 64 are beyond every limit already.
-    return _together([of] * min(times, 64), of.out_degree * times, of.in_degree * times)
+    found = _together([of] * min(times, 64), of.out_degree * times, of.in_degree * times)
+    # The places of a power change places too.
+    return replace(found, arc_transitive=of.arc_transitive)
 
 
 def _together(factors: Sequence[Traits], most_out: int, most_in: int) -> Traits:

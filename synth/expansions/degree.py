@@ -39,6 +39,8 @@ def traits(of: Traits, factor: int) -> Traits:
         parallel=of.parallel,
         regular=of.regular,
         vertex_transitive=of.vertex_transitive,
+        # The copies of every node change places by themselves.
+        arc_transitive=of.arc_transitive,
     )
 
 

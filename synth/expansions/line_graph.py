@@ -55,8 +55,10 @@ def traits(of: Traits, times: int) -> Traits:
         bidirectional=of.nodes == 2 and (times == 1 or of.degree == 1),
         parallel=False,
         regular=True,
-        # A walk that returns to its start looks different from one that does not.
-        vertex_transitive=of.degree == 1,
+        # An automorphism moves the links, which are the nodes here.  Of longer walks, one that
+        # returns to its start looks different from one that does not.
+        vertex_transitive=of.degree == 1 or (times == 1 and of.arc_transitive),
+        arc_transitive=of.degree == 1,
     )
 
 

@@ -9,7 +9,8 @@ __all__ = ["Traits"]
 class Traits:
     """Properties that the catalogue and the operators promise.
 
-    ``vertex_transitive`` is True only where it is proved; the others are exact.
+    ``vertex_transitive`` and ``arc_transitive`` (automorphisms take every link to every other)
+    are True only where they are proved; the others are exact.
     ``out_degree`` and ``in_degree`` are the most links that leave and enter a node.
     """
 
@@ -20,6 +21,7 @@ class Traits:
     parallel: bool
     regular: bool
     vertex_transitive: bool
+    arc_transitive: bool = False
 
     @property
     def degree(self) -> int:

@@ -20,7 +20,14 @@ from numpy.typing import NDArray
 from synth.cost import Cost
 from synth.errors import NotMeasurable, OutOfDomain
 from synth.labels.certificate import Labels, check_labels
-from synth.labels.problem import MAX_CELLS, MAX_DEGREE, Problem, problem_of, require_labelled
+from synth.labels.problem import (
+    MAX_CELLS,
+    MAX_DEGREE,
+    Integers,
+    Problem,
+    problem_of,
+    require_labelled,
+)
 from synth.labels.search import Found, Search
 from synth.labels.tables import tables_of
 from synth.topology import Topology
@@ -30,6 +37,7 @@ __all__ = [
     "MAX_CELLS",
     "MAX_DEGREE",
     "MAX_PIECES",
+    "MAX_SEARCHED",
     "MAX_SLACK",
     "MAX_STEPS",
     "Labels",
@@ -50,14 +58,22 @@ MAX_SLACK = 2
 MAX_PIECES = 16
 """Most pieces that a shard can be cut into."""
 
+MAX_SEARCHED = 200_000
+"""Up to so many cells moves are looked at unless told; above, labels are greedy only."""
+
 _LEAST_MOVES = 100_000
 _MOVES_PER_CELL = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """An allgather and a reduce-scatter on one graph within a number of steps each."""
+    """An allgather and a reduce-scatter on one graph within a number of steps each.
 
+    They are what `labels` finds for so many steps on the graph and on its transpose.
+    """
+
+    steps: int
+    """The number: at least the steps of either."""
     gather: Labels
     """On the graph."""
     scatter: Labels
@@ -99,7 +115,8 @@ def labels(
     -------
     Labels
         The same for the same arguments, on every machine.  Never worse than breadth-first
-        broadcast.  Whether the same bandwidth is had in fewer steps, `frontier_of` tells.
+        broadcast, and the last of `frontier_of` within as many steps: of fewer steps if
+        these are enough.
 
     Raises
     ------
@@ -128,15 +145,8 @@ def labels(
     >>> labels(graph, 5).cost
     Cost(steps=5, bandwidth=Fraction(29, 30))
     """
-    question = _posed(topology, steps, pieces, moves, seed)
-    eager = question.eager()
-    if question.is_optimal(eager):
-        return eager
-    # What is optimal without a move to look at is had at once.
-    greedy = question.found(question.most, moves=0)
-    if question.is_optimal(greedy):
-        return greedy
-    return question.undominated()[-1]
+    (*_, best) = _posed(topology, steps, pieces, moves, seed).improving().values()
+    return best
 
 
 def frontier_of(
@@ -159,7 +169,10 @@ def frontier_of(
     >>> [(some.cost.steps, str(some.cost.bandwidth)) for some in frontier_of(graph)]
     [(4, '1'), (6, '19/20')]
     """
-    return _posed(topology, most_steps, pieces, moves, seed).undominated()
+    found: list[Labels] = []
+    for made in _posed(topology, most_steps, pieces, moves, seed).improving().values():
+        found = [one for one in found if one.cost.steps < made.cost.steps] + [made]
+    return tuple(found)
 
 
 def points_of(
@@ -177,29 +190,33 @@ def points_of(
     >>> [point.costs[1] for point in points_of(ring)]
     [Cost(steps=3, bandwidth=Fraction(3, 4))]
     """
+    require_labelled(topology)
+    # A graph and its transpose have the same automorphisms.
+    images = translations(topology)
     turned = topology.transpose()
-    gathers = frontier_of(topology, most_steps, moves=moves, seed=seed)
+    gathers = _posed(topology, most_steps, 1, moves, seed, images).improving()
     if turned == topology:
-        return tuple(Point(one, one) for one in gathers)
-    scatters = frontier_of(turned, most_steps, moves=moves, seed=seed)
+        return tuple(Point(steps, one, one) for steps, one in gathers.items())
+    scatters = _posed(turned, most_steps, 1, moves, seed, images).improving()
     # Both directions have one diameter, so both begin with the same number of steps.
-    every = sorted({one.cost.steps for one in (*gathers, *scatters)})
-    return tuple(Point(_within(gathers, steps), _within(scatters, steps)) for steps in every)
+    every = sorted({*gathers, *scatters})
+    return tuple(Point(steps, _within(gathers, steps), _within(scatters, steps)) for steps in every)
 
 
 def default_moves(cells: int) -> int:
     """Return how many moves are looked at for a number of cells, unless told.
 
-    A second or so for a million cells.
+    A quarter of a second at most.  Above `MAX_SEARCHED` cells so few would change nothing, and
+    those that do take seconds: none, then.
 
-    >>> default_moves(1_000_000)
-    8100000
+    >>> default_moves(100_000), default_moves(1_000_000)
+    (900000, 0)
     """
-    return _LEAST_MOVES + _MOVES_PER_CELL * cells
+    return _LEAST_MOVES + _MOVES_PER_CELL * cells if cells <= MAX_SEARCHED else 0
 
 
-def _within(some: tuple[Labels, ...], steps: int) -> Labels:
-    return [one for one in some if one.cost.steps <= steps][-1]
+def _within(some: dict[int, Labels], steps: int) -> Labels:
+    return some[max(enough for enough in some if enough <= steps)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,15 +228,29 @@ class _Question:
     most: int
     moves: int
 
-    def undominated(self) -> tuple[Labels, ...]:
-        found = [self.eager()]
-        for steps in range(self.search.eccentricity, self.most + 1):
-            if self.is_optimal(found[-1]):
-                break
+    def improving(self) -> dict[int, Labels]:
+        """Return labels that gain, by the steps within which they are found, increasing.
+
+        They may take fewer than these, and the first are of as many steps as the diameter.
+        """
+        within = self.search.eccentricity
+        found = {within: self.eager()}
+        if self.is_optimal(found[within]):
+            return found
+        for steps in range(within, self._enough() + 1):
             made = self.found(steps, self.moves)
-            if made.cost.bandwidth < found[-1].cost.bandwidth:
-                found = [one for one in found if one.cost.steps < made.cost.steps] + [made]
-        return tuple(found)
+            if made.cost.bandwidth < found[within].cost.bandwidth:
+                found[steps], within = made, steps
+            if self.is_optimal(found[within]):
+                break
+        return found
+
+    def _enough(self) -> int:
+        """Return the fewest steps for which greedy labels are optimal, or the most allowed."""
+        for steps in range(self.search.eccentricity, self.most):
+            if self.search.greedy(steps).total == self.search.least:
+                return steps
+        return self.most
 
     def eager(self) -> Labels:
         """Return breadth-first broadcast as labels, the distances, at its exact loads."""
@@ -233,7 +264,12 @@ class _Question:
 
 
 def _posed(
-    topology: Topology, most_steps: int | None, pieces: int, moves: int | None, seed: int
+    topology: Topology,
+    most_steps: int | None,
+    pieces: int,
+    moves: int | None,
+    seed: int,
+    known: Integers | None = None,
 ) -> _Question:
     """Return the question, once every number in it is in its domain."""
     require_labelled(topology)
@@ -243,7 +279,7 @@ def _posed(
         raise OutOfDomain("moves", "must be at least 0")
     if not 0 <= seed < 2**63:
         raise OutOfDomain("seed", "must be in 0 .. 2**63 - 1")
-    images = translations(topology)
+    images = translations(topology) if known is None else known
     cells = topology.node_count**2 // len(images) * pieces
     if cells > MAX_CELLS:
         raise NotMeasurable("/nodes", f"labels take {cells} cells; at most {MAX_CELLS}")

@@ -17,7 +17,7 @@ from synth.errors import NotMeasurable
 from synth.measure import whole_capacities
 from synth.topology import Topology
 
-__all__ = ["MAX_CELLS", "MAX_DEGREE", "Problem", "problem_of", "require_labelled"]
+__all__ = ["MAX_CELLS", "MAX_DEGREE", "Integers", "Problem", "problem_of", "require_labelled"]
 
 MAX_DEGREE = 8
 """Most links into one node: every set of them has an entry in a table."""

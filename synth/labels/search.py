@@ -62,6 +62,7 @@ class Search:
         self.least = _least(problem)
         self._seed = seed
         self._state = seeded(seed)
+        self._begun: dict[int, tuple[Found, NDArray[np.uint64]]] = {}
         self._journal = np.empty((_JOURNAL, 3), np.int32)
         self._left = 0
 
@@ -70,30 +71,40 @@ class Search:
 
         At most ``moves`` moves are looked at, plus those of one cell.
         """
-        # Anew, so that the answer for some steps does not depend on what was asked before.
-        self._state = seeded(self._seed, steps)
-        self._left = moves
-        best = self._greedy(steps)
+        best = self.greedy(steps)
         if best.total == self.least or moves == 0:
             return best
+        self._state = self._begun[steps][1].copy()
+        self._left = moves
         starts = [(best, _WARM)]
         lowered = self._lowered(steps, moves // 4)
         if lowered is not None:
             starts.insert(0, (lowered, _COLD))
         limit = min(found.total for found, _ in starts) * 11 // 10
         starts = [(found, cold) for found, cold in starts if found.total <= limit]
-        large = self._problem.tail.shape[0] * len(self._problem.roots) > _LARGE
-        if large and len(starts) == 1:
+        if self._is_large and len(starts) == 1:
             return self._squeezed(*starts[0], self._left)
         share, results = self._left // (2 * len(starts)), []
         for found, cold in starts:
             results.append((self._squeezed(found, cold, share), _COLD + _WARM - cold))
         best, cold = min(results, key=lambda result: result[0].total)
-        if large:
+        if self._is_large:
             return self._squeezed(best, cold, self._left)
         best = self._squeezed(best, cold, self._left // 2)
         best = self._shifted(best, False, self._left // 2)
         return self._shifted(best, True, self._left)
+
+    def greedy(self, steps: int) -> Found:
+        """Return the best labels in ``steps``, at least the eccentricity, without any move."""
+        if steps not in self._begun:
+            # Anew, so that the answer for some steps does not depend on what was asked before.
+            self._state = seeded(self._seed, steps)
+            self._begun[steps] = self._greedy(steps), self._state
+        return self._begun[steps][0]
+
+    @property
+    def _is_large(self) -> bool:
+        return self._problem.tail.shape[0] * len(self._problem.roots) > _LARGE
 
     def _greedy(self, steps: int) -> Found:
         best = None
@@ -102,6 +113,9 @@ class Search:
             if made is not None and (best is None or made.total < best.total):
                 best = made
             if best is not None and best.total == self.least:
+                break
+            if made is None and self._is_large:
+                # What is late once is mostly late again.
                 break
         # Without lateness a cell comes at its deadline at the latest: the first has labels.
         assert best is not None

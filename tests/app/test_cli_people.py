@@ -287,3 +287,23 @@ def test_a_folded_table_keeps_every_character(names, width):
     assert folded == "".join(names)
     assert all(len(line) <= width for line in table.text(width).splitlines())
     assert len(table.text().splitlines()) == len(names) + 1
+
+
+@pytest.mark.parametrize("links", ["unidirectional", "bidirectional"])
+def test_a_frontier_is_explained_by_its_bounds_and_by_what_its_points_cost(topoloom, links):
+    asked = ("frontier", "--nodes", "62", "--degree", "3", "--links", links)
+    document = json.loads(topoloom(*asked, "--json").out)
+    shown = topoloom(*asked, "--explain").out
+    assert shown.startswith(topoloom(*asked).out)
+    steps = document["bounds"]["steps"]
+    ball = {"unidirectional": [1, 4, 13, 40, 121], "bidirectional": [1, 4, 10, 22, 46, 94]}[links]
+    assert ball[steps - 1] < 62 <= ball[steps]
+    assert f"in {steps - 1} a host reaches at most {ball[steps - 1]} hosts" in shown
+    assert "none has T_B below 61/62 = 0.9839" in shown
+    for entry in document["frontier"]:
+        assert f"recipe: {entry['recipe']}" in shown
+        if entry["algorithm"] == "slack":
+            assert f"by labels within {entry['within_steps']} steps" in shown
+    refused = topoloom(*asked, "--explain", "--json")
+    assert refused.code == 2
+    assert "--explain" in refused.err

@@ -75,6 +75,64 @@ def test_the_schedule_of_the_best_point_is_valid_and_costs_what_is_promised(clie
     assert best["seconds"] == pytest.approx(cost.steps * 1e-5 + float(cost.bandwidth) * transfer)
 
 
+@pytest.mark.parametrize("run", [{"collective": "allreduce", "bytes": "10MB"},
+                                 {"collective": "allgather", "bytes": "1MB"},
+                                 {"workload": [{"collective": "allreduce", "bytes": "10MB"},
+                                               {"collective": "allreduce", "bytes": 1000}]}],
+                         ids=json.dumps)  # fmt: skip
+def test_what_a_design_says_of_labels_fetches_the_schedules_it_was_timed_by(client, run):
+    question = {"nodes": 61, "degree": 3} | run
+    document = client.post("/v1/designs", json=question).json()
+    best = document["best"]
+    (point,) = [
+        one
+        for one in document["frontier"]
+        if all(one.get(name) == best.get(name) for name in ("topology_id", "within_steps"))
+    ]
+    assert point["algorithm"] == "slack"
+    used = [document["best"]["schedule"]] if "collective" in run else []
+    for one in [*used, *document["co_design"]["schedules"]]:
+        assert one["within_steps"] == point["within_steps"]
+        asked = {
+            "topology": {"id": point["topology_id"]},
+            "collective": one.get("runs", one["collective"]),
+            "algorithm": "slack",
+            "steps": one["within_steps"],
+        }
+        made = client.post("/v1/schedules", json=asked)
+        assert made.status_code == 200, "it is stored already"
+        assert made.json()["id"] == one["id"]
+        graph = build(parse(point["recipe"]))
+        schedule = from_document(client.get(f"/v1/schedules/{one['id']}").json(), graph)
+        assert violations(schedule, graph) == []
+        gather, scatter = [
+            (c["steps"], Fraction(c["bandwidth"])) for c in (point, point["transpose"])
+        ]
+        expected = {
+            "allgather": gather,
+            "allreduce": tuple(map(sum, zip(gather, scatter, strict=True))),
+        }
+        cost = step_cost(schedule, graph)
+        assert (cost.steps, cost.bandwidth) == expected[asked["collective"]]
+    assert {one["algorithm"] for one in document["co_design"]["tasks"]} <= {
+        "slack",
+        "slack-one-shot",
+    }
+
+
+def test_a_paper_is_met_by_broadcast_alone(client):
+    judged = [
+        design(client, nodes=61, degree=3, schedule=schedule)["frontier"]
+        for schedule in ("bfb", "best")
+    ]
+    assert {one["algorithm"] for one in judged[0]} == {"bfb"}
+    assert all("within_steps" not in one for one in judged[0])
+    least = [
+        min(Fraction(one["bandwidth"]) for one in some if one["steps"] <= 6) for some in judged
+    ]
+    assert least[1] < least[0]
+
+
 def test_the_published_figures_of_the_cost_model_hold(client):
     document = design(client, nodes=1024, bytes="1MiB")
     assert document["bounds"]["steps"] == 5

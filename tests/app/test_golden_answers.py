@@ -105,7 +105,8 @@ def main():
     from app.main import create_app
 
     found = {}
-    with TestClient(create_app(Settings(database_url="sqlite://"))) as client:
+    app = create_app(Settings(database_url="sqlite://"))
+    with TestClient(app, base_url="http://localhost") as client:
         for name, ask in ASKED.items():
             answer = ask(client)
             found[name] = [answer.status_code // 100, kept(answer.json())]

@@ -66,6 +66,7 @@ def test_one_question_has_one_canonical_form():
         "links": "unidirectional",
         "parallel_links": False,
         "vertex_transitive": False,
+        "schedule": "best",
         "collective": "allreduce",
         "bytes": 10**6,
         "node_gbps": 100,

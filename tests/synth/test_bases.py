@@ -25,7 +25,9 @@ from synth.bases.directed_circulant import _sampled
 from synth.build import build, size, traits
 from synth.cost import Cost, Links, lower_bound, optimal_bandwidth
 from synth.errors import InvalidRecipe, OutOfDomain
-from synth.recipe import parse
+from synth.measure import step_loads
+from synth.orbits import representatives
+from synth.recipe import LineGraph, parse
 from tests.cost_oracles import broadcast_cost, distances_to
 from tests.synth.catalogue import LARGER, MATCHED, SMALL, built, cost_of, transpose_cost_of
 
@@ -171,6 +173,27 @@ OUTSIDE = {
     ],
     "CubeConnectedCycles": [((), "arguments"), ((2,), "k")],
     "Pancake": [((), "arguments"), ((2,), "n")],
+    "RandomRegular": [
+        ((5, 2), "arguments"),
+        ((1, 1, 0), "n"),
+        ((16_385, 2, 0), "n"),
+        ((5, 5, 0), "d"),
+        ((5, 0, 0), "d"),
+        ((5, 2, -1), "seed"),
+        ((9, 2, 0, -1), "depth"),
+        ((9, 2, 0, 10), "depth"),
+        ((9, 2, 0, 0, 1), "depth"),
+        ((9, 1, 0, 3, 1), "exchanges"),
+        ((9, 2, 0, 3, -1), "exchanges"),
+        ((16_384, 8, 0, 6, 11), "exchanges"),
+    ],
+    "RandomRegularTwoWay": [
+        ((6, 3), "arguments"),
+        ((5, 3, 0), "d"),
+        ((4, 1, 0), "d"),
+        ((9, 2, 0, 3, 1), "exchanges"),
+        ((6, 3, 0, 0, 1), "depth"),
+    ],
     "Graph": [
         ((), "arguments"),
         ((1, 1), "n"),
@@ -187,7 +210,7 @@ OUTSIDE = {
 CHOOSY = {
     "Circulant", "DirectedCirculant", "TwistedTorus", "ChordalRing", "Cayley", "CayleyMetacyclic",
     "CayleyMatrix", "CayleyNested", "CayleyLinear", "CayleyAlternating", "CayleySymmetric", "Lift",
-    "Digraph", "Graph",
+    "Digraph", "RandomRegular", "RandomRegularTwoWay", "Graph",
 }  # fmt: skip
 
 
@@ -245,6 +268,26 @@ def test_every_member_is_what_it_promises_before_it_is_built(recipe):
     assert graph.is_bidirectional == promised.bidirectional
     assert graph.has_parallel_links == promised.parallel
     graph.require_connected()
+
+
+ARCS_ALIKE = [one for one in MEMBERS if traits(one).arc_transitive and one.degree > 1]
+
+
+def test_families_whose_links_look_alike_are_known():
+    names = {type(one).__name__ for one in ARCS_ALIKE}
+    assert names >= {"Complete", "CompleteBipartite", "BiRing", "Hypercube", "Paley", "Crown"}
+    assert names >= {"Odd", "DoubledOdd", "Johnson", "Kneser", "CompleteMultipartite"}
+    assert not names & {"Torus", "Circulant", "RandomRegular"}
+
+
+@pytest.mark.parametrize("recipe", ARCS_ALIKE, ids=str)
+def test_all_nodes_of_the_line_graph_of_an_arc_transitive_member_see_the_same(recipe):
+    assert traits(recipe).vertex_transitive
+    if recipe.nodes * recipe.degree <= 400:
+        graph = build(LineGraph(1, recipe))
+        assert list(representatives(LineGraph(1, recipe))) == [0]
+        for turned in (graph, graph.transpose()):
+            assert len({step_loads(turned, [node]) for node in range(graph.node_count)}) == 1
 
 
 @pytest.mark.parametrize("recipe", MEMBERS, ids=str)

@@ -138,9 +138,13 @@ def test_a_graph_that_breaks_its_promise_is_not_handed_out(monkeypatch):
         ("Power(2, Diamond())", True),
         ("Product(UniRing(3), Hypercube(2))", True),
         ("DegreeExpansion(3, BiRing(5))", True),
-        ("LineGraph(1, Complete(4))", False),
+        ("LineGraph(1, Complete(4))", True),
+        ("LineGraph(1, DegreeExpansion(2, Power(2, BiRing(5))))", True),
+        ("LineGraph(2, Complete(4))", False),
+        ("LineGraph(1, Torus(3, 5))", False),
+        ("LineGraph(1, Product(Complete(3), UniRing(3)))", False),
         ("GeneralizedKautz(2, 9)", False),
-        ("Product(UniRing(3), Kautz(2, 2))", False),
+        ("Product(UniRing(3), Kautz(2, 3))", False),
     ],
 )
 def test_vertex_transitivity_is_stated_only_where_it_is_proved(text, known):

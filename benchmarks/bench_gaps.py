@@ -1,0 +1,184 @@
+"""How far frontiers are from the bounds, by number of hosts: eager schedules beside labels.
+
+    nice -n 19 python -m benchmarks.bench_gaps --out gaps.csv --most 1100 --stride 37
+    python -m benchmarks.bench_gaps --out gaps.csv --summary --plot gaps.svg
+
+For every size: the least T_B over its bound, the worse of allgather and reduce-scatter, in as many
+steps as the bound on steps and one, two and three more, by breadth-first broadcast alone and by
+the best of it and labels; and in how many steps more than the bound T_B reaches its own.  Rows
+go to the file as they are found, and those that are there are not computed again: a run that was
+stopped goes on.  Sizes are taken in an order that covers the range early.
+"""
+
+import argparse
+import csv
+import time
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+from synth.cost import Links
+from synth.errors import ImpossibleRequest
+from synth.search import Frontier, frontier
+
+DEGREES = (2, 3, 4, 6, 8)
+MORE = 4
+FIELDS = ("nodes", "degree", "links", "schedule", "bound_steps", "optimal_at", "seconds")
+NONE = ""
+JUDGED = {"bfb": "broadcast", "best": "and labels"}
+
+
+class Size(NamedTuple):
+    """A size of the table, and by what its graphs are judged."""
+
+    nodes: int
+    degree: int
+    links: str
+    schedule: str
+
+
+def sizes(least: int, most: int, stride: int, degrees: list[int]) -> Iterator[Size]:
+    """Yield the sizes at which graphs exist: every ``stride``-th, and the prime after it.
+
+    >>> [size.nodes for size in sizes(10, 12, 2, [2])][::4]
+    [10, 11, 12, 13]
+    """
+    hosts = sorted({*range(least, most + 1, stride), *map(_prime, range(least, most + 1, stride))})
+    for nodes, degree, links, schedule in product(hosts, degrees, Links, JUDGED):
+        two_way = links is Links.BIDIRECTIONAL
+        if degree < nodes and not (two_way and nodes * degree % 2):
+            yield Size(nodes, degree, links.value, schedule)
+
+
+def _prime(number: int) -> int:
+    while any(number % divisor == 0 for divisor in range(2, int(number**0.5) + 1)):
+        number += 1
+    return number
+
+
+def row(size: Size) -> dict[str, object]:
+    """Return the row of a size."""
+    began = time.process_time()
+    judged: dict[str, object] = {"schedule": size.schedule}
+    found = frontier(size.nodes, size.degree, Links(size.links), **judged)  # type: ignore[arg-type]
+    seconds = time.process_time() - began
+    gaps = [gap_within(found, more) for more in range(MORE)]
+    optimal = [point.gap(found.bounds) for point in found.points]
+    at = [gap.steps for gap in optimal if gap.bandwidth == 0]
+    return {
+        **size._asdict(),
+        "bound_steps": found.bounds.steps,
+        "optimal_at": min(at, default=NONE),
+        "seconds": f"{seconds:.2f}",
+        **{f"gap_{more}": NONE if gap is None else str(gap) for more, gap in enumerate(gaps)},
+    }
+
+
+def gap_within(found: Frontier, more: int) -> Fraction | None:
+    """Return the least gap of T_B within so many steps above the bound; None without a point."""
+    gaps = (point.gap(found.bounds) for point in found.points)
+    return min((gap.bandwidth for gap in gaps if gap.steps <= more), default=None)
+
+
+def computed(path: Path, wanted: list[Size]) -> list[dict[str, str]]:
+    """Append the rows that are missing, and return all."""
+    names = [*FIELDS, *(f"gap_{more}" for more in range(MORE))]
+    if not path.exists():
+        path.write_text(",".join(names) + "\n")
+    known = {_size(one) for one in read(path)}
+    # Far apart first: what is there when a run is stopped speaks of the whole range.
+    order = sorted(wanted, key=lambda size: (size.nodes * 2654435761 % 2**32, size))
+    for size in order:
+        if size not in known:
+            try:
+                found = row(size)
+            except ImpossibleRequest:
+                continue
+            with path.open("a", newline="") as file:
+                csv.DictWriter(file, names).writerow(found)
+            print(*found.values(), flush=True)
+    return read(path)
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a file."""
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _size(one: dict[str, str]) -> Size:
+    return Size(int(one["nodes"]), int(one["degree"]), one["links"], one["schedule"])
+
+
+def summary(rows: list[dict[str, str]]) -> Iterator[str]:
+    """Yield the lines of a table: by degree and links, over the sizes known both ways."""
+    by_size = {_size(one): one for one in rows}
+    sizes = {size._replace(schedule="") for size in by_size}
+    both = [one for one in sizes if all(one._replace(schedule=by) in by_size for by in JUDGED)]
+    heading = " | ".join(f"+{more}: mean, most, 0" for more in range(MORE))
+    yield f"| ports, links | sizes | by | {heading} | seconds |"
+    yield "|---" * (MORE + 4) + "|"
+    for degree, links in sorted({(one.degree, one.links) for one in both}):
+        alike = [one for one in both if (one.degree, one.links) == (degree, links)]
+        for by, name in JUDGED.items():
+            some = [by_size[one._replace(schedule=by)] for one in alike]
+            cells = [_cell([one[f"gap_{more}"] for one in some]) for more in range(MORE)]
+            mean = sum(float(one["seconds"]) for one in some) / len(some)
+            yield f"| {degree}, {links} | {len(some)} | {name} | {' | '.join(cells)} | {mean:.2f} |"
+
+
+def _cell(gaps: list[str]) -> str:
+    known = [float(Fraction(gap)) for gap in gaps if gap != NONE]
+    if not known:
+        return "none"
+    there = f"{sum(known) / len(known):.3f}, {max(known):.3f}, {sum(gap == 0 for gap in known)}"
+    return there if len(known) == len(gaps) else f"{there} (of {len(known)})"
+
+
+def plot(rows: list[dict[str, str]], path: Path) -> None:
+    """Draw the gap two steps above the bound over the number of hosts, by kind of links."""
+    from matplotlib.figure import Figure
+
+    figure = Figure((7, 6), layout="constrained")
+    panels = figure.subplots(len(Links), sharex=True)
+    for panel, links in zip(panels, Links, strict=True):
+        for schedule, mark in zip(JUDGED, "x.", strict=True):
+            for degree in sorted({int(one["degree"]) for one in rows}):
+                some = [
+                    one
+                    for one in rows
+                    if (one["links"], one["schedule"]) == (links.value, schedule)
+                    and int(one["degree"]) == degree
+                    and one["gap_2"] != NONE
+                ]
+                across = [int(one["nodes"]) for one in some]
+                up = [1 + float(Fraction(one["gap_2"])) for one in some]
+                label = f"{degree} ports, {JUDGED[schedule]}"
+                panel.plot(across, up, mark, color=f"C{DEGREES.index(degree)}", label=label)
+        panel.set_title(f"{links.value} links: T_B over its bound, two steps above the other")
+    panels[-1].set_xlabel("hosts")
+    panels[0].legend(fontsize=6, ncols=2)
+    figure.savefig(path)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--out", type=Path, default=Path("gaps.csv"), help="the CSV file")
+    parser.add_argument("--least", type=int, default=20, help="fewest hosts")
+    parser.add_argument("--most", type=int, default=1100, help="most hosts")
+    parser.add_argument("--stride", type=int, default=97, help="from a number of hosts to the next")
+    parser.add_argument("--degrees", type=int, nargs="+", default=list(DEGREES))
+    parser.add_argument("--summary", action="store_true", help="only of what is in the file")
+    parser.add_argument("--plot", type=Path, help="also draw it")
+    options = parser.parse_args()
+    wanted = list(sizes(options.least, options.most, options.stride, options.degrees))
+    rows = read(options.out) if options.summary else computed(options.out, wanted)
+    print("\n".join(summary(rows)))
+    if options.plot:
+        plot(rows, options.plot)
+
+
+if __name__ == "__main__":
+    main()

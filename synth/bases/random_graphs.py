@@ -1,0 +1,110 @@
+"""Random regular graphs as members of the catalogue: a seed, and exchanges that shorten them."""
+
+from abc import abstractmethod
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synth.bases.family import Base, Ends, require
+from synth.drawable import require_drawable, words
+from synth.errors import OutOfDomain
+
+__all__ = ["MAX_WORDS", "RandomRegular", "RandomRegularTwoWay", "Randomly"]
+
+MAX_WORDS = 1 << 31
+"""Most words of 64 bits that exchanges may read, see `synth.drawable.words`: about a second."""
+
+_FIELDS = {"nodes": "n", "degree": "d"}
+
+
+class Randomly(Base):
+    """A random regular graph, the same from the same arguments everywhere.
+
+    With ``depth`` and ``exchanges`` pairs of links then exchange their ends, so many times at most,
+    where no more pairs of nodes are farther than ``depth`` links apart for it; that ends when
+    none is.  Should the graph be connected no more, it is taken without exchanges.
+    """
+
+    two_way: ClassVar[bool]
+    n: int
+    d: int
+    seed: int
+    depth: int = 0
+    exchanges: int = 0
+
+    def check_domain(self) -> None:
+        """Require that such graphs exist, and that exchanges take a second at most."""
+        try:
+            require_drawable(self.n, self.d, self.seed, self.two_way)
+        except OutOfDomain as wrong:
+            raise OutOfDomain(_FIELDS.get(wrong.field, wrong.field), wrong.rule) from None
+        require(0 <= self.depth <= self.n, "depth", "must be from 0 to n")
+        if self.exchanges:
+            require(self.depth >= 1, "depth", "must be at least 1 where there are exchanges")
+            least = 3 if self.two_way else 2
+            require(self.d >= least, "exchanges", f"must be 0 where d is less than {least}: a ring")
+            most = MAX_WORDS // words(self.n, self.d, self.depth)
+            require(0 <= self.exchanges <= most, "exchanges", f"must be from 0 to {most} here")
+
+    def size(self) -> tuple[int, int]:
+        """Give n nodes of d links in and out."""
+        return self.n, self.d
+
+    def links(self) -> Ends:
+        """Return them as drawn; after exchanges sorted by source."""
+        # Kernels are imported where a graph is built: recipes are read without them.
+        from synth.exchanges import exchange, heads_of
+        from synth.random_regular import connected, random_ends
+
+        drawn = random_ends(self.n, self.d, self.seed, self.two_way)
+        if not self.exchanges:
+            return drawn
+        heads = heads_of(self.n, *drawn)
+        exchange(heads, self.depth, self.exchanges, self.two_way, self.exchange_state(self.depth))
+        ends = np.repeat(np.arange(self.n), self.d), heads.ravel()
+        return ends if connected(self.n, *ends) else drawn
+
+    def exchange_state(self, depth: int) -> NDArray[np.uint64]:
+        """Return the state of `synth.splitmix` from which exchanges for a depth are drawn."""
+        from synth.splitmix import seeded
+
+        return seeded(self.seed, self.n, self.d, depth)
+
+    @abstractmethod
+    def bidirectional(self) -> bool:
+        """Return whether every link has a partner the other way."""
+        raise NotImplementedError
+
+
+class RandomRegular(Randomly):
+    """RandomRegular(n, d, seed, depth, exchanges): one-way links, d in and d out of each node.
+
+    d random permutations, in which images exchange places until there is no loop and no parallel
+    link.  Nothing about them is chosen, and still, with labels, they come close to the
+    bounds at every n, primes included.
+    """
+
+    two_way = False
+    title = "random regular digraph, shortened by exchanges"
+    source = "uniform permutations; exchanges as in local search for small diameter"
+
+    def bidirectional(self) -> bool:
+        """Return True for the complete graph, and for two nodes; else that is not known."""
+        return self.d == self.n - 1
+
+
+class RandomRegularTwoWay(Randomly):
+    """RandomRegularTwoWay(n, d, seed, depth, exchanges): d two-way links at each node.
+
+    The ends of all links are joined at random, and links exchange ends until the graph is
+    simple.
+    """
+
+    two_way = True
+    title = "random regular graph, shortened by exchanges"
+    source = "McKay and Wormald, J. Algorithms 11, 1990"
+
+    def bidirectional(self) -> bool:
+        """Return True: every link is drawn with its partner."""
+        return True

@@ -1,0 +1,140 @@
+"""What labels make of candidates: points of fewer steps or less bandwidth on the same graphs.
+
+A candidate comes with its cost by breadth-first broadcast.  Labels (`synth.labels`) mostly cost
+less on the same graph, and on random graphs, which no catalogue need hold, they come close
+to the bounds at every number of nodes.  So the frontier is one of (recipe, steps).
+
+First greedy labels alone, which are quick; then, on the graphs that these leave undominated, as
+long a search as a schedule within so many steps makes, so that both find the same.
+"""
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from os import cpu_count
+
+from synth.bases.random_graphs import Randomly
+from synth.build import build
+from synth.candidates import Candidate, Wanted, measured_unless_dominated, undominated
+from synth.cost import Cost, Links, optimal_bandwidth
+from synth.discovery.drawn import drawn
+from synth.labels import MAX_DEGREE, MAX_SLACK, MAX_STEPS, default_moves, points_of
+from synth.recipe import Recipe
+from synth.topology import Topology
+from synth.translations import translations
+
+__all__ = ["MAX_CELLS", "labelled"]
+
+MAX_CELLS = 1 << 22
+"""Most cells of a random graph for which labels are made here: N nodes have N^2."""
+
+_WORKERS = min(4, cpu_count() or 1)
+
+
+def labelled(
+    candidates: Iterable[Candidate], wanted: Wanted, nodes: int, degree: int
+) -> tuple[Candidate, ...]:
+    """Return the undominated ones among candidates, random graphs, and labels of all of them.
+
+    Parameters
+    ----------
+    candidates : iterable of Candidate
+        Measured, all of this size.
+    wanted : Wanted
+        What they are; random graphs are drawn where they fit it.
+    nodes, degree : int
+        The size.
+
+    Notes
+    -----
+    O(cells * degree) for every graph and number of steps, and `synth.labels.default_moves`
+    moves for those that stay.  Left as they are: graphs of more than `synth.labels.MAX_SEARCHED`
+    cells, random ones of more than `MAX_CELLS`, and all of more than `synth.labels.MAX_DEGREE`
+    links into a node.
+
+    Examples
+    --------
+    >>> for one in labelled((), Wanted(), 61, 4):
+    ...     print(one.recipe, one.within, one.cost.steps, one.cost.bandwidth)
+    RandomRegular(61, 4, 0) 4 4 66/61
+    RandomRegular(61, 4, 0) 5 5 60/61
+    """
+    eager = list(candidates)
+    for recipe in _random(wanted, nodes, degree):
+        eager += measured_unless_dominated(recipe, ())
+    if degree > MAX_DEGREE:
+        return undominated(eager)
+    most = _enough(eager, nodes) - 1
+    with ThreadPoolExecutor(_WORKERS) as pool:
+        improvable = (one for one in eager if not _is_best(one.costs, nodes))
+        graphs = [one for one in pool.map(_Graph.of, improvable) if one.is_served]
+        greedy = list(chain(*pool.map(partial(_Graph.points, most=most, moves=0), graphs)))
+        kept = {one.recipe for one in undominated([*eager, *greedy])}
+        stay = [one for one in graphs if one.is_searched and one.eager.recipe in kept]
+        most = min(most, _enough(greedy, nodes))
+        searched = chain(*pool.map(partial(_Graph.points, most=most, moves=None), stay))
+        again = {one.eager.recipe for one in graphs if one.is_searched}
+        found = [*searched, *(one for one in greedy if one.recipe not in again)]
+    return undominated([*eager, *found])
+
+
+@dataclass(frozen=True, slots=True)
+class _Graph:
+    """A candidate with its topology, and of how many cells its labels are."""
+
+    eager: Candidate
+    topology: Topology
+    cells: int
+
+    @staticmethod
+    def of(eager: Candidate) -> "_Graph":
+        topology = build(eager.recipe)
+        return _Graph(eager, topology, topology.node_count**2 // len(translations(topology)))
+
+    @property
+    def is_searched(self) -> bool:
+        return default_moves(self.cells) > 0
+
+    @property
+    def is_served(self) -> bool:
+        """Whether greedy labels are worth a try: alone they win on random graphs only."""
+        return self.is_searched or (
+            isinstance(self.eager.recipe, Randomly) and self.cells <= MAX_CELLS
+        )
+
+    def points(self, most: int, moves: int | None) -> list[Candidate]:
+        """Return what labels reach within so many steps, where it is not what was there."""
+        diameter = max(cost.steps for cost in self.eager.costs)
+        most = min(diameter + MAX_SLACK, most, MAX_STEPS)
+        if diameter > most:
+            return []
+        return [
+            Candidate(self.eager.recipe, *point.costs, measured=True, within=point.steps)
+            for point in points_of(self.topology, most, moves=moves)
+            if point.costs != self.eager.costs
+        ]
+
+
+def _random(wanted: Wanted, nodes: int, degree: int) -> Sequence[Recipe]:
+    """Return random graphs that fit what is wanted, where labels can be made on them."""
+    if nodes**2 > MAX_CELLS:
+        return ()
+    links = Links.BIDIRECTIONAL if wanted.bidirectional else Links.UNIDIRECTIONAL
+    return [
+        one
+        for one in drawn(nodes, degree, links)
+        if not wanted.vertex_transitive
+        and (wanted.families is None or type(one).__name__ in wanted.families)
+    ]
+
+
+def _is_best(costs: tuple[Cost, Cost], nodes: int) -> bool:
+    return all(cost.bandwidth == optimal_bandwidth(nodes) for cost in costs)
+
+
+def _enough(found: Iterable[Candidate], nodes: int) -> int:
+    """Return the fewest steps in which both directions are known to be optimal."""
+    best = (one.costs for one in found if _is_best(one.costs, nodes))
+    return min((max(cost.steps for cost in costs) for costs in best), default=MAX_STEPS)

@@ -1,0 +1,102 @@
+"""Exchanges keep a graph what it is, and bring its nodes nearer; random graphs come from seeds."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from synth.bases import RandomRegular, RandomRegularTwoWay
+from synth.build import build
+from synth.cost import Links, lower_bound
+from synth.discovery.drawn import drawn
+from synth.errors import OutOfDomain
+from synth.exchanges import exchange, heads_of, late_pairs
+from synth.measure import diameter
+from synth.random_regular import random_ends, random_regular
+from synth.splitmix import seeded
+
+
+@st.composite
+def members(draw):
+    two_way = draw(st.booleans())
+    degree = draw(st.integers(3 if two_way else 2, 5))
+    nodes = draw(st.integers(degree + 2, 90))
+    nodes += two_way and nodes * degree % 2
+    return nodes, degree, draw(st.integers(0, 50)), two_way
+
+
+def slowly_late(graph, depth):
+    reached = dict(nx.all_pairs_shortest_path_length(graph, cutoff=depth))
+    return graph.number_of_nodes() ** 2 - sum(map(len, reached.values()))
+
+
+@given(members(), st.integers(0, 7))
+def test_late_pairs_are_those_that_are_farther_apart(member, depth):
+    nodes, degree, seed, two_way = member
+    sources, targets = random_ends(nodes, degree, seed, two_way)
+    graph = nx.DiGraph(zip(sources.tolist(), targets.tolist(), strict=True))
+    assert late_pairs(heads_of(nodes, sources, targets), depth) == slowly_late(graph, depth)
+
+
+@given(members(), st.integers(1, 6), st.integers(0, 300))
+def test_exchanges_keep_degrees_and_partners_and_make_no_more_pairs_late(member, depth, most):
+    nodes, degree, seed, two_way = member
+    heads = heads_of(nodes, *random_ends(nodes, degree, seed, two_way))
+    before = late_pairs(heads, depth)
+    late, looked = exchange(heads, depth, most, two_way, seeded(seed))
+    assert late == late_pairs(heads, depth) <= before
+    assert looked <= most
+    assert looked == most or late == 0
+    joined = np.zeros((nodes, nodes), np.int64)
+    np.add.at(joined, (np.repeat(np.arange(nodes), degree), heads.ravel()), 1)
+    assert joined.max() == 1
+    assert not joined.diagonal().any()
+    assert (joined.sum(0) == degree).all()
+    assert not two_way or (joined == joined.T).all()
+
+
+@given(members(), st.integers(1, 6), st.integers(1, 200))
+def test_a_member_is_one_connected_regular_graph_whatever_is_exchanged(member, depth, exchanges):
+    nodes, degree, seed, two_way = member
+    family = RandomRegularTwoWay if two_way else RandomRegular
+    made = family(nodes, degree, seed, min(depth, nodes), exchanges)
+    graph = build(made)
+    graph.require_connected()
+    assert graph.is_regular and graph.degree == degree and not graph.has_parallel_links
+    assert graph.is_bidirectional or not two_way
+    assert build(made) == graph
+
+
+@pytest.mark.parametrize("links", Links)
+def test_without_exchanges_a_member_is_the_random_graph_of_its_seed(links):
+    family = RandomRegularTwoWay if links is Links.BIDIRECTIONAL else RandomRegular
+    assert build(family(40, 3, 7)) == random_regular(40, 3, 7, links)
+
+
+@pytest.mark.parametrize("links", Links)
+@pytest.mark.parametrize(
+    ("nodes", "degree", "above"), [(61, 4, 1), (127, 3, 2), (97, 6, 1), (509, 4, 1)]
+)
+def test_at_every_size_a_graph_of_few_steps_is_drawn(links, nodes, degree, above):
+    nodes += links is Links.BIDIRECTIONAL and nodes * degree % 2
+    found = drawn(nodes, degree, links)
+    assert found == drawn.__wrapped__(nodes, degree, links)
+    steps = [diameter(build(one)) for one in found]
+    assert steps == sorted(set(steps))
+    assert steps[0] <= lower_bound(nodes, degree, links).steps + above
+
+
+@pytest.mark.parametrize(
+    ("nodes", "degree", "links"),
+    [(9, 3, Links.BIDIRECTIONAL), (9, 1, Links.UNIDIRECTIONAL), (9, 2, Links.BIDIRECTIONAL),
+     (9, 8, Links.UNIDIRECTIONAL), (30, 9, Links.UNIDIRECTIONAL),
+     (16_385, 3, Links.UNIDIRECTIONAL)],
+)  # fmt: skip
+def test_nothing_is_drawn_where_there_is_no_choice_or_labels_do_not_serve(nodes, degree, links):
+    assert drawn(nodes, degree, links) == ()
+
+
+def test_exchanges_that_would_take_too_long_are_refused():
+    with pytest.raises(OutOfDomain, match="must be from 0 to 10 here"):
+        RandomRegular(16_384, 8, 0, 6, 11)
