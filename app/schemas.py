@@ -261,7 +261,15 @@ class PatchPlanRequest(Request):
     panels: PanelKind = table.PANELS.field()
     hosts: StrictInt = table.HOSTS.field()
     lanes: StrictInt = table.LANES.field()
+    plant: list[Any] | dict[str, Any] = table.PLANT.field()
+    spares: StrictBool = table.SPARES.field()
     present: list[Any] | dict[str, Any] = table.PRESENT.field()
+
+    @model_validator(mode="after")
+    def _one_plant(self) -> "PatchPlanRequest":
+        if self.plant is not None and self.model_fields_set & {"panels", "hosts", "lanes"}:
+            raise ValueError("must have no panels, hosts or lanes beside a plant")
+        return self
 
 
 class ListRequest(Request):

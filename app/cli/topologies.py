@@ -133,16 +133,26 @@ def optimum(
 
 @app.command()
 @reads_topology
-@asks(table.PANELS, table.PRESENT, table.HOSTS, table.LANES, table.PLAN_FORMAT)
+@asks(
+    table.PANELS,
+    table.PRESENT,
+    table.HOSTS,
+    table.LANES,
+    table.PLANT,
+    table.SPARES,
+    table.PLAN_FORMAT,
+)
 def patch(reading: Reading, source: Source, asked: dict[str, Any], out: Out = None) -> None:
     """Plan which port to plug where, with few moves from today's wiring."""
-    from app.files import read_present_file
+    from app.files import read_plant_file, read_present_file
     from app.schemas import PatchPlanRequest
     from app.services import patch_plans
 
     form = asked.pop("format")
     patch_plans.require_available(form)
     with opened() as context:
+        if "plant" in asked:
+            asked["plant"] = read_plant_file(Path(asked["plant"]), context.settings)
         if "present" in asked:
             asked["present"] = read_present_file(Path(asked["present"]), context.settings)
         asked["topology"] = source_of(source, reading, context)

@@ -77,10 +77,12 @@ class AskedPatchPlan(Document):
     """Which topology is to be plugged, on which panels, starting from which wiring."""
 
     topology_id: Identity = Field(description="what the topology is stored under")
-    panels: str = Field(description="per-port or single")
-    hosts: int = Field(description="hosts that are cabled", ge=1)
-    lanes: int = Field(description="ports of each host that are cabled", ge=1)
-    present: list[list[int]] = Field(description="plugged pairs: panel, A port, B port")
+    panels: str = omitted("per-port or single")
+    hosts: int = omitted("hosts that are cabled", ge=1)
+    lanes: int = omitted("ports of each host that are cabled", ge=1)
+    present: list[list[int]] = omitted("plugged pairs: panel, A port, B port")
+    plant: dict[str, Any] = omitted("instead: the plant/1 document, with what is plugged")
+    spares: bool = omitted("true where spare ports may be used")
 
 
 PAGES: dict[str, type[BaseModel]] = {

@@ -37,6 +37,13 @@ class PanelsDocument(Document):
     lanes: int = Field(description="ports of each host that are cabled", ge=1)
 
 
+class PlantDocument(Document):
+    """The plant that was given."""
+
+    name: str = Field(description="its name; empty if it has none")
+    digest: Digest = Field(description="of the plant/1 document without name and cross-connects")
+
+
 class BaseState(Document):
     """The state of a panel that the plan was made from."""
 
@@ -49,14 +56,17 @@ class DeviceDocument(Document):
 
     id: str = Field(description="name of the panel")
     a_ports: int = Field(description="ports on its A side, where hosts send", ge=1)
-    b_ports: int = Field(description="ports on its B side, where hosts receive", ge=1)
+    b_ports: int = Field(
+        description="ports on its B side, where hosts receive; 0 where any two are joined", ge=0
+    )
 
 
 class Endpoint(Document):
     """A port of a host."""
 
     node: Node = Field(description="id of the node")
-    port: int = Field(description="its port, from 0", ge=0)
+    host: str = omitted("on a given plant: the host that the node sits on")
+    port: int | str = Field(description="its port, from 0, or its name on a given plant")
 
 
 class PortDocument(Document):
@@ -66,7 +76,7 @@ class PortDocument(Document):
     port: str = Field(description="the panel's port, such as 3A")
     side: Literal["A", "B"] = Field(description="A: the host sends there; B: it receives")
     endpoint: Endpoint = Field(description="the port of the host")
-    label: str = Field(description="node:port:tx or node:port:rx")
+    label: str = Field(description="node:port:tx, node:port:rx or node:port:both")
 
 
 class Operation(Document):
@@ -116,6 +126,7 @@ class FinalPair(Document):
     a: str = Field(description="port on the A side")
     b: str = Field(description="port on the B side")
     link: str = omitted("the link that the pair carries: l and its index in the topology")
+    foreign: bool = omitted("true of pairs of others, which must not be touched")
 
 
 class FinalState(Document):
@@ -132,7 +143,8 @@ class PatchPlanDocument(Document):
     id: Identity = Field(description="what the plan is stored under")
     plan_id: Digest = Field(description="SHA-256 of the document without this member and id")
     topology_digest: Digest = Field(description="digest of the topology")
-    panels: PanelsDocument = Field(description="the panels, and who is cabled to them")
+    panels: PanelsDocument = omitted("regular panels, and who is cabled to them")
+    plant: PlantDocument = omitted("instead: the plant that was given")
     base: dict[str, BaseState] = Field(description="by panel: the state the plan was made from")
     devices: list[DeviceDocument] = Field(description="the panels")
     ports: list[PortDocument] = Field(description="the cabling map of the topology's hosts")

@@ -299,11 +299,20 @@ PANELS = Option(
 )
 HOSTS = _whole("hosts", "hosts cabled to the panels; left out, the nodes of the topology", 1, 10**6)
 LANES = _whole("lanes", "ports cabled of each host; left out, the degree of the topology", 1, 10**4)
+PLANT = Option(
+    name="plant",
+    type=list,
+    help="instead of panels, hosts and lanes: the hosts, panels and cabling that there are, "
+    "plant/1, or a list of cables as NetBox and Nautobot have it",
+    metavar="FILE",
+    typed="JSON, YAML or CSV",
+)
+SPARES = _switch("spares", "use ports that are marked as spare, too")
 PRESENT = Option(
     name="present",
     type=list,
     help='what is plugged today: pairs {"panel", "a", "b"}, or a patch-plan/1 document, whose '
-    "final wiring is meant; left out, nothing",
+    "final wiring is meant; left out, what the plant says, or nothing",
     metavar="FILE",
     typed="a file of them, or a CSV file with these columns",
 )

@@ -1,7 +1,10 @@
 """Patch plans: which port to plug where, from the wiring of today."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from app.artefacts import Asked
 from app.documents.patch_plan import PATCH_PLAN, PlanAnswer, text_of
 from app.documents.subject import Subject
 from app.schemas import PatchPlanRequest
@@ -12,8 +15,8 @@ from schedules.errors import NotExportable
 from synth.errors import DoesNotFit, SynthError
 
 if TYPE_CHECKING:
-    from synth.wiring.panels import Panels
-    from synth.wiring.present import Present
+    from synth.topology import Topology
+    from synth.wiring import Plant, Present
 
 __all__ = ["FORMATS", "create", "export", "require_available"]
 
@@ -23,29 +26,17 @@ FORMATS = {"json": "application/json", "csv": "text/csv"}
 
 def create(context: Context, request: PatchPlanRequest) -> Artefact:
     """Return the stored patch-plan/1 document that answers a request."""
-    from synth.wiring import Layout, Panels
-
     loaded = topologies.load(context, request.topology, field="/topology")
     topology = loaded.topology
-    panels = Panels(
-        Layout(request.panels),
-        topology.node_count if request.hosts is None else request.hosts,
-        max(1, topology.degree) if request.lanes is None else request.lanes,
-    )
-    present = _present(request.present, panels)
-    asked = {
-        "topology_id": loaded.id,
-        "panels": request.panels,
-        "hosts": panels.hosts,
-        "lanes": panels.lanes,
-        "present": [list(pair) for pair in present.pairs],
-    }
+    plant = _plant(request, topology)
+    plant = plant.with_present(_present(request.present, plant))
+    asked = {"topology_id": loaded.id, **_asked(plant, request)}
 
     def compute() -> PlanAnswer:
         from synth.wiring import plan_moves
 
         try:
-            plan = plan_moves(topology, panels, present)
+            plan = plan_moves(topology, plant, spares=request.spares)
         except DoesNotFit as error:
             raise DoesNotFit("/topology", error.rule) from None
         return PlanAnswer(Subject.of(loaded.id, topology), plan)
@@ -65,13 +56,51 @@ def require_available(form: str) -> None:
         raise NotExportable("/format", f"must be one of {', '.join(FORMATS)}; not {form!r}")
 
 
-def _present(document: Any, panels: "Panels") -> "Present":
+def _plant(request: PatchPlanRequest, topology: "Topology") -> "Plant":
+    """Return the plant of a request: as given, or of a regular layout."""
+    from synth.wiring import uniform
+    from synth.wiring.plant import read_plant_values
+
+    if request.plant is not None:
+        with _within("/plant"):
+            return read_plant_values(request.plant)
+    return uniform(
+        request.panels,
+        topology.node_count if request.hosts is None else request.hosts,
+        max(1, topology.degree) if request.lanes is None else request.lanes,
+    )
+
+
+def _asked(plant: "Plant", request: PatchPlanRequest) -> Asked:
+    """Return what the answer depends on, topology aside."""
+    from synth.wiring.plant import plant_document
+
+    made = plant.uniform
+    if made is None:
+        asked: Asked = {"plant": plant_document(plant)}
+        return asked | {"spares": True} if request.spares else asked
+    return {
+        "panels": made.layout.value,
+        "hosts": made.hosts,
+        "lanes": made.lanes,
+        "present": [list(pair) for pair in plant.present.pairs],
+    }
+
+
+def _present(document: Any, plant: "Plant") -> "Present":
     """Return the wiring of today, as a request has it."""
-    from synth.wiring.present import Present, read_present
+    from synth.wiring.present import read_present
 
     if document is None:
-        return Present()
+        return plant.present
+    with _within("/present"):
+        return read_present(document, plant)
+
+
+@contextmanager
+def _within(place: str) -> Iterator[None]:
+    """Say of what is wrong in a part of a request where that part is."""
     try:
-        return read_present(document, panels)
+        yield
     except SynthError as error:
-        raise type(error)("/present" + error.field, error.rule) from None
+        raise type(error)(place + error.field, error.rule) from None

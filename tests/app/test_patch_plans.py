@@ -5,7 +5,7 @@ import pytest
 
 from synth.build import build
 from synth.recipe import parse
-from synth.wiring import Panels, Present, apply, read_present
+from synth.wiring import Present, apply, read_present, uniform
 
 
 @pytest.mark.parametrize("layout", ["per-port", "single"])
@@ -15,10 +15,10 @@ def test_carrying_out_a_plan_gives_the_wiring_it_promises(client, layout):
     )
     assert made.status_code == 201
     plan = made.json()
-    panels = Panels(**plan["panels"])
+    panels = uniform(**plan["panels"])
     final = apply(plan, Present(), panels)
     assert final == read_present(plan, panels)
-    joined = sorted(panels.host(pair) for pair in final.pairs)
+    joined = sorted(panels.hosts_of(pair) for pair in final.pairs)
     topology = build(parse("Kautz(2, 2)"))
     assert joined == sorted((link.source, link.target) for link in topology.links)
     assert client.get(made.headers["Location"]).json() == plan
