@@ -26,6 +26,7 @@ from app.options.table import (
     CollectiveName,
     LinkKind,
     PanelKind,
+    PlaceKind,
 )
 from app.quantities import Bytes, Gap, NotNegative, Positive
 from app.request_base import Request
@@ -263,6 +264,10 @@ class PatchPlanRequest(Request):
     lanes: StrictInt = table.LANES.field()
     plant: list[Any] | dict[str, Any] = table.PLANT.field()
     spares: StrictBool = table.SPARES.field()
+    place: PlaceKind = table.PLACE.field()
+    max_links_down: StrictInt = table.MAX_LINKS_DOWN.field()
+    stay_connected: StrictBool = table.STAY_CONNECTED.field()
+    make_first: StrictBool = table.MAKE_FIRST.field()
     present: list[Any] | dict[str, Any] = table.PRESENT.field()
 
     @model_validator(mode="after")

@@ -140,6 +140,10 @@ def optimum(
     table.LANES,
     table.PLANT,
     table.SPARES,
+    table.PLACE,
+    table.MAX_LINKS_DOWN,
+    table.STAY_CONNECTED,
+    table.MAKE_FIRST,
     table.PLAN_FORMAT,
 )
 def patch(reading: Reading, source: Source, asked: dict[str, Any], out: Out = None) -> None:

@@ -83,6 +83,10 @@ class AskedPatchPlan(Document):
     present: list[list[int]] = omitted("plugged pairs: panel, A port, B port")
     plant: dict[str, Any] = omitted("instead: the plant/1 document, with what is plugged")
     spares: bool = omitted("true where spare ports may be used")
+    place: str = omitted("free where nodes may sit on any host")
+    max_links_down: int = omitted("most links that are taken away in one stage", ge=1)
+    stay_connected: bool = omitted("true where the hosts must stay connected")
+    make_first: bool = omitted("true where what has free ports comes first")
 
 
 PAGES: dict[str, type[BaseModel]] = {

@@ -15,6 +15,8 @@ from app.store import Artefact, Computed, compact
 
 if TYPE_CHECKING:
     from synth.wiring import PatchPlan
+    from synth.wiring.document import Rate
+    from synth.wiring.stages import Limits
 
 __all__ = ["PATCH_PLAN", "PatchPlanDocument", "PatchPlanSummary", "PlanAnswer", "of", "text_of"]
 
@@ -25,6 +27,8 @@ class PlanAnswer:
 
     subject: Subject
     plan: "PatchPlan"
+    limits: "Limits"
+    rate: "Rate | None" = None
 
 
 class PanelsDocument(Document):
@@ -97,6 +101,9 @@ class Effect(Document):
     links_down: int = Field(description="pairs that are taken away", ge=0)
     capacity_left: Exact = Field(description="share of the topology's capacity on kept links")
     connected: bool = Field(description="whether every node still reaches every other")
+    seconds: float = omitted("how long its moves take, by the panels", ge=0)
+    hosts_drained: list[str] = omitted("hosts at whose ports something is taken away")
+    bandwidth_left: Exact = omitted("share of the topology's best allgather rate that is left")
 
 
 class Stage(Document):
@@ -118,6 +125,7 @@ class PlanSummary(Document):
     lower_bound: int = Field(description="moves that no plan can undercut", ge=0)
     optimal: bool = Field(description="whether no plan with fewer moves exists; false: not known")
     stages: int = Field(description="number of stages", ge=0)
+    seconds: float = omitted("how long all stages take, by the panels", ge=0)
 
 
 class FinalPair(Document):
@@ -148,7 +156,7 @@ class PatchPlanDocument(Document):
     base: dict[str, BaseState] = Field(description="by panel: the state the plan was made from")
     devices: list[DeviceDocument] = Field(description="the panels")
     ports: list[PortDocument] = Field(description="the cabling map of the topology's hosts")
-    stages: list[Stage] = Field(description="one stage, or none if nothing is to do")
+    stages: list[Stage] = Field(description="one, or as many as the limits need, or none")
     summary: PlanSummary = Field(description="how many moves")
     final: dict[str, FinalState] = Field(description="by panel: the state after the plan")
 
@@ -165,11 +173,11 @@ class PatchPlanSummary(Document):
     optimal: bool = Field(description="whether no plan with fewer moves exists; false: not known")
 
 
-def of(plan: "PatchPlan", identity: str) -> dict[str, Any]:
+def of(answer: PlanAnswer, identity: str) -> dict[str, Any]:
     """Return the patch-plan/1 document with its id."""
     from synth.wiring import to_document
 
-    document = to_document(plan)
+    document = to_document(answer.plan, answer.limits, answer.rate)
     schema = document.pop("schema")
     return {"schema": schema, "id": identity, **document}
 
@@ -193,7 +201,7 @@ def _encode(answer: PlanAnswer, identity: str) -> Computed:
         lower_bound=plan.lower_bound,
         optimal=plan.optimal,
     )
-    content = {"json": of(plan, identity), "csv": work_order(plan)}
+    content = {"json": of(answer, identity), "csv": work_order(plan, answer.limits)}
     return Computed.json(content, summary.given())
 
 

@@ -34,6 +34,7 @@ TopologyFormat: TypeAlias = Literal[
     "digraph6",
 ]
 PanelKind: TypeAlias = Literal["per-port", "single"]
+PlaceKind: TypeAlias = Literal["fixed", "free"]
 PlanFormat: TypeAlias = Literal["json", "csv"]
 
 _SIZE = "an integer, or with B, KB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, TiB (of 1024)"
@@ -307,6 +308,20 @@ PLANT = Option(
     metavar="FILE",
     typed="JSON, YAML or CSV",
 )
+PLACE = Option(
+    name="place",
+    type=PlaceKind,
+    default="fixed",
+    help="fixed: every node sits on the host of its name or number; free: on whichever host "
+    "needs the fewest moves",
+)
+MAX_LINKS_DOWN = _whole(
+    "max_links_down", "most links that are taken away in one stage; left out, any", 1, 10**6
+)
+STAY_CONNECTED = _switch(
+    "stay_connected", "the hosts must reach each other all the time by what is plugged"
+)
+MAKE_FIRST = _switch("make_first", "what has free ports is plugged before anything is taken away")
 SPARES = _switch("spares", "use ports that are marked as spare, too")
 PRESENT = Option(
     name="present",

@@ -16,7 +16,9 @@ from synth.errors import DoesNotFit, SynthError
 
 if TYPE_CHECKING:
     from synth.topology import Topology
-    from synth.wiring import Plant, Present
+    from synth.wiring import PatchPlan, Plant, Present
+    from synth.wiring.document import Rate
+    from synth.wiring.stages import Limits
 
 __all__ = ["FORMATS", "create", "export", "require_available"]
 
@@ -26,6 +28,8 @@ FORMATS = {"json": "application/json", "csv": "text/csv"}
 
 def create(context: Context, request: PatchPlanRequest) -> Artefact:
     """Return the stored patch-plan/1 document that answers a request."""
+    from synth.wiring.stages import Limits
+
     loaded = topologies.load(context, request.topology, field="/topology")
     topology = loaded.topology
     plant = _plant(request, topology)
@@ -33,15 +37,41 @@ def create(context: Context, request: PatchPlanRequest) -> Artefact:
     asked = {"topology_id": loaded.id, **_asked(plant, request)}
 
     def compute() -> PlanAnswer:
-        from synth.wiring import plan_moves
-
-        try:
-            plan = plan_moves(topology, plant, spares=request.spares)
-        except DoesNotFit as error:
-            raise DoesNotFit("/topology", error.rule) from None
-        return PlanAnswer(Subject.of(loaded.id, topology), plan)
+        plan = _planned(request, topology, plant)
+        limits = Limits(request.max_links_down, request.stay_connected, request.make_first)
+        return PlanAnswer(
+            Subject.of(loaded.id, topology), plan, limits, _rate(context, topology, limits)
+        )
 
     return context.keep(PATCH_PLAN, asked, compute)
+
+
+def _planned(request: PatchPlanRequest, topology: "Topology", plant: "Plant") -> "PatchPlan":
+    from synth.wiring import plan_moves
+    from synth.wiring.placing import plan_placed
+
+    plan = plan_placed if request.place == "free" else plan_moves
+    try:
+        return plan(topology, plant, spares=request.spares)
+    except DoesNotFit as error:
+        raise DoesNotFit("/topology", error.rule) from None
+
+
+def _rate(context: Context, topology: "Topology", limits: "Limits") -> "Rate | None":
+    """Return what computes the throughput left in a stage; None where that would take long."""
+    if not limits.any or topology.node_count > min(MOST_RATED, context.settings.max_optimum_nodes):
+        return None
+    if not topology.link_count:
+        return None
+    from schedules.forestcoll.optimum import optimum
+    from synth.wiring.stages import connected
+
+    whole = optimum(topology).inverse_rate if connected(topology) else None
+    return lambda left: None if whole is None else whole / optimum(left).inverse_rate
+
+
+MOST_RATED = 64
+"""Most hosts of which the throughput left in every stage is computed."""
 
 
 def export(artefact: Artefact, form: str) -> str:
@@ -76,10 +106,16 @@ def _asked(plant: "Plant", request: PatchPlanRequest) -> Asked:
     from synth.wiring.plant import plant_document
 
     made = plant.uniform
+    # What has its default is left out, so that plans of before keep their ids.
+    chosen = {
+        name: value
+        for name in ("spares", "place", "max_links_down", "stay_connected", "make_first")
+        if (value := getattr(request, name)) not in (None, False, "fixed")
+    }
     if made is None:
-        asked: Asked = {"plant": plant_document(plant)}
-        return asked | {"spares": True} if request.spares else asked
+        return {"plant": plant_document(plant), **chosen}
     return {
+        **chosen,
         "panels": made.layout.value,
         "hosts": made.hosts,
         "lanes": made.lanes,

@@ -108,7 +108,20 @@ def _one_way(demand: Demand, bound: int) -> Choice | None:
         if len(demand.sources) and max(int(d.max()) for d in degrees) > demand.channels:
             return None
         return Choice.straight(_recoloured(demand, bound))
-    return share_out(demand)
+    spread = share_out(demand)
+    if (demand.sending <= 1).all() and (demand.receiving <= 1).all():
+        chained = _chained(demand)
+        found = [choice for choice in (spread, chained) if choice is not None]
+        return max(found, key=demand.kept, default=None)
+    return spread
+
+
+def _chained(demand: Demand) -> Choice | None:
+    """Colour with ports missing here and there: chains from the colours of today."""
+    ends = (demand.sources, demand.targets + demand.size)
+    room = np.concatenate([demand.sending, demand.receiving], axis=1)
+    colours = coloured(ends, room, _claimed(demand))
+    return None if colours is None else Choice.straight(colours)
 
 
 def _turned(

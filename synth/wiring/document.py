@@ -5,24 +5,32 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from itertools import zip_longest
 from typing import Any
 
-from synth.errors import InvalidTopology, InvalidWiring, Unreachable
+from synth.errors import InvalidWiring
 from synth.topology import Topology
 from synth.wiring.moves import PatchPlan
 from synth.wiring.plant import Pair, Plant, Port, Present, plant_digest
 from synth.wiring.present import read_present
+from synth.wiring.stages import Limits, Stage, staged
 
 __all__ = ["apply", "link_names", "revert", "to_document"]
 
 
-def to_document(plan: PatchPlan) -> dict[str, Any]:
+Rate = Callable[[Topology], Fraction | None]
+"""Finds the share of the wanted topology's throughput that is left; None where not known."""
+
+
+def to_document(
+    plan: PatchPlan, limits: Limits | None = None, rate: Rate | None = None
+) -> dict[str, Any]:
     """Return the patch-plan/1 document (JSON types only) of a plan.
 
-    It holds no time and nothing of the machine: the same plan gives the same bytes.
+    It holds no time and nothing of the machine: the same plan gives the same bytes.  Stages
+    keep ``limits``; ``rate`` is asked for the throughput that is left in each.
 
     >>> from synth.wiring import plan_moves, sized
     >>> pair = Topology(["a", "b"], [("a", "b"), ("b", "a")])
@@ -35,6 +43,9 @@ def to_document(plan: PatchPlan) -> dict[str, Any]:
     plant = plan.plant
     final = _by_panel(plant, plan.final)
     links = link_names(plan)
+    limits = limits or Limits()
+    stages = staged(plan, limits) if plan.moves else ()
+    detailed = limits.any or plant.uniform is None
     document: dict[str, Any] = {
         "schema": "patch-plan/1",
         "topology_digest": plan.topology.digest,
@@ -48,7 +59,10 @@ def to_document(plan: PatchPlan) -> dict[str, Any]:
             for panel in plant.panels
         ],
         "ports": _ports(plan),
-        "stages": [_stage(plan, links)] if plan.moves else [],
+        "stages": [
+            _stage(plan, links, stage, number, limits, rate)
+            for number, stage in enumerate(stages, start=1)
+        ],
         "summary": {
             "moves": plan.moves,
             "removes": len(plan.removes),
@@ -56,7 +70,8 @@ def to_document(plan: PatchPlan) -> dict[str, Any]:
             "kept": plan.kept,
             "lower_bound": plan.lower_bound,
             "optimal": plan.optimal,
-            "stages": 1 if plan.moves else 0,
+            "stages": len(stages),
+            **({"seconds": float(sum(s.seconds for s in stages))} if detailed else {}),
         },
         "final": {
             device: {
@@ -150,18 +165,36 @@ def _final_pair(plan: PatchPlan, pair: Pair, links: dict[Pair, str]) -> dict[str
     return row
 
 
-def _stage(plan: PatchPlan, links: dict[Pair, str]) -> dict[str, Any]:
+def _stage(
+    plan: PatchPlan,
+    links: dict[Pair, str],
+    stage: Stage,
+    number: int,
+    limits: Limits,
+    rate: Rate | None,
+) -> dict[str, Any]:
     # A port holds one pair: all that is in the way goes before anything comes.
-    forward = [("remove", pair) for pair in plan.removes]
-    forward += [("add", pair) for pair in plan.adds]
-    verify = [("verify", pair) for pair in plan.adds]
+    forward = [("remove", pair) for pair in stage.removes]
+    forward += [("add", pair) for pair in stage.adds]
+    verify = [("verify", pair) for pair in stage.adds]
     inverse = {"remove": "add", "add": "remove"}
     backward = [(inverse[op], pair) for op, pair in reversed(forward)]
+    effect: dict[str, Any] = {
+        "links_down": stage.links_down,
+        "capacity_left": str(stage.capacity_left),
+        "connected": stage.connected,
+    }
+    if limits.any or plan.plant.uniform is None:
+        effect["seconds"] = float(stage.seconds)
+        effect["hosts_drained"] = [plan.plant.hosts[host].id for host in stage.drained]
+    left = rate(stage.dark) if rate and stage.connected else None
+    if left is not None:
+        effect["bandwidth_left"] = str(left)
     return {
-        "id": 1,
+        "id": number,
         "ops": _ops(plan.plant, forward + verify, links),
         "undo": _ops(plan.plant, backward, links),
-        "effect": _effect(plan),
+        "effect": effect,
     }
 
 
@@ -182,33 +215,6 @@ def _ops(
             row["expect"] = f"{row['a']}-{row['b']}"
         ops.append(row)
     return ops
-
-
-def _effect(plan: PatchPlan) -> dict[str, Any]:
-    """Return what the kept links alone can do, while all else is dark."""
-    topology, present = plan.topology, set(plan.present.pairs)
-    kept = [
-        link
-        for link, route in zip(topology.links, plan.wiring.routes, strict=True)
-        if present.issuperset(route)
-    ]
-    total = sum(topology.capacities, Fraction(0))
-    left = sum((link.capacity for link in kept), Fraction(0))
-    return {
-        "links_down": len(plan.removes),
-        "capacity_left": str(left / total) if total else "1",
-        "connected": _connected(Topology(topology.nodes, kept)),
-    }
-
-
-def _connected(topology: Topology) -> bool:
-    if topology.node_count == 1:
-        return True
-    try:
-        topology.require_connected()
-    except (InvalidTopology, Unreachable):
-        return False
-    return True
 
 
 def apply(document: dict[str, Any], present: Present, plant: Plant) -> Present:

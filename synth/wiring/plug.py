@@ -120,15 +120,25 @@ def _sites(
         sites = today[key].pop(0) if today.get(key) else None
         kept.append(sites)
         used.update(sites or ())
-    senders = _free(channel.senders, used)
-    receivers = senders if channel.shared else _free(channel.receivers, used)
+    senders = _free(channel.senders, used, partner)
+    receivers = senders if channel.shared else _free(channel.receivers, used, partner)
     for (u, v), sites in zip(ends, kept, strict=True):
         yield sites or (senders[u].pop(), receivers[v].pop())
 
 
-def _free(rows: tuple[tuple[Site, ...], ...], used: set[Site]) -> list[list[Site]]:
-    """Return the sites of every node that are not used, the first at the end."""
-    return [[site for site in reversed(row) if site not in used] for row in rows]
+def _free(
+    rows: tuple[tuple[Site, ...], ...], used: set[Site], partner: dict[Port, Port]
+) -> list[list[Site]]:
+    """Return the sites of every node that are not used, the best to take at the end.
+
+    Sites where nothing is plugged are better: what they join need not wait for what goes.
+    """
+
+    def empty(site: Site) -> bool:
+        return not any(port in partner for port in (*site.tx, *site.rx))
+
+    found = [[site for site in reversed(row) if site not in used] for row in rows]
+    return [sorted(row, key=empty) for row in found]
 
 
 def joins_of(found: Supply) -> set[Pair]:

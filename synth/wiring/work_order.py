@@ -7,6 +7,7 @@ from synth.topology import NodeId
 from synth.wiring.document import link_names
 from synth.wiring.moves import PatchPlan
 from synth.wiring.plant import Port
+from synth.wiring.stages import Limits, staged
 
 __all__ = ["COLUMNS", "work_order"]
 
@@ -30,10 +31,10 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """First characters that make a spreadsheet read a cell as a formula."""
 
 
-def work_order(plan: PatchPlan) -> str:
+def work_order(plan: PatchPlan, limits: Limits | None = None) -> str:
     r"""Return the moves of a plan as CSV with the columns `COLUMNS`.
 
-    All removes come first.  ``old_peer`` and ``new_peer`` are what the host port on
+    In every stage all removes come first.  ``old_peer`` and ``new_peer`` are what the host port on
     the A side reaches before and after the whole plan.  ``done_by`` and ``done_at``
     are for the person who plugs.  A text that a spreadsheet would take for a formula
     gets an apostrophe in front.
@@ -52,8 +53,13 @@ def work_order(plan: PatchPlan) -> str:
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(COLUMNS)
-    moves = [("remove", pair) for pair in plan.removes] + [("add", pair) for pair in plan.adds]
-    for step, (action, pair) in enumerate(moves, start=1):
+    moves = [
+        (number, action, pair)
+        for number, stage in enumerate(staged(plan, limits), start=1)
+        for action, pairs in (("remove", stage.removes), ("add", stage.adds))
+        for pair in pairs
+    ]
+    for step, (number, action, pair) in enumerate(moves, start=1):
         source, target = (_host_port(plan, names, port) for port in plant.ends(pair))
         first = plant.ends(pair)[0]
         a, b = (plant.port_name(port) for port in plant.ends(pair))
@@ -64,7 +70,7 @@ def work_order(plan: PatchPlan) -> str:
         )
         row = (
             str(step),
-            "1",
+            str(number),
             action,
             plant.panels[pair.panel].id,
             a,

@@ -1,11 +1,14 @@
 import csv
 import io
+from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
 from synth.build import build
 from synth.recipe import parse
 from synth.wiring import Present, apply, read_present, uniform
+from synth.wiring.plant import plant_document
 
 
 @pytest.mark.parametrize("layout", ["per-port", "single"])
@@ -66,3 +69,61 @@ def test_what_does_not_fit_is_refused_by_its_place(client, changes, pointer):
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["pointer"].startswith(pointer)
     assert client.get("/v1/patch-plans").json()["items"] == []
+
+
+def plant_of(hosts, lanes):
+    return plant_document(replace(uniform("per-port", hosts, lanes), uniform=None, name="lab"))
+
+
+def test_a_plan_on_a_plant_of_ones_own_names_its_hosts_and_is_read_back(client):
+    body = {"topology": {"recipe": "BiRing(5)"}, "plant": plant_of(6, 2)}
+    made = client.post("/v1/patch-plans", json=body)
+    assert made.status_code == 201, made.text
+    plan = made.json()
+    assert plan["plant"]["name"] == "lab" and "panels" not in plan
+    assert plan["ports"][0]["endpoint"] == {"node": 0, "host": "0", "port": "0"}
+    listed = client.get("/v1/patch-plans").json()["items"][0]["request"]
+    assert listed["plant"]["schema"] == "plant/1"
+    again = client.post("/v1/patch-plans", json=body | {"present": plan})
+    assert again.json()["summary"]["moves"] == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "pointer"),
+    [
+        ({"plant": {"schema": "plant/1"}, "lanes": 2}, ""),
+        ({"plant": {"schema": "plant/2"}}, "/plant/schema"),
+        ({"plant": plant_of(4, 2)}, "/topology"),
+        ({"place": "anywhere"}, "/place"),
+        ({"max_links_down": 0}, "/max_links_down"),
+        ({"stay_connected": True}, "/stay_connected"),
+    ],
+)
+def test_a_plant_or_a_limit_that_cannot_be_is_refused_by_its_place(client, changes, pointer):
+    answer = client.post("/v1/patch-plans", json={"topology": {"recipe": "BiRing(5)"}} | changes)
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["pointer"].startswith(pointer)
+
+
+def test_stages_keep_their_limits_and_say_what_throughput_is_left(client):
+    ring = {"topology": {"recipe": "Circulant(8, 1, 2)"}}
+    first = client.post("/v1/patch-plans", json=ring).json()
+    other = {"topology": {"recipe": "Circulant(8, 1, 3)"}, "present": first}
+    limits = {"max_links_down": 4, "stay_connected": True}
+    plan = client.post("/v1/patch-plans", json=other | limits).json()
+    assert plan["summary"]["stages"] == len(plan["stages"]) > 1
+    for stage in plan["stages"]:
+        assert stage["effect"]["connected"] and stage["effect"]["links_down"] <= 4
+        assert 0 < Fraction(stage["effect"]["bandwidth_left"]) <= 1
+    stages = {row["stage"] for row in csv.DictReader(io.StringIO(
+        client.get(f"/v1/patch-plans/{plan['id']}?format=csv").text
+    ))}  # fmt: skip
+    assert len(stages) == len(plan["stages"])
+
+
+def test_nodes_may_be_placed_freely(client):
+    first = client.post("/v1/patch-plans", json={"topology": {"recipe": "UniRing(7)"}}).json()
+    other = {"topology": {"recipe": "DirectedCirculant(7, 3)"}, "present": first}
+    assert client.post("/v1/patch-plans", json=other).json()["summary"]["moves"] == 14
+    free = client.post("/v1/patch-plans", json=other | {"place": "free"}).json()
+    assert free["summary"]["moves"] == 0

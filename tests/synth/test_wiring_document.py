@@ -180,11 +180,12 @@ def test_the_work_order_lists_every_move_in_the_order_of_the_ops():
     assert [row["step"] for row in rows] == ["1", "2", "3", "4", "5", "6"]
     # Host h0 sends to h1 before and to h2 after.
     first = rows[0]
-    assert (first["old_peer"], first["new_peer"]) == ("h1:0", "h2:0")
+    assert (first["old_peer"], first["new_peer"]) == ("h1:0", "")
+    assert [row["new_peer"] for row in rows if row["label_to_print"][:3] == "h0:"] == ["h2:1"]
     assert (first["from_port"], first["link"], first["label_to_print"]) == ("0A", "", "")
     added = rows[3]
-    assert (added["link"], added["label_to_print"]) == ("l0", "h0:0--h2:0")
-    assert added["check"] == "4B receives light from h0:0"
+    assert (added["link"], added["label_to_print"]) == ("l0", "h0:1--h2:1")
+    assert added["check"] == "5B receives light from h0:1"
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n"])
