@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli import catalogue, listing, operation, plots, schedules, topologies
+from app.cli import catalogue, listing, operation, patching, plots, schedules, topologies
 from app.complaints import explained
 
 __all__ = ["app", "main", "run"]
@@ -27,6 +27,7 @@ app = typer.Typer(
 )
 for group in (topologies, schedules, listing, catalogue, operation):
     app.add_typer(group.app)
+app.add_typer(patching.app, name="patch")
 app.add_typer(plots.app, name="plot")
 
 

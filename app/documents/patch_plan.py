@@ -15,10 +15,19 @@ from app.store import Artefact, Computed, compact
 
 if TYPE_CHECKING:
     from synth.wiring import PatchPlan
+    from synth.wiring.devices import Script
     from synth.wiring.document import Rate
     from synth.wiring.stages import Limits
 
-__all__ = ["PATCH_PLAN", "PatchPlanDocument", "PatchPlanSummary", "PlanAnswer", "of", "text_of"]
+__all__ = [
+    "PATCH_PLAN",
+    "PatchPlanDocument",
+    "PatchPlanSummary",
+    "PlanAnswer",
+    "of",
+    "script_of",
+    "text_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +197,19 @@ def text_of(artefact: Artefact, form: str) -> str:
     return content if isinstance(content, str) else compact(content)
 
 
+def script_of(artefact: Artefact) -> "Script":
+    """Return what a stored plan says is to be done."""
+    from synth.wiring.devices import read_script
+    from synth.wiring.plant import read_plant
+
+    content = artefact.document()
+    plant = read_plant(content["plant"]) if "plant" in content else None
+    return read_script(content["json"], plant)
+
+
 def _encode(answer: PlanAnswer, identity: str) -> Computed:
     from synth.wiring import work_order
+    from synth.wiring.plant import plant_document
 
     plan = answer.plan
     summary = PatchPlanSummary(
@@ -202,6 +222,8 @@ def _encode(answer: PlanAnswer, identity: str) -> Computed:
         optimal=plan.optimal,
     )
     content = {"json": of(answer, identity), "csv": work_order(plan, answer.limits)}
+    if plan.plant.uniform is None:
+        content["plant"] = plant_document(plan.plant)
     return Computed.json(content, summary.given())
 
 

@@ -35,7 +35,21 @@ TopologyFormat: TypeAlias = Literal[
 ]
 PanelKind: TypeAlias = Literal["per-port", "single"]
 PlaceKind: TypeAlias = Literal["fixed", "free"]
-PlanFormat: TypeAlias = Literal["json", "csv"]
+DeviceFormat: TypeAlias = Literal[
+    "sonic-cli",
+    "sonic-patch",
+    "sonic-config",
+    "polatis-netconf",
+    "polatis-scpi",
+    "calient-tl1",
+    "dicon",
+    "netbox-csv",
+    "html",
+    "dot",
+    "graphml",
+    "deployment",
+]
+PlanFormat: TypeAlias = Literal["json", "csv"] | DeviceFormat
 
 _SIZE = "an integer, or with B, KB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, TiB (of 1024)"
 _MANY = "may be given several times"
@@ -335,7 +349,14 @@ PLAN_FORMAT = Option(
     name="format",
     type=PlanFormat,
     default="json",
-    help="json is patch-plan/1, csv a work order",
+    help="json is patch-plan/1, csv a work order, the others are for devices and people",
+)
+DEVICE_FORMAT = Option(
+    name="format",
+    type=DeviceFormat,
+    default=REQUIRED,
+    help="what is written: for SONiC-OCS, Polatis, Calient, DiCon, NetBox, people (html, dot), "
+    "programs (graphml), or addresses and routes of the hosts (deployment)",
 )
 
 # Lists of what is stored.

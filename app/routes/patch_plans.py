@@ -64,7 +64,11 @@ list_route(router, "patch-plan", "listPatchPlans", "patch plans")
         200: _BODY
         | {
             "description": "the patch plan",
-            "content": {"text/csv": {"schema": {"type": "string"}}},
+            "content": {
+                kind: {"schema": {"type": "string"}}
+                for kind in patch_plans.FORMATS.values()
+                if kind != "application/json"
+            },
         },
         **responses(404, 406, 422, 503),
     },

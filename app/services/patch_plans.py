@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from app.artefacts import Asked
-from app.documents.patch_plan import PATCH_PLAN, PlanAnswer, text_of
+from app.documents.patch_plan import PATCH_PLAN, PlanAnswer, script_of, text_of
 from app.documents.subject import Subject
 from app.schemas import PatchPlanRequest
 from app.services import topologies
@@ -22,7 +22,22 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "create", "export", "require_available"]
 
-FORMATS = {"json": "application/json", "csv": "text/csv"}
+FORMATS = {
+    "json": "application/json",
+    "csv": "text/csv",
+    "sonic-cli": "text/x-sonic-ocs",
+    "sonic-patch": "application/vnd.topoloom.sonic-patch+json",
+    "sonic-config": "application/vnd.topoloom.sonic-config+json",
+    "polatis-netconf": "application/xml",
+    "polatis-scpi": "text/x-polatis-scpi",
+    "calient-tl1": "text/x-calient-tl1",
+    "dicon": "text/x-dicon",
+    "netbox-csv": "text/x-netbox-cables",
+    "html": "text/html",
+    "dot": "text/vnd.graphviz",
+    "graphml": "application/graphml+xml",
+    "deployment": "application/vnd.topoloom.deployment+json",
+}
 """The formats a patch plan comes in, and their media types."""
 
 
@@ -75,9 +90,22 @@ MOST_RATED = 64
 
 
 def export(artefact: Artefact, form: str) -> str:
-    """Return a stored patch plan in one of `FORMATS`."""
+    """Return a stored patch plan in one of `FORMATS`.
+
+    Raises
+    ------
+    NotExportable
+        There is no such format, or it cannot say what this plan is about.
+    """
     require_available(form)
-    return text_of(artefact, form)
+    if form in ("json", "csv"):
+        return text_of(artefact, form)
+    from synth.wiring.devices import FORMATS as DEVICES
+
+    try:
+        return DEVICES[form].write(script_of(artefact))
+    except DoesNotFit as error:
+        raise NotExportable("/format", error.rule) from None
 
 
 def require_available(form: str) -> None:

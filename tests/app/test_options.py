@@ -34,7 +34,7 @@ REQUESTS = {
     "schedule": [schemas.ScheduleRequest, schemas.ExportRequest],
     "simulate": [schemas.SimulationRequest],
     "execute": [ExecutionOptions],
-    "patch": [schemas.PatchPlanRequest],
+    "patch plan": [schemas.PatchPlanRequest],
     "list": [schemas.ListRequest],
     "plot frontier": [schemas.FrontierRequest],
     "plot sizes": [SizesRequest],
@@ -160,7 +160,7 @@ def test_every_command_with_a_request_is_looked_at():
         if any((one.name or "").startswith("asked_") for one in command.params)
     }
     # Formats of files are said to the writer, the rest is no request of the service.
-    assert asking - set(REQUESTS) == {"topology", "verify", "discover"}
+    assert asking - set(REQUESTS) == {"topology", "verify", "discover", "patch render"}
 
 
 @pytest.mark.parametrize(("command", "field"), FIELDS, ids=str)

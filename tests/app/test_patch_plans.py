@@ -1,13 +1,20 @@
 import csv
 import io
+import json
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
+from typing import get_args
 
 import pytest
+import yaml
 
+from app.options.table import DeviceFormat
+from app.services import patch_plans
 from synth.build import build
 from synth.recipe import parse
 from synth.wiring import Present, apply, read_present, uniform
+from synth.wiring.devices import FORMATS as DEVICES
 from synth.wiring.plant import plant_document
 
 
@@ -127,3 +134,51 @@ def test_nodes_may_be_placed_freely(client):
     assert client.post("/v1/patch-plans", json=other).json()["summary"]["moves"] == 14
     free = client.post("/v1/patch-plans", json=other | {"place": "free"}).json()
     assert free["summary"]["moves"] == 0
+
+
+def test_formats_of_plans_are_those_that_devices_are_told():
+    assert patch_plans.FORMATS.keys() == {"json", "csv"} | DEVICES.keys()
+    assert get_args(DeviceFormat) == tuple(DEVICES)
+    for name, form in DEVICES.items():
+        assert patch_plans.FORMATS[name] == form.media_type
+    assert len(set(patch_plans.FORMATS.values())) == len(patch_plans.FORMATS)
+
+
+@pytest.mark.parametrize("form", [name for name in DEVICES if name != "deployment"])
+def test_a_stored_plan_is_rendered_for_every_device(client, form):
+    body = {"topology": {"recipe": "BiRing(5)"}, "plant": plant_of(5, 2)}
+    place = client.post("/v1/patch-plans", json=body).headers["Location"]
+    asked = client.get(place, params={"format": form})
+    assert asked.status_code == 200
+    media_type = patch_plans.FORMATS[form]
+    assert asked.headers["Content-Type"].startswith(media_type)
+    assert client.get(place, headers={"Accept": media_type}).text == asked.text
+
+
+def test_a_format_that_a_plan_has_not_is_refused_with_the_reason(client):
+    place = client.post("/v1/patch-plans", json={"topology": {"recipe": "UniRing(3)"}}).headers[
+        "Location"
+    ]
+    answer = client.get(place, params={"format": "deployment"})
+    assert answer.status_code == 422
+    assert "face each other" in answer.text
+
+
+def test_the_command_line_renders_and_verifies_a_plan_of_a_given_plant(topoloom, tmp_path):
+    plant, plan, seen = (str(tmp_path / name) for name in ("plant.yaml", "plan.json", "seen.json"))
+    Path(plant).write_text(yaml.safe_dump(plant_of(5, 2)))
+    assert topoloom("patch", "BiRing(5)", "--plant", plant, "--out", plan).code == 0
+    lines = topoloom("patch", "render", plan, "--plant", plant, "--format", "sonic-cli")
+    assert lines.code == 0 and lines.out.count("cross-connect add") == 10
+    refused = topoloom("patch", "render", plan, "--format", "sonic-cli")
+    assert refused.code == 2 and "must be given too" in refused.err
+    pairs = [
+        pair | {"panel": panel}
+        for panel, state in json.loads(Path(plan).read_text())["final"].items()
+        for pair in state["pairs"]
+    ]
+    Path(seen).write_text(json.dumps(pairs))
+    assert topoloom("patch", "verify", plan, "--observed", seen, "--plant", plant).code == 0
+    Path(seen).write_text(json.dumps(pairs[1:]))
+    broken = topoloom("patch", "verify", plan, "--observed", seen, "--plant", plant)
+    assert broken.code == 1 and "missing" in broken.out and "1 missing" in broken.out
