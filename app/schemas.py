@@ -272,7 +272,9 @@ class PatchPlanRequest(Request):
 
     @model_validator(mode="after")
     def _one_plant(self) -> "PatchPlanRequest":
-        if self.plant is not None and self.model_fields_set & {"panels", "hosts", "lanes"}:
+        # The command line always says a layout, if only the default.
+        regular = (self.panels, self.hosts, self.lanes) != (table.PANELS.default, None, None)
+        if self.plant is not None and regular:
             raise ValueError("must have no panels, hosts or lanes beside a plant")
         return self
 

@@ -108,12 +108,15 @@ def _one_way(demand: Demand, bound: int) -> Choice | None:
         if len(demand.sources) and max(int(d.max()) for d in degrees) > demand.channels:
             return None
         return Choice.straight(_recoloured(demand, bound))
-    spread = share_out(demand)
-    if (demand.sending <= 1).all() and (demand.receiving <= 1).all():
-        chained = _chained(demand)
-        found = [choice for choice in (spread, chained) if choice is not None]
-        return max(found, key=demand.kept, default=None)
-    return spread
+    if (demand.sending > 1).any() or (demand.receiving > 1).any():
+        return share_out(demand)
+    chained = _chained(demand)
+    # Flows over many channels take minutes where chains take a second.
+    large = variables(demand) > FITTING_VARIABLES
+    if chained is not None and (large or demand.kept(chained) == bound):
+        return chained
+    found = [choice for choice in (chained, share_out(demand)) if choice is not None]
+    return max(found, key=demand.kept, default=None)
 
 
 def _chained(demand: Demand) -> Choice | None:

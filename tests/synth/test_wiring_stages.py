@@ -1,3 +1,6 @@
+import time
+
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -183,3 +186,15 @@ def test_spare_ports_are_used_for_repairs_only():
 def test_a_fault_of_what_is_not_there_is_refused():
     with pytest.raises(InvalidPlant):
         with_faults(uniform("single", 2, 1), Faults(host_ports=((0, 7),)))
+
+
+def test_a_dead_port_of_a_thousand_hosts_takes_four_moves_at_most():
+    cycles = [np.random.default_rng(seed).permutation(1024) for seed in range(4)]
+    ends = np.concatenate(cycles), np.concatenate([np.roll(cycle, -1) for cycle in cycles])
+    plan = plan_moves(Topology.direct(1024, *ends), uniform("per-port", 1025, 5))
+    start = time.perf_counter()
+    for link in (0, 1023, 4095):
+        fault = Faults(ports=plan.plant.ends(plan.wiring.routes[link][0])[:1])
+        found = {repair.way: repair for repair in repairs(plan, fault)}
+        assert found[Way.REPATCH].plan.moves <= 4
+    assert time.perf_counter() - start < 120
