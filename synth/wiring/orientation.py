@@ -18,6 +18,7 @@ References
 """
 
 from collections import Counter, defaultdict
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,7 +109,7 @@ def turned_to_fit(
     u, v = np.array([key for key, _ in counted], np.int64).reshape(-1, 2).T
     count = np.array([number for _, number in counted], np.int64)
     ahead = np.minimum(count, [today[key] for key, _ in counted])
-    back = np.minimum(count, [today[key[::-1]] for key, _ in counted])
+    back = np.minimum(count, [today[key[1], key[0]] for key, _ in counted])
     amounts = _flow(demand.size, u, v, count, (ahead, back), sending, receiving)
     if amounts is None:
         return None
@@ -162,11 +163,13 @@ def _flow(
     high = (sending - degree_v).astype(float)
     if (low > high).any():
         return None
+    most: Any = pieces.astype(float)
+    limits: Any = (low, high)
     result = milp(
         np.repeat([-1.0, 0.0, 1.0], len(u)),
         integrality=np.zeros(len(where)),
-        bounds=Bounds(0, pieces.astype(float)),
-        constraints=LinearConstraint(change, low, high),
+        bounds=Bounds(0, most),
+        constraints=LinearConstraint(change, *limits),
     )
     if result.x is None:
         return None

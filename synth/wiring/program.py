@@ -53,14 +53,16 @@ class _Program:
         self.high.append(high)
         return len(self.low) - 1
 
-    def solve(self, cost: NDArray[Any], upper: NDArray[Any], integral: bool) -> Any:
+    def solve(self, cost: NDArray[Any], upper: Any, integral: bool) -> Any:
         rows, columns, values = (np.array(part) for part in zip(*self.entries, strict=True))
         matrix = coo_array((values, (rows, columns)), shape=(len(self.low), len(cost)))
+        low: Any = self.low
+        high: Any = self.high
         return milp(
             cost,
             integrality=np.full(len(cost), int(integral)),
             bounds=Bounds(0, upper),
-            constraints=LinearConstraint(matrix.tocsr(), self.low, self.high),
+            constraints=LinearConstraint(matrix.tocsr(), low, high),
             # No time limit: the answer must not depend on the machine.
             options={"node_limit": EXACT_NODES, "mip_rel_gap": 0} if integral else {},
         )

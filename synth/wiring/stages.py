@@ -205,7 +205,7 @@ class _Work:
             ),
             Fraction(0),
         )
-        return left / total if total else Fraction(1)
+        return Fraction(left / total) if total else Fraction(1)
 
 
 def _units(plant: Plant, pairs: Iterable[Pair]) -> list[Unit]:

@@ -77,15 +77,14 @@ class _Amounts:
         shape = (size, 3 * count)
         ones, where = np.ones(3 * count), np.arange(3 * count)
         rows = [coo_array((ones, (ends[column], where)), shape=shape) for ends in (self.u, self.v)]
+        most_of: Any = np.concatenate(sizes).astype(float)
+        low: Any = np.concatenate([out[0], into[0]]).astype(float)
+        high: Any = np.concatenate([out[1], into[1]]).astype(float)
         result: Any = milp(
             cost,
             integrality=np.zeros(3 * count),
-            bounds=Bounds(0, np.concatenate(sizes).astype(float)),
-            constraints=LinearConstraint(
-                vstack(rows).tocsr(),
-                np.concatenate([out[0], into[0]]).astype(float),
-                np.concatenate([out[1], into[1]]).astype(float),
-            ),
+            bounds=Bounds(0, most_of),
+            constraints=LinearConstraint(vstack(rows).tocsr(), low, high),
         )
         if result.x is None:
             return None

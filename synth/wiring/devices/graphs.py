@@ -8,7 +8,7 @@ import networkx as nx
 
 from synth.errors import InvalidWiring
 from synth.wiring.devices.script import Script
-from synth.wiring.plant import Plant, Present
+from synth.wiring.plant import Plant, Port, Present
 from synth.wiring.present import read_present
 
 __all__ = ["read_graphml", "write_dot", "write_graphml"]
@@ -31,7 +31,7 @@ def write_dot(script: Script) -> str:
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def _owner(script: Script, port: tuple) -> str:
+def _owner(script: Script, port: Port) -> str:
     at = script.plant.at.get(port)
     if at is None:
         return script.plant.full_name(port)

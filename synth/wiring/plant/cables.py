@@ -114,7 +114,7 @@ def _ends(row: dict[str, Any], side: str, number: int) -> list[_End]:
             raise InvalidPlant(
                 f"/{number}", f"side {side} must name a port and its device (ask with depth 1)"
             )
-        found.append(_End(owner, str(entry["object_type"]), name))
+        found.append(_End(owner, str((entry or {}).get("object_type")), name))
     return found
 
 

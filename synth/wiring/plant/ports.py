@@ -20,7 +20,7 @@ class Port(NamedTuple):
 
     panel: int
     side: Side
-    index: int
+    index: int  # pyright: ignore[reportIncompatibleMethodOverride]
 
 
 class Pair(NamedTuple):

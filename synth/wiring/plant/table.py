@@ -187,7 +187,7 @@ def plant_csv(plant: Plant) -> str:
     """Return a plant as such a table; `read_plant_csv` gives it back, name and budget aside."""
     document = plant_document(plant)
     out = io.StringIO(newline="")
-    writer = csv.DictWriter(out, COLUMNS, restval="", lineterminator="\n")
+    writer: csv.DictWriter[str] = csv.DictWriter(out, COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
     for panel in document["panels"]:
         row = {name: value for name, value in panel.items() if name != "id"}
