@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from synth.recipe import Recipe
     from synth.search import Frontier
     from synth.topology import NodeId, Topology
-    from synth.wiring import PatchPlan, Present
+    from synth.wiring import PatchPlan, Plant, Present
 
     Source: TypeAlias = "Topology | Recipe | str"
 
@@ -430,12 +430,14 @@ def plan_moves(
     panels: str = "per-port",
     hosts: int | None = None,
     ports: int | None = None,
+    plant: "Plant | None" = None,
     present: "Present | PatchPlan | None" = None,
 ) -> "PatchPlan":
     """Return which port to plug where, with few moves from today's wiring.
 
     ``panels`` is ``"per-port"`` (one for each port of the hosts) or ``"single"``; ``hosts`` and
-    ``ports`` are those cabled to them, by default what the topology needs.  ``present`` is the
+    ``ports`` are those cabled to them, by default what the topology needs.  ``plant`` instead is
+    what `synth.wiring.plant.read_plant_text` reads of your own.  ``present`` is the
     wiring of today, or the plan that led to it; left out, nothing is plugged.
 
     Raises
@@ -449,18 +451,22 @@ def plan_moves(
     >>> first.moves, plan_moves("UniRing(4)", present=first).moves
     (4, 0)
     """
-    from synth.wiring import Layout, Panels, PatchPlan
+    from synth.wiring import Layout, PatchPlan, uniform
     from synth.wiring import plan_moves as plan
 
     topology = _topology_of(source)
+    if isinstance(present, PatchPlan):
+        present = present.final
+    if plant is not None:
+        return plan(topology, plant, present)
     if panels not in list(Layout):
         raise ValueError(f"panels: must be one of {', '.join(Layout)}; not {panels!r}")
-    cabled = Panels(
-        Layout(panels),
+    cabled = uniform(
+        panels,
         topology.node_count if hosts is None else hosts,
         max(1, topology.degree) if ports is None else ports,
     )
-    return plan(topology, cabled, present.final if isinstance(present, PatchPlan) else present)
+    return plan(topology, cabled, present)
 
 
 def plot(

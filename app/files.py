@@ -15,6 +15,7 @@ __all__ = [
     "parse_json",
     "read_bytes",
     "read_json",
+    "read_plant_file",
     "read_present_file",
     "read_text",
     "write_bytes",
@@ -140,6 +141,17 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 def _reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
+
+
+def read_plant_file(path: Path, settings: Settings) -> dict[str, Any]:
+    """Return a plant as a request takes it, from a file in any of its formats."""
+    from synth.errors import InvalidPlant
+    from synth.wiring.plant import plant_document, read_plant_text
+
+    try:
+        return plant_document(read_plant_text(read_text(path, settings)))
+    except InvalidPlant as error:
+        raise UnusableFile(path, str(error).removeprefix(": ")) from None
 
 
 def read_present_file(path: Path, settings: Settings) -> list[Any] | dict[str, Any]:

@@ -74,6 +74,7 @@ PROBLEMS: dict[type[Exception], Problem] = {
     synth_errors.ClaimBroken: Problem(500, "A theorem's promise was not kept", "claim-broken"),
     synth_errors.DoesNotFit: Problem(422, "It does not fit on the panels", "does-not-fit"),
     synth_errors.InvalidAtlas: Problem(422, "Not a valid atlas of bases", "invalid-atlas"),
+    synth_errors.InvalidPlant: Problem(422, "Not a valid plant", "invalid-plant"),
     synth_errors.InvalidWiring: Problem(422, "Not a valid wiring", "invalid-wiring"),
     schedule_errors.ScheduleError: Problem(422, "The request breaks a rule", "invalid-request"),
     schedule_errors.InvalidSchedule: Problem(422, "Not a valid schedule", "invalid-schedule"),

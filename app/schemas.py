@@ -27,6 +27,7 @@ from app.options.table import (
     JudgeName,
     LinkKind,
     PanelKind,
+    PlaceKind,
 )
 from app.quantities import Bytes, Gap, NotNegative, Positive
 from app.request_base import Request
@@ -279,4 +280,18 @@ class PatchPlanRequest(Request):
     panels: PanelKind = table.PANELS.field()
     hosts: StrictInt = table.HOSTS.field()
     lanes: StrictInt = table.LANES.field()
+    plant: list[Any] | dict[str, Any] = table.PLANT.field()
+    spares: StrictBool = table.SPARES.field()
+    place: PlaceKind = table.PLACE.field()
+    max_links_down: StrictInt = table.MAX_LINKS_DOWN.field()
+    stay_connected: StrictBool = table.STAY_CONNECTED.field()
+    make_first: StrictBool = table.MAKE_FIRST.field()
     present: list[Any] | dict[str, Any] = table.PRESENT.field()
+
+    @model_validator(mode="after")
+    def _one_plant(self) -> "PatchPlanRequest":
+        # The command line always says a layout, if only the default.
+        regular = (self.panels, self.hosts, self.lanes) != (table.PANELS.default, None, None)
+        if self.plant is not None and regular:
+            raise ValueError("must have no panels, hosts or lanes beside a plant")
+        return self

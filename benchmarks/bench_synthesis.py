@@ -39,7 +39,7 @@ from synth.measure import measure, step_loads
 from synth.recipe import parse
 from synth.search import Frontier, frontier
 from synth.topology import Topology
-from synth.wiring import Layout, Panels, assign_ports
+from synth.wiring import Layout, assign_ports, sized
 
 MEASURED = (
     "GeneralizedKautz(4, 1024)",
@@ -169,7 +169,7 @@ def wiring(repeat: int) -> None:
     title("port assignment over d panels", "links")
     for text in ("LineGraph(3, Circulant(16, 3, 4))", "GeneralizedKautz(16, 4096)"):
         topology = build(parse(text))
-        panels = Panels.of(topology, Layout.PER_PORT)
+        panels = sized(topology, Layout.PER_PORT)
         assign_ports(topology, panels)
         found = timed(lambda t=topology, p=panels: assign_ports(t, p), repeat)
         print(f"{text:<58}{found}  {topology.link_count:,}")

@@ -11,6 +11,7 @@ The tree::
       NotMeasurable        the cost model does not cover this topology (switches)
       ClaimBroken          a built graph does not keep what its theorem promises: a bug
       DoesNotFit           the topology cannot be wired on these panels
+      InvalidPlant         a plant of hosts and panels breaks a rule
       InvalidWiring        a present wiring breaks a rule
       InvalidAtlas         a file of discovered bases breaks a rule of its format
 
@@ -24,6 +25,7 @@ __all__ = [
     "DoesNotFit",
     "ImpossibleRequest",
     "InvalidAtlas",
+    "InvalidPlant",
     "InvalidRecipe",
     "InvalidTopology",
     "InvalidWiring",
@@ -80,6 +82,10 @@ class ClaimBroken(SynthError):
 
 class DoesNotFit(SynthError):
     """The topology cannot be wired on the given panels."""
+
+
+class InvalidPlant(SynthError):
+    """A plant breaks a rule, such as a panel's port with two cables."""
 
 
 class InvalidWiring(SynthError):

@@ -21,6 +21,7 @@ from app.cli import (
     learning_rate,
     listing,
     operation,
+    patching,
     plots,
     schedules,
     topologies,
@@ -40,6 +41,7 @@ app = typer.Typer(
 )
 for group in (topologies, schedules, best, listing, keeping, catalogue, operation):
     app.add_typer(group.app)
+app.add_typer(patching.app, name="patch")
 app.add_typer(plots.app, name="plot")
 app.add_typer(learning_rate.app, name="lr")
 app.add_typer(cache.app, name="cache")

@@ -1,6 +1,5 @@
-"""Commands that answer about topologies: designs, frontiers, costs, wiring."""
+"""Commands that answer about topologies: designs, frontiers, costs."""
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -144,22 +143,3 @@ def optimum(
         with opened() as context:
             answer = costs.optimum(context, source_of(source, reading, context), request)
     show(answer, as_json)
-
-
-@app.command()
-@reads_topology
-@asks(table.PANELS, table.PRESENT, table.HOSTS, table.LANES, table.PLAN_FORMAT)
-def patch(reading: Reading, source: Source, asked: dict[str, Any], out: Out = None) -> None:
-    """Plan which port to plug where, with few moves from today's wiring."""
-    from app.files import read_present_file
-    from app.schemas import PatchPlanRequest
-    from app.services import patch_plans
-
-    form = asked.pop("format")
-    patch_plans.require_available(form)
-    with opened() as context:
-        if "present" in asked:
-            asked["present"] = read_present_file(Path(asked["present"]), context.settings)
-        asked["topology"] = source_of(source, reading, context)
-        artefact = patch_plans.create(context, PatchPlanRequest.model_validate(asked))
-        write(patch_plans.export(artefact, form), out, "patch plan")

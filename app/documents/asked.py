@@ -100,6 +100,8 @@ def schedule_again(asked: Asked) -> ScheduleRequest:
 
 def patch_plan_again(asked: Asked) -> PatchPlanRequest:
     """Return the request for a patch plan."""
+    if "plant" in asked:
+        return PatchPlanRequest.model_validate({"topology": subject_again(asked)} | _rest(asked))
     pairs = [dict(zip(("panel", "a", "b"), pair, strict=True)) for pair in asked["present"]]
     request = {"topology": subject_again(asked)} | _rest(asked) | {"present": pairs}
     return PatchPlanRequest.model_validate(request)

@@ -87,10 +87,16 @@ class AskedPatchPlan(Document):
     """Which topology is to be plugged, on which panels, starting from which wiring."""
 
     topology_id: Identity = Field(description="what the topology is stored under")
-    panels: str = Field(description="per-port or single")
-    hosts: int = Field(description="hosts that are cabled", ge=1)
-    lanes: int = Field(description="ports of each host that are cabled", ge=1)
-    present: list[list[int]] = Field(description="plugged pairs: panel, A port, B port")
+    panels: str = omitted("per-port or single")
+    hosts: int = omitted("hosts that are cabled", ge=1)
+    lanes: int = omitted("ports of each host that are cabled", ge=1)
+    present: list[list[int]] = omitted("plugged pairs: panel, A port, B port")
+    plant: dict[str, Any] = omitted("instead: the plant/1 document, with what is plugged")
+    spares: bool = omitted("true where spare ports may be used")
+    place: str = omitted("free where nodes may sit on any host")
+    max_links_down: int = omitted("most links that are taken away in one stage", ge=1)
+    stay_connected: bool = omitted("true where the hosts must stay connected")
+    make_first: bool = omitted("true where what has free ports comes first")
 
 
 class AskedCost(Document):

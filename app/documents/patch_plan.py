@@ -15,8 +15,19 @@ from app.store import Artefact, Computed, compact
 
 if TYPE_CHECKING:
     from synth.wiring import PatchPlan
+    from synth.wiring.devices import Script
+    from synth.wiring.document import Rate
+    from synth.wiring.stages import Limits
 
-__all__ = ["PATCH_PLAN", "PatchPlanDocument", "PatchPlanSummary", "PlanAnswer", "of", "text_of"]
+__all__ = [
+    "PATCH_PLAN",
+    "PatchPlanDocument",
+    "PatchPlanSummary",
+    "PlanAnswer",
+    "of",
+    "script_of",
+    "text_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +36,8 @@ class PlanAnswer:
 
     subject: Subject
     plan: "PatchPlan"
+    limits: "Limits"
+    rate: "Rate | None" = None
 
 
 class PanelsDocument(Document):
@@ -35,6 +48,13 @@ class PanelsDocument(Document):
     )
     hosts: int = Field(description="hosts that are cabled", ge=1)
     lanes: int = Field(description="ports of each host that are cabled", ge=1)
+
+
+class PlantDocument(Document):
+    """The plant that was given."""
+
+    name: str = Field(description="its name; empty if it has none")
+    digest: Digest = Field(description="of the plant/1 document without name and cross-connects")
 
 
 class BaseState(Document):
@@ -49,14 +69,17 @@ class DeviceDocument(Document):
 
     id: str = Field(description="name of the panel")
     a_ports: int = Field(description="ports on its A side, where hosts send", ge=1)
-    b_ports: int = Field(description="ports on its B side, where hosts receive", ge=1)
+    b_ports: int = Field(
+        description="ports on its B side, where hosts receive; 0 where any two are joined", ge=0
+    )
 
 
 class Endpoint(Document):
     """A port of a host."""
 
     node: Node = Field(description="id of the node")
-    port: int = Field(description="its port, from 0", ge=0)
+    host: str = omitted("on a given plant: the host that the node sits on")
+    port: int | str = Field(description="its port, from 0, or its name on a given plant")
 
 
 class PortDocument(Document):
@@ -66,7 +89,7 @@ class PortDocument(Document):
     port: str = Field(description="the panel's port, such as 3A")
     side: Literal["A", "B"] = Field(description="A: the host sends there; B: it receives")
     endpoint: Endpoint = Field(description="the port of the host")
-    label: str = Field(description="node:port:tx or node:port:rx")
+    label: str = Field(description="node:port:tx, node:port:rx or node:port:both")
 
 
 class Operation(Document):
@@ -87,6 +110,9 @@ class Effect(Document):
     links_down: int = Field(description="pairs that are taken away", ge=0)
     capacity_left: Exact = Field(description="share of the topology's capacity on kept links")
     connected: bool = Field(description="whether every node still reaches every other")
+    seconds: float = omitted("how long its moves take, by the panels", ge=0)
+    hosts_drained: list[str] = omitted("hosts at whose ports something is taken away")
+    bandwidth_left: Exact = omitted("share of the topology's best allgather rate that is left")
 
 
 class Stage(Document):
@@ -108,6 +134,7 @@ class PlanSummary(Document):
     lower_bound: int = Field(description="moves that no plan can undercut", ge=0)
     optimal: bool = Field(description="whether no plan with fewer moves exists; false: not known")
     stages: int = Field(description="number of stages", ge=0)
+    seconds: float = omitted("how long all stages take, by the panels", ge=0)
 
 
 class FinalPair(Document):
@@ -116,6 +143,7 @@ class FinalPair(Document):
     a: str = Field(description="port on the A side")
     b: str = Field(description="port on the B side")
     link: str = omitted("the link that the pair carries: l and its index in the topology")
+    foreign: bool = omitted("true of pairs of others, which must not be touched")
 
 
 class FinalState(Document):
@@ -132,11 +160,12 @@ class PatchPlanDocument(Document):
     id: Identity = Field(description="what the plan is stored under")
     plan_id: Digest = Field(description="SHA-256 of the document without this member and id")
     topology_digest: Digest = Field(description="digest of the topology")
-    panels: PanelsDocument = Field(description="the panels, and who is cabled to them")
+    panels: PanelsDocument = omitted("regular panels, and who is cabled to them")
+    plant: PlantDocument = omitted("instead: the plant that was given")
     base: dict[str, BaseState] = Field(description="by panel: the state the plan was made from")
     devices: list[DeviceDocument] = Field(description="the panels")
     ports: list[PortDocument] = Field(description="the cabling map of the topology's hosts")
-    stages: list[Stage] = Field(description="one stage, or none if nothing is to do")
+    stages: list[Stage] = Field(description="one, or as many as the limits need, or none")
     summary: PlanSummary = Field(description="how many moves")
     final: dict[str, FinalState] = Field(description="by panel: the state after the plan")
 
@@ -153,11 +182,11 @@ class PatchPlanSummary(Document):
     optimal: bool = Field(description="whether no plan with fewer moves exists; false: not known")
 
 
-def of(plan: "PatchPlan", identity: str) -> dict[str, Any]:
+def of(answer: PlanAnswer, identity: str) -> dict[str, Any]:
     """Return the patch-plan/1 document with its id."""
     from synth.wiring import to_document
 
-    document = to_document(plan)
+    document = to_document(answer.plan, answer.limits, answer.rate)
     schema = document.pop("schema")
     return {"schema": schema, "id": identity, **document}
 
@@ -168,8 +197,19 @@ def text_of(artefact: Artefact, form: str) -> str:
     return content if isinstance(content, str) else compact(content)
 
 
+def script_of(artefact: Artefact) -> "Script":
+    """Return what a stored plan says is to be done."""
+    from synth.wiring.devices import read_script
+    from synth.wiring.plant import read_plant
+
+    content = artefact.document()
+    plant = read_plant(content["plant"]) if "plant" in content else None
+    return read_script(content["json"], plant)
+
+
 def _encode(answer: PlanAnswer, identity: str) -> Computed:
     from synth.wiring import work_order
+    from synth.wiring.plant import plant_document
 
     plan = answer.plan
     summary = PatchPlanSummary(
@@ -181,7 +221,9 @@ def _encode(answer: PlanAnswer, identity: str) -> Computed:
         lower_bound=plan.lower_bound,
         optimal=plan.optimal,
     )
-    content = {"json": of(plan, identity), "csv": work_order(plan)}
+    content = {"json": of(answer, identity), "csv": work_order(plan, answer.limits)}
+    if plan.plant.uniform is None:
+        content["plant"] = plant_document(plan.plant)
     return Computed.json(content, summary.given())
 
 

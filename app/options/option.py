@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
 
 from pydantic import Field, StrictInt
 
@@ -104,4 +104,6 @@ def choices(type_: Any) -> tuple[str, ...]:
     >>> choices(Literal["json", "csv"]), choices(int)
     (('json', 'csv'), ())
     """
+    if get_origin(type_) is Union:
+        return tuple(word for part in get_args(type_) for word in choices(part))
     return get_args(type_) if get_origin(type_) is Literal else ()

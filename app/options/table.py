@@ -35,7 +35,22 @@ TopologyFormat: TypeAlias = Literal[
     "digraph6",
 ]
 PanelKind: TypeAlias = Literal["per-port", "single"]
-PlanFormat: TypeAlias = Literal["json", "csv"]
+PlaceKind: TypeAlias = Literal["fixed", "free"]
+DeviceFormat: TypeAlias = Literal[
+    "sonic-cli",
+    "sonic-patch",
+    "sonic-config",
+    "polatis-netconf",
+    "polatis-scpi",
+    "calient-tl1",
+    "dicon",
+    "netbox-csv",
+    "html",
+    "dot",
+    "graphml",
+    "deployment",
+]
+PlanFormat: TypeAlias = Literal["json", "csv"] | DeviceFormat
 
 _SIZE = "an integer, or with B, KB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, TiB (of 1024)"
 _MANY = "may be given several times"
@@ -307,11 +322,34 @@ PANELS = Option(
 )
 HOSTS = _whole("hosts", "hosts cabled to the panels; left out, the nodes of the topology", 1, 10**6)
 LANES = _whole("lanes", "ports cabled of each host; left out, the degree of the topology", 1, 10**4)
+PLANT = Option(
+    name="plant",
+    type=list,
+    help="instead of panels, hosts and lanes: the hosts, panels and cabling that there are, "
+    "plant/1, or a list of cables as NetBox and Nautobot have it",
+    metavar="FILE",
+    typed="JSON, YAML or CSV",
+)
+PLACE = Option(
+    name="place",
+    type=PlaceKind,
+    default="fixed",
+    help="fixed: every node sits on the host of its name or number; free: on whichever host "
+    "needs the fewest moves",
+)
+MAX_LINKS_DOWN = _whole(
+    "max_links_down", "most links that are taken away in one stage; left out, any", 1, 10**6
+)
+STAY_CONNECTED = _switch(
+    "stay_connected", "the hosts must reach each other all the time by what is plugged"
+)
+MAKE_FIRST = _switch("make_first", "what has free ports is plugged before anything is taken away")
+SPARES = _switch("spares", "use ports that are marked as spare, too")
 PRESENT = Option(
     name="present",
     type=list,
     help='what is plugged today: pairs {"panel", "a", "b"}, or a patch-plan/1 document, whose '
-    "final wiring is meant; left out, nothing",
+    "final wiring is meant; left out, what the plant says, or nothing",
     metavar="FILE",
     typed="a file of them, or a CSV file with these columns",
 )
@@ -319,7 +357,14 @@ PLAN_FORMAT = Option(
     name="format",
     type=PlanFormat,
     default="json",
-    help="json is patch-plan/1, csv a work order",
+    help="json is patch-plan/1, csv a work order, the others are for devices and people",
+)
+DEVICE_FORMAT = Option(
+    name="format",
+    type=DeviceFormat,
+    default=REQUIRED,
+    help="what is written: for SONiC-OCS, Polatis, Calient, DiCon, NetBox, people (html, dot), "
+    "programs (graphml), or addresses and routes of the hosts (deployment)",
 )
 
 # Lists of what is stored.

@@ -75,7 +75,11 @@ manage_routes(router, "patch-plan")
         200: _BODY
         | {
             "description": "the patch plan",
-            "content": {"text/csv": {"schema": {"type": "string"}}},
+            "content": {
+                kind: {"schema": {"type": "string"}}
+                for kind in patch_plans.FORMATS.values()
+                if kind != "application/json"
+            },
         },
         **responses(404, 406, 422, 503),
     },

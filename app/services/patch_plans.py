@@ -1,8 +1,11 @@
 """Patch plans: which port to plug where, from the wiring of today."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from app.documents.patch_plan import PATCH_PLAN, PlanAnswer, text_of
+from app.artefacts import Asked
+from app.documents.patch_plan import PATCH_PLAN, PlanAnswer, script_of, text_of
 from app.documents.subject import Subject
 from app.schemas import PatchPlanRequest
 from app.services import topologies
@@ -12,51 +15,97 @@ from schedules.errors import NotExportable
 from synth.errors import DoesNotFit, SynthError
 
 if TYPE_CHECKING:
-    from synth.wiring.panels import Panels
-    from synth.wiring.present import Present
+    from synth.topology import Topology
+    from synth.wiring import PatchPlan, Plant, Present
+    from synth.wiring.document import Rate
+    from synth.wiring.stages import Limits
 
 __all__ = ["FORMATS", "create", "export", "require_available"]
 
-FORMATS = {"json": "application/json", "csv": "text/csv"}
+FORMATS = {
+    "json": "application/json",
+    "csv": "text/csv",
+    "sonic-cli": "text/x-sonic-ocs",
+    "sonic-patch": "application/vnd.topoloom.sonic-patch+json",
+    "sonic-config": "application/vnd.topoloom.sonic-config+json",
+    "polatis-netconf": "application/xml",
+    "polatis-scpi": "text/x-polatis-scpi",
+    "calient-tl1": "text/x-calient-tl1",
+    "dicon": "text/x-dicon",
+    "netbox-csv": "text/x-netbox-cables",
+    "html": "text/html",
+    "dot": "text/vnd.graphviz",
+    "graphml": "application/graphml+xml",
+    "deployment": "application/vnd.topoloom.deployment+json",
+}
 """The formats a patch plan comes in, and their media types."""
 
 
 def create(context: Context, request: PatchPlanRequest) -> Artefact:
     """Return the stored patch-plan/1 document that answers a request."""
-    from synth.wiring import Layout, Panels
+    from synth.wiring.stages import Limits
 
     loaded = topologies.load(context, request.topology, field="/topology")
     topology = loaded.topology
-    panels = Panels(
-        Layout(request.panels),
-        topology.node_count if request.hosts is None else request.hosts,
-        max(1, topology.degree) if request.lanes is None else request.lanes,
-    )
-    present = _present(request.present, panels)
-    asked = {
-        "topology_id": loaded.id,
-        "panels": request.panels,
-        "hosts": panels.hosts,
-        "lanes": panels.lanes,
-        "present": [list(pair) for pair in present.pairs],
-    }
+    plant = _plant(request, topology)
+    plant = plant.with_present(_present(request.present, plant))
+    asked = {"topology_id": loaded.id, **_asked(plant, request)}
 
     def compute() -> PlanAnswer:
-        from synth.wiring import plan_moves
-
-        try:
-            plan = plan_moves(topology, panels, present)
-        except DoesNotFit as error:
-            raise DoesNotFit("/topology", error.rule) from None
-        return PlanAnswer(Subject.of(loaded.id, topology), plan)
+        plan = _planned(request, topology, plant)
+        limits = Limits(request.max_links_down, request.stay_connected, request.make_first)
+        return PlanAnswer(
+            Subject.of(loaded.id, topology), plan, limits, _rate(context, topology, limits)
+        )
 
     return context.keep(PATCH_PLAN, asked, compute)
 
 
+def _planned(request: PatchPlanRequest, topology: "Topology", plant: "Plant") -> "PatchPlan":
+    from synth.wiring import plan_moves
+    from synth.wiring.placing import plan_placed
+
+    plan = plan_placed if request.place == "free" else plan_moves
+    try:
+        return plan(topology, plant, spares=request.spares)
+    except DoesNotFit as error:
+        raise DoesNotFit("/topology", error.rule) from None
+
+
+def _rate(context: Context, topology: "Topology", limits: "Limits") -> "Rate | None":
+    """Return what computes the throughput left in a stage; None where that would take long."""
+    if not limits.any or topology.node_count > min(MOST_RATED, context.settings.max_optimum_nodes):
+        return None
+    if not topology.link_count:
+        return None
+    from schedules.forestcoll.optimum import optimum
+    from synth.wiring.stages import connected
+
+    whole = optimum(topology).inverse_rate if connected(topology) else None
+    return lambda left: None if whole is None else whole / optimum(left).inverse_rate
+
+
+MOST_RATED = 64
+"""Most hosts of which the throughput left in every stage is computed."""
+
+
 def export(artefact: Artefact, form: str) -> str:
-    """Return a stored patch plan in one of `FORMATS`."""
+    """Return a stored patch plan in one of `FORMATS`.
+
+    Raises
+    ------
+    NotExportable
+        There is no such format, or it cannot say what this plan is about.
+    """
     require_available(form)
-    return text_of(artefact, form)
+    if form in ("json", "csv"):
+        return text_of(artefact, form)
+    from synth.wiring.devices import FORMATS as DEVICES
+
+    try:
+        return DEVICES[form].write(script_of(artefact))
+    except DoesNotFit as error:
+        raise NotExportable("/format", error.rule) from None
 
 
 def require_available(form: str) -> None:
@@ -65,13 +114,57 @@ def require_available(form: str) -> None:
         raise NotExportable("/format", f"must be one of {', '.join(FORMATS)}; not {form!r}")
 
 
-def _present(document: Any, panels: "Panels") -> "Present":
+def _plant(request: PatchPlanRequest, topology: "Topology") -> "Plant":
+    """Return the plant of a request: as given, or of a regular layout."""
+    from synth.wiring import uniform
+    from synth.wiring.plant import read_plant_values
+
+    if request.plant is not None:
+        with _within("/plant"):
+            return read_plant_values(request.plant)
+    return uniform(
+        request.panels,
+        topology.node_count if request.hosts is None else request.hosts,
+        max(1, topology.degree) if request.lanes is None else request.lanes,
+    )
+
+
+def _asked(plant: "Plant", request: PatchPlanRequest) -> Asked:
+    """Return what the answer depends on, topology aside."""
+    from synth.wiring.plant import plant_document
+
+    made = plant.uniform
+    # What has its default is left out, so that plans of before keep their ids.
+    chosen = {
+        name: value
+        for name in ("spares", "place", "max_links_down", "stay_connected", "make_first")
+        if (value := getattr(request, name)) not in (None, False, "fixed")
+    }
+    if made is None:
+        return {"plant": plant_document(plant), **chosen}
+    return {
+        **chosen,
+        "panels": made.layout.value,
+        "hosts": made.hosts,
+        "lanes": made.lanes,
+        "present": [list(pair) for pair in plant.present.pairs],
+    }
+
+
+def _present(document: Any, plant: "Plant") -> "Present":
     """Return the wiring of today, as a request has it."""
-    from synth.wiring.present import Present, read_present
+    from synth.wiring.present import read_present
 
     if document is None:
-        return Present()
+        return plant.present
+    with _within("/present"):
+        return read_present(document, plant)
+
+
+@contextmanager
+def _within(place: str) -> Iterator[None]:
+    """Say of what is wrong in a part of a request where that part is."""
     try:
-        return read_present(document, panels)
+        yield
     except SynthError as error:
-        raise type(error)("/present" + error.field, error.rule) from None
+        raise type(error)(place + error.field, error.rule) from None

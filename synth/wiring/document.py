@@ -5,53 +5,64 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
+from itertools import zip_longest
 from typing import Any
 
-from synth.errors import InvalidTopology, InvalidWiring, Unreachable
+from synth.errors import InvalidWiring
 from synth.topology import Topology
 from synth.wiring.moves import PatchPlan
-from synth.wiring.panels import Pair, Panels
-from synth.wiring.present import Present, read_present
+from synth.wiring.plant import Pair, Plant, Port, Present, plant_digest
+from synth.wiring.present import read_present
+from synth.wiring.stages import Limits, Stage, staged
 
-__all__ = ["apply", "link_names", "port_name", "revert", "to_document"]
+__all__ = ["apply", "link_names", "revert", "to_document"]
 
 
-def to_document(plan: PatchPlan) -> dict[str, Any]:
+Rate = Callable[[Topology], Fraction | None]
+"""Finds the share of the wanted topology's throughput that is left; None where not known."""
+
+
+def to_document(
+    plan: PatchPlan, limits: Limits | None = None, rate: Rate | None = None
+) -> dict[str, Any]:
     """Return the patch-plan/1 document (JSON types only) of a plan.
 
-    It holds no time and nothing of the machine: the same plan gives the same bytes.
+    It holds no time and nothing of the machine: the same plan gives the same bytes.  Stages
+    keep ``limits``; ``rate`` is asked for the throughput that is left in each.
 
-    >>> from synth.wiring import Panels, plan_moves
+    >>> from synth.wiring import plan_moves, sized
     >>> pair = Topology(["a", "b"], [("a", "b"), ("b", "a")])
-    >>> document = to_document(plan_moves(pair, Panels.of(pair)))
+    >>> document = to_document(plan_moves(pair, sized(pair)))
     >>> [(op["op"], op["a"], op["b"]) for op in document["stages"][0]["ops"][:2]]
     [('add', '0A', '1B'), ('add', '1A', '0B')]
     >>> document["summary"]["moves"], document["summary"]["optimal"]
     (2, True)
     """
-    panels = plan.panels
-    final = _by_panel(panels, plan.final)
+    plant = plan.plant
+    final = _by_panel(plant, plan.final)
     links = link_names(plan)
+    limits = limits or Limits()
+    stages = staged(plan, limits) if plan.moves else ()
+    detailed = limits.any or plant.uniform is None
     document: dict[str, Any] = {
         "schema": "patch-plan/1",
         "topology_digest": plan.topology.digest,
-        "panels": {
-            "layout": panels.layout.value,
-            "hosts": panels.hosts,
-            "lanes": panels.lanes,
-        },
+        **_plant(plant),
         "base": {
-            device: {"digest": _digest(_pair_names(pairs)), "pairs": len(pairs)}
-            for device, pairs in _by_panel(panels, plan.present).items()
+            device: {"digest": _digest(_pair_names(plant, pairs)), "pairs": len(pairs)}
+            for device, pairs in _by_panel(plant, plan.present).items()
         },
         "devices": [
-            {"id": device, "a_ports": panels.ports_per_side, "b_ports": panels.ports_per_side}
-            for device in panels.ids
+            {"id": panel.id, "a_ports": len(panel.a), "b_ports": len(panel.b)}
+            for panel in plant.panels
         ],
-        "ports": _ports(plan.topology, panels),
-        "stages": [_stage(plan, links)] if plan.moves else [],
+        "ports": _ports(plan),
+        "stages": [
+            _stage(plan, links, stage, number, limits, rate)
+            for number, stage in enumerate(stages, start=1)
+        ],
         "summary": {
             "moves": plan.moves,
             "removes": len(plan.removes),
@@ -59,12 +70,13 @@ def to_document(plan: PatchPlan) -> dict[str, Any]:
             "kept": plan.kept,
             "lower_bound": plan.lower_bound,
             "optimal": plan.optimal,
-            "stages": 1 if plan.moves else 0,
+            "stages": len(stages),
+            **({"seconds": float(sum(s.seconds for s in stages))} if detailed else {}),
         },
         "final": {
             device: {
-                "digest": _digest(_pair_names(pairs)),
-                "pairs": [_final_pair(pair, links) for pair in pairs],
+                "digest": _digest(_pair_names(plant, pairs)),
+                "pairs": [_final_pair(plan, pair, links) for pair in pairs],
             }
             for device, pairs in final.items()
         },
@@ -77,79 +89,125 @@ def _digest(content: Any) -> str:
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 
-def port_name(port: int, side: str) -> str:
-    """Return how a panel port is written, such as ``3A``."""
-    return f"{port}{side}"
+def _plant(plant: Plant) -> dict[str, Any]:
+    """Return what the plan is on: a regular layout, or the identity of a given plant."""
+    made = plant.uniform
+    if made is None:
+        return {"plant": {"name": plant.name, "digest": plant_digest(plant)}}
+    return {"panels": {"layout": made.layout.value, "hosts": made.hosts, "lanes": made.lanes}}
 
 
 def link_names(plan: PatchPlan) -> dict[Pair, str]:
-    """Return the name of the link on every pair of the target: ``l`` and its index."""
-    return {pair: f"l{index}" for index, pair in enumerate(plan.wiring.pairs)}
+    """Return the name of the link on every pair of the target: ``l`` and its index.
+
+    A pair that carries light both ways has two links, joined by a plus.
+    """
+    return {
+        pair: "+".join(f"l{index}" for index in links)
+        for pair, links in plan.wiring.links_of.items()
+    }
 
 
-def _pair_names(pairs: Iterable[Pair]) -> list[str]:
-    return [f"{pair.a}A-{pair.b}B" for pair in pairs]
+def _pair_names(plant: Plant, pairs: Iterable[Pair]) -> list[str]:
+    return [plant.pair_name(pair) for pair in pairs]
 
 
-def _by_panel(panels: Panels, present: Present) -> dict[str, list[Pair]]:
-    pairs: dict[str, list[Pair]] = {device: [] for device in panels.ids}
+def _by_panel(plant: Plant, present: Present) -> dict[str, list[Pair]]:
+    pairs: dict[str, list[Pair]] = {panel.id: [] for panel in plant.panels}
     for pair in present.pairs:
-        pairs[panels.id(pair.panel)].append(pair)
+        pairs[plant.panels[pair.panel].id].append(pair)
     return pairs
 
 
-def _ports(topology: Topology, panels: Panels) -> list[dict[str, Any]]:
+def _ports(plan: PatchPlan) -> list[dict[str, Any]]:
     """Return the cabling map: which port of which node sits on which panel port."""
     rows: list[dict[str, Any]] = []
-    for host, node in enumerate(topology.nodes):
-        for lane in range(panels.lanes):
-            at = panels.port(host, lane)
-            for side, port, fibre in (("A", at.a, "tx"), ("B", at.b, "rx")):
-                rows.append(
-                    {
-                        "device": panels.id(at.panel),
-                        "port": port_name(port, side),
-                        "side": side,
-                        "endpoint": {"node": node, "port": lane},
-                        "label": f"{node}:{lane}:{fibre}",
-                    }
-                )
+    plant = plan.plant
+    for node, number in zip(plan.topology.nodes, plan.wiring.hosts, strict=True):
+        host = plant.hosts[number]
+        for index, port in enumerate(host.ports):
+            if plant.uniform is not None:
+                endpoint: dict[str, Any] = {"node": node, "port": index}
+            else:
+                endpoint = {"node": node, "host": host.id, "port": port.id}
+            name = f"{node}:{endpoint['port']}"
+            both = port.tx == port.rx
+            sides = [[(end, "both") for end in port.tx]] if both else [
+                [(end, "tx") for end in port.tx], [(end, "rx") for end in port.rx]
+            ]  # fmt: skip
+            lanes = zip_longest(*sides)
+            fibres = [fibre for lane in lanes for fibre in lane if fibre is not None]
+            rows += [_port_row(plant, end, endpoint, f"{name}:{fibre}") for end, fibre in fibres]
     return rows
 
 
-def _final_pair(pair: Pair, links: dict[Pair, str]) -> dict[str, Any]:
-    row = {"a": port_name(pair.a, "A"), "b": port_name(pair.b, "B")}
+def _port_row(plant: Plant, end: Port, endpoint: dict[str, Any], label: str) -> dict[str, Any]:
+    return {
+        "device": plant.panels[end.panel].id,
+        "port": plant.port_name(end),
+        "side": end.side.value,
+        "endpoint": endpoint,
+        "label": label,
+    }
+
+
+def _pair_row(plant: Plant, pair: Pair) -> dict[str, str]:
+    one, other = plant.ends(pair)
+    return {"a": plant.port_name(one), "b": plant.port_name(other)}
+
+
+def _final_pair(plan: PatchPlan, pair: Pair, links: dict[Pair, str]) -> dict[str, Any]:
+    row: dict[str, Any] = _pair_row(plan.plant, pair)
     if pair in links:
         row["link"] = links[pair]
+    if pair in plan.present.foreign:
+        row["foreign"] = True
     return row
 
 
-def _stage(plan: PatchPlan, links: dict[Pair, str]) -> dict[str, Any]:
+def _stage(
+    plan: PatchPlan,
+    links: dict[Pair, str],
+    stage: Stage,
+    number: int,
+    limits: Limits,
+    rate: Rate | None,
+) -> dict[str, Any]:
     # A port holds one pair: all that is in the way goes before anything comes.
-    forward = [("remove", pair) for pair in plan.removes]
-    forward += [("add", pair) for pair in plan.adds]
-    verify = [("verify", pair) for pair in plan.adds]
+    forward = [("remove", pair) for pair in stage.removes]
+    forward += [("add", pair) for pair in stage.adds]
+    verify = [("verify", pair) for pair in stage.adds]
     inverse = {"remove": "add", "add": "remove"}
     backward = [(inverse[op], pair) for op, pair in reversed(forward)]
+    effect: dict[str, Any] = {
+        "links_down": stage.links_down,
+        "capacity_left": str(stage.capacity_left),
+        "connected": stage.connected,
+    }
+    if limits.any or plan.plant.uniform is None:
+        effect["seconds"] = float(stage.seconds)
+        effect["hosts_drained"] = [plan.plant.hosts[host].id for host in stage.drained]
+    left = rate(stage.dark) if rate and stage.connected else None
+    if left is not None:
+        effect["bandwidth_left"] = str(left)
     return {
-        "id": 1,
-        "ops": _ops(plan.panels, forward + verify, links),
-        "undo": _ops(plan.panels, backward, links),
-        "effect": _effect(plan),
+        "id": number,
+        "ops": _ops(plan.plant, forward + verify, links),
+        "undo": _ops(plan.plant, backward, links),
+        "effect": effect,
     }
 
 
 def _ops(
-    panels: Panels, steps: list[tuple[str, Pair]], links: dict[Pair, str]
+    plant: Plant, steps: list[tuple[str, Pair]], links: dict[Pair, str]
 ) -> list[dict[str, Any]]:
     ops: list[dict[str, Any]] = []
     for number, (op, pair) in enumerate(steps, start=1):
         row: dict[str, Any] = {
             "n": number,
             "op": op,
-            "device": panels.id(pair.panel),
-            "a": port_name(pair.a, "A"),
-            "b": port_name(pair.b, "B"),
+            "device": plant.panels[pair.panel].id,
+            **_pair_row(plant, pair),
         }
         if pair in links:
             row["link"] = links[pair]
@@ -159,34 +217,7 @@ def _ops(
     return ops
 
 
-def _effect(plan: PatchPlan) -> dict[str, Any]:
-    """Return what the kept links alone can do, while all else is dark."""
-    topology, present = plan.topology, set(plan.present.pairs)
-    kept = [
-        link
-        for link, pair in zip(topology.links, plan.wiring.pairs, strict=True)
-        if pair in present
-    ]
-    total = sum(topology.capacities, Fraction(0))
-    left = sum((link.capacity for link in kept), Fraction(0))
-    return {
-        "links_down": len(plan.removes),
-        "capacity_left": str(left / total) if total else "1",
-        "connected": _connected(Topology(topology.nodes, kept)),
-    }
-
-
-def _connected(topology: Topology) -> bool:
-    if topology.node_count == 1:
-        return True
-    try:
-        topology.require_connected()
-    except (InvalidTopology, Unreachable):
-        return False
-    return True
-
-
-def apply(document: dict[str, Any], present: Present, panels: Panels) -> Present:
+def apply(document: dict[str, Any], present: Present, plant: Plant) -> Present:
     """Carry out the ops of a patch-plan/1 document on a wiring and return the result.
 
     Every op checks its condition as an executor must: a removed or verified pair is
@@ -198,31 +229,31 @@ def apply(document: dict[str, Any], present: Present, panels: Panels) -> Present
         With a pointer to the op whose condition does not hold.
 
     >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
-    >>> from synth.wiring import Panels, plan_moves
-    >>> panels = Panels.of(ring)
-    >>> document = to_document(plan_moves(ring, panels))
-    >>> apply(document, Present(), panels) == plan_moves(ring, panels).final
+    >>> from synth.wiring import plan_moves, sized
+    >>> plant = sized(ring)
+    >>> document = to_document(plan_moves(ring, plant))
+    >>> apply(document, Present(), plant) == plan_moves(ring, plant).final
     True
     """
     for index, stage in enumerate(document["stages"]):
-        present = _run(stage["ops"], f"/stages/{index}/ops", present, panels)
+        present = _run(stage["ops"], f"/stages/{index}/ops", present, plant)
     return present
 
 
-def revert(document: dict[str, Any], present: Present, panels: Panels) -> Present:
+def revert(document: dict[str, Any], present: Present, plant: Plant) -> Present:
     """Carry out the undo lists of a patch-plan/1 document, last stage first."""
     for index, stage in reversed(list(enumerate(document["stages"]))):
-        present = _run(stage["undo"], f"/stages/{index}/undo", present, panels)
+        present = _run(stage["undo"], f"/stages/{index}/undo", present, plant)
     return present
 
 
-def _run(ops: list[dict[str, Any]], pointer: str, present: Present, panels: Panels) -> Present:
+def _run(ops: list[dict[str, Any]], pointer: str, present: Present, plant: Plant) -> Present:
     rows = [{"panel": op["device"], "a": op["a"], "b": op["b"]} for op in ops]
     pairs = set(present.pairs)
-    used = {(pair.panel, side, port) for pair in pairs for side, port in _ends(pair)}
+    used = {port for pair in pairs for port in plant.ends(pair)}
     for index, (op, row) in enumerate(zip(ops, rows, strict=True)):
-        (pair,) = read_present([row], panels).pairs
-        ends = {(pair.panel, side, port) for side, port in _ends(pair)}
+        (pair,) = read_present([row], plant).pairs
+        ends = set(plant.ends(pair))
         if op["op"] == "add":
             if ends & used:
                 raise InvalidWiring(f"{pointer}/{index}", "both ports must be free")
@@ -234,8 +265,4 @@ def _run(ops: list[dict[str, Any]], pointer: str, present: Present, panels: Pane
         if op["op"] == "remove":
             pairs.remove(pair)
             used -= ends
-    return Present.of(pairs)
-
-
-def _ends(pair: Pair) -> tuple[tuple[str, int], tuple[str, int]]:
-    return ("A", pair.a), ("B", pair.b)
+    return Present.of(pairs, present.foreign & pairs)

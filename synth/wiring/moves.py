@@ -1,76 +1,72 @@
 """The fewest moves from today's wiring to a topology.
 
-Free are: which lane of a host carries which of its links and, on one panel per lane,
-which panel carries which colour.  Who sits on which port is fixed.
+Free are: which port of a host carries which of its links, and which panel carries which
+link.  Who sits on which host is given here; `synth.wiring.placing` chooses it.
 
 A *move* is one removed pair or one added pair, so a port that is pointed elsewhere
-counts two.  With P the pairs of today that touch a host of the topology, T its links
-and k the pairs that stay, there are |P| - k removes and |T| - k adds: fewest moves
+counts two.  With P the pairs of today that touch a host of the topology, T the pairs of its
+links and k the pairs that stay, there are |P| - k removes and |T| - k adds: fewest moves
 means most pairs kept.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import coo_array, vstack
-
+from synth.errors import DoesNotFit
 from synth.topology import Topology
-from synth.wiring.assign import violations, wire_colours
-from synth.wiring.panels import Layout, Pair, Panels, Wiring
-from synth.wiring.present import Present
-from synth.wiring.recolouring import complete, exchange, kept_colours, resettle, successive
+from synth.wiring.choose import NoRoom, choose
+from synth.wiring.demand import Demand
+from synth.wiring.plant import Pair, Plant, Present, State
+from synth.wiring.plug import demand_of, joins_of, plugged
+from synth.wiring.program import Missing
+from synth.wiring.sites import Supply, ours, supply
+from synth.wiring.wiring import Wiring
 
-__all__ = ["EXACT_VARIABLES", "PatchPlan", "plan_moves"]
+__all__ = ["PatchPlan", "assign_ports", "plan_moves", "seats"]
 
-Integers = NDArray[np.int64]
 
-EXACT_VARIABLES = 600
-"""Largest integer program tried: different node pairs of links times panels."""
-
-EXACT_NODES = 200
-"""Branch-and-bound nodes after which the best wiring found so far is taken."""
+MOST_NAMED = 5
+"""Places without room that one error names."""
 
 
 @dataclass(frozen=True, eq=False)
 class PatchPlan:
     """What to unplug and what to plug.
 
-    ``moves >= lower_bound`` always.  ``optimal`` means that no wiring of the topology
-    on these panels needs fewer moves; without it that is not known.
+    ``plant`` has the wiring of today.  ``moves >= lower_bound`` always.  ``optimal`` means
+    that no wiring of the topology on this plant, with the same freedom, needs fewer moves;
+    without it that is not known.
     """
 
     topology: Topology
-    panels: Panels
-    present: Present
+    plant: Plant
     wiring: Wiring
     lower_bound: int
     optimal: bool
+
+    @property
+    def present(self) -> Present:
+        """The wiring of today."""
+        return self.plant.present
 
     @cached_property
     def removes(self) -> tuple[Pair, ...]:
         """Pairs of today that must go, sorted."""
         target = set(self.wiring.pairs)
-        used = self.topology.node_count
-        return tuple(
-            pair
-            for pair in self.present.pairs
-            if pair not in target and min(self.panels.host(pair)) < used
-        )
+        return tuple(p for p in ours(self.plant, self.wiring.hosts) if p not in target)
 
     @cached_property
     def adds(self) -> tuple[Pair, ...]:
         """Pairs that are missing today, sorted."""
         return tuple(sorted(set(self.wiring.pairs) - set(self.present.pairs)))
 
-    @property
+    @cached_property
     def kept(self) -> int:
-        """Links of the topology that stay on the pair they have."""
-        return self.topology.link_count - len(self.adds)
+        """Links of the topology that stay on the pairs they have."""
+        new = set(self.adds)
+        return sum(new.isdisjoint(route) for route in self.wiring.routes)
 
     @property
     def moves(self) -> int:
@@ -81,20 +77,66 @@ class PatchPlan:
     def final(self) -> Present:
         """The wiring after the plan, pairs of other hosts included."""
         gone = set(self.removes)
-        return Present.of([*(pair for pair in self.present.pairs if pair not in gone), *self.adds])
+        left = [pair for pair in self.present.pairs if pair not in gone]
+        return Present.of([*left, *self.adds], self.present.foreign)
 
 
-def plan_moves(topology: Topology, panels: Panels, present: Present | None = None) -> PatchPlan:
+def seats(topology: Topology, plant: Plant, hosts: Sequence[int] | None = None) -> tuple[int, ...]:
+    """Return the host that every node sits on where nobody chooses.
+
+    Given hosts are checked.  Else, on a plant of named hosts, a node sits on the host of its
+    name if every node has one; and otherwise, in order, on the hosts that are neither dead,
+    reserved nor spare.
+
+    Raises
+    ------
+    DoesNotFit
+        The topology has switches or too many nodes, or a given host is not there.
+    """
+    if topology.switches:
+        name = min(map(str, topology.switches))
+        raise DoesNotFit("/nodes", f"only hosts can be wired to panels; {name!r} is a switch")
+    count = topology.node_count
+    if hosts is not None:
+        if len(hosts) != count or len(set(hosts)) != count:
+            raise DoesNotFit("/nodes", f"{count} nodes need as many different hosts")
+        if not all(0 <= host < len(plant.hosts) for host in hosts):
+            raise DoesNotFit("/nodes", f"hosts are numbered from 0 to {len(plant.hosts) - 1}")
+        return tuple(hosts)
+    if plant.uniform is None:
+        named = [plant.host_index.get(str(node)) for node in topology.nodes]
+        if None not in named:
+            return tuple(host for host in named if host is not None)
+    free = [i for i, host in enumerate(plant.hosts) if host.state is State.FREE]
+    if count > len(free):
+        raise DoesNotFit("/nodes", f"{count} nodes need as many hosts; there are {len(free)}")
+    return tuple(free[:count])
+
+
+def plan_moves(
+    topology: Topology,
+    plant: Plant,
+    present: Present | None = None,
+    *,
+    hosts: Sequence[int] | None = None,
+    spares: bool = False,
+) -> PatchPlan:
     """Return a wiring of the topology that is reached from today's by few moves.
 
     Parameters
     ----------
     topology : Topology
-        As for `assign_ports`.
-    panels : Panels
+        No switches; regular or not, parallel links welcome.  Every link takes one port at
+        each end whatever its capacity.  On duplex ports it must be bidirectional.
+    plant : Plant
     present : Present, optional
-        Empty when left out.  Pairs between hosts that are not nodes of the topology
-        stay untouched; every other pair that carries no link of it is removed.
+        What is plugged today; left out, what the plant says.  Pairs between hosts that are
+        not nodes of the topology stay untouched, and so do foreign pairs and pairs on
+        reserved ports; every other pair that carries no link of the topology is removed.
+    hosts : sequence of int, optional
+        The number of the host of every node; left out, as in `seats`.
+    spares : bool
+        Whether spare ports are used.
 
     Returns
     -------
@@ -104,182 +146,135 @@ def plan_moves(topology: Topology, panels: Panels, present: Present | None = Non
     Raises
     ------
     DoesNotFit
-        The topology has switches, too many nodes or too large a degree.
-    InvalidWiring
+        The topology has switches, too many nodes or too large a degree, or there is no way
+        over the panels; the error says which panel lacks ports of which host, if that is
+        proven.
+    InvalidPlant
         A present port does not exist or is in two pairs.
 
     Notes
     -----
-    Lower bound.  A link can keep a cable only if some pair of today joins its two
-    hosts, so k is at most the size of the multiset intersection of today's node pairs
-    and the links; ``lower_bound`` is the moves at that k.
+    Lower bound.  A pair can stay only if it joins the two hosts of a link, so k is at most
+    the size of the multiset intersection of today's host pairs and those of the links;
+    ``lower_bound`` is the moves at that k.
 
-    One panel: always reached, so always optimal.  Keep the intersection.  A node with
-    o links out has o' of them kept on o' of its ports; ``lanes - o'`` ports are free
-    and o - o' <= lanes - o' needed, likewise for links in, and any free A port may be
-    joined to any free B port.
-
-    One panel per lane: a coloured multigraph in which a kept link keeps its colour.
-    Two starts: every link that a panel carries today keeps that colour and the others
-    are inserted with alternating chains; and one matching of greatest weight after
-    the other.  Pairs of panels are exchanged while that keeps more; the better result
-    is improved by wiring a few panels anew, again and again.  If it does not meet the
-    bound and the instance is small (`EXACT_VARIABLES`), an integer program decides.
+    How the panels are chosen: `synth.wiring.choose`.  Within a channel every kept link keeps
+    its ports, and any free ports serve the others.
 
     Examples
     --------
+    >>> from synth.wiring.plant import sized
     >>> there = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
     >>> back = there.transpose()
-    >>> panels = Panels.of(there)
-    >>> first = plan_moves(there, panels)
-    >>> first.moves, plan_moves(there, panels, first.final).moves
+    >>> plant = sized(there)
+    >>> first = plan_moves(there, plant)
+    >>> first.moves, plan_moves(there, plant, first.final).moves
     (3, 0)
-    >>> plan = plan_moves(back, panels, first.final)
+    >>> plan = plan_moves(back, plant, first.final)
     >>> plan.moves, plan.kept, plan.lower_bound, plan.optimal
     (6, 0, 6, True)
     """
-    present = present or Present()
-    panels.require_room(topology)
-    present.require_valid(panels)
-    ours = [pair for pair in present.pairs if min(panels.host(pair)) < topology.node_count]
-    bound = _most_kept(topology, panels, ours)
-    if panels.layout is Layout.SINGLE:
-        wiring, proven = _one_panel(topology, panels, ours), True
-    else:
-        wiring, proven = _panel_per_lane(topology, panels, ours, bound)
-    fewest = len(ours) + topology.link_count - 2 * bound
-    return PatchPlan(topology, panels, present, wiring, fewest, proven)
+    if present is not None and present != plant.present:
+        plant = plant.with_present(present)
+    at = seats(topology, plant, hosts)
+    found = supply(plant, at, spares)
+    _require_room(topology, found)
+    demand = demand_of(topology, found)
+    try:
+        choice, proven = choose(demand)
+    except NoRoom as error:
+        raise DoesNotFit("/links", _lacking(error.missing, found)) from None
+    wiring = plugged(topology, found, demand, choice)
+    plan = PatchPlan(topology, plant, wiring, _fewest(topology, found, demand), proven)
+    # Of several pairs that make one link some may be plugged: `choose` counts whole links.
+    single = _pairs_of_a_link(found) == (1, 1)
+    optimal = plan.moves == plan.lower_bound or (proven and single)
+    return PatchPlan(topology, plant, wiring, plan.lower_bound, optimal)
 
 
-def _node_pairs(topology: Topology) -> list[tuple[int, int]]:
-    return list(zip(topology.sources.tolist(), topology.targets.tolist(), strict=True))
+def assign_ports(topology: Topology, plant: Plant) -> Wiring:
+    """Return a wiring of the topology on the plant, as if nothing were plugged but foreign pairs.
 
-
-def _most_kept(topology: Topology, panels: Panels, ours: list[Pair]) -> int:
-    wanted = Counter(_node_pairs(topology))
-    return (wanted & Counter(panels.host(pair) for pair in ours)).total()
-
-
-def _one_panel(topology: Topology, panels: Panels, ours: list[Pair]) -> Wiring:
-    plugged: dict[tuple[int, int], list[Pair]] = defaultdict(list)
-    for pair in reversed(ours):
-        plugged[panels.host(pair)].append(pair)
-    ends = _node_pairs(topology)
-    pairs = [plugged[end].pop() if plugged[end] else None for end in ends]
-    kept = [pair for pair in pairs if pair]
-    free_a = _free_ports(topology, panels, {pair.a for pair in kept})
-    free_b = _free_ports(topology, panels, {pair.b for pair in kept})
-    done = [
-        pair or Pair(0, free_a[source].pop(), free_b[target].pop())
-        for pair, (source, target) in zip(pairs, ends, strict=True)
-    ]
-    columns = np.array(done, dtype=np.int64).reshape(-1, 3).T
-    return Wiring(panels, *columns)
-
-
-def _free_ports(topology: Topology, panels: Panels, used: set[int]) -> list[list[int]]:
-    """Return the ports of every node that are not used, highest first."""
-    return [
-        [
-            port
-            for lane in reversed(range(panels.lanes))
-            if (port := panels.port(host, lane).a) not in used
-        ]
-        for host in range(topology.node_count)
-    ]
-
-
-def _panel_per_lane(
-    topology: Topology, panels: Panels, ours: list[Pair], bound: int
-) -> tuple[Wiring, bool]:
-    size = topology.node_count
-    sources, targets = topology.sources.astype(np.int64), topology.targets.astype(np.int64)
-    keys = sources * size + targets
-    preferred = _preferred_by_panel(panels, ours, keys, size)
-    colours = complete(size, panels.lanes, sources, targets, _preferred_colours(keys, preferred))
-    kept = kept_colours(keys, colours, preferred)
-    if kept < bound:
-        starts = [colours, successive(size, sources, targets, preferred)]
-        for start in starts:
-            exchange(size, sources, targets, start, preferred)
-        colours = max(starts, key=lambda start: kept_colours(keys, start, preferred))
-        kept = kept_colours(keys, colours, preferred)
-    if kept < bound:
-        resettle(size, sources, targets, colours, preferred)
-        kept = kept_colours(keys, colours, preferred)
-    wiring = wire_colours(topology, panels, colours)
-    if kept == bound or len(np.unique(keys)) * panels.lanes > EXACT_VARIABLES:
-        return wiring, kept == bound
-    exact, finished = _integer_program(size, keys, preferred)
-    # The solver computes in floating point: take nothing from it unchecked.
-    if len(exact) != len(keys) or kept_colours(keys, exact, preferred) < kept:
-        return wiring, False
-    best = wire_colours(topology, panels, exact)
-    return (wiring, False) if violations(best, topology) else (best, finished)
-
-
-def _preferred_by_panel(
-    panels: Panels, ours: list[Pair], keys: Integers, size: int
-) -> list[Integers]:
-    """Return for every panel the sorted keys of the links that it carries today."""
-    columns = np.array(ours, dtype=np.int64).reshape(-1, 3)
-    columns = columns[columns[:, 1:].max(axis=1, initial=0) < size]
-    panel, key = columns[:, 0], columns[:, 1] * size + columns[:, 2]
-    useful = np.isin(key, keys)
-    panel, key = panel[useful], key[useful]
-    return [np.sort(key[panel == number]) for number in range(panels.lanes)]
-
-
-def _preferred_colours(keys: Integers, preferred: list[Integers]) -> Integers:
-    """Return the panel that carries each link today, or -1; each pair is claimed once."""
-    colours = np.full(len(keys), -1, dtype=np.int64)
-    # Keys are sorted, parallel links are neighbours: claim them from the left.
-    first = np.searchsorted(keys, keys)
-    last = np.searchsorted(keys, keys, side="right")
-    claimed = np.zeros(len(keys), dtype=np.int64)
-    for panel, wanted in enumerate(preferred):
-        start = np.searchsorted(keys, wanted)
-        index = start + claimed[start]
-        index = index[index < last[start]]
-        colours[index] = panel
-        claimed[first[index]] += 1
-    return colours
-
-
-def _integer_program(size: int, keys: Integers, preferred: list[Integers]) -> tuple[Integers, bool]:
-    """Return the panel of every link that keeps most, and whether that is proven.
-
-    Nothing is returned for the links if the search found nothing within its limit.
-
-    Variable x[k, p]: node pair k has a link on panel p.  Every node pair has as many
-    as it has links; on a panel every node has at most one link out and one in.
+    >>> from synth.wiring.plant import sized
+    >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0), (0, 2)])
+    >>> sorted(assign_ports(ring, sized(ring)).classes)
+    [(0, 2, 3), (1,)]
     """
-    pairs, counts = np.unique(keys, return_counts=True)
-    each: Any = counts.astype(float)
-    panels = len(preferred)
-    pair, panel = (grid.ravel() for grid in np.indices((len(pairs), panels)))
-    kept = np.concatenate([np.isin(pairs, wanted) for wanted in preferred])
-    kept = kept.reshape(panels, len(pairs)).T.ravel()
-    column = np.arange(len(pair))
+    foreign = plant.present.foreign
+    return plan_moves(topology, plant, Present.of(foreign, foreign)).wiring
 
-    def sums(row: Integers, rows: int) -> coo_array:
-        return coo_array((np.ones(len(row)), (row, column)), shape=(rows, len(row)))
 
-    leaving = sums(pairs[pair] // size * panels + panel, size * panels)
-    entering = sums(pairs[pair] % size * panels + panel, size * panels)
-    result = milp(
-        -kept.astype(float),
-        integrality=np.ones(len(pair)),
-        bounds=Bounds(0, 1),
-        constraints=[
-            LinearConstraint(sums(pair, len(pairs)).tocsr(), each, each),
-            LinearConstraint(vstack([leaving, entering]).tocsr(), -np.inf, 1),
-        ],
-        # No time limit: the answer must not depend on the machine.
-        options={"node_limit": EXACT_NODES, "mip_rel_gap": 0},
-    )
-    if result.x is None:
-        return panel[:0], False
-    chosen = np.round(result.x).astype(bool)
-    # Row by row, hence in the order of the sorted keys.
-    return panel[chosen], result.status == 0
+def _fewest(topology: Topology, found: Supply, demand: Demand) -> int:
+    """Return moves that no wiring on these hosts can undercut."""
+    node_of = {host: node for node, host in enumerate(found.hosts)}
+    today: Counter[tuple[int, int]] = Counter()
+    for pair in joins_of(found):
+        u, v = (node_of[host] for host in found.plant.hosts_of(pair))
+        today[(min(u, v), max(u, v)) if found.duplex else (u, v)] += 1
+    least, most = _pairs_of_a_link(found)
+    links = Counter(demand.links)
+    kept = sum(min(today[ends], count * most) for ends, count in links.items())
+    mine = len(ours(found.plant, found.hosts))
+    return max(mine - kept, 0) + max(links.total() * least - kept, 0)
+
+
+def _pairs_of_a_link(found: Supply) -> tuple[int, int]:
+    """Return how few and how many pairs one demanded link can take."""
+    counts = set()
+    for channel in found.channels:
+        site = next((row[0] for row in channel.senders if row), None)
+        if site is not None:
+            both = found.duplex and site.tx != site.rx
+            counts.add(len(site.tx) * (2 if both else 1))
+    return (min(counts), max(counts)) if counts else (1, 1)
+
+
+def _require_room(topology: Topology, found: Supply) -> None:
+    """Raise unless every host has ports enough for its links, panels aside."""
+    plant = found.plant
+    if found.duplex and not topology.is_bidirectional:
+        raise DoesNotFit("/links", "duplex ports need every link to have its partner back")
+    for wanted, sites, verb in (
+        (topology.out_degrees, found.sending.sum(axis=0), "send"),
+        (topology.in_degrees, found.receiving.sum(axis=0), "receive"),
+    ):
+        if found.duplex:
+            senders = sum(
+                (channel.shared is False) * found.receiving[number]
+                for number, channel in enumerate(found.channels)
+            )
+            sites = found.sending.sum(axis=0) + senders
+            verb = "be joined"
+        for node, (count, most) in enumerate(zip(wanted.tolist(), sites.tolist(), strict=True)):
+            if count > most:
+                raise DoesNotFit("/links", _too_few(plant, found.hosts[node], count, most, verb))
+
+
+def _too_few(plant: Plant, host: int, count: int, most: int, verb: str) -> str:
+    if plant.uniform is not None and not plant.present.foreign:
+        return f"degree {count} needs as many lanes; hosts have {plant.uniform.lanes}"
+    return f"host {plant.hosts[host].id} has {count} links and {most} ports that can {verb}"
+
+
+def _lacking(missing: list[Missing], found: Supply) -> str:
+    """Say which panel lacks which ports, as far as that is proven."""
+    said = [
+        f"{found.channels[lack.channel].name} lacks {lack.count} port{'s' * (lack.count > 1)} of "
+        f"{found.plant.hosts[found.hosts[lack.node]].id} that "
+        f"{'can be joined' if found.duplex else 'receive' if lack.receives else 'send'}"
+        for lack in missing[:MOST_NAMED]
+    ]
+    if len(missing) > MOST_NAMED:
+        said.append(f"and {len(missing) - MOST_NAMED} more places lack some")
+    if not said:
+        said = ["no assignment to the panels was found, and none was proven impossible"]
+    return "; ".join(said) + _advice(found)
+
+
+def _advice(found: Supply) -> str:
+    if any(channel.shared for channel in found.channels):
+        return (
+            "; cross-wired once, half of each host's ports on A sides and half on B sides, "
+            "every two-way topology of that degree would fit"
+        )
+    return ""

@@ -3,65 +3,27 @@
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from synth.errors import InvalidWiring
-from synth.wiring.panels import Pair, Panels
+from synth.wiring.plant import Pair, Plant, Present, Side
+from synth.wiring.plant.check import check_pairs
 
-__all__ = ["Present", "read_present", "read_present_csv"]
+__all__ = ["read_present", "read_present_csv"]
 
-
-@dataclass(frozen=True, slots=True)
-class Present:
-    """The pairs plugged today, sorted.
-
-    Some may belong to hosts that a topology does not use.
-
-    >>> Present.of([(0, 2, 1), (0, 0, 2)]).pairs
-    (Pair(panel=0, a=0, b=2), Pair(panel=0, a=2, b=1))
-    """
-
-    pairs: tuple[Pair, ...] = ()
-
-    @classmethod
-    def of(cls, pairs: Iterable[tuple[int, int, int]]) -> "Present":
-        """Return the wiring of those (panel, a, b)."""
-        return cls(tuple(sorted(Pair(*pair) for pair in pairs)))
-
-    def require_valid(self, panels: Panels) -> None:
-        """Raise `InvalidWiring` unless the ports exist and each is in one pair at most."""
-        _check(self.pairs, [f"/{index}" for index in range(len(self.pairs))], panels)
+Row = tuple[str, Any]
 
 
-def _check(pairs: Sequence[Pair], pointers: Sequence[str], panels: Panels) -> None:
-    seen: dict[tuple[int, str, int], str] = {}
-    for pair, pointer in zip(pairs, pointers, strict=True):
-        if not 0 <= pair.panel < panels.count:
-            raise InvalidWiring(f"{pointer}/panel", f"must be below {panels.count}")
-        for side, port in (("a", pair.a), ("b", pair.b)):
-            if not 0 <= port < panels.ports_per_side:
-                raise InvalidWiring(f"{pointer}/{side}", f"must be below {panels.ports_per_side}")
-            before = seen.setdefault((pair.panel, side, port), pointer)
-            if before != pointer:
-                raise InvalidWiring(
-                    f"{pointer}/{side}",
-                    f"port {port}{side.upper()} of {panels.id(pair.panel)} "
-                    f"must be in one pair only; {before} has it",
-                )
-
-
-def read_present(document: Any, panels: Panels) -> Present:
+def read_present(document: Any, plant: Plant) -> Present:
     """Read the present wiring from JSON values.
 
     Parameters
     ----------
     document : list or dict
-        A list of ``{"panel": 0, "a": 3, "b": 5}``, in which the panel may also be
-        written ``"panel-0"`` and the ports ``"3A"`` and ``"5B"``; or a patch-plan/1
-        document, whose ``final`` is meant.
-    panels : Panels
+        A list of ``{"panel": "panel-0", "a": "3A", "b": "5B"}``, in which the panel may also
+        be its number and ports may be written without their side; ``"foreign": true`` marks
+        pairs of others.  Or a patch-plan/1 document, whose ``final`` is meant.
+    plant : Plant
 
     Raises
     ------
@@ -70,13 +32,14 @@ def read_present(document: Any, panels: Panels) -> Present:
 
     Examples
     --------
-    >>> panels = Panels("per-port", hosts=6, lanes=2)
-    >>> read_present([{"panel": "panel-1", "a": "3A", "b": 5}], panels).pairs
+    >>> from synth.wiring.plant import uniform
+    >>> plant = uniform("per-port", hosts=6, lanes=2)
+    >>> read_present([{"panel": "panel-1", "a": "3A", "b": 5}], plant).pairs
     (Pair(panel=1, a=3, b=5),)
-    >>> read_present([{"panel": 1, "a": 3, "b": 6}], panels)
+    >>> read_present([{"panel": 1, "a": 3, "b": 6}], plant)
     Traceback (most recent call last):
     ...
-    synth.errors.InvalidWiring: /0/b: must be below 6
+    synth.errors.InvalidWiring: /0/b: panel-1 has no port 6 there
     """
     if isinstance(document, dict):
         rows = _final_rows(document)
@@ -84,16 +47,17 @@ def read_present(document: Any, panels: Panels) -> Present:
         rows = [(f"/{index}", row) for index, row in enumerate(document)]
     else:
         raise InvalidWiring("", "must be a list of pairs or a patch-plan/1 document")
-    return _parse(rows, panels)
+    return _parse(rows, plant)
 
 
-def read_present_csv(text: str, panels: Panels) -> Present:
+def read_present_csv(text: str, plant: Plant) -> Present:
     r"""Read the present wiring from CSV with the columns ``panel``, ``a`` and ``b``.
 
     Values are written as in `read_present`; other columns are ignored.  Pointers in
     errors count the rows below the header from 0.
 
-    >>> read_present_csv("panel,a,b\n0,3A,1B\n", Panels("single", 2, 2)).pairs
+    >>> from synth.wiring.plant import uniform
+    >>> read_present_csv("panel,a,b\n0,3A,1B\n", uniform("single", 2, 2)).pairs
     (Pair(panel=0, a=3, b=1),)
     """
     reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
@@ -104,16 +68,16 @@ def read_present_csv(text: str, panels: Panels) -> Present:
         rows = [(f"/{index}", row) for index, row in enumerate(reader)]
     except csv.Error as error:
         raise InvalidWiring("", f"must be CSV: {error}") from None
-    return _parse(rows, panels)
+    return _parse(rows, plant)
 
 
-def _final_rows(document: dict[str, Any]) -> list[tuple[str, Any]]:
+def _final_rows(document: dict[str, Any]) -> list[Row]:
     if document.get("schema") != "patch-plan/1":
         raise InvalidWiring("/schema", 'must be "patch-plan/1"')
     final = document.get("final")
     if not isinstance(final, dict):
         raise InvalidWiring("/final", "must be an object with one entry per panel")
-    rows: list[tuple[str, Any]] = []
+    rows: list[Row] = []
     for panel, state in final.items():
         pointer = "/final/" + panel.replace("~", "~0").replace("/", "~1")
         if not isinstance(state, dict) or not isinstance(state.get("pairs"), list):
@@ -124,36 +88,61 @@ def _final_rows(document: dict[str, Any]) -> list[tuple[str, Any]]:
     return rows
 
 
-def _parse(rows: list[tuple[str, Any]], panels: Panels) -> Present:
-    pairs: list[Pair] = []
+def _parse(rows: list[Row], plant: Plant) -> Present:
+    names = _Names(plant)
+    found: list[tuple[Pair, str]] = []
+    foreign: list[Pair] = []
     for pointer, row in rows:
         if not isinstance(row, dict):
             raise InvalidWiring(pointer, 'must be an object with "panel", "a" and "b"')
-        pairs.append(
-            Pair(
-                _panel(row.get("panel"), f"{pointer}/panel", panels),
-                _port(row.get("a"), f"{pointer}/a", "A"),
-                _port(row.get("b"), f"{pointer}/b", "B"),
-            )
-        )
-    _check(pairs, [pointer for pointer, _ in rows], panels)
-    return Present.of(pairs)
+        panel = names.panel(row.get("panel"), f"{pointer}/panel")
+        a = names.port(panel, Side.A, row.get("a"), f"{pointer}/a")
+        b = names.port(panel, Side.B, row.get("b"), f"{pointer}/b")
+        if plant.panels[panel].one_sided:
+            if a == b:
+                raise InvalidWiring(f"{pointer}/b", "must be another port than a")
+            a, b = min(a, b), max(a, b)
+        found.append((Pair(panel, a, b), pointer))
+        if row.get("foreign") in (True, "true"):
+            foreign.append(found[-1][0])
+    # In the order of the rows, so that of two that clash the later one is named.
+    given = Present(tuple(pair for pair, _ in found), frozenset(foreign))
+    check_pairs(plant, given, [pointer for _, pointer in found], InvalidWiring)
+    known = plant.present.foreign & set(given.pairs)
+    return Present.of(given.pairs, given.foreign | known)
 
 
-def _panel(value: Any, pointer: str, panels: Panels) -> int:
-    text = value.strip().removeprefix("panel-") if isinstance(value, str) else value
-    number = _number(text)
-    if number is None:
-        raise InvalidWiring(pointer, f"must be a panel, 0 to {panels.count - 1} or its id")
-    return number
+class _Names:
+    """Finds panels and ports by all that people write for them."""
 
+    def __init__(self, plant: Plant) -> None:
+        self.plant = plant
+        self._ports: dict[tuple[int, Side], dict[str, int]] = {}
 
-def _port(value: Any, pointer: str, side: str) -> int:
-    text = value.strip().removesuffix(side) if isinstance(value, str) else value
-    number = _number(text)
-    if number is None:
-        raise InvalidWiring(pointer, f"must be a port, such as 3 or 3{side}")
-    return number
+    def panel(self, value: Any, pointer: str) -> int:
+        text = value.strip() if isinstance(value, str) else value
+        if isinstance(text, str) and text in self.plant.panel_index:
+            return self.plant.panel_index[text]
+        number = _number(text)
+        if number is None:
+            raise InvalidWiring(pointer, f"there is no panel {str(value)[:80]!r}")
+        if number >= len(self.plant.panels) or number < 0:
+            raise InvalidWiring(pointer, f"must be below {len(self.plant.panels)}")
+        return number
+
+    def port(self, panel: int, side: Side, value: Any, pointer: str) -> int:
+        if (panel, side) not in self._ports:
+            listed = self.plant.panels[panel].names(side)
+            self._ports[panel, side] = {name: index for index, name in enumerate(listed)}
+        known = self._ports[panel, side]
+        number = _number(value.strip() if isinstance(value, str) else value)
+        text = value.strip() if isinstance(value, str) else str(number)
+        for name in (text, f"{text}{side}"):
+            if name in known and not isinstance(value, bool):
+                return known[name]
+        if number is None and not isinstance(value, str):
+            raise InvalidWiring(pointer, f"must be a port, such as 3 or 3{side}")
+        raise InvalidWiring(pointer, f"{self.plant.panels[panel].id} has no port {text[:80]} there")
 
 
 def _number(value: Any) -> int | None:

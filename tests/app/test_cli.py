@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.db import HEAD
-from synth.wiring import Panels, apply, read_present
+from synth.wiring import apply, read_present, uniform
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -246,7 +246,7 @@ def test_a_patch_plan_starts_from_the_plan_before_it(topoloom, tmp_path):
     moved = topoloom("patch", "Circulant(6, 1, 2)", "--present", str(first), "--out", str(second))
     assert moved.code == 0
     plan = json.loads(second.read_text())
-    panels = Panels(**plan["panels"])
+    panels = uniform(**plan["panels"])
     present = read_present(json.loads(first.read_text()), panels)
     assert apply(plan, present, panels) == read_present(plan, panels)
     assert 0 < plan["summary"]["moves"] < 24

@@ -36,7 +36,7 @@ REQUESTS = {
     "schedule": [schemas.ScheduleRequest, schemas.ExportRequest],
     "simulate": [schemas.SimulationRequest],
     "execute": [ExecutionOptions],
-    "patch": [schemas.PatchPlanRequest],
+    "patch plan": [schemas.PatchPlanRequest],
     "list": [known_requests.ListRequest],
     "best": [known_requests.BestRequest],
     "plot frontier": [schemas.FrontierRequest],
@@ -167,7 +167,8 @@ def test_every_command_with_a_request_is_looked_at():
         if any((one.name or "").startswith("asked_") for one in command.params)
     }
     # Formats of files are said to the writer, the rest is no request of the service.
-    assert asking - set(REQUESTS) == {"topology", "verify", "discover", "lr history"}
+    others = {"topology", "verify", "discover", "lr history", "patch render"}
+    assert asking - set(REQUESTS) == others
 
 
 @pytest.mark.parametrize(("command", "field"), FIELDS, ids=str)

@@ -12,14 +12,15 @@ from synth.topology import Topology
 from synth.wiring import (
     Layout,
     Pair,
-    Panels,
     Present,
     apply,
     plan_moves,
     read_present,
     read_present_csv,
     revert,
+    sized,
     to_document,
+    uniform,
     work_order,
 )
 from synth.wiring.work_order import COLUMNS
@@ -29,7 +30,7 @@ BACK = RING.transpose()
 
 
 def plan_from_ring_to_back(layout=Layout.PER_PORT):
-    panels = Panels(layout, hosts=4, lanes=2)
+    panels = uniform(layout, hosts=4, lanes=2)
     return plan_moves(BACK, panels, plan_moves(RING, panels).final)
 
 
@@ -39,13 +40,13 @@ def plans(draw):
     ends = st.tuples(st.integers(0, nodes - 1), st.integers(1, nodes - 1))
     links = [(i, (i + k) % nodes) for i, k in draw(st.lists(ends, max_size=15))]
     topology = Topology(range(nodes), links)
-    panels = Panels(
+    panels = uniform(
         draw(st.sampled_from(Layout)), nodes + draw(st.integers(0, 2)), topology.degree + 1
     )
     pairs = []
-    for panel in range(panels.count):
-        a = draw(st.permutations(range(panels.ports_per_side)))
-        b = draw(st.permutations(range(panels.ports_per_side)))
+    for panel in range(len(panels.panels)):
+        a = draw(st.permutations(range(len(panels.panels[0].a))))
+        b = draw(st.permutations(range(len(panels.panels[0].a))))
         pairs += list(zip([panel] * draw(st.integers(0, len(a))), a, b, strict=False))
     return plan_moves(topology, panels, Present.of(pairs))
 
@@ -53,10 +54,10 @@ def plans(draw):
 @given(plans())
 def test_carrying_out_the_document_gives_final_and_undo_gives_back_the_present(plan):
     document = json.loads(json.dumps(to_document(plan)))
-    after = apply(document, plan.present, plan.panels)
+    after = apply(document, plan.present, plan.plant)
     assert after == plan.final
-    assert read_present(document, plan.panels) == plan.final
-    assert revert(document, after, plan.panels) == plan.present
+    assert read_present(document, plan.plant) == plan.final
+    assert revert(document, after, plan.plant) == plan.present
 
 
 @given(plans())
@@ -104,7 +105,7 @@ def test_every_link_of_the_topology_is_in_final_once(plan):
 
 def test_the_digest_of_final_is_the_digest_of_the_next_base():
     plan = plan_from_ring_to_back()
-    following = to_document(plan_moves(RING, plan.panels, plan.final))
+    following = to_document(plan_moves(RING, plan.plant, plan.final))
     for device, state in to_document(plan)["final"].items():
         assert following["base"][device] == {
             "digest": state["digest"],
@@ -134,10 +135,10 @@ def test_digests_can_be_recomputed_from_what_the_document_says(plan):
 
 
 def test_the_effect_says_what_works_while_the_stage_runs():
-    panels = Panels.of(RING)
+    panels = sized(RING)
     ring = plan_moves(RING, panels).final
     chord = Topology(RING.nodes, [*RING.links, ("h0", "h2")])
-    added = to_document(plan_moves(chord, Panels(Layout.PER_PORT, 3, 2), ring))
+    added = to_document(plan_moves(chord, uniform(Layout.PER_PORT, 3, 2), ring))
     assert added["stages"][0]["effect"] == {
         "links_down": 0,
         "capacity_left": "3/4",
@@ -155,7 +156,7 @@ def test_a_plan_carried_out_on_another_wiring_is_refused():
     plan = plan_from_ring_to_back()
     document = to_document(plan)
     with pytest.raises(InvalidWiring, match=r"/stages/0/ops/0: 0A-1B must be plugged"):
-        apply(document, Present(), plan.panels)
+        apply(document, Present(), plan.plant)
     busy = Present.of([*plan.present.pairs, (0, 3, 3)])
     first_add = next(
         index
@@ -165,7 +166,7 @@ def test_a_plan_carried_out_on_another_wiring_is_refused():
     occupied = json.loads(json.dumps(document))
     occupied["stages"][0]["ops"][first_add]["b"] = "3B"
     with pytest.raises(InvalidWiring, match=rf"/stages/0/ops/{first_add}: both ports must be free"):
-        apply(occupied, busy, plan.panels)
+        apply(occupied, busy, plan.plant)
 
 
 def test_the_work_order_lists_every_move_in_the_order_of_the_ops():
@@ -179,25 +180,26 @@ def test_the_work_order_lists_every_move_in_the_order_of_the_ops():
     assert [row["step"] for row in rows] == ["1", "2", "3", "4", "5", "6"]
     # Host h0 sends to h1 before and to h2 after.
     first = rows[0]
-    assert (first["old_peer"], first["new_peer"]) == ("h1:0", "h2:0")
+    assert (first["old_peer"], first["new_peer"]) == ("h1:0", "")
+    assert [row["new_peer"] for row in rows if row["label_to_print"][:3] == "h0:"] == ["h2:1"]
     assert (first["from_port"], first["link"], first["label_to_print"]) == ("0A", "", "")
     added = rows[3]
-    assert (added["link"], added["label_to_print"]) == ("l0", "h0:0--h2:0")
-    assert added["check"] == "4B receives light from h0:0"
+    assert (added["link"], added["label_to_print"]) == ("l0", "h0:1--h2:1")
+    assert added["check"] == "5B receives light from h0:1"
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n"])
 def test_no_cell_of_the_work_order_starts_a_formula(start):
     nasty = f'{start}HYPERLINK("x","y")'
     topology = Topology([nasty, "b"], [(nasty, "b"), ("b", nasty)])
-    text = work_order(plan_moves(topology, Panels.of(topology)))
+    text = work_order(plan_moves(topology, sized(topology)))
     cells = [cell for row in csv.reader(io.StringIO(text, newline="")) for cell in row]
     assert f"'{nasty}:0" in cells
     assert not any(cell.startswith(start) for cell in cells)
 
 
 def test_peers_without_a_node_are_named_by_their_host():
-    panels = Panels(Layout.PER_PORT, hosts=3, lanes=1)
+    panels = uniform(Layout.PER_PORT, hosts=3, lanes=1)
     topology = Topology(["a", "b"], [("a", "b"), ("b", "a")])
     text = work_order(plan_moves(topology, panels, Present.of([(0, 0, 2)])))
     (row,) = [row for row in csv.DictReader(io.StringIO(text)) if row["action"] == "remove"]
@@ -213,7 +215,7 @@ def test_peers_without_a_node_are_named_by_their_host():
     ],
 )
 def test_a_present_pair_is_read_in_all_its_spellings(row):
-    panels = Panels(Layout.PER_PORT, hosts=6, lanes=2)
+    panels = uniform(Layout.PER_PORT, hosts=6, lanes=2)
     assert read_present([row], panels).pairs == (Pair(1, 3, 5),)
 
 
@@ -243,7 +245,7 @@ def test_a_present_pair_is_read_in_all_its_spellings(row):
 )
 def test_a_bad_present_document_is_refused_at_the_right_place(document, field):
     with pytest.raises(InvalidWiring) as caught:
-        read_present(document, Panels(Layout.PER_PORT, hosts=3, lanes=2))
+        read_present(document, uniform(Layout.PER_PORT, hosts=3, lanes=2))
     assert caught.value.field == field
 
 
@@ -251,7 +253,7 @@ def test_a_bad_present_document_is_refused_at_the_right_place(document, field):
 def test_the_present_wiring_survives_csv(plan):
     out = io.StringIO()
     csv.writer(out).writerows([("panel", "a", "b"), *plan.present.pairs])
-    assert read_present_csv(out.getvalue(), plan.panels) == plan.present
+    assert read_present_csv(out.getvalue(), plan.plant) == plan.present
 
 
 @pytest.mark.parametrize(
@@ -266,5 +268,5 @@ def test_the_present_wiring_survives_csv(plan):
 )
 def test_a_bad_present_csv_is_refused_at_the_right_place(text, field):
     with pytest.raises(InvalidWiring) as caught:
-        read_present_csv(text, Panels(Layout.PER_PORT, hosts=3, lanes=2))
+        read_present_csv(text, uniform(Layout.PER_PORT, hosts=3, lanes=2))
     assert caught.value.field == field

@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synth.errors import DoesNotFit, InvalidWiring
+from synth.errors import DoesNotFit, InvalidPlant
 from synth.topology import Topology
-from synth.wiring import Layout, Pair, Panels, Present, assign_ports, plan_moves, violations
+from synth.wiring import Layout, Pair, Present, assign_ports, plan_moves, sized, uniform, violations
 
 
 @st.composite
 def present_wirings(draw, panels):
     """Any partial permutation on every panel."""
-    ports = range(panels.ports_per_side)
+    ports = range(len(panels.panels[0].a))
     pairs = []
-    for panel in range(panels.count):
-        count = draw(st.integers(0, panels.ports_per_side))
+    for panel in range(len(panels.panels)):
+        count = draw(st.integers(0, len(panels.panels[0].a)))
         a = draw(st.permutations(ports))[:count]
         b = draw(st.permutations(ports))[:count]
         pairs += [(panel, *ends) for ends in zip(a, b, strict=True)]
@@ -31,7 +31,7 @@ def instances(draw, most_nodes=5, most_links=14, most_spare=1):
     ends = st.tuples(st.integers(0, nodes - 1), st.integers(1, nodes - 1))
     links = [(i, (i + k) % nodes) for i, k in draw(st.lists(ends, max_size=most_links))]
     topology = Topology(range(nodes), links)
-    panels = Panels(
+    panels = uniform(
         draw(st.sampled_from(Layout)),
         nodes + draw(st.integers(0, most_spare)),
         max(1, topology.degree) + draw(st.integers(0, most_spare)),
@@ -49,14 +49,14 @@ def regular(nodes, degree, seed):
 
 def all_wirings(topology, panels):
     """Every set of pairs that wires the topology, by trying all pairs for every link."""
-    ports = [
-        panels.port(host, lane) for host in range(panels.hosts) for lane in range(panels.lanes)
-    ]
     pairs = [
-        Pair(out.panel, out.a, into.b) for out in ports for into in ports if out.panel == into.panel
+        Pair(number, a, b)
+        for number, panel in enumerate(panels.panels)
+        for a in range(len(panel.a))
+        for b in range(len(panel.b))
     ]
     choices = [
-        [pair for pair in pairs if panels.host(pair) == (source, target)]
+        [pair for pair in pairs if panels.hosts_of(pair) == (source, target)]
         for source, target in zip(topology.sources, topology.targets, strict=True)
     ]
 
@@ -75,7 +75,7 @@ def all_wirings(topology, panels):
 
 
 def fewest_moves(topology, panels, present):
-    ours = {pair for pair in present.pairs if min(panels.host(pair)) < topology.node_count}
+    ours = {pair for pair in present.pairs if min(panels.hosts_of(pair)) < topology.node_count}
     return min(len(ours ^ pairs) for pairs in all_wirings(topology, panels))
 
 
@@ -84,12 +84,12 @@ def test_the_plan_leads_to_a_wiring_of_the_topology(instance):
     topology, panels, present = instance
     plan = plan_moves(topology, panels, present)
     assert violations(plan.wiring, topology) == []
-    untouched = {p for p in present.pairs if min(panels.host(p)) >= topology.node_count}
+    untouched = {p for p in present.pairs if min(panels.hosts_of(p)) >= topology.node_count}
     assert set(plan.final.pairs) == set(plan.wiring.pairs) | untouched
     assert plan.moves == len(set(present.pairs) ^ set(plan.final.pairs))
     assert plan.kept + len(plan.adds) == topology.link_count
     assert plan.moves >= plan.lower_bound
-    plan.final.require_valid(panels)
+    assert panels.with_present(plan.final).present == plan.final
 
 
 @settings(max_examples=150)
@@ -113,7 +113,7 @@ def test_a_plan_on_the_final_state_has_no_moves(instance):
 @pytest.mark.parametrize("layout", Layout)
 def test_any_valid_wiring_of_the_topology_needs_no_moves(layout):
     topology = regular(200, 5, seed=3)
-    panels = Panels.of(topology, layout)
+    panels = sized(topology, layout)
     present = Present.of(assign_ports(topology, panels).pairs)
     assert plan_moves(topology, panels, present).moves == 0
 
@@ -121,11 +121,11 @@ def test_any_valid_wiring_of_the_topology_needs_no_moves(layout):
 @given(instances())
 def test_one_panel_always_meets_the_lower_bound(instance):
     topology, panels, present = instance
-    panels = Panels(Layout.SINGLE, panels.hosts, panels.lanes)
+    panels = uniform(Layout.SINGLE, panels.uniform.hosts, panels.uniform.lanes)
     pairs = [(0, pair.a, pair.b) for pair in present.pairs if pair.panel == 0]
     plan = plan_moves(topology, panels, Present.of(pairs))
     assert plan.optimal and plan.moves == plan.lower_bound
-    today = Counter(panels.host(pair) for pair in plan.present.pairs)
+    today = Counter(panels.hosts_of(pair) for pair in plan.present.pairs)
     target = Counter(zip(topology.sources.tolist(), topology.targets.tolist(), strict=True))
     assert plan.kept == (today & target).total()
 
@@ -141,10 +141,10 @@ def test_the_integer_program_is_never_beaten_by_the_search(nodes, degree, monkey
             targets[[first, second]] = targets[[second, first]]
     after = Topology.direct(nodes, before.sources, targets)
     assert after != before
-    panels = Panels(Layout.PER_PORT, nodes, degree)
+    panels = uniform(Layout.PER_PORT, nodes, degree)
     present = plan_moves(before, panels).final
     exact = plan_moves(after, panels, present)
-    monkeypatch.setattr("synth.wiring.moves.EXACT_VARIABLES", 0)
+    monkeypatch.setattr("synth.wiring.choose.EXACT_VARIABLES", 0)
     found = plan_moves(after, panels, present)
     assert exact.optimal
     assert exact.lower_bound == found.lower_bound <= exact.moves <= found.moves
@@ -156,7 +156,7 @@ def test_fewest_moves_above_the_lower_bound_are_proven_by_the_integer_program():
     # Both present pairs carry a link of the topology, but with both kept the link from
     # 0 to 2 finds A port 0 taken on panel 0 and B port 2 taken on panel 1.
     topology = Topology(range(3), [(0, 1), (0, 2), (1, 2)])
-    panels = Panels.of(topology)
+    panels = sized(topology)
     present = Present.of([(0, 0, 1), (1, 1, 2)])
     plan = plan_moves(topology, panels, present)
     assert (plan.kept, plan.moves, plan.lower_bound) == (1, 3, 1)
@@ -166,7 +166,7 @@ def test_fewest_moves_above_the_lower_bound_are_proven_by_the_integer_program():
 
 def test_pairs_of_other_hosts_are_left_alone_and_half_foreign_ones_removed():
     ring = Topology(range(2), [(0, 1), (1, 0)])
-    panels = Panels(Layout.PER_PORT, hosts=4, lanes=1)
+    panels = uniform(Layout.PER_PORT, hosts=4, lanes=1)
     present = Present.of([(0, 2, 3), (0, 0, 2), (0, 3, 1)])
     plan = plan_moves(ring, panels, present)
     assert plan.removes == (Pair(0, 0, 2), Pair(0, 3, 1))
@@ -175,7 +175,7 @@ def test_pairs_of_other_hosts_are_left_alone_and_half_foreign_ones_removed():
 
 def test_a_stray_pair_between_nodes_is_removed():
     line = Topology(range(3), [(0, 1)])
-    panels = Panels(Layout.SINGLE, hosts=3, lanes=1)
+    panels = uniform(Layout.SINGLE, hosts=3, lanes=1)
     plan = plan_moves(line, panels, Present.of([(0, 0, 1), (0, 2, 0)]))
     assert plan.removes == (Pair(0, 2, 0),) and plan.adds == ()
     assert plan.moves == 1
@@ -183,14 +183,14 @@ def test_a_stray_pair_between_nodes_is_removed():
 
 def test_the_same_question_gets_the_same_plan():
     before, after = regular(40, 4, seed=5), regular(40, 4, seed=6)
-    panels = Panels.of(before)
+    panels = sized(before)
     present = plan_moves(before, panels).final
     plans = [plan_moves(after, panels, present) for _ in range(2)]
     assert json.dumps(plans[0].wiring.pairs) == json.dumps(plans[1].wiring.pairs)
 
 
 @pytest.mark.parametrize(
-    ("pairs", "field"),
+    ("pairs", "place"),
     [
         ([(2, 0, 0)], "/0/panel"),
         ([(0, 3, 0)], "/0/a"),
@@ -199,22 +199,22 @@ def test_the_same_question_gets_the_same_plan():
         ([(1, 0, 1), (1, 2, 1)], "/1/b"),
     ],
 )
-def test_a_present_wiring_that_cannot_be_is_refused(pairs, field):
+def test_a_present_wiring_that_cannot_be_is_refused(pairs, place):
     ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
-    with pytest.raises(InvalidWiring) as caught:
-        plan_moves(ring, Panels(Layout.PER_PORT, 3, 2), Present.of(pairs))
-    assert caught.value.field == field
+    with pytest.raises(InvalidPlant) as caught:
+        plan_moves(ring, uniform(Layout.PER_PORT, 3, 2), Present.of(pairs))
+    assert caught.value.field == f"/cross_connects{place}"
 
 
 def test_a_topology_that_does_not_fit_gets_no_plan():
     with pytest.raises(DoesNotFit):
-        plan_moves(Topology(range(3), [(0, 1), (0, 2)]), Panels(Layout.PER_PORT, 3, 1))
+        plan_moves(Topology(range(3), [(0, 1), (0, 2)]), uniform(Layout.PER_PORT, 3, 1))
 
 
 @pytest.mark.parametrize("layout", Layout)
 def test_a_thousand_hosts_are_planned_in_seconds(layout):
     before, after = regular(1024, 4, seed=1), regular(1024, 4, seed=2)
-    panels = Panels.of(before, layout)
+    panels = sized(before, layout)
     present = plan_moves(before, panels).final
     start = time.perf_counter()
     plan = plan_moves(after, panels, present)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from synth.errors import DoesNotFit, OutOfDomain
 from synth.topology import Topology
-from synth.wiring import Layout, Panels, Wiring, assign_ports, violations
+from synth.wiring import Layout, Pair, Wiring, assign_ports, sized, uniform, violations
 
 
 @st.composite
@@ -31,7 +31,7 @@ def random_regular(nodes, degree, seed=0):
 @pytest.mark.parametrize("layout", Layout)
 @given(topology=topologies(), spare_hosts=st.integers(0, 2), spare_lanes=st.integers(0, 2))
 def test_every_topology_of_small_enough_degree_is_wired(layout, topology, spare_hosts, spare_lanes):
-    panels = Panels(
+    panels = uniform(
         layout, topology.node_count + spare_hosts, max(1, topology.degree) + spare_lanes
     )
     assert violations(assign_ports(topology, panels), topology) == []
@@ -41,15 +41,15 @@ def test_every_topology_of_small_enough_degree_is_wired(layout, topology, spare_
 @pytest.mark.parametrize(("nodes", "degree"), [(2, 3), (16, 4), (37, 7)])
 def test_a_regular_topology_uses_every_port(layout, nodes, degree):
     topology = random_regular(nodes, degree)
-    wiring = assign_ports(topology, Panels.of(topology, layout))
+    wiring = assign_ports(topology, sized(topology, layout))
     assert violations(wiring, topology) == []
     per_panel = nodes if layout is Layout.PER_PORT else nodes * degree
-    assert [len(links) for links in wiring.classes] == [per_panel] * wiring.panels.count
+    assert [len(links) for links in wiring.classes] == [per_panel] * len(wiring.plant.panels)
 
 
 def test_a_colour_class_on_a_panel_per_port_is_a_partial_permutation():
     topology = Topology("abcd", [("a", "b"), ("a", "b"), ("a", "c"), ("d", "b")])
-    wiring = assign_ports(topology, Panels.of(topology))
+    wiring = assign_ports(topology, sized(topology))
     for links in wiring.classes:
         sources = [topology.links[index].source for index in links]
         targets = [topology.links[index].target for index in links]
@@ -59,7 +59,7 @@ def test_a_colour_class_on_a_panel_per_port_is_a_partial_permutation():
 @pytest.mark.parametrize("layout", Layout)
 def test_four_thousand_hosts_of_sixteen_ports_are_wired_in_seconds(layout):
     topology = random_regular(4096, 16)
-    panels = Panels.of(topology, layout)
+    panels = sized(topology, layout)
     start = time.perf_counter()
     wiring = assign_ports(topology, panels)
     assert time.perf_counter() - start < 10
@@ -70,11 +70,11 @@ def test_four_thousand_hosts_of_sixteen_ports_are_wired_in_seconds(layout):
 def test_what_does_not_fit_is_refused_with_the_reason(layout):
     switched = Topology(["a", "s"], [("a", "s"), ("s", "a")], switches=["s"])
     with pytest.raises(DoesNotFit, match=r"/nodes: .*'s' is a switch"):
-        assign_ports(switched, Panels(layout, 4, 4))
+        assign_ports(switched, uniform(layout, 4, 4))
     with pytest.raises(DoesNotFit, match=r"/nodes: 5 nodes"):
-        assign_ports(Topology(range(5), []), Panels(layout, 4, 4))
+        assign_ports(Topology(range(5), []), uniform(layout, 4, 4))
     with pytest.raises(DoesNotFit, match=r"/links: degree 2"):
-        assign_ports(Topology(range(3), [(0, 1), (2, 1)]), Panels(layout, 3, 1))
+        assign_ports(Topology(range(3), [(0, 1), (2, 1)]), uniform(layout, 3, 1))
 
 
 @pytest.mark.parametrize(
@@ -88,21 +88,27 @@ def test_what_does_not_fit_is_refused_with_the_reason(layout):
 )
 def test_panels_that_cannot_be_are_refused(field, arguments):
     with pytest.raises(OutOfDomain) as caught:
-        Panels(*arguments)
+        uniform(*arguments)
     assert caught.value.field == field
 
 
 def test_the_checker_finds_every_kind_of_fault():
     ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
-    good = assign_ports(ring, Panels.of(ring, Layout.SINGLE))
+    good = assign_ports(ring, sized(ring, Layout.SINGLE))
 
-    def faults(panel=good.panel, a=good.a, b=good.b):
-        return violations(Wiring(good.panels, np.array(panel), np.array(a), np.array(b)), ring)
+    def faults(**changed):
+        routes = list(good.routes)
+        for index, pair in changed.items():
+            routes[int(index[1:])] = (Pair(*pair),)
+        return violations(Wiring(good.plant, good.hosts, tuple(routes)), ring)
 
     assert faults() == []
-    assert "links have 2 pairs" in faults(good.panel[:2], good.a[:2], good.b[:2])[0]
-    assert "panel 1, which does not exist" in faults(panel=[0, 1, 0])[0]
-    assert "a port that does not exist" in faults(b=[1, 3, 0])[0]
-    assert "from host 1 to host 1" in faults(a=[1, 1, 2])[0]
-    assert "port 1A of panel-0 is in 2 pairs" in faults(a=[1, 1, 2])[-1]
-    assert "port 0B of panel-0 is in 2 pairs" in faults(b=[0, 2, 0])[-1]
+    short = Wiring(good.plant, good.hosts, good.routes[:2])
+    assert "links have 2 routes" in violations(short, ring)[0]
+    crowded = Wiring(good.plant, (0, 1, 1), good.routes)
+    assert violations(crowded, ring) == ["3 nodes are on 2 hosts"]
+    assert "panel 1, which does not exist" in faults(l1=(1, 1, 2))[0]
+    assert "a port that does not exist" in faults(l1=(0, 1, 3))[0]
+    assert "from host 1 to host 1" in faults(l0=(0, 1, 1))[0]
+    assert "port 1A of panel-0 is in 2 pairs" in " ".join(faults(l0=(0, 1, 0)))
+    assert "port 0B of panel-0 is in 2 pairs" in " ".join(faults(l1=(0, 1, 0)))

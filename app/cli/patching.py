@@ -1,0 +1,137 @@
+"""`topoloom patch …`: plans of moves, what devices are told of them, and whether they were made.
+
+``topoloom patch FILE_OR_RECIPE`` is ``topoloom patch plan FILE_OR_RECIPE``.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from app.cli.answers import opened, source_of, write
+from app.cli.asking import asks
+from app.cli.options import Out, Reading, Source, reads_topology
+from app.options import table
+
+if TYPE_CHECKING:
+    import click
+
+    from app.config import Settings
+    from synth.wiring import Plant
+    from synth.wiring.devices import Script
+
+__all__ = ["app"]
+
+
+class PlanFirst(TyperGroup):
+    """A group whose first argument may also be what is planned."""
+
+    def parse_args(self, ctx: "click.Context", args: list[str]) -> list[str]:
+        """Put ``plan`` in front unless a command is named or help is asked for."""
+        named = not args or args[0] in self.commands or args[0] in ctx.help_option_names
+        return super().parse_args(ctx, args if named else ["plan", *args])
+
+
+app = typer.Typer(
+    cls=PlanFirst,
+    help="Plan which port to plug where; tell devices; check what was plugged.",
+    no_args_is_help=True,
+)
+
+PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", help="patch-plan/1 file")]
+PlantOption = Annotated[
+    Path | None,
+    typer.Option("--plant", metavar="FILE", help="the plant that the plan was made on, if given"),
+]
+
+
+@app.command()
+@reads_topology
+@asks(
+    table.PANELS,
+    table.PRESENT,
+    table.HOSTS,
+    table.LANES,
+    table.PLANT,
+    table.SPARES,
+    table.PLACE,
+    table.MAX_LINKS_DOWN,
+    table.STAY_CONNECTED,
+    table.MAKE_FIRST,
+    table.PLAN_FORMAT,
+)
+def plan(reading: Reading, source: Source, asked: dict[str, Any], out: Out = None) -> None:
+    """Plan which port to plug where, with few moves from today's wiring."""
+    from app.files import read_plant_file, read_present_file
+    from app.schemas import PatchPlanRequest
+    from app.services import patch_plans
+
+    form = asked.pop("format")
+    patch_plans.require_available(form)
+    with opened() as context:
+        if "plant" in asked:
+            asked["plant"] = read_plant_file(Path(asked["plant"]), context.settings)
+        if "present" in asked:
+            asked["present"] = read_present_file(Path(asked["present"]), context.settings)
+        asked["topology"] = source_of(source, reading, context)
+        artefact = patch_plans.create(context, PatchPlanRequest.model_validate(asked))
+        write(patch_plans.export(artefact, form), out, "patch plan")
+
+
+@app.command()
+@asks(table.DEVICE_FORMAT)
+def render(
+    plan: PlanFile, asked: dict[str, Any], plant: PlantOption = None, out: Out = None
+) -> None:
+    """Write what a device, or a person, is told of a plan."""
+    from synth.wiring.devices import FORMATS
+
+    script, _ = _script(plan, plant)
+    write(FORMATS[asked["format"]].write(script), out, asked["format"])
+
+
+@app.command()
+def verify(
+    plan: PlanFile,
+    observed: Annotated[
+        Path,
+        typer.Option(metavar="FILE", help="what is plugged now, as --present of patch plan"),
+    ],
+    plant: PlantOption = None,
+) -> None:
+    """Check what is plugged against a plan; exit 1 if it is not done, with what differs."""
+    from app.files import read_present_file
+    from synth.wiring.observe import compared
+    from synth.wiring.present import read_present
+
+    script, settings = _script(plan, plant)
+    found = compared(script, read_present(read_present_file(observed, settings), script.plant))
+    for verb, pairs in (("missing", found.missing), ("unexpected", found.extra)):
+        for pair in pairs:
+            panel = script.plant.panels[pair.panel].id
+            name, label = script.plant.pair_name(pair), script.label(pair)
+            typer.echo(f"{verb:<11}{panel}  {name}  {label}")
+    done = "no stage's" if found.stages_done is None else f"stage {found.stages_done}'s"
+    typer.echo(
+        f"{len(found.missing)} missing, {len(found.extra)} unexpected; the wiring is {done} "
+        f"of {len(script.steps)}"
+    )
+    raise typer.Exit(0 if found.matches else 1)
+
+
+def _script(plan: Path, plant: Path | None) -> "tuple[Script, Settings]":
+    from app.config import Settings
+    from app.files import read_json
+    from synth.wiring.devices import read_script
+
+    settings = Settings()
+    given = None if plant is None else _plant(plant, settings)
+    return read_script(read_json(plan, settings), given), settings
+
+
+def _plant(path: Path, settings: "Settings") -> "Plant":
+    from app.files import read_plant_file
+    from synth.wiring.plant import read_plant
+
+    return read_plant(read_plant_file(path, settings))

@@ -1,0 +1,193 @@
+"""Moves, bound, gap and seconds of patch plans, beside a plain min-cost flow per switch.
+
+``python -m benchmarks.bench_wiring [--large]``: 12, 64 and 1024 hosts of 4 ports, with
+``--large`` also 4096, on one panel per port and on two uneven panels; from empty, from another
+topology, after a dead port, and with hosts chosen.  Then random demands of duplex pods: the
+share that fits and the moves, ours on cross-wired panels, beside a flow that fills one
+switch after the other on the same panels as published systems do.
+"""
+
+import argparse
+import time
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from synth.errors import DoesNotFit
+from synth.topology import Topology
+from synth.wiring import PatchPlan, Plant, cross_wired, plan_moves, uniform
+from synth.wiring.placing import plan_placed
+from synth.wiring.plant import read_plant
+from synth.wiring.repair import Faults, repairs
+
+DEGREE = 4
+
+
+def regular(nodes: int, degree: int, seed: int) -> Topology:
+    """Return the union of random cycles."""
+    rng = np.random.default_rng(seed)
+    cycles = [rng.permutation(nodes) for _ in range(degree)]
+    ends = np.concatenate(cycles), np.concatenate([np.roll(cycle, -1) for cycle in cycles])
+    return Topology.direct(nodes, *ends)
+
+
+def uneven(hosts: int, lanes: int) -> Plant:
+    """Return hosts with one port on a small panel and the rest on a large one."""
+    where = [0 if lane < lanes - 1 else 1 for lane in range(lanes)]
+    row = [
+        {"id": f"p{p}", "a": lanes * hosts, "b": lanes * hosts, "kind": "switch"} for p in (0, 1)
+    ]
+    return read_plant(
+        {
+            "schema": "plant/1",
+            "panels": row,
+            "hosts": [
+                {
+                    "id": str(h),
+                    "ports": [
+                        {
+                            "id": str(k),
+                            "tx": f"p{p}/{lanes * h + k}A",
+                            "rx": f"p{p}/{lanes * h + k}B",
+                        }
+                        for k, p in enumerate(where)
+                    ],
+                }
+                for h in range(hosts)
+            ],
+        }
+    )
+
+
+def timed(work: Callable[[], PatchPlan]) -> tuple[PatchPlan, float]:
+    """Return a plan and the seconds it took."""
+    start = time.perf_counter()
+    plan = work()
+    return plan, time.perf_counter() - start
+
+
+def report(name: str, plan: PatchPlan, seconds: float) -> None:
+    """Print one row."""
+    gap = plan.moves - plan.lower_bound
+    print(f"{name:<44}{plan.moves:>8}{plan.lower_bound:>8}{gap:>7}{seconds:>9.2f}")
+
+
+def hosts_fixed(nodes: int) -> None:
+    """Plan from empty, from another topology and after a fault, on two plants."""
+    before, after = regular(nodes, DEGREE, 1), regular(nodes, DEGREE, 2)
+    for shape, plant in (
+        ("even", uniform("per-port", nodes + 1, DEGREE + 1)),
+        ("uneven", uneven(nodes + 1, DEGREE + 1)),
+    ):
+        first, seconds = timed(lambda p=plant: plan_moves(before, p))
+        report(f"{nodes} {shape}, from empty", first, seconds)
+        plan, seconds = timed(lambda p=plant, f=first: plan_moves(after, p, f.final))
+        report(f"{nodes} {shape}, from another topology", plan, seconds)
+        port = first.plant.ends(first.wiring.routes[0][0])[0]
+        start = time.perf_counter()
+        ways = repairs(first, Faults(ports=(port,)))
+        seconds = time.perf_counter() - start
+        for way in ways:
+            report(f"{nodes} {shape}, dead port, {way.way}", way.plan, seconds)
+
+
+def hosts_free(nodes: int) -> None:
+    """Plan a relabelled topology, and another one, with hosts chosen."""
+    before, after = regular(nodes, DEGREE, 1), regular(nodes, DEGREE, 2)
+    plant = uniform("per-port", nodes, DEGREE)
+    today = plan_moves(before, plant).final
+    perm = np.random.default_rng(3).permutation(nodes)
+    same = Topology.direct(nodes, perm[before.sources], perm[before.targets])
+    for name, wanted in (("names changed", same), ("another", after)):
+        plan, seconds = timed(lambda w=wanted: plan_placed(w, plant, today))
+        report(f"{nodes} hosts free, {name}", plan, seconds)
+
+
+def pods(count: int, ports: int, seed: int) -> Topology:
+    """Return a random two-way demand in which every pod has at most so many links."""
+    rng = np.random.default_rng(seed)
+    ends = np.repeat(np.arange(count), ports)
+    rng.shuffle(ends)
+    pairs = [(int(u), int(v)) for u, v in ends.reshape(-1, 2) if u != v]
+    return Topology(range(count), [link for u, v in pairs for link in ((u, v), (v, u))])
+
+
+def switch_by_switch(topology: Topology, switches: int, today: list[Counter]) -> tuple[bool, int]:
+    """Fill one switch after the other by a matching of most pairs kept, then of most links.
+
+    Return whether all links found a place, and how many pairs stay.
+    """
+    size = topology.node_count
+    left = np.zeros((size, size), np.int64)
+    np.add.at(left, (topology.sources, topology.targets), 1)
+    kept = 0
+    for switch in range(switches):
+        cost = -1.0 * (left > 0)
+        for (u, v), number in today[switch].items():
+            if left[u, v] and number:
+                cost[u, v] = -2.0
+        rows, columns = linear_sum_assignment(cost)
+        for u, v in zip(rows.tolist(), columns.tolist(), strict=True):
+            if left[u, v]:
+                left[u, v] -= 1
+                kept += bool(today[switch][u, v])
+    return not left.any(), kept
+
+
+def beside_flows(count: int, ports: int, tries: int) -> None:
+    """Compare share that fits, moves and time on random demands, tx and rx patched apart."""
+    fits, theirs_fits, moves, bound, ours_s, theirs_s = 0, 0, 0, 0, 0.0, 0.0
+    theirs_moves = 0
+    plant = uniform("per-port", count, ports)
+    for seed in range(tries):
+        first = plan_moves(pods(count, ports, 2 * seed), plant)
+        wanted = pods(count, ports, 2 * seed + 1)
+        plan, seconds = timed(lambda w=wanted, f=first: plan_moves(w, plant, f.final))
+        fits, moves, bound = fits + 1, moves + plan.moves, bound + plan.lower_bound
+        ours_s += seconds
+        today = [Counter() for _ in range(ports)]
+        for pair in first.final.pairs:
+            today[pair.panel][pair.a, pair.b] += 1
+        start = time.perf_counter()
+        done, kept = switch_by_switch(wanted, ports, today)
+        theirs_s += time.perf_counter() - start
+        theirs_fits += done
+        theirs_moves += len(first.final.pairs) + wanted.link_count - 2 * kept
+    print(
+        f"{count} pods of {ports}: fit {fits}/{tries} beside {theirs_fits}/{tries}; moves "
+        f"{moves / tries:.0f} beside {theirs_moves / tries:.0f} (what was placed), bound "
+        f"{bound / tries:.0f}; {1000 * ours_s / tries:.0f} ms beside {1000 * theirs_s / tries:.0f}"
+    )
+    crossed = sum(
+        _fits(pods(count, ports, seed), cross_wired(count, ports)) for seed in range(tries)
+    )
+    print(f"{count} pods of {ports} duplex ports, cross-wired: fit {crossed}/{tries}")
+
+
+def _fits(topology: Topology, plant: Plant) -> bool:
+    try:
+        plan_moves(topology, plant)
+    except DoesNotFit:
+        return False
+    return True
+
+
+def main() -> None:
+    """Print all tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--large", action="store_true", help="also 4096 hosts and 512 pods")
+    large = parser.parse_args().large
+    plan_moves(regular(12, DEGREE, 0), uniform("per-port", 12, DEGREE))  # compiles
+    print(f"{'plan':<44}{'moves':>8}{'bound':>8}{'gap':>7}{'seconds':>9}")
+    for nodes in (12, 64, 1024, *((4096,) if large else ())):
+        hosts_fixed(nodes)
+    for nodes in (12, 64, 256, *((1024,) if large else ())):
+        hosts_free(nodes)
+    for count, ports in ((64, 32), *(((256, 64), (512, 256)) if large else ())):
+        beside_flows(count, ports, 3)
+
+
+if __name__ == "__main__":
+    main()

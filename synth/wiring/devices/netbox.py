@@ -1,0 +1,54 @@
+"""NetBox: the jumpers of passive panels as a CSV of cables in the columns that it imports."""
+
+import csv
+import io
+
+from synth.errors import DoesNotFit, InvalidWiring
+from synth.wiring.devices.script import Script
+from synth.wiring.plant import Plant, Present
+from synth.wiring.present import read_present
+
+__all__ = ["COLUMNS", "read_netbox", "write_netbox"]
+
+COLUMNS = (
+    *("side_a_device", "side_a_type", "side_a_name"),
+    *("side_b_device", "side_b_type", "side_b_name"),
+    *("type", "status", "label", "description"),
+)
+
+
+def write_netbox(script: Script) -> str:
+    """Return every pair after the plan as a cable between two front ports of its panel.
+
+    Those that the plan adds are *planned*, the others *connected*.  NetBox deletes nothing by
+    CSV: cables that go are in the work order.
+    """
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(COLUMNS)
+    new = {move.pair for move in script.moves if move.adds}
+    for pair in script.final.pairs:
+        device = script.plant.panels[pair.panel].id
+        a, b = (script.plant.port_name(port) for port in script.plant.ends(pair))
+        label = script.label(pair)
+        for cell in (device, a, b, label):
+            if cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n")):
+                raise DoesNotFit("/format", f"{cell!r} would be a formula in a spreadsheet")
+        writer.writerow(
+            (device, "dcim.frontport", a, device, "dcim.frontport", b, "smf",
+             "planned" if pair in new else "connected", label[:100], f"plan {script.plan_id}"[:200])
+        )  # fmt: skip
+    return out.getvalue()
+
+
+def read_netbox(text: str, plant: Plant) -> Present:
+    """Return the pairs of such a list, planned ones too."""
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    rows = []
+    for number, row in enumerate(reader):
+        if None in row or row.get("side_a_device") != row.get("side_b_device"):
+            raise InvalidWiring(f"/{number}", "must join two ports of one panel")
+        rows.append(
+            {"panel": row["side_a_device"], "a": row["side_a_name"], "b": row["side_b_name"]}
+        )
+    return read_present(rows, plant)

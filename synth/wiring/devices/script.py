@@ -1,0 +1,164 @@
+"""What is to be done on the panels, as values: read from a patch-plan/1 document."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from synth.errors import InvalidWiring
+from synth.wiring.document import apply, revert
+from synth.wiring.plant import Pair, Plant, Port, Present, plant_digest, uniform
+from synth.wiring.present import read_present
+
+__all__ = ["Move", "Script", "Step", "plant_of", "read_script"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A stage: pairs that go, then pairs that come."""
+
+    removes: tuple[Pair, ...]
+    adds: tuple[Pair, ...]
+
+
+class Move(NamedTuple):
+    """One pair that comes or goes in a stage, counted from 1, as a device's text says it."""
+
+    stage: int
+    adds: bool
+    pair: Pair
+
+
+@dataclass(frozen=True)
+class Script:
+    """A plan as devices need it.
+
+    ``links`` names the link of every pair that carries one, ``peers`` what is cabled to a
+    port: ``node:port``.
+    """
+
+    plan_id: str
+    plant: Plant
+    steps: tuple[Step, ...]
+    base: Present
+    final: Present
+    links: Mapping[Pair, str]
+    peers: Mapping[Port, str]
+
+    @property
+    def moves(self) -> tuple[Move, ...]:
+        """All moves in order: in every stage what goes, then what comes."""
+        return tuple(
+            Move(number, adds, pair)
+            for number, step in enumerate(self.steps, start=1)
+            for adds, pairs in ((False, step.removes), (True, step.adds))
+            for pair in pairs
+        )
+
+    @cached_property
+    def panels(self) -> tuple[int, ...]:
+        """The panels on which something moves."""
+        return tuple(sorted({move.pair.panel for move in self.moves}))
+
+    def of_panel(self, panel: int) -> tuple[tuple[int, Step], ...]:
+        """Return the number and the moves of every stage that touches a panel."""
+        found = []
+        for number, step in enumerate(self.steps, start=1):
+            part = Step(
+                tuple(pair for pair in step.removes if pair.panel == panel),
+                tuple(pair for pair in step.adds if pair.panel == panel),
+            )
+            if part.removes or part.adds:
+                found.append((number, part))
+        return tuple(found)
+
+    def label(self, pair: Pair) -> str:
+        """Return what a cable between the two ports of a pair is labelled."""
+        return "--".join(
+            self.peers.get(port, self.plant.full_name(port)) for port in self.plant.ends(pair)
+        )
+
+
+def plant_of(document: Mapping[str, Any], plant: Plant | None = None) -> Plant:
+    """Return the plant of a patch-plan/1 document.
+
+    Raises
+    ------
+    InvalidWiring
+        The plan is on a given plant, and it is missing or another one.
+    """
+    made = document.get("panels")
+    if isinstance(made, dict):
+        return uniform(made.get("layout", ""), made.get("hosts", 0), made.get("lanes", 0))
+    said = document.get("plant")
+    if not isinstance(said, dict):
+        raise InvalidWiring("/plant", "must be an object with name and digest")
+    if plant is None:
+        raise InvalidWiring("/plant", "the plan is on a plant of its own, which must be given too")
+    if plant_digest(plant) != said.get("digest"):
+        raise InvalidWiring("/plant/digest", "the plan was made on another plant")
+    return plant
+
+
+def read_script(document: Mapping[str, Any], plant: Plant | None = None) -> Script:
+    """Return what a patch-plan/1 document says is to be done.
+
+    Parameters
+    ----------
+    document : dict
+    plant : Plant, optional
+        The plant that the plan was made on; not needed for the regular layouts.
+
+    Raises
+    ------
+    InvalidWiring
+        The document breaks a rule, its operations do not lead to ``final``, or the plant is
+        another one.
+
+    Examples
+    --------
+    >>> from synth.topology import Topology
+    >>> from synth.wiring import plan_moves, sized, to_document
+    >>> pair = Topology(["a", "b"], [("a", "b"), ("b", "a")])
+    >>> script = read_script(to_document(plan_moves(pair, sized(pair))))
+    >>> [script.plant.pair_name(move.pair) for move in script.moves], script.label(Pair(0, 0, 1))
+    (['0A-1B', '1A-0B'], 'a:0--b:0')
+    """
+    if not isinstance(document, dict) or document.get("schema") != "patch-plan/1":
+        raise InvalidWiring("/schema", 'must be "patch-plan/1"')
+    plant = plant_of(document, plant)
+    final = read_present(document, plant)
+    try:
+        base = revert(document, final, plant)
+        if apply(document, base, plant) != final:
+            raise InvalidWiring("/final", "must be what the operations lead to")
+        steps = tuple(
+            Step(*(_pairs(stage["ops"], op, plant) for op in ("remove", "add")))
+            for stage in document["stages"]
+        )
+        links = {
+            pair: row["link"]
+            for panel, state in document["final"].items()
+            for row in state["pairs"]
+            if "link" in row
+            for pair in read_present([{**row, "panel": panel}], plant).pairs
+        }
+        peers = _peers(document["ports"], plant)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InvalidWiring("", f"must be a whole patch-plan/1 document: {error}") from None
+    return Script(str(document.get("plan_id", "")), plant, steps, base, final, links, peers)
+
+
+def _pairs(ops: list[dict[str, Any]], op: str, plant: Plant) -> tuple[Pair, ...]:
+    rows = [{"panel": o["device"], "a": o["a"], "b": o["b"]} for o in ops if o["op"] == op]
+    return read_present(rows, plant).pairs
+
+
+def _peers(rows: list[dict[str, Any]], plant: Plant) -> dict[Port, str]:
+    places = {(plant.panels[port.panel].id, plant.port_name(port)): port for port in plant.at}
+    found = {}
+    for row in rows:
+        port = places.get((row["device"], row["port"]))
+        if port is not None:
+            found[port] = f"{row['endpoint']['node']}:{row['endpoint']['port']}"
+    return found

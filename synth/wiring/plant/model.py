@@ -1,0 +1,106 @@
+"""The plant as a value: panels, hosts with their ports, fixed cabling, and what is plugged.
+
+Host ports are cabled to panel ports once and for all; only cross-connects inside panels
+change.  Everything is numbered by its place in a tuple, and named for people.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from types import MappingProxyType
+
+from synth.wiring.plant.check import check
+from synth.wiring.plant.parts import Host, Panel, State, Trunk, Uniform
+from synth.wiring.plant.ports import Pair, Port, Present
+
+__all__ = ["Plant"]
+
+
+@dataclass(frozen=True)
+class Plant:
+    """All that an operator has: panels, hosts, cabling, and what is plugged today.
+
+    ``states`` has the ports of panels that are not free.  Light may lose ``budget_db`` on
+    its way, None for no limit.  ``uniform`` is set on plants of the two regular layouts.
+
+    Raises
+    ------
+    InvalidPlant
+        Something breaks a rule; the error names the port, and its field is a JSON pointer
+        into the plant/1 document of the same plant.
+
+    Examples
+    --------
+    >>> from synth.wiring.plant import read_plant
+    >>> plant = read_plant({
+    ...     "schema": "plant/1",
+    ...     "panels": [{"id": "ocs-1", "kind": "switch", "a": 2, "b": 2}],
+    ...     "hosts": [{"id": "h0", "ports": [{"id": "p", "tx": "ocs-1/0A", "rx": "ocs-1/0B"}]},
+    ...               {"id": "h1", "ports": [{"id": "p", "tx": "ocs-1/1A", "rx": "ocs-1/0B"}]}],
+    ... })
+    Traceback (most recent call last):
+    ...
+    synth.errors.InvalidPlant: /hosts/1/ports/0/rx/0: port 0B of ocs-1 has h0 p already
+    """
+
+    panels: tuple[Panel, ...]
+    hosts: tuple[Host, ...]
+    trunks: tuple[Trunk, ...] = ()
+    states: Mapping[Port, State] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+    present: Present = field(default_factory=Present)
+    budget_db: Fraction | None = None
+    name: str = ""
+    uniform: Uniform | None = None
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    @cached_property
+    def panel_index(self) -> Mapping[str, int]:
+        """Number of every panel by its id."""
+        return {panel.id: number for number, panel in enumerate(self.panels)}
+
+    @cached_property
+    def host_index(self) -> Mapping[str, int]:
+        """Number of every host by its id."""
+        return {host.id: number for number, host in enumerate(self.hosts)}
+
+    @cached_property
+    def at(self) -> Mapping[Port, tuple[int, int]]:
+        """What is cabled to a port of a panel: (host, port of the host)."""
+        return {
+            port: (host, number)
+            for host, row in enumerate(self.hosts)
+            for number, host_port in enumerate(row.ports)
+            for port in host_port.fibres
+        }
+
+    def port_name(self, port: Port) -> str:
+        """Return the name of a port within its panel."""
+        return self.panels[port.panel].names(port.side)[port.index]
+
+    def full_name(self, port: Port) -> str:
+        """Return how a port is written in documents: panel, slash, port."""
+        return f"{self.panels[port.panel].id}/{self.port_name(port)}"
+
+    def ends(self, pair: Pair) -> tuple[Port, Port]:
+        """Return the two ports of a pair."""
+        return self.panels[pair.panel].ends(pair)
+
+    def pair_name(self, pair: Pair) -> str:
+        """Return how a pair is written within its panel: ``3A-12B``."""
+        return "-".join(self.port_name(port) for port in self.ends(pair))
+
+    def hosts_of(self, pair: Pair) -> tuple[int, int]:
+        """Return the hosts that a pair joins; -1 where no host is cabled."""
+        one, other = self.ends(pair)
+        return self.at.get(one, (-1, 0))[0], self.at.get(other, (-1, 0))[0]
+
+    def state(self, port: Port) -> State:
+        """Return the state of a port of a panel."""
+        return self.states.get(port, State.FREE)
+
+    def with_present(self, present: Present) -> "Plant":
+        """Return the same plant with other pairs plugged."""
+        return replace(self, present=present)

@@ -1,0 +1,158 @@
+"""What a plant is made of: panels, hosts with their ports, and fixed cables between panels."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+
+from synth.wiring.plant.ports import Pair, Port, Side
+
+__all__ = [
+    "MAX_PORTS",
+    "Host",
+    "HostPort",
+    "Kind",
+    "Layout",
+    "Mode",
+    "Panel",
+    "State",
+    "Trunk",
+    "Uniform",
+]
+
+MAX_PORTS = 1 << 18
+"""Most ports of panels, and most fibre ends of hosts, of one plant."""
+
+
+class Kind(StrEnum):
+    """Who moves the cross-connects of a panel: a person, a robot, or mirrors."""
+
+    MANUAL = "manual"
+    ROBOT = "robot"
+    SWITCH = "switch"
+
+
+class Mode(StrEnum):
+    """Whether a pair carries light from A to B only, or both ways."""
+
+    DIRECTED = "directed"
+    BIDIRECTIONAL = "bidirectional"
+
+
+class State(StrEnum):
+    """What may be done with a port or a host.
+
+    Of *spare* ones use is made for repairs only; a *reserved* port keeps what is plugged
+    there; through a *dead* one no light goes, and what is plugged there may be taken away.
+    """
+
+    FREE = "free"
+    SPARE = "spare"
+    RESERVED = "reserved"
+    DEAD = "dead"
+
+
+class Layout(StrEnum):
+    """How the hosts' ports are spread over the panels of a uniform plant."""
+
+    PER_PORT = "per-port"
+    SINGLE = "single"
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A patch panel, a patching robot or an optical circuit switch.
+
+    ``a`` and ``b`` are the names of the ports on its two sides.  Without ``b`` any two ports
+    of ``a`` can be joined, which needs mode *bidirectional*.  One move takes
+    ``move_seconds``, and ``at_once`` moves are made at a time; one pass through it loses
+    ``loss_db``.  ``profile`` names the dialect of its control interface, ``place`` where it
+    stands.
+    """
+
+    id: str
+    a: tuple[str, ...]
+    b: tuple[str, ...] = ()
+    kind: Kind = Kind.MANUAL
+    mode: Mode = Mode.DIRECTED
+    move_seconds: Fraction = Fraction(0)
+    at_once: int = 1
+    loss_db: Fraction = Fraction(0)
+    profile: str = ""
+    place: str = ""
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether any two of its ports can be joined."""
+        return not self.b
+
+    def names(self, side: str) -> tuple[str, ...]:
+        """Return the names of the ports that the A or the B end of a pair can be."""
+        return self.a if side == Side.A or self.one_sided else self.b
+
+    def opposite(self, side: Side) -> Side:
+        """Return the side that a port of this side is joined to."""
+        return Side.A if side is Side.B or self.one_sided else Side.B
+
+    def ends(self, pair: Pair) -> tuple[Port, Port]:
+        """Return the two ports of one of its pairs."""
+        side = Side.A if self.one_sided else Side.B
+        return Port(pair.panel, Side.A, pair.a), Port(pair.panel, side, pair.b)
+
+    def join(self, one: Port, other: Port) -> Pair:
+        """Return the pair of two ports, given in any order where light goes both ways."""
+        if one.side is Side.B or (self.one_sided and one.index > other.index):
+            one, other = other, one
+        return Pair(one.panel, one.index, other.index)
+
+
+@dataclass(frozen=True, slots=True)
+class HostPort:
+    """A port of a host and where its fibres are cabled to.
+
+    Lane number i sends into ``tx[i]`` and receives from ``rx[i]``; the lanes of one port (a
+    group such as DR4) always lead to the lanes of one other port, and move together.  With
+    ``duplex`` both directions lead to the same other port.  On bidirectional panels one
+    fibre carries both, and ``tx`` and ``rx`` are the same.  Nothing is cabled where they are
+    empty.
+    """
+
+    id: str
+    tx: tuple[Port, ...] = ()
+    rx: tuple[Port, ...] = ()
+    duplex: bool = False
+    state: State = State.FREE
+
+    @property
+    def fibres(self) -> tuple[Port, ...]:
+        """The panel ports that it occupies, each once."""
+        return self.tx if self.tx == self.rx else self.tx + self.rx
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A host and its ports."""
+
+    id: str
+    ports: tuple[HostPort, ...]
+    state: State = State.FREE
+
+
+@dataclass(frozen=True, slots=True)
+class Trunk:
+    """A fixed cable from a port of one panel to a port of another.
+
+    Light goes from ``source`` to ``target``, and back too between bidirectional panels.
+    """
+
+    source: Port
+    target: Port
+    loss_db: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Uniform:
+    """What a uniform plant was built of; see `synth.wiring.plant.uniform`."""
+
+    layout: Layout
+    hosts: int
+    lanes: int

@@ -1,0 +1,265 @@
+import json
+import re
+from html.parser import HTMLParser
+from ipaddress import ip_interface
+
+import jsonpatch
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from synth.errors import DoesNotFit, InvalidWiring
+from synth.topology import Topology
+from synth.wiring import cross_wired, duplex, plan_moves, sized, to_document, uniform
+from synth.wiring.devices import (
+    FORMATS,
+    deployment,
+    graphs,
+    lines,
+    netbox,
+    polatis,
+    read_script,
+    sonic,
+)
+from synth.wiring.plant import Present
+from synth.wiring.stages import Limits
+from tests.synth.plants import plants, topologies
+
+
+@st.composite
+def scripts(draw, flavours=("one-way", "duplex on directed", "one-sided", "two-sided")):
+    plant = draw(plants(most_hosts=4, most_panels=2, flavours=flavours))
+    try:
+        plan = plan_moves(draw(topologies(plant)), plant)
+    except DoesNotFit:
+        assume(False)
+    limits = Limits(draw(st.none() | st.integers(1, 2)), False, draw(st.booleans()))
+    return read_script(json.loads(json.dumps(to_document(plan, limits))), plant)
+
+
+SIDED = scripts(("one-way", "duplex on directed", "two-sided"))
+
+
+def carried_out(script, moves):
+    """What is plugged after moves, each of which must find its ports free, or its pair there."""
+    plugged = set(script.base.pairs)
+    for move in sorted(moves, key=lambda move: (move.stage, move.adds)):
+        if move.adds:
+            used = {port for pair in plugged for port in script.plant.ends(pair)}
+            assert used.isdisjoint(script.plant.ends(move.pair))
+            plugged.add(move.pair)
+        else:
+            plugged.remove(move.pair)
+    return plugged
+
+
+@settings(deadline=None, max_examples=30)
+@given(scripts())
+def test_a_script_is_what_the_document_says(script):
+    assert carried_out(script, script.moves) == set(script.final.pairs)
+
+
+READ_BACK = {
+    "sonic-cli": lambda text, script: sonic.read_lines(text, script.plant),
+    "sonic-patch": lambda text, script: sonic.read_patches(text, script.plant),
+    "polatis-netconf": lambda text, s: polatis.read_edits(text, s.plant, s.base.pairs),
+    "polatis-scpi": lambda text, script: polatis.read_scpi(text, script.plant),
+    "calient-tl1": lambda text, script: lines.read_tl1(text, script.plant),
+    "dicon": lambda text, script: lines.read_dicon(text, script.plant, script.base.pairs),
+}
+
+
+@pytest.mark.parametrize("form", READ_BACK)
+@settings(deadline=None, max_examples=15)
+@given(script=SIDED)
+def test_what_a_device_is_told_is_read_back_as_the_same_moves(form, script):
+    moves = READ_BACK[form](FORMATS[form].write(script), script)
+    assert sorted(moves) == sorted(script.moves)
+    assert carried_out(script, moves) == set(script.final.pairs)
+
+
+STATES = {
+    "sonic-config": sonic.read_config,
+    "netbox-csv": netbox.read_netbox,
+    "graphml": graphs.read_graphml,
+}
+
+
+@pytest.mark.parametrize("form", STATES)
+@settings(deadline=None, max_examples=15)
+@given(script=SIDED)
+def test_what_is_plugged_afterwards_is_read_back(form, script):
+    assert STATES[form](FORMATS[form].write(script), script.plant).pairs == script.final.pairs
+
+
+@pytest.mark.parametrize("form", ["polatis-netconf", "polatis-scpi", "netbox-csv", "graphml"])
+@settings(deadline=None, max_examples=12)
+@given(script=scripts(("one-sided",)))
+def test_panels_without_sides_are_told_too(form, script):
+    text = FORMATS[form].write(script)
+    if form in STATES:
+        assert STATES[form](text, script.plant).pairs == script.final.pairs
+    else:
+        assert sorted(READ_BACK[form](text, script)) == sorted(script.moves)
+
+
+@pytest.mark.parametrize("form", ["sonic-cli", "sonic-patch", "calient-tl1", "dicon"])
+def test_devices_with_sides_refuse_panels_without(form):
+    pair = Topology(range(2), [(0, 1), (1, 0)])
+    plant = duplex(2, 1)
+    script = read_script(to_document(plan_moves(pair, plant)), plant)
+    with pytest.raises(DoesNotFit, match="panel-0 has one"):
+        FORMATS[form].write(script)
+
+
+@settings(deadline=None, max_examples=15)
+@given(SIDED)
+def test_the_patches_lead_a_config_db_from_the_base_to_the_end(script):
+    states = {}
+    for number, panel in enumerate(script.plant.panels):
+        rows = {
+            f"{p.a + 1}A-{p.b + 1}B": {"a_side": f"{p.a + 1}A", "b_side": f"{p.b + 1}B"}
+            for p in script.base.pairs if p.panel == number
+        }  # fmt: skip
+        states[panel.id] = {"DEVICE_METADATA": {}} | ({"OCS_CROSS_CONNECT": rows} if rows else {})
+    patches = json.loads(FORMATS["sonic-patch"].write(script))
+    for row in sorted(patches, key=lambda row: row["stage"]):
+        states[row["device"]] = jsonpatch.apply_patch(states[row["device"]], row["patch"])
+    final = json.loads(FORMATS["sonic-config"].write(script))
+    for panel in script.plant.panels:
+        assert states[panel.id].get("OCS_CROSS_CONNECT", {}) == final[panel.id]["OCS_CROSS_CONNECT"]
+
+
+def test_a_patch_refuses_a_device_that_changed():
+    ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
+    plant = sized(ring)
+    plan = plan_moves(ring.transpose(), plant, plan_moves(ring, plant).final)
+    (row,) = json.loads(FORMATS["sonic-patch"].write(read_script(to_document(plan))))
+    other = {"OCS_CROSS_CONNECT": {"1A-3B": {"a_side": "1A", "b_side": "3B"}}}
+    with pytest.raises(jsonpatch.JsonPatchException):
+        jsonpatch.apply_patch(other, row["patch"])
+
+
+@pytest.mark.parametrize(
+    ("read", "text"),
+    [
+        (sonic.read_lines, "config ocs cross-connect add 1A-2B"),
+        (sonic.read_lines, "# panel panel-0, stage 1\nreboot"),
+        (sonic.read_lines, "# panel panel-0, stage 1\nconfig ocs cross-connect add 1A-9B"),
+        (sonic.read_lines, "# panel ocs, stage 1"),
+        (sonic.read_patches, "[{}]"),
+        (sonic.read_patches, "{"),
+        (sonic.read_config, "[]"),
+        (sonic.read_config, '{"ocs": {}}'),
+        (polatis.read_scpi, "# panel panel-0, stage 1\n:oxc:swit:conn:add (@1,2),(@4)"),
+        (polatis.read_edits, "<edits"),
+        (polatis.read_edits, "<!DOCTYPE a><edits/>"),
+        (polatis.read_edits, '<edits><edit device="x" stage="1"/></edits>'),
+        (lines.read_tl1, "# panel panel-0, stage 1\nDLT-CRS-ALL;"),
+        (graphs.read_graphml, "<graphml"),
+        (netbox.read_netbox, "side_a_device,side_b_device\na,b\n"),
+    ],
+)
+def test_texts_that_are_none_are_refused(read, text):
+    with pytest.raises(InvalidWiring):
+        read(text, uniform("single", 3, 1))
+
+
+def test_no_text_deletes_everything():
+    ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
+    plant = sized(ring)
+    plan = plan_moves(Topology(range(3), []), plant, plan_moves(ring, plant).final)
+    script = read_script(to_document(plan))
+    for form in READ_BACK:
+        text = FORMATS[form].write(script)
+        assert not re.search(r"ALL|:only|disc", text), form
+
+
+class Cells(HTMLParser):
+    """Collects table rows."""
+
+    def __init__(self):
+        super().__init__()
+        self.rows, self.labels, self.cell = [], [], None
+
+    def handle_starttag(self, tag, attrs):
+        if tag == "tr":
+            self.rows.append([])
+        self.cell = tag if tag in ("td", "span") else None
+
+    def handle_endtag(self, tag):
+        self.cell = None
+
+    def handle_data(self, data):
+        if self.cell == "td":
+            self.rows[-1].append(data)
+        elif self.cell == "span":
+            self.labels.append(data)
+
+
+@settings(deadline=None, max_examples=12)
+@given(scripts())
+def test_the_sheet_has_a_row_for_every_move_and_two_labels_for_every_new_cable(script):
+    page = Cells()
+    page.feed(FORMATS["html"].write(script))
+    rows = [row[:3] for row in page.rows if row]
+    wanted = [
+        ["plug" if move.adds else "pull", *script.plant.pair_name(move.pair).split("-")]
+        for move in script.moves
+    ]
+    assert sorted(rows) == sorted(wanted)
+    assert len(page.labels) == 2 * sum(move.adds for move in script.moves)
+
+
+def test_names_cannot_break_the_sheet():
+    nasty = '<script>alert("x")</script>'
+    pair = Topology([nasty, "b"], [(nasty, "b"), ("b", nasty)])
+    assert nasty not in FORMATS["html"].write(
+        read_script(to_document(plan_moves(pair, sized(pair))))
+    )
+
+
+def torus():
+    links = [(4 * i + j, e) for i in range(4) for j in range(4)
+             for e in (4 * i + (j + 1) % 4, 4 * ((i + 1) % 4) + j)]  # fmt: skip
+    return Topology(range(16), [*links, *(link[::-1] for link in links)])
+
+
+@pytest.mark.parametrize("plant", [cross_wired(16, 4), duplex(16, 4)], ids=lambda plant: plant.name)
+def test_a_deployment_gives_every_cable_a_subnet_and_every_host_a_route_to_every_other(plant):
+    script = read_script(to_document(plan_moves(torus(), plant)), plant)
+    text = FORMATS["deployment"].write(script)
+    assert deployment.read_deployment(text, script) == deployment.cables(script)
+    hosts = json.loads(text)["hosts"]
+    nets = [ip_interface(nic["address"]).network for row in hosts.values() for nic in row["nics"]]
+    assert len(set(nets)) == 32 and all(nets.count(net) == 2 for net in nets)
+    owner = {
+        nic["address"].split("/")[0]: name for name, row in hosts.items() for nic in row["nics"]
+    }
+    home = {row["loopback"]: name for name, row in hosts.items()}
+    for start, row in hosts.items():
+        assert {route["to"] for route in row["routes"]} == set(home) - {row["loopback"]}
+        for target in home:
+            at, hops = start, 0
+            while home[target] != at:
+                via = next(r["via"] for r in hosts[at]["routes"] if r["to"] == target)
+                at, hops = owner[via], hops + 1
+                assert hops <= 4  # the diameter of the torus
+
+
+def test_one_way_fibres_have_no_deployment():
+    ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
+    with pytest.raises(DoesNotFit, match="face each other"):
+        FORMATS["deployment"].write(read_script(to_document(plan_moves(ring, sized(ring)))))
+
+
+def test_a_plan_of_another_plant_is_no_script():
+    pair = Topology(range(2), [(0, 1), (1, 0)])
+    document = to_document(plan_moves(pair, duplex(2, 1)))
+    with pytest.raises(InvalidWiring, match="must be given too"):
+        read_script(document)
+    with pytest.raises(InvalidWiring, match="another plant"):
+        read_script(document, duplex(3, 1))
+    document["final"]["panel-0"]["pairs"] = []
+    with pytest.raises(InvalidWiring):
+        read_script(document, duplex(2, 1).with_present(Present()))
