@@ -50,6 +50,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "optimum": "optima",
         "schedule": "schedules",
         "patch-plan": "patch_plans",
+        "sweep": "sweeps",
     }
 )
 """Kind of document -> the table it is kept in."""

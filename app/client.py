@@ -6,6 +6,7 @@ is harmless.  What the service refuses is raised as the problem that it answered
 
 import http.client
 import json
+import time
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from urllib.parse import quote, urlencode, urlsplit
 __all__ = ["Client", "FieldError", "NotFound", "Refused", "ServiceError", "Unreachable"]
 
 DEFAULT_URL = "http://127.0.0.1:8765"
+POLL_SECONDS = 0.5
 
 
 class ServiceError(Exception):
@@ -131,6 +133,18 @@ class Client:
         """Return one page of what is stored of a kind: GET /v1/designs and the like."""
         return self._get_json(f"/v1/{quote(kind, safe='')}", query)
 
+    def sweep(self, **question: Any) -> dict[str, Any]:
+        """Return the sweep/1 document that answers one question of many: POST /v1/sweeps."""
+        return self._post("/v1/sweeps", question)
+
+    def job(self, job_id: str) -> dict[str, Any]:
+        """Return where a job stands, a job/1 document."""
+        return self._get_json(f"/v1/jobs/{quote(job_id, safe='')}")
+
+    def cancel_job(self, job_id: str) -> dict[str, Any]:
+        """Cancel a job; return where it stands."""
+        return self._post(f"/v1/jobs/{quote(job_id, safe='')}/cancel", {})
+
     def version(self) -> dict[str, Any]:
         """Return the versions of the service, of its kernels and of its tables."""
         return self._get_json("/version")
@@ -146,7 +160,24 @@ class Client:
     def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         data = json.dumps(body).encode()
-        return _object(self._open(urllib.request.Request(self.base_url + path, data, headers)))
+        request = urllib.request.Request(self.base_url + path, data, headers)
+        answer = _object(self._open(request))
+        promised = answer.get("schema") == "job/1" and not path.endswith("/cancel")
+        return self._kept(answer) if promised else answer
+
+    def _kept(self, job: dict[str, Any]) -> dict[str, Any]:
+        """Return the answer that a job promises, as soon as it is there."""
+        end = time.monotonic() + self.timeout_seconds
+        while job["state"] in ("queued", "running"):
+            if time.monotonic() >= end:
+                raise Unreachable(f"the job {job['id']} has not ended in time; it goes on")
+            time.sleep(POLL_SECONDS)
+            job = self.job(job["id"])
+        if job["state"] == "done":
+            return self._get_json(job["result"])
+        if job["problem"] is not None:
+            raise _problem(job["problem"]["status"], json.dumps(job["problem"]).encode())
+        raise Refused(409, "about:blank", "Cancelled", f"the job {job['id']} was cancelled", ())
 
     def _get_json(self, path: str, query: dict[str, Any] | None = None) -> dict[str, Any]:
         return _object(self._get(path, query))

@@ -23,11 +23,13 @@ def _explained_by_the_packages(error: Exception) -> tuple[int, str]:
     """Explain what services raise; what these import has been loaded by then."""
     from sqlalchemy.exc import DBAPIError
 
+    from app.client import ServiceError
     from app.config import UnknownSetting
     from app.db import DatabaseNotReady
     from app.extras import MissingExtra
     from app.field_errors import pointer
     from app.files import UnusableFile
+    from app.jobs.errors import JobEnded, NotEnded, QueueFull, TooManyJobs, WebhookRefused
     from app.services.errors import Ambiguous, Damaged, NotStored
     from app.store import InvalidCursor
     from schedules.errors import ScheduleError
@@ -38,7 +40,8 @@ def _explained_by_the_packages(error: Exception) -> tuple[int, str]:
     if isinstance(error, SynthError | ScheduleError):
         return 2, _one_line(f"{pointer(error.field) or '/'}: {error.rule}")
     told = (UnknownSetting, UnusableFile, Ambiguous, NotStored, DatabaseNotReady, MissingExtra)
-    if isinstance(error, (*told, Damaged, InvalidCursor)):
+    of_jobs = (ServiceError, JobEnded, NotEnded, QueueFull, TooManyJobs, WebhookRefused)
+    if isinstance(error, (*told, *of_jobs, Damaged, InvalidCursor)):
         return 2, _one_line(str(error))
     if isinstance(error, DBAPIError):
         return 2, _one_line(f"database_url: {error.orig}")

@@ -19,9 +19,11 @@ __all__ = [
     "CREATED",
     "AcceptDep",
     "ContextDep",
+    "CursorDep",
     "IdDep",
     "IfNoneMatchDep",
     "JsonBody",
+    "LimitDep",
     "created",
     "list_route",
     "representation",
@@ -77,13 +79,19 @@ def list_route(router: APIRouter, kind: str, operation_id: str, plural: str) -> 
         return JSONResponse(listing.of(*context.store.page(kind, limit, cursor)))
 
 
-def created(request: Request, artefact: Artefact, body: str) -> Response:
-    """Return the answer to a POST: 201 when computed just now, 200 when known."""
-    source = "computed" if artefact.fresh else "cache"
+def created(
+    request: Request, artefact: Artefact, body: str, *, fresh: bool | None = None
+) -> Response:
+    """Return the answer to a POST: 201 when computed just now, 200 when known.
+
+    ``fresh`` says so of an answer that a job made for this request.
+    """
+    fresh = artefact.fresh if fresh is None else fresh
+    source = "computed" if fresh else "cache"
     request.app.state.metrics.count("topoloom_answers_total", kind=artefact.kind, source=source)
     return Response(
         body,
-        status_code=201 if artefact.fresh else 200,
+        status_code=201 if fresh else 200,
         media_type="application/json",
         headers={"Location": f"{request.url.path}/{artefact.id}"},
     )

@@ -7,14 +7,17 @@ from importlib.metadata import version
 
 from fastapi import Depends, FastAPI
 from fastapi_offline import FastAPIOffline
+from starlette.concurrency import run_in_threadpool
 
 from app import problems
 from app.config import Settings
 from app.db import open_database
+from app.jobs.hosting import Host
+from app.jobs.watching import Watcher
 from app.limits import RefuseLargeBodies, RefuseUnknownHosts, body_limit
 from app.manners import AnswerHead, refuse_unknown_query
 from app.metrics import CountRequests, Metrics
-from app.routes import designs, patch_plans, schedules, system, topologies
+from app.routes import designs, jobs, patch_plans, schedules, sweeps, system, topologies
 from app.services.opening import context_on
 from app.turns import Turns
 from schedules.progress import at_most
@@ -42,9 +45,13 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         watch = partial(at_most, chosen.max_seconds)
         app.state.context = context_on(engine, chosen, watch)
         app.state.turns = Turns()
+        app.state.host = Host(engine, chosen)
+        app.state.watcher = Watcher(engine, chosen.max_event_streams)
+        app.state.host.start()
         try:
             yield
         finally:
+            await run_in_threadpool(app.state.host.stop)
             engine.dispose()
 
     # The page /docs with scripts from the installed package, not from another host.
@@ -58,7 +65,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.state.metrics = Metrics()
     problems.install(app)
-    routers = [module.router for module in (designs, topologies, schedules, patch_plans, system)]
+    modules = (designs, topologies, schedules, patch_plans, sweeps, jobs, system)
+    routers = [module.router for module in modules]
     for router in routers:
         app.include_router(router)
     app.state.routes = [route for router in routers for route in router.routes]

@@ -16,13 +16,22 @@ from starlette.exceptions import HTTPException
 from app.db import DatabaseNotReady
 from app.documents.base import Document
 from app.field_errors import FieldError, field_errors, pointer
+from app.jobs.errors import (
+    JobEnded,
+    NotEnded,
+    QueueFull,
+    TooManyJobs,
+    TooManyListeners,
+    WebhookRefused,
+    WorkFailed,
+)
 from app.manners import allowed_methods
 from app.services.errors import Ambiguous, Damaged, NotAcceptable, NotStored
 from app.store import InvalidCursor
 from schedules import errors as schedule_errors
 from synth import errors as synth_errors
 
-__all__ = ["PROBLEMS", "ProblemDocument", "install", "responses"]
+__all__ = ["PROBLEMS", "ProblemDocument", "described", "install", "responses"]
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -76,6 +85,13 @@ PROBLEMS: dict[type[Exception], Problem] = {
     NotAcceptable: Problem(406, "No such representation", "not-acceptable"),
     DatabaseNotReady: Problem(503, "The database is not ready", "database-not-ready"),
     DBAPIError: Problem(503, "The database is not ready", "database-not-ready"),
+    JobEnded: Problem(409, "The job has ended", "job-ended"),
+    NotEnded: Problem(409, "The job has not ended", "job-not-ended"),
+    TooManyJobs: Problem(429, "So many jobs of one client wait", "too-many-jobs"),
+    QueueFull: Problem(503, "No more jobs are taken", "queue-full"),
+    TooManyListeners: Problem(503, "So many streams are open", "too-many-listeners"),
+    WebhookRefused: Problem(422, "No message is sent there", "webhook-refused"),
+    WorkFailed: Problem(500, "The work came to no end", "work-failed"),
     Exception: Problem(500, "An error inside Topoloom", "internal-error"),
 }
 """Class of error -> its problem; a class without a row has that of its nearest base."""
@@ -107,9 +123,11 @@ def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     titles = {
         404: "nothing is stored under this id",
         406: "no such representation",
+        409: "the job has ended, or has not",
         413: "the body is too large",
         415: "the body must be application/json",
         422: "the request breaks a rule, named in `errors`",
+        429: "so many jobs of this client wait that no more are taken",
         500: "what is stored is damaged, and cannot be computed again",
         503: "the database is not ready",
     }
@@ -153,18 +171,26 @@ def unknown_host(path: str, host: str) -> JSONResponse:
     return _response(UNKNOWN_HOST, detail, path, [])
 
 
-def _answer(request: Request, error: Exception) -> JSONResponse:
+def described(error: Exception, path: str) -> ProblemDocument:
+    """Return the problem that an error is, wherever it was raised, about a path."""
     problem = next(PROBLEMS[kind] for kind in type(error).__mro__ if kind in PROBLEMS)
-    path = request.url.path
-    if isinstance(error, RequestValidationError):
-        return _answer_validation(problem, error, path)
-    if problem.status == 500 and not isinstance(error, Damaged):
-        return _response(problem, "the request was right; please report this", path, [])
+    if problem.status == 500 and not isinstance(error, Damaged | WorkFailed):
+        return _document(problem, "the request was right; please report this", path, [])
     if isinstance(error, DBAPIError):
-        return _response(problem, "the database cannot be used just now", path, [])
+        return _document(problem, "the database cannot be used just now", path, [])
     field, rule = getattr(error, "field", None), getattr(error, "rule", "")
     found = [FieldError(pointer=pointer(field), detail=rule)] if field is not None else []
-    return _response(problem, str(error), path, found)
+    return _document(problem, str(error), path, found)
+
+
+def _answer(request: Request, error: Exception) -> JSONResponse:
+    path = request.url.path
+    if isinstance(error, RequestValidationError):
+        return _answer_validation(PROBLEMS[RequestValidationError], error, path)
+    answer = _sent(described(error, path))
+    if (seconds := getattr(error, "retry_after", None)) is not None:
+        answer.headers["Retry-After"] = str(seconds)
+    return answer
 
 
 def _answer_validation(problem: Problem, error: RequestValidationError, path: str) -> JSONResponse:
@@ -190,7 +216,13 @@ def _answer_http(request: Request, error: Exception) -> JSONResponse:
 
 
 def _response(problem: Problem, detail: str, path: str, errors: list[FieldError]) -> JSONResponse:
-    document = ProblemDocument(
+    return _sent(_document(problem, detail, path, errors))
+
+
+def _document(
+    problem: Problem, detail: str, path: str, errors: list[FieldError]
+) -> ProblemDocument:
+    return ProblemDocument(
         type=problem.type,
         title=problem.title,
         status=problem.status,
@@ -198,7 +230,10 @@ def _response(problem: Problem, detail: str, path: str, errors: list[FieldError]
         instance=_cut(path),
         errors=_fitting(errors),
     )
-    return JSONResponse(document.model_dump(), status_code=problem.status, media_type=MEDIA_TYPE)
+
+
+def _sent(document: ProblemDocument) -> JSONResponse:
+    return JSONResponse(document.model_dump(), status_code=document.status, media_type=MEDIA_TYPE)
 
 
 def _fitting(errors: list[FieldError]) -> list[FieldError]:

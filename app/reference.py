@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from app import schemas, topology_source
+from app import schemas, sweep_request, topology_source
 from app.cli import app
 from app.cli.options import READS
 from app.options.option import Option, choices
@@ -75,7 +75,8 @@ def field_rows(name: str) -> Iterator[tuple[str, str, str]]:
     >>> list(field_rows("ListRequest"))[0]
     ('`limit`', 'most entries of one page; 1 to 100', '`20`')
     """
-    model = getattr(schemas, name, None) or getattr(topology_source, name)
+    rooms = (schemas, topology_source, sweep_request)
+    model = next(getattr(room, name) for room in rooms if hasattr(room, name))
     entries: dict[str, Option] = {option.text: option for option in OPTIONS}
     for field, info in model.model_fields.items():
         option = entries.get(info.description or "")

@@ -15,6 +15,7 @@ __all__ = [
     "PatchPlanRow",
     "Row",
     "ScheduleRow",
+    "SweepRow",
     "TopologyRow",
 ]
 
@@ -104,6 +105,12 @@ class PatchPlanRow(Row):
     __tablename__ = "patch_plans"
 
 
+class SweepRow(Row):
+    """sweep/1 documents."""
+
+    __tablename__ = "sweeps"
+
+
 TABLES: dict[str, type[Row]] = {
     "design": DesignRow,
     "frontier": FrontierRow,
@@ -112,5 +119,6 @@ TABLES: dict[str, type[Row]] = {
     "optimum": OptimumRow,
     "schedule": ScheduleRow,
     "patch-plan": PatchPlanRow,
+    "sweep": SweepRow,
 }
 """Kind of document -> where it is kept."""

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli import catalogue, listing, operation, plots, schedules, topologies
+from app.cli import catalogue, jobs, listing, operation, plots, schedules, sweeps, topologies
 from app.complaints import explained
 
 __all__ = ["app", "main", "run"]
@@ -25,9 +25,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (topologies, schedules, listing, catalogue, operation):
+for group in (topologies, schedules, listing, catalogue, operation, jobs):
     app.add_typer(group.app)
 app.add_typer(plots.app, name="plot")
+app.add_typer(sweeps.app, name="sweep")
+app.add_typer(jobs.jobs_app, name="jobs")
 
 
 def _show_version(asked: bool) -> None:

@@ -11,6 +11,7 @@ from app.schemas import (
     ScheduleRequest,
     TopologySource,
 )
+from app.sweep_request import SweepRequest
 
 __all__ = [
     "Asked",
@@ -20,6 +21,7 @@ __all__ = [
     "patch_plan_again",
     "schedule_again",
     "subject_again",
+    "sweep_again",
     "topology_again",
 ]
 
@@ -75,6 +77,13 @@ def patch_plan_again(asked: Asked) -> PatchPlanRequest:
     pairs = [dict(zip(("panel", "a", "b"), pair, strict=True)) for pair in asked["present"]]
     request = {"topology": subject_again(asked)} | _rest(asked) | {"present": pairs}
     return PatchPlanRequest.model_validate(request)
+
+
+def sweep_again(asked: Asked) -> SweepRequest:
+    """Return the request for a sweep."""
+    if "topology_id" not in asked:
+        return SweepRequest.model_validate(asked)
+    return SweepRequest.model_validate({"topology": subject_again(asked)} | _rest(asked))
 
 
 def _rest(asked: Asked) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from app.documents.base import Document, Identity, Node, omitted
 from app.documents.design import DesignSummary
 from app.documents.patch_plan import PatchPlanSummary
 from app.documents.schedule import ScheduleSummary
+from app.documents.sweep import SweepSummary
 from app.documents.topology import TopologySummary
 from app.schemas import DesignRequest, ForestRequest
 from app.store import Listed
@@ -83,11 +84,22 @@ class AskedPatchPlan(Document):
     present: list[list[int]] = Field(description="plugged pairs: panel, A port, B port")
 
 
+class AskedSweep(Document):
+    """Which question was asked of what."""
+
+    over: str = Field(description="what the questions differ in")
+    nodes: list[int] = omitted("sizes, time: numbers of hosts")
+    degrees: list[int] = omitted("sizes, time: ports of each host")
+    topology_id: Identity = omitted("faults: what the topology is stored under")
+    question: dict[str, Any] = Field(description="the rest of every question")
+
+
 PAGES: dict[str, type[BaseModel]] = {
     "design": Page[DesignRequest, DesignSummary],
     "topology": Page[AskedTopology, TopologySummary],
     "schedule": Page[AskedSchedule, ScheduleSummary],
     "patch-plan": Page[AskedPatchPlan, PatchPlanSummary],
+    "sweep": Page[AskedSweep, SweepSummary],
 }
 """The model of a page, by kind."""
 

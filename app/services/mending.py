@@ -8,7 +8,7 @@ from app.artefacts import Artefact, key_of
 from app.config import KERNEL_VERSION
 from app.documents import asked as again
 from app.documents.asked import Asked
-from app.services import costs, designs, frontiers, patch_plans, schedules, topologies
+from app.services import costs, designs, frontiers, patch_plans, schedules, sweeps, topologies
 from app.services.context import Context
 from app.services.errors import Damaged
 
@@ -53,5 +53,6 @@ _ASK: Mapping[str, Callable[[Context, Asked], Artefact | None]] = MappingProxyTy
         "patch-plan": lambda context, asked: patch_plans.create(
             context, again.patch_plan_again(asked)
         ),
+        "sweep": lambda context, asked: sweeps.create(context, again.sweep_again(asked)),
     }
 )
