@@ -65,7 +65,8 @@ async def answer_or_accept(
     """
     host: Host = request.app.state.host
     watcher: Watcher = request.app.state.watcher
-    wanted = preference(request.headers.get("prefer"))
+    usual = request.app.state.context.settings.wait_seconds
+    wanted = preference(request.headers.get("prefer"), usual)
     job = await run_in_threadpool(
         host.jobs.enqueue,
         task,

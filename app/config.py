@@ -13,6 +13,8 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from app.prefer import DEFAULT_WAIT_SECONDS, MAX_WAIT_SECONDS
+
 __all__ = [
     "HEAD",
     "KERNEL_VERSION",
@@ -96,6 +98,12 @@ class Settings(BaseModel):
 
     run_worker: bool = Field(
         default=True, description="the service carries out jobs itself, beside other workers"
+    )
+    wait_seconds: int = Field(
+        default=DEFAULT_WAIT_SECONDS,
+        ge=0,
+        le=MAX_WAIT_SECONDS,
+        description="how long a client that does not say waits for an answer before it is promised",
     )
     worker_concurrency: int = Field(
         default=2,

@@ -22,8 +22,8 @@ class Preference:
     applied: str = ""
 
 
-def preference(header: str | None) -> Preference:
-    """Return what a Prefer header says of waiting.
+def preference(header: str | None, usual: int = DEFAULT_WAIT_SECONDS) -> Preference:
+    """Return what a Prefer header says of waiting; without a word ``usual`` seconds are waited.
 
     ``wait`` is cut to a minute; without it ``respond-async`` means not to wait at all.  What
     is no preference, or another one, is passed over, as the RFC wants it; of one given
@@ -42,7 +42,7 @@ def preference(header: str | None) -> Preference:
     while position < len(text) and (found := _PREFERENCE.match(text, position)):
         given.setdefault(found[1].lower(), (found[2] or "").strip('"'))
         position = found.end()
-    applied, seconds = [], DEFAULT_WAIT_SECONDS
+    applied, seconds = [], usual
     if "respond-async" in given:
         applied, seconds = ["respond-async"], 0
     if re.fullmatch("[0-9]{1,9}", given.get("wait", ""), re.ASCII):

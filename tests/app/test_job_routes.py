@@ -61,15 +61,16 @@ def test_an_answer_that_is_not_at_hand_is_promised_and_then_there(client):
     assert entry["summary"] == {"over": "sizes", "rows": 3, "without_answer": 0}
 
 
-def test_a_client_that_does_not_say_waits_and_then_hears_of_the_job(idle, monkeypatch):
-    monkeypatch.setattr("app.prefer.DEFAULT_WAIT_SECONDS", 1)
-    start = time.monotonic()
-    answer = idle.post("/v1/sweeps", json=SIZES)
-    assert answer.status_code == 202
-    assert 0.9 < time.monotonic() - start < 5
-    assert "preference-applied" not in answer.headers
-    again = idle.post("/v1/sweeps", json=SIZES, headers=AT_ONCE)
-    assert again.headers["location"] == answer.headers["location"]
+def test_a_client_that_does_not_say_waits_and_then_hears_of_the_job(settings):
+    chosen = settings.model_copy(update=NOBODY | {"wait_seconds": 1})
+    with TestClient(create_app(chosen), base_url="http://localhost") as client:
+        start = time.monotonic()
+        answer = client.post("/v1/sweeps", json=SIZES)
+        assert answer.status_code == 202
+        assert 0.9 < time.monotonic() - start < 5
+        assert "preference-applied" not in answer.headers
+        again = client.post("/v1/sweeps", json=SIZES, headers=AT_ONCE)
+        assert again.headers["location"] == answer.headers["location"]
 
 
 PIECES = ["wait", "=", "respond-async", ",", ";", " ", '"', "\\", "7", "99999", "x", "é"]
