@@ -55,6 +55,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "simulation": "simulations",
         "comparison": "comparisons",
         "plot": "plots",
+        "sweep": "sweeps",
     }
 )
 """Kind of document -> the table it is kept in."""

@@ -72,6 +72,7 @@ KINDS = {
     "Simulation": "Simulations",
     "Comparison": "Comparisons",
     "Plot": "Plots",
+    "Sweep": "Sweeps",
 }
 """What stored documents are called in the names of operations, one and many."""
 
@@ -81,6 +82,7 @@ def _of_kinds(verb: str, noun: str = "") -> list[str]:
 
 
 DEFAULT_URL = "http://127.0.0.1:8765"
+POLL_SECONDS = 0.5
 
 
 class ServiceError(Exception):
@@ -282,7 +284,7 @@ class Client:
             query = {"format": form, **query}
         return self._get(f"/v1/{_part(kind)}/{_part(identity)}", query)
 
-    @operation(*(f"list{plural}" for plural in KINDS.values()), "listLrSessions")
+    @operation(*(f"list{plural}" for plural in KINDS.values()), "listLrSessions", "listJobs")
     def stored(self, kind: str, **query: Unpack[ListQuery]) -> dict[str, Any]:
         """Return one page of what is stored of a kind: GET /v1/designs and the like."""
         return self._get_json(f"/v1/{_part(kind)}", query)
@@ -367,6 +369,31 @@ class Client:
         """Return the cache/1 document: how much is stored, and how much may be."""
         return self._get_json("/v1/cache")
 
+    @operation("createSweep")
+    def sweep(self, **question: Any) -> dict[str, Any]:
+        """Return the sweep/1 document that answers one question of many: POST /v1/sweeps."""
+        return self._post("/v1/sweeps", question)
+
+    @operation("readJob")
+    def job(self, job_id: str) -> dict[str, Any]:
+        """Return where a job stands, a job/1 document."""
+        return self._get_json(f"/v1/jobs/{_part(job_id)}")
+
+    @operation("cancelJob")
+    def cancel_job(self, job_id: str) -> dict[str, Any]:
+        """Cancel a job; return where it stands."""
+        return self._post(f"/v1/jobs/{_part(job_id)}/cancel", {})
+
+    @operation("deleteJob")
+    def delete_job(self, job_id: str) -> None:
+        """Forget a job that has ended; its answer stays."""
+        self._ask(f"/v1/jobs/{_part(job_id)}", None, self.attempts, "DELETE")
+
+    @operation("readJobEvents")
+    def job_events(self, job_id: str) -> bytes:
+        """Return every change of a job until it has ended, as server-sent events."""
+        return self._get(f"/v1/jobs/{_part(job_id)}/events")
+
     @operation("readVersion")
     def version(self) -> dict[str, Any]:
         """Return the versions of the service, of its kernels and of its tables."""
@@ -395,7 +422,23 @@ class Client:
         return True
 
     def _post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        return _object(self._ask(path, json.dumps(body).encode(), self.attempts))
+        answer = _object(self._ask(path, json.dumps(body).encode(), self.attempts))
+        promised = answer.get("schema") == "job/1" and not path.endswith("/cancel")
+        return self._kept(answer) if promised else answer
+
+    def _kept(self, job: dict[str, Any]) -> dict[str, Any]:
+        """Return the answer that a job promises, as soon as it is there."""
+        end = time.monotonic() + self.timeout_seconds
+        while job["state"] in ("queued", "running"):
+            if time.monotonic() >= end:
+                raise Unreachable(f"the job {job['id']} has not ended in time; it goes on")
+            time.sleep(POLL_SECONDS)
+            job = self.job(job["id"])
+        if job["state"] == "done":
+            return self._get_json(job["result"])
+        if job["problem"] is not None:
+            raise _problem(job["problem"]["status"], json.dumps(job["problem"]).encode())
+        raise Refused(409, "about:blank", "Cancelled", f"the job {job['id']} was cancelled", ())
 
     def _send(self, method: str, path: str) -> dict[str, Any]:
         return _object(self._ask(path, None, self.attempts, method))

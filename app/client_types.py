@@ -18,6 +18,7 @@ __all__ = [
     "PatchPlanRequest",
     "ScheduleRequest",
     "SimulationRequest",
+    "SweepRequest",
     "TimedScheduleRequest",
     "TopologyOptimumRequest",
     "TopologySource",
@@ -57,6 +58,7 @@ class DesignRequest(TypedDict, total=False):
     vertex_transitive: bool
     families: list[str]
     max_steps: int
+    schedule: Literal["bfb", "best"]
     all_to_all: bool
     node_gbps: float
     alpha_us: float
@@ -76,6 +78,7 @@ class FrontierRequest(TypedDict, total=False):
     vertex_transitive: bool
     families: list[str]
     max_steps: int
+    schedule: Literal["bfb", "best"]
     all_to_all: bool
 
 
@@ -165,6 +168,12 @@ class PatchPlanRequest(TypedDict, total=False):
     panels: Literal["per-port", "single"]
     hosts: int
     lanes: int
+    plant: list[Any] | dict[str, Any]
+    spares: bool
+    place: Literal["fixed", "free"]
+    max_links_down: int
+    stay_connected: bool
+    make_first: bool
     present: list[Any] | dict[str, Any]
 
 
@@ -194,6 +203,16 @@ class SimulationRequest(TypedDict, total=False):
     channels: int
     chunks: int
     synchronous: bool
+
+
+class SweepRequest(TypedDict, total=False):
+    """What is asked by POST /v1/sweeps."""
+
+    over: Required[Literal["sizes", "time", "faults"]]
+    nodes: list[int | str]
+    degrees: list[int | str]
+    topology: dict[str, Any]
+    question: dict[str, Any]
 
 
 class TimedScheduleRequest(TypedDict, total=False):

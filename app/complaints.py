@@ -30,6 +30,7 @@ def _explained_by_the_packages(error: Exception) -> tuple[int, str]:
     from app.extras import MissingExtra
     from app.field_errors import pointer
     from app.files import UnusableFile
+    from app.jobs.errors import JobEnded, NotEnded, QueueFull, TooManyJobs, WebhookRefused
     from app.keeping import Pinned, TooManyLabels
     from app.services.errors import Ambiguous, Conflict, Damaged, NotStored
     from app.store import InvalidCursor
@@ -42,7 +43,8 @@ def _explained_by_the_packages(error: Exception) -> tuple[int, str]:
     if isinstance(error, SynthError | ScheduleError | LearningRateError | Conflict):
         return 2, _one_line(f"{pointer(error.field) or '/'}: {error.rule}")
     told = (UnknownSetting, UnusableFile, Ambiguous, NotStored, DatabaseNotReady, MissingExtra)
-    told = (*told, Damaged, InvalidCursor, Pinned, TooManyLabels, ServiceError, InvalidKey)
+    of_jobs = (ServiceError, JobEnded, NotEnded, QueueFull, TooManyJobs, WebhookRefused)
+    told = (*told, *of_jobs, Damaged, InvalidCursor, Pinned, TooManyLabels, InvalidKey)
     if isinstance(error, told):
         return 2, _one_line(str(error))
     if isinstance(error, DBAPIError):

@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from app.prefer import DEFAULT_WAIT_SECONDS, MAX_WAIT_SECONDS
 
 __all__ = [
     "HEAD",
@@ -29,7 +31,7 @@ PREFIX = "TOPOLOOM_"
 KERNEL_VERSION = "6"
 """Part of every cache key.  Raise it whenever any computed answer changes."""
 
-HEAD = "0006"
+HEAD = "0007"
 """The newest revision in ``migrations/``; kept here so that a start need not read them."""
 
 
@@ -156,8 +158,61 @@ class Settings(BaseModel):
         "computed again is let go beyond it, the least used first; 0 for no limit",
     )
 
+    run_worker: bool = Field(
+        default=True, description="the service carries out jobs itself, beside other workers"
+    )
+    wait_seconds: int = Field(
+        default=DEFAULT_WAIT_SECONDS,
+        ge=0,
+        le=MAX_WAIT_SECONDS,
+        description="how long a client that does not say waits for an answer before it is promised",
+    )
+    worker_concurrency: int = Field(
+        default=2,
+        ge=1,
+        le=1_000,
+        description="jobs that a worker carries out at a time; that of the worker of a database "
+        "that started last holds for all of its workers",
+    )
+    max_queued_jobs: int = Field(default=10_000, ge=1, description="most jobs that wait in all")
+    max_queued_jobs_per_owner: int = Field(
+        default=2_500, ge=1, description="most jobs of one client that wait"
+    )
+    max_running_jobs_per_owner: int = Field(
+        default=16, ge=1, description="most jobs of one client that are carried out at a time"
+    )
+    max_job_seconds: float = Field(
+        default=3_600, gt=0, description="longest time that a job may take"
+    )
+    max_job_bytes: int = Field(
+        default=4 * 2**30, ge=2**28, description="most memory that a job may take"
+    )
+    max_event_streams: int = Field(
+        default=100, ge=1, description="most streams of events of jobs that are open at once"
+    )
+    keep_jobs_days: float = Field(
+        default=30, gt=0, description="how long jobs are kept that have ended, not their answers"
+    )
+    webhook_hosts: str = Field(
+        default="",
+        description="hosts, NAME or NAME:PORT separated by commas, that may be told of the end "
+        "of a job; left empty, none",
+    )
+    webhook_secret: str = Field(
+        default="", description="key that messages to them are signed with; they need one"
+    )
+    webhook_private: bool = Field(
+        default=False, description="these hosts may have addresses that are not public"
+    )
+
     def __init__(self, **given: Any) -> None:
         super().__init__(**{**_environment(os.environ, set(type(self).model_fields)), **given})
+
+    @model_validator(mode="after")
+    def _signed(self) -> Self:
+        if self.webhook_hosts.strip() and not self.webhook_secret:
+            raise ValueError("TOPOLOOM_WEBHOOK_SECRET must be set where WEBHOOK_HOSTS is")
+        return self
 
     @classmethod
     def variable(cls, name: str) -> str:

@@ -21,12 +21,18 @@ def configured(settings: Settings) -> list[dict[str, Any]]:
         rows.append(
             {
                 "variable": variable,
-                "value": without_password(value) if name.endswith("_url") else value,
+                "value": _shown(name, value),
                 "source": "environment" if variable in given else "default",
                 "help": field.description,
             }
         )
     return rows
+
+
+def _shown(name: str, value: Any) -> Any:
+    if name.endswith("_secret"):
+        return "***" if value else ""
+    return without_password(value) if name.endswith("_url") else value
 
 
 def without_password(url: str) -> str:

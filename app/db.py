@@ -21,6 +21,7 @@ __all__ = [
     "DatabaseNotReady",
     "current_revision",
     "is_embedded",
+    "is_in_memory",
     "migrate",
     "open_database",
     "open_engine",
@@ -80,6 +81,11 @@ def open_database(url: str) -> Engine:
 def is_embedded(url: URL) -> bool:
     """Whether the database is an SQLite file, or lives in memory."""
     return url.get_backend_name() == "sqlite"
+
+
+def is_in_memory(url: URL) -> bool:
+    """Whether the database ends with the process, and is one connection for all its threads."""
+    return is_embedded(url) and url.database in (None, "", ":memory:")
 
 
 def current_revision(engine: Engine) -> str | None:
@@ -188,10 +194,10 @@ def _open_server(url: URL) -> Engine:
 
 
 def _open_sqlite(url: URL) -> Engine:
-    if not url.database or url.database == ":memory:":
+    if is_in_memory(url):
         # One connection for all threads: a second one would see an empty database.
         return create_engine(url, poolclass=StaticPool, connect_args={"check_same_thread": False})
-    folder = Path(url.database).parent
+    folder = Path(url.database or "").parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

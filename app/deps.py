@@ -10,6 +10,7 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
+from app.accepting import ACCEPTED, Waits, answered_or_promised, unread_or_promised
 from app.access.scopes import DESIGN, READ, require
 from app.documents import export, listing
 from app.identity import IdPrefix
@@ -26,7 +27,7 @@ from app.questions import ExportQuestion, PartQuestion
 from app.services.context import Context
 from app.services.parts import part_of
 from app.store import Artefact
-from app.turns import answered, answered_unread, presented
+from app.turns import answered, presented
 from app.work.operations import EXPORT, PART
 from app.work.task import B, Operation
 from schedules.errors import ScheduleError
@@ -152,15 +153,18 @@ def create_route(
     """
     respond = shown or created
 
+    async def _shown(request: Request, found: Artefact | Response) -> Response:
+        return await respond(request, found) if isinstance(found, Artefact) else found
+
     async def create(request: Request, body: Any) -> Response:
-        return await respond(request, await answered(request, operation, body))
+        return await _shown(request, await answered_or_promised(request, operation, body))
 
     async def create_unread(request: Request) -> Response:
         require(request, scope)
         await require_json(request.headers.get("content-type"))
         await refuse_unknown_query(request)
         body = await request.body()
-        return await respond(request, await answered_unread(request, operation, body))
+        return await _shown(request, await unread_or_promised(request, operation, body))
 
     create.__annotations__["body"] = operation.body
     create.unread = create_unread  # pyright: ignore[reportFunctionMemberAccess]
@@ -171,9 +175,9 @@ def create_route(
         operation_id=operation_id,
         summary=summary,
         description=description,
-        dependencies=[JsonBody, scope],
+        dependencies=[JsonBody, Waits, scope],
         response_model=None,
-        responses=responses,
+        responses={**ACCEPTED, **responses},
     )
 
 

@@ -7,6 +7,7 @@ from importlib.metadata import version
 
 from fastapi import Depends, FastAPI
 from fastapi_offline import FastAPIOffline
+from starlette.concurrency import run_in_threadpool
 
 from app import problems
 from app.access.buckets import Buckets
@@ -15,6 +16,9 @@ from app.access.known import KnownKeys
 from app.config import Settings
 from app.db import open_database
 from app.housekeeping import Housekeeper
+from app.jobs.hosting import Host
+from app.jobs.performing import perform_by
+from app.jobs.watching import Watcher
 from app.limits import RefuseLargeBodies, RefuseUnknownHosts, body_limit
 from app.lr_store import LrStore
 from app.manners import AnswerHead, refuse_unknown_query
@@ -27,10 +31,12 @@ from app.routes import (
     cache,
     catalogue,
     designs,
+    jobs,
     lr_sessions,
     patch_plans,
     plots,
     schedules,
+    sweeps,
     system,
     topologies,
 )
@@ -75,13 +81,18 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         app.state.metrics.watch(turns)
         app.state.tuning = Tuning(LrStore(engine), chosen)
         app.state.searches = lr_sessions.Searches()
+        of_jobs = crew.within(chosen.max_job_seconds, chosen.max_job_bytes)
+        app.state.host = host = Host(engine, chosen, perform_by(of_jobs, store))
+        app.state.watcher = Watcher(engine, chosen.max_event_streams)
         housekeeper = Housekeeper(engine, store.uses, chosen.cache_bytes)
         housekeeper.start()
+        host.start()
         try:
             yield
         finally:
-            housekeeper.stop()
             turns.close()
+            await run_in_threadpool(host.stop)
+            housekeeper.stop()
             claims.close()
             engine.dispose()
 
@@ -97,7 +108,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.state.metrics = Metrics()
     problems.install(app)
-    modules = (batches, best, designs, topologies, schedules, patch_plans)
+    modules = (batches, best, designs, topologies, schedules, patch_plans, sweeps, jobs)
     modules += (plots, catalogue, cache, lr_sessions, system)
     routers = [*(module.router for module in modules), *answers.routers]
     for router in routers:

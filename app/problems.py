@@ -21,6 +21,15 @@ from app.db import DatabaseNotReady
 from app.documents.base import Document
 from app.extras import MissingExtra
 from app.field_errors import FieldError, field_errors, pointer
+from app.jobs.errors import (
+    JobEnded,
+    NotEnded,
+    QueueFull,
+    TooManyJobs,
+    TooManyListeners,
+    WebhookRefused,
+    WorkFailed,
+)
 from app.keeping import Pinned, TooManyLabels
 from app.logs import request_id
 from app.manners import allowed_methods
@@ -39,7 +48,15 @@ from schedules import errors as schedule_errors
 from schedules.learning_rate import errors as lr_errors
 from synth import errors as synth_errors
 
-__all__ = ["PROBLEMS", "ProblemDocument", "answer_to", "as_problem", "install", "responses"]
+__all__ = [
+    "PROBLEMS",
+    "ProblemDocument",
+    "answer_to",
+    "as_problem",
+    "described",
+    "install",
+    "responses",
+]
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -113,6 +130,13 @@ PROBLEMS: dict[type[Exception], Problem] = {
     Cancelled: Problem(503, "The computation was ended", "cancelled"),
     WorkDied: Problem(503, "The computation ended without an answer", "computation-died"),
     PoolTimeout: Problem(503, "The database is not ready", "database-not-ready"),
+    JobEnded: Problem(409, "The job has ended", "job-ended"),
+    NotEnded: Problem(409, "The job has not ended", "job-not-ended"),
+    TooManyJobs: Problem(429, "So many jobs of one client wait", "too-many-jobs"),
+    QueueFull: Problem(503, "No more jobs are taken", "queue-full"),
+    TooManyListeners: Problem(503, "So many streams are open", "too-many-listeners"),
+    WebhookRefused: Problem(422, "No message is sent there", "webhook-refused"),
+    WorkFailed: Problem(500, "The work came to no end", "work-failed"),
     Exception: Problem(500, "An error inside Topoloom", "internal-error"),
 }
 """Class of error -> its problem; a class without a row has that of its nearest base."""
@@ -229,30 +253,38 @@ def _answer(request: Request, error: Exception) -> JSONResponse:
 
 def answer_to(path: str, error: Exception) -> JSONResponse:
     """Return the answer to a request for a path that ended in an error."""
+    document = described(error, path)
+    headers = error.headers if isinstance(error, AccessError) else {}
+    retry_after = getattr(error, "retry_after", None)
+    if retry_after is not None:
+        headers = {**headers, "Retry-After": str(retry_after)}
+    return _sent(document, headers)
+
+
+def described(error: Exception, path: str) -> ProblemDocument:
+    """Return the problem that an error is, wherever it was raised, about a path."""
     problem = next(PROBLEMS[kind] for kind in type(error).__mro__ if kind in PROBLEMS)
     if isinstance(error, AccessError):
-        return _response(problem, str(error), path, [], error.headers)
+        return _document(problem, str(error), path, [])
     if isinstance(error, RequestValidationError):
-        return _answer_validation(problem, error, path)
-    if problem.status == 500 and not isinstance(error, Damaged):
-        return _response(problem, "the request was right; please report this", path, [])
+        return _of_validation(problem, error, path)
+    if problem.status == 500 and not isinstance(error, Damaged | WorkFailed):
+        return _document(problem, "the request was right; please report this", path, [])
     if isinstance(error, DBAPIError | PoolTimeout):
-        return _response(problem, "the database cannot be used just now", path, [])
-    if isinstance(error, Busy):
-        return _response(problem, str(error), path, [], {"Retry-After": str(error.seconds)})
+        return _document(problem, "the database cannot be used just now", path, [])
     field, rule = getattr(error, "field", None), getattr(error, "rule", "")
     found = [FieldError(pointer=pointer(field), detail=rule)] if field is not None else []
-    return _response(problem, str(error), path, found)
+    return _document(problem, str(error), path, found)
 
 
-def _answer_validation(problem: Problem, error: RequestValidationError, path: str) -> JSONResponse:
+def _of_validation(problem: Problem, error: RequestValidationError, path: str) -> ProblemDocument:
     if any(entry["type"] == "json_invalid" for entry in error.errors()):
         entry = error.errors()[0]
         detail = f"body: must be JSON: {entry['ctx']['error']} at character {entry['loc'][-1]}"
-        return _response(HTTP_PROBLEMS[400], detail, path, [])
+        return _document(HTTP_PROBLEMS[400], detail, path, [])
     found = field_errors(error)
     detail = "; ".join(f"{entry.pointer or 'body'}: {entry.detail}" for entry in found[:10])
-    return _response(problem, detail, path, found)
+    return _document(problem, detail, path, found)
 
 
 def _answer_http(request: Request, error: Exception) -> JSONResponse:
@@ -274,7 +306,13 @@ def _response(
     errors: list[FieldError],
     headers: Mapping[str, str] | None = None,
 ) -> JSONResponse:
-    document = ProblemDocument(
+    return _sent(_document(problem, detail, path, errors), headers)
+
+
+def _document(
+    problem: Problem, detail: str, path: str, errors: list[FieldError]
+) -> ProblemDocument:
+    return ProblemDocument(
         type=problem.type,
         title=problem.title,
         status=problem.status,
@@ -283,7 +321,10 @@ def _response(
         request_id=request_id(),
         errors=_fitting(errors),
     )
-    return JSONResponse(document.model_dump(), problem.status, headers, MEDIA_TYPE)
+
+
+def _sent(document: ProblemDocument, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    return JSONResponse(document.model_dump(), document.status, headers, MEDIA_TYPE)
 
 
 def _fitting(errors: list[FieldError]) -> list[FieldError]:

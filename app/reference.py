@@ -16,7 +16,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from app import checking_requests, known_requests, lr_schemas, schemas, topology_source
+from app import (
+    checking_requests,
+    known_requests,
+    lr_schemas,
+    schemas,
+    sweep_request,
+    topology_source,
+)
 from app.cli import app
 from app.cli.options import READS
 from app.options.option import Option, choices
@@ -29,7 +36,14 @@ PAGES = ("cli.md", "api.md", "operations.md")
 _TABLE = re.compile(
     r"(?P<mark><!-- (?P<kind>options|fields): (?P<name>[^>]+?) -->\n).*?(?P<end><!-- end -->)", re.S
 )
-_REQUESTS = (schemas, topology_source, known_requests, checking_requests, lr_schemas)
+_REQUESTS = (
+    schemas,
+    topology_source,
+    known_requests,
+    checking_requests,
+    lr_schemas,
+    sweep_request,
+)
 _SCOPES = re.compile(r"(?<=<!-- scopes -->\n).*?(?=<!-- end -->)", re.S)
 _HELP = "--help"
 _READING = "FILE_OR_RECIPE"

@@ -44,6 +44,7 @@ __all__ = [
     "Row",
     "ScheduleRow",
     "SimulationRow",
+    "SweepRow",
     "TopologyRow",
     "VerificationRow",
 ]
@@ -285,6 +286,12 @@ class ApiKeyRow(Base):
     used_at: Mapped[datetime | None] = mapped_column(DateTime)
 
 
+class SweepRow(Row):
+    """sweep/1 documents."""
+
+    __tablename__ = "sweeps"
+
+
 TABLES: dict[str, type[Row]] = {
     "design": DesignRow,
     "frontier": FrontierRow,
@@ -298,6 +305,7 @@ TABLES: dict[str, type[Row]] = {
     "simulation": SimulationRow,
     "comparison": ComparisonRow,
     "plot": PlotRow,
+    "sweep": SweepRow,
 }
 """Kind of document -> where it is kept."""
 

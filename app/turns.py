@@ -8,7 +8,9 @@ when the last of them has gone.
 import asyncio
 import time
 from collections import OrderedDict
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from threading import Event
 
 from fastapi import Request
@@ -25,7 +27,7 @@ from app.work.task import B, Operation, Task
 from schedules.errors import ScheduleError, TookTooLong
 from synth.errors import SynthError
 
-__all__ = ["Turns", "answered", "answered_unread", "document", "presented"]
+__all__ = ["Flight", "Turns", "answered", "document", "presented"]
 
 MAX_REFUSED = 1024
 """So many questions that cannot be answered are remembered."""
@@ -34,13 +36,39 @@ REMEMBERED = 60.0
 """For so many seconds; what a name stands for may change."""
 
 
-class _Flight:
+class Flight:
     """Work under way, how many wait for it, and what ends it."""
 
     def __init__(self) -> None:
         self.waiters = 0
+        self.told = 0
+        self.followed = False
         self.cancelled = Event()
         self.landing: asyncio.Task[Done]
+
+    async def landed(self, request: Request, seconds: float | None = None) -> Done | None:
+        """Return what the work gave; None if that takes longer.
+
+        Raises
+        ------
+        Cancelled
+            The one who asked has left.
+        Exception
+            What the work raised.
+        """
+        gone = asyncio.ensure_future(_gone(request))
+        try:
+            both = {self.landing, gone}
+            await asyncio.wait(both, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            gone.cancel()
+        if gone.done() and not gone.cancelled() and not self.landing.done():
+            raise Cancelled
+        if not self.landing.done():
+            return None
+        self.told += 1
+        done = self.landing.result()
+        return done if self.told == 1 else done.known()
 
 
 class Turns:
@@ -52,8 +80,9 @@ class Turns:
         self._most_waiting = places + most_waiting
         # A thread for each worker that is served, besides those that read stored answers.
         self._threads = ThreadPoolExecutor(places, "crew")
-        self._flights: dict[str, _Flight] = {}
+        self._flights: dict[str, Flight] = {}
         self.running = 0
+        self._followers: set[asyncio.Task[None]] = set()
         self._refused: OrderedDict[str, tuple[Exception, float]] = OrderedDict()
 
     @property
@@ -73,45 +102,56 @@ class Turns:
         Exception
             What the work raised.
         """
+        with self.joined(task) as flight:
+            done = await flight.landed(request)
+        assert done is not None
+        return done
+
+    @contextmanager
+    def joined(self, task: Task) -> Iterator[Flight]:
+        """Wait for a piece of work in this block, with others who wait for the same.
+
+        It is begun if it is not under way, and ended when the last has left.
+        """
         self._raise_remembered(task.identity)
-        found = self._flights.get(task.identity)
-        flight = found or self._begin(task)
+        flight = self._flights.get(task.identity) or self._begin(task)
         flight.waiters += 1
-        gone = asyncio.ensure_future(_gone(request))
         try:
-            await asyncio.wait({flight.landing, gone}, return_when=asyncio.FIRST_COMPLETED)
-            if not flight.landing.done():
-                raise Cancelled
-            done = flight.landing.result()
-            return done if found is None else done.known()
+            yield flight
         finally:
-            gone.cancel()
             flight.waiters -= 1
             if not flight.waiters:
                 self._end(task.identity, flight)
 
+    def keep(self, follower: "asyncio.Task[None]") -> None:
+        """Hold a task that follows work until it is done; asyncio itself forgets such."""
+        self._followers.add(follower)
+        follower.add_done_callback(self._followers.discard)
+
     def close(self) -> None:
         """End all work, and wait until it is ended."""
+        for follower in self._followers:
+            follower.cancel()
         for flight in self._flights.values():
             flight.cancelled.set()
         self._threads.shutdown(cancel_futures=True)
 
-    def _begin(self, task: Task) -> _Flight:
+    def _begin(self, task: Task) -> Flight:
         if len(self._flights) >= self._most_waiting:
             raise Busy(len(self._flights))
-        flight = self._flights[task.identity] = _Flight()
+        flight = self._flights[task.identity] = Flight()
         flight.landing = asyncio.ensure_future(self._fly(task, flight))
         # Who has left will not ask how it ended.
         flight.landing.add_done_callback(lambda landed: landed.cancelled() or landed.exception())
         return flight
 
-    def _end(self, identity: str, flight: _Flight) -> None:
+    def _end(self, identity: str, flight: Flight) -> None:
         """Forget work that nobody waits for; if it is not done, let it end."""
         flight.cancelled.set()
         if self._flights.get(identity) is flight:
             del self._flights[identity]
 
-    async def _fly(self, task: Task, flight: _Flight) -> Done:
+    async def _fly(self, task: Task, flight: Flight) -> Done:
         async with self._places:
             if flight.cancelled.is_set():
                 raise Cancelled
@@ -150,13 +190,6 @@ async def answered(request: Request, operation: Operation[B], body: B) -> Artefa
         found = (await request.app.state.turns.compute(task, request)).answer
     assert isinstance(found, Artefact)
     return found
-
-
-async def answered_unread(request: Request, operation: Operation[B], body: bytes) -> Artefact:
-    """Return the answer to a request that is too large to be read on the event loop."""
-    done: Done = await request.app.state.turns.compute(Task(operation.name, body), request)
-    assert isinstance(done.answer, Artefact)
-    return done.answer
 
 
 async def presented(request: Request, operation: Operation[B], body: B) -> Presented:

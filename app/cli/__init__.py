@@ -16,6 +16,7 @@ from app.cli import (
     cache,
     catalogue,
     database,
+    jobs,
     keeping,
     keys,
     learning_rate,
@@ -24,6 +25,7 @@ from app.cli import (
     patching,
     plots,
     schedules,
+    sweeps,
     topologies,
 )
 from app.complaints import explained
@@ -39,7 +41,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (topologies, schedules, best, listing, keeping, catalogue, operation):
+for group in (topologies, schedules, best, listing, keeping, catalogue, operation, jobs):
     app.add_typer(group.app)
 app.add_typer(patching.app, name="patch")
 app.add_typer(plots.app, name="plot")
@@ -47,6 +49,8 @@ app.add_typer(learning_rate.app, name="lr")
 app.add_typer(cache.app, name="cache")
 app.add_typer(keys.app, name="keys")
 app.add_typer(database.app, name="db")
+app.add_typer(sweeps.app, name="sweep")
+app.add_typer(jobs.jobs_app, name="jobs")
 
 
 def _show_version(asked: bool) -> None:

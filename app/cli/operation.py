@@ -12,6 +12,9 @@ __all__ = ["app"]
 
 app = typer.Typer()
 
+GRACE_SECONDS = 2
+"""So long open requests have to end before the service does."""
+
 
 def _meaning(setting: str) -> str:
     """Return what a setting is; the option of the same name goes before it."""
@@ -44,9 +47,12 @@ def config(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
 def serve(
     host: Annotated[str | None, typer.Option(help=_meaning("host"))] = None,
     port: Annotated[int | None, typer.Option(help=_meaning("port"))] = None,
+    worker: Annotated[
+        bool | None, typer.Option("--worker/--no-worker", help=_meaning("run_worker"))
+    ] = None,
 ) -> None:
     """Run the service."""
-    settings = Settings(**given(host=host, port=port))
+    settings = Settings(**given(host=host, port=port, run_worker=worker))
     from app.work.forking import prepare
 
     # Both this process and the one that workers are forked from import for a second or two.
@@ -65,13 +71,17 @@ def migrate(
     revision: Annotated[str, typer.Option(help="revision to go to; base removes all")] = "head",
 ) -> None:
     """Bring the database's tables to the newest revision."""
-    from app.db import current_revision, open_engine
+    from app.db import current_revision, is_embedded, open_engine
     from app.db import migrate as move
 
     engine = open_engine(Settings().database_url)
     try:
         move(engine, revision)
         shown = engine.url.render_as_string(hide_password=True)
+        if not is_embedded(engine.url) and revision == "head":
+            from app.jobs.carrier import migrate as migrate_queue
+
+            migrate_queue(engine.url)
         typer.echo(f"{shown}: at revision {current_revision(engine)}")
     finally:
         engine.dispose()

@@ -21,6 +21,7 @@ from app.schemas import (
     ScheduleRequest,
     TopologySource,
 )
+from app.sweep_request import SweepRequest
 
 __all__ = [
     "Asked",
@@ -36,6 +37,7 @@ __all__ = [
     "schedule_again",
     "simulation_again",
     "subject_again",
+    "sweep_again",
     "topology_again",
     "verification_again",
 ]
@@ -149,6 +151,13 @@ def frontier_plot_again(asked: Asked, drawn: FrontierRequest) -> FrontierRequest
     if asked["plot"] == "frontier":
         return drawn
     return SizesRequest.model_validate(asked["request"])
+
+
+def sweep_again(asked: Asked) -> SweepRequest:
+    """Return the request for a sweep."""
+    if "topology_id" not in asked:
+        return SweepRequest.model_validate(asked)
+    return SweepRequest.model_validate({"topology": subject_again(asked)} | _rest(asked))
 
 
 def _rest(asked: Asked) -> dict[str, Any]:

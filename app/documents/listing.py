@@ -20,6 +20,7 @@ from app.documents.patch_plan import PatchPlanSummary
 from app.documents.plot import PlotSummary
 from app.documents.schedule import ScheduleSummary
 from app.documents.simulation import SimulationSummary
+from app.documents.sweep import SweepSummary
 from app.documents.topology import TopologySummary
 from app.documents.verification import VerificationSummary
 from app.plots.timing import SizesRequest
@@ -148,6 +149,16 @@ class AskedPlot(Document):
     part: int = omitted("tree: which part of an allreduce", ge=1)
 
 
+class AskedSweep(Document):
+    """Which question was asked of what."""
+
+    over: str = Field(description="what the questions differ in")
+    nodes: list[int] = omitted("sizes, time: numbers of hosts")
+    degrees: list[int] = omitted("sizes, time: ports of each host")
+    topology_id: Identity = omitted("faults: what the topology is stored under")
+    question: dict[str, Any] = Field(description="the rest of every question")
+
+
 PAGES: dict[str, type[BaseModel]] = {
     "design": Page[DesignRequest, DesignSummary],
     "topology": Page[AskedTopology, TopologySummary],
@@ -160,6 +171,7 @@ PAGES: dict[str, type[BaseModel]] = {
     "simulation": Page[AskedSimulation, SimulationSummary],
     "comparison": Page[AskedComparison, ComparisonSummary],
     "plot": Page[AskedPlot, PlotSummary],
+    "sweep": Page[AskedSweep, SweepSummary],
 }
 """The model of a page, by kind."""
 

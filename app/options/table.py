@@ -367,6 +367,39 @@ DEVICE_FORMAT = Option(
     "programs (graphml), or addresses and routes of the hosts (deployment)",
 )
 
+# Sweeps.
+_RANGES = f"a number, or a range FROM:TO or FROM:TO:STEP; {_MANY}"
+SWEEP_NODES = Option(
+    name="nodes", type=list[str], help="numbers of hosts", metavar="N", typed=_RANGES
+)
+SWEEP_DEGREES = Option(
+    name="degrees",
+    type=list[str],
+    help="ports of each host",
+    flag="--degree",
+    metavar="D",
+    typed=_RANGES,
+)
+
+# Jobs.
+JobStateName: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled"]
+JOB_STATE = Option(name="state", type=JobStateName, help="only jobs in this state")
+JOB_OPERATION = Option(
+    name="operation", type=str, help="only jobs of this operation", metavar="NAME"
+)
+PREFER = Option(
+    name="prefer",
+    type=str,
+    help="RFC 7240: `wait=n` waits up to n seconds for the answer, 60 at most, before it is "
+    "promised with 202; `respond-async` promises it at once; left out, 10 seconds are waited",
+)
+WEBHOOK = Option(
+    name="topoloom-webhook",
+    type=str,
+    help="URL that is sent the job/1 document, signed, when the answer is there or has failed; "
+    "its host must be one that the configuration names",
+)
+
 # Lists of what is stored.
 LIMIT = _whole("limit", "most entries of one page", 1, 100, default=20)
 CURSOR = Option(

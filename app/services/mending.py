@@ -21,6 +21,7 @@ from app.services import (
     plots,
     schedules,
     simulations,
+    sweeps,
     topologies,
     verifications,
 )
@@ -103,5 +104,6 @@ _ASK: Mapping[str, Callable[[Context, Asked], Artefact | None]] = MappingProxyTy
             context, again.comparison_again(asked)
         ),
         "plot": _plot,
+        "sweep": lambda context, asked: sweeps.create(context, again.sweep_again(asked)),
     }
 )

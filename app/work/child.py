@@ -78,7 +78,9 @@ def _teller(connection: Connection) -> Listener:
 
 def _become_a_worker(most_bytes: int) -> None:
     """Go after others, within a limit of memory, and not longer than who started it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # What ends a group of processes is for the one that started this one, which then ends it.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
     os.nice(NICENESS)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _limit_memory(most_bytes)

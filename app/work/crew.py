@@ -5,8 +5,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from threading import Event
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from app.artefacts import Artefact
 from app.config import Settings
@@ -23,12 +22,20 @@ from app.work.task import Task
 from schedules.errors import TookTooLong
 from schedules.progress import Listener
 
-__all__ = ["Crew", "Done"]
+__all__ = ["Crew", "Done", "Ending"]
 
 log = logging.getLogger(__name__)
 
 TICK = 0.1
 """Seconds between two looks at the clock, and at whether anybody still waits."""
+
+
+class Ending(Protocol):
+    """Whether work shall end: `threading.Event`, or what is like one."""
+
+    def is_set(self) -> bool:
+        """Tell it, at once."""
+        ...
 
 
 class Done(NamedTuple):
@@ -66,7 +73,13 @@ class Crew:
         self._timed = timed
         self._processes = prepare()
 
-    def run(self, task: Task, cancelled: Event, report: Listener | None = None) -> Done:
+    def within(self, seconds: float, most_bytes: int) -> "Crew":
+        """Return the same crew for work with other limits."""
+        limits = {"max_seconds": seconds, "max_work_bytes": most_bytes}
+        settings = self._settings.model_copy(update=limits)
+        return Crew(self._store, self._claims, settings, self._work, self._timed)
+
+    def run(self, task: Task, cancelled: Ending, report: Listener | None = None) -> Done:
         """Return the answer to a piece of work, done in a process of its own.
 
         The thread that calls waits, serves what the worker looks up and computes, and ends it
@@ -132,7 +145,7 @@ def _done(served: Served, found: Any, notes: tuple[str, ...]) -> Done:
 class _Watch:
     """The clock of a piece of work, who may end it, and how far it was last."""
 
-    def __init__(self, seconds: float, cancelled: Event, report: Listener | None) -> None:
+    def __init__(self, seconds: float, cancelled: Ending, report: Listener | None) -> None:
         self._seconds = seconds
         self._end = time.monotonic() + seconds
         self._cancelled = cancelled

@@ -23,8 +23,8 @@ class WorkDied(RuntimeError):
 
 
 class Busy(RuntimeError):
-    """So much waits to be computed that more is not taken; ``seconds`` is when to come back."""
+    """So much waits to be computed that more is not taken; come back in ``retry_after`` s."""
 
-    def __init__(self, waiting: int, seconds: int = 5) -> None:
-        self.seconds = seconds
+    def __init__(self, waiting: int, retry_after: int = 5) -> None:
+        self.retry_after = retry_after
         super().__init__(f"{waiting} computations wait already; ask again later")

@@ -35,10 +35,12 @@ from app.services import (
     plots,
     schedules,
     simulations,
+    sweeps,
     topologies,
     verifications,
 )
 from app.services.context import Context
+from app.sweep_request import SweepRequest
 from app.work.task import Operation
 
 __all__ = [
@@ -58,6 +60,7 @@ __all__ = [
     "SIMULATION",
     "SIZES_PLOT",
     "STORED",
+    "SWEEP",
     "TOPOLOGY",
     "TREE_PLOT",
     "VERIFICATION",
@@ -95,6 +98,7 @@ SIZES_PLOT = Operation("plot-sizes", SizesRequest, plots.draw_sizes)
 LOAD_PLOT = Operation("plot-load", LoadPlotRequest, plots.draw_load)
 TREE_PLOT = Operation("plot-tree", TreePlotRequest, plots.draw_tree)
 EXPORT = Operation("export", ExportQuestion, exports.export)
+SWEEP = Operation("sweep", SweepRequest, sweeps.create)
 STORED = Operation("stored", StoredQuestion, _stored)
 SIMULATED = Operation("simulated", SimulationQuestion, _simulated, is_stored=False)
 PART = Operation("part", PartQuestion, parts.part, is_stored=False)

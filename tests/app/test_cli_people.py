@@ -29,6 +29,7 @@ TABLES = {
     "design": DESIGN,
     "frontier": ("frontier", *HOSTS),
     "measure": ("measure", "Kautz(2, 2)"),
+    "sweep": ("sweep", "sizes", "--nodes", "6:8", "--degree", "2"),
     "list": ("list", "topologies"),
     "families": ("families",),
     "fabrics": ("fabrics",),
@@ -162,6 +163,7 @@ def test_every_kind_of_document_is_listed_as_the_service_lists_it(topoloom, clie
     topoloom("optimum", "BiRing(5)")
     topoloom("patch", "BiRing(5)", "--out", os.devnull)
     about_answers(client)
+    topoloom("sweep", "sizes", "--nodes", "6", "--degree", "2")
     shown = topoloom("list", plural)
     assert (shown.code, shown.err) == (0, "")
     rows = shown.out.splitlines()[1:]

@@ -27,7 +27,7 @@ def test_head_of_a_document_tells_its_length_and_its_tag(client):
         assert head.headers[name] == whole.headers[name]
 
 
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("path", [path for path in PATHS if "delete" not in PATHS[path]])
 def test_a_refused_method_is_told_every_method_that_is_not(client, path):
     refused = client.patch(path.replace("{id}", "0" * 64).replace("{label}", "x"))
     assert refused.status_code == 405

@@ -15,7 +15,9 @@ from app.db import migrate, open_engine
 from app.embedded import opened
 from app.main import create_app
 from app.seals import StoredRow
+from app.services import sweeps
 from app.services.errors import Damaged
+from app.sweep_request import SweepRequest
 
 DESIGN = {"nodes": 6, "degree": 2, "collective": "allgather", "bytes": "1MB"}
 QUESTIONS = {
@@ -173,6 +175,11 @@ def everything(client):
     assert client.get(f"{ring}/optimum?collective=all-to-all").status_code == 200
     forest = {"topology": DEEP[1][1], "collective": "broadcast", "root": "0.gpu0"}
     assert client.post("/v1/schedules", json=forest).status_code == 201
+    for asked in (
+        {"over": "sizes", "nodes": [6], "degrees": [2]},
+        {"over": "faults", "topology": {"recipe": "BiRing(4)"}},
+    ):
+        sweeps.create(client.app.state.context, SweepRequest.model_validate(asked))
     about_answers(client)
 
 

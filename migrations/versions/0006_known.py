@@ -9,8 +9,8 @@ from alembic import op
 
 from app.facts import Facts, facts_of, sortable
 
-revision = "0005"
-down_revision = "0004"
+revision = "0006"
+down_revision = "0005"
 branch_labels = None
 depends_on = None
 
@@ -24,6 +24,7 @@ KINDS = {
     "schedule": "schedules",
     "patch-plan": "patch_plans",
     "export": "exports",
+    "sweep": "sweeps",
 }
 """Topologies first: what is about them has facts from them."""
 NEW = ("verifications", "simulations", "comparisons", "plots")

@@ -1,0 +1,226 @@
+"""Answers that are not at hand: computed at once if that is short, else promised as jobs.
+
+What is missing is begun when it is asked for.  What has not landed after a moment becomes a job,
+which outlives this process; who asked waits for either as long as he said, and is then told where
+the job is.  While the job waits for a worker the work that was begun goes on: whoever computes a
+document holds its claim, and the job's worker takes the answer, or the work over if this process
+dies.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Annotated, Any
+
+from fastapi import Depends, Header, Request, Response
+from fastapi.responses import JSONResponse
+from starlette.concurrency import run_in_threadpool
+
+from app.artefacts import Artefact
+from app.documents import job as document
+from app.jobs.hosting import Host
+from app.jobs.model import Job, JobId, State
+from app.jobs.model import Task as JobTask
+from app.jobs.watching import Watcher
+from app.options import table
+from app.prefer import Preference, preference
+from app.problems import MEDIA_TYPE, responses
+from app.services.context import Context, MustCompute
+from app.turns import Flight, Turns
+from app.work.crew import Done
+from app.work.task import B, Operation, Task
+
+__all__ = [
+    "ACCEPTED",
+    "SHORT_SECONDS",
+    "Waits",
+    "answer_or_accept",
+    "answered_or_promised",
+    "unread_or_promised",
+]
+
+WEBHOOK = "topoloom-webhook"
+
+SHORT_SECONDS = 2.0
+"""What takes no longer is no job: to queue one takes some milliseconds and a worker's notice."""
+
+FOLLOWED_EVERY = 1.0
+"""Seconds between two looks at the job whose work goes on here."""
+
+ACCEPTED: dict[int | str, dict[str, Any]] = {
+    202: {
+        "model": document.JobDocument,
+        "description": "it takes longer than the client waits: `Location` is the job, which is "
+        "in the body as it stands",
+    },
+    **responses(422, 429, 503),
+}
+"""The OpenAPI entries of a route that may promise its answer."""
+
+
+async def _headers(
+    prefer: Annotated[str | None, Header(description=table.PREFER.text)] = None,
+    topoloom_webhook: Annotated[str | None, Header(description=table.WEBHOOK.text)] = None,
+) -> None:
+    """Read nothing: the headers are read where an answer is not at hand."""
+
+
+Waits = Depends(_headers)
+"""Dependency of a route that may promise its answer: documents the headers it hears."""
+
+
+def owner_of(request: Request) -> str:
+    """Return whom the limits count a request for: who was recognised, else its address."""
+    known = getattr(request.state, "owner", None)
+    return known or (request.client.host if request.client else "")
+
+
+async def answered_or_promised(
+    request: Request, operation: Operation[B], body: B
+) -> Artefact | Response:
+    """Return the stored answer to a request, computed if that is short; else 202 and a job.
+
+    Raises
+    ------
+    QueueFull, TooManyJobs, WebhookRefused, DatabaseNotReady
+        As `Jobs.enqueue` does.
+    Exception
+        As `app.turns.answered` does.
+    """
+    context: Context = request.app.state.context
+    try:
+        found = await run_in_threadpool(operation.answer, context.looking(), body)
+        assert isinstance(found, Artefact)
+        return found
+    except MustCompute:
+        return await _computed(request, operation.task(body))
+
+
+async def unread_or_promised(
+    request: Request, operation: Operation[B], body: bytes
+) -> Artefact | Response:
+    """Return the same for a request that is too large to be read on the event loop."""
+    return await _computed(request, Task(operation.name, body))
+
+
+async def _computed(request: Request, task: Task) -> Artefact | Response:
+    turns: Turns = request.app.state.turns
+    host: Host = request.app.state.host
+    settings = request.app.state.context.settings
+    wanted = preference(request.headers.get("prefer"), settings.wait_seconds)
+    if not host.takes_jobs:
+        return _answer(await turns.compute(task, request))
+    if wanted.wait_seconds == 0:
+        return _promised(await _enqueued(request, task), wanted)
+    with turns.joined(task) as flight:
+        short = min(SHORT_SECONDS, wanted.wait_seconds)
+        if (done := await flight.landed(request, short)) is not None:
+            return _answer(done)
+        job = await _enqueued(request, task)
+        if settings.run_worker:
+            _go_on(turns, task, flight, host, job.id)
+            rest = wanted.wait_seconds - short
+            if (done := await flight.landed(request, rest)) is not None:
+                return _answer(done)
+    if not settings.run_worker:
+        job = await _waited(request, job.id, wanted.wait_seconds - short)
+        if job.state is State.DONE and job.made is not None:
+            return await _read(request, task, job.made)
+        if job.state is State.FAILED and job.problem is not None:
+            return _failed(job)
+    return _promised(job, wanted)
+
+
+def _answer(done: Done) -> Artefact:
+    assert isinstance(done.answer, Artefact)
+    return done.answer
+
+
+async def _enqueued(request: Request, task: Task) -> Job:
+    """Return the job of a piece of work, which waits for a worker."""
+    host: Host = request.app.state.host
+
+    def enqueue() -> Job:
+        job = host.jobs.enqueue(
+            JobTask(task.operation, task.body.decode(), task.identity),
+            webhook=request.headers.get(WEBHOOK),
+            owner=owner_of(request),
+        )
+        return host.jobs.state(job)
+
+    return await run_in_threadpool(enqueue)
+
+
+def _go_on(turns: Turns, task: Task, flight: Flight, host: Host, job: JobId) -> None:
+    """Let work go on when nobody waits for it any more, as long as its job is wanted."""
+
+    async def follow() -> None:
+        with turns.joined(task):
+            while not flight.landing.done():
+                await asyncio.wait({flight.landing}, timeout=FOLLOWED_EVERY)
+                if (await run_in_threadpool(host.jobs.state, job)).state.ended:
+                    return
+
+    if not flight.followed:
+        flight.followed = True
+        turns.keep(asyncio.ensure_future(follow()))
+
+
+async def _waited(request: Request, job: JobId, seconds: float) -> Job:
+    watcher: Watcher = request.app.state.watcher
+    return await watcher.ended(job, max(0.0, seconds))
+
+
+async def _read(request: Request, task: Task, made: str) -> Artefact:
+    context: Context = request.app.state.context
+    kind = "plot" if task.operation.startswith("plot-") else task.operation
+    return await run_in_threadpool(context.looking().read, kind, made)
+
+
+async def answer_or_accept(
+    request: Request,
+    task: JobTask,
+    look_up: Callable[[], Awaitable[Response]],
+    parts: Sequence[JobTask] = (),
+) -> Response:
+    """Return the answer that a job of many parts makes, as soon as it is there, or 202 and the job.
+
+    ``look_up`` makes the response once the answer is stored.  A client says in ``Prefer`` how
+    long it waits; the problem of a job that failed is the answer, too.
+
+    Raises
+    ------
+    QueueFull, TooManyJobs, WebhookRefused, DatabaseNotReady
+        As `Jobs.enqueue` does.
+    """
+    host: Host = request.app.state.host
+    usual = request.app.state.context.settings.wait_seconds
+    wanted = preference(request.headers.get("prefer"), usual)
+    job = await run_in_threadpool(
+        host.jobs.enqueue,
+        task,
+        webhook=request.headers.get(WEBHOOK),
+        owner=owner_of(request),
+        parts=parts,
+    )
+    found = await _waited(request, job, wanted.wait_seconds)
+    if found.state is State.DONE:
+        return _heard(await look_up(), wanted)
+    if found.state is State.FAILED and found.problem is not None:
+        return _heard(_failed(found), wanted)
+    return _promised(found, wanted)
+
+
+def _failed(job: Job) -> JSONResponse:
+    problem = dict(job.problem or {})
+    return JSONResponse(problem, status_code=problem["status"], media_type=MEDIA_TYPE)
+
+
+def _promised(job: Job, wanted: Preference) -> Response:
+    place = {"Location": f"/v1/jobs/{job.id}", "Vary": "Prefer"}
+    return _heard(JSONResponse(document.of(job), status_code=202, headers=place), wanted)
+
+
+def _heard(answer: Response, wanted: Preference) -> Response:
+    if wanted.applied:
+        answer.headers["Preference-Applied"] = wanted.applied
+    return answer

@@ -1,0 +1,84 @@
+"""Commands that ask one question of many: sizes, time over sizes, single faults."""
+
+from typing import Any
+
+import typer
+
+from app.cli import known
+from app.cli.answers import opened, require_one_form, show, source_of, with_lists, with_tasks
+from app.cli.asking import asks
+from app.cli.options import AsCsv, AsJson, Reading, Source, reads_topology
+from app.options import table
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    no_args_is_help=True, help="Ask one question of many sizes, or of a topology without each link."
+)
+
+_SIZES = (table.SWEEP_NODES, table.SWEEP_DEGREES)
+_SEARCH = (
+    table.LINKS,
+    table.PARALLEL_LINKS,
+    table.VERTEX_TRANSITIVE,
+    table.FAMILIES,
+    table.MAX_STEPS,
+)
+_RUN = (table.COLLECTIVE, table.DESIGN_BYTES, table.WORKLOAD, table.PRESET)
+_FOREST = (table.TREES_PER_ROOT, table.MAX_GAP, table.ROOT, table.SHARDS, table.PARTICIPANTS)
+
+
+@app.command()
+@asks(*_SIZES, *_SEARCH, table.ALL_TO_ALL)
+def sizes(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
+    """Find the frontier of every number of hosts and of ports."""
+    _of_hosts("sizes", asked, as_json, as_csv)
+
+
+@app.command()
+@asks(*_SIZES, *_RUN, *_SEARCH, table.NODE_GBPS, table.ALPHA_US)
+def time(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
+    """Find the best design of every number of hosts and of ports for one workload."""
+    from app.config import Settings
+
+    _of_hosts("time", with_tasks(asked, Settings()), as_json, as_csv)
+
+
+@app.command()
+@reads_topology
+@asks(table.OPTIMUM_COLLECTIVE, *_FOREST)
+def faults(
+    reading: Reading,
+    source: Source,
+    asked: dict[str, Any],
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Find the optimum after every single link lost, both ways and with parallel ones."""
+    from app.services import sweeps
+    from app.sweep_request import SweepRequest
+
+    require_one_form(as_json, as_csv)
+    with opened() as context:
+        question = with_lists(asked, context.settings)
+        topology = source_of(source, reading, context).canonical()
+        request = SweepRequest.model_validate(
+            {"over": "faults", "topology": topology, "question": question}
+        )
+        answer = sweeps.create(context, request)
+    show(answer, as_json, as_csv)
+
+
+def _of_hosts(over: str, asked: dict[str, Any], as_json: bool, as_csv: bool) -> None:
+    from app.sweep_request import SweepRequest
+
+    require_one_form(as_json, as_csv)
+    chosen = {name: asked.pop(name) for name in ("nodes", "degrees") if name in asked}
+    request = SweepRequest.model_validate({"over": over, **chosen, "question": asked})
+    answer = known.answer("sweep", request.canonical())
+    if answer is None:
+        from app.services import sweeps
+
+        with opened() as context:
+            answer = sweeps.create(context, request)
+    show(answer, as_json, as_csv)

@@ -1,0 +1,134 @@
+"""What a job is: a task, a state that only goes forward, and who is asked to carry it out."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Protocol, TypeAlias
+
+from app.artefacts import canonical
+
+__all__ = [
+    "DEFAULT_PRIORITY",
+    "MAX_PRIORITY",
+    "Cancelled",
+    "Failed",
+    "Job",
+    "JobId",
+    "Perform",
+    "Reporting",
+    "State",
+    "Task",
+]
+
+JobId: TypeAlias = str
+"""32 hexadecimal characters; they say nothing of the job."""
+
+DEFAULT_PRIORITY = 100
+"""Of jobs that somebody waits for; the parts of a sweep come after them."""
+
+MAX_PRIORITY = 1_000
+"""Largest number, of what may wait longest; 1 goes first."""
+
+
+class State(StrEnum):
+    """Where a job stands; only ``queued`` and ``running`` can still change.
+
+    >>> [state.value for state in State if not state.ended]
+    ['queued', 'running']
+    """
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def ended(self) -> bool:
+        """Whether it stays so for ever."""
+        return self not in (State.QUEUED, State.RUNNING)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is to be done: an operation of the services, and its request in canonical JSON.
+
+    ``identity`` tells tasks apart that make different documents; two tasks of one identity
+    are one piece of work.  Where the id of the document is known beforehand it is that id.
+
+    >>> Task.of("design", {"nodes": 12, "degree": 4}).body
+    '{"degree":4,"nodes":12}'
+    """
+
+    operation: str
+    body: str
+    identity: str
+
+    @classmethod
+    def of(cls, operation: str, request: Mapping[str, Any], identity: str | None = None) -> "Task":
+        """Return the task of a request; without an id it is known by its own digest."""
+        body = canonical(request)
+        digest = hashlib.sha256(f"{operation}\n{body}".encode()).hexdigest()
+        return cls(operation, body, identity or digest)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job as it stands.
+
+    ``progress`` is from 0 to 1 where it is known; ``estimate_seconds`` the median of past
+    runs of the operation.  ``made`` is the id of the answer of a job that is done, ``problem``
+    the problem+json document of one that failed.  ``revision`` grows with every change.
+    """
+
+    id: JobId
+    task: Task
+    state: State
+    owner: str
+    priority: int
+    revision: int
+    progress: float | None
+    phase: str
+    created_at: datetime
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    estimate_seconds: float | None = None
+    made: str | None = None
+    problem: Mapping[str, Any] | None = None
+    parent: JobId | None = None
+    parts: int = 0
+    parts_ended: int = 0
+
+
+class Reporting(Protocol):
+    """What work may say while it runs, and hear."""
+
+    def progress(self, done: float, phase: str) -> None:
+        """Say how much is done, from 0 to 1, and what is being done; cheap, at any rate."""
+
+    def cancelled(self) -> bool:
+        """Whether the work shall end now: it is not wanted any more, or the worker stops."""
+        ...
+
+
+Perform: TypeAlias = Callable[[Task, Reporting], str | None]
+"""Carries out a task, and leaves the answer in the store.
+
+Returns the id of the answer, None where it is the task's identity.  Raises `Cancelled` when it
+ended early because `Reporting.cancelled` said so, and any error of the services otherwise.
+A task may be carried out twice, also at the same time: the answer is the same.
+"""
+
+
+class Cancelled(Exception):
+    """The work ended early, as it was told to."""
+
+
+class Failed(Exception):
+    """The work failed in another process; ``problem`` is its problem+json document."""
+
+    def __init__(self, problem: Mapping[str, Any]) -> None:
+        self.problem = problem
+        super().__init__(str(problem.get("detail", "")))

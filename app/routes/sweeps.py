@@ -1,0 +1,77 @@
+"""/v1/sweeps: one question asked of many, as one job of many parts."""
+
+from dataclasses import replace
+
+from fastapi import APIRouter, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from app.accepting import ACCEPTED, Waits, answer_or_accept
+from app.access.scopes import DESIGN, READ
+from app.deps import (
+    CREATED,
+    ContextDep,
+    IdDep,
+    IfNoneMatchDep,
+    JsonBody,
+    created,
+    list_route,
+    representation,
+)
+from app.documents.sweep import SweepDocument
+from app.jobs.sweeping import task_and_parts
+from app.problems import responses
+from app.routes.managing import manage_routes
+from app.services import sweeps
+from app.services.context import MustCompute
+from app.sweep_request import SweepRequest
+from app.turns import document
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/v1/sweeps", tags=["sweeps"])
+
+_BODY = {"model": SweepDocument}
+
+
+@router.post(
+    "",
+    operation_id="createSweep",
+    summary="Ask one question of many",
+    dependencies=[JsonBody, Waits, DESIGN],
+    responses={
+        200: CREATED[200] | _BODY,
+        201: CREATED[201] | _BODY,
+        **ACCEPTED,
+        **responses(400, 404, 413, 415),
+    },
+)
+async def create_sweep(request: Request, body: SweepRequest, context: ContextDep) -> Response:
+    """Carry out every question as a job of its own, and bring the answers together."""
+
+    async def look_up(*, fresh: bool = True) -> Response:
+        artefact = await run_in_threadpool(sweeps.create, context.looking(), body)
+        return await created(request, replace(artefact, fresh=fresh))
+
+    try:
+        return await look_up(fresh=False)
+    except MustCompute:
+        task, parts = await run_in_threadpool(task_and_parts, context, body)
+    return await answer_or_accept(request, task, look_up, parts)
+
+
+list_route(router, "sweep", "listSweeps", "sweeps")
+manage_routes(router, "sweep")
+
+
+@router.get(
+    "/{id}",
+    operation_id="readSweep",
+    summary="Read a sweep",
+    dependencies=[READ],
+    response_model=None,
+    responses={200: _BODY | {"description": "sweep/1"}, **responses(404, 422, 503)},
+)
+async def read_sweep(request: Request, id: IdDep, if_none_match: IfNoneMatchDep = None) -> Response:
+    """Return a sweep/1 document."""
+    artefact = await document(request, "sweep", id)
+    return await representation(request, artefact, "json", "application/json", if_none_match)

@@ -1,0 +1,166 @@
+"""Workers as processes: killed at any moment, stopped, several on one database."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from app.config import Settings
+from app.db import migrate, open_engine
+from app.jobs import carrier
+from app.jobs.model import State, Task
+from app.jobs.operations import carry_out
+from app.jobs.port import Jobs
+from app.jobs.sweeping import task_and_parts
+from app.services.opening import context_on
+from app.sweep_request import SweepRequest
+
+ROOT = Path(__file__).parent.parent.parent
+KILLS = 10
+LONG = Task.of("schedule", {"topology": {"recipe": "GeneralizedKautz(4, 1024)"},
+                            "collective": "allgather", "algorithm": "forestcoll"})  # fmt: skip
+
+
+@pytest.fixture
+def engine(database_url):
+    opened = open_engine(database_url)
+    migrate(opened)
+    carrier.migrate(opened.url)
+    yield opened
+    opened.dispose()
+
+
+@pytest.fixture
+def jobs(engine):
+    opened = Jobs(engine)
+    yield opened
+    opened.close()
+
+
+@contextmanager
+def worker(url, **how):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "app", "worker"],
+        **how,
+        env=os.environ | {"TOPOLOOM_DATABASE_URL": url},
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
+
+
+def until(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    return found
+
+
+def running(jobs, job):
+    return lambda: jobs.state(job).state is State.RUNNING
+
+
+@pytest.mark.slow
+def test_a_worker_ends_within_five_seconds_of_sigterm_and_another_goes_on(
+    database_url, engine, jobs
+):
+    job = jobs.enqueue(LONG)
+    with worker(database_url) as process:
+        until(running(jobs, job))
+        start = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == 0
+        assert time.monotonic() - start < 5
+        assert jobs.state(job).state is State.QUEUED
+    with worker(database_url):
+        until(running(jobs, job))
+        jobs.cancel(job)
+        assert jobs.wait(job, 10).state is State.CANCELLED
+
+
+@pytest.mark.slow
+def test_a_signal_to_the_whole_group_ends_no_job(settings):
+    engine = open_engine(settings.database_url)
+    migrate(engine)
+    jobs = Jobs(engine)
+    job = jobs.enqueue(LONG)
+    with worker(settings.database_url, start_new_session=True) as process:
+        until(running(jobs, job))
+        time.sleep(3)
+        os.killpg(process.pid, signal.SIGTERM)
+        assert process.wait(10) == 0
+    assert jobs.state(job).state is State.QUEUED
+    jobs.close()
+    engine.dispose()
+
+
+@pytest.mark.slow
+def test_the_jobs_of_a_killed_worker_are_taken_over_within_thirty_seconds(
+    database_url, engine, jobs
+):
+    job = jobs.enqueue(LONG)
+    with worker(database_url) as one:
+        until(running(jobs, job))
+        with worker(database_url) as other:
+            assert "carrying out" in other.stderr.readline()
+            one.kill()
+            one.wait()
+            before = jobs.state(job).revision
+            start = time.monotonic()
+            until(lambda: jobs.state(job).revision >= before + 2 and running(jobs, job)(), 30)
+            assert time.monotonic() - start < 30
+            jobs.cancel(job)
+            assert jobs.wait(job, 10).state is State.CANCELLED
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_every_job_ends_exactly_once_whenever_its_workers_are_killed(database_url, engine, jobs):
+    context = context_on(engine, Settings(database_url=database_url))
+    request = SweepRequest(over="sizes", nodes=["6:12"], degrees=[2])
+    task, parts = task_and_parts(context, request)
+    job = jobs.enqueue(task, parts=parts)
+    endings = {}
+    random_ = random.Random(7)
+
+    def look():
+        """Note every end that is seen: it must stay what it is."""
+        for one in [jobs.state(job), *jobs.list(100, parent=job)[0]]:
+            if one.state.ended:
+                assert endings.setdefault(one.id, one) == one
+
+    for _ in range(KILLS):
+        with worker(database_url) as process:
+            time.sleep(random_.uniform(0.5, 8.0))
+            process.kill()
+        look()
+    with worker(database_url):
+        end = time.monotonic() + 240
+        while not jobs.state(job).state.ended:
+            assert time.monotonic() < end
+            look()
+            time.sleep(0.1)
+    look()
+    assert len(endings) == 1 + len(parts)
+    assert {one.state for one in endings.values()} == {State.DONE}
+    # Nothing was half written: what is stored is what is computed without a queue.
+    stored = carry_out(context, task)
+    assert not stored.fresh and stored.id == endings[job].made
+    rows = json.loads(stored.text())["rows"]
+    assert len(rows) == len(parts)
+    for row in rows:
+        assert not context.read("frontier", row["answer_id"]).fresh
