@@ -25,7 +25,9 @@ from app.services.opening import open_context
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    return Settings(database_url=f"sqlite:///{tmp_path / 'data' / 'topoloom.db'}")
+    # Kernels may have to be compiled first: no answer is promised only.
+    url = f"sqlite:///{tmp_path / 'data' / 'topoloom.db'}"
+    return Settings(database_url=url, wait_seconds=60)
 
 
 @pytest.fixture
