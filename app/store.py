@@ -141,13 +141,24 @@ class Store:
         artefact, ours = self._flights.share(identity, work)
         return artefact if ours else replace(artefact, fresh=False)
 
-    def keep(self, kind: str, request: Asked, identity: str, computed: Computed) -> Artefact:
-        """Store an answer; return it, or the one that somebody else stored in the meantime."""
+    def keep(
+        self,
+        kind: str,
+        request: Asked,
+        identity: str,
+        computed: Computed,
+        facts: Facts | None = None,
+    ) -> Artefact:
+        """Store an answer; return it, or the one that somebody else stored in the meantime.
+
+        ``facts`` are what is known of it, where that was read from it already.
+        """
         content, media_type = computed.content, computed.media_type
         summary = compact(computed.summary)
         digest = seal(identity, media_type, summary, content)
         asked = canonical(request)
-        facts = facts_of(kind, KERNEL_VERSION, asked, summary, media_type, content)
+        if facts is None:
+            facts = facts_of(kind, KERNEL_VERSION, asked, summary, media_type, content)
         values = columns_of(kind, facts, content, asked, summary) | {
             "kernel_version": KERNEL_VERSION,
             "request": asked,

@@ -8,7 +8,9 @@ from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
-from app.artefacts import Artefact, Asked, Computed, Listed, key
+from app.artefacts import Artefact, Asked, Computed, Listed, canonical, compact, key
+from app.config import KERNEL_VERSION
+from app.facts import Facts, facts_of
 from app.services.context import Compute
 from app.work.parcels import PackedError, unpacked
 
@@ -61,7 +63,8 @@ class DistantStore:
         if found is not None:
             return found
         computed: Computed = compute(identity)
-        kept: Artefact = self._call("keep", kind, request, identity, computed)
+        facts = _known(kind, request, computed)
+        kept: Artefact = self._call("keep", kind, request, identity, computed, facts)
         # What was stored meanwhile is the same document; it need not travel back.
         return replace(kept, content=computed.content) if not kept.content else kept
 
@@ -71,3 +74,9 @@ class DistantStore:
         if isinstance(answer, PackedError):
             raise unpacked(answer)
         return answer
+
+
+def _known(kind: str, request: Asked, computed: Computed) -> Facts:
+    """Return what is known of a document; to read it takes long, and is done here for that."""
+    asked, summary = canonical(request), compact(computed.summary)
+    return facts_of(kind, KERNEL_VERSION, asked, summary, computed.media_type, computed.content)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from app.artefacts import Artefact, Asked, Computed, Listed
+from app.facts import Facts
 from app.store import Store
 from app.work.claims import Claims
 from app.work.distant import CALLS, Call
@@ -90,10 +91,12 @@ class Served:
             self._last = found
         return found
 
-    def keep(self, kind: str, request: Asked, identity: str, computed: Computed) -> Artefact:
+    def keep(
+        self, kind: str, request: Asked, identity: str, computed: Computed, facts: Facts
+    ) -> Artefact:
         """Store an answer; of one that this worker made, the content is not sent back."""
         self._timed(kind, time.perf_counter() - self._begun.pop(identity))
-        self._last = kept = self._store.keep(kind, request, identity, computed)
+        self._last = kept = self._store.keep(kind, request, identity, computed, facts)
         self._release(identity)
         return replace(kept, content=b"") if kept.fresh else kept
 

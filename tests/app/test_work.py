@@ -18,6 +18,7 @@ from sqlalchemy import create_engine
 
 from app.artefacts import Artefact
 from app.db import migrate, open_database, open_engine
+from app.facts import Facts
 from app.main import create_app
 from app.store import Store
 from app.work.claims import LEASE, Claims
@@ -263,7 +264,7 @@ def test_who_finds_a_document_claimed_waits_for_it(engine):
     with ThreadPoolExecutor(1) as pool:
         other = pool.submit(second.begin, "design", identity)
         assert begun.wait(10)
-        first.keep("design", asked, identity, Computed.json({"id": identity}, {}))
+        first.keep("design", asked, identity, Computed.json({"id": identity}, {}), Facts())
         found = other.result(10)
     assert found is not None and found.document() == {"id": identity}
     claims.close()
