@@ -63,7 +63,7 @@ def check_paths(fields: str, model: Any) -> list[str]:
     return paths
 
 
-def parse_whole(pieces: str | bytes | Iterable[str]) -> Any:
+def parse_whole(pieces: str | bytes | Iterable[str | bytes]) -> Any:
     """Return the JSON value of a text, or of its pieces.
 
     Raises

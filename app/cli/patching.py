@@ -15,8 +15,6 @@ from app.cli.options import Out, Reading, Source, reads_topology
 from app.options import table
 
 if TYPE_CHECKING:
-    import click
-
     from app.config import Settings
     from synth.wiring import Plant
     from synth.wiring.devices import Script
@@ -27,7 +25,7 @@ __all__ = ["app"]
 class PlanFirst(TyperGroup):
     """A group whose first argument may also be what is planned."""
 
-    def parse_args(self, ctx: "click.Context", args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Put ``plan`` in front unless a command is named or help is asked for."""
         named = not args or args[0] in self.commands or args[0] in ctx.help_option_names
         return super().parse_args(ctx, args if named else ["plan", *args])

@@ -29,7 +29,7 @@ def manage_routes(router: APIRouter, kind: str) -> None:
         **responses(404, 422, 503),
     }
     facts: dict[str, Any] = {"response_model": None, "responses": told}
-    change = facts | {"dependencies": [ADMIN]}
+    change: dict[str, Any] = facts | {"dependencies": [ADMIN]}
 
     @router.get("/{id}/labels", operation_id=f"read{name}Labels",
                 summary=f"Labels and pin of a {noun}", dependencies=[READ], **facts)  # fmt: skip

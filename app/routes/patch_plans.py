@@ -39,7 +39,7 @@ FormatDep = Annotated[
 _BODY = {"model": PatchPlanDocument}
 
 
-def _as(artefact: Artefact, form: PlanFormat) -> ExportQuestion:
+def _as(artefact: Artefact, form: str) -> ExportQuestion:
     return ExportQuestion(kind="patch-plan", id=artefact.id, format=form)
 
 

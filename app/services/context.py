@@ -10,7 +10,7 @@ from app.artefacts import ID_LENGTH
 from app.config import Settings
 from app.documents.kind import Answer, Kind, Readable
 from app.services.errors import MAX_CANDIDATES, Ambiguous, Damaged, NotStored
-from app.store import Artefact, Asked, Computed, Listed, key
+from app.store import Artefact, Asked, Computed, Listed, Store, key
 from schedules.errors import TooLarge
 
 __all__ = ["Compute", "Context", "Documents", "Mend", "MustCompute"]
@@ -89,6 +89,12 @@ class Context:
     mend: "Mend" = _damaged
     timed: Callable[[str, float], None] = _untimed
     """Told the kind and the seconds of each computation that came to its end."""
+
+    @property
+    def library(self) -> Store:
+        """The database itself, with all that it knows of documents; a worker has none."""
+        assert isinstance(self.store, Store)
+        return self.store
 
     def looking(self) -> "Context":
         """Return a context of one request that raises `MustCompute` where it would compute."""

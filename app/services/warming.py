@@ -55,7 +55,8 @@ def is_compiled() -> bool:
     from synth import balance
 
     dispatcher = balance.spread
-    folder, name = Path(dispatcher.stats.cache_path), f"balance.{dispatcher.py_func.__name__}-"
+    folder = Path(dispatcher.stats.cache_path or "")
+    name = f"balance.{dispatcher.py_func.__name__}-"
     return any(path.name.startswith(name) for path in folder.glob("*.nbc"))
 
 
