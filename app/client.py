@@ -191,9 +191,9 @@ class Client:
         return self._post("/v1/designs", question)
 
     @operation("createDesigns")
-    def designs(self, questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Return an answer or a problem for each of up to 100 questions for designs."""
-        return self._post("/v1/designs/batch", {"designs": questions})["items"]
+    def design_all(self, *, designs: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return an answer or a problem for each of up to 100 questions, as ``items``."""
+        return self._post("/v1/designs/batch", {"designs": designs})
 
     @operation("findBest")
     def best(self, **question: Any) -> dict[str, Any]:
@@ -241,22 +241,34 @@ class Client:
         return self._post("/v1/comparisons", question)
 
     @operation("createCost")
-    def cost(self, **topology: Any) -> dict[str, Any]:
-        """Return the cost/1 document of any topology, named as in `topology`."""
-        return self._post("/v1/costs", {"topology": topology})
+    def cost(self, **question: Any) -> dict[str, Any]:
+        """Return the cost/1 document of any ``topology``, named as in `topology`."""
+        return self._post("/v1/costs", question)
 
     @operation("createOptimum")
-    def optimum_of(self, topology: dict[str, Any], **question: Any) -> dict[str, Any]:
-        """Return the optimum/1 document of any topology, named as in `topology`."""
-        return self._post("/v1/optima", {"topology": topology, **question})
+    def optimum_of(self, **question: Any) -> dict[str, Any]:
+        """Return the optimum/1 document of any ``topology``, named as in `topology`."""
+        return self._post("/v1/optima", question)
 
-    @operation("drawFrontier", "drawSizes", "drawLoad", "drawTree")
-    def plot(self, name: str, **question: Any) -> bytes:
-        """Return a drawing as SVG; ``name`` is frontier, sizes, load or tree.
+    @operation("drawFrontier")
+    def draw_frontier(self, **question: Any) -> bytes:
+        """Return a Pareto frontier as SVG: GET /v1/plots/frontier."""
+        return self._get("/v1/plots/frontier", _worded(question))
 
-        What is a word of Python's own has an underscore behind it: ``from_="1KiB"``.
-        """
-        return self._get(f"/v1/plots/{quote(name, safe='')}", _worded(question))
+    @operation("drawSizes")
+    def draw_sizes(self, **question: Any) -> bytes:
+        """Return times over the size of the data as SVG: GET /v1/plots/sizes."""
+        return self._get("/v1/plots/sizes", _worded(question))
+
+    @operation("drawLoad")
+    def draw_load(self, **question: Any) -> bytes:
+        """Return how busy a stored schedule keeps each link as SVG: GET /v1/plots/load."""
+        return self._get("/v1/plots/load", _worded(question))
+
+    @operation("drawTree")
+    def draw_tree(self, **question: Any) -> bytes:
+        """Return a tree of a stored schedule as SVG: GET /v1/plots/tree."""
+        return self._get("/v1/plots/tree", _worded(question))
 
     @operation("readCost")
     def measure(self, topology_id: str) -> dict[str, Any]:
@@ -284,10 +296,15 @@ class Client:
             query = {"format": form, **query}
         return self._get(f"/v1/{_part(kind)}/{_part(identity)}", query)
 
-    @operation(*(f"list{plural}" for plural in KINDS.values()), "listLrSessions", "listJobs")
+    @operation(*(f"list{plural}" for plural in KINDS.values()))
     def stored(self, kind: str, **query: Unpack[ListQuery]) -> dict[str, Any]:
         """Return one page of what is stored of a kind: GET /v1/designs and the like."""
         return self._get_json(f"/v1/{_part(kind)}", query)
+
+    @operation("listLrSessions")
+    def lr_sessions(self, **query: Any) -> dict[str, Any]:
+        """Return one page of sessions: GET /v1/lr-sessions."""
+        return self._get_json("/v1/lr-sessions", query)
 
     @operation("createLrSession")
     def lr_session(self, **question: Any) -> dict[str, Any]:
@@ -350,19 +367,19 @@ class Client:
         self._ask(_place(kind, identity), None, self.attempts, "DELETE")
 
     @operation("listFamilies")
-    def families(self) -> list[dict[str, Any]]:
-        """Return the families of bases and the operators that recipes are made of."""
-        return self._get_json("/v1/families")["items"]
+    def families(self) -> dict[str, Any]:
+        """Return the families of bases and the operators of recipes, as ``items``."""
+        return self._get_json("/v1/families")
 
     @operation("listFabrics")
-    def fabrics(self) -> list[dict[str, Any]]:
-        """Return the fabrics known by name."""
-        return self._get_json("/v1/fabrics")["items"]
+    def fabrics(self) -> dict[str, Any]:
+        """Return the fabrics known by name, as ``items``."""
+        return self._get_json("/v1/fabrics")
 
     @operation("listPresets")
-    def presets(self) -> list[dict[str, Any]]:
-        """Return the workloads known by name."""
-        return self._get_json("/v1/presets")["items"]
+    def presets(self) -> dict[str, Any]:
+        """Return the workloads known by name, as ``items``."""
+        return self._get_json("/v1/presets")
 
     @operation("readCache")
     def cache(self) -> dict[str, Any]:
@@ -373,6 +390,11 @@ class Client:
     def sweep(self, **question: Any) -> dict[str, Any]:
         """Return the sweep/1 document that answers one question of many: POST /v1/sweeps."""
         return self._post("/v1/sweeps", question)
+
+    @operation("listJobs")
+    def jobs(self, **query: Any) -> dict[str, Any]:
+        """Return one page of jobs: GET /v1/jobs."""
+        return self._get_json("/v1/jobs", query)
 
     @operation("readJob")
     def job(self, job_id: str) -> dict[str, Any]:

@@ -101,7 +101,7 @@ class _Remote:
         self._client.lr_delete(identity)
 
     def page(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        return self._client.stored("lr-sessions", **asked)
+        return self._client.lr_sessions(**asked)
 
 
 class _Local:

@@ -15,7 +15,7 @@ from app.client import Client, Refused, Unreachable
 from schedules.learning_rate import Action, Options
 from schedules.learning_rate.documents import encode
 from schedules.learning_rate.errors import InvalidState
-from schedules.learning_rate.overrun import MAX_OVERRUN
+from schedules.learning_rate.options import MAX_OVERRUN
 
 __all__ = ["RemoteTuner"]
 

@@ -97,7 +97,7 @@ class _Service:
         self._client = Client(url, timeout_seconds=WAIT_SECONDS)
 
     def list(self, query: dict[str, Any]) -> dict[str, Any]:
-        return self._client.stored("jobs", **query)
+        return self._client.jobs(**query)
 
     def show(self, job: str) -> dict[str, Any]:
         return self._client.job(job)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
+from app.artefacts import Artefact, Computed
 from app.documents.base import Document, Exact, rounded
 from app.documents.kind import Readable
 from app.documents.subject import AboutTopology, Subject
-from app.store import Artefact, Computed
 
 if TYPE_CHECKING:
     from schedules.alltoall.exchange import Exchange

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
+from app.artefacts import Artefact, Computed
 from app.documents.base import Document, Exact, Identity, PassCost, cost_of, omitted
 from app.documents.kind import Readable
 from app.documents.subject import AboutTopology, Subject
-from app.store import Artefact, Computed
 from synth.cost import Links
 
 if TYPE_CHECKING:

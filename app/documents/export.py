@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from app.artefacts import Artefact, Computed
 from app.documents.kind import Kind
-from app.store import Artefact, Computed
 from schedules.errors import TooLarge
 
 __all__ = ["EXPORT", "Exported", "is_packed", "unpacked"]

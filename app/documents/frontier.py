@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
+from app.artefacts import Artefact, Computed
 from app.documents.all_to_all import PointExchange, point_exchange
 from app.documents.base import Document, Exact, Identity, PassCost, cost_of, omitted
 from app.documents.kind import Readable
 from app.documents.subject import Stored
 from app.schemas import FrontierRequest
-from app.store import Artefact, Computed
 from synth.cost import Links
 from synth.recipe import parse
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from app.store import Artefact, Computed
+from app.artefacts import Artefact, Computed
 
 __all__ = ["Answer", "Kind", "Readable"]
 

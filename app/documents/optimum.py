@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
+from app.artefacts import Artefact, Computed
 from app.documents.base import Document, Exact, Identity, Node, omitted, rounded
 from app.documents.kind import Readable
 from app.documents.questions import asked_of
 from app.documents.subject import AboutTopology, Subject
-from app.store import Artefact, Computed
 from schedules.model import Collective
 from schedules.options import Options
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
+from app.artefacts import Artefact, Computed, compact
 from app.documents.base import Digest, Document, Exact, Identity, Node, omitted
 from app.documents.kind import Kind
 from app.documents.subject import Subject
-from app.store import Artefact, Computed, compact
 
 if TYPE_CHECKING:
     from synth.wiring import PatchPlan

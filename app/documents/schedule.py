@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
+from app.artefacts import Artefact, Computed
 from app.documents.base import Digest, Document, Exact, Identity, omitted
 from app.documents.kind import Readable
 from app.documents.subject import Subject
-from app.store import Artefact, Computed
 from schedules.model import Collective, Schedule
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
+from app.artefacts import Computed
 from app.documents.base import (
     Digest,
     Document,
@@ -17,7 +18,6 @@ from app.documents.base import (
 )
 from app.documents.kind import Kind
 from app.schemas import SimulationRequest
-from app.store import Computed
 from schedules.model import Schedule
 from synth.topology import Topology
 

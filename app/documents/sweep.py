@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from app.artefacts import Artefact, Asked, Computed
 from app.documents.base import Document, Exact, Identity, Node, omitted
 from app.documents.kind import Kind
-from app.store import Artefact, Asked, Computed
 from app.sweep_request import SweepName
 
 __all__ = ["SWEEP", "Part", "SweepAnswer", "SweepDocument", "SweepSummary"]

@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from app.artefacts import Artefact, Computed, Listed
 from app.documents.base import Digest, Document, Identity, Node, omitted
 from app.documents.kind import Readable
-from app.store import Artefact, Computed, Listed
 from synth.topology import Topology
 
 __all__ = [

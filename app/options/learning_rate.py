@@ -5,8 +5,7 @@ from typing import Any, Literal, TypeAlias
 from pydantic import StrictBool, StrictFloat, StrictInt
 
 from app.options.option import REQUIRED, Option
-from schedules.learning_rate.options import MAX_CANDIDATES, MAX_STEPS
-from schedules.learning_rate.overrun import MAX_OVERRUN
+from schedules.learning_rate.options import MAX_CANDIDATES, MAX_OVERRUN, MAX_STEPS
 
 __all__ = [
     "AFTER",

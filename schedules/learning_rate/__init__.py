@@ -4,12 +4,16 @@ AutoLRS (arXiv 2105.10762) and what makes it cheap and less greedy.  Begin with 
 and `machine`; `callbacks` is the trainer's side.  This package imports nothing else of ours.
 """
 
-from schedules.learning_rate.errors import LearningRateError
-from schedules.learning_rate.machine import observe, start
-from schedules.learning_rate.options import Options
-from schedules.learning_rate.overrun import overrun
-from schedules.learning_rate.state import Action, State
-from schedules.learning_rate.tuner import InProcess, Tuner
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from schedules.learning_rate.errors import LearningRateError
+    from schedules.learning_rate.machine import observe, start
+    from schedules.learning_rate.options import Options
+    from schedules.learning_rate.overrun import overrun
+    from schedules.learning_rate.state import Action, State
+    from schedules.learning_rate.tuner import InProcess, Tuner
 
 __all__ = [
     "Action",
@@ -22,3 +26,22 @@ __all__ = [
     "overrun",
     "start",
 ]
+
+_ROOMS = {
+    "Action": "state",
+    "InProcess": "tuner",
+    "LearningRateError": "errors",
+    "Options": "options",
+    "State": "state",
+    "Tuner": "tuner",
+    "observe": "machine",
+    "overrun": "overrun",
+    "start": "machine",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded when asked for: the names of options are wanted long before numpy and scipy are.
+    if name not in _ROOMS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)

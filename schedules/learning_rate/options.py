@@ -7,10 +7,19 @@ from typing import Any
 from schedules.learning_rate.anchor import ANCHORS
 from schedules.learning_rate.errors import InvalidOptions
 
-__all__ = ["DEFAULTS", "MAX_CANDIDATES", "MAX_STEPS", "METHODS", "Options", "Settings"]
+__all__ = [
+    "DEFAULTS",
+    "MAX_CANDIDATES",
+    "MAX_OVERRUN",
+    "MAX_STEPS",
+    "METHODS",
+    "Options",
+    "Settings",
+]
 
 MAX_STEPS = 100_000_000
 MAX_CANDIDATES = 64
+MAX_OVERRUN = 4096  # steps of one report of steps that ran unasked
 METHODS = ("topoloom", "paper")
 VALIDATION = ("late", "never")
 # What None stands for.  Of the paper's: tau from 1000 doubling to 8000, tau' = tau / 10, ten

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from schedules.learning_rate.forecast import usable
+from schedules.learning_rate.options import MAX_OVERRUN
 from schedules.learning_rate.plan import validates
 from schedules.learning_rate.reports import checked
 from schedules.learning_rate.stages import (
@@ -29,9 +30,7 @@ from schedules.learning_rate.stages import (
 from schedules.learning_rate.state import Action, State
 from schedules.learning_rate.steps import advanced, run
 
-__all__ = ["MAX_OVERRUN", "overrun"]
-
-MAX_OVERRUN = 4096  # steps of one report
+__all__ = ["overrun"]
 
 
 def overrun(state: State, losses: Sequence[float]) -> State:

@@ -213,11 +213,11 @@ def test_the_example_trains_and_adds_fewer_than_fifteen_lines(service, tmp_path,
     path = str(tmp_path / "job.pt")
     assert namespace["train"](service.url, path, steps=400) > 0.8
     shown = capsys.readouterr().out
-    session = Client(service.url).stored("lr-sessions")["items"][0]
+    session = Client(service.url).lr_sessions()["items"][0]
     assert (session["state"], session["step"], session["name"]) == ("finished", 400, "digits")
     assert session["id"] in shown
     assert namespace["train"](service.url, path, steps=400) > 0.8  # from the last save on
-    assert Client(service.url).stored("lr-sessions")["items"][0]["id"] == session["id"]
+    assert Client(service.url).lr_sessions()["items"][0]["id"] == session["id"]
 
 
 TRAINER = """
@@ -259,10 +259,10 @@ def test_trainer_and_service_killed_end_as_the_undisturbed_run_bit_for_bit(tmp_p
     first = trainer(service.url, job, cut)
     first.communicate(timeout=120)
     assert first.returncode == -signal.SIGKILL
-    session = Client(service.url).stored("lr-sessions")["items"][0]
+    session = Client(service.url).lr_sessions()["items"][0]
     assert session["state"] == "running"
     second = trainer(service.url, job)
-    while Client(service.url).stored("lr-sessions")["items"][0]["step"] < 60:
+    while Client(service.url).lr_sessions()["items"][0]["step"] < 60:
         assert second.poll() is None
         time.sleep(0.02)
     service.kill()
@@ -271,6 +271,6 @@ def test_trainer_and_service_killed_end_as_the_undisturbed_run_bit_for_bit(tmp_p
     out, _ = second.communicate(timeout=200)
     assert second.returncode == 0
     assert out == plain.communicate(timeout=200)[0]
-    items = Client(service.url).stored("lr-sessions")["items"]
+    items = Client(service.url).lr_sessions()["items"]
     service.kill()
     assert [item["state"] for item in items] == ["finished"]
