@@ -18,7 +18,15 @@ __all__ = ["Facts", "KnownPoint", "facts_of", "families_in", "sortable"]
 
 _WHOLE, _PLACES = 12, 40
 _NAME = re.compile(r"([A-Za-z][A-Za-z0-9]{0,63})\(")
-_SEARCHED = ("nodes", "degree", "links", "parallel_links", "vertex_transitive", "families")
+_SEARCHED = (
+    "nodes",
+    "degree",
+    "links",
+    "parallel_links",
+    "vertex_transitive",
+    "families",
+    "schedule",
+)
 _FRONTIER = (*_SEARCHED, "max_steps")
 """What a design asks its frontier."""
 

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import Field
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
@@ -18,7 +17,7 @@ from starlette.exceptions import HTTPException
 from app.access.errors import AccessError, Forbidden, TooManyRequests, Unauthorized
 from app.access.scopes import scope_of
 from app.db import DatabaseNotReady
-from app.documents.base import Document
+from app.documents.problem import ProblemDocument
 from app.extras import MissingExtra
 from app.field_errors import FieldError, field_errors, pointer
 from app.jobs.errors import (
@@ -150,18 +149,6 @@ HTTP_PROBLEMS: dict[int, Problem] = {
 }
 
 UNKNOWN_HOST = Problem(400, "The service is not called so", "unknown-host")
-
-
-class ProblemDocument(Document):
-    """An error, as RFC 9457 describes it; ``errors`` names every offending field."""
-
-    type: str = Field(description="kind of the problem: a path that docs/api.md explains")
-    title: str = Field(description="the kind in words")
-    status: int = Field(description="the HTTP status")
-    detail: str = Field(description="what is wrong with this request")
-    instance: str = Field(description="path of the request")
-    request_id: str = Field(description="X-Request-ID of the request, which is in the log, too")
-    errors: list[FieldError] = Field(default=[], description="every offending field")
 
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:

@@ -40,6 +40,7 @@ __all__ = [
     "ForestRequest",
     "FrontierRequest",
     "OptimumRequest",
+    "PageRequest",
     "PassName",
     "PatchPlanRequest",
     "ScheduleRequest",
@@ -295,3 +296,10 @@ class PatchPlanRequest(Request):
         if self.plant is not None and regular:
             raise ValueError("must have no panels, hosts or lanes beside a plant")
         return self
+
+
+class PageRequest(Request):
+    """Which page of a list."""
+
+    limit: StrictInt = table.LIMIT.field()
+    cursor: str = table.CURSOR.field(max_length=200)

@@ -159,10 +159,10 @@ def list_(
     asked: dict[str, Any], url: Url = None, as_json: AsJson = False, as_csv: AsCsv = False
 ) -> None:
     """List jobs, newest first; the parts of sweeps are left out."""
-    from app.known_requests import ListRequest
+    from app.schemas import PageRequest
 
     require_one_form(as_json, as_csv)
-    ListRequest.model_validate({name: asked[name] for name in ("limit", "cursor") if name in asked})
+    PageRequest.model_validate({name: asked[name] for name in ("limit", "cursor") if name in asked})
     if (state := asked.get("state", STATES[0])) not in STATES:
         raise typer.BadParameter(
             f"must be one of {', '.join(STATES)}; not {state!r}", param_hint="--state"

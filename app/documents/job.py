@@ -8,6 +8,7 @@ from pydantic import Field
 
 from app.artefacts import KINDS
 from app.documents.base import Document, Identity
+from app.documents.problem import ProblemDocument
 from app.jobs.model import Job
 
 __all__ = ["JobDocument", "JobIdentity", "JobPage", "body", "of", "page"]
@@ -50,7 +51,7 @@ class JobDocument(Document):
     )
     result: str | None = Field(description="path of the answer of a job that is done, or null")
     result_id: Identity | None = Field(description="what the answer is stored under, or null")
-    problem: dict[str, Any] | None = Field(
+    problem: ProblemDocument | None = Field(
         description="problem+json document of a job that failed, or null"
     )
 

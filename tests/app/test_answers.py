@@ -177,6 +177,6 @@ def test_ids_in_a_question_are_those_of_the_topology(context):
         participants=["2", "nobody"],
         shards=[{"rank": "1", "size": 3}],
     )
-    options = options_of(request, topology)
+    options = options_of(request, topology.nodes)
     assert options.participants == (2, "nobody")
     assert options.shards == {1: 3}

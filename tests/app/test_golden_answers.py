@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "answers.json"
-LEFT_OUT = {"id", "topology_id", "topology_digest", "plan_id", "instance"}
+LEFT_OUT = {"id", "request_id", "topology_id", "topology_digest", "plan_id", "instance"}
 TASKS = [
     {"collective": "allreduce", "bytes": 1000, "count": 50},
     {"collective": "allreduce", "bytes": "100MB", "count": 2},

@@ -19,7 +19,7 @@ from app import logs, observing
 from app.config import Settings
 from app.db import open_engine
 from app.main import create_app
-from app.services.designs import create as create_design
+from app.store import Store
 from app.telemetry import trace_statements
 
 
@@ -61,11 +61,13 @@ def test_a_request_is_one_line_with_all_that_is_known_of_it(client, lines):
 
 
 def test_lines_of_services_name_the_request_that_they_work_for(client, lines, monkeypatch):
-    def create(context, body):
-        logging.getLogger("app.services.designs").warning("in a thread")
-        return create_design(context, body)
+    find = Store.find
 
-    monkeypatch.setattr("app.routes.designs.designs.create", create)
+    def found(*asked):
+        logging.getLogger("app.store").warning("in a thread")
+        return find(*asked)
+
+    monkeypatch.setattr(Store, "find", found)
     question = {"nodes": 6, "degree": 2, "collective": "allgather", "bytes": "1MB"}
     client.post("/v1/designs", json=question, headers={"X-Request-ID": "mine-1"})
     said = [line for line in lines() if line["message"] == "in a thread"]

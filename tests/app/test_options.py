@@ -44,7 +44,7 @@ REQUESTS = {
     "lr create": [lr_schemas.LrSessionRequest],
     "lr observe": [lr_schemas.LrObservationRequest],
     "lr attach": [lr_schemas.LrLeaseRequest],
-    "lr list": [schemas.ListRequest],
+    "lr list": [schemas.PageRequest],
 }
 """What the options of a command are sent as."""
 COMMANDS = dict(commands(get_command(app)))
