@@ -11,6 +11,8 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
+from functools import partial
 from threading import Event
 
 from fastapi import Request
@@ -158,9 +160,9 @@ class Turns:
             loop = asyncio.get_running_loop()
             self.running += 1
             try:
-                return await loop.run_in_executor(
-                    self._threads, self._crew.run, task, flight.cancelled
-                )
+                # In the context of who asked first: its lines in the log have the request's id.
+                run = partial(copy_context().run, self._crew.run, task, flight.cancelled)
+                return await loop.run_in_executor(self._threads, run)
             except (SynthError, ScheduleError) as error:
                 if not isinstance(error, TookTooLong):
                     self._remember(task.identity, error)

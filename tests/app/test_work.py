@@ -273,6 +273,13 @@ def test_who_finds_a_document_claimed_waits_for_it(engine):
 # The service
 
 
+def said(answer):
+    """Return an answer; of a problem, without the id of its request."""
+    if answer.status_code < 300:
+        return answer.content
+    return {**answer.json(), "request_id": None}
+
+
 BIG = {"nodes": 16384, "degree": 32, "collective": "allreduce", "bytes": "1GB"}
 
 
@@ -295,7 +302,7 @@ def test_the_same_question_is_refused_again_without_work(client, monkeypatch):
     first = client.get(place)
     assert first.status_code == 422 and first.json()["type"] == "/problems/not-exportable"
     monkeypatch.setattr(Crew, "run", None)
-    assert client.get(place).json() == first.json()
+    assert said(client.get(place)) == said(first)
 
 
 def test_an_export_is_written_once(client, monkeypatch):
@@ -310,7 +317,8 @@ def test_an_export_is_written_once(client, monkeypatch):
     monkeypatch.setattr(Crew, "run", None)
     for place, answer in zip(places, first, strict=True):
         again = client.get(place)
-        assert (again.status_code, again.content) == (answer.status_code, answer.content)
+        assert again.status_code == answer.status_code
+        assert said(again) == said(answer)
 
 
 def test_a_large_body_is_read_by_a_worker_and_says_the_same(client):
