@@ -161,8 +161,8 @@ class Turns:
             self.running += 1
             try:
                 # In the context of who asked first: its lines in the log have the request's id.
-                run = partial(copy_context().run, self._crew.run, task, flight.cancelled)
-                return await loop.run_in_executor(self._threads, run)
+                run = partial(self._crew.run, task, flight.cancelled)
+                return await loop.run_in_executor(self._threads, copy_context().run, run)
             except (SynthError, ScheduleError) as error:
                 if not isinstance(error, TookTooLong):
                     self._remember(task.identity, error)
