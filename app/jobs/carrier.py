@@ -211,6 +211,8 @@ class Carrier:
                     polling_interval_sec=POLL_SECONDS,
                 )
                 DBOS.workflow(name=WORKFLOW, max_recovery_attempts=None)(_named(carry))
+                # Its handler of before may write to a closed stream; it makes a new one.
+                logging.getLogger("dbos").handlers.clear()
                 DBOS(config=self._config(worker))
                 DBOS.listen_queues([QUEUE])
                 DBOS.launch()

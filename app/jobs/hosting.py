@@ -98,6 +98,9 @@ class Host:
                     return
             except (SQLAlchemyError, DatabaseNotReady) as error:
                 log.warning("jobs: %s", str(error).splitlines()[0])
+            except Exception:
+                # The service answers without a worker, too; the next look tries again.
+                log.exception("jobs: no worker could be started")
             self._woken.wait(LOOK_SECONDS)
             self._woken.clear()
 
