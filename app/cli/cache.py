@@ -26,7 +26,7 @@ def info(as_json: AsJson = False) -> None:
     from app.tabular import Column, Table
 
     with opened() as context:
-        found = usage(context.library.keeping.engine)
+        found = usage(context.whole_store.keeping.engine)
         document = cache.of(found, context.settings.cache_bytes)
     if as_json:
         typer.echo(json.dumps(document))
@@ -54,7 +54,7 @@ def evict(
         if size is None and not most:
             typer.echo("nothing let go: there is no limit")
             return
-        gone = eviction.evict(context.library.keeping.engine, most)
+        gone = eviction.evict(context.whole_store.keeping.engine, most)
     typer.echo(
         f"{gone.documents} documents of {gone.bytes} bytes let go; {gone.left_bytes} bytes stored"
     )
@@ -75,7 +75,7 @@ def export_(file: File) -> None:
     from app.transfer import exported
 
     with opened() as context:
-        found = exported(context.library.keeping.engine, file)
+        found = exported(context.whole_store.keeping.engine, file)
     damaged = f"; {found.damaged} damaged ones left out" if found.damaged else ""
     typer.echo(f"{found.documents} documents written to {file}{damaged}")
 
@@ -86,7 +86,7 @@ def import_(file: File) -> None:
     from app.transfer import imported
 
     with opened() as context:
-        found = imported(context.library.keeping.engine, file)
+        found = imported(context.whole_store.keeping.engine, file)
     others = f"; {found.other_kernels} of other kernels, read by id only" * bool(
         found.other_kernels
     )

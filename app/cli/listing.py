@@ -61,7 +61,7 @@ def list_(
     found = kind_of(kind)
     paths = request.fields and check_paths(request.fields, listing.entry_model(found))
     with opened() as context:
-        page = context.library.page(found, request.limit, request.cursor, request.wanted)
+        page = context.whole_store.page(found, request.limit, request.cursor, request.wanted)
     entries, cursor = page
     if as_json:
         document = listing.of(*page)

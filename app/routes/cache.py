@@ -25,5 +25,5 @@ router = APIRouter(prefix="/v1/cache", tags=["system"])
 )
 def read_cache(context: ContextDep) -> JSONResponse:
     """Return how many documents there are of each kind, and their bytes."""
-    found = usage(context.library.keeping.engine)
+    found = usage(context.whole_store.keeping.engine)
     return JSONResponse(cache.of(found, context.settings.cache_bytes))

@@ -55,7 +55,7 @@ def find(context: Context, request: BestRequest) -> BestAnswer:
             unread -= 1
     told = [one for one in rated if known[_key(one.known)].simple]
     ids = [one.known.topology_id for one in told if one.known.topology_id is not None]
-    documents = documents_of(context.library.keeping.engine, ids)
+    documents = documents_of(context.whole_store.keeping.engine, ids)
     named = [
         replace(one, known=_named(one.known, documents.get(one.known.topology_id or "", ())))
         for one in told
@@ -83,7 +83,7 @@ def _known(context: Context, request: BestRequest) -> dict[_Key, Stored]:
     found = {_key(one): Stored(one, True) for one in _of_atlas(request)}
     two_way = request.links == Links.BIDIRECTIONAL
     stored = stored_points(
-        context.library.keeping.engine,
+        context.whole_store.keeping.engine,
         request.sizes,
         request.degree,
         two_way=two_way,

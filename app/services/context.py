@@ -91,7 +91,7 @@ class Context:
     """Told the kind and the seconds of each computation that came to its end."""
 
     @property
-    def library(self) -> Store:
+    def whole_store(self) -> Store:
         """The database itself, with all that it knows of documents; a worker has none."""
         assert isinstance(self.store, Store)
         return self.store

@@ -11,24 +11,24 @@ __all__ = ["delete", "label", "pin", "standing", "unlabel"]
 
 def standing(context: Context, kind: str, identity: str) -> Standing:
     """Return whether a stored document is pinned, and its labels; raise `NotStored`."""
-    return _found(context, kind, identity, context.library.keeping.standing)
+    return _found(context, kind, identity, context.whole_store.keeping.standing)
 
 
 def label(context: Context, kind: str, identity: str, word: str) -> Standing:
     """Put a label on a stored document."""
-    keeping = context.library.keeping
+    keeping = context.whole_store.keeping
     return _found(context, kind, identity, lambda kind, one: keeping.label(kind, one, word))
 
 
 def unlabel(context: Context, kind: str, identity: str, word: str) -> Standing:
     """Take a label from a stored document, if it has it."""
-    keeping = context.library.keeping
+    keeping = context.whole_store.keeping
     return _found(context, kind, identity, lambda kind, one: keeping.unlabel(kind, one, word))
 
 
 def pin(context: Context, kind: str, identity: str, *, pinned: bool = True) -> Standing:
     """Pin a stored document, or unpin it: a pinned one is neither deleted nor let go."""
-    keeping = context.library.keeping
+    keeping = context.whole_store.keeping
     return _found(context, kind, identity, lambda kind, one: keeping.pin(kind, one, pinned))
 
 
@@ -46,7 +46,7 @@ def delete(context: Context, kind: str, identity: str) -> str:
         It is pinned.
     """
     whole = context.completed(kind, identity)
-    if not context.library.delete(kind, whole):
+    if not context.whole_store.delete(kind, whole):
         raise NotStored(kind, whole)
     return whole
 

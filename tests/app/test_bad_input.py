@@ -75,7 +75,7 @@ def require_refused(answer, pointer, client):
     assert any(entry["pointer"].startswith(pointer) for entry in problem["errors"]), problem
     assert all(entry["detail"] for entry in problem["errors"])
     for kind in TABLES:
-        assert client.app.state.context.library.page(kind, 1, None)[0] == []
+        assert client.app.state.context.whole_store.page(kind, 1, None)[0] == []
 
 
 def require_one_line(answer, *words):

@@ -163,7 +163,7 @@ def test_the_same_question_is_answered_once(client, topoloom):
 
 def test_another_workload_reuses_the_frontier(client):
     first, second = design(client), design(client, bytes="1GB", collective="allgather")
-    assert len(client.app.state.context.library.page("frontier", 10, None)[0]) == 1
+    assert len(client.app.state.context.whole_store.page("frontier", 10, None)[0]) == 1
     assert [e["topology_id"] for e in first["frontier"]] == [
         e["topology_id"] for e in second["frontier"]
     ]

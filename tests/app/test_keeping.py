@@ -65,7 +65,7 @@ def test_a_label_is_put_found_and_taken_away(client):
 
 def test_a_document_has_so_many_labels_at_most(client):
     place = made(client, "topologies", {"recipe": "BiRing(5)"})
-    keeping, identity = client.app.state.context.library.keeping, place.split("/")[-1]
+    keeping, identity = client.app.state.context.whole_store.keeping, place.split("/")[-1]
     for number in range(MAX_LABELS):
         keeping.label("topology", identity, f"n{number}")
     assert keeping.label("topology", identity, "n0") is not None
@@ -86,7 +86,7 @@ def test_a_pinned_document_is_not_deleted(client):
     assert [client.get(place).status_code, client.delete(place).status_code] == [404, 404]
     with pytest.raises(Pinned):
         identity = made(client, "designs", DESIGN).split("/")[-1]
-        keeping = client.app.state.context.library.keeping
+        keeping = client.app.state.context.whole_store.keeping
         keeping.pin("design", identity, True)
         keeping.delete("design", identity)
 

@@ -34,7 +34,7 @@ OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
 def stored(url):
     """Return the ids of all topologies of a database."""
     with open_context(Settings(database_url=url)) as context:
-        return {entry.id for entry in context.library.page("topology", 100, None)[0]}
+        return {entry.id for entry in context.whole_store.page("topology", 100, None)[0]}
 
 
 def filled(url, *sizes):

@@ -286,4 +286,4 @@ def test_a_valid_schedule_that_costs_more_than_claimed_is_refused(monkeypatch, c
     request = ScheduleRequest(topology={"recipe": "UniRing(4)"}, collective="allgather")
     with pytest.raises(ClaimBroken, match="the allgather costs"):
         schedules.create(context, request)
-    assert context.library.page("schedule", 10, None)[0] == []
+    assert context.whole_store.page("schedule", 10, None)[0] == []

@@ -31,7 +31,7 @@ def full(tmp_path):
     context = opened(f"sqlite:///{tmp_path / 'full.db'}")
     found = designs.create(context, DesignRequest.model_validate(DESIGN))
     costs.measure(context, TopologySource(recipe="BiRing(5)"))
-    keeping = context.library.keeping
+    keeping = context.whole_store.keeping
     keeping.label("design", found.id, "best")
     keeping.pin("design", found.id, True)
     yield context
@@ -42,13 +42,13 @@ def full(tmp_path):
 def empty(database_url):
     context = opened(database_url)
     yield context
-    context.library.keeping.engine.dispose()
+    context.whole_store.keeping.engine.dispose()
 
 
 def listed(context):
     """Return all that lists show of all kinds."""
     return {
-        kind: sorted(context.library.page(kind, 100, None)[0], key=lambda entry: entry.id)
+        kind: sorted(context.whole_store.page(kind, 100, None)[0], key=lambda entry: entry.id)
         for kind in ("design", "frontier", "topology", "cost", "schedule")
     }
 
@@ -123,7 +123,7 @@ def test_of_a_file_that_is_not_as_it_was_written_nothing_is_stored(full, tmp_pat
     path.write_bytes(b"".join(DAMAGES[damage](lines(path))))
     context = opened("sqlite://")
     with caplog.at_level(logging.CRITICAL), pytest.raises(UnusableFile) as caught:
-        imported(context.library.keeping.engine, path)
+        imported(context.whole_store.keeping.engine, path)
     assert str(caught.value).startswith(f"{path}: ") and "\n" not in str(caught.value)
     assert not any(listed(context).values())
 
