@@ -7,8 +7,8 @@ document holds its claim, and the job's worker takes the answer, or the work ove
 dies.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Depends, Header, Request, Response
@@ -25,7 +25,7 @@ from app.options import table
 from app.prefer import Preference, preference
 from app.problems import MEDIA_TYPE, responses
 from app.services.context import Context, MustCompute
-from app.turns import Flight, Turns
+from app.turns import Turns
 from app.work.crew import Done
 from app.work.task import B, Operation, Task
 
@@ -35,6 +35,7 @@ __all__ = [
     "Waits",
     "answer_or_accept",
     "answered_or_promised",
+    "heard",
     "unread_or_promised",
 ]
 
@@ -42,6 +43,9 @@ WEBHOOK = "topoloom-webhook"
 
 SHORT_SECONDS = 2.0
 """What takes no longer is no job: to queue one takes some milliseconds and a worker's notice."""
+
+MAX_JOB_BODY = 2**20
+"""Largest body, in bytes, that a job keeps: what is larger is computed while the client waits."""
 
 FOLLOWED_EVERY = 1.0
 """Seconds between two looks at the job whose work goes on here."""
@@ -106,28 +110,28 @@ async def _computed(request: Request, task: Task) -> Artefact | Response:
     turns: Turns = request.app.state.turns
     host: Host = request.app.state.host
     settings = request.app.state.context.settings
-    wanted = preference(request.headers.get("prefer"), settings.wait_seconds)
-    if not host.takes_jobs:
+    wait_seconds = _preferred(request).wait_seconds
+    if not host.takes_jobs or len(task.body) > MAX_JOB_BODY:
         return _answer(await turns.compute(task, request))
-    if wanted.wait_seconds == 0:
-        return _promised(await _enqueued(request, task), wanted)
+    if wait_seconds == 0:
+        return _promised(await _enqueued(request, task))
+    short = min(SHORT_SECONDS, wait_seconds)
     with turns.joined(task) as flight:
-        short = min(SHORT_SECONDS, wanted.wait_seconds)
         if (done := await flight.landed(request, short)) is not None:
             return _answer(done)
         job = await _enqueued(request, task)
         if settings.run_worker:
-            _go_on(turns, task, flight, host, job.id)
-            rest = wanted.wait_seconds - short
-            if (done := await flight.landed(request, rest)) is not None:
+            turns.go_on(task, flight, partial(_is_wanted, host, job.id), FOLLOWED_EVERY)
+            if (done := await flight.landed(request, wait_seconds - short)) is not None:
                 return _answer(done)
-    if not settings.run_worker:
-        job = await _waited(request, job.id, wanted.wait_seconds - short)
-        if job.state is State.DONE and job.made is not None:
-            return await _read(request, task, job.made)
-        if job.state is State.FAILED and job.problem is not None:
-            return _failed(job)
-    return _promised(job, wanted)
+    # Work that other processes do is theirs from here on.
+    rest = 0.0 if settings.run_worker else wait_seconds - short
+    job = await _waited(request, job.id, rest)
+    if job.state is State.DONE and job.made is not None:
+        return await _read(request, task, job.made)
+    if job.state is State.FAILED and job.problem is not None:
+        return _failed(job)
+    return _promised(job)
 
 
 def _answer(done: Done) -> Artefact:
@@ -141,7 +145,7 @@ async def _enqueued(request: Request, task: Task) -> Job:
 
     def enqueue() -> Job:
         job = host.jobs.enqueue(
-            JobTask(task.operation, task.body.decode(), task.identity),
+            JobTask(task.operation, task.text(), task.identity),
             webhook=request.headers.get(WEBHOOK),
             owner=owner_of(request),
         )
@@ -150,24 +154,13 @@ async def _enqueued(request: Request, task: Task) -> Job:
     return await run_in_threadpool(enqueue)
 
 
-def _go_on(turns: Turns, task: Task, flight: Flight, host: Host, job: JobId) -> None:
-    """Let work go on when nobody waits for it any more, as long as its job is wanted."""
-
-    async def follow() -> None:
-        with turns.joined(task):
-            while not flight.landing.done():
-                await asyncio.wait({flight.landing}, timeout=FOLLOWED_EVERY)
-                if (await run_in_threadpool(host.jobs.state, job)).state.ended:
-                    return
-
-    if not flight.followed:
-        flight.followed = True
-        turns.keep(asyncio.ensure_future(follow()))
+async def _is_wanted(host: Host, job: JobId) -> bool:
+    return not (await run_in_threadpool(host.jobs.state, job)).state.ended
 
 
 async def _waited(request: Request, job: JobId, seconds: float) -> Job:
     watcher: Watcher = request.app.state.watcher
-    return await watcher.ended(job, max(0.0, seconds))
+    return await watcher.ended(job, seconds)
 
 
 async def _read(request: Request, task: Task, made: str) -> Artefact:
@@ -193,8 +186,6 @@ async def answer_or_accept(
         As `Jobs.enqueue` does.
     """
     host: Host = request.app.state.host
-    usual = request.app.state.context.settings.wait_seconds
-    wanted = preference(request.headers.get("prefer"), usual)
     job = await run_in_threadpool(
         host.jobs.enqueue,
         task,
@@ -202,12 +193,12 @@ async def answer_or_accept(
         owner=owner_of(request),
         parts=parts,
     )
-    found = await _waited(request, job, wanted.wait_seconds)
+    found = await _waited(request, job, _preferred(request).wait_seconds)
     if found.state is State.DONE:
-        return _heard(await look_up(), wanted)
+        return heard(request, await look_up())
     if found.state is State.FAILED and found.problem is not None:
-        return _heard(_failed(found), wanted)
-    return _promised(found, wanted)
+        return heard(request, _failed(found))
+    return heard(request, _promised(found))
 
 
 def _failed(job: Job) -> JSONResponse:
@@ -215,12 +206,18 @@ def _failed(job: Job) -> JSONResponse:
     return JSONResponse(problem, status_code=problem["status"], media_type=MEDIA_TYPE)
 
 
-def _promised(job: Job, wanted: Preference) -> Response:
+def _promised(job: Job) -> Response:
     place = {"Location": f"/v1/jobs/{job.id}", "Vary": "Prefer"}
-    return _heard(JSONResponse(document.of(job), status_code=202, headers=place), wanted)
+    return JSONResponse(document.of(job), status_code=202, headers=place)
 
 
-def _heard(answer: Response, wanted: Preference) -> Response:
-    if wanted.applied:
-        answer.headers["Preference-Applied"] = wanted.applied
+def heard(request: Request, answer: Response) -> Response:
+    """Return an answer that says what was heard of the client's preference (RFC 7240)."""
+    if applied := _preferred(request).applied:
+        answer.headers["Preference-Applied"] = applied
     return answer
+
+
+def _preferred(request: Request) -> Preference:
+    usual = request.app.state.context.settings.wait_seconds
+    return preference(request.headers.get("prefer"), usual)

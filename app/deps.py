@@ -10,7 +10,13 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
-from app.accepting import ACCEPTED, Waits, answered_or_promised, unread_or_promised
+from app.accepting import (
+    ACCEPTED,
+    Waits,
+    answered_or_promised,
+    heard,
+    unread_or_promised,
+)
 from app.access.scopes import DESIGN, READ, require
 from app.documents import export, listing
 from app.identity import IdPrefix
@@ -154,7 +160,8 @@ def create_route(
     respond = shown or created
 
     async def _shown(request: Request, found: Artefact | Response) -> Response:
-        return await respond(request, found) if isinstance(found, Artefact) else found
+        answer = await respond(request, found) if isinstance(found, Artefact) else found
+        return heard(request, answer)
 
     async def create(request: Request, body: Any) -> Response:
         return await _shown(request, await answered_or_promised(request, operation, body))

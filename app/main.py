@@ -43,7 +43,7 @@ from app.routes import (
 from app.security_headers import SecurityHeaders
 from app.services.context import Context
 from app.services.lr_sessions import Tuning
-from app.services.mending import asked_again
+from app.services.opening import mended
 from app.store import Store
 from app.telemetry import configuration, is_wanted, trace_statements
 from app.turns import Turns
@@ -75,7 +75,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         crew = Crew(store, claims, chosen, timed=app.state.metrics.computed)
         app.state.engine = engine
         app.state.store = store
-        app.state.context = Context(store, chosen, mend=asked_again)
+        app.state.context = Context(store, chosen, mend=mended)
         app.state.known_keys = KnownKeys(engine)
         app.state.turns = turns = Turns(crew, chosen.max_working, chosen.max_waiting)
         app.state.metrics.watch(turns)

@@ -8,9 +8,9 @@ when the last of them has gone.
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import copy_context
 from functools import partial
 from threading import Event
@@ -44,7 +44,7 @@ class Flight:
     def __init__(self) -> None:
         self.waiters = 0
         self.told = 0
-        self.followed = False
+        self.goes_on = False
         self.cancelled = Event()
         self.landing: asyncio.Task[Done]
 
@@ -117,18 +117,44 @@ class Turns:
         """
         self._raise_remembered(task.identity)
         flight = self._flights.get(task.identity) or self._begin(task)
+        with self._waited_for(task, flight):
+            yield flight
+
+    def go_on(
+        self, task: Task, flight: Flight, wanted: Callable[[], Awaitable[bool]], every: float
+    ) -> None:
+        """Let work go on though nobody waits for it any more, as long as it is ``wanted``.
+
+        Asked ``every`` so many seconds.  Work that goes on already does so once.
+        """
+        if flight.goes_on:
+            return
+        flight.goes_on = True
+
+        async def follow() -> None:
+            with staying:
+                while not flight.landing.done():
+                    await asyncio.wait({flight.landing}, timeout=every)
+                    if not await wanted():
+                        return
+
+        # Entered at once: whoever waits now may have left before the task begins.
+        staying = ExitStack()
+        staying.enter_context(self._waited_for(task, flight))
+        follower = asyncio.ensure_future(follow())
+        # asyncio itself forgets tasks that nobody holds.
+        self._followers.add(follower)
+        follower.add_done_callback(self._followers.discard)
+
+    @contextmanager
+    def _waited_for(self, task: Task, flight: Flight) -> Iterator[None]:
         flight.waiters += 1
         try:
-            yield flight
+            yield
         finally:
             flight.waiters -= 1
             if not flight.waiters:
                 self._end(task.identity, flight)
-
-    def keep(self, follower: "asyncio.Task[None]") -> None:
-        """Hold a task that follows work until it is done; asyncio itself forgets such."""
-        self._followers.add(follower)
-        follower.add_done_callback(self._followers.discard)
 
     def close(self) -> None:
         """End all work, and wait until it is ended."""

@@ -20,9 +20,8 @@ from synth.build import build
 from synth.candidates import Candidate, Wanted, measured_unless_dominated, undominated
 from synth.cost import Cost, Links, optimal_bandwidth
 from synth.discovery.drawn import drawn
-from synth.labels import MAX_DEGREE, MAX_SLACK, MAX_STEPS, default_moves, points_of
+from synth.labels import MAX_DEGREE, MAX_SLACK, MAX_STEPS, BothWays, default_moves
 from synth.recipe import Recipe
-from synth.topology import Topology
 from synth.translations import translations
 
 __all__ = ["MAX_CELLS", "labelled"]
@@ -69,12 +68,13 @@ def labelled(
     most = _enough(eager, nodes) - 1
     with ThreadPoolExecutor(_WORKERS) as pool:
         improvable = (one for one in eager if not _is_best(one.costs, nodes))
-        graphs = [one for one in pool.map(_Graph.of, improvable) if one.is_served]
+        graphs = [one for one in pool.map(_Graph.of, improvable) if one is not None]
         greedy = list(chain(*pool.map(partial(_Graph.points, most=most, moves=0), graphs)))
-        kept = {one.recipe for one in undominated([*eager, *greedy])}
-        stay = [one for one in graphs if one.is_searched and one.eager.recipe in kept]
-        most = min(most, _enough(greedy, nodes))
-        searched = chain(*pool.map(partial(_Graph.points, most=most, moves=None), stay))
+        # A search costs ten greedy runs: only up to the last steps at which a graph stays.
+        last = {one.recipe: one.steps for one in undominated([*eager, *greedy])}
+        stay = [one for one in graphs if one.is_searched and one.eager.recipe in last]
+        ends = [min(most, last[one.eager.recipe]) for one in stay]
+        searched = chain(*pool.map(partial(_Graph.points, moves=None), stay, ends))
         again = {one.eager.recipe for one in graphs if one.is_searched}
         found = [*searched, *(one for one in greedy if one.recipe not in again)]
     return undominated([*eager, *found])
@@ -82,27 +82,28 @@ def labelled(
 
 @dataclass(frozen=True, slots=True)
 class _Graph:
-    """A candidate with its topology, and of how many cells its labels are."""
+    """A candidate, and what is asked of labels on its graph."""
 
     eager: Candidate
-    topology: Topology
-    cells: int
+    asked: BothWays
 
     @staticmethod
-    def of(eager: Candidate) -> "_Graph":
+    def of(eager: Candidate) -> "_Graph | None":
+        """Return the graph of a candidate; None where labels are not worth a try.
+
+        Greedy ones alone win on random graphs only.
+        """
         topology = build(eager.recipe)
-        return _Graph(eager, topology, topology.node_count**2 // len(translations(topology)))
+        images = translations(topology)
+        cells = topology.node_count**2 // len(images)
+        worth = isinstance(eager.recipe, Randomly) and cells <= MAX_CELLS
+        if not (worth or default_moves(cells)):
+            return None
+        return _Graph(eager, BothWays(topology, known=images))
 
     @property
     def is_searched(self) -> bool:
-        return default_moves(self.cells) > 0
-
-    @property
-    def is_served(self) -> bool:
-        """Whether greedy labels are worth a try: alone they win on random graphs only."""
-        return self.is_searched or (
-            isinstance(self.eager.recipe, Randomly) and self.cells <= MAX_CELLS
-        )
+        return default_moves(self.asked.cells) > 0
 
     def points(self, most: int, moves: int | None) -> list[Candidate]:
         """Return what labels reach within so many steps, where it is not what was there."""
@@ -112,7 +113,7 @@ class _Graph:
             return []
         return [
             Candidate(self.eager.recipe, *point.costs, measured=True, within=point.steps)
-            for point in points_of(self.topology, most, moves=moves)
+            for point in self.asked.points(most, moves)
             if point.costs != self.eager.costs
         ]
 

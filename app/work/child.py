@@ -20,7 +20,7 @@ from fastapi.exceptions import RequestValidationError
 from app.artefacts import Artefact
 from app.config import Settings
 from app.services.context import Context
-from app.services.mending import asked_again
+from app.services.opening import mended
 from app.work.distant import ANSWERED, PROGRESS, RAISED, Call, DistantStore
 from app.work.operations import OPERATIONS
 from app.work.parcels import packed
@@ -41,7 +41,7 @@ def work(connection: Connection, settings: Settings, task: Task) -> None:
     """Do a piece of work; say over the connection what it needs, how far it is and how it ended."""
     _become_a_worker(settings.max_work_bytes)
     store = DistantStore(connection)
-    context = Context(store, settings, partial(listened, _teller(connection)), mend=asked_again)
+    context = Context(store, settings, partial(listened, _teller(connection)), mend=mended)
     try:
         operation = OPERATIONS[task.operation]
         found = operation.answer(context, operation.parsed(task.body))
@@ -59,7 +59,7 @@ def work(connection: Connection, settings: Settings, task: Task) -> None:
 
 def _without_content(found: Any) -> Any:
     """Return an answer as it is told: who keeps documents has this one."""
-    return (found.kind, found.id, found.fresh) if isinstance(found, Artefact) else found
+    return (found.kind, found.id, found.fresh) if isinstance(found, Artefact) else dict(found)
 
 
 def _teller(connection: Connection) -> Listener:

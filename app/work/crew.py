@@ -1,6 +1,5 @@
 """Starting working processes, serving them, and ending them in time."""
 
-import json
 import logging
 import time
 from collections.abc import Callable, Mapping
@@ -134,7 +133,7 @@ class Crew:
 
 def _done(served: Served, found: Any, notes: tuple[str, ...]) -> Done:
     if isinstance(found, Mapping):
-        return Done(json.loads(json.dumps(found)), notes)
+        return Done(found, notes)
     kind, identity, fresh = found
     answer = served.answer(kind, identity, fresh=fresh)
     if answer is None:

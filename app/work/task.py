@@ -37,6 +37,17 @@ class Task:
         """
         return hashlib.sha256(self.operation.encode() + b"\0" + self.body).hexdigest()
 
+    def text(self) -> str:
+        """Return the body, or raise `RequestValidationError` if it is no text.
+
+        >>> Task("design", b"{}").text()
+        '{}'
+        """
+        try:
+            return self.body.decode()
+        except UnicodeDecodeError as error:
+            raise RequestValidationError([_malformed("must be UTF-8", error.start)]) from None
+
 
 @dataclass(frozen=True, slots=True)
 class Operation(Generic[B]):

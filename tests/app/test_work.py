@@ -99,6 +99,13 @@ def test_work_that_takes_too_long_ends_in_time(crew_of):
     wait_until(lambda: not workers_of(os.getpid()), ENDED)
 
 
+def test_the_limit_says_where_the_work_was(crew_of):
+    asked = {"topology": {"recipe": "GeneralizedKautz(4, 1900)"}, "collective": "allgather"}
+    long = Task("schedule", json.dumps({**asked, "algorithm": "forestcoll"}).encode())
+    with pytest.raises(TookTooLong, match=r"; was [a-z ]+, [0-9]+ of [0-9]+ done"):
+        crew_of(max_seconds=5).run(long, Event())
+
+
 def test_work_that_nobody_waits_for_ends_at_once(crew_of):
     cancelled = Event()
     threading.Timer(0.7, cancelled.set).start()
@@ -336,6 +343,9 @@ def test_a_large_body_is_read_by_a_worker_and_says_the_same(client):
     wrong = client.post("/v1/topologies", content=text)
     assert wrong.status_code == 415
     assert client.post("/v1/topologies?x=1", content=text, headers=headers).status_code == 422
+    aside = headers | {"Prefer": "respond-async"}
+    unreadable = client.post("/v1/topologies", content=text.encode("utf-16"), headers=aside)
+    assert unreadable.status_code == 400
     broken = client.post("/v1/topologies", content=text[:-1], headers=headers)
     assert broken.status_code == 400 and broken.json()["type"] == "/problems/malformed-body"
 

@@ -49,7 +49,7 @@ def hugging_face_callback(
     of it (label smoothing) would be of another batch than the output.
     """
     try:
-        from transformers import TrainerCallback
+        from transformers import TrainerCallback  # pyright: ignore[reportMissingImports]
     except ImportError:
         raise MissingExtra(
             "/transformers", "is not installed: pip install 'topoloom[huggingface]'"

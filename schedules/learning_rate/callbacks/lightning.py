@@ -35,7 +35,7 @@ def lightning_callback(
         lightning is not installed.
     """
     try:
-        from lightning.pytorch import Callback
+        from lightning.pytorch import Callback  # pyright: ignore[reportMissingImports]
     except ImportError:
         raise MissingExtra(
             "/lightning", "is not installed: pip install 'topoloom[lightning]'"
