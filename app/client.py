@@ -25,6 +25,7 @@ from app.client_types import (
     ListQuery,
     OptimumQuery,
     PatchPlanRequest,
+    RepairsRequest,
     ScheduleRequest,
     SimulationRequest,
     TopologySource,
@@ -135,6 +136,11 @@ class Client(Transport):
     def patch_plan(self, **question: Unpack[PatchPlanRequest]) -> dict[str, Any]:
         """Return the patch-plan/1 document of a wiring: POST /v1/patch-plans."""
         return self._post("/v1/patch-plans", question)
+
+    @operation("repairPatchPlan")
+    def repairs(self, plan_id: str, **question: Unpack[RepairsRequest]) -> dict[str, Any]:
+        """Return the repairs/1 document of what is dead of a stored patch plan."""
+        return self._post(f"/v1/patch-plans/{_part(plan_id)}/repairs", question)
 
     @operation("simulateSchedule")
     def simulate(self, schedule_id: str, **question: Unpack[SimulationRequest]) -> dict[str, Any]:

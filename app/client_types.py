@@ -16,6 +16,7 @@ __all__ = [
     "LrSessionRequest",
     "OptimumQuery",
     "PatchPlanRequest",
+    "RepairsRequest",
     "ScheduleRequest",
     "SimulationRequest",
     "SweepRequest",
@@ -175,6 +176,16 @@ class PatchPlanRequest(TypedDict, total=False):
     stay_connected: bool
     make_first: bool
     present: list[Any] | dict[str, Any]
+
+
+class RepairsRequest(TypedDict, total=False):
+    """What is asked by POST /v1/patch-plans/{id}/repairs."""
+
+    hosts: list[str]
+    host_ports: list[str]
+    ports: list[str]
+    pairs: list[str]
+    way: Literal["re-patch", "spare-ports", "spare-host", "left-out"]
 
 
 class ScheduleRequest(TypedDict, total=False):

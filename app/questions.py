@@ -6,9 +6,15 @@ from pydantic import Field
 
 from app.identity import IdPrefix
 from app.request_base import Request
-from app.schemas import ExportRequest, SimulationRequest
+from app.schemas import ExportRequest, RepairsRequest, SimulationRequest
 
-__all__ = ["ExportQuestion", "PartQuestion", "SimulationQuestion", "StoredQuestion"]
+__all__ = [
+    "ExportQuestion",
+    "PartQuestion",
+    "RepairsQuestion",
+    "SimulationQuestion",
+    "StoredQuestion",
+]
 
 
 class StoredQuestion(Request):
@@ -29,6 +35,13 @@ class SimulationQuestion(Request):
 
     id: IdPrefix = Field(description="id of the schedule, or the beginning of it")
     on: SimulationRequest
+
+
+class RepairsQuestion(Request):
+    """Which stored plan was carried out, and what of it is dead."""
+
+    id: IdPrefix = Field(description="id of the plan, or the beginning of it")
+    on: RepairsRequest
 
 
 class ExportQuestion(Request):

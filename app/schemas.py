@@ -28,6 +28,7 @@ from app.options.table import (
     LinkKind,
     PanelKind,
     PlaceKind,
+    WayName,
 )
 from app.quantities import Bytes, Gap, NotNegative, Positive
 from app.request_base import Request
@@ -43,6 +44,7 @@ __all__ = [
     "PageRequest",
     "PassName",
     "PatchPlanRequest",
+    "RepairsRequest",
     "ScheduleRequest",
     "ShardSize",
     "SimulationRequest",
@@ -296,6 +298,16 @@ class PatchPlanRequest(Request):
         if self.plant is not None and regular:
             raise ValueError("must have no panels, hosts or lanes beside a plant")
         return self
+
+
+class RepairsRequest(Request):
+    """What is dead of a plan that was carried out."""
+
+    hosts: list[str] = table.DEAD_HOSTS.field(max_length=1000)
+    host_ports: list[str] = table.DEAD_HOST_PORTS.field(max_length=1000)
+    ports: list[str] = table.DEAD_PORTS.field(max_length=1000)
+    pairs: list[str] = table.DEAD_PAIRS.field(max_length=1000)
+    way: WayName = table.WAY.field()
 
 
 class PageRequest(Request):

@@ -215,6 +215,7 @@ WRITE_AND_READ_JSON = (
     "synth/topology_document.py",
     "synth/wiring/document.py",
     "synth/wiring/present.py",
+    "synth/wiring/reading.py",
     "synth/wiring/plant/",
     "synth/wiring/devices/",
     # Its state is a document of its own, and it keeps the states of PyTorch's objects.

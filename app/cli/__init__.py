@@ -14,6 +14,7 @@ import typer
 from app.cli import (
     best,
     cache,
+    carrying,
     catalogue,
     database,
     jobs,
@@ -22,7 +23,6 @@ from app.cli import (
     learning_rate,
     listing,
     operation,
-    patching,
     plots,
     schedules,
     sweeps,
@@ -43,7 +43,7 @@ app = typer.Typer(
 )
 for group in (topologies, schedules, best, listing, keeping, catalogue, operation, jobs):
     app.add_typer(group.app)
-app.add_typer(patching.app, name="patch")
+app.add_typer(carrying.app, name="patch")
 app.add_typer(plots.app, name="plot")
 app.add_typer(learning_rate.app, name="lr")
 app.add_typer(cache.app, name="cache")

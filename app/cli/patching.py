@@ -3,23 +3,26 @@
 ``topoloom patch FILE_OR_RECIPE`` is ``topoloom patch plan FILE_OR_RECIPE``.
 """
 
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from app.cli.answers import opened, source_of, write
+from app.cli.answers import is_file, opened, source_of, write
 from app.cli.asking import asks
-from app.cli.options import Out, Reading, Source, reads_topology
+from app.cli.options import AsJson, Out, Reading, Source, reads_topology
 from app.options import table
 
 if TYPE_CHECKING:
     from app.config import Settings
-    from synth.wiring import Plant
+    from synth.topology import Topology
+    from synth.wiring import PatchPlan, Plant
     from synth.wiring.devices import Script
 
-__all__ = ["app"]
+__all__ = ["Made", "PlanFile", "PlantOption", "app", "made"]
 
 
 class PlanFirst(TyperGroup):
@@ -37,7 +40,9 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", help="patch-plan/1 file")]
+PlanFile = Annotated[
+    Path, typer.Argument(metavar="PLAN", help="patch-plan/1 file, or the id of a stored plan")
+]
 PlantOption = Annotated[
     Path | None,
     typer.Option("--plant", metavar="FILE", help="the plant that the plan was made on, if given"),
@@ -77,6 +82,70 @@ def plan(reading: Reading, source: Source, asked: dict[str, Any], out: Out = Non
         write(patch_plans.export(artefact, form), out, "patch plan")
 
 
+@dataclass(frozen=True)
+class Made:
+    """A plan at hand: its document, and what it was made on as far as that was found."""
+
+    document: dict[str, Any]
+    plant: "Plant | None"
+    topology: "Topology | None"
+    settings: "Settings"
+
+    @cached_property
+    def script(self) -> "Script":
+        """What is to be done."""
+        from synth.wiring.devices import read_script
+
+        return read_script(self.document, self.plant)
+
+    @cached_property
+    def plan(self) -> "PatchPlan":
+        """What was planned."""
+        from synth.wiring.reading import read_plan
+
+        return read_plan(self.document, self.plant, self.topology)
+
+
+def made(plan: Path, plant: Path | None, topology: str | None = None) -> Made:
+    """Return the plan of a file, or the stored one of an id; ``topology`` as a command names it."""
+    from app.config import Settings
+    from app.documents.patch_plan import content_of, subject_of
+    from app.files import read_json
+    from app.identity import is_id
+    from app.services import topologies
+
+    settings = Settings()
+    document, made_on, wired = None, None, None
+    if plant is not None:
+        made_on = _plant(plant, settings)
+    if is_file(str(plan)) or not is_id(str(plan)):
+        document = read_json(plan, settings)
+    if document is None or topology is not None:
+        with opened() as context:
+            if document is None:
+                artefact = context.read("patch-plan", str(plan))
+                document, stored = content_of(artefact)
+                made_on = made_on or stored
+                topology = topology or subject_of(artefact).id
+            if topology is not None:
+                source = source_of(topology, Reading(), context)
+                wired = topologies.load(context, source).topology
+    return Made(document, made_on, wired, settings)
+
+
+@app.command()
+def show(plan: PlanFile, plant: PlantOption = None, as_json: AsJson = False) -> None:
+    """Show a plan for people: how many moves in which stages, and what each takes away."""
+    from app.artefacts import compact
+    from app.printing.patching import show_plan
+
+    found = made(plan, plant)
+    if as_json:
+        typer.echo(compact(found.document))
+        return
+    show_plan(found.document, found.script)
+
+
 @app.command()
 @asks(table.DEVICE_FORMAT)
 def render(
@@ -85,8 +154,7 @@ def render(
     """Write what a device, or a person, is told of a plan."""
     from synth.wiring.devices import FORMATS
 
-    script, _ = _script(plan, plant)
-    write(FORMATS[asked["format"]].write(script), out, asked["format"])
+    write(FORMATS[asked["format"]].write(made(plan, plant).script), out, asked["format"])
 
 
 @app.command()
@@ -103,8 +171,10 @@ def verify(
     from synth.wiring.observe import compared
     from synth.wiring.present import read_present
 
-    script, settings = _script(plan, plant)
-    found = compared(script, read_present(read_present_file(observed, settings), script.plant))
+    at_hand = made(plan, plant)
+    script = at_hand.script
+    seen = read_present(read_present_file(observed, at_hand.settings), script.plant)
+    found = compared(script, seen)
     for verb, pairs in (("missing", found.missing), ("unexpected", found.extra)):
         for pair in pairs:
             panel = script.plant.panels[pair.panel].id
@@ -116,16 +186,6 @@ def verify(
         f"of {len(script.steps)}"
     )
     raise typer.Exit(0 if found.matches else 1)
-
-
-def _script(plan: Path, plant: Path | None) -> "tuple[Script, Settings]":
-    from app.config import Settings
-    from app.files import read_json
-    from synth.wiring.devices import read_script
-
-    settings = Settings()
-    given = None if plant is None else _plant(plant, settings)
-    return read_script(read_json(plan, settings), given), settings
 
 
 def _plant(path: Path, settings: "Settings") -> "Plant":

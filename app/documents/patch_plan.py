@@ -14,7 +14,7 @@ from app.documents.kind import Kind
 from app.documents.subject import Subject
 
 if TYPE_CHECKING:
-    from synth.wiring import PatchPlan
+    from synth.wiring import PatchPlan, Plant
     from synth.wiring.devices import Script
     from synth.wiring.document import Rate
     from synth.wiring.stages import Limits
@@ -23,9 +23,12 @@ __all__ = [
     "PATCH_PLAN",
     "PatchPlanDocument",
     "PatchPlanSummary",
+    "PlainPlanDocument",
     "PlanAnswer",
+    "content_of",
     "of",
     "script_of",
+    "subject_of",
     "text_of",
 ]
 
@@ -153,11 +156,10 @@ class FinalState(Document):
     pairs: list[FinalPair] = Field(description="all plugged pairs")
 
 
-class PatchPlanDocument(Document):
-    """patch-plan/1."""
+class PlainPlanDocument(Document):
+    """patch-plan/1 of a plan that is not stored."""
 
     schema_: Literal["patch-plan/1"] = Field(alias="schema", description="patch-plan/1")
-    id: Identity = Field(description="what the plan is stored under")
     plan_id: Digest = Field(description="SHA-256 of the document without this member and id")
     topology_digest: Digest = Field(description="digest of the topology")
     panels: PanelsDocument = omitted("regular panels, and who is cabled to them")
@@ -168,6 +170,12 @@ class PatchPlanDocument(Document):
     stages: list[Stage] = Field(description="one, or as many as the limits need, or none")
     summary: PlanSummary = Field(description="how many moves")
     final: dict[str, FinalState] = Field(description="by panel: the state after the plan")
+
+
+class PatchPlanDocument(PlainPlanDocument):
+    """patch-plan/1."""
+
+    id: Identity = Field(description="what the plan is stored under")
 
 
 class PatchPlanSummary(Document):
@@ -197,14 +205,26 @@ def text_of(artefact: Artefact, form: str) -> str:
     return content if isinstance(content, str) else compact(content)
 
 
-def script_of(artefact: Artefact) -> "Script":
-    """Return what a stored plan says is to be done."""
-    from synth.wiring.devices import read_script
+def content_of(artefact: Artefact) -> "tuple[dict[str, Any], Plant | None]":
+    """Return a stored plan's document, and the plant that was given with the question."""
     from synth.wiring.plant import read_plant
 
     content = artefact.document()
-    plant = read_plant(content["plant"]) if "plant" in content else None
-    return read_script(content["json"], plant)
+    return content["json"], read_plant(content["plant"]) if "plant" in content else None
+
+
+def subject_of(artefact: Artefact) -> Subject:
+    """Return which topology a stored plan wires."""
+    summary = artefact.summary
+    digest = artefact.document()["json"]["topology_digest"]
+    return Subject(summary["topology_id"], digest, summary["name"])
+
+
+def script_of(artefact: Artefact) -> "Script":
+    """Return what a stored plan says is to be done."""
+    from synth.wiring.devices import read_script
+
+    return read_script(*content_of(artefact))
 
 
 def _encode(answer: PlanAnswer, identity: str) -> Computed:

@@ -367,6 +367,42 @@ DEVICE_FORMAT = Option(
     "programs (graphml), or addresses and routes of the hosts (deployment)",
 )
 
+WayName: TypeAlias = Literal["re-patch", "spare-ports", "spare-host", "left-out"]
+DEAD_HOSTS = Option(
+    name="hosts", type=list[str], help="dead hosts", flag="--dead-host", metavar="HOST", typed=_MANY
+)
+DEAD_HOST_PORTS = Option(
+    name="host_ports",
+    type=list[str],
+    help="dead ports of hosts",
+    flag="--dead-host-port",
+    metavar="HOST/PORT",
+    typed=_MANY,
+)
+DEAD_PORTS = Option(
+    name="ports",
+    type=list[str],
+    help="dead ports of panels",
+    flag="--dead-port",
+    metavar="PANEL/PORT",
+    typed=_MANY,
+)
+DEAD_PAIRS = Option(
+    name="pairs",
+    type=list[str],
+    help="plugged pairs through which no light goes, such as panel-0/3A-12B; both ports are then "
+    "dead",
+    flag="--dead-pair",
+    metavar="PANEL/A-B",
+    typed=_MANY,
+)
+WAY = Option(
+    name="way",
+    type=WayName,
+    help="write the plan of this way too, and the plant that it is on; left out, the ways are only "
+    "weighed",
+)
+
 # Sweeps.
 _RANGES = f"a number, or a range FROM:TO or FROM:TO:STEP; {_MANY}"
 SWEEP_NODES = Option(

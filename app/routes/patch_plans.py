@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import JSONResponse
 
 from app.access.scopes import PLAN, READ
 from app.deps import (
@@ -11,6 +12,7 @@ from app.deps import (
     FieldsDep,
     IdDep,
     IfNoneMatchDep,
+    JsonBody,
     WorkRoute,
     create_route,
     created,
@@ -18,15 +20,17 @@ from app.deps import (
     representation,
 )
 from app.documents.patch_plan import PatchPlanDocument
+from app.documents.repairs import RepairsDocument
 from app.negotiation import negotiate
 from app.options.table import PlanFormat
 from app.problems import responses
-from app.questions import ExportQuestion
+from app.questions import ExportQuestion, RepairsQuestion
 from app.routes.managing import manage_routes
+from app.schemas import RepairsRequest
 from app.services import patch_plans
 from app.store import Artefact
-from app.turns import document
-from app.work.operations import PATCH_PLAN
+from app.turns import document, presented
+from app.work.operations import PATCH_PLAN, REPAIRS
 
 __all__ = ["router"]
 
@@ -106,3 +110,20 @@ async def read_patch_plan(
         fields=fields,
         model=PatchPlanDocument,
     )
+
+
+@router.post(
+    "/{id}/repairs",
+    operation_id="repairPatchPlan",
+    summary="Weigh the ways to live with what is dead",
+    dependencies=[JsonBody, PLAN],
+    response_model=None,
+    responses={
+        200: {"model": RepairsDocument, "description": "repairs/1"},
+        **responses(400, 404, 413, 415, 422, 503),
+    },
+)
+async def repair_patch_plan(request: Request, id: IdDep, body: RepairsRequest) -> JSONResponse:
+    """Return what can be done about dead parts of a carried-out plan; nothing is stored."""
+    question = RepairsQuestion(id=id, on=body)
+    return JSONResponse(dict(await presented(request, REPAIRS, question)))

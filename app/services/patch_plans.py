@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from synth.wiring.document import Rate
     from synth.wiring.stages import Limits
 
-__all__ = ["FORMATS", "create", "export", "require_available"]
+__all__ = ["FORMATS", "MOST_RATED", "create", "export", "require_available"]
 
 FORMATS = {
     "json": "application/json",

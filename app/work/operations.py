@@ -16,7 +16,13 @@ from app.checking_requests import (
 )
 from app.documents.base import Presented
 from app.plots.timing import SizesRequest
-from app.questions import ExportQuestion, PartQuestion, SimulationQuestion, StoredQuestion
+from app.questions import (
+    ExportQuestion,
+    PartQuestion,
+    RepairsQuestion,
+    SimulationQuestion,
+    StoredQuestion,
+)
 from app.schemas import (
     DesignRequest,
     FrontierRequest,
@@ -33,6 +39,7 @@ from app.services import (
     parts,
     patch_plans,
     plots,
+    repairs,
     schedules,
     simulations,
     sweeps,
@@ -55,6 +62,7 @@ __all__ = [
     "OPTIMUM",
     "PART",
     "PATCH_PLAN",
+    "REPAIRS",
     "SCHEDULE",
     "SIMULATED",
     "SIMULATION",
@@ -101,6 +109,7 @@ EXPORT = Operation("export", ExportQuestion, exports.export)
 SWEEP = Operation("sweep", SweepRequest, sweeps.create)
 STORED = Operation("stored", StoredQuestion, _stored)
 SIMULATED = Operation("simulated", SimulationQuestion, _simulated, is_stored=False)
+REPAIRS = Operation("repairs", RepairsQuestion, repairs.of_stored, is_stored=False)
 PART = Operation("part", PartQuestion, parts.part, is_stored=False)
 
 OPERATIONS: Mapping[str, Operation[Any]] = MappingProxyType(

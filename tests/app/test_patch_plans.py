@@ -182,3 +182,82 @@ def test_the_command_line_renders_and_verifies_a_plan_of_a_given_plant(topoloom,
     Path(seen).write_text(json.dumps(pairs[1:]))
     broken = topoloom("patch", "verify", plan, "--observed", seen, "--plant", plant)
     assert broken.code == 1 and "missing" in broken.out and "1 missing" in broken.out
+
+
+def carried_out(client):
+    body = {"topology": {"recipe": "UniRing(4)"}, "hosts": 5, "lanes": 2}
+    return client.post("/v1/patch-plans", json=body).json()
+
+
+def test_repairs_stand_side_by_side_with_what_they_cost(client):
+    plan = carried_out(client)
+    place = f"/v1/patch-plans/{plan['id']}/repairs"
+    dead = {"pairs": ["panel-0/1A-2B"]}
+    answer = client.post(place, json=dead)
+    assert answer.status_code == 200, answer.text
+    ways = answer.json()["repairs"]
+    assert [way["way"] for way in ways] == ["re-patch", "spare-host"]
+    assert [way["moves"] for way in ways] == sorted(way["moves"] for way in ways)
+    assert all(way["lower_bound"] <= way["moves"] for way in ways)
+    assert all(way["schedule"]["share"] == "1" and not way["lost_links"] for way in ways)
+    assert "plan" not in answer.json()
+    host = client.post(place, json={"hosts": ["3"]}).json()["repairs"]
+    assert [way["way"] for way in host] == ["spare-host"]
+
+
+def test_the_plan_of_a_way_leads_from_todays_wiring_around_what_is_dead(client):
+    from synth.wiring.plant import Pair, read_plant
+
+    plan = carried_out(client)
+    place = f"/v1/patch-plans/{plan['id']}/repairs"
+    dead = {"pairs": ["panel-0/1A-2B"], "way": "re-patch"}
+    answer = client.post(place, json=dead).json()
+    plant = read_plant(answer["plant"])
+    today = read_present(plan, uniform(**plan["panels"]))
+    after = apply(answer["plan"], today, plant)
+    assert Pair(0, 1, 2) in today.pairs and Pair(0, 1, 2) not in after.pairs
+    assert sorted(map(plant.hosts_of, after.pairs)) == [(0, 1), (1, 2), (2, 3), (3, 0)]
+    assert answer["plan"]["summary"]["moves"] == 2
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({}, ""),
+        ({"hosts": ["9"]}, "/hosts/0"),
+        ({"pairs": ["panel-0/1A-1B"]}, "/pairs/0"),
+        ({"ports": ["panel-0/0A", "panel-9/0A"]}, "/ports/1"),
+        ({"host_ports": ["0/7"]}, "/host_ports/0"),
+        ({"hosts": ["3"], "way": "re-patch"}, "/way"),
+        ({"hosts": ["3"], "way": "prayer"}, "/way"),
+        ({"hosts": 3}, "/hosts"),
+    ],
+)
+def test_faults_that_cannot_be_are_refused_by_their_place(client, body, pointer):
+    plan = carried_out(client)
+    answer = client.post(f"/v1/patch-plans/{plan['id']}/repairs", json=body)
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["pointer"].startswith(pointer)
+
+
+def test_the_command_line_shows_a_plan_and_writes_its_repair(topoloom, tmp_path):
+    plan, repaired, plant = (str(tmp_path / name) for name in ("p.json", "r.json", "plant.json"))
+    assert topoloom("patch", "UniRing(4)", "--lanes", "2", "--out", plan).code == 0
+    shown = topoloom("patch", "show", plan)
+    assert shown.code == 0 and "4 moves: 0 removed, 4 added" in shown.out
+    identity = json.loads(Path(plan).read_text())["id"]
+    assert topoloom("patch", "show", identity[:12]).out == shown.out
+    assert json.loads(topoloom("patch", "show", plan, "--json").out)["id"] == identity
+    dead = ("--dead-pair", "panel-0/0A-1B")
+    told = ("--way", "re-patch", "--out", repaired, "--plant-out", plant)
+    for named in (plan, identity):
+        found = topoloom("patch", "repair", named, *dead, *told)
+        assert found.code == 0 and "re-patch" in found.out, found.err
+    assert (
+        "2 moves: 1 removed, 1 added" in topoloom("patch", "show", repaired, "--plant", plant).out
+    )
+    dead = [word for host in range(4) for word in ("--dead-host", str(host))]
+    none = topoloom("patch", "repair", plan, *dead)
+    assert none.code == 1
+    halfway = topoloom("patch", "repair", plan, "--dead-host", "0", "--way", "left-out")
+    assert halfway.code == 2 and "go together" in halfway.err

@@ -13,7 +13,15 @@ from synth.wiring.devices.numbers import across, pair_across, panel_blocks
 from synth.wiring.devices.script import Move, Script, Step
 from synth.wiring.plant import Pair, Plant
 
-__all__ = ["edit_config", "read_edits", "read_scpi", "write_edits", "write_scpi"]
+__all__ = [
+    "SWITCH",
+    "edit_config",
+    "read_edits",
+    "read_pairs",
+    "read_scpi",
+    "write_edits",
+    "write_scpi",
+]
 
 BASE = "urn:ietf:params:xml:ns:netconf:base:1.0"
 SWITCH = "http://www.polatis.com/yang/optical-switch"
@@ -56,14 +64,42 @@ def write_edits(script: Script) -> str:
     return ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
-def read_edits(text: str, plant: Plant, base: Iterable[Pair] = ()) -> tuple[Move, ...]:
-    """Return the moves of such a document on panels that are plugged as ``base`` says."""
+def read_pairs(text: str, plant: Plant, panel: int) -> frozenset[Pair]:
+    """Return the pairs of a panel that the answer of its switch to get-config says are plugged.
+
+    Raises
+    ------
+    InvalidWiring
+        It is no XML, or a pair of it is of ports that the panel does not have.
+
+    >>> from synth.wiring.plant import uniform
+    >>> plant = uniform("single", hosts=2, lanes=1)
+    >>> pair = "<pair><ingress>1</ingress><egress>4</egress></pair>"
+    >>> read_pairs(f'<data><t xmlns="{SWITCH}">{pair}</t></data>', plant, 0)
+    frozenset({Pair(panel=0, a=0, b=1)})
+    """
+    root = _parsed(text)
+    return frozenset(
+        pair_across(
+            plant, panel, _number(row, "ingress", where), _number(row, "egress", where), where
+        )
+        for number, row in enumerate(root.iter(f"{{{SWITCH}}}pair"))
+        for where in (f"/pair/{number}",)
+    )
+
+
+def _parsed(text: str) -> ElementTree.Element:
     if "<!" in text:
         raise InvalidWiring("", "must be XML without declarations of types")
     try:
-        root = ElementTree.fromstring(text)
+        return ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
         raise InvalidWiring("", f"must be XML: {error}") from None
+
+
+def read_edits(text: str, plant: Plant, base: Iterable[Pair] = ()) -> tuple[Move, ...]:
+    """Return the moves of such a document on panels that are plugged as ``base`` says."""
+    root = _parsed(text)
     there = {(pair.panel, across(plant, pair)[0]): pair for pair in base}
     edits = [(int(e.get("stage", "0")), n, e) for n, e in enumerate(root.findall("edit"))]
     moves = []

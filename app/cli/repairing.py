@@ -1,0 +1,66 @@
+"""`topoloom patch repair`: what can be done about dead parts of a plan that was carried out."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from app.cli.answers import write
+from app.cli.asking import asks
+from app.cli.options import AsJson, Out
+from app.cli.patching import PlanFile, PlantOption, app, made
+from app.options import table
+
+__all__ = ["app"]
+
+
+@app.command()
+@asks(table.DEAD_HOSTS, table.DEAD_HOST_PORTS, table.DEAD_PORTS, table.DEAD_PAIRS, table.WAY)
+def repair(
+    plan: PlanFile,
+    asked: dict[str, Any],
+    plant: PlantOption = None,
+    topology: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE_OR_RECIPE",
+            help="what was wired, where the plan's file does not say it: capacities other than 1, "
+            "or pairs that carry light both ways",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+    out: Out = None,
+    plant_out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="file for the plant that the repair's plan is on"),
+    ] = None,
+) -> None:
+    """Weigh the ways to live with what is dead; with --way write the plan of one.
+
+    Exit 1 if there is no way.
+    """
+    from app.artefacts import compact
+    from app.printing.patching import repairs_table
+    from app.schemas import RepairsRequest
+    from app.services.patch_plans import MOST_RATED
+    from app.services.repairs import with_chosen
+
+    faults = RepairsRequest.model_validate(asked).canonical()
+    way = faults.pop("way", None)
+    if (way is None) != (out is None):
+        raise typer.BadParameter("--way and --out go together")
+    if plant_out is not None and way is None:
+        raise typer.BadParameter("--plant-out needs --way")
+    at_hand = made(plan, plant, topology)
+    most = min(MOST_RATED, at_hand.settings.max_optimum_nodes)
+    document = with_chosen(at_hand.script, at_hand.plan, faults, way, most)
+    if way is not None:
+        write(compact(document["plan"]), out, "patch plan")
+    if plant_out is not None:
+        write(compact(document["plant"]), plant_out, "plant")
+    if as_json:
+        typer.echo(compact(dict(document)))
+    else:
+        repairs_table(document["repairs"]).print()
+    if not document["repairs"]:
+        raise typer.Exit(1)

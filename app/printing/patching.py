@@ -1,0 +1,100 @@
+"""What is said of a patch plan: its moves, its stages, its panels."""
+
+from typing import TYPE_CHECKING, Any
+
+from app.printing.words import fraction, seconds
+from app.tabular import Column, Table
+
+if TYPE_CHECKING:
+    from synth.wiring.devices import Script
+
+__all__ = ["repairs_table", "show_plan"]
+
+_STAGES = (
+    Column("stage", "id"),
+    Column("removed", "removes"),
+    Column("added", "adds"),
+    Column("links down", "links_down"),
+    Column("capacity left", "capacity_left", fraction),
+    Column("rate left", "bandwidth_left", fraction),
+    Column("connected", "connected", lambda yes: "yes" if yes else "no", left=True),
+    Column("time", "seconds", seconds),
+)
+_PANELS = (
+    Column("panel", "panel", left=True),
+    Column("kind", "kind", left=True),
+    Column("plugged now", "before"),
+    Column("removed", "removes"),
+    Column("added", "adds"),
+    Column("plugged then", "after"),
+)
+
+_WAYS = (
+    Column("way", "way", left=True),
+    Column("moves", "moves"),
+    Column("bound", "lower_bound"),
+    Column("time", "seconds", seconds),
+    Column("hosts drained", "hosts_drained"),
+    Column("links lost", "lost_links"),
+    Column("nodes lost", "lost_nodes"),
+    Column("algbw left", "share", fraction),
+)
+
+
+def repairs_table(repairs: list[dict[str, Any]]) -> Table:
+    """Return the table of the ways of a repairs/1 document."""
+    return Table(_WAYS, [row | row.get("schedule", {}) for row in repairs])
+
+
+def show_plan(document: dict[str, Any], script: "Script") -> None:
+    """Print a patch-plan/1 document: its moves, then its stages, then the panels that change."""
+    summary, made_on = document["summary"], document.get("plant")
+    if made_on is None:
+        regular = document["panels"]
+        where = f"{regular['layout']} panels of {regular['hosts']} hosts x {regular['lanes']}"
+    else:
+        where = f"plant {made_on['name'] or made_on['digest']}"
+    print(f"patch plan {script.plan_id}\non {where}")
+    best = "the fewest there can be" if summary["optimal"] else "fewer may be possible"
+    print(
+        f"{summary['moves']} moves: {summary['removes']} removed, {summary['adds']} added, "
+        f"{summary['kept']} links kept; bound {summary['lower_bound']}, {best}"
+    )
+    if not script.steps:
+        print("nothing is to do")
+        return
+    print()
+    _stages(document, script).print()
+    print()
+    _panels(script).print()
+
+
+def _stages(document: dict[str, Any], script: "Script") -> Table:
+    rows = [
+        {
+            "id": stage["id"],
+            "removes": len(step.removes),
+            "adds": len(step.adds),
+            **stage["effect"],
+        }
+        for stage, step in zip(document["stages"], script.steps, strict=True)
+    ]
+    named = {name for row in rows for name in row}
+    return Table(tuple(column for column in _STAGES if column.member in named), rows)
+
+
+def _panels(script: "Script") -> Table:
+    rows = []
+    for panel in script.panels:
+        steps = [step for _, step in script.of_panel(panel)]
+        rows.append(
+            {
+                "panel": script.plant.panels[panel].id,
+                "kind": script.plant.panels[panel].kind.value,
+                "before": sum(pair.panel == panel for pair in script.base.pairs),
+                "removes": sum(len(step.removes) for step in steps),
+                "adds": sum(len(step.adds) for step in steps),
+                "after": sum(pair.panel == panel for pair in script.final.pairs),
+            }
+        )
+    return Table(_PANELS, rows)

@@ -1,0 +1,117 @@
+"""Repairs of a plan that was carried out: what can be done, and what each way costs."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from app.documents import repairs as documents
+from app.documents.base import Presented
+from app.documents.patch_plan import content_of, subject_of
+from app.documents.repairs import RateLeft, Weighed
+from app.questions import RepairsQuestion
+from app.services import topologies
+from app.services.context import Context
+from app.services.patch_plans import MOST_RATED
+from synth.errors import DoesNotFit
+
+if TYPE_CHECKING:
+    from schedules.forestcoll.optimum import Optimum
+    from synth.topology import Topology
+    from synth.wiring import PatchPlan
+    from synth.wiring.devices import Script
+
+__all__ = ["of_stored", "weighed", "with_chosen"]
+
+
+def of_stored(context: Context, question: RepairsQuestion) -> Presented:
+    """Return the repairs/1 document of a stored plan.
+
+    Raises
+    ------
+    InvalidWiring
+        A fault names what the plan's plant does not have.
+    DoesNotFit
+        A way is asked for that there is not.
+    """
+    from synth.wiring.devices import read_script
+    from synth.wiring.reading import read_plan
+
+    artefact = context.read("patch-plan", question.id)
+    document, plant = content_of(artefact)
+    wired = topologies.load_subject(context, subject_of(artefact)).topology
+    plan = read_plan(document, plant, wired)
+    faults = question.on.canonical()
+    way = faults.pop("way", None)
+    most = min(MOST_RATED, context.settings.max_optimum_nodes)
+    return with_chosen(read_script(document, plant), plan, faults, way, most)
+
+
+def with_chosen(
+    script: "Script",
+    plan: "PatchPlan",
+    faults: Mapping[str, Sequence[str]],
+    way: str | None,
+    most_rated: int,
+) -> Presented:
+    """Return the repairs/1 document of a plan, with the plan of the way that is asked for."""
+    from synth.wiring import to_document
+    from synth.wiring.plant import plant_document
+
+    ways = weighed(plan, faults, most_rated)
+    nodes = plan.topology.node_count
+    if way is None:
+        return documents.of(script, ways, nodes)
+    chosen = next((found for found in ways if found.repair.way == way), None)
+    if chosen is None:
+        there = ", ".join(found.repair.way.value for found in ways) or "none"
+        raise DoesNotFit("/way", f"{way} is not possible here; there is {there}")
+    repaired = chosen.repair.plan
+    told = {"plan": to_document(repaired), "plant": plant_document(repaired.plant)}
+    return documents.of(script, ways, nodes, told)
+
+
+def weighed(
+    plan: "PatchPlan", faults: Mapping[str, Sequence[str]], most_rated: int
+) -> tuple[Weighed, ...]:
+    """Return the ways to live with faults of a carried-out plan, fewest moves first."""
+    from synth.wiring.faults import read_faults
+    from synth.wiring.repair import repairs
+    from synth.wiring.stages import staged
+
+    found = read_faults(faults, plan.plant.with_present(plan.final))
+    rated = _Rates(plan.topology, most_rated)
+    return tuple(
+        Weighed(way, staged(way.plan), rated.of(way.plan.topology)) for way in repairs(plan, found)
+    )
+
+
+class _Rates:
+    """The best allgather rate of topologies beside that of a healthy one; each computed once."""
+
+    def __init__(self, healthy: "Topology", most: int) -> None:
+        self._known: dict[str, Optimum | None] = {}
+        self._most = most
+        self._healthy = healthy
+
+    def of(self, topology: "Topology") -> RateLeft | None:
+        """Return what is left; None where one of the two is too large, or is not connected."""
+        best, healthy = self._best(topology), self._best(self._healthy)
+        if best is None or healthy is None:
+            return None
+        share = _speed(best) / _speed(healthy)
+        return RateLeft(best.inverse_rate, best.trees_per_root, share)
+
+    def _best(self, topology: "Topology") -> "Optimum | None":
+        from schedules.forestcoll.optimum import optimum
+        from synth.wiring.stages import connected
+
+        if topology.digest not in self._known:
+            small = 1 < topology.node_count <= self._most
+            known = optimum(topology) if small and connected(topology) else None
+            self._known[topology.digest] = known
+        return self._known[topology.digest]
+
+
+def _speed(best: "Optimum") -> Fraction:
+    """Return the algbw: bytes of all shards over the time that they take."""
+    return best.compute_nodes / best.inverse_rate
