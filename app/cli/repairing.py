@@ -20,9 +20,10 @@ def repair(
     plan: PlanFile,
     asked: dict[str, Any],
     plant: PlantOption = None,
-    topology: Annotated[
+    wired: Annotated[
         str | None,
         typer.Option(
+            "--topology",
             metavar="FILE_OR_RECIPE",
             help="what was wired, where the plan's file does not say it: capacities other than 1, "
             "or pairs that carry light both ways",
@@ -51,7 +52,7 @@ def repair(
         raise typer.BadParameter("--way and --out go together")
     if plant_out is not None and way is None:
         raise typer.BadParameter("--plant-out needs --way")
-    at_hand = made(plan, plant, topology)
+    at_hand = made(plan, plant, wired)
     most = min(MOST_RATED, at_hand.settings.max_optimum_nodes)
     document = with_chosen(at_hand.script, at_hand.plan, faults, way, most)
     if way is not None:
