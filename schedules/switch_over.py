@@ -203,9 +203,9 @@ def table(
     >>> from schedules.model import Collective
     >>> work = Operation(Collective.ALLGATHER, 1, Fraction(100), Fraction(1))
     >>> ring = in_steps("ring", 3, Fraction(3, 4), Fraction(1), Fraction(100))
-    >>> row = table([ring], work, (3, 2), Cost(1, Fraction(2, 3)), [1000])[0]
-    >>> row.winner, str(row.seconds[0]), str(row.to_bound), row.baselines
-    ('ring', '21/2', '63/46', {'shifted-ring': Fraction(52, 63)})
+    >>> row = table([ring], work, (4, 2), Cost(2, Fraction(3, 4)), [1000])[0]
+    >>> row.winner, str(row.seconds[0]), str(row.to_bound), row.baselines["shifted-ring"]
+    ('ring', '21/2', '21/19', Fraction(19, 21))
     """
     _require_names(candidates)
     rows = []

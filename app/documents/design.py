@@ -19,6 +19,7 @@ from app.schemas import DesignRequest
 from synth.recipe import Recipe
 
 if TYPE_CHECKING:
+    from schedules.baselines import Baseline
     from schedules.design import Design, Point, Used
     from synth.search import Frontier
 
@@ -97,6 +98,7 @@ class BaselineDocument(Document):
     seconds: float = Field(description="its time of the workload")
     steps: int = Field(description="its steps, of the whole workload", ge=0)
     chunks: int = Field(description="into how many chunks it cuts at most", ge=1)
+    assumption: str = omitted("what it has beyond cables between the hosts")
 
 
 class DesignDocument(Document):
@@ -113,6 +115,9 @@ class DesignDocument(Document):
         description="the topology of least time when every message size has its algorithm"
     )
     baselines: list[BaselineDocument] = Field(description="what the same hosts take today")
+    assumed: list[BaselineDocument] = Field(
+        default=[], description="what they would take with more than cables, as each assumes"
+    )
 
 
 class DesignSummary(Document):
@@ -145,13 +150,16 @@ def of(answer: DesignAnswer, identity: str) -> dict[str, Any]:
         "frontier": [_point(answer, found, point).given() for point in design.points],
         "best": _best(answer).given(),
         "co_design": co_design(design, answer.topology, answer.schedule).given(),
-        "baselines": [
-            BaselineDocument(
-                name=one.name, seconds=float(one.seconds), steps=one.steps, chunks=one.chunks
-            ).given()
-            for one in design.baselines
-        ],
+        "baselines": [_baseline(one).given() for one in design.baselines],
+        "assumed": [_baseline(one).given() for one in design.assumed],
     }
+
+
+def _baseline(one: "Baseline") -> BaselineDocument:
+    more = {"assumption": one.assumption} if one.assumption else {}
+    return BaselineDocument(
+        name=one.name, seconds=float(one.seconds), steps=one.steps, chunks=one.chunks, **more
+    )
 
 
 def _workload(design: "Design") -> WorkloadDocument:

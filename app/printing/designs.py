@@ -31,6 +31,10 @@ def design_table(design: dict[str, Any]) -> Table:
         {"name": f"{entry['name']} (baseline)", "kind": "baseline", "seconds": entry["seconds"]}
         for entry in design["baselines"]
     ]
+    rows += [
+        {"name": f"{entry['name']} (assumed)", "kind": "assumed", "seconds": entry["seconds"]}
+        for entry in design.get("assumed", ())
+    ]
     rows.sort(key=lambda row: row["seconds"])
     rows.append(bound_row(bounds) | {"kind": "bound", "seconds": bounds["seconds"]})
     for row in rows:
@@ -52,6 +56,9 @@ def show_design(design: dict[str, Any]) -> None:
         + _asked(design)
     )
     design_table(design).print()
+    for assumption in dict.fromkeys(one["assumption"] for one in design.get("assumed", ())):
+        names = [one["name"] for one in design["assumed"] if one["assumption"] == assumption]
+        print(f"assumed for {' and '.join(names)}: {assumption}")
     print(f"best: {name_of(best)}, topology {short_id(best['topology_id'])}")
     if name_of(best) != best["recipe"]:
         print(f"recipe: {best['recipe']}")

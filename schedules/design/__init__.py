@@ -104,6 +104,7 @@ def design(
         fastest,
         _used(fastest, sources),
         timing.baselines,
+        timing.assumed,
     )
 
 

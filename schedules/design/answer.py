@@ -113,6 +113,8 @@ class Design:
         schedule for each of these.
     baselines : tuple of Baseline
         What the same hosts take today for the whole workload.
+    assumed : tuple of Baseline
+        What they would take with more than cables, such as a switch that costs no latency.
     """
 
     hosts: Hosts
@@ -126,6 +128,7 @@ class Design:
     co_design: Point
     used: tuple[Used, ...]
     baselines: tuple[Baseline, ...]
+    assumed: tuple[Baseline, ...] = ()
 
     @property
     def best_seconds(self) -> Fraction:

@@ -1,12 +1,12 @@
 """How long a workload takes: at a point of the frontier, at the least, and today."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from schedules.baselines import PASSES, Baseline, baselines, bound_seconds
+from schedules.baselines import PASSES, Baseline, Operation, assumed, baselines, bound_seconds
 from schedules.codesign import ONE_SHOT, Offer, Routing, candidates, floor_seconds
 from schedules.design.answer import Choice, Point, total
 from schedules.design.question import Hosts, Speed
@@ -43,7 +43,7 @@ class Timing:
     >>> speed = Speed(Fraction(10**10), Fraction(1, 10**5))
     >>> timing = Timing(Hosts(4, 1), speed, work, Cost(3, Fraction(3, 4)))
     >>> float(timing.bound_seconds), [one.name for one in timing.baselines]
-    (0.000105, ['shifted-ring'])
+    (0.000105, ['shifted-ring', 'permutation-rings'])
     """
 
     hosts: Hosts
@@ -77,19 +77,37 @@ class Timing:
 
         A baseline that serves some tasks only leaves the others to the shifted ring.
         """
-        hosts, tasks = self.hosts, self.workload.tasks
-        served = [
-            {one.name: one for one in baselines(hosts.nodes, hosts.degree, operation)}
-            for operation in map(self.speed.operation, tasks)
+        served = self._served(baselines)
+        names = dict.fromkeys(name for found in served for name in found)
+        return tuple(
+            self._summed([found.get(name) or found["shifted-ring"] for found in served], name)
+            for name in names
+        )
+
+    @property
+    def assumed(self) -> tuple[Baseline, ...]:
+        """What the whole workload takes with more than cables, where that serves every task."""
+        served = self._served(assumed)
+        names = [name for name in served[0] if all(name in found for found in served)]
+        return tuple(self._summed([found[name] for found in served], name) for name in names)
+
+    def _served(
+        self, opponents: Callable[[int, int, Operation], tuple[Baseline, ...]]
+    ) -> list[dict[str, Baseline]]:
+        """Return, by task, what serves it once."""
+        hosts = self.hosts
+        operations = map(self.speed.operation, self.workload.tasks)
+        return [
+            {one.name: one for one in opponents(hosts.nodes, hosts.degree, operation)}
+            for operation in operations
         ]
-        summed = []
-        for name in dict.fromkeys(name for found in served for name in found):
-            used = [found.get(name) or found["shifted-ring"] for found in served]
-            pairs = list(zip(tasks, used, strict=True))
-            seconds = total((task, one.seconds) for task, one in pairs)
-            steps = sum(one.steps * task.count for task, one in pairs)
-            summed.append(Baseline(name, seconds, steps, max(one.chunks for one in used)))
-        return tuple(summed)
+
+    def _summed(self, used: list[Baseline], name: str) -> Baseline:
+        pairs = list(zip(self.workload.tasks, used, strict=True))
+        seconds = total((task, one.seconds) for task, one in pairs)
+        steps = sum(one.steps * task.count for task, one in pairs)
+        chunks = max(one.chunks for one in used)
+        return Baseline(name, seconds, steps, chunks, used[0].assumption)
 
     def point(self, measured: Measured, sources: Sources) -> Point:
         """Return a point of the frontier with the fastest way to run every task."""

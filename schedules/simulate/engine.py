@@ -8,7 +8,8 @@ from schedules.model import RouteSchedule, Schedule, SequenceSchedule, StepSched
 from schedules.simulate.chains import chains
 from schedules.simulate.clock import Network
 from schedules.simulate.lockstep import lockstep_of
-from schedules.simulate.messages import messages_of
+from schedules.simulate.messages import Messages, messages_of
+from schedules.simulate.overlapped import overlapped_messages
 from schedules.simulate.running import MAX_MESSAGES, Simulation, run
 from schedules.simulate.transcripts import messages_of_transcript
 from schedules.transcript import Transcript
@@ -28,6 +29,7 @@ def simulate(
     size_bytes: int,
     chunks: int | None = None,
     synchronous: bool = False,
+    overlapped: bool = False,
 ) -> Simulation:
     """Return the time of a valid schedule, message by message.
 
@@ -53,6 +55,9 @@ def simulate(
         `CHOSEN_MESSAGES` pieces; for programs 1, as they say nothing of slices.
     synchronous : bool
         All wait for the slowest message of a step, or of a round of trees.
+    overlapped : bool
+        Of an allreduce by trees whose parts belong together one by one: roots send down what
+        they have summed up piece by piece, as `overlapped.overlapped_messages` says.
 
     Raises
     ------
@@ -99,6 +104,12 @@ def simulate(
         return run(messages, network, size_bytes, chunks or 1, synchronous)
     if isinstance(schedule, RouteSchedule):
         schedule = chains(schedule, topology.switches)
+    if overlapped:
+        if not isinstance(schedule, SequenceSchedule):
+            raise NoSchedule("/overlapped", "is for an allreduce of two parts only")
+        joint = overlapped_messages(schedule, topology)
+        pieces = chunks or _pieces(joint, network, size_bytes)
+        return run(joint, network, size_bytes, pieces, synchronous)
     parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
     done = [_simulate(part, topology, network, size_bytes, chunks, synchronous) for part in parts]
     busy = [Fraction(0)] * topology.link_count
@@ -123,16 +134,19 @@ def _simulate(
 ) -> Simulation:
     messages = messages_of(part, topology)
     if chunks is None:
-        chunks = 1
-        if isinstance(part, TreeSchedule):
-            # In lock step each round pays for one latency and one message per link.
-            fixed = network.alpha_seconds + network.overhead_seconds
-            rounds = lockstep_of(messages, replace(network, alpha_seconds=fixed), size_bytes)
-            most = CHOSEN_MESSAGES // max(1, len(messages.units))
-            chunks = rounds.best_chunks(max(1, most))
+        chunks = _pieces(messages, network, size_bytes) if isinstance(part, TreeSchedule) else 1
     elif synchronous and chunks > 1 and isinstance(part, StepSchedule):
         raise NoSchedule("/chunks", "must be 1 for synchronous steps")
     return run(messages, network, size_bytes, chunks, synchronous)
+
+
+def _pieces(messages: Messages, network: Network, size_bytes: int) -> int:
+    """Return the number of pieces that is best in lock step, where overhead is more latency."""
+    # In lock step each round pays for one latency and one message per link.
+    fixed = network.alpha_seconds + network.overhead_seconds
+    rounds = lockstep_of(messages, replace(network, alpha_seconds=fixed), size_bytes)
+    most = CHOSEN_MESSAGES // max(1, len(messages.units))
+    return rounds.best_chunks(max(1, most))
 
 
 def best_chunks(

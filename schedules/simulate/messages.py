@@ -19,7 +19,7 @@ from schedules.model import StepSchedule, TreeSchedule
 from schedules.verify.sends import flat_sends, sends_off_links
 from synth.topology import Capacity, NodeId, Topology
 
-__all__ = ["MAX_COMPARISONS", "Messages", "messages_of"]
+__all__ = ["MAX_COMPARISONS", "Messages", "messages_of", "tree_of_messages"]
 
 MAX_COMPARISONS = 1 << 33
 """How many pairs of sends are compared at most to find out what waits for what."""
@@ -161,6 +161,16 @@ def _find_needs(
     return compared
 
 
+def tree_of_messages(schedule: TreeSchedule) -> list[int]:
+    """Return the index of the tree of each message that `messages_of` makes of trees."""
+    owners = [number for number, tree in enumerate(schedule.trees) for _ in tree.edges]
+    return [owners[edge] for edge in _program_order(_edges(schedule))]
+
+
+def _program_order(edges: "_Edges") -> list[int]:
+    return np.argsort(np.array(edges.levels, np.int64), kind="stable").tolist()
+
+
 class _Edges(NamedTuple):
     """Edges of all trees in the order of the schedule."""
 
@@ -180,7 +190,7 @@ def _of_trees(schedule: TreeSchedule, topology: Topology) -> Messages:
         capacity[link.source, link.target] += link.capacity
     index = {pair: at for at, pair in enumerate(capacity)}
     edges = _edges(schedule)
-    order = np.argsort(np.array(edges.levels, np.int64), kind="stable").tolist()
+    order = _program_order(edges)
     place = {edge: message for message, edge in enumerate(order)}
     depth = max(edges.levels, default=-1) + 1
     return Messages(

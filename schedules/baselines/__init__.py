@@ -1,0 +1,123 @@
+"""What others run on hosts with d ports, each as a closed form and as a schedule that takes it.
+
+An *opponent* is a module with ``NAME``, ``time`` and ``run``: the exact time in closed form, and
+the schedule on a topology of its own that the verifier accepts and the simulator times the
+same.  `OPPONENTS` are wired as the hosts of a design are, link by link, and every hop costs
+alpha.  `ASSUMED` take more than cables: a named assumption says what.  Where a form rests on
+an assumption, it favours the opponent; ``docs/cost-model.md`` derives them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from schedules.baselines import (
+    bruck,
+    direct,
+    double_binary_tree,
+    double_tree,
+    full_mesh,
+    hypercube,
+    permutation_rings,
+    rabenseifner,
+    shifted_ring,
+    swing,
+    torus_rings,
+    trivance,
+    twisted_torus,
+)
+from schedules.baselines.operation import (
+    PASSES,
+    Baseline,
+    Operation,
+    bound_seconds,
+    passes,
+    seconds,
+)
+from schedules.baselines.running import Running
+
+__all__ = [
+    "ASSUMED",
+    "OPPONENTS",
+    "PASSES",
+    "Baseline",
+    "Operation",
+    "Opponent",
+    "Running",
+    "assumed",
+    "baselines",
+    "bound_seconds",
+    "passes",
+    "seconds",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Opponent:
+    """What others run: its time in closed form, and its schedule.
+
+    ``time`` and ``run`` take hosts, ports and an `Operation`, and return None where there is no
+    such thing.  ``assumption`` says what is given to it beyond cables between hosts.
+    """
+
+    name: str
+    time: Callable[[int, int, Operation], Baseline | None]
+    run: Callable[[int, int, Operation], Running | None]
+    assumption: str = ""
+
+
+def _of(modules: tuple[Any, ...], assumption: str = "") -> tuple[Opponent, ...]:
+    return tuple(Opponent(one.NAME, one.time, one.run, assumption) for one in modules)
+
+
+OPPONENTS = _of(
+    (
+        shifted_ring,
+        double_binary_tree,
+        double_tree,
+        torus_rings,
+        twisted_torus,
+        full_mesh,
+        hypercube,
+        permutation_rings,
+        direct,
+    )
+)
+"""Wired as the hosts of a design are."""
+
+SWITCH = "a non-blocking switch of the same host bandwidth that adds no latency"
+
+ROUTERS = "a torus of routers that pass messages on at no latency"
+
+ASSUMED = (*_of((bruck, rabenseifner), SWITCH), *_of((swing, trivance), ROUTERS))
+"""What the same hosts would do with more than cables."""
+
+
+def baselines(nodes: int, degree: int, operation: Operation) -> tuple[Baseline, ...]:
+    """Return every opponent that these hosts can run, with cables alone.
+
+    >>> from fractions import Fraction
+    >>> from schedules.model import Collective
+    >>> work = Operation(Collective.ALLREDUCE, 2**20, Fraction(125 * 10**8), Fraction(1, 10**5))
+    >>> for one in baselines(256, 4, work):
+    ...     print(one.name, one.steps)
+    shifted-ring 256
+    double-binary-tree 143
+    torus-rings 32
+    permutation-rings 510
+    """
+    found = (opponent.time(nodes, degree, operation) for opponent in OPPONENTS)
+    return tuple(entry for entry in found if entry is not None)
+
+
+def assumed(nodes: int, degree: int, operation: Operation) -> tuple[Baseline, ...]:
+    """Return the same for `ASSUMED`: not what these hosts can run, but what money buys instead.
+
+    >>> from fractions import Fraction
+    >>> from schedules.model import Collective
+    >>> work = Operation(Collective.ALLGATHER, 8, Fraction(1), Fraction(0))
+    >>> [(one.name, one.steps) for one in assumed(8, 2, work)]
+    [('switch-bruck', 2), ('switch-rabenseifner', 3), ('routed-swing', 3)]
+    """
+    found = ((one, one.time(nodes, degree, operation)) for one in ASSUMED)
+    return tuple(replace(entry, assumption=one.assumption) for one, entry in found if entry)

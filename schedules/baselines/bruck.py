@@ -1,0 +1,100 @@
+"""Bruck's allgather with several ports, through a switch that joins any ports to any others.
+
+References
+----------
+Bruck, Ho, Kipnis, Upfal and Weathersby, "Efficient algorithms for all-to-all communications
+in multiport message-passing systems", IEEE Trans. Parallel Distrib. Syst. 8(11), 1997.
+"""
+
+from collections import Counter
+from fractions import Fraction
+from functools import reduce
+
+import numpy as np
+
+from schedules.baselines.operation import PASSES, Baseline, Operation, in_steps
+from schedules.baselines.running import Running, gather, in_passes
+from schedules.lift.sends import sends
+from schedules.model import StepSchedule
+from synth.topology import Topology
+
+__all__ = ["NAME", "run", "time"]
+
+NAME = "switch-bruck"
+
+
+def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
+    """Return the time of Bruck's allgather on k = d ports: ceil(log_(k+1) N) steps a pass.
+
+    After i steps every host has q = (k+1)^i shards in a row, its own first; each port brings
+    the q of the host p q ahead.  In the last step the R shards that are missing are shared
+    among the ports, R / k each, or ceil(R / k) where no host has all that a port would bring.
+    A port may face another host in every step.
+
+    >>> from schedules.model import Collective
+    >>> work = Operation(Collective.ALLREDUCE, 2**20, Fraction(125 * 10**8), Fraction(1, 10**5))
+    >>> bruck = time(1024, 4, work)
+    >>> bruck.steps, round(float(bruck.seconds) * 1e6, 1)
+    (10, 267.6)
+    """
+    if operation.collective not in PASSES:
+        return None
+    loads = [
+        Fraction(max(past - first for first, past in parts)) for _, parts in _steps(nodes, degree)
+    ]
+    wire = sum(loads, Fraction(0)) / nodes
+    return in_steps(NAME, len(loads), wire, operation)
+
+
+def run(nodes: int, degree: int, operation: Operation) -> Running | None:
+    """Return Bruck's allgather on a link for every pair of hosts that is ever joined."""
+    if operation.collective not in PASSES:
+        return None
+    return in_passes(lambda way: _gathered(nodes, degree, way), operation.collective)
+
+
+def _steps(nodes: int, ports: int) -> list[tuple[int, list[tuple[int, int]]]]:
+    """Return, by step, how many shards hosts hold, and what each port brings of those after.
+
+    What a port brings counts from the first shard that is not held, in chunks of 1 / ports.
+
+    >>> _steps(8, 2)
+    [(1, [(0, 2), (2, 4)]), (3, [(0, 5), (5, 10)])]
+    """
+    found, held = [], 1
+    while held < nodes:
+        left = min(nodes - held, held * ports)
+        parts = [(port * left, (port + 1) * left) for port in range(ports)]
+        if any(-(-past // ports) - first // ports > held for first, past in parts):
+            each = -(-left // ports) * ports
+            starts = range(0, left * ports, each)
+            parts = [(first, min(first + each, left * ports)) for first in starts]
+        found.append((held, parts))
+        held += left
+    return found
+
+
+def _gathered(nodes: int, ports: int, way: int) -> tuple[Topology, StepSchedule]:
+    """Return Bruck's allgather; a port's link is there in all steps, in use in one of them."""
+    hosts = np.arange(nodes)
+    plan = _steps(nodes, ports)
+    # Ports that face one host in a step have a link each.
+    facing = [Counter(held + first // ports for first, _ in parts) for held, parts in plan]
+    ends = [
+        (hosts - way * far) % nodes
+        for far, links in reduce(Counter.__or__, facing).items()
+        for _ in range(links)
+    ]
+    topology = Topology.direct(nodes, np.tile(hosts, len(ends)), np.concatenate(ends))
+    steps: list[list[np.ndarray]] = []
+    for held, parts in plan:
+        steps.append([])
+        used = Counter[int]()
+        for first, past in parts:
+            far = held + first // ports
+            for shard in range(first // ports, -(-past // ports)):
+                low, high = max(first - shard * ports, 0), min(past - shard * ports, ports)
+                source, owner = ((hosts + way * by) % nodes for by in (far, held + shard))
+                steps[-1].append(sends(source, hosts, owner, low, high - low, used[far]))
+            used[far] += 1
+    return topology, gather(topology, ports, steps)

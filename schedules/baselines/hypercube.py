@@ -1,0 +1,71 @@
+"""Recursive doubling on a hypercube, with the data cut so that all dimensions are in use at once.
+
+References
+----------
+Johnsson and Ho, "Optimum broadcasting and personalized communication in hypercubes",
+IEEE Trans. Computers 38(9), 1989.
+"""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+
+from schedules.baselines.operation import PASSES, Baseline, Operation, in_steps
+from schedules.baselines.running import Running, gather, in_passes
+from schedules.lift.sends import sends
+from schedules.model import StepSchedule
+from synth.topology import Topology
+
+__all__ = ["NAME", "run", "time"]
+
+NAME = "recursive-doubling"
+
+
+def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
+    """Return the time of recursive doubling (halving) on a hypercube of the hosts.
+
+    N = 2**k hosts with k <= d ports, floor(d / k) links along each dimension; None for
+    other hosts.  In step i of an allgather partners along a dimension exchange the 2**i
+    shards that they have.  The data is cut into k parts that start at different
+    dimensions, so that every link is used in every step.  k steps per pass.
+
+    >>> from schedules.model import Collective
+    >>> work = Operation(Collective.ALLREDUCE, 16, Fraction(1), Fraction(0))
+    >>> time(16, 4, work).seconds, time(16, 4, work).steps
+    (Fraction(30, 1), 8)
+    """
+    dimensions = nodes.bit_length() - 1
+    if operation.collective not in PASSES:
+        return None
+    if nodes != 1 << dimensions or not 1 <= dimensions <= degree:
+        return None
+    used = degree - degree % dimensions
+    wire = Fraction(nodes - 1, nodes) * Fraction(degree, used)
+    return in_steps(NAME, dimensions, wire, operation)
+
+
+def run(nodes: int, degree: int, operation: Operation) -> Running | None:
+    """Return the hypercube and what it runs."""
+    if time(nodes, degree, operation) is None:
+        return None
+    dimensions = nodes.bit_length() - 1
+    made = _doubling(dimensions, degree // dimensions)
+    return in_passes(lambda _: made, operation.collective)
+
+
+def _doubling(dimensions: int, parallel: int) -> tuple[Topology, StepSchedule]:
+    """Return recursive doubling; part j of every shard starts at dimension j."""
+    hosts = np.arange(1 << dimensions)
+    ends = [hosts ^ (1 << axis) for axis in range(dimensions) for _ in range(parallel)]
+    topology = Topology.direct(len(hosts), np.tile(hosts, len(ends)), np.concatenate(ends))
+    steps: list[list[np.ndarray]] = [[] for _ in range(dimensions)]
+    for axis, link in product(range(dimensions), range(parallel)):
+        spread = np.zeros(1, np.int64)
+        for step, sent in enumerate(steps):
+            over = 1 << (axis + step) % dimensions
+            shards = hosts[:, None] ^ spread
+            part = axis * parallel + link
+            sent.append(sends(hosts[:, None], hosts[:, None] ^ over, shards, part, 1, link))
+            spread = np.concatenate([spread, spread ^ over])
+    return topology, gather(topology, dimensions * parallel, steps)

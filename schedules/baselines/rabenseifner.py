@@ -1,0 +1,64 @@
+"""Recursive halving and doubling through a switch: Rabenseifner's allreduce and its halves.
+
+References
+----------
+Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
+Int. J. High Performance Computing Applications 19(1), 2005.
+"""
+
+from fractions import Fraction
+
+import numpy as np
+
+from schedules.baselines.operation import PASSES, Baseline, Operation, in_steps
+from schedules.baselines.running import Running, gather, in_passes
+from schedules.lift.sends import sends
+from schedules.model import StepSchedule
+from synth.topology import Topology
+
+__all__ = ["NAME", "run", "time"]
+
+NAME = "switch-rabenseifner"
+
+
+def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
+    """Return the time of N = 2^k hosts that face one partner a step with all their ports.
+
+    In step i of an allgather partners exchange the 2^i shards that they have: k steps,
+    (N-1)/N.  None for other numbers of hosts, whose surplus would first hand over its data.
+
+    >>> from schedules.model import Collective
+    >>> work = Operation(Collective.ALLREDUCE, 16, Fraction(1), Fraction(1))
+    >>> time(16, 1, work).seconds
+    Fraction(38, 1)
+    """
+    if operation.collective not in PASSES or nodes & (nodes - 1):
+        return None
+    return in_steps(NAME, nodes.bit_length() - 1, Fraction(nodes - 1, nodes), operation)
+
+
+def run(nodes: int, degree: int, operation: Operation) -> Running | None:
+    """Return doubling on links for every pair of partners, as wide as all ports of a host."""
+    if time(nodes, degree, operation) is None:
+        return None
+    return in_passes(lambda _: _doubling(nodes, degree), operation.collective)
+
+
+def _doubling(nodes: int, ports: int) -> tuple[Topology, StepSchedule]:
+    hosts, steps = np.arange(nodes), range(nodes.bit_length() - 1)
+    links = [(int(host), int(host) ^ (1 << step), ports) for step in steps for host in hosts]
+    topology = Topology(range(nodes), links)
+    sent = [
+        [
+            sends(
+                hosts[:, None],
+                hosts[:, None] ^ (1 << step),
+                hosts[:, None] ^ np.arange(1 << step),
+                0,
+                1,
+                0,
+            )
+        ]
+        for step in steps
+    ]
+    return topology, gather(topology, 1, sent)

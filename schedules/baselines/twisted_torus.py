@@ -1,0 +1,57 @@
+"""The twisted torus of 2b by b hosts, shifted by b at the wrap: the fewest steps of its kind.
+
+References
+----------
+Sequin, "Doubly twisted torus networks for VLSI processor arrays", ISCA 1981; Camara et al.,
+"Twisted torus topologies for enhanced interconnection networks", IEEE Trans. Parallel Distrib.
+Syst. 21(12), 2010; in use in TPU pods (Jouppi et al., ISCA 2023).
+"""
+
+from fractions import Fraction
+from math import isqrt
+
+from schedules.baselines.operation import PASSES, Baseline, Operation, in_steps
+from schedules.baselines.running import Running, in_passes
+from schedules.model import StepSchedule
+from synth.topology import Topology
+
+__all__ = ["NAME", "run", "time"]
+
+NAME = "twisted-torus"
+
+
+def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
+    """Return b steps and (N-1)/N a pass for N = 2 b^2 hosts of four or five ports; else None.
+
+    That is what breadth-first broadcast takes there: every turn by a right angle maps the torus
+    to itself, so the four links into a host are equally full in every step
+    (`synth.bases.twisted_torus`).
+
+    >>> from schedules.model import Collective
+    >>> work = Operation(Collective.ALLREDUCE, 32, Fraction(1), Fraction(0))
+    >>> time(32, 4, work).steps, time(32, 4, work).seconds
+    (8, Fraction(62, 1))
+    """
+    side = isqrt(nodes // 2)
+    if operation.collective not in PASSES or degree // 4 != 1:
+        return None
+    if side < 2 or 2 * side * side != nodes:
+        return None
+    return in_steps(NAME, side, Fraction(nodes - 1, nodes) * Fraction(degree, 4), operation)
+
+
+def run(nodes: int, degree: int, operation: Operation) -> Running | None:
+    """Return the torus and breadth-first broadcast on it."""
+    if time(nodes, degree, operation) is None:
+        return None
+    made = _broadcast(isqrt(nodes // 2))
+    return in_passes(lambda _: made, operation.collective)
+
+
+def _broadcast(side: int) -> tuple[Topology, StepSchedule]:
+    from schedules import bfb
+    from synth.bases.twisted_torus import TwistedTorus
+    from synth.build import build
+
+    topology = build(TwistedTorus(2 * side, side, side))
+    return topology, bfb.allgather(topology)
