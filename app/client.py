@@ -23,6 +23,7 @@ from app.client_transport import (
 from app.client_types import (
     DesignRequest,
     ListQuery,
+    ObservationRequest,
     OptimumQuery,
     PatchPlanRequest,
     RepairsRequest,
@@ -136,6 +137,24 @@ class Client(Transport):
     def patch_plan(self, **question: Unpack[PatchPlanRequest]) -> dict[str, Any]:
         """Return the patch-plan/1 document of a wiring: POST /v1/patch-plans."""
         return self._post("/v1/patch-plans", question)
+
+    @operation("readPatchProgress")
+    def patch_progress(self, plan_id: str) -> dict[str, Any]:
+        """Return the patch-progress/1 document of a stored patch plan."""
+        return self._get_json(f"/v1/patch-plans/{_part(plan_id)}/progress")
+
+    @operation("observePatchPlan")
+    def observe_patch(
+        self, plan_id: str, version: int = 0, **question: Unpack[ObservationRequest]
+    ) -> dict[str, Any]:
+        """Tell what was seen of a plan's panels; ``version`` is that of the progress known."""
+        place = f"/v1/patch-plans/{_part(plan_id)}/observations"
+        return self._post(place, question, {"If-Match": f'"{version}"'})
+
+    @operation("giveUpPatchPlan")
+    def give_up_patch(self, plan_id: str) -> None:
+        """Forget what was seen of a plan, which then holds its plant no more."""
+        self._ask(f"/v1/patch-plans/{_part(plan_id)}/progress", None, self.attempts, "DELETE")
 
     @operation("repairPatchPlan")
     def repairs(self, plan_id: str, **question: Unpack[RepairsRequest]) -> dict[str, Any]:

@@ -111,8 +111,11 @@ class Transport:
             return False
         return True
 
-    def _post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        answer = _object(self._ask(path, json.dumps(body).encode(), self.attempts))
+    def _post(
+        self, path: str, body: Mapping[str, Any], more: Mapping[str, str] | None = None
+    ) -> dict[str, Any]:
+        sent = json.dumps(body).encode()
+        answer = _object(self._ask(path, sent, self.attempts, headers=more))
         promised = answer.get("schema") == "job/1" and not path.endswith("/cancel")
         return self._kept(answer) if promised else answer
 
@@ -142,14 +145,19 @@ class Transport:
         return self._ask(path + asked, None, self.attempts)
 
     def _ask(
-        self, path: str, body: bytes | None, attempts: int, method: str | None = None
+        self,
+        path: str,
+        body: bytes | None,
+        attempts: int,
+        method: str | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> bytes:
         """Ask until there is an answer, a refusal that does not pass, or no time is left."""
         deadline = time.monotonic() + self.timeout_seconds
-        headers = self._headers | {"X-Request-ID": uuid.uuid4().hex}
+        sent = self._headers | {"X-Request-ID": uuid.uuid4().hex} | dict(headers or {})
         if body is not None:
-            headers |= {"Content-Type": "application/json", "Accept": "application/json"}
-        request = urllib.request.Request(self.base_url + path, body, headers, method=method)
+            sent |= {"Content-Type": "application/json", "Accept": "application/json"}
+        request = urllib.request.Request(self.base_url + path, body, sent, method=method)
         for attempt in range(attempts):
             try:
                 return self._open(request, max(deadline - time.monotonic(), 0.001))

@@ -14,6 +14,7 @@ __all__ = [
     "LrLeaseRequest",
     "LrObservationRequest",
     "LrSessionRequest",
+    "ObservationRequest",
     "OptimumQuery",
     "PatchPlanRequest",
     "RepairsRequest",
@@ -149,6 +150,14 @@ class LrSessionRequest(TypedDict, total=False):
     stop_hopeless: bool
     warm_start: bool
     max_overhead: float | Literal["inf"]
+
+
+class ObservationRequest(TypedDict, total=False):
+    """What is asked by POST /v1/patch-plans/{id}/observations."""
+
+    panels: dict[str, Any]
+    neighbours: list[dict[str, Any]]
+    stage: int
 
 
 class OptimumQuery(TypedDict, total=False):

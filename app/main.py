@@ -24,6 +24,7 @@ from app.lr_store import LrStore
 from app.manners import AnswerHead, refuse_unknown_query
 from app.metrics import Metrics
 from app.observing import Observe
+from app.patch_store import PatchStore
 from app.routes import (
     answers,
     batches,
@@ -80,6 +81,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         app.state.turns = turns = Turns(crew, chosen.max_working, chosen.max_waiting)
         app.state.metrics.watch(turns)
         app.state.tuning = Tuning(LrStore(engine), chosen)
+        app.state.patches = PatchStore(engine)
         app.state.searches = lr_sessions.Searches()
         of_jobs = crew.within(chosen.max_job_seconds, chosen.max_job_bytes)
         app.state.host = host = Host(engine, chosen, perform_by(of_jobs, store))

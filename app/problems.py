@@ -34,11 +34,14 @@ from app.logs import request_id
 from app.manners import allowed_methods
 from app.services.errors import (
     Ambiguous,
+    BaseTaken,
+    ChangedMeanwhile,
     Damaged,
     Ended,
     Leased,
     NotAcceptable,
     NotStored,
+    NoVersion,
     OutOfSequence,
 )
 from app.store import InvalidCursor
@@ -113,6 +116,9 @@ PROBLEMS: dict[type[Exception], Problem] = {
     Damaged: Problem(500, "What is stored is damaged", "damaged"),
     OutOfSequence: Problem(409, "Not the next observation", "out-of-sequence"),
     Leased: Problem(409, "Another trainer holds the session", "leased"),
+    BaseTaken: Problem(409, "Another plan is under way there", "base-taken"),
+    ChangedMeanwhile: Problem(412, "It has changed meanwhile", "changed-meanwhile"),
+    NoVersion: Problem(428, "The version that is known must be named", "no-version"),
     Ended: Problem(409, "The session has ended", "ended"),
     lr_errors.LearningRateError: Problem(422, "The request breaks a rule", "invalid-request"),
     lr_errors.InvalidObservation: Problem(
@@ -159,7 +165,9 @@ def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
         409: "it does not fit what is stored at present",
         404: "nothing is stored under this id",
         406: "no such representation",
+        412: "`If-Match` names another version than the present one",
         413: "the body is too large",
+        428: "`If-Match` is missing",
         415: "the body must be application/json",
         422: "the request breaks a rule, named in `errors`",
         429: "too many requests; `Retry-After` says when to come again",

@@ -31,7 +31,7 @@ from app.options.table import (
     WayName,
 )
 from app.quantities import Bytes, Gap, NotNegative, Positive
-from app.request_base import Request
+from app.request_base import Request, optional
 from app.topology_source import TopologySource
 
 __all__ = [
@@ -40,12 +40,15 @@ __all__ = [
     "ExportRequest",
     "ForestRequest",
     "FrontierRequest",
+    "NeighbourRequest",
+    "ObservationRequest",
     "OptimumRequest",
     "PageRequest",
     "PassName",
     "PatchPlanRequest",
     "RepairsRequest",
     "ScheduleRequest",
+    "SeenPairRequest",
     "ShardSize",
     "SimulationRequest",
     "TimedRequest",
@@ -308,6 +311,45 @@ class RepairsRequest(Request):
     ports: list[str] = table.DEAD_PORTS.field(max_length=1000)
     pairs: list[str] = table.DEAD_PAIRS.field(max_length=1000)
     way: WayName = table.WAY.field()
+
+
+class SeenPairRequest(Request):
+    """A pair that is plugged."""
+
+    a: StrictInt | StrictStr = Field(description="port on the A side, such as 3A")
+    b: StrictInt | StrictStr = Field(description="port on the B side")
+    light: StrictBool = Field(default=True, description="whether light goes through it")
+
+    def on(self, panel: str) -> dict[str, Any]:
+        """Return it as a row of what is plugged."""
+        return {"panel": panel, "a": self.a, "b": self.b}
+
+
+class NeighbourRequest(Request):
+    """What a port of a host hears, as by LLDP."""
+
+    host: str = Field(description="the host that hears", max_length=200)
+    port: str = Field(description="its port", max_length=200)
+    peer: str = optional("the host that it hears; left out, nothing is heard", max_length=200)
+    peer_port: str = optional("the port that it hears", max_length=200)
+
+    @property
+    def heard(self) -> tuple[str, str] | None:
+        """The host and the port that are heard; None for nothing."""
+        return None if self.peer is None else (self.peer, self.peer_port or "")
+
+
+class ObservationRequest(Request):
+    """What was seen of the panels of a plan."""
+
+    panels: dict[str, list[SeenPairRequest]] = optional("by panel: all that is plugged there")
+    neighbours: list[NeighbourRequest] = optional(
+        "or beside them: what ports of hosts hear; of other ports what was known stays",
+        max_length=100_000,
+    )
+    stage: StrictInt = optional(
+        "stages of the plan that were carried out there; left out, the nearest are found", ge=0
+    )
 
 
 class PageRequest(Request):

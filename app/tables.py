@@ -17,6 +17,7 @@ from sqlalchemy import (
     MetaData,
     String,
     Text,
+    UniqueConstraint,
     false,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, declared_attr, mapped_column
@@ -38,6 +39,7 @@ __all__ = [
     "LrSessionRow",
     "OptimumRow",
     "PatchPlanRow",
+    "PatchProgressRow",
     "PlotRow",
     "PointRow",
     "ReferenceRow",
@@ -284,6 +286,23 @@ class ApiKeyRow(Base):
     expires_at: Mapped[datetime | None] = mapped_column(DateTime)
     revoked_at: Mapped[datetime | None] = mapped_column(DateTime)
     used_at: Mapped[datetime | None] = mapped_column(DateTime)
+
+
+class PatchProgressRow(Base):
+    """How far a patch plan is: what was seen of its panels last, as JSON.
+
+    ``site`` is the digest of the plant that the plan holds, and no other plan may then hold; none
+    once it is done or given up.  ``version`` grows with every change.
+    """
+
+    __tablename__ = "patch_progress"
+    __table_args__ = (UniqueConstraint("site"),)
+
+    plan_id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    site: Mapped[str | None] = mapped_column(String(64))
+    version: Mapped[int]
+    seen: Mapped[str] = mapped_column(Text)
+    changed_at: Mapped[datetime] = mapped_column(DateTime)
 
 
 class SweepRow(Row):

@@ -1,9 +1,11 @@
 """/v1/patch-plans: which port to plug where."""
 
+import re
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from fastapi.responses import JSONResponse
+from starlette.concurrency import run_in_threadpool
 
 from app.access.scopes import PLAN, READ
 from app.deps import (
@@ -19,15 +21,19 @@ from app.deps import (
     list_route,
     representation,
 )
+from app.documents.base import Presented
 from app.documents.patch_plan import PatchPlanDocument
+from app.documents.patch_progress import PatchProgress
 from app.documents.repairs import RepairsDocument
 from app.negotiation import negotiate
 from app.options.table import PlanFormat
+from app.patch_store import PatchStore
 from app.problems import responses
 from app.questions import ExportQuestion, RepairsQuestion
 from app.routes.managing import manage_routes
-from app.schemas import RepairsRequest
-from app.services import patch_plans
+from app.schemas import ObservationRequest, RepairsRequest
+from app.services import patch_plans, patch_progress
+from app.services.errors import ChangedMeanwhile, NoVersion
 from app.store import Artefact
 from app.turns import document, presented
 from app.work.operations import PATCH_PLAN, REPAIRS
@@ -40,7 +46,19 @@ FormatDep = Annotated[
     PlanFormat | None,
     Query(alias="format", description="representation; goes before the Accept header"),
 ]
+IfMatchDep = Annotated[
+    str | None,
+    Header(description="the ETag of the progress that the observer knows; must be given"),
+]
 _BODY = {"model": PatchPlanDocument}
+_PROGRESS = {"model": PatchProgress, "description": "patch-progress/1"}
+
+
+async def _patches(request: Request) -> PatchStore:
+    return request.app.state.patches
+
+
+PatchesDep = Annotated[PatchStore, Depends(_patches)]
 
 
 def _as(artefact: Artefact, form: str) -> ExportQuestion:
@@ -127,3 +145,71 @@ async def repair_patch_plan(request: Request, id: IdDep, body: RepairsRequest) -
     """Return what can be done about dead parts of a carried-out plan; nothing is stored."""
     question = RepairsQuestion(id=id, on=body)
     return JSONResponse(dict(await presented(request, REPAIRS, question)))
+
+
+@router.get(
+    "/{id}/progress",
+    operation_id="readPatchProgress",
+    summary="How far a plan is",
+    dependencies=[READ],
+    response_model=None,
+    responses={200: _PROGRESS, **responses(404, 422, 503)},
+)
+async def read_progress(request: Request, id: IdDep, patches: PatchesDep) -> JSONResponse:
+    """Return how far the plan is, by what was seen of its panels."""
+    artefact = await document(request, "patch-plan", id)
+    return _versioned(*await run_in_threadpool(patch_progress.progress, patches, artefact))
+
+
+@router.post(
+    "/{id}/observations",
+    operation_id="observePatchPlan",
+    summary="Tell what was seen of a plan's panels",
+    dependencies=[JsonBody, PLAN],
+    response_model=None,
+    responses={200: _PROGRESS, **responses(400, 404, 409, 412, 413, 415, 422, 428, 503)},
+)
+async def observe_patch_plan(
+    request: Request,
+    id: IdDep,
+    body: ObservationRequest,
+    patches: PatchesDep,
+    if_match: IfMatchDep = None,
+) -> JSONResponse:
+    """Take down what was seen; the plan then holds its plant until it is done or given up."""
+    artefact = await document(request, "patch-plan", id)
+    version = _version(if_match)
+    return _versioned(
+        *await run_in_threadpool(patch_progress.observe, patches, artefact, version, body)
+    )
+
+
+@router.delete(
+    "/{id}/progress",
+    operation_id="giveUpPatchPlan",
+    summary="Give a plan up",
+    status_code=204,
+    dependencies=[PLAN],
+    response_class=Response,
+    responses={204: {"description": "nothing is known of it now"}, **responses(404, 422, 503)},
+)
+async def give_up(request: Request, id: IdDep, patches: PatchesDep) -> Response:
+    """Forget what was seen of a plan; another one may then be carried out on its plant."""
+    artefact = await document(request, "patch-plan", id)
+    await run_in_threadpool(patch_progress.give_up, patches, artefact)
+    return Response(status_code=204)
+
+
+def _versioned(told: Presented, version: int) -> JSONResponse:
+    headers = {"ETag": f'"{version}"', "Cache-Control": "no-store"}
+    return JSONResponse(dict(told), headers=headers)
+
+
+def _version(if_match: str | None) -> int:
+    """Return the version that an If-Match header names."""
+    if if_match is None:
+        raise NoVersion
+    match = re.fullmatch('(?:W/)?"([0-9]{1,9})"', if_match.strip(), re.ASCII)
+    if match is None:
+        raise ChangedMeanwhile("must be the ETag of the plan's progress")
+    return int(match[1])

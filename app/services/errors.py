@@ -3,11 +3,14 @@
 __all__ = [
     "MAX_CANDIDATES",
     "Ambiguous",
+    "BaseTaken",
+    "ChangedMeanwhile",
     "Conflict",
     "Damaged",
     "Ended",
     "Gone",
     "Leased",
+    "NoVersion",
     "NotAcceptable",
     "NotStored",
     "OutOfSequence",
@@ -116,3 +119,24 @@ class Leased(Conflict):
 
 class Ended(Conflict):
     """The session has ended."""
+
+
+class BaseTaken(Conflict):
+    """Another plan is under way on the same plant."""
+
+    def __init__(self, rule: str) -> None:
+        super().__init__("/id", rule)
+
+
+class ChangedMeanwhile(Conflict):
+    """Something is not of the version any more that a change was made for (If-Match)."""
+
+    def __init__(self, rule: str) -> None:
+        super().__init__("/if-match", rule)
+
+
+class NoVersion(Conflict):
+    """A change does not say which version it is made for (If-Match)."""
+
+    def __init__(self) -> None:
+        super().__init__("/if-match", "must be given: the ETag of the progress that is known")

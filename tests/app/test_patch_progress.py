@@ -1,0 +1,202 @@
+"""How far a plan is: observations, who holds a plant, and who was first."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from synth.topology import Topology
+from synth.wiring import plan_moves, to_document, uniform
+from synth.wiring.devices.script import read_script
+from synth.wiring.plant import Pair, plant_document
+from synth.wiring.progress import stages_done, standing, states, undone
+from synth.wiring.stages import Limits
+
+
+def plant_of(hosts, lanes, name="lab"):
+    return plant_document(replace(uniform("per-port", hosts, lanes), uniform=None, name=name))
+
+
+def planned(client, recipe="BiRing(5)", **more):
+    body = {"topology": {"recipe": recipe}, "plant": plant_of(5, 2)} | more
+    made = client.post("/v1/patch-plans", json=body)
+    assert made.status_code in (200, 201), made.text
+    return made.json()
+
+
+def final(plan):
+    """Return all panels of a plan as an observation has them."""
+    return {
+        panel: [{"a": pair["a"], "b": pair["b"]} for pair in state["pairs"]]
+        for panel, state in plan["final"].items()
+    }
+
+
+def observe(client, plan, version, **seen):
+    place = f"/v1/patch-plans/{plan['id']}/observations"
+    return client.post(place, json=seen, headers={"If-Match": f'"{version}"'})
+
+
+def test_a_plan_goes_from_planned_over_under_way_to_done(client):
+    plan = planned(client)
+    place = f"/v1/patch-plans/{plan['id']}/progress"
+    first = client.get(place)
+    assert first.headers["ETag"] == '"0"'
+    assert (first.json()["state"], first.json()["moves_left"]) == ("planned", 10)
+    assert first.json()["unseen"] == ["panel-0", "panel-1"]
+    seen = final(plan)
+    half = observe(client, plan, 0, panels={"panel-0": seen["panel-0"]})
+    assert half.status_code == 200, half.text
+    assert half.headers["ETag"] == '"1"' and half.json()["state"] == "under-way"
+    assert half.json()["moves_left"] == 5 and half.json()["unseen"] == ["panel-1"]
+    assert half.json()["stages_done"] == 0
+    whole = observe(client, plan, 1, panels={"panel-1": seen["panel-1"]}).json()
+    assert (whole["state"], whole["stages_done"], whole["moves_left"]) == ("done", 1, 0)
+    assert client.get(place).json() == whole
+
+
+def test_what_is_wrong_is_named_with_the_smallest_repair(client):
+    plan = planned(client)
+    pairs = final(plan)["panel-0"]
+    ends = [pairs[0]["b"], pairs[1]["b"]]
+    pairs[0], pairs[1] = pairs[0] | {"b": ends[1]}, pairs[1] | {"b": ends[0]}
+    pairs[2] |= {"light": False}
+    (panel,) = observe(client, plan, 0, panels={"panel-0": pairs}).json()["panels"]
+    assert not panel["exact"] and panel["stage"] == 1
+    assert {row["a"] for row in panel["missing"]} == {pairs[0]["a"], pairs[1]["a"]}
+    assert {row["a"] for row in panel["unexpected"]} == {pairs[0]["a"], pairs[1]["a"]}
+    assert [row["a"] for row in panel["dark"]] == [pairs[2]["a"]]
+    assert panel["dark"][0]["label"].count(":") == 2
+    assert sorted(line.split()[0] for line in panel["repair"]) == ["add", "add", "remove", "remove"]
+
+
+def test_ports_of_hosts_tell_whom_they_hear(client):
+    plan = planned(client)
+    plant = uniform("per-port", 5, 2)
+    heard = []
+    for number, name in enumerate(("panel-0", "panel-1")):
+        for pair in final(plan)[name]:
+            sender, into = (int(pair[end][:-1]) for end in ("a", "b"))
+            row = {"host": str(into), "port": str(number), "peer": str(sender)}
+            heard.append(row | {"peer_port": str(number)})
+    assert plant.panels[0].a[0] == "0A"
+    done = observe(client, plan, 0, neighbours=heard)
+    assert done.status_code == 200 and done.json()["state"] == "done", done.text
+    deaf = observe(client, plan, 1, neighbours=[{"host": "0", "port": "1"}]).json()
+    assert deaf["state"] == "under-way"
+    wrong = next(panel for panel in deaf["panels"] if panel["device"] == "panel-1")
+    assert len(wrong["missing"]) == 1 and wrong["missing"][0]["b"] == "0B"
+
+
+def test_of_two_plans_on_one_plant_the_second_is_refused_until_the_first_is_done(client):
+    first, second = planned(client), planned(client, "Circulant(5, 2)")
+    assert observe(client, first, 0, panels={"panel-0": []}).status_code == 200
+    refused = observe(client, second, 0, panels={"panel-0": []})
+    assert refused.status_code == 409
+    assert refused.json()["type"] == "/problems/base-taken" and first["id"] in refused.text
+    assert client.get(f"/v1/patch-plans/{second['id']}/progress").json()["version"] == 0
+    other = planned(client, "Circulant(5, 2)", plant=plant_of(5, 2, "another"))
+    assert observe(client, other, 0, panels={"panel-0": []}).status_code == 200
+    assert observe(client, first, 1, panels=final(first)).json()["state"] == "done"
+    assert observe(client, second, 0, panels={"panel-0": []}).status_code == 200
+
+
+def test_a_plan_that_is_given_up_holds_nothing(client):
+    first, second = planned(client), planned(client, "Circulant(5, 2)")
+    observe(client, first, 0, panels={"panel-0": []})
+    place = f"/v1/patch-plans/{first['id']}/progress"
+    assert client.delete(place).status_code == 204
+    assert client.delete(place).status_code == 204
+    assert client.get(place).json()["state"] == "planned"
+    assert observe(client, second, 0, panels={"panel-0": []}).status_code == 200
+
+
+def test_who_knows_an_old_version_changes_nothing(client):
+    plan = planned(client)
+    assert observe(client, plan, 0, panels={"panel-0": []}).status_code == 200
+    late = observe(client, plan, 0, panels=final(plan))
+    assert late.status_code == 412 and late.json()["type"] == "/problems/changed-meanwhile"
+    place = f"/v1/patch-plans/{plan['id']}/observations"
+    bare = client.post(place, json={"panels": {"panel-0": []}})
+    assert bare.status_code == 428 and bare.json()["type"] == "/problems/no-version"
+    odd = client.post(place, json={"panels": {"panel-0": []}}, headers={"If-Match": "*"})
+    assert odd.status_code == 412
+    assert client.get(f"/v1/patch-plans/{plan['id']}/progress").json()["version"] == 1
+
+
+@pytest.mark.parametrize(
+    ("seen", "pointer"),
+    [
+        ({}, ""),
+        ({"panels": {"panel-9": []}}, "/panels"),
+        ({"panels": {"panel-0": [{"a": "99A", "b": "0B"}]}}, "/panels/panel-0/0/a"),
+        ({"panels": {"panel-0": [{"a": "0A", "b": "0B"}] * 2}}, "/panels/panel-0/1/a"),
+        ({"panels": {"panel-0": [{"a": "0A"}]}}, "/panels/panel-0/0/b"),
+        ({"panels": {"panel-0": []}, "stage": 2}, "/stage"),
+        ({"panels": {"panel-0": []}, "stage": -1}, "/stage"),
+        ({"neighbours": [{"host": "9", "port": "0"}]}, "/neighbours/0"),
+        (
+            {"neighbours": [{"host": "0", "port": "0", "peer": "1", "peer_port": "1"}]},
+            "/neighbours/0",
+        ),
+    ],
+)
+def test_what_cannot_have_been_seen_is_refused_by_its_place(client, seen, pointer):
+    plan = planned(client)
+    answer = observe(client, plan, 0, **seen)
+    assert answer.status_code == 422, answer.text
+    assert answer.json()["errors"][0]["pointer"].startswith(pointer)
+    assert client.get(f"/v1/patch-plans/{plan['id']}/progress").json()["version"] == 0
+
+
+@st.composite
+def scripts(draw):
+    """Draw a plan from one random topology to another, in random stages."""
+    hosts = draw(st.integers(2, 6))
+    plant = uniform(draw(st.sampled_from(["per-port", "single"])), hosts, 3)
+    ends = st.tuples(st.integers(0, hosts - 1), st.integers(0, hosts - 1))
+
+    def topology():
+        links, out, into = [], [0] * hosts, [0] * hosts
+        for u, v in draw(st.lists(ends, max_size=12)):
+            if u != v and out[u] < 3 and into[v] < 3:
+                links.append((u, v))
+                out[u], into[v] = out[u] + 1, into[v] + 1
+        return Topology(range(hosts), links)
+
+    before = plan_moves(topology(), plant).final
+    plan = plan_moves(topology(), plant, before)
+    limits = Limits(
+        max_links_down=draw(st.none() | st.integers(1, 4)), make_first=draw(st.booleans())
+    )
+    return read_script(to_document(plan, limits))
+
+
+@given(scripts())
+def test_every_panel_is_after_the_stages_that_were_carried_out_and_backwards_too(script):
+    for panel in range(len(script.plant.panels)):
+        known = states(script, panel)
+        for number, state in enumerate(known):
+            done = stages_done(script, panel, state)
+            assert done is not None and done >= number and known[done] == state
+            found = standing(script, panel, state)
+            assert found.exact and found.stage == done
+            ends = [end for pair in state for end in script.plant.ends(pair)]
+            assert len(ends) == len(set(ends)), "a port is in one pair"
+        back = states(undone(script), panel)
+        assert back == known[::-1]
+
+
+@given(scripts(), st.data())
+def test_the_repair_of_a_panel_brings_it_to_its_stage_by_the_fewest_moves(script, data):
+    panel = data.draw(st.integers(0, len(script.plant.panels) - 1))
+    ports = len(script.plant.panels[panel].a)
+    order = data.draw(st.permutations(range(ports)))
+    count = data.draw(st.integers(0, ports))
+    seen = frozenset(Pair(panel, a, b) for a, b in list(enumerate(order))[:count])
+    found = standing(script, panel, seen)
+    state = states(script, panel)[found.stage]
+    assert (seen - set(found.extra)) | set(found.missing) == state
+    moves = len(found.extra) + len(found.missing)
+    assert moves == min(len(one ^ seen) for one in states(script, panel))
