@@ -78,7 +78,8 @@ class TopologyOptimumRequest(OptimumRequest):
 _WAYS = ("schedule", "schedule_id", "text", "traces")
 _SHAPE: dict[str, Any] = {
     "oneOf": [{"required": [way]} for way in _WAYS],
-    "dependentRequired": {"text": ["format"], "format": ["text"], "dialect": ["text"]}
+    "dependentRequired": {"text": ["format"], "format": ["text"]}
+    | {"dialect": ["text"], "runtime": ["text"]}
     | {way: ["topology"] for way in ("schedule", "text", "traces")},
 }
 
@@ -96,6 +97,9 @@ class GivenSchedule(Request):
     text: str = optional("an MSCCL XML, MSCCL++ JSON or NCCL tuner file")
     format: TextFormat = optional("which of them it is")
     dialect: DialectName = optional("msccl-xml: which dialect; left out, msccl")
+    runtime: Annotated[str, Field(max_length=40)] = optional(
+        "msccl-xml, mscclpp-json: by the limits of which run-time it is read"
+    )
     traces: Annotated[list[Trace], Field(min_length=1, max_length=MAX_TRACES)] = optional(
         "Chakra traces, one for each rank in the order of ranks, in base64"
     )
@@ -111,6 +115,8 @@ class GivenSchedule(Request):
             raise ValueError("must say the format of a text, and of nothing else")
         if self.dialect is not None and self.format != "msccl-xml":
             raise ValueError("dialect must be left out: for msccl-xml only")
+        if self.runtime is not None and self.format not in ("msccl-xml", "mscclpp-json"):
+            raise ValueError("runtime must be left out: for msccl-xml and mscclpp-json only")
         return self
 
 

@@ -252,6 +252,7 @@ class TimedScheduleRequest(TypedDict, total=False):
     text: str
     format: Literal["msccl-xml", "mscclpp-json", "nccl-tuner-csv"]
     dialect: Literal["msccl", "azure", "rccl"]
+    runtime: str
     traces: list[str]
 
 
@@ -302,4 +303,5 @@ class VerifyRequest(TypedDict, total=False):
     text: str
     format: Literal["msccl-xml", "mscclpp-json", "nccl-tuner-csv"]
     dialect: Literal["msccl", "azure", "rccl"]
+    runtime: str
     traces: list[str]

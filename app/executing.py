@@ -43,7 +43,7 @@ def run(
     path: Path,
     source: "TopologySource | None",
     options: ExecutionOptions,
-    dialect: str | None = None,
+    said: Options,
 ) -> dict[str, Any]:
     """Run a schedule/1 file or an exported program; return the execution/1 document.
 
@@ -63,8 +63,8 @@ def run(
     from schedules.execute import execute, ranks_of
 
     form, files = exported_files(path, context.settings)
-    if dialect is not None:
-        require_options(form, Options(dialect=dialect))
+    if said.given:
+        require_options(form, said)
     topology = None
     if source is not None:
         from app.services import topologies
@@ -75,7 +75,7 @@ def run(
     else:
         from app.services import schedules
 
-        schedule = schedules.read_exported(form, files, topology, dialect)
+        schedule = schedules.read_exported(form, files, topology, said)
     found = len(ranks_of(schedule))
     if options.ranks not in (None, found):
         rule = f"must be {found}, the ranks that the schedule has; not {options.ranks}"

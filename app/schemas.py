@@ -160,8 +160,14 @@ class ExportRequest(Request):
     """What may be said about the format that a schedule is written in."""
 
     dialect: str | None = table.DIALECT.field(max_length=40)
+    runtime: str | None = table.RUNTIME.field(max_length=40)
     inplace: StrictBool | None = table.INPLACE.field()
+    instances: StrictInt | None = table.INSTANCES.field()
     ranks_per_node: StrictInt | None = table.RANKS_PER_NODE.field()
+    min_bytes: Bytes | None = table.MIN_BYTES.field()
+    max_bytes: Bytes | None = table.MAX_EXPORT_BYTES.field()
+    scratch_budget: Bytes | None = table.SCRATCH_BUDGET.field()
+    channels: StrictInt | None = table.TUNER_CHANNELS.field()
     bytes: Bytes | None = table.EXPORT_BYTES.field()
     alpha_us: Positive | None = table.EXPORT_ALPHA_US.field()
     node_gbps: Positive | None = table.EXPORT_NODE_GBPS.field()

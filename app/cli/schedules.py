@@ -30,8 +30,14 @@ RunsOn = Annotated[str, typer.Option(help="what it runs on, as FILE_OR_RECIPE of
 
 _OF_FORMATS = (
     table.DIALECT,
+    table.RUNTIME,
     table.INPLACE,
+    table.INSTANCES,
     table.RANKS_PER_NODE,
+    table.MIN_BYTES,
+    table.MAX_EXPORT_BYTES,
+    table.SCRATCH_BUDGET,
+    table.TUNER_CHANNELS,
     table.EXPORT_BYTES,
     table.EXPORT_ALPHA_US,
     table.EXPORT_NODE_GBPS,
@@ -57,6 +63,7 @@ _SPEEDS = ("bytes", "alpha_us", "node_gbps")
 )
 def schedule(reading: Reading, source: Source, asked: dict[str, Any], out: Out = None) -> None:
     """Generate a schedule, verify it, write it, and say how fast it is."""
+    from app.printing.programs import show_requirements
     from app.printing.speeds import show_speed
     from app.schemas import ExportRequest, ScheduleRequest
     from app.services import schedules, speeds
@@ -74,13 +81,18 @@ def schedule(reading: Reading, source: Source, asked: dict[str, Any], out: Out =
         request = ScheduleRequest.model_validate(wanted)
         artefact = schedules.create(context, request)
         exported = schedules.export(context, artefact, form, options)
+        if form in schedules.PROGRAMS:
+            exported = "".join(exported)
         write(exported, out, described(artefact.summary))
         show_speed(lambda: speeds.speed(context, artefact, request, on), beside=out is not None)
+        if isinstance(exported, str):
+            needs = schedules.requirements_of(form, exported, options)
+            show_requirements(needs, beside=out is not None)
 
 
 @app.command()
 @reads_topology
-@asks(table.DIALECT)
+@asks(table.DIALECT, table.RUNTIME)
 def verify(
     reading: Reading, schedule: ScheduleFile, topology: RunsOn, asked: dict[str, Any]
 ) -> None:
@@ -89,16 +101,16 @@ def verify(
     from app.files import read_json
     from app.services import schedules, topologies
 
-    dialect = asked.get("dialect")
+    said = schedules.Options(dialect=asked.get("dialect"), runtime=asked.get("runtime"))
     with opened() as context:
         loaded = topologies.load(context, source_of(topology, reading, context))
         form, files = exported_files(schedule, context.settings)
-        if dialect is not None:
-            schedules.require_options(form, schedules.Options(dialect=dialect))
+        if said.given:
+            schedules.require_options(form, said)
         if form == "json":
             found = schedules.check(read_json(schedule, context.settings), loaded.topology)
         else:
-            found = schedules.check_exported(form, files, loaded.topology, dialect)
+            found = schedules.check_exported(form, files, loaded.topology, said)
     for violation in found:
         typer.echo(violation)
     if found:
@@ -116,6 +128,7 @@ def verify(
     table.PIPELINE_CHUNKS,
     table.TIMEOUT,
     table.DIALECT,
+    table.RUNTIME,
 )
 def execute(
     reading: Reading,
@@ -128,14 +141,15 @@ def execute(
 ) -> None:
     """Run a schedule between processes on this machine and compare every bit."""
     from app import executing
+    from schedules.formats import Options
 
-    dialect = asked.pop("dialect", None)
+    said = Options(dialect=asked.pop("dialect", None), runtime=asked.pop("runtime", None))
     options = executing.ExecutionOptions.model_validate(asked)
     if topology is None and reading != Reading():
         raise typer.BadParameter("must be given to read or change one", param_hint="--topology")
     with opened() as context:
         source = None if topology is None else source_of(topology, reading, context)
-        document = executing.run(context, schedule, source, options, dialect)
+        document = executing.run(context, schedule, source, options, said)
     if as_json:
         typer.echo(json.dumps(document))
     else:
@@ -156,6 +170,7 @@ def execute(
     table.CHUNKS,
     table.SYNCHRONOUS,
     table.DIALECT,
+    table.RUNTIME,
 )
 def simulate(
     reading: Reading,
@@ -171,18 +186,18 @@ def simulate(
     from app.schemas import SimulationRequest
     from app.services import schedules, simulations, topologies
 
-    dialect = asked.pop("dialect", None)
+    said = schedules.Options(dialect=asked.pop("dialect", None), runtime=asked.pop("runtime", None))
     request = SimulationRequest.model_validate(asked)
     with opened() as context:
         loaded = topologies.load(context, source_of(topology, reading, context))
         form, files = exported_files(schedule, context.settings)
-        if dialect is not None:
-            schedules.require_options(form, schedules.Options(dialect=dialect))
+        if said.given:
+            schedules.require_options(form, said)
         if form == "json":
             document = read_json(schedule, context.settings)
             found = dict(simulations.of_document(document, loaded.topology, request))
         else:
-            found = dict(simulations.of_exported(form, files, loaded.topology, request, dialect))
+            found = dict(simulations.of_exported(form, files, loaded.topology, request, said))
     if as_json:
         typer.echo(json.dumps(found, separators=(",", ":")))
     else:

@@ -121,6 +121,7 @@ class AskedOfSchedule(Document):
     format: str = omitted("of a schedule that was sent: what it is written as")
     content: str = omitted("of a schedule that was sent: SHA-256 of what was sent")
     dialect: str = omitted("of MSCCL XML: its dialect")
+    runtime: str = omitted("of programs: the run-time whose limits they keep")
 
 
 class AskedSimulation(AskedOfSchedule):

@@ -226,6 +226,37 @@ SCHEDULE_FORMAT = Option(
     help="what the schedule is written as; json is schedule/1",
 )
 DIALECT = Option(name="dialect", type=str, help="msccl-xml: msccl, azure or rccl; left out, msccl")
+RUNTIME = Option(
+    name="runtime",
+    type=str,
+    help="msccl-xml, mscclpp-json: what will load the file, a library on a device, whose limits it "
+    "keeps (docs/schedule-formats.md lists them); left out, the smallest device that takes it",
+    metavar="NAME",
+)
+INSTANCES = _whole(
+    "instances",
+    "msccl-xml, mscclpp-json: into how many parts on channels of their own every message is cut "
+    "(left out, 1)",
+    1,
+    16,
+)
+MIN_BYTES = _size(
+    "msccl-xml, mscclpp-json: least size of data that the file is for", name="min_bytes"
+)
+MAX_EXPORT_BYTES = _size(
+    "msccl-xml, mscclpp-json: largest size of data that the file is for", name="max_bytes"
+)
+SCRATCH_BUDGET = _size(
+    "msccl-xml, mscclpp-json: bytes of scratch that a GPU may give (left out, 1 GiB where a "
+    "run-time allocates at start, elsewhere no limit)",
+    name="scratch_budget",
+)
+TUNER_CHANNELS = _whole(
+    "channels",
+    "nccl-tuner-csv: channels of NCCL (left out, at least 2, and one for every 20 GB/s of a host)",
+    1,
+    32,
+)
 INPLACE = _switch(
     "inplace", "msccl-xml, mscclpp-json: for calls whose input and output are one buffer", None
 )

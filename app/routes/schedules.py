@@ -49,8 +49,14 @@ FormatDep = Annotated[
 
 async def _options(
     dialect: Annotated[str | None, table.DIALECT.query(max_length=40)] = None,
+    runtime: Annotated[str | None, table.RUNTIME.query(max_length=40)] = None,
     inplace: Annotated[bool | None, table.INPLACE.query()] = None,
+    instances: Annotated[int | None, table.INSTANCES.query()] = None,
     ranks_per_node: Annotated[int | None, table.RANKS_PER_NODE.query()] = None,
+    min_bytes: Annotated[Bytes | None, table.MIN_BYTES.query()] = None,
+    max_bytes: Annotated[Bytes | None, table.MAX_EXPORT_BYTES.query()] = None,
+    scratch_budget: Annotated[Bytes | None, table.SCRATCH_BUDGET.query()] = None,
+    channels: Annotated[int | None, table.TUNER_CHANNELS.query()] = None,
     bytes: Annotated[Bytes | None, table.EXPORT_BYTES.query()] = None,
     alpha_us: Annotated[Positive | None, table.EXPORT_ALPHA_US.query()] = None,
     node_gbps: Annotated[Positive | None, table.EXPORT_NODE_GBPS.query()] = None,
@@ -58,8 +64,14 @@ async def _options(
     """Return what the query says about the format."""
     given = {
         "dialect": dialect,
+        "runtime": runtime,
         "inplace": inplace,
+        "instances": instances,
         "ranks_per_node": ranks_per_node,
+        "min_bytes": min_bytes,
+        "max_bytes": max_bytes,
+        "scratch_budget": scratch_budget,
+        "channels": channels,
         "bytes": bytes,
         "alpha_us": alpha_us,
         "node_gbps": node_gbps,

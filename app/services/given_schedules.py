@@ -44,8 +44,11 @@ class Given:
         key = {"topology_id": self.loaded.id}
         if self.stored_id is not None:
             return key | {"schedule_id": self.stored_id}
-        dialect = {} if self.request.dialect is None else {"dialect": self.request.dialect}
-        return key | {"format": self.form, "content": self.digest} | dialect
+        return key | {"format": self.form, "content": self.digest, **self._said.given}
+
+    @property
+    def _said(self) -> schedules.Options:
+        return schedules.Options(dialect=self.request.dialect, runtime=self.request.runtime)
 
     @property
     def digest(self) -> str:
@@ -63,8 +66,7 @@ class Given:
         """Return every violation that it commits on its topology."""
         topology = self.loaded.topology
         if self.files:
-            dialect = self.request.dialect
-            return schedules.check_exported(self.form, list(self.files), topology, dialect)
+            return schedules.check_exported(self.form, list(self.files), topology, self._said)
         if self.stored_id is not None:
             from schedules.verify import violations
 
@@ -78,8 +80,7 @@ class Given:
         """Return it as it can be simulated; raise where it is not valid."""
         topology = self.loaded.topology
         if self.files:
-            dialect = self.request.dialect
-            return schedules.read_exported(self.form, list(self.files), topology, dialect)
+            return schedules.read_exported(self.form, list(self.files), topology, self._said)
         if self.stored_id is not None:
             return self._kept()
         try:

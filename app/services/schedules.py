@@ -13,18 +13,21 @@ from app.services.context import Context
 from app.services.topologies import StoredTopology, asked_options
 from app.store import Artefact
 from schedules.errors import InvalidSchedule
-from schedules.formats import FORMATS, Files, Options, require_options
+from schedules.formats import FORMATS, PROGRAMS, Files, Options, require_options
 from schedules.model import Collective, Schedule
 from schedules.options import Options as Make
 from schedules.options import require_fitting
 from synth.topology import Topology
 
 if TYPE_CHECKING:
+    from schedules.formats.requirements import Requirements
+    from schedules.formats.runtimes import Runtime
     from schedules.transcript import Transcript
     from schedules.verify import Violation
 
 __all__ = [
     "FORMATS",
+    "PROGRAMS",
     "Files",
     "Options",
     "check",
@@ -35,6 +38,7 @@ __all__ = [
     "read",
     "read_exported",
     "require_options",
+    "requirements_of",
 ]
 
 
@@ -89,13 +93,12 @@ def check(document: Any, topology: Topology) -> "list[Violation]":
 
 
 def check_exported(
-    form: str, files: list[bytes], topology: Topology, dialect: str | None = None
+    form: str, files: list[bytes], topology: Topology, said: Options | None = None
 ) -> "list[Violation]":
     """Return what is wrong with an exported file, or with the traces of all ranks."""
     from schedules.formats.checking import program_violations
-    from schedules.formats.msccl.program import Dialect
 
-    return program_violations(form, files, topology, dialect or Dialect.MSCCL)
+    return program_violations(form, files, topology, _runtime(form, said))
 
 
 def read(document: Any, topology: Topology) -> Schedule:
@@ -118,7 +121,7 @@ def read(document: Any, topology: Topology) -> Schedule:
 
 
 def read_exported(
-    form: str, files: list[bytes], topology: Topology | None, dialect: str | None = None
+    form: str, files: list[bytes], topology: Topology | None, said: Options | None = None
 ) -> "Transcript":
     """Return what the ranks of an exported program send, on a topology if one is given.
 
@@ -128,12 +131,28 @@ def read_exported(
         Its replay says no, it does not fit the topology, or it is a table of NCCL's tuner.
     """
     from schedules.formats.checking import require_wired, transcript_of
-    from schedules.formats.msccl.program import Dialect
 
-    found = transcript_of(form, files, dialect or Dialect.MSCCL)
+    found = transcript_of(form, files, _runtime(form, said))
     if topology is not None:
         require_wired(found, topology)
     return found
+
+
+def requirements_of(form: str, text: str, said: Options) -> "Requirements":
+    """Return what a file of one of `PROGRAMS`, as it was exported, asks of those who run it."""
+    from schedules.formats.requirements import requirements
+    from schedules.formats.runtimes import runtimes_for
+
+    return requirements(form, text, runtimes_for(form, said.dialect, said.runtime)[-1])
+
+
+def _runtime(form: str, said: Options | None) -> "Runtime | None":
+    """Return by whose limits a file is read; None where nothing was said."""
+    from schedules.formats.runtimes import runtimes_for
+
+    if said is None or not said.given:
+        return None
+    return runtimes_for(form, said.dialect, said.runtime)[-1]
 
 
 def export(

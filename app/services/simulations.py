@@ -55,7 +55,7 @@ def of_exported(
     files: list[bytes],
     topology: Topology,
     request: SimulationRequest,
-    dialect: str | None = None,
+    said: schedules.Options | None = None,
 ) -> Presented:
     """Return the simulation/1 document of an exported program, by its messages.
 
@@ -64,7 +64,7 @@ def of_exported(
     InvalidProgram
         Its replay says no, it does not fit the topology, or it is a table of NCCL's tuner.
     """
-    return _simulated(schedules.read_exported(form, files, topology, dialect), topology, request)
+    return _simulated(schedules.read_exported(form, files, topology, said), topology, request)
 
 
 def _simulated(

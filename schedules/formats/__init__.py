@@ -9,13 +9,13 @@ from dataclasses import dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from schedules.errors import NotExportable
 from schedules.model import Schedule
 from synth.topology import Topology
 
-__all__ = ["FORMATS", "Files", "Format", "Options", "require_options", "write"]
+__all__ = ["FORMATS", "PROGRAMS", "Files", "Format", "Options", "require_options", "write"]
 
 DEFAULT_ALPHA_US = 10
 
@@ -28,8 +28,14 @@ class Options:
     """What may be said about a format; None is what the writer does by itself."""
 
     dialect: str | None = None
+    runtime: str | None = None
     inplace: bool | None = None
+    instances: int | None = None
     ranks_per_node: int | None = None
+    min_bytes: int | None = None
+    max_bytes: int | None = None
+    scratch_budget: int | None = None
+    channels: int | None = None
     bytes: int | None = None
     alpha_us: Decimal | None = None
     node_gbps: Decimal | None = None
@@ -105,18 +111,33 @@ def _json(schedule: Schedule, topology: Topology, options: Options) -> Iterable[
 
 
 def _msccl(schedule: Schedule, topology: Topology, options: Options) -> Iterable[str]:
-    from schedules.formats.msccl.program import Dialect
     from schedules.formats.msccl.write import render
+    from schedules.formats.runtimes import runtimes_for
 
-    dialect = options.dialect or Dialect.MSCCL
-    return [render(schedule, topology, dialect, inplace=bool(options.inplace))]
+    meant = runtimes_for("msccl-xml", options.dialect, options.runtime)
+    runtime = meant[0] if options.runtime else options.dialect or "msccl"
+    return [render(schedule, topology, runtime, **_of_programs(options))]
 
 
 def _mscclpp(schedule: Schedule, topology: Topology, options: Options) -> Iterable[str]:
     from schedules.formats.mscclpp.write import render
+    from schedules.formats.runtimes import runtime_of
 
     per_node = 1 if options.ranks_per_node is None else options.ranks_per_node
-    return [render(schedule, topology, inplace=bool(options.inplace), ranks_per_node=per_node)]
+    runtime = runtime_of(options.runtime, "mscclpp-json") if options.runtime else None
+    more = _of_programs(options)
+    return [render(schedule, topology, runtime, ranks_per_node=per_node, **more)]
+
+
+def _of_programs(options: Options) -> dict[str, Any]:
+    """Return what writers of programs have in common."""
+    from schedules.formats.sizes import Sizes
+
+    return {
+        "inplace": bool(options.inplace),
+        "sizes": Sizes(options.min_bytes or 0, options.max_bytes, options.scratch_budget),
+        "instances": 1 if options.instances is None else options.instances,
+    }
 
 
 def _chakra(schedule: Schedule, topology: Topology, options: Options) -> Files:
@@ -138,6 +159,7 @@ def _tuner(schedule: Schedule, topology: Topology, options: Options) -> Iterable
         alpha_seconds=Fraction(alpha_us) / 10**6,
         unit_bytes_per_second=unit_bytes_per_second(topology, node),
         ranks_per_node=options.ranks_per_node,
+        channels=options.channels,
     )
 
 
@@ -153,15 +175,21 @@ def _graphml(schedule: Schedule, topology: Topology, options: Options) -> Iterab
     return graphml(schedule, topology)
 
 
+PROGRAMS = ("msccl-xml", "mscclpp-json")
+"""The formats that run-times load."""
+_OF_PROGRAMS = ("runtime", "inplace", "instances", "min_bytes", "max_bytes", "scratch_budget")
+
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         "json": Format("application/json", _json),
-        "msccl-xml": Format("application/xml", _msccl, ("dialect", "inplace")),
+        "msccl-xml": Format("application/xml", _msccl, ("dialect", *_OF_PROGRAMS)),
         "mscclpp-json": Format(
-            "application/vnd.mscclpp.plan+json", _mscclpp, ("inplace", "ranks_per_node")
+            "application/vnd.mscclpp.plan+json", _mscclpp, ("ranks_per_node", *_OF_PROGRAMS)
         ),
         "chakra-et": Format("application/zip", _chakra, ("bytes",), ("bytes",)),
-        "nccl-tuner-csv": Format("text/csv", _tuner, ("alpha_us", "node_gbps", "ranks_per_node")),
+        "nccl-tuner-csv": Format(
+            "text/csv", _tuner, ("alpha_us", "node_gbps", "ranks_per_node", "channels")
+        ),
         "dot": Format("text/vnd.graphviz", _dot),
         "graphml": Format("application/graphml+xml", _graphml),
     }

@@ -65,7 +65,11 @@ class Plan:
 
 
 def plan(
-    schedule: Schedule, ranks: tuple[NodeId, ...], inplace: bool, longest: int | None = None
+    schedule: Schedule,
+    ranks: tuple[NodeId, ...],
+    inplace: bool,
+    longest: int | None = None,
+    instances: int = 1,
 ) -> Plan:
     """Return the moves of a valid schedule, ordered so that none needs a later one.
 
@@ -77,6 +81,9 @@ def plan(
         Where chunks lie, see above.
     longest : int, optional
         Most chunks of one move.
+    instances : int
+        Chunks are cut into so many, and every move into a multiple of so many, which can be
+        under way on as many channels at once.
 
     Raises
     ------
@@ -84,10 +91,11 @@ def plan(
         As `transfers`, or more than `MAX_MESSAGES` moves: the file would have
         hundreds of megabytes.
     """
-    chunks, found = transfers(schedule, ranks)
+    chunks, found = transfers(schedule, ranks, instances)
     memory = _Memory(schedule.collective, len(ranks), chunks, inplace, found)
     joined = _joined(memory.moves(found))
-    moves = tuple(islice(_split(joined, longest) if longest else joined, MAX_MESSAGES + 1))
+    pieces = _split(joined, longest or MAX_MESSAGES, instances)
+    moves = tuple(islice(pieces, MAX_MESSAGES + 1))
     if len(moves) > MAX_MESSAGES:
         raise _too_many()
     return Plan(schedule.collective, len(ranks), chunks, inplace, memory.scratch, moves)
@@ -210,10 +218,10 @@ def _continues(last: Move, move: Move) -> bool:
     )
 
 
-def _split(moves: Iterable[Move], longest: int) -> Iterator[Move]:
-    """Cut moves to the most chunks that one may carry, evenly."""
+def _split(moves: Iterable[Move], longest: int, instances: int) -> Iterator[Move]:
+    """Cut moves to the most chunks that one may carry, evenly, into a multiple of instances."""
     for move in moves:
-        pieces = -(-move.length // longest)
+        pieces = instances * -(-move.length // (longest * instances))
         cuts = [move.length * index // pieces for index in range(pieces + 1)]
         for low, high in pairwise(cuts):
             yield move._replace(

@@ -3,13 +3,14 @@
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
+from typing import TypeAlias
 
 from schedules.errors import InvalidProgram
 from schedules.formats.chakra import replay as chakra
 from schedules.formats.msccl import replay as msccl
-from schedules.formats.msccl.program import Dialect
 from schedules.formats.mscclpp import replay as mscclpp
 from schedules.formats.nccl import replay as nccl
+from schedules.formats.runtimes import MSCCL_XML, MSCCLPP_JSON, Runtime, meant
 from schedules.transcript import Transcript
 from schedules.verify import Violation
 from synth.topology import NodeId, Topology
@@ -23,19 +24,22 @@ __all__ = [
 ]
 
 
-def _msccl(files: Sequence[bytes], dialect: str) -> Transcript:
-    return msccl.transcript(_text(files), dialect)
+_Said: TypeAlias = Runtime | str | None
 
 
-def _mscclpp(files: Sequence[bytes], _: str) -> Transcript:
-    return mscclpp.transcript(_text(files))
+def _msccl(files: Sequence[bytes], said: _Said) -> Transcript:
+    return msccl.transcript(_text(files), meant(MSCCL_XML, said)[-1])
 
 
-def _chakra(files: Sequence[bytes], _: str) -> Transcript:
+def _mscclpp(files: Sequence[bytes], said: _Said) -> Transcript:
+    return mscclpp.transcript(_text(files), meant(MSCCLPP_JSON, said)[-1])
+
+
+def _chakra(files: Sequence[bytes], _: _Said) -> Transcript:
     return chakra.transcript(files)
 
 
-TRANSCRIBED: Mapping[str, Callable[[Sequence[bytes], str], Transcript]] = MappingProxyType(
+TRANSCRIBED: Mapping[str, Callable[[Sequence[bytes], _Said], Transcript]] = MappingProxyType(
     {"msccl-xml": _msccl, "mscclpp-json": _mscclpp, "chakra-et": _chakra}
 )
 """By format of programs: what replays its files and tells what the ranks send."""
@@ -45,7 +49,7 @@ REPLAYED = frozenset({*TRANSCRIBED, TABLE})
 """Formats whose files are read back and checked; schedule/1 has a checker of its own."""
 
 
-def transcript_of(form: str, files: Sequence[bytes], dialect: str = Dialect.MSCCL) -> Transcript:
+def transcript_of(form: str, files: Sequence[bytes], runtime: _Said = None) -> Transcript:
     """Return what the ranks of an exported program send, for simulator and executor.
 
     Parameters
@@ -54,8 +58,9 @@ def transcript_of(form: str, files: Sequence[bytes], dialect: str = Dialect.MSCC
         One of `REPLAYED`.
     files : sequence of bytes
         The file; of a Chakra trace one for each rank, in order.
-    dialect : str
-        Of MSCCL XML; other formats have none.
+    runtime : Runtime or str, optional
+        Whose limits hold; a text is a dialect of MSCCL XML.  Left out, those of the largest
+        device that may be meant; Chakra traces have none.
 
     Raises
     ------
@@ -78,11 +83,11 @@ def transcript_of(form: str, files: Sequence[bytes], dialect: str = Dialect.MSCC
         rule = "a tuner table chooses among NCCL's own algorithms and sends nothing itself"
         known = f"must be one of {', '.join(TRANSCRIBED)}; not {form!r}"
         raise InvalidProgram("/format", rule if form == TABLE else known)
-    return TRANSCRIBED[form](files, dialect)
+    return TRANSCRIBED[form](files, runtime)
 
 
 def program_violations(
-    form: str, files: Sequence[bytes], topology: Topology, dialect: str = Dialect.MSCCL
+    form: str, files: Sequence[bytes], topology: Topology, runtime: _Said = None
 ) -> list[Violation]:
     """Return what is wrong with an exported file on a topology: nothing if it is valid.
 
@@ -92,7 +97,7 @@ def program_violations(
 
     Parameters
     ----------
-    form, files, dialect
+    form, files, runtime
         As in `transcript_of`.
 
     Examples
@@ -104,7 +109,7 @@ def program_violations(
     try:
         if form == TABLE:
             return _wrong_ranks(nccl.replay(_text(files)), topology)
-        return _unwired(transcript_of(form, files, dialect), topology)
+        return _unwired(transcript_of(form, files, runtime), topology)
     except InvalidProgram as error:
         return [Violation(error.field, error.rule)]
 

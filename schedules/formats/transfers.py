@@ -44,11 +44,13 @@ class Transfer(NamedTuple):
     in_step: bool
 
 
-def transfers(schedule: Schedule, ranks: tuple[NodeId, ...]) -> tuple[int, list[Transfer]]:
+def transfers(
+    schedule: Schedule, ranks: tuple[NodeId, ...], finer: int = 1
+) -> tuple[int, list[Transfer]]:
     """Return the chunks of a shard and all that is sent, in one order for all GPUs.
 
     A transfer needs only what transfers of earlier stages brought; they are sorted by
-    stage.
+    stage.  Chunks are ``finer`` times smaller than they must be.
 
     Raises
     ------
@@ -58,7 +60,7 @@ def transfers(schedule: Schedule, ranks: tuple[NodeId, ...]) -> tuple[int, list[
     """
     require_plain(schedule)
     parts = parts_of(schedule)
-    chunks = chunks_per_shard(schedule)
+    chunks = chunks_per_shard(schedule) * finer
     cells = len(ranks) ** 2 * chunks
     if cells > MAX_CELLS:
         raise NotExportable(

@@ -1,5 +1,6 @@
 import copy
 import xml.etree.ElementTree as ET
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -8,11 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedules.errors import InvalidProgram, InvalidSchedule, NotExportable
-from schedules.formats.msccl.program import DIALECTS, MAX_COUNT, Dialect
+from schedules.formats.msccl.program import MAX_COUNT, Dialect
 from schedules.formats.msccl.read import parse
 from schedules.formats.msccl.replay import replay
 from schedules.formats.msccl.write import render
 from schedules.formats.msccl.write import text as written
+from schedules.formats.runtimes import RUNTIMES, runtimes_for
+from schedules.formats.sizes import Sizes
 from schedules.model import SEND, Collective, SequenceSchedule, StepSchedule
 from synth.topology import Topology
 from tests.schedule_oracles import (
@@ -116,7 +119,7 @@ def test_blocks_that_grow_too_long_are_spread_over_channels():
     for dialect in Dialect:
         program = replay(render(made["steps-allreduce"], topology, dialect), dialect)
         longest = max(len(block.steps) for gpu in program.gpus for block in gpu.blocks)
-        assert longest <= DIALECTS[dialect].steps
+        assert longest <= runtimes_for("msccl-xml", dialect)[0].steps
     channels = {
         block.channel
         for gpu in replay(render(made["steps-allreduce"], topology, "rccl"), "rccl").gpus
@@ -135,21 +138,106 @@ def test_no_gpu_has_more_than_32_peers_on_a_channel_and_blocks_are_shared_if_the
         assert {block.channel for gpu in program.gpus for block in gpu.blocks} == {0, 1}
 
 
-@pytest.mark.parametrize(
-    "topology, schedule, dialect, field",
-    [
-        (complete(70), shortest_steps(complete(70)), "rccl", "/gpu/thread_blocks"),
-        (ring(2), shortest_trees(ring(2), (400_000, 1)), "azure", "/chunks_per_shard"),
-        (ring(2), shortest_trees(ring(2), (150_000, 1)), "azure", "/gpu/elements"),
-    ],
-    ids=["blocks", "chunks", "elements"],
-)
-def test_a_limit_that_cannot_be_met_is_named_with_the_number_needed(
-    topology, schedule, dialect, field
+def test_a_limit_that_cannot_be_met_is_named_with_the_number_needed():
+    # Steps: nothing but their generator makes them coarser.
+    topology = complete(70)
+    with pytest.raises(NotExportable, match=r"\d+ are needed; .*max_chunks") as caught:
+        render(shortest_steps(topology), topology, "rccl")
+    assert caught.value.field == "/gpu/thread_blocks"
+
+
+@pytest.mark.parametrize("weights", [(400_000, 1), (150_000, 1), (32768, 3, 1)], ids=str)
+@pytest.mark.parametrize("dialect", Dialect)
+def test_trees_of_more_chunks_than_a_run_time_can_say_are_made_coarser_and_it_is_said(
+    weights, dialect
 ):
-    with pytest.raises(NotExportable, match=r"\d+ are needed|at least \d+ steps") as caught:
-        render(schedule, topology, dialect)
-    assert caught.value.field == field
+    topology = ring(2)
+    text = render(shortest_trees(topology, weights), topology, dialect)
+    program = replay(text, dialect)
+    assert program.chunks <= 32768 * 2
+    before = int(program.name.rpartition("-of-")[2].partition("-")[0])
+    assert program.chunks // 2 < before == sum(weights)
+
+
+@pytest.mark.parametrize("name", [name for name in RUNTIMES if RUNTIMES[name].dialect])
+def test_no_program_passes_a_limit_of_its_run_time(name):
+    runtime = RUNTIMES[name]
+    for topology in (ring(24), complete(16)):
+        made = every_schedule(topology, 1)
+        for schedule in (made["steps-allreduce"], made["trees-reduce-scatter"]):
+            program = replay(render(schedule, topology, runtime), runtime)
+            for gpu in program.gpus:
+                assert len(gpu.blocks) <= runtime.multiprocessors
+                assert max(len(block.steps) for block in gpu.blocks) <= runtime.steps
+                needed = program.bytes[1] * gpu.sizes["s"] // program.chunks
+                assert not runtime.scratch_at_start or needed <= 2**30
+
+
+def test_what_one_run_time_cannot_load_another_may_and_is_named():
+    topology = complete(50)
+    schedule = shortest_steps(topology)
+    with pytest.raises(NotExportable, match="on rccl a GPU may have 64 thread blocks; 72 are"):
+        render(shortest_steps(complete(72)), complete(72), RUNTIMES["rccl"])
+    with pytest.raises(NotExportable, match="msccl-h100 would take it") as caught:
+        render(shortest_steps(complete(110)), complete(110), RUNTIMES["msccl-a100"])
+    assert caught.value.field == "/gpu/thread_blocks"
+    assert replay(render(schedule, topology, RUNTIMES["msccl-v100"]), RUNTIMES["msccl-v100"])
+
+
+def test_scratch_at_start_stays_within_the_budget_and_sizes_are_what_was_asked_for():
+    schedule = every_schedule(ring(5))["steps-reduce-scatter"]
+
+    def program(name, **said):
+        return replay(
+            render(schedule, ring(5), RUNTIMES[name], sizes=Sizes(**said)), RUNTIMES[name]
+        )
+
+    free = program("msccl-a100")
+    scratch = max(gpu.sizes["s"] for gpu in free.gpus)
+    assert scratch == 3
+    assert free.bytes == (0, 2**30 * 5 // 3 + 1)
+    assert program("msccl-a100", scratch_budget=4096).bytes == (0, 4096 * 5 // 3 + 1)
+    assert program("azure").bytes == (0, 0)
+    assert program("azure", min_bytes=100, max_bytes=200).bytes == (100, 200)
+    # msccl runs what is smaller than maxBytes, the others what is not larger.
+    assert program("msccl-a100", min_bytes=100, max_bytes=200).bytes == (100, 201)
+    for name, said, field in (
+        ("msccl-a100", {"max_bytes": 2**40}, "/max_bytes"),
+        ("azure", {"max_bytes": 2**20, "scratch_budget": 2**19}, "/max_bytes"),
+        ("msccl-a100", {"min_bytes": 2**40}, "/min_bytes"),
+        ("rccl", {"min_bytes": 2, "max_bytes": 1}, "/max_bytes"),
+    ):
+        with pytest.raises(NotExportable) as caught:
+            program(name, **said)
+        assert caught.value.field == field
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+@pytest.mark.parametrize("kind", ["steps-allreduce", "trees-allgather", "trees-reduce-scatter"])
+def test_instances_carry_every_message_in_so_many_parts_on_channels_of_their_own(kind, dialect):
+    topology = bidirectional_ring(5)
+    schedule = every_schedule(topology)[kind]
+    one, four = (
+        replay(render(schedule, topology, dialect, instances=count), dialect, slots=0)
+        for count in (1, 4)
+    )
+    assert four.chunks == 4 * one.chunks
+
+    def carried(program):
+        found = Counter()
+        for at, gpu in enumerate(program.gpus):
+            for block in gpu.blocks:
+                for step in block.steps:
+                    found[at, block.send, block.channel] += step.count * (step.type == "s")
+        return found
+
+    for (gpu, peer, _), chunks in carried(one).items():
+        shares = {carried(four)[gpu, peer, channel] for channel in range(4)}
+        assert shares == {chunks}
+    for wrong in (0, 17):
+        with pytest.raises(NotExportable) as caught:
+            render(schedule, topology, dialect, instances=wrong)
+        assert caught.value.field == "/instances"
 
 
 def test_a_program_of_too_many_messages_is_refused():
@@ -168,12 +256,6 @@ def test_a_program_of_too_many_messages_is_refused():
     assert caught.value.field == "/messages"
 
 
-def test_too_many_steps_for_all_channels_are_refused():
-    topology = ring(2)
-    with pytest.raises(NotExportable):
-        render(shortest_trees(topology, (71 * 2000, 1)), topology, "rccl")
-
-
 def test_what_is_not_valid_is_not_exported():
     topology = ring(3)
     gather = shortest_steps(topology)
@@ -184,11 +266,11 @@ def test_what_is_not_valid_is_not_exported():
         render(shortest_steps(lonely), lonely, "msccl")
 
 
-@pytest.mark.parametrize("change", [{"dialect": "nccl"}, {"protocol": "fast"}], ids=str)
+@pytest.mark.parametrize("change", [{"runtime": "nccl"}, {"protocol": "fast"}], ids=str)
 def test_unknown_names_are_refused(change):
     with pytest.raises(NotExportable) as caught:
         render(shortest_steps(ring(3)), ring(3), **change)
-    assert caught.value.field == f"/{next(iter(change))}"
+    assert caught.value.field == ("/protocol" if "protocol" in change else "/dialect")
 
 
 @pytest.mark.parametrize("dialect", Dialect)
@@ -199,7 +281,8 @@ def test_the_header_says_what_the_dialect_asks_for(dialect):
     assert algo.get("proto") == "LL"
     assert algo.get("ngpus") == "3"
     assert (algo.get("inplace"), algo.get("outofplace")) == ("0", "1")
-    assert int(algo.get("maxBytes")) == (2**40 if dialect == "msccl" else 0)
+    # Scratch of a third of the data, 1 GiB of it; what is smaller than maxBytes is run.
+    assert int(algo.get("maxBytes")) == (2**30 * 3 + 1 if dialect == "msccl" else 0)
 
 
 def test_the_text_is_what_hand_written_readers_take():

@@ -7,11 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from schedules.collectives import make
 from schedules.errors import InvalidProgram, InvalidSchedule, NotExportable
-from schedules.formats.mscclpp.program import MAX_OPERATIONS, MAX_THREAD_BLOCKS
+from schedules.formats.mscclpp.read import parse
 from schedules.formats.mscclpp.replay import replay
 from schedules.formats.mscclpp.write import render
+from schedules.formats.runtimes import RUNTIMES
 from schedules.model import Collective, SequenceSchedule
+from synth.fabrics import fabric
 from synth.topology import Topology
 from tests.schedule_oracles import (
     bidirectional_ring,
@@ -70,7 +73,7 @@ def test_an_allreduce_may_scatter_by_steps_and_gather_by_trees():
 def test_blocks_that_would_be_too_long_are_spread_over_more_lanes():
     topology = ring(40)
     document = json.loads(render(shortest_steps(topology), topology))
-    assert max(map(len, operations(document))) <= MAX_OPERATIONS
+    assert max(map(len, operations(document))) <= 64
     assert document["gpus"][0]["channels"][0]["connected_to"].count(1) > 1
     replay(json.dumps(document))
 
@@ -110,18 +113,30 @@ def test_the_name_tells_plans_apart_and_may_be_given():
     assert len(names) == 4 and "mine" in names
 
 
-@pytest.mark.parametrize(
-    "topology, weights, field",
-    [
-        (complete(45), (1,), "/gpus/threadblocks"),
-        (ring(2), (2**27, 1), "/chunks_per_shard"),
-    ],
-    ids=["thread blocks", "chunks"],
-)
-def test_a_limit_that_cannot_be_met_is_named_with_the_number_needed(topology, weights, field):
-    with pytest.raises(NotExportable, match=r"\d+ are needed") as caught:
-        render(shortest_trees(topology, weights), topology)
-    assert caught.value.field == field
+def test_a_limit_that_cannot_be_met_is_named_with_the_number_needed_and_what_would_take_it():
+    topology = complete(45)
+    schedule = shortest_trees(topology)
+    with pytest.raises(NotExportable, match=r"88 are needed; mscclpp-a100, ") as caught:
+        render(schedule, topology, RUNTIMES["mscclpp-v100"], inplace=True)
+    assert caught.value.field == "/gpus/threadblocks"
+    replay(render(schedule, topology, inplace=True), RUNTIMES["mscclpp-a100"])
+
+
+def test_a_plan_for_gb200_nvl72_runs_where_148_blocks_run_and_nowhere_with_fewer_than_142():
+    topology = fabric("gb200-nvl72")
+    schedule = make(topology, "allgather", "forestcoll")
+    text = render(schedule, topology, inplace=True)
+    most = max(len(gpu["threadblocks"]) for gpu in json.loads(text)["gpus"])
+    assert 132 < most <= 148
+    with pytest.raises(InvalidProgram, match="threadblocks"):
+        parse(text, RUNTIMES["mscclpp-h100"])
+    parse(text, RUNTIMES["mscclpp-b200"])
+
+
+def test_trees_of_more_chunks_than_offsets_can_say_are_made_coarser():
+    topology = ring(2)
+    program = replay(render(shortest_trees(topology, (2**27, 1)), topology))
+    assert program.chunks <= 2**32 // 16
 
 
 def test_what_is_not_valid_is_not_exported():
@@ -272,7 +287,7 @@ FAULTS = {
     "semaphore missing": lambda document: document["gpus"][0]["semaphores"].pop(),
     "semaphore open at first": change("gpus", 0, "semaphores", 0, init_value=1),
     "too many blocks": lambda d: d["gpus"][0].update(
-        threadblocks=d["gpus"][0]["threadblocks"] * MAX_THREAD_BLOCKS
+        threadblocks=d["gpus"][0]["threadblocks"] * 148
     ),
     "blocks out of order": change("gpus", 0, "threadblocks", 1, id=0),
     "block missing": lambda document: document["gpus"][0]["threadblocks"].pop(),
@@ -281,7 +296,7 @@ FAULTS = {
         channel_ids=[99]
     ),
     "too many operations": lambda d: d["gpus"][0]["threadblocks"][0].update(
-        ops=[{"name": "nop"}] * (MAX_OPERATIONS + 1)
+        ops=[{"name": "nop"}] * 65
     ),
     "unknown operation": first_op("put", name="get"),
     "put of the wrong place": first_op("put", src_buff__index=3),

@@ -80,6 +80,20 @@ def test_rows_may_be_for_a_number_of_machines():
     assert caught.value.field == "/ranks_per_node"
 
 
+def test_nccl_runs_on_as_many_channels_as_a_rank_can_fill_or_as_it_is_told():
+    channels = {
+        name: {row.channels for row in parse(table(name, "allreduce"))}
+        for name in ("UniRing(3)", "dgx-1v", "dgx-a100-2")
+    }
+    # 1, 150 and 325 GB/s out of a rank, 20 GB/s a channel.
+    assert channels == {"UniRing(3)": {2}, "dgx-1v": {8}, "dgx-a100-2": {17}}
+    assert {row.channels for row in parse(table("dgx-1v", "allgather", channels=24))} == {24}
+    for wrong in (0, -1, 33):
+        with pytest.raises(NotExportable) as caught:
+            table("dgx-1v", "allgather", channels=wrong)
+        assert caught.value.field == "/channels"
+
+
 def test_every_line_fits_the_buffer_of_the_plugin():
     for name, collective in EVERY:
         assert all(len(line) <= MAX_LINE for line in table(name, collective).split("\n"))
@@ -92,8 +106,8 @@ def test_a_table_is_the_same_byte_for_byte():
     assert text.split("\n")[1:] == [
         "# collective,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks",
         "# of sizes from 256 to 68719476736 bytes the schedule is faster at none",
-        "allgather,0,20000,ring,ll,-1,-1,4",
-        "allgather,20001,18446744073709551615,ring,simple,-1,-1,4",
+        "allgather,0,20000,ring,ll,2,-1,4",
+        "allgather,20001,18446744073709551615,ring,simple,2,-1,4",
         "",
     ]
 
@@ -101,6 +115,9 @@ def test_a_table_is_the_same_byte_for_byte():
 @pytest.mark.parametrize(
     ("old", "new"),
     [
+        ("ll,17,-1,16\n", "ll,-1,-1,16\n"),
+        ("ll,17,-1,16\n", "ll,0,-1,16\n"),
+        ("ll,17,-1,16\n", "ll,33,-1,16\n"),
         ("-1,16\n", "-1,8\n"),
         ("allreduce,0,", "allreduce,1,"),
         ("allreduce,0,", "alltoall,0,"),
@@ -110,8 +127,8 @@ def test_a_table_is_the_same_byte_for_byte():
         ("allreduce,0,", "allreduce,"),
         (",ring,", ",rings,"),
         (",ll,", ",low,"),
-        (",-1,-1,16", ",-1,-1,-1"),
-        (",-1,-1,16", ",-1,-1,16,x"),
+        (",17,-1,16", ",17,-1,-1"),
+        (",17,-1,16", ",17,-1,16,x"),
         ("18446744073709551615", "18446744073709551616"),
         ("18446744073709551615", "1844674407370955161"),
         ("#", "#" * (MAX_LINE + 1)),
@@ -126,7 +143,7 @@ def test_every_planted_fault_in_a_table_is_found(old, new):
 
 def test_rows_that_cannot_be_reached_are_found():
     with pytest.raises(InvalidProgram, match="/line/2"):
-        parse("allreduce,0,100,ring,ll,-1,-1,4\nallreduce,50,200,tree,ll,-1,2,4")
-    parse("allreduce,0,100,ring,ll,-1,2,4\nallreduce,0,200,tree,ll,-1,-1,4")
+        parse("allreduce,0,100,ring,ll,4,-1,4\nallreduce,50,200,tree,ll,4,2,4")
+    parse("allreduce,0,100,ring,ll,4,2,4\nallreduce,0,200,tree,ll,4,-1,4")
     with pytest.raises(InvalidProgram):
         parse("# nothing\n")

@@ -1,8 +1,5 @@
 """From moves to thread blocks: who runs which, in which order, and what waits for what.
 
-A `Draft` refers to steps by the steps themselves; `write` gives what it holds the numbers of a
-file.
-
 Every (peer, channel) of a GPU gets one thread block that only sends and one that
 only receives, so both directions run at once; where a GPU has too few blocks for
 that, a sending and a receiving one are made one.
@@ -16,71 +13,41 @@ even if the connection holds no message at all until the receiver takes it.
 """
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
 
 from schedules.errors import NotExportable
-from schedules.formats.buffer_moves import Place, Plan
+from schedules.formats.buffer_moves import Plan
+from schedules.formats.msccl.draft import (
+    TOO_LONG,
+    Draft,
+    DraftBlock,
+    DraftStep,
+    excess,
+    require_elements,
+)
 from schedules.formats.msccl.program import (
     BLOCKS_PER_CHANNEL,
-    MAX_CHILDREN,
+    MAX_AWAITED_BLOCK,
     MAX_COUNT,
-    MAX_ELEMENTS,
-    Limits,
 )
+from schedules.formats.runtimes import Runtime
 from schedules.model import Collective
 
-__all__ = ["Draft", "DraftBlock", "DraftStep", "arrange"]
+__all__ = ["arrange"]
 
 _Key: TypeAlias = tuple[int, int, int]
 """Send peer or -1, receive peer or -1, channel."""
 
-_TOO_LONG = "/thread_block/steps"
 
-
-@dataclass(slots=True, eq=False)
-class DraftStep:
-    """One step of a block; ``number`` counts the nops before it."""
-
-    type: str
-    source: Place
-    target: Place
-    count: int
-    block: "DraftBlock"
-    waits: "list[DraftStep]" = field(default_factory=list)
-    number: int = 0
-    awaited: bool = False
-
-
-@dataclass(slots=True, eq=False)
-class DraftBlock:
-    """One thread block; peers are -1 where it has none."""
-
-    send: int
-    recv: int
-    channel: int
-    steps: list[DraftStep] = field(default_factory=list)
-    id: int = 0
-
-    @property
-    def length(self) -> int:
-        """How many steps the file will hold, nops included."""
-        return sum(max(1, len(step.waits)) for step in self.steps)
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """The blocks of every GPU."""
-
-    plan: Plan
-    channels: int
-    gpus: tuple[tuple[DraftBlock, ...], ...]
-
-
-def arrange(plan: Plan, limits: Limits) -> Draft:
+def arrange(plan: Plan, limits: Runtime, instances: int = 1) -> Draft:
     """Return the plan as thread blocks that the limits allow, on few channels.
+
+    Parameters
+    ----------
+    instances : int
+        Least number of channels between two GPUs; neighbouring moves of a pair take them in turn.
 
     Raises
     ------
@@ -99,18 +66,18 @@ def arrange(plan: Plan, limits: Limits) -> Draft:
     busiest = max(loads.values(), default=0)
     problem = NotExportable(
         "/nchannels",
-        f"at most {limits.channels} channels exist; "
+        f"on {limits.name} at most {limits.channels} channels exist; "
         f"{(max(spread.values(), default=0) + 1) * -(-busiest // limits.steps)} are needed",
     )
-    _require_elements(plan)
+    require_elements(plan)
     for shared in (False, True):
-        copies = max(1, -(-busiest // limits.steps))
+        copies = max(instances, -(-busiest // limits.steps))
         while copies <= most:
             draft = _draft(plan, spread, copies, shared)
-            problem = _excess(draft, limits)
+            problem = excess(draft, limits)
             if problem is None:
                 return draft
-            if problem.field != _TOO_LONG:
+            if problem.field != TOO_LONG:
                 break
             copies += 1 + copies // 4
     raise problem
@@ -160,10 +127,18 @@ def _draft(plan: Plan, spread: dict[tuple[int, int], int], copies: int, shared: 
         receiving.steps.append(receive)
         written[target, span] = len(steps)
         steps.append(receive)
-    gpus = tuple(tuple(by_key[key] for key in sorted(by_key)) for by_key in blocks)
+    gpus = tuple(_ordered([by_key[key] for key in sorted(by_key)]) for by_key in blocks)
     for gpu in gpus:
         _number(gpu)
     return Draft(plan, max(channels, default=0) + 1, gpus)
+
+
+def _ordered(blocks: list[DraftBlock]) -> tuple[DraftBlock, ...]:
+    """Return the blocks with those that may be awaited first, if there are too many ids."""
+    if len(blocks) > MAX_AWAITED_BLOCK + 1:
+        awaited = {other.block for block in blocks for step in block.steps for other in step.waits}
+        blocks = sorted(blocks, key=lambda block: block not in awaited)
+    return tuple(blocks)
 
 
 def _block(blocks: dict[_Key, DraftBlock], key: _Key) -> DraftBlock:
@@ -242,43 +217,3 @@ def _number(blocks: tuple[DraftBlock, ...]) -> None:
             # Every wait but the last takes a nop of its own before the step.
             number += max(1, len(step.waits))
             step.number = number - 1
-
-
-def _require_elements(plan: Plan) -> None:
-    """Raise if even without blocks and nops a rank has too much to keep."""
-    steps = Counter(move.source for move in plan.moves)
-    steps.update(move.target for move in plan.moves)
-    needed = max(steps.values(), default=0) + plan.gpus + 1
-    if needed > MAX_ELEMENTS:
-        raise _too_many_elements(needed)
-
-
-def _too_many_elements(needed: int) -> NotExportable:
-    return NotExportable(
-        "/gpu/elements", f"a rank keeps {MAX_ELEMENTS} elements; {needed} are needed"
-    )
-
-
-def _excess(draft: Draft, limits: Limits) -> NotExportable | None:
-    """Return the limit that is passed, if any; too long blocks come first."""
-    longest = max(block.length for blocks in draft.gpus for block in blocks)
-    if longest > limits.steps:
-        return NotExportable(
-            _TOO_LONG,
-            f"a thread block may have {limits.steps} steps; {longest} are needed on "
-            f"{draft.channels} channels",
-        )
-    gpus = draft.plan.gpus
-    if gpus > MAX_CHILDREN:
-        return NotExportable("/ngpus", f"at most {MAX_CHILDREN} GPUs; {gpus} are needed")
-    blocks = max(len(gpu) for gpu in draft.gpus)
-    if blocks > min(limits.thread_blocks, MAX_CHILDREN):
-        return NotExportable(
-            "/gpu/thread_blocks",
-            f"a GPU may have {min(limits.thread_blocks, MAX_CHILDREN)} thread blocks; "
-            f"{blocks} are needed",
-        )
-    elements = max(sum(1 + block.length for block in gpu) for gpu in draft.gpus) + gpus + 1
-    if elements > MAX_ELEMENTS:
-        return _too_many_elements(elements)
-    return None

@@ -1,7 +1,8 @@
-"""What an MSCCL XML program can say, and how much of it each family of run times takes.
+"""What an MSCCL XML program can say, and what all run-times that load it have in common.
 
 A `Program` is what a file holds, in the file's own terms: `write` prints one and `read` makes
-one, and a program written and read is the same program.
+one, and a program written and read is the same program.  How much of it each run-time takes is
+told in `schedules.formats.runtimes`.
 """
 
 from collections.abc import Mapping
@@ -9,17 +10,19 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from schedules.errors import NotExportable
 from schedules.model import Collective
 
 __all__ = [
     "BLOCKS_PER_CHANNEL",
     "BUFFERS",
-    "DIALECTS",
+    "DEFAULT_MAX_BYTES",
+    "LANGUAGES",
+    "MAX_AWAITED_BLOCK",
     "MAX_CHILDREN",
     "MAX_COUNT",
     "MAX_ELEMENTS",
     "MAX_NAME",
+    "MAX_OFFSET",
     "PROTOCOLS",
     "RECEIVES",
     "SENDS",
@@ -28,7 +31,7 @@ __all__ = [
     "Dialect",
     "Gpu",
     "Instruction",
-    "Limits",
+    "Language",
     "Program",
 ]
 
@@ -42,6 +45,12 @@ BLOCKS_PER_CHANNEL = 32
 """Most sending, and most receiving, thread blocks on one channel of a GPU."""
 MAX_NAME = 63
 """Most characters of a program's name."""
+MAX_AWAITED_BLOCK = 127
+"""Largest id of a thread block that others wait for: ``int8_t dependentBid[]``."""
+MAX_OFFSET = 32767
+"""Largest first chunk of a step in a buffer: ``int16_t srcOffset, dstOffset``."""
+DEFAULT_MAX_BYTES = 1 << 27
+"""What msccl takes for ``maxBytes`` where the file does not say it."""
 PROTOCOLS = ("Simple", "LL", "LL128")
 BUFFERS = ("i", "o", "s")
 """Input, output and scratch."""
@@ -55,7 +64,7 @@ source buffer, ``c`` copy to the target buffer, ``s`` send; ``cpy`` and ``re`` s
 
 
 class Dialect(StrEnum):
-    """The families of run times.
+    """What families of run-times read: names and attributes differ.
 
     ``msccl``: the stand-alone library; ``azure``: the executor for NCCL with its
     scheduler; ``rccl``: the library for AMD devices.
@@ -65,46 +74,29 @@ class Dialect(StrEnum):
     AZURE = "azure"
     RCCL = "rccl"
 
-    @classmethod
-    def of(cls, text: str) -> "Dialect":
-        """Return the dialect of that name.
-
-        >>> Dialect.of("nccl")
-        Traceback (most recent call last):
-        ...
-        schedules.errors.NotExportable: /dialect: must be one of msccl, azure, rccl; not 'nccl'
-        """
-        if text in cls._value2member_map_:
-            return cls(text)
-        names = ", ".join(member.value for member in cls)
-        raise NotExportable("/dialect", f"must be one of {names}; not {text!r}")
-
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """What one dialect takes: the most of each thing, names, and attributes."""
+class Language:
+    """How the files of one dialect say things: names, and attributes."""
 
-    thread_blocks: int
-    """Per GPU."""
-    steps: int
-    """Per thread block."""
-    channels: int
     collectives: Mapping[Collective, str]
     needs_outofplace: bool
     """Whether ``outofplace`` and the byte limits are read, and must be there."""
     unlimited_bytes: int
     """The value of ``maxBytes`` that lets every size pass."""
+    past_bytes: int
+    """By how much ``maxBytes`` is above the largest size that passes."""
 
 
 _NAMES = {Collective.ALLGATHER: "allgather", Collective.ALLREDUCE: "allreduce"}
 _MSCCL = MappingProxyType(_NAMES | {Collective.REDUCE_SCATTER: "reduce_scatter"})
 _OTHERS = MappingProxyType(_NAMES | {Collective.REDUCE_SCATTER: "reducescatter"})
 
-DIALECTS: Mapping[Dialect, Limits] = MappingProxyType(
+LANGUAGES: Mapping[Dialect, Language] = MappingProxyType(
     {
-        Dialect.MSCCL: Limits(216, 256, 32, _MSCCL, False, 2**40),
-        Dialect.AZURE: Limits(1024, 256, 32, _OTHERS, True, 0),
-        Dialect.RCCL: Limits(64, 64, 128, _OTHERS, True, 0),
+        Dialect.MSCCL: Language(_MSCCL, False, 2**40, 1),
+        Dialect.AZURE: Language(_OTHERS, True, 0, 0),
+        Dialect.RCCL: Language(_OTHERS, True, 0, 0),
     }
 )
 
@@ -160,7 +152,7 @@ class Program:
     """A whole program.
 
     ``modes`` holds whether it runs in place, for each way it may; ``channels`` is how many it
-    uses; ``chunks`` are those of all shards together.
+    uses; ``chunks`` are those of all shards together; ``bytes`` are the file's limits of sizes.
     """
 
     name: str
@@ -170,3 +162,4 @@ class Program:
     channels: int
     chunks: int
     gpus: tuple[Gpu, ...]
+    bytes: tuple[int, int] = (0, 0)

@@ -1,6 +1,7 @@
-"""Reading MSCCL XML: from text to a program that keeps the rules of its dialect.
+"""Reading MSCCL XML: from text to a program that keeps the rules of its run-time.
 
-The rules are those of the run times' readers, and those whose breach would hang them.
+The rules are those of the run-times' readers, and those whose breach would hang them, or make
+them do something else: numbers that their fields cut, scratch that the device has not.
 Nothing here knows how programs are written.
 """
 
@@ -11,11 +12,14 @@ from schedules.formats.msccl.elements import Element, read_elements
 from schedules.formats.msccl.program import (
     BLOCKS_PER_CHANNEL,
     BUFFERS,
-    DIALECTS,
+    DEFAULT_MAX_BYTES,
+    LANGUAGES,
+    MAX_AWAITED_BLOCK,
     MAX_CHILDREN,
     MAX_COUNT,
     MAX_ELEMENTS,
     MAX_NAME,
+    MAX_OFFSET,
     PROTOCOLS,
     RECEIVES,
     SENDS,
@@ -24,16 +28,19 @@ from schedules.formats.msccl.program import (
     Dialect,
     Gpu,
     Instruction,
-    Limits,
+    Language,
     Program,
 )
+from schedules.formats.runtimes import MSCCL_XML, Runtime, meant
 from schedules.model import Collective
 
 __all__ = ["parse"]
 
 
-def parse(text: str, dialect: Dialect | str) -> Program:
-    """Return the program that a file holds, if it keeps the rules of the dialect.
+def parse(text: str, runtime: Runtime | str) -> Program:
+    """Return the program that a file holds, if it keeps the rules of the run-time.
+
+    ``runtime`` may be a dialect: then the rules are those of the largest device that is meant.
 
     Raises
     ------
@@ -47,11 +54,12 @@ def parse(text: str, dialect: Dialect | str) -> Program:
     ...
     schedules.errors.InvalidProgram: /algo/name: is missing
     """
-    limits = DIALECTS[Dialect.of(dialect)]
+    limits = meant(MSCCL_XML, runtime)[-1]
+    language = LANGUAGES[Dialect(limits.dialect)]
     root = read_elements(text)
     if root.name != "algo":
         raise InvalidProgram("", "the outermost element must be algo")
-    names = {name: collective for collective, name in limits.collectives.items()}
+    names = {name: collective for collective, name in language.collectives.items()}
     title = root.text("name", "/algo")
     if len(title) > MAX_NAME:
         raise InvalidProgram("/algo/name", f"must have at most {MAX_NAME} characters")
@@ -60,7 +68,7 @@ def parse(text: str, dialect: Dialect | str) -> Program:
     count = root.number("ngpus", "/algo", 2, MAX_CHILDREN)
     channels = root.number("nchannels", "/algo", 1, limits.channels)
     chunks = root.number("nchunksperloop", "/algo", 1)
-    _check_bytes(root, limits)
+    sizes = _bytes(root, language)
     gpus: dict[int, Gpu] = {}
     for element in root.children("gpu", "/algo"):
         index = element.number("id", "/algo/gpu", 0, count - 1)
@@ -74,19 +82,25 @@ def parse(text: str, dialect: Dialect | str) -> Program:
             )
     if len(gpus) < count:
         raise InvalidProgram("/algo", f"must describe all {count} GPUs")
-    modes = _modes(root, limits)
+    modes = _modes(root, language)
     made = tuple(gpus[at] for at in range(count))
-    program = Program(title, protocol, collective, modes, channels, chunks, made)
+    program = Program(title, protocol, collective, modes, channels, chunks, made, sizes)
     _check_sizes(program)
+    _check_scratch(program, limits)
     return program
 
 
-def _gpu(element: Element, index: int, gpus: int, channels: int, limits: Limits) -> Gpu:
+def _gpu(element: Element, index: int, gpus: int, channels: int, limits: Runtime) -> Gpu:
     place = f"/gpu/{index}"
     sizes = {buffer: element.number(f"{buffer}_chunks", place, 0) for buffer in BUFFERS}
     blocks: dict[int, Block] = {}
     for child in element.children("tb", place):
-        at = child.number("id", f"{place}/tb", 0, limits.thread_blocks - 1)
+        at = child.number("id", f"{place}/tb", 0, MAX_CHILDREN)
+        if at >= limits.thread_blocks:
+            raise InvalidProgram(
+                f"{place}/tb/{at}",
+                f"on {limits.name} a GPU may have {limits.thread_blocks} thread blocks",
+            )
         here = f"{place}/tb/{at}"
         if at in blocks:
             raise InvalidProgram(here, "must be described once")
@@ -104,13 +118,14 @@ def _gpu(element: Element, index: int, gpus: int, channels: int, limits: Limits)
 
 
 def _steps(
-    block: Element, place: str, sizes: dict[str, int], limits: Limits
+    block: Element, place: str, sizes: dict[str, int], limits: Runtime
 ) -> tuple[Instruction, ...]:
     steps = []
     for at, element in enumerate(block.children("step", place)):
         here = f"{place}/step/{at}"
         if at >= limits.steps:
-            raise InvalidProgram(here, f"a thread block may have {limits.steps} steps")
+            rule = f"on {limits.name} a thread block may have {limits.steps} steps"
+            raise InvalidProgram(here, rule)
         if element.number("s", here, 0) != at:
             raise InvalidProgram(here, "steps must be numbered in order, without gap")
         kind = element.choice("type", here, tuple(sorted(TYPES)))
@@ -135,6 +150,8 @@ def _steps(
                 raise InvalidProgram(
                     here, f"must stay within the {sizes[buffer]} chunks of {buffer}"
                 )
+        if max(step.source_offset, step.target_offset) > MAX_OFFSET:
+            raise InvalidProgram(here, f"must begin at most at chunk {MAX_OFFSET} of a buffer")
         steps.append(step)
     return tuple(steps)
 
@@ -176,6 +193,9 @@ def _check_steps(gpu: Gpu, place: str) -> None:
                 )
                 if not known:
                     raise InvalidProgram(here, "must depend on a step of this GPU")
+                if step.wait_block > MAX_AWAITED_BLOCK:
+                    rule = f"must depend on one of the thread blocks 0 to {MAX_AWAITED_BLOCK}"
+                    raise InvalidProgram(here, rule)
                 if not gpu.blocks[step.wait_block].steps[step.wait_step].is_awaited:
                     raise InvalidProgram(here, "must depend on a step that has hasdep=1")
             elif after_nop or step.type == "nop":
@@ -187,9 +207,9 @@ def _check_steps(gpu: Gpu, place: str) -> None:
             raise InvalidProgram(f"{place}/tb/{at}", "a nop must be followed by a step")
 
 
-def _modes(root: Element, limits: Limits) -> tuple[bool, ...]:
+def _modes(root: Element, language: Language) -> tuple[bool, ...]:
     inside = root.number("inplace", "/algo", 0, 1) == 1
-    if not limits.needs_outofplace:
+    if not language.needs_outofplace:
         return (inside,)
     outside = root.number("outofplace", "/algo", 0, 1) == 1
     modes = (False,) * outside + (True,) * inside
@@ -198,10 +218,30 @@ def _modes(root: Element, limits: Limits) -> tuple[bool, ...]:
     return modes
 
 
-def _check_bytes(root: Element, limits: Limits) -> None:
-    for name in ("minBytes", "maxBytes"):
-        if limits.needs_outofplace or name in root.attributes:
-            root.number(name, "/algo", 0)
+def _bytes(root: Element, language: Language) -> tuple[int, int]:
+    """Return the least size and the file's limit of sizes, as the run-time takes them."""
+    found = {"minBytes": 0, "maxBytes": DEFAULT_MAX_BYTES}
+    for name in found:
+        if language.needs_outofplace or name in root.attributes:
+            found[name] = root.number(name, "/algo", 0)
+    least, most = found["minBytes"], found["maxBytes"]
+    if most != language.unlimited_bytes and most < least + language.past_bytes:
+        raise InvalidProgram("/algo/maxBytes", "must let some size from minBytes on pass")
+    return least, most
+
+
+def _check_scratch(program: Program, limits: Runtime) -> None:
+    """Raise if what is allocated when the file is loaded is more than the device has."""
+    if not limits.scratch_at_start:
+        return
+    most = max(gpu.sizes["s"] for gpu in program.gpus)
+    needed = program.bytes[1] * most // program.chunks
+    if needed > limits.memory_bytes:
+        raise InvalidProgram(
+            "/algo/maxBytes",
+            f"makes {limits.name} allocate {needed} bytes of scratch when it loads the file; "
+            f"the device has {limits.memory_bytes}",
+        )
 
 
 def _check_sizes(program: Program) -> None:

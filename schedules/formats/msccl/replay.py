@@ -18,11 +18,11 @@ from schedules.formats.msccl.program import (
     RECEIVES,
     SENDS,
     Block,
-    Dialect,
     Instruction,
     Program,
 )
 from schedules.formats.msccl.read import parse
+from schedules.formats.runtimes import Runtime
 from schedules.formats.symbols import Actor, Clock, Memory, Messages, Value, added
 from schedules.transcript import Transcript
 
@@ -31,15 +31,15 @@ __all__ = ["replay", "transcript"]
 _Connection: TypeAlias = tuple[int, int, int]
 
 
-def replay(text: str, dialect: Dialect | str, *, slots: int = 2) -> Program:
+def replay(text: str, runtime: Runtime | str, *, slots: int = 2) -> Program:
     """Run a program in every mode it allows; return it if it keeps its promise.
 
     Parameters
     ----------
     text : str
         The file.
-    dialect : Dialect or str
-        Whose rules and names hold.
+    runtime : Runtime or str
+        Whose rules and names hold; a text is a dialect, as in `read.parse`.
     slots : int
         How many messages a connection takes before the receiver does; 0 makes a
         sender wait until its message is taken, as large messages do.
@@ -67,10 +67,10 @@ def replay(text: str, dialect: Dialect | str, *, slots: int = 2) -> Program:
     ...
     schedules.errors.InvalidProgram: : must be one element, closed at the end
     """
-    return _replayed(text, dialect, slots)[0]
+    return _replayed(text, runtime, slots)[0]
 
 
-def transcript(text: str, dialect: Dialect | str) -> Transcript:
+def transcript(text: str, runtime: Runtime | str) -> Transcript:
     """Replay a program; return what its GPUs send, in units of chunks.
 
     Raises
@@ -78,13 +78,13 @@ def transcript(text: str, dialect: Dialect | str) -> Transcript:
     InvalidProgram
         As `replay`.
     """
-    program, messages = _replayed(text, dialect, 2)
+    program, messages = _replayed(text, runtime, 2)
     return messages.transcript(program.collective, len(program.gpus), program.chunks)
 
 
-def _replayed(text: str, dialect: Dialect | str, slots: int) -> tuple[Program, Messages]:
+def _replayed(text: str, runtime: Runtime | str, slots: int) -> tuple[Program, Messages]:
     """Return the program and what it sends, which is the same in every mode."""
-    program = parse(text, dialect)
+    program = parse(text, runtime)
     _check_messages(program)
     runs = [_Run(program, inplace, slots) for inplace in program.modes]
     for run in runs:

@@ -7,12 +7,15 @@ thread blocks are made and why they cannot deadlock in `blocks`.
 
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from dataclasses import replace
 
 from schedules.errors import NotExportable
 from schedules.formats.buffer_moves import Plan, plan, require_few_messages
-from schedules.formats.msccl.blocks import Draft, DraftBlock, DraftStep, arrange
+from schedules.formats.fitting import fitted
+from schedules.formats.msccl.blocks import arrange
+from schedules.formats.msccl.draft import Draft, DraftBlock, DraftStep
 from schedules.formats.msccl.program import (
-    DIALECTS,
+    LANGUAGES,
     MAX_COUNT,
     MAX_ELEMENTS,
     MAX_NAME,
@@ -21,9 +24,11 @@ from schedules.formats.msccl.program import (
     Dialect,
     Gpu,
     Instruction,
-    Limits,
+    Language,
     Program,
 )
+from schedules.formats.runtimes import MSCCL_XML, Runtime, meant
+from schedules.formats.sizes import ALL_SIZES, Sizes, require_instances
 from schedules.formats.transfers import chunks_per_shard
 from schedules.model import Collective, Schedule
 from schedules.verify import require_valid
@@ -35,11 +40,13 @@ __all__ = ["render", "text"]
 def render(
     schedule: Schedule,
     topology: Topology,
-    dialect: Dialect | str = Dialect.MSCCL,
+    runtime: Runtime | str = "msccl",
     *,
     inplace: bool = False,
     protocol: str = "Simple",
     name: str = "",
+    sizes: Sizes = ALL_SIZES,
+    instances: int = 1,
 ) -> str:
     """Return a schedule as an MSCCL XML program.
 
@@ -51,8 +58,9 @@ def render(
     ----------
     schedule : Schedule
         It is checked first: what is exported is what was proved.
-    dialect : Dialect or str
-        ``msccl``, ``azure`` or ``rccl``.
+    runtime : Runtime or str
+        What will load the file; a text is a dialect, ``msccl``, ``azure`` or ``rccl``, and
+        stands for the first of its run-times (`runtimes.DEFAULTS`) that takes the program.
     inplace : bool
         Whether the program is for calls whose input lies within their output (or,
         for a reduce-scatter, the other way round).  A program serves one of the two.
@@ -60,18 +68,24 @@ def render(
         One of `PROTOCOLS`.
     name : str
         Kept by the run times up to 63 characters; made up if empty.
+    sizes : Sizes
+        For which sizes of data the program is, and how much scratch it may cost.
+    instances : int
+        Into how many parts on channels of their own every message is cut, 1 to
+        `MAX_INSTANCES`: one thread block alone does not fill a fast link.
 
     Raises
     ------
     InvalidSchedule
         The schedule is not valid on the topology.
     NotExportable
-        A limit of the dialect cannot be met; the limit and the number needed are named.
+        A limit of the run-time cannot be met; the limit and the number needed are named.
 
     Notes
     -----
     Chunks are as coarse as the schedule allows.  One message carries at most 71 of
-    them.  The byte limits let every size pass.
+    them.  Where the program passes a limit, blocks share channels, then trees are made coarser;
+    the made-up name says so.
 
     Examples
     --------
@@ -82,28 +96,38 @@ def render(
     >>> print(render(both, pair, "rccl", inplace=True).splitlines()[2])
         <tb id="0" send="-1" recv="1" chan="0">
     """
-    limits = DIALECTS[Dialect.of(dialect)]
+    runtimes = meant(MSCCL_XML, runtime)
+    language = LANGUAGES[Dialect(runtimes[0].dialect)]
     if protocol not in PROTOCOLS:
         names = ", ".join(PROTOCOLS)
         raise NotExportable("/protocol", f"must be one of {names}; not {protocol!r}")
-    if schedule.collective not in limits.collectives:
-        names = ", ".join(one for one in Collective if one in limits.collectives)
+    if schedule.collective not in language.collectives:
+        names = ", ".join(one for one in Collective if one in language.collectives)
         raise NotExportable("/collective", f"must be one of {names} for MSCCL XML")
+    require_instances(instances)
     ranks = topology.compute_nodes
     if len(ranks) < 2:
         raise NotExportable("/ngpus", "a program needs at least 2 GPUs")
-    require_few_messages(schedule)
     require_valid(schedule, topology)
-    _require_movable(len(ranks), chunks_per_shard(schedule))
-    draft = arrange(plan(schedule, ranks, inplace, MAX_COUNT), limits)
-    title = name or f"topoloom-{limits.collectives[schedule.collective]}-{len(ranks)}"
-    return text(_program(draft, title[:MAX_NAME], protocol), dialect)
+
+    def made(candidate: Schedule, limits: Runtime) -> Draft:
+        require_few_messages(candidate)
+        _require_movable(len(ranks), chunks_per_shard(candidate) * instances)
+        return arrange(plan(candidate, ranks, inplace, MAX_COUNT, instances), limits, instances)
+
+    draft, taken, used = fitted(schedule, runtimes, made)
+    title = f"topoloom-{language.collectives[schedule.collective]}-{len(ranks)}"
+    if used is not schedule:
+        title += f"-{chunks_per_shard(used)}-of-{chunks_per_shard(schedule)}-chunks"
+    program = _program(draft, (name or title)[:MAX_NAME], protocol)
+    scratch = max(draft.plan.scratch)
+    least, most = sizes.within(scratch, program.chunks, taken)
+    limits = (least, language.unlimited_bytes if most is None else most + language.past_bytes)
+    return text(replace(program, bytes=limits), taken)
 
 
-def text(program: Program, dialect: Dialect | str) -> str:
+def text(program: Program, runtime: Runtime | str) -> str:
     """Return the file that holds a program; `read.parse` gives the program back.
-
-    The byte limits of the file let every size pass.
 
     >>> step = Instruction("cpy", "i", 0, "o", 0, 1, -1, -1, False)
     >>> gpu = Gpu({"i": 1, "o": 1, "s": 0}, (Block(-1, -1, 0, (step,)),))
@@ -111,8 +135,8 @@ def text(program: Program, dialect: Dialect | str) -> str:
     >>> file.partition(" nchannels")[0]
     '<algo name="copy" proto="LL"'
     """
-    limits = DIALECTS[Dialect.of(dialect)]
-    root = ET.Element("algo", _header(program, limits))
+    language = LANGUAGES[Dialect(meant(MSCCL_XML, runtime)[0].dialect)]
+    root = ET.Element("algo", _header(program, language))
     for index, gpu in enumerate(program.gpus):
         sizes = {f"{buffer}_chunks": str(size) for buffer, size in gpu.sizes.items()}
         element = ET.SubElement(root, "gpu", {"id": str(index)} | sizes)
@@ -173,19 +197,19 @@ def _instructions(step: DraftStep) -> Iterator[Instruction]:
     yield Instruction(step.type, *step.source, *step.target, step.count, *waits[-1], step.awaited)
 
 
-def _header(program: Program, limits: Limits) -> dict[str, str]:
+def _header(program: Program, language: Language) -> dict[str, str]:
     return {
         "name": program.name,
         "proto": program.protocol,
         "nchannels": str(program.channels),
         "nchunksperloop": str(program.chunks),
         "ngpus": str(len(program.gpus)),
-        "coll": limits.collectives[program.collective],
+        "coll": language.collectives[program.collective],
         "inplace": str(int(True in program.modes)),
         # Unknown to msccl, which skips it; tools for all dialects ask for it.
         "outofplace": str(int(False in program.modes)),
-        "minBytes": "0",
-        "maxBytes": str(limits.unlimited_bytes),
+        "minBytes": str(program.bytes[0]),
+        "maxBytes": str(program.bytes[1]),
     }
 
 

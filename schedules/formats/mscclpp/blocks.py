@@ -22,11 +22,8 @@ import numpy as np
 
 from schedules.errors import NotExportable
 from schedules.formats.buffer_moves import Place, Plan
-from schedules.formats.mscclpp.program import (
-    MAX_OPERATIONS,
-    MAX_SEMAPHORES_PER_OPERATION,
-    MAX_THREAD_BLOCKS,
-)
+from schedules.formats.mscclpp.program import MAX_SEMAPHORES_PER_OPERATION
+from schedules.formats.runtimes import Runtime
 from schedules.model import Collective
 
 __all__ = ["Draft", "DraftBlock", "DraftStep", "arrange"]
@@ -81,47 +78,48 @@ class Draft:
     scratch: tuple[int, ...]
 
 
-def arrange(plan: Plan) -> Draft:
+def arrange(plan: Plan, limits: Runtime, instances: int = 1) -> Draft:
     """Return the plan as thread blocks short enough for the executor.
 
     Raises
     ------
     NotExportable
-        A GPU would need more than `MAX_THREAD_BLOCKS`; the number needed is named.
+        A GPU would need more thread blocks than run at once; the number needed is named.
 
     Notes
     -----
-    Starts with one lane for each pair of GPUs; a pair whose blocks are too long gets as
-    many more as their length asks for, until all fit.
+    Starts with as many lanes for each pair of GPUs as there are instances; a pair whose blocks
+    are too long gets as many more as their length asks for, until all fit.
     """
-    lanes = dict.fromkeys(sorted({(move.source, move.target) for move in plan.moves}), 1)
+    pairs = sorted({(move.source, move.target) for move in plan.moves})
+    lanes = dict.fromkeys(pairs, instances)
     while True:
-        _require_blocks(plan, lanes)
+        _require_blocks(plan, lanes, limits)
         draft = _draft(plan, lanes)
         longest: Counter[tuple[int, int]] = Counter()
         for gpu, blocks in enumerate(draft.gpus):
             for block in blocks:
                 pair = (gpu, block.peer) if block.sends else (block.peer, gpu)
                 longest[pair] = max(longest[pair], block.length)
-        crowded = {pair: most for pair, most in longest.items() if most > MAX_OPERATIONS}
+        crowded = {pair: most for pair, most in longest.items() if most > limits.steps}
         if not crowded:
             return draft
         for pair, most in crowded.items():
-            lanes[pair] = max(lanes[pair] + 1, -(-lanes[pair] * most // MAX_OPERATIONS))
+            lanes[pair] = max(lanes[pair] + 1, -(-lanes[pair] * most // limits.steps))
 
 
-def _require_blocks(plan: Plan, lanes: dict[tuple[int, int], int]) -> None:
+def _require_blocks(plan: Plan, lanes: dict[tuple[int, int], int], limits: Runtime) -> None:
     own = int(_copies_own_shard(plan))
     needed = Counter(dict.fromkeys(range(plan.gpus), own))
     for (source, target), count in lanes.items():
         needed[source] += count
         needed[target] += count
     most = max(needed.values())
-    if most > MAX_THREAD_BLOCKS:
+    if most > limits.thread_blocks:
         raise NotExportable(
             "/gpus/threadblocks",
-            f"a GPU may have {MAX_THREAD_BLOCKS} thread blocks of {MAX_OPERATIONS} operations; "
-            f"at least {most} are needed",
+            f"on {limits.name} a GPU may have {limits.thread_blocks} thread blocks of "
+            f"{limits.steps} operations; at least {most} are needed",
         )
 
 

@@ -1,6 +1,7 @@
 """What an MSCCL++ execution plan can say, and how much of it that library's executor takes.
 
-As read in the sources of version 0.9.0; the file itself carries no version.
+As read in the sources of version 0.9.0; the file itself carries no version.  Thread blocks and
+their operations are limited by the run-time, see `schedules.formats.runtimes`.
 """
 
 from collections.abc import Mapping
@@ -18,9 +19,7 @@ __all__ = [
     "MAX_CHANNELS",
     "MAX_CHUNKS",
     "MAX_GPUS",
-    "MAX_OPERATIONS",
     "MAX_SEMAPHORES_PER_OPERATION",
-    "MAX_THREAD_BLOCKS",
     "NAMES",
     "PUTS",
     "SEMAPHORES",
@@ -34,14 +33,9 @@ __all__ = [
     "Program",
 ]
 
-MAX_OPERATIONS = 64
-"""Most operations of a thread block."""
 MAX_CHANNELS = 16
 """Most channels of one type, and remote buffers reached by it, of a thread block."""
 MAX_SEMAPHORES_PER_OPERATION = 16
-MAX_THREAD_BLOCKS = 80
-"""Most thread blocks of a GPU.  All of them wait for each other, so all must run at once, one
-on each multiprocessor; of the devices of the bundled fabrics V100 has the fewest."""
 ALIGNMENT = 16
 """Bytes that the size of every chunk is a multiple of."""
 MAX_BUFFER_BYTES = 2**32 - 1

@@ -18,9 +18,7 @@ from schedules.formats.mscclpp.program import (
     MAX_CHANNELS,
     MAX_CHUNKS,
     MAX_GPUS,
-    MAX_OPERATIONS,
     MAX_SEMAPHORES_PER_OPERATION,
-    MAX_THREAD_BLOCKS,
     NAMES,
     PUTS,
     SEMAPHORES,
@@ -31,13 +29,16 @@ from schedules.formats.mscclpp.program import (
     Operation,
     Program,
 )
+from schedules.formats.runtimes import MSCCLPP_JSON, Runtime, meant
 from schedules.model import Collective
 
 __all__ = ["parse"]
 
 
-def parse(text: str) -> Program:
+def parse(text: str, runtime: Runtime | None = None) -> Program:
     """Return the program that a file holds, if the executor would take it.
+
+    Left out, the run-time is the largest device that may be meant.
 
     Raises
     ------
@@ -51,6 +52,7 @@ def parse(text: str) -> Program:
     ...
     schedules.errors.InvalidProgram: /name: must be a text
     """
+    limits = meant(MSCCLPP_JSON, runtime)[-1]
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
@@ -68,7 +70,7 @@ def parse(text: str) -> Program:
     sizes = [_sizes(gpu) for gpu in gpus]
     chunks = _whole(collective, sizes)
     _check_bytes(top, chunks, sizes)
-    made = tuple(_gpu(gpu, at, sizes) for at, gpu in enumerate(gpus))
+    made = tuple(_gpu(gpu, at, sizes, limits) for at, gpu in enumerate(gpus))
     _check_pairs(made)
     return Program(name, collective, inplace, chunks, made)
 
@@ -107,7 +109,7 @@ def _check_bytes(top: Fields, chunks: int, sizes: list[dict[str, int]]) -> None:
         raise InvalidProgram("/max_message_size", "must keep every offset within 32 bits")
 
 
-def _gpu(gpu: Fields, index: int, sizes: list[dict[str, int]]) -> Gpu:
+def _gpu(gpu: Fields, index: int, sizes: list[dict[str, int]], limits: Runtime) -> Gpu:
     gpu.number("id", index, index)
     peers: dict[ChannelType, tuple[int, ...]] = {}
     for channel in gpu.objects("channels", 0, len(ChannelType)):
@@ -121,8 +123,8 @@ def _gpu(gpu: Fields, index: int, sizes: list[dict[str, int]]) -> Gpu:
     semaphores = tuple(
         entry.number("init_value", 0, 2**31 - 1) for entry in gpu.objects("semaphores")
     )
-    blocks = gpu.objects("threadblocks", 0, MAX_THREAD_BLOCKS)
-    reader = _Reader(index, sizes, peers, remote, len(semaphores))
+    blocks = gpu.objects("threadblocks", 0, limits.thread_blocks)
+    reader = _Reader(index, sizes, peers, remote, len(semaphores), limits.steps)
     made = tuple(reader.block(block, at) for at, block in enumerate(blocks))
     return Gpu(sizes[index], peers, semaphores, made)
 
@@ -146,6 +148,7 @@ class _Reader:
     peers: Mapping[ChannelType, tuple[int, ...]]
     remote: list[tuple[int, str, frozenset[str]]]
     semaphores: int
+    most_operations: int
 
     def block(self, block: Fields, at: int) -> Block:
         """Return a thread block; operations name its own channels and buffers by position."""
@@ -167,7 +170,7 @@ class _Reader:
                 raise InvalidProgram(
                     block.place, f"may have {MAX_CHANNELS} {kind} channels and remote buffers"
                 )
-        ops = block.objects("ops", 0, MAX_OPERATIONS)
+        ops = block.objects("ops", 0, self.most_operations)
         return Block(tuple(self._operation(op, channels, buffers) for op in ops))
 
     def _operation(

@@ -30,14 +30,15 @@ from schedules.formats.mscclpp.program import (
 )
 from schedules.formats.mscclpp.read import parse
 from schedules.formats.mscclpp.signals import End, check_semaphores, check_signals, joined_ends
+from schedules.formats.runtimes import Runtime
 from schedules.formats.symbols import Actor, Clock, Memory, Messages, Value, added
 from schedules.transcript import Transcript
 
 __all__ = ["replay", "transcript"]
 
 
-def replay(text: str) -> Program:
-    """Run a plan; return it if it keeps its promise.
+def replay(text: str, runtime: Runtime | None = None) -> Program:
+    """Run a plan; return it if it keeps its promise, and the rules of a run-time.
 
     Raises
     ------
@@ -62,10 +63,10 @@ def replay(text: str) -> Program:
     ...
     schedules.errors.InvalidProgram: : must be an object
     """
-    return _replayed(text)[0]
+    return _replayed(text, runtime)[0]
 
 
-def transcript(text: str) -> Transcript:
+def transcript(text: str, runtime: Runtime | None = None) -> Transcript:
     """Replay a plan; return what its GPUs store in each other's buffers, in units of chunks.
 
     Raises
@@ -73,12 +74,12 @@ def transcript(text: str) -> Transcript:
     InvalidProgram
         As `replay`.
     """
-    program, messages = _replayed(text)
+    program, messages = _replayed(text, runtime)
     return messages.transcript(program.collective, len(program.gpus), program.chunks)
 
 
-def _replayed(text: str) -> tuple[Program, Messages]:
-    program = parse(text)
+def _replayed(text: str, runtime: Runtime | None) -> tuple[Program, Messages]:
+    program = parse(text, runtime)
     ends = joined_ends(program)
     check_signals(program, ends)
     check_semaphores(program)

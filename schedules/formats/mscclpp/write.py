@@ -14,6 +14,7 @@ from typing import Any
 
 from schedules.errors import NotExportable
 from schedules.formats.buffer_moves import plan, require_few_messages
+from schedules.formats.fitting import fitted
 from schedules.formats.mscclpp.blocks import Draft, DraftBlock, DraftStep, arrange
 from schedules.formats.mscclpp.program import (
     ALIGNMENT,
@@ -22,6 +23,8 @@ from schedules.formats.mscclpp.program import (
     MAX_SEMAPHORES_PER_OPERATION,
     ChannelType,
 )
+from schedules.formats.runtimes import MSCCLPP_JSON, Runtime, meant
+from schedules.formats.sizes import ALL_SIZES, Sizes, require_instances
 from schedules.model import Collective, Schedule
 from schedules.verify import require_valid
 from synth.topology import Topology
@@ -32,10 +35,13 @@ __all__ = ["render"]
 def render(
     schedule: Schedule,
     topology: Topology,
+    runtime: Runtime | None = None,
     *,
     inplace: bool = False,
     ranks_per_node: int = 1,
     name: str = "",
+    sizes: Sizes = ALL_SIZES,
+    instances: int = 1,
 ) -> str:
     """Return a schedule as an MSCCL++ execution plan.
 
@@ -46,6 +52,8 @@ def render(
     ----------
     schedule : Schedule
         It is checked first: what is exported is what was proved.
+    runtime : Runtime, optional
+        The device; left out, the first of `runtimes.DEFAULTS` that takes the plan.
     inplace : bool
         Whether the plan is for calls whose input lies within their output (or, for a
         reduce-scatter, the other way round).  A plan serves one of the two.
@@ -56,6 +64,10 @@ def render(
     name : str
         The executor keeps what it set up for a plan under this name; made from the
         content if empty.
+    sizes : Sizes
+        For which sizes of data the plan is, and how much scratch it may cost.
+    instances : int
+        Into how many parts on lanes of their own every message is cut.
 
     Raises
     ------
@@ -85,10 +97,16 @@ def render(
         raise NotExportable("/gpus", "a plan needs at least 2 GPUs")
     if ranks_per_node < 1:
         raise NotExportable("/ranks_per_node", "must be at least 1")
-    require_few_messages(schedule)
+    require_instances(instances)
     require_valid(schedule, topology)
-    draft = arrange(plan(schedule, ranks, inplace))
-    head = _head(draft)
+
+    def made(candidate: Schedule, limits: Runtime) -> Draft:
+        require_few_messages(candidate)
+        moves = plan(candidate, ranks, inplace, instances=instances)
+        return _require_addressable(arrange(moves, limits, instances))
+
+    draft, taken, _ = fitted(schedule, meant(MSCCLPP_JSON, runtime), made)
+    head = _head(draft, sizes, taken)
     gpus = [_gpu(draft, gpu, ranks_per_node) for gpu in range(len(ranks))]
     body = ",\n".join(_lines(gpus))
     digest = hashlib.sha256(f"{json.dumps(head)}{body}".encode()).hexdigest()[:12]
@@ -104,16 +122,31 @@ def _lines(gpus: list[dict[str, Any]]) -> Iterator[str]:
         yield f'{json.dumps(gpu)[:-1]}, "threadblocks": [\n{blocks}\n]}}'
 
 
-def _head(draft: Draft) -> dict[str, Any]:
+def _largest_chunk(draft: Draft) -> int:
+    """Return the most bytes a chunk may have for every offset to have 32 bits."""
+    most = max(draft.plan.gpus * draft.plan.chunks_per_shard, *draft.scratch)
+    return MAX_BUFFER_BYTES // most // ALIGNMENT * ALIGNMENT
+
+
+def _require_addressable(draft: Draft) -> Draft:
+    """Return a draft whose chunks may have a size at all."""
+    if _largest_chunk(draft):
+        return draft
+    most = max(draft.plan.gpus * draft.plan.chunks_per_shard, *draft.scratch)
+    raise NotExportable(
+        "/gpus/scratch_chunks",
+        f"a buffer may have {MAX_BUFFER_BYTES // ALIGNMENT} chunks of {ALIGNMENT} bytes; "
+        f"{most} are needed",
+    )
+
+
+def _head(draft: Draft, sizes: Sizes, runtime: Runtime) -> dict[str, Any]:
     plan = draft.plan
     whole = plan.gpus * plan.chunks_per_shard
-    largest = MAX_BUFFER_BYTES // max(whole, *draft.scratch) // ALIGNMENT * ALIGNMENT
-    if not largest:
-        raise NotExportable(
-            "/gpus/scratch_chunks",
-            f"a buffer may have {MAX_BUFFER_BYTES // ALIGNMENT} chunks of {ALIGNMENT} bytes; "
-            f"{max(whole, *draft.scratch)} are needed",
-        )
+    least, most = sizes.within(max(draft.scratch), whole, runtime)
+    largest = _largest_chunk(draft) * whole
+    if least > largest:
+        raise NotExportable("/min_bytes", f"must be at most {largest}: offsets have 32 bits")
     return {
         "collective": COLLECTIVES[plan.collective],
         "protocol": "Simple",
@@ -122,8 +155,8 @@ def _head(draft: Draft) -> dict[str, Any]:
         "num_threads_per_block": 1024,
         "use_double_scratch_buffer": False,
         "buffer_alignment": ALIGNMENT,
-        "min_message_size": ALIGNMENT * whole,
-        "max_message_size": largest * whole,
+        "min_message_size": max(least, ALIGNMENT * whole),
+        "max_message_size": largest if most is None else min(largest, most),
     }
 
 

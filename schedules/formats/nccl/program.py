@@ -6,11 +6,13 @@ from types import MappingProxyType
 
 from schedules.model import Collective
 
-__all__ = ["ALGORITHMS", "COLLECTIVES", "MAX_LINE", "MAX_SIZE", "PROTOCOLS", "Row"]
+__all__ = ["ALGORITHMS", "COLLECTIVES", "MAX_CHANNELS", "MAX_LINE", "MAX_SIZE", "PROTOCOLS", "Row"]
 
 MAX_SIZE = 2**64 - 1
 MAX_LINE = 255
 """Most characters of a line: the plugin reads the rest as a line of its own."""
+MAX_CHANNELS = 32
+"""Most channels that every NCCL since 2.4 has room for (``MAXCHANNELS``; 64 since 2.21)."""
 ALGORITHMS = ("tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat")
 PROTOCOLS = ("ll", "ll128", "simple")
 COLLECTIVES: Mapping[Collective, str] = MappingProxyType(
@@ -26,7 +28,11 @@ COLLECTIVES: Mapping[Collective, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row; -1 is any number, or for ``channels`` the run time's choice."""
+    """One row; -1 machines or ranks are any number.
+
+    ``channels`` are a number: for -1 the plugin answers the value it begins with, 1, and NCCL
+    takes every answer but 0, so that -1 makes it run on one channel.
+    """
 
     collective: Collective
     first: int

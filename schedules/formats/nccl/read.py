@@ -7,6 +7,7 @@ from schedules.errors import InvalidProgram
 from schedules.formats.nccl.program import (
     ALGORITHMS,
     COLLECTIVES,
+    MAX_CHANNELS,
     MAX_LINE,
     MAX_SIZE,
     PROTOCOLS,
@@ -27,9 +28,9 @@ def parse(text: str) -> tuple[Row, ...]:
 
     Examples
     --------
-    >>> parse("allreduce,0,65536,tree,ll,-1,1,8")[0].algorithm
+    >>> parse("allreduce,0,65536,tree,ll,8,1,8")[0].algorithm
     'tree'
-    >>> parse("allreduce,0,65536,star,ll,-1,1,8")
+    >>> parse("allreduce,0,65536,star,ll,8,1,8")
     Traceback (most recent call last):
     ...
     schedules.errors.InvalidProgram: /line/1: the algorithm must be one of tree, ring, ...
@@ -74,7 +75,10 @@ def _row(line: str, place: str) -> Row:
     first, last = (_number(text, place, 0, MAX_SIZE) for text in fields[1:3])
     if last < first:
         raise InvalidProgram(place, "must end at no smaller size than it begins")
-    channels, nodes, ranks = (_number(text, place, -1, 2**31 - 1) for text in fields[5:])
+    if fields[5] == "-1":
+        raise InvalidProgram(place, "must say how many channels: -1 makes NCCL run on one")
+    channels = _number(fields[5], place, 1, MAX_CHANNELS)
+    nodes, ranks = (_number(text, place, -1, 2**31 - 1) for text in fields[6:])
     return Row(names[fields[0]], first, last, fields[3], fields[4], channels, nodes, ranks)
 
 

@@ -24,7 +24,7 @@ def replay(text: str) -> int:
 
     Examples
     --------
-    >>> replay("allreduce,0,65536,tree,ll,-1,1,8")
+    >>> replay("allreduce,0,65536,tree,ll,8,1,8")
     Traceback (most recent call last):
     ...
     schedules.errors.InvalidProgram: : must have a row for every size

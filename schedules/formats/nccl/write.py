@@ -15,11 +15,11 @@ A row holds where its line is the lowest; lines cross at exact fractions.
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from math import isqrt
+from math import ceil, isqrt
 from typing import NamedTuple
 
 from schedules.errors import NotExportable
-from schedules.formats.nccl.program import COLLECTIVES, MAX_SIZE, Row
+from schedules.formats.nccl.program import COLLECTIVES, MAX_CHANNELS, MAX_SIZE, Row
 from schedules.formats.transfers import require_plain
 from schedules.model import Collective, Schedule, StepSchedule, TreeSchedule, parts_of
 from schedules.simulate import tree_depth
@@ -28,6 +28,9 @@ from schedules.verify.costs import node_capacity
 from synth.topology import Topology
 
 __all__ = ["render"]
+
+_BYTES_PER_CHANNEL = 20 * 10**9
+"""What one channel, a thread block, is taken to move per second."""
 
 _SIZES = [2**power for power in range(8, 37)]
 """Sizes at which the schedule is compared: 256 bytes to 64 GiB."""
@@ -49,6 +52,7 @@ def render(
     alpha_seconds: Fraction,
     unit_bytes_per_second: Fraction,
     ranks_per_node: int | None = None,
+    channels: int | None = None,
 ) -> Iterator[str]:
     """Yield the table for the collective of a schedule on its topology, line by line.
 
@@ -60,6 +64,9 @@ def render(
         What one unit of capacity of the topology carries; positive.
     ranks_per_node : int, optional
         So many ranks share a machine: then rows are for this number of machines only.
+    channels : int, optional
+        How many NCCL uses, 1 to `MAX_CHANNELS`; left out, at least 2 and enough for what a rank
+        sends at 20 GB/s each.
 
     Raises
     ------
@@ -77,8 +84,8 @@ def render(
     >>> both = TreeSchedule(Collective.ALLGATHER, pair.digest, (0, 1), 1, trees)
     >>> speed = {"alpha_seconds": Fraction(1, 10**5), "unit_bytes_per_second": Fraction(10**9)}
     >>> print(*list(render(both, pair, **speed))[-2:], sep="", end="")
-    allgather,0,10000,ring,ll,-1,-1,2
-    allgather,10001,18446744073709551615,ring,simple,-1,-1,2
+    allgather,0,10000,ring,ll,2,-1,2
+    allgather,10001,18446744073709551615,ring,simple,2,-1,2
     """
     require_valid(schedule, topology)
     require_plain(schedule)
@@ -91,10 +98,14 @@ def render(
         if rest:
             raise NotExportable("/ranks_per_node", f"must divide the {ranks} ranks")
     rate = node_capacity(topology) * unit_bytes_per_second
+    if channels is None:
+        channels = min(MAX_CHANNELS, max(2, ceil(rate / _BYTES_PER_CHANNEL)))
+    if not 1 <= channels <= MAX_CHANNELS:
+        raise NotExportable("/channels", f"must be 1 to {MAX_CHANNELS}")
     lines = _lines(schedule.collective, ranks, alpha_seconds, rate)
     envelope = list(_lowest(lines))
     faster = _faster_sizes(schedule, topology, lines, alpha_seconds, unit_bytes_per_second)
-    return _table(schedule, envelope, ranks, nodes, faster)
+    return _table(schedule, envelope, (channels, nodes, ranks), faster)
 
 
 def _lines(collective: Collective, ranks: int, alpha: Fraction, rate: Fraction) -> list[_Line]:
@@ -172,17 +183,16 @@ def _time(
 def _table(
     schedule: Schedule,
     envelope: list[tuple[int, int, _Line]],
-    ranks: int,
-    nodes: int,
+    numbers: tuple[int, int, int],
     faster: list[int],
 ) -> Iterator[str]:
     name = COLLECTIVES[schedule.collective]
-    yield f"# {name} of {ranks} ranks, topology {schedule.topology}\n"
+    yield f"# {name} of {numbers[-1]} ranks, topology {schedule.topology}\n"
     yield "# collective,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks\n"
     if faster:
         yield f"# the schedule is faster than all rows from {faster[0]} to {faster[-1]} bytes\n"
     else:
         yield f"# of sizes from {_SIZES[0]} to {_SIZES[-1]} bytes the schedule is faster at none\n"
     for first, last, line in envelope:
-        row = Row(schedule.collective, first, last, line.algorithm, line.protocol, -1, nodes, ranks)
+        row = Row(schedule.collective, first, last, line.algorithm, line.protocol, *numbers)
         yield f"{row}\n"

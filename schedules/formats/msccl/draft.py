@@ -1,0 +1,116 @@
+"""A program while it is made: its steps refer to each other, and have no numbers yet.
+
+`write` gives what a `Draft` holds the numbers of a file; `excess` tells which limit of a run-time
+it passes.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from schedules.errors import NotExportable
+from schedules.formats.buffer_moves import Place, Plan
+from schedules.formats.msccl.program import (
+    MAX_AWAITED_BLOCK,
+    MAX_CHILDREN,
+    MAX_ELEMENTS,
+    MAX_OFFSET,
+)
+from schedules.formats.runtimes import Runtime
+
+__all__ = ["TOO_LONG", "Draft", "DraftBlock", "DraftStep", "excess", "require_elements"]
+
+TOO_LONG = "/thread_block/steps"
+
+
+@dataclass(slots=True, eq=False)
+class DraftStep:
+    """One step of a block; ``number`` counts the nops before it."""
+
+    type: str
+    source: Place
+    target: Place
+    count: int
+    block: "DraftBlock"
+    waits: "list[DraftStep]" = field(default_factory=list)
+    number: int = 0
+    awaited: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class DraftBlock:
+    """One thread block; peers are -1 where it has none."""
+
+    send: int
+    recv: int
+    channel: int
+    steps: list[DraftStep] = field(default_factory=list)
+    id: int = 0
+
+    @property
+    def length(self) -> int:
+        """How many steps the file will hold, nops included."""
+        return sum(max(1, len(step.waits)) for step in self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The blocks of every GPU."""
+
+    plan: Plan
+    channels: int
+    gpus: tuple[tuple[DraftBlock, ...], ...]
+
+
+def require_elements(plan: Plan) -> None:
+    """Raise if even without blocks and nops a rank has too much to keep."""
+    steps = Counter(move.source for move in plan.moves)
+    steps.update(move.target for move in plan.moves)
+    needed = max(steps.values(), default=0) + plan.gpus + 1
+    if needed > MAX_ELEMENTS:
+        raise _too_many_elements(needed)
+
+
+def _too_many_elements(needed: int) -> NotExportable:
+    return NotExportable(
+        "/gpu/elements", f"a rank keeps {MAX_ELEMENTS} elements; {needed} are needed"
+    )
+
+
+def excess(draft: Draft, limits: Runtime) -> NotExportable | None:
+    """Return the limit that is passed, if any; too long blocks come first."""
+    longest = max(block.length for blocks in draft.gpus for block in blocks)
+    if longest > limits.steps:
+        return NotExportable(
+            TOO_LONG,
+            f"on {limits.name} a thread block may have {limits.steps} steps; {longest} are "
+            f"needed on {draft.channels} channels",
+        )
+    gpus = draft.plan.gpus
+    if gpus > MAX_CHILDREN:
+        return NotExportable("/ngpus", f"at most {MAX_CHILDREN} GPUs; {gpus} are needed")
+    blocks = max(len(gpu) for gpu in draft.gpus)
+    if blocks > limits.thread_blocks:
+        return NotExportable(
+            "/gpu/thread_blocks",
+            f"on {limits.name} a GPU may have {limits.thread_blocks} thread blocks; "
+            f"{blocks} are needed",
+        )
+    elements = max(sum(1 + block.length for block in gpu) for gpu in draft.gpus) + gpus + 1
+    if elements > MAX_ELEMENTS:
+        return _too_many_elements(elements)
+    steps = [step for gpu in draft.gpus for block in gpu for step in block.steps]
+    awaited = max((step.block.id for step in steps if step.awaited), default=0)
+    if awaited > MAX_AWAITED_BLOCK:
+        return NotExportable(
+            "/gpu/thread_blocks",
+            f"others can wait for {MAX_AWAITED_BLOCK + 1} thread blocks of a GPU; "
+            f"{awaited + 1} are needed",
+        )
+    furthest = max((max(step.source[1], step.target[1]) for step in steps), default=0)
+    if furthest > MAX_OFFSET:
+        return NotExportable(
+            "/chunks_per_shard",
+            f"a buffer may have {MAX_OFFSET + 1} chunks that steps begin at; "
+            f"{furthest + 1} are needed",
+        )
+    return None
