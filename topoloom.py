@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from app.remote_tuner import RemoteTuner
     from schedules.design import Design
     from schedules.execute import Execution
+    from schedules.execute.runner import Runner, Served
     from schedules.model import Schedule
     from schedules.optima import CollectiveOptimum
     from schedules.simulate import Simulation
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Client",
     "RemoteTuner",
+    "Runner",
     "Topology",
     "build",
     "design",
@@ -56,6 +58,7 @@ __all__ = [
     "optimum",
     "plan_moves",
     "plot",
+    "runnable",
     "schedule",
     "simulate",
     "to_networkx",
@@ -68,6 +71,7 @@ _CLASSES = {
     "Topology": "synth.topology",
     "Client": "app.client",
     "RemoteTuner": "app.remote_tuner",
+    "Runner": "schedules.execute.runner",
 }
 
 
@@ -422,6 +426,28 @@ def design(
         Generators(),
         Limits(max_scheduled_nodes, max_routed_nodes),
     )
+
+
+def runnable(design: "Design") -> "tuple[Served, ...]":
+    """Return the schedules of a design for a `Runner`, each with the sizes it is the fastest at.
+
+    Those of the topology in ``design.co_design``, for every collective of its workload.  An
+    algorithm that has no schedule leaves its sizes to the next one.
+
+    Raises
+    ------
+    TooLarge
+        The topology is beyond what schedules are generated for.
+
+    Examples
+    --------
+    >>> for one in runnable(design(8, 2, "allreduce", "1MiB", links="bidirectional")):
+    ...     print(one.schedule.collective, one.first_bytes)
+    allreduce 0
+    """
+    from schedules.design.running import served
+
+    return served(design)
 
 
 def plan_moves(

@@ -61,6 +61,7 @@ def run(
     """
     require_extra("torch", "execute")
     from schedules.execute import execute, ranks_of
+    from schedules.transcript import Transcript
 
     form, files = exported_files(path, context.settings)
     if said.given:
@@ -76,7 +77,7 @@ def run(
         from app.services import schedules
 
         schedule = schedules.read_exported(form, files, topology, said)
-    found = len(ranks_of(schedule))
+    found = len(schedule.ranks if isinstance(schedule, Transcript) else ranks_of(schedule))
     if options.ranks not in (None, found):
         rule = f"must be {found}, the ranks that the schedule has; not {options.ranks}"
         raise ExecutionFailed("/ranks", rule)

@@ -113,7 +113,7 @@ ROOMS = {
 }
 BESIDE_ROOMS = {
     "schedule": {"binary", "fields"},
-    "msccl": {"blocks", "elements"},
+    "msccl": {"blocks", "draft", "elements"},
     "mscclpp": {"blocks", "signals"},
     "chakra": {"ordering", "protobuf"},
 }

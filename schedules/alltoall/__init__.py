@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedules.alltoall.adapting import adapt
+from schedules.alltoall.cuts import cut_bound
 from schedules.alltoall.demand import Demand, demand
 from schedules.alltoall.program import solve, whole_flows, whole_lengths
 from schedules.alltoall.routes import MAX_HOPS, most_hops, routed
@@ -182,6 +183,8 @@ def _by_program(problem: Demand, first: Spread) -> AllToAll | None:
 def _answer(problem: Demand, found: Spread, method: str) -> AllToAll:
     rate = problem.most_loaded(found.loads, found.unit)
     lower = max(found.lower, _node_bound(problem))
+    if rate > lower:
+        lower = max(lower, cut_bound(problem))
     return AllToAll(
         problem.receivers + 1, rate, lower, method, found.hops, problem, found.flows, found.unit
     )

@@ -1,13 +1,14 @@
-"""Run a schedule for real: N processes, real buffers, real messages, every bit compared.
+"""Run a schedule for real: on the tensors of a program, or to see whether every bit comes out.
 
-The rounds that `plan` derives from the schedule are carried out by one process per rank
-over torch.distributed with its gloo back end, on this machine's loopback.  Nothing here
-knows how the schedule was made, and the schedule is not verified first: what is wrong with
-it shows in the data.  The times say how long this machine took, where all ranks share its
-cores and memory; they say nothing of a cluster.
+`runner.Runner` runs collectives in a process group that somebody has.  `execute` starts
+processes of its own, one per rank, which do the same over gloo on this machine's loopback, and
+compares every element.  Nothing here knows how the schedule was made, and the schedule is not
+verified first: what is wrong with it shows in the data.  The times of `execute` say how long this
+machine took, where all ranks share its cores and memory; they say nothing of a cluster.
 
-`plan`, `transcripts` and `data` are pure; `rank` is what a process does; `host` starts and
-watches the processes; `team` is the way to them.
+`plan`, `routing`, `transcripts`, `turns` and `data` are pure; `carrying` sends and receives;
+`rank` is what a process of `execute` does; `host` starts and watches the processes; `team` is
+the way to them.
 """
 
 from dataclasses import dataclass
@@ -20,15 +21,18 @@ from schedules.execute.limits import (
     MAX_REPEAT,
     MAX_SECONDS,
 )
-from schedules.execute.plan import Plan, for_rank, plan
+from schedules.execute.plan import Plan, plan
 from schedules.execute.rank import Job
+from schedules.execute.routing import programs_of_routes
+from schedules.execute.runner import Runner, ranks_of
 from schedules.execute.team import Team
 from schedules.execute.transcripts import plan_of_transcript
-from schedules.model import Collective, Schedule, SequenceSchedule, parts_of
+from schedules.execute.turns import Program, program_of
+from schedules.model import Collective, RouteSchedule, Schedule, parts_of
 from schedules.transcript import Transcript
 from synth.topology import NodeId
 
-__all__ = ["Execution", "Mistake", "Team", "execute", "ranks_of"]
+__all__ = ["Execution", "Mistake", "Runner", "Team", "execute", "ranks_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +78,9 @@ def execute(
         not need each other.
     size_bytes : int
         M: the output of an allgather, the input of a reduce-scatter, the buffer of an
-        allreduce.  A multiple of 4, since elements are 32-bit integers; N times as much,
-        which is what all ranks hold together, is at most `limits.MAX_BYTES_IN_ALL`.
+        allreduce, what each rank sends in an all-to-all.  A multiple of 4, since elements are
+        32-bit integers; N times as much, which is what all ranks hold together, is at most
+        `limits.MAX_BYTES_IN_ALL`.
     repeat : int
         How many runs, each on fresh data; 1 to `limits.MAX_REPEAT`.
     pipeline_chunks : int
@@ -107,15 +112,11 @@ def execute(
     >>> done.exact, done.rounds, done.messages  # doctest: +SKIP
     (True, 4, 48)
     """
-    ranks = ranks_of(schedule)
+    ranks = schedule.ranks if isinstance(schedule, Transcript) else ranks_of(schedule)
     _require_limits(len(ranks), size_bytes, repeat, pipeline_chunks, timeout_seconds)
     elements = size_bytes // ELEMENT.itemsize
-    if isinstance(schedule, Transcript):
-        found = plan_of_transcript(schedule, elements)
-    else:
-        found = plan(schedule, elements, pipeline_chunks)
-    task = _task(schedule, found)
-    jobs = [Job(task, for_rank(found.rounds, rank), repeat) for rank in range(len(ranks))]
+    task, programs = _planned(schedule, len(ranks), elements, pipeline_chunks)
+    jobs = [Job(task, program, repeat) for program in programs]
     if team is None:
         with Team(len(ranks), timeout_seconds=timeout_seconds) as own:
             reports = own.run(jobs)
@@ -123,32 +124,37 @@ def execute(
         raise ExecutionFailed("/team", f"must have at least {len(ranks)} ranks, not {team.ranks}")
     else:
         reports = team.run(jobs)
-    messages = [message for one in found.rounds for message in one]
+    sent = [
+        transfer.elements
+        for program in programs
+        for _, turn in program.turns
+        for transfer in turn.sends
+    ]
+    rounds = 1 + max((number for each in programs for number, _ in each.turns), default=-1)
     return Execution(
         ranks,
         size_bytes,
-        len(found.rounds),
-        len(messages),
-        sum(message.elements for message in messages) * ELEMENT.itemsize,
+        rounds,
+        len(sent),
+        sum(sent) * ELEMENT.itemsize,
         tuple(map(max, zip(*(report.seconds for report in reports), strict=True))),
         tuple(mistake for report in reports for mistake in report.mistakes),
     )
 
 
-def ranks_of(schedule: Schedule | Transcript) -> tuple[NodeId, ...]:
-    """Return the ranks that take part in a schedule; those of a transcript are numbers.
-
-    Raises
-    ------
-    ExecutionFailed
-        Its parts have different ranks, or there are none.
-    """
-    if not isinstance(schedule, SequenceSchedule):
-        return schedule.ranks
-    groups = {part.ranks for part in schedule.parts}
-    if len(groups) != 1:
-        raise ExecutionFailed("/parts", "must be one or more, all of the same ranks")
-    return groups.pop()
+def _planned(
+    schedule: Schedule | Transcript, ranks: int, elements: int, pipeline_chunks: int
+) -> tuple[Task, list[Program]]:
+    """Return what is asked of the ranks, and what each of them does."""
+    if isinstance(schedule, RouteSchedule):
+        bounds = tuple(elements * at // ranks for at in range(ranks + 1))
+        whole = Task(bounds, False, starts_whole=True, ends_whole=True, exchanges=True)
+        return whole, list(programs_of_routes(schedule, elements))
+    if isinstance(schedule, Transcript):
+        found = plan_of_transcript(schedule, elements)
+    else:
+        found = plan(schedule, elements, pipeline_chunks)
+    return _task(schedule, found), [program_of(found, rank) for rank in range(ranks)]
 
 
 def _task(schedule: Schedule | Transcript, found: Plan) -> Task:

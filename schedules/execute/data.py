@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ELEMENT", "Mistake", "Task", "contribution", "expected", "initial", "mistakes"]
+__all__ = ["ELEMENT", "Mistake", "Task", "block", "contribution", "expected", "initial", "mistakes"]
 
 ELEMENT = np.dtype(np.uint32)
 Elements = NDArray[np.uint32]
@@ -22,13 +22,14 @@ class Task(NamedTuple):
 
     ``bounds``: where shards begin and end.  ``reduces``: the result is a sum over all
     ranks.  ``starts_whole``, ``ends_whole``: the rank holds all data before, after;
-    otherwise its own shard.
+    otherwise its own shard.  ``exchanges``: it is an all-to-all, of blocks instead of shards.
     """
 
     bounds: tuple[int, ...]
     reduces: bool
     starts_whole: bool
     ends_whole: bool
+    exchanges: bool = False
 
 
 class Mistake(NamedTuple):
@@ -75,30 +76,45 @@ def expected(task: Task, run: int, shard: int) -> Elements:
     return total
 
 
-def initial(task: Task, rank: int, run: int) -> Elements:
-    """Return the buffer of a rank before the collective.
+def block(task: Task, run: int, source: int, target: int) -> Elements:
+    """Return what one rank has for another in an all-to-all; sizes are those of both ends."""
+    first = task.bounds[target]
+    sizes = (task.bounds[at + 1] - task.bounds[at] for at in (source, target))
+    return contribution(source, run, first, first + min(sizes))
+
+
+def initial(task: Task, rank: int, run: int) -> list[Elements]:
+    """Return the buffers of a rank before the collective: one, or input and output.
 
     What it does not hold yet is the complement of what must arrive, so that every element
     that does not arrive is wrong.
     """
+    if task.exchanges:
+        output = ~contribution(rank, run, 0, task.bounds[-1])
+        for source in range(len(task.bounds) - 1):
+            held = block(task, run, source, rank)
+            part = output[task.bounds[source] : task.bounds[source] + len(held)]
+            part[:] = held if source == rank else ~held
+        return [contribution(rank, run, 0, task.bounds[-1]), output]
     if task.starts_whole:
-        return contribution(rank, run, 0, task.bounds[-1])
+        return [contribution(rank, run, 0, task.bounds[-1])]
     shards = range(len(task.bounds) - 1)
     found = [expected(task, run, s) if s == rank else ~expected(task, run, s) for s in shards]
-    return np.concatenate(found)
+    return [np.concatenate(found)]
 
 
 def mistakes(task: Task, rank: int, run: int, buffer: NDArray[Any]) -> list[Mistake]:
-    """Return what is wrong with the buffer of a rank after the collective.
+    """Return what is wrong with the last buffer of a rank after the collective.
 
     >>> scatter = Task((0, 2, 4), reduces=True, starts_whole=True, ends_whole=False)
-    >>> mistakes(scatter, 1, 0, initial(scatter, 1, 0))
+    >>> mistakes(scatter, 1, 0, initial(scatter, 1, 0)[0])
     [Mistake(rank=1, shard=1, wrong=2, first=0)]
     """
     found = []
     for shard in range(len(task.bounds) - 1) if task.ends_whole else (rank,):
-        held = buffer[task.bounds[shard] : task.bounds[shard + 1]]
-        wrong = np.flatnonzero(held != expected(task, run, shard))
+        wanted = block(task, run, shard, rank) if task.exchanges else expected(task, run, shard)
+        held = buffer[task.bounds[shard] : task.bounds[shard] + len(wanted)]
+        wrong = np.flatnonzero(held != wanted)
         if len(wrong):
             found.append(Mistake(rank, shard, len(wrong), int(wrong[0])))
     return found

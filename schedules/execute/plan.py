@@ -30,7 +30,7 @@ from schedules.model import (
 )
 from synth.topology import NodeId
 
-__all__ = ["Message", "Plan", "Round", "for_rank", "grouped", "plan", "shard_bounds"]
+__all__ = ["Message", "Plan", "Round", "grouped", "plan", "shard_bounds"]
 
 Rows = NDArray[np.int64]
 """One row for each piece of data on the move: round, source, target, first, past, op."""
@@ -116,14 +116,6 @@ def shard_bounds(part: StepSchedule | TreeSchedule, elements: int) -> tuple[int,
     sizes = _sizes(part)
     total = max(1, sum(sizes))
     return tuple(elements * end // total for end in accumulate(sizes, initial=0))
-
-
-def for_rank(rounds: tuple[Round, ...], rank: int) -> tuple[Round, ...]:
-    """Return the messages of each round that one rank sends or receives."""
-    return tuple(
-        tuple(message for message in one if rank in (message.source, message.target))
-        for one in rounds
-    )
 
 
 def _sizes(part: StepSchedule | TreeSchedule) -> tuple[int, ...]:

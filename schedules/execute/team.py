@@ -16,6 +16,7 @@ from typing import Any
 from schedules.errors import ExecutionFailed, TooLarge
 from schedules.execute.limits import MAX_RANKS
 from schedules.execute.rank import Job, Report
+from schedules.execute.turns import Program
 
 __all__ = ["Team"]
 
@@ -90,7 +91,7 @@ class Team:
         ExecutionFailed
             A rank ended, failed, or waited too long for a message.
         """
-        idle = [Job(None, (), jobs[0].repeat)] * (self.ranks - len(jobs))
+        idle = [Job(None, Program(()), jobs[0].repeat)] * (self.ranks - len(jobs))
         try:
             self._socket.send([*jobs, *idle])
         except OSError:

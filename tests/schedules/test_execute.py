@@ -94,7 +94,7 @@ def simulated(schedule, elements, pipeline_chunks):
     parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
     gathers = [part.collective.outward for part in parts]
     task = Task(found.bounds, not all(gathers), not gathers[0], gathers[-1])
-    buffers = [initial(task, rank, 0) for rank in range(len(parts[0].ranks))]
+    buffers = [initial(task, rank, 0)[0] for rank in range(len(parts[0].ranks))]
     for messages in found.rounds:
         before = [buffer.copy() for buffer in buffers]
         for message in messages:

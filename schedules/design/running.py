@@ -1,0 +1,63 @@
+"""What a design says shall run, as schedules with the sizes at which each is the fastest."""
+
+from collections.abc import Iterator
+
+from schedules.codesign import ONE_SHOT
+from schedules.design.answer import Design
+from schedules.execute.limits import MAX_PIPELINE_CHUNKS
+from schedules.execute.runner import Served
+from schedules.options import Options
+from schedules.switch_over import Candidate, ranges
+from schedules.verified import verified
+from synth.build import build
+
+__all__ = ["served"]
+
+
+def served(design: Design) -> tuple[Served, ...]:
+    """Return the schedules that a `Runner` needs for a design, by collective and size.
+
+    Parameters
+    ----------
+    design : Design
+        Its co-design: the point of least time by the fastest algorithm for every size.
+
+    Raises
+    ------
+    TooLarge
+        A schedule of the point is beyond what is generated.
+
+    Notes
+    -----
+    Each schedule is verified.  An allreduce in one pass has no schedule of its own; its sizes
+    are left to the fastest of the others.  Trees are cut as finely as is best where they begin.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from schedules.design import Generators, Hosts, Limits, Speed, Task, Workload
+    >>> from schedules.design import design as made
+    >>> speed = Speed(Fraction(125 * 10**8), Fraction(1, 10**5))
+    >>> work = Workload((Task(Collective.ALLGATHER, 10**6),), single=True)
+    >>> found = made(Hosts(12, 4), speed, work, Generators(), Limits(2048, 256))
+    >>> [(one.schedule.collective.value, one.first_bytes) for one in served(found)]
+    [('allgather', 0)]
+    """
+    point = design.co_design
+    topology = build(point.measured.recipe)
+    found = []
+    for collective, ways in zip(design.workload.collectives, point.candidates, strict=True):
+        for way, first in _ranges(ways):
+            own = way.name == point.measured.algorithm
+            options = Options(steps=point.measured.within if own else None)
+            schedule = verified(topology, collective, way.name, options).schedule
+            chunks = min(way.best(max(1, first)).chunks, MAX_PIPELINE_CHUNKS)
+            found.append(Served(schedule, first, chunks))
+    return tuple(found)
+
+
+def _ranges(ways: tuple[Candidate, ...]) -> Iterator[tuple[Candidate, int]]:
+    """Yield the candidates that have schedules, with the size from which each is the fastest."""
+    by_name = {way.name: way for way in ways if way.name not in ONE_SHOT.values()}
+    for index, one in enumerate(ranges(list(by_name.values()))):
+        yield by_name[one.name], one.first_bytes if index else 0
