@@ -7,7 +7,8 @@ prove no less, since the distance under an average is no less than the average o
 
 Cuts are looked for by *sweeps*: the nodes in the order of a function of them, cut once between each
 two.  The functions are the slowest modes of the graph (eigenvectors of its Laplacian), which
-find the bisections of meshes and of graphs with few links between their parts.
+find the bisections of meshes and of graphs with few links between their parts, and the order in
+which nodes are listed: where modes are alike, as in square meshes, any mixture of them may come.
 """
 
 from collections.abc import Iterator
@@ -60,7 +61,9 @@ def cut_bound(problem: Demand) -> Fraction:
 
 
 def _orders(problem: Demand) -> Iterator[Integers]:
-    """Yield orders of the nodes by the slowest modes, each also the other way round."""
+    """Yield orders of the nodes, each also the other way round: their own, and by slow modes."""
+    yield np.arange(problem.nodes)
+    yield np.arange(problem.nodes)[::-1]
     weight = problem.capacity[problem.orbit].astype(float)
     laplacian = np.zeros((problem.nodes, problem.nodes))
     np.subtract.at(laplacian, (problem.tail, problem.head), weight)

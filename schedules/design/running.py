@@ -35,6 +35,7 @@ def served(design: Design) -> tuple[Served, ...]:
     Examples
     --------
     >>> from fractions import Fraction
+    >>> from schedules.model import Collective
     >>> from schedules.design import Generators, Hosts, Limits, Speed, Task, Workload
     >>> from schedules.design import design as made
     >>> speed = Speed(Fraction(125 * 10**8), Fraction(1, 10**5))

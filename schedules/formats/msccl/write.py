@@ -29,7 +29,7 @@ from schedules.formats.msccl.program import (
 )
 from schedules.formats.runtimes import MSCCL_XML, Runtime, meant
 from schedules.formats.sizes import ALL_SIZES, Sizes, require_instances
-from schedules.formats.transfers import chunks_per_shard
+from schedules.formats.transfers import chunks_per_shard, require_plain
 from schedules.model import Collective, Schedule
 from schedules.verify import require_valid
 from synth.topology import Topology
@@ -108,6 +108,7 @@ def render(
     ranks = topology.compute_nodes
     if len(ranks) < 2:
         raise NotExportable("/ngpus", "a program needs at least 2 GPUs")
+    require_plain(schedule)
     require_valid(schedule, topology)
 
     def made(candidate: Schedule, limits: Runtime) -> Draft:

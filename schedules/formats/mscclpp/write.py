@@ -25,6 +25,7 @@ from schedules.formats.mscclpp.program import (
 )
 from schedules.formats.runtimes import MSCCLPP_JSON, Runtime, meant
 from schedules.formats.sizes import ALL_SIZES, Sizes, require_instances
+from schedules.formats.transfers import require_plain
 from schedules.model import Collective, Schedule
 from schedules.verify import require_valid
 from synth.topology import Topology
@@ -98,6 +99,7 @@ def render(
     if ranks_per_node < 1:
         raise NotExportable("/ranks_per_node", "must be at least 1")
     require_instances(instances)
+    require_plain(schedule)
     require_valid(schedule, topology)
 
     def made(candidate: Schedule, limits: Runtime) -> Draft:
