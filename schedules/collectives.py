@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from schedules.errors import NoSchedule
+from schedules.errors import NoSchedule, TookTooLong, TooLarge
 from schedules.model import (
     COPY,
     REDUCE,
@@ -53,7 +53,9 @@ def make(
         Every compute node reaches every other.
     collective : Collective or str
         Reduce-scatter is the reversed allgather of the transpose; allreduce is that
-        followed by an allgather.  Reduce is the reversed broadcast of the transpose.
+        followed by an allgather, or by forestcoll both at once where that is faster and
+        neither trees, gap nor shards are asked for.  Reduce is the reversed broadcast of the
+        transpose.
     algorithm : str
         One of `ALGORITHMS`: ``"bfb"`` (fewest steps, no switches), ``"forestcoll"``
         (highest throughput, any fabric), ``"lifted"`` (at the cost the theorems state, for
@@ -116,12 +118,31 @@ def make(
     if wanted.outward:
         return generate(topology, options)
     turned = topology.transpose()
+    if wanted is Collective.ALLREDUCE and algorithm == "forestcoll":
+        both = _passes_together(topology, options)
+        if both is not None:
+            parts = (reverse(both[0], topology), both[1])
+            return SequenceSchedule(Collective.ALLREDUCE, topology.digest, parts, together=True)
     scatter = reverse(generate(turned, options), topology)
     if wanted is not Collective.ALLREDUCE:
         return scatter
     # A topology that is its own transpose has the same allgather both ways.
     gather = reverse(scatter, turned) if turned == topology else generate(topology, options)
     return SequenceSchedule(Collective.ALLREDUCE, topology.digest, (scatter, gather))
+
+
+def _passes_together(
+    topology: Topology, options: Options
+) -> tuple[TreeSchedule, TreeSchedule] | None:
+    """Return two allgathers for an allreduce that runs both at once, or None."""
+    from schedules.forestcoll.together import passes_together
+
+    if options.of_passes_apart:
+        return None
+    try:
+        return passes_together(topology, options.participants)
+    except (TooLarge, TookTooLong):
+        return None
 
 
 def _require_paths(topology: Topology, wanted: Collective, options: Options) -> None:

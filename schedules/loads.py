@@ -4,7 +4,14 @@ from collections import defaultdict
 from fractions import Fraction
 from typing import TypeAlias
 
-from schedules.model import RouteSchedule, Schedule, StepSchedule, TreeSchedule, parts_of
+from schedules.model import (
+    RouteSchedule,
+    Schedule,
+    SequenceSchedule,
+    StepSchedule,
+    TreeSchedule,
+    parts_of,
+)
 from schedules.simulate.chains import chains
 from schedules.verify import step_cost, tree_inverse_rate, tree_loads
 from schedules.verify.costs import node_capacity
@@ -44,9 +51,12 @@ def busy_shares(schedule: Schedule, topology: Topology) -> dict[Hop, Fraction]:
         capacity[link.source, link.target] += link.capacity
     busy: dict[Hop, Fraction] = dict.fromkeys(capacity, Fraction(0))
     total = Fraction(0)
+    together = isinstance(schedule, SequenceSchedule) and schedule.together
+    if together:
+        total = tree_inverse_rate(schedule, topology)
     for part in parts:
         # Both in the time that a shard takes over a link of capacity 1.
-        total += _duration(part, topology)
+        total += 0 if together else _duration(part, topology)
         for hop, shards in _shards(part, topology).items():
             busy[hop] += shards / capacity[hop]
     return {hop: time / total if total else time for hop, time in busy.items()}

@@ -27,7 +27,9 @@ breadth-first order from the root (those towards the root are run last to first)
 **Route schedules** are for all-to-all: what rank i has for rank j takes one or more paths,
 each of which carries ``weight / units_per_pair`` of it, all at once and pipelined.
 
-**Sequences** run their parts one after another.
+**Sequences** run their parts one after another.  An allreduce by trees whose parts run
+``together`` is pipelined as a whole: every shard is cut into slices, each slice between the trees
+of a part by their weights, and a slice is spread while later ones are still added up.
 """
 
 from dataclasses import dataclass
@@ -190,11 +192,12 @@ class RouteSchedule:
 
 @dataclass(frozen=True, slots=True)
 class SequenceSchedule:
-    """Schedules run one after another on the same topology."""
+    """Schedules run one after another on the same topology; by trees also ``together``."""
 
     collective: Collective
     topology: str
     parts: tuple["StepSchedule | TreeSchedule", ...]
+    together: bool = False
 
 
 Schedule: TypeAlias = StepSchedule | TreeSchedule | RouteSchedule | SequenceSchedule

@@ -7,12 +7,13 @@ it begin there.  (Zhao et al., ForestColl, arXiv:2402.06787, on in-network multi
 aggregation.)
 """
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from schedules.model import Tree, TreeSchedule
 from synth.topology import NodeId, Topology
 
-__all__ = ["pruned"]
+__all__ = ["pruned", "spliced"]
 
 
 def pruned(schedule: TreeSchedule, topology: Topology) -> TreeSchedule:
@@ -49,6 +50,41 @@ def pruned(schedule: TreeSchedule, topology: Topology) -> TreeSchedule:
     outward = schedule.collective.outward
     trees = tuple(_pruned(tree, topology.multicast, outward) for tree in schedule.trees)
     return replace(schedule, trees=trees)
+
+
+def spliced(tree: Tree, copying: Collection[NodeId]) -> Tree:
+    """Return an outward tree whose edges pass the copying switches instead of ending there.
+
+    Parameters
+    ----------
+    tree : Tree
+        It spans ranks, its root one of them, and ``copying`` switches as if these were ranks.
+    copying : collection
+        Switches of the tree.  Those that nothing leaves are left out of it.
+
+    Notes
+    -----
+    What one edge brings to a switch and others take on begins with the same path now, and is
+    sent once up to it.  O(hops).
+
+    Examples
+    --------
+    >>> spliced(Tree("a", 1, (("a", "w"), ("w", "b"), ("w", "u", "c"))), "w").edges
+    (('a', 'w', 'b'), ('a', 'w', 'u', 'c'))
+    """
+    way: dict[NodeId, tuple[NodeId, ...]] = {tree.root: (tree.root,)}
+    depth = {tree.root: 0}
+    paths = []
+    for edge in tree.edges:
+        path = way[edge[0]] + edge[1:]
+        if edge[-1] in copying:
+            way[edge[-1]] = path
+            continue
+        way[edge[-1]] = edge[-1:]
+        depth[edge[-1]] = depth[path[0]] + 1
+        paths.append(path)
+    paths.sort(key=lambda path: depth[path[-1]])
+    return replace(tree, edges=tuple(paths))
 
 
 def _pruned(tree: Tree, multicast: frozenset[NodeId], outward: bool) -> Tree:

@@ -1,20 +1,21 @@
 """The best any schedule could do for a collective on a topology, with the cut that proves it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import gcd
 
 from schedules.crossing import Crossing, Part, crossings, parts
-from schedules.errors import TooLarge
+from schedules.errors import TookTooLong, TooLarge
 from schedules.forestcoll import Optimum, optimum
-from schedules.forestcoll.allreduce import allreduce_bound
+from schedules.forestcoll.allreduce import AllreduceBound, allreduce_bound
 from schedules.model import Collective
 from schedules.options import Options, require_root
-from schedules.verify.cuts import cut_inverse_rate
+from schedules.verify.cuts import cut_inverse_rate, weighted_inverse_rate
 from synth.errors import ClaimBroken
 from synth.topology import NodeId, Topology
 
 __all__ = [
+    "BalanceProof",
     "CollectiveOptimum",
     "Cut",
     "Near",
@@ -44,6 +45,19 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
+class BalanceProof:
+    """Why nothing is faster where nodes that forward cannot pass on what a cut counts.
+
+    ``sets`` are node sets with weights, ``prices`` the weights of such nodes; see
+    `schedules.forestcoll.proof`.  The bottleneck is then a cut of the capacities that such
+    nodes can use.
+    """
+
+    sets: tuple[tuple[tuple[NodeId, ...], Fraction], ...]
+    prices: tuple[tuple[NodeId, Fraction], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Near:
     """How near to the optimum the fewest trees within ``max_gap`` come: within ``gap``."""
 
@@ -68,6 +82,7 @@ class PassOptimum:
     unit_bandwidth: Fraction
     bottleneck: Cut
     near: Near | None = None
+    proof: BalanceProof | None = None
 
     @property
     def algbw(self) -> Fraction:
@@ -84,14 +99,18 @@ class PassOptimum:
 class Together:
     """How fast both passes of an allreduce could be at once.
 
-    ``algbw`` cannot be passed; ``feasible`` is reached.  ``gap`` is by what share one pass
-    after the other takes longer than ``inverse_rate``.
+    ``algbw`` cannot be passed; ``feasible`` is reached, by one pass after the other or by
+    both at once.  ``gap`` is by what share one pass after the other takes longer than
+    ``inverse_rate``.  ``shares`` are those of the roots, of 1 in all, where passes at once need
+    unequal ones; ``at_once`` says whether they are faster.
     """
 
     inverse_rate: Fraction
     algbw: Fraction
     feasible: Fraction
     gap: Fraction
+    at_once: bool = False
+    shares: tuple[tuple[NodeId, Fraction], ...] = ()
 
     @property
     def exact(self) -> bool:
@@ -104,12 +123,14 @@ class CollectiveOptimum:
     """The optimum of a collective: of its one pass, or of both passes of an allreduce.
 
     ``together`` is of an allreduce, or else ``together_left_out`` says why it is missing.
+    ``apart`` says that passes one after the other were asked for.
     """
 
     collective: Collective
     passes: tuple[PassOptimum, ...]
     together: Together | None = None
     together_left_out: str = ""
+    apart: bool = False
 
     @property
     def nodes(self) -> int:
@@ -122,9 +143,21 @@ class CollectiveOptimum:
         return self.passes[0].data
 
     @property
-    def inverse_rate(self) -> Fraction:
-        """Time per byte of a shard of size 1, one pass after the other."""
+    def sequential(self) -> Fraction:
+        """The inverse rate of one pass after the other."""
         return sum((one.inverse_rate for one in self.passes), Fraction(0))
+
+    @property
+    def inverse_rate(self) -> Fraction:
+        """Time per byte of a shard of size 1; of an allreduce the best that is reached."""
+        if self.together is None or self.apart:
+            return self.sequential
+        return min(self.sequential, self.data / self.together.feasible)
+
+    @property
+    def at_once(self) -> bool:
+        """Whether both passes of an allreduce are to run at once."""
+        return self.together is not None and self.together.at_once and not self.apart
 
     @property
     def algbw(self) -> Fraction:
@@ -161,14 +194,36 @@ def collective_optimum(
         _one_pass(topology, part, options)
         for part in (Collective.REDUCE_SCATTER, Collective.ALLGATHER)
     )
-    found = CollectiveOptimum(collective, passes)
+    apart = options.of_passes_apart
+    found = CollectiveOptimum(collective, passes, apart=apart)
     try:
         bound = allreduce_bound(topology, options.participants)
-    except TooLarge as error:
-        return CollectiveOptimum(collective, passes, together_left_out=error.rule)
+    except (TooLarge, TookTooLong) as error:
+        return replace(found, together_left_out=error.rule)
     least = found.data / bound.rate
-    together = Together(least, bound.rate, bound.feasible, found.inverse_rate / least - 1)
-    return CollectiveOptimum(collective, passes, together)
+    together = Together(
+        least,
+        bound.rate,
+        bound.feasible,
+        found.sequential / least - 1,
+        bound.division is not None,
+        _shares(topology, bound, options),
+    )
+    return replace(found, together=together)
+
+
+def _shares(
+    topology: Topology, bound: AllreduceBound, options: Options
+) -> tuple[tuple[NodeId, Fraction], ...]:
+    """Return the shares of the roots where both passes run at once and need unequal ones."""
+    if bound.division is None:
+        return ()
+    sizes = dict(zip(topology.nodes, bound.division.sizes, strict=True))
+    ranks = list(options.participants or topology.compute_nodes)
+    if len({sizes[rank] for rank in ranks}) == 1:
+        return ()
+    whole = sum(sizes.values())
+    return tuple((node, Fraction(size, whole)) for node, size in sizes.items() if size)
 
 
 def forest_optimum(topology: Topology, options: Options, *, inward: bool) -> Optimum:
@@ -195,6 +250,16 @@ def _one_pass(topology: Topology, collective: Collective, options: Options) -> P
         tuple(parts(topology, found.bottleneck)),
         tuple(crossings(topology, found.bottleneck, inward=not collective.outward)),
     )
+    proof = None
+    if found.proof is not None:
+        order = topology.position
+        proof = BalanceProof(
+            tuple(
+                (tuple(sorted(one.nodes, key=lambda node: order[node])), one.weight)
+                for one in found.proof.cuts
+            ),
+            tuple(found.proof.copying.items()),
+        )
     near = None if options.max_gap is None else Near(Fraction(options.max_gap), found.gap)
     return PassOptimum(
         collective,
@@ -205,6 +270,7 @@ def _one_pass(topology: Topology, collective: Collective, options: Options) -> P
         found.unit_bandwidth,
         cut,
         near,
+        proof,
     )
 
 
@@ -219,6 +285,17 @@ def _require_proof(
     common = gcd(*shards.values())
     sizes = {rank: shards.get(rank, 0) // common for rank in ranks}
     counted = options.trees_per_root is not None or options.max_gap is not None
+    if found.proof is not None:
+        proven = weighted_inverse_rate(
+            topology,
+            [(one.nodes, one.weight) for one in found.proof.cuts],
+            found.proof.copying,
+            sizes,
+            inward=not collective.outward,
+        )
+        if proven > found.inverse_rate or (proven < found.inverse_rate and not counted):
+            raise ClaimBroken("optimum", f"the sets prove {proven}, not {found.inverse_rate}")
+        return
     proven = cut_inverse_rate(
         topology,
         found.bottleneck,
@@ -226,5 +303,6 @@ def _require_proof(
         trees_per_root=found.trees_per_root if counted else None,
         inward=not collective.outward,
     )
-    if proven != found.inverse_rate:
+    # A given number of trees is asked of the capacities that forwarding nodes can use.
+    if proven > found.inverse_rate or (proven < found.inverse_rate and not found.trimmed):
         raise ClaimBroken("optimum", f"the cut proves {proven}, not {found.inverse_rate}")

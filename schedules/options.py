@@ -34,6 +34,14 @@ class Options:
         names = (option.name for option in fields(self) if option.name not in SERVED_BY)
         return any(getattr(self, name) is not None for name in names)
 
+    @property
+    def of_passes_apart(self) -> bool:
+        """Whether an allreduce is asked for that runs its passes one after the other.
+
+        A number of trees, a gap to it and the shards are those of each pass by itself.
+        """
+        return any(part is not None for part in (self.trees_per_root, self.max_gap, self.shards))
+
 
 SERVED_BY: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {"max_chunks": ("bfb", "slack"), "steps": ("slack",)}

@@ -73,7 +73,10 @@ class Facts:
     units_per_pair : int
         Of routes: into how many units the data of one pair is cut.
     parts : tuple of Facts
-        Of a sequence: its parts; the other members are their sums or maxima.
+        Of a sequence: its parts; the other members are their sums or maxima, but the inverse
+        rate of parts that run together that of both.
+    together : bool
+        Of a sequence: whether its parts run together.
     multicast : Sharing
         On topologies with switches that copy.
     """
@@ -89,6 +92,7 @@ class Facts:
     data: int | None = None
     parts: tuple["Facts", ...] = ()
     multicast: Sharing | None = None
+    together: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +198,7 @@ def _of_sequence(schedule: SequenceSchedule, topology: Topology) -> Facts:
         values = [getattr(part, name) for part in parts]
         return None if None in values else values
 
-    sums = {
+    sums: dict[str, Any] = {
         name: sum(values[1:], values[0])
         for name in ("steps", "bandwidth", "inverse_rate")
         if (values := known(name))
@@ -204,8 +208,16 @@ def _of_sequence(schedule: SequenceSchedule, topology: Topology) -> Facts:
         for name in ("chunks_per_shard", "trees_per_root", "ranks", "data")
         if (values := known(name))
     }
+    together = schedule.together
+    if together:
+        sums["inverse_rate"] = tree_inverse_rate(schedule, topology)
     return Facts(
-        Collective.ALLREDUCE, **sums, **most, parts=parts, multicast=_sharing(schedule, topology)
+        Collective.ALLREDUCE,
+        **sums,
+        **most,
+        parts=parts,
+        multicast=_sharing(schedule, topology),
+        together=together,
     )
 
 
@@ -238,6 +250,9 @@ def _losses(schedule: Schedule, topology: Topology, algorithm: str, options: Opt
         # No theorem names its cost; `schedules.alltoall.exchange` gives its bound.
         return Losses()
     parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
+    if isinstance(schedule, SequenceSchedule) and schedule.together:
+        _require_joint_rate(schedule, topology, options)
+        return Losses()
     if isinstance(parts[0], TreeSchedule):
         taken, least = zip(*(_tree_rates(part, topology, options) for part in parts), strict=True)
         gap = sum(taken, Fraction(0)) / sum(least, Fraction(0)) - 1
@@ -246,6 +261,18 @@ def _losses(schedule: Schedule, topology: Topology, algorithm: str, options: Opt
     if options.max_chunks is None or algorithm != "bfb":
         return Losses()
     return Losses(bandwidth=sum(lost, Fraction(0)))
+
+
+def _require_joint_rate(schedule: SequenceSchedule, topology: Topology, options: Options) -> None:
+    """Refuse an allreduce of parts that run together which is slower than what it was made for."""
+    from schedules.forestcoll.allreduce import allreduce_bound
+
+    rate = tree_inverse_rate(schedule, topology)
+    data = facts(schedule, topology).data
+    assert data is not None  # the parts are by trees
+    claimed = data / allreduce_bound(topology, options.participants).feasible
+    if rate > claimed:
+        raise _broken(schedule, rate, claimed)
 
 
 def _tree_rates(part: Schedule, topology: Topology, options: Options) -> tuple[Fraction, Fraction]:

@@ -89,6 +89,34 @@ class CutDocument(Document):
     links: list[CrossingDocument] = Field(description="the links that cross, alike ones together")
 
 
+class SetDocument(Document):
+    """A node set of a proof, with its weight."""
+
+    nodes: list[Node] = Field(description="ids of the nodes, in the order of the topology")
+    weight: Exact = Field(description="from 0")
+
+
+class PriceDocument(Document):
+    """The weight of a node that only forwards."""
+
+    node: Node = Field(description="id of the node")
+    weight: Exact = Field(description="from 0")
+
+
+class ProofDocument(Document):
+    """Why nothing is faster where no cut alone says so: nodes that forward copy nothing."""
+
+    sets: list[SetDocument] = Field(description="sets of nodes that each miss a rank")
+    prices: list[PriceDocument] = Field(description="of nodes that only forward")
+
+
+class SequentialDocument(Document):
+    """An allreduce whose passes run one after the other."""
+
+    inverse_rate: Exact = Field(description="time per byte of a shard of size 1")
+    algbw: float = Field(description="bytes per time, in bandwidth_unit", ge=0)
+
+
 class PartDocument(Document):
     """The optimum of one pass of an allreduce."""
 
@@ -103,6 +131,10 @@ class PartDocument(Document):
     unit_bandwidth: Exact = Field(description="bandwidth of one tree, in bandwidth_unit")
     algbw: float = Field(description="bytes per time, in bandwidth_unit", ge=0)
     bottleneck: CutDocument = Field(description="a cut that proves the rate")
+    proof: ProofDocument = omitted(
+        "where forwarding nodes let out more than they take in: the sets that prove the rate; the "
+        "bottleneck's capacity is then what such nodes can use"
+    )
     max_gap: Exact = omitted("the gap that was asked for")
     gap: Exact = omitted("the gap that these trees have, as a share of the optimum")
     optimal_inverse_rate: Exact = omitted("the inverse rate of any number of trees")
@@ -137,12 +169,15 @@ class ShardDocument(Document):
 
 
 class OptimumDocument(AboutTopology[Literal["optimum/1"]]):
-    """optimum/1: of an allreduce the sums over both passes, which are in `parts`."""
+    """optimum/1: of an allreduce the best that is reached; each pass alone is in `parts`."""
 
     bandwidth_unit: str = Field(description="unit of the topology's capacities and of algbw")
     collective: str = Field(description="whose optimum it is")
     root: Node = omitted("of a broadcast or reduce: where the data begins or ends")
-    shards: list[ShardDocument] = omitted("relative sizes of the shards, where not all equal")
+    shards: list[ShardDocument] | dict[str, Exact] = omitted(
+        "relative sizes of the shards, where not all equal; of an allreduce whose passes run at "
+        "once, where they need unequal ones: the share of every root, 1 in all"
+    )
     participants: list[Node] = omitted("compute nodes that take part, where not all do")
     nodes: int = Field(description="how many compute nodes take part", ge=1)
     data: int = Field(description="size of all shards together", ge=1)
@@ -154,10 +189,15 @@ class OptimumDocument(AboutTopology[Literal["optimum/1"]]):
     unit_bandwidth: Exact = omitted("bandwidth of one tree, in bandwidth_unit")
     algbw: float = Field(description="bytes per time, in bandwidth_unit", ge=0)
     bottleneck: CutDocument = omitted("a cut that proves the rate")
+    proof: ProofDocument = omitted("as in `parts`, where no cut alone proves the rate")
     max_gap: Exact = omitted("the gap that was asked for")
     gap: Exact = omitted("the gap that these trees have, as a share of the optimum")
     optimal_inverse_rate: Exact = omitted("the inverse rate of any number of trees")
     parts: list[PartDocument] = omitted("of an allreduce: the optima of its two passes")
+    together: bool = omitted("of an allreduce: whether its passes run at once")
+    sequential: SequentialDocument = omitted(
+        "of an allreduce whose passes run at once: one after the other, with equal shards"
+    )
     bound: BoundDocument = omitted("of an allreduce: how fast both passes could be at once")
     bound_left_out: str = omitted("of an allreduce without `bound`: why it is missing")
     healthy: HealthyOptimum = omitted("of a topology made by changes: its optimum before them")
@@ -213,7 +253,18 @@ def _whole(found: "CollectiveOptimum") -> dict[str, Any]:
     }
     if found.together is None:
         return members | {"bound_left_out": found.together_left_out}
-    return members | {"bound": _bound(found.together)}
+    members["bound"] = _bound(found.together)
+    if found.at_once:
+        members |= {
+            "together": True,
+            "sequential": SequentialDocument(
+                inverse_rate=str(found.sequential),
+                algbw=rounded(found.data / found.sequential),
+            ),
+        }
+        if found.together.shares:
+            members["shards"] = {str(node): str(share) for node, share in found.together.shares}
+    return members
 
 
 def _pass(found: "PassOptimum") -> dict[str, Any]:
@@ -226,6 +277,16 @@ def _pass(found: "PassOptimum") -> dict[str, Any]:
         "algbw": rounded(found.algbw),
         "bottleneck": _cut(found.bottleneck, outward=found.collective.outward),
     }
+    if found.proof is not None:
+        members["proof"] = ProofDocument(
+            sets=[
+                SetDocument(nodes=list(nodes), weight=str(weight))
+                for nodes, weight in found.proof.sets
+            ],
+            prices=[
+                PriceDocument(node=node, weight=str(weight)) for node, weight in found.proof.prices
+            ],
+        )
     if found.near is not None:
         members |= {
             "max_gap": str(found.near.max_gap),

@@ -87,6 +87,7 @@ class ScheduleSummary(CostFacts):
     name: str = Field(description="name of its topology; empty if it has none")
     algorithm: str = Field(description="what made it")
     parts: list[PartFacts] = omitted("of an allreduce: reduce-scatter, then allgather")
+    together: bool = omitted("of an allreduce: whether its parts run at once, pipelined as a whole")
     multicast: SharingDocument = omitted("trees: what switches that copy save")
     bandwidth_loss: Exact = omitted("with max_chunks: T_B above the least, in units of M/B")
     gap: Exact = omitted("with max_gap: time above the optimum, as a share of it")
@@ -116,6 +117,8 @@ def given_facts(facts: "Facts") -> dict[str, Any]:
             members[name] = str(value) if name in exact else value
     if facts.parts:
         members["parts"] = [given_facts(part) for part in facts.parts]
+    if facts.together:
+        members["together"] = True
     if facts.multicast is not None:
         members["multicast"] = _sharing(facts.multicast)
     return members
@@ -145,6 +148,7 @@ def facts_of(members: Mapping[str, Any]) -> "Facts":
         **{name: members.get(name) for name in _COUNTS},
         parts=tuple(facts_of(part) for part in members.get("parts", ())),
         multicast=None if saved is None else _shared(saved),
+        together=members.get("together", False),
     )
 
 

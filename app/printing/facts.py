@@ -42,11 +42,10 @@ def show_optimum(document: dict[str, Any]) -> None:
     if "parts" not in document:
         lines += _pass_lines(document, unit, kind)
     if "bound" in document:
-        bound = document["bound"]
-        lines.append(
-            f"bound          {bound['inverse_rate']} with both passes at once; "
-            f"one after the other takes {bound['gap']} longer"
-        )
+        lines.append(_bound_line(document))
+        if "shards" in document:
+            shares = document["shards"]
+            lines.append(f"roots          {len(shares)}, with unequal shares, in --json")
     if "bound_left_out" in document:
         lines.append(f"bound          left out: {document['bound_left_out']}")
     for part in document.get("parts", ()):
@@ -59,6 +58,17 @@ def show_optimum(document: dict[str, Any]) -> None:
         )
     for line in lines:
         print(line)
+
+
+def _bound_line(document: dict[str, Any]) -> str:
+    """Return the line on what both passes of an allreduce reach at once."""
+    bound = document["bound"]
+    text = f"bound          {bound['inverse_rate']} with both passes at once"
+    if not bound["exact"]:
+        text += f" ({bound['feasible_algbw']} {document['bandwidth_unit']} is reached)"
+    if document.get("together"):
+        text += ", as here"
+    return f"{text}; one after the other takes {bound['gap']} longer"
 
 
 def _show_all_to_all(document: dict[str, Any]) -> None:
@@ -110,4 +120,12 @@ def _pass_lines(facts: dict[str, Any], unit: str, kind: str) -> list[str]:
     verb = "send out" if "exit_capacity" in cut else "take in"
     capacity = cut.get("exit_capacity", cut.get("entry_capacity"))
     lines.append(f"bottleneck     {inside}, {verb} {capacity} {unit}")
+    if "proof" in facts:
+        places = ", ".join(str(one["node"]) for one in facts["proof"]["prices"][:4])
+        more = ", ..." if len(facts["proof"]["prices"]) > 4 else ""
+        lines.append(
+            f"proof          {len(facts['proof']['sets'])} sets of nodes, in --json: no more "
+            f"leaves {places}{more} than enters"
+        )
+        return lines
     return lines + cut_lines(cut, unit)

@@ -9,9 +9,14 @@ Steps: one round each.  Trees: each tree's part of a shard is cut into ``pipelin
 pieces that follow one another down (or up) the tree; piece p crosses an edge at depth k
 from the root in round k + p, or h - 1 - k + p towards the root, h being the depth of all.
 An edge over switches is one message: switches hold no data.
+
+Trees that run together: every shard is cut into ``pipeline_chunks`` slices, and each slice between
+the trees of a part by their weights.  Slice p is spread from round H + p on, H being the depth of
+the first part, when its root has added up all of it.
 """
 
-from itertools import accumulate
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,6 +55,40 @@ class Message(NamedTuple):
 
 
 Round = tuple[Message, ...]
+
+
+class Share(NamedTuple):
+    """What a tree carries: parts ``before`` to ``after`` of ``weight`` of a shard's elements."""
+
+    start: int
+    length: int
+    before: int
+    after: int
+    weight: int
+
+    def pieces(self, count: int) -> list[tuple[int, int]]:
+        """Return one range cut into so many pieces.
+
+        >>> Share(0, 12, 1, 2, 2).pieces(2)
+        [(6, 9), (9, 12)]
+        """
+        low, high = self._within(self.start, self.length)
+        cuts = [low + (high - low) * piece // count for piece in range(count + 1)]
+        return list(pairwise(cuts))
+
+    def slices(self, count: int) -> list[tuple[int, int]]:
+        """Return a range in each of so many slices of the shard.
+
+        >>> Share(0, 12, 1, 2, 2).slices(2)
+        [(3, 6), (9, 12)]
+        """
+        cuts = [self.start + self.length * piece // count for piece in range(count + 1)]
+        return [self._within(low, high - low) for low, high in pairwise(cuts)]
+
+    def _within(self, start: int, length: int) -> tuple[int, int]:
+        ends = (self.before, self.after)
+        low, high = (start + length * end // self.weight for end in ends)
+        return low, high
 
 
 class Plan(NamedTuple):
@@ -95,6 +134,8 @@ def plan(schedule: Schedule, elements: int, pipeline_chunks: int = 1) -> Plan:
     """
     parts = parts_of(schedule)
     bounds = shard_bounds(parts[0], elements) if parts else (0,)
+    if isinstance(schedule, SequenceSchedule) and schedule.together:
+        return Plan(tuple(_together(parts, bounds, pipeline_chunks)), bounds)
     rounds: list[Round] = []
     for index, part in enumerate(parts):
         place = f"/parts/{index}" if isinstance(schedule, SequenceSchedule) else ""
@@ -145,10 +186,29 @@ def _step_rows(part: StepSchedule, bounds: tuple[int, ...], place: str) -> Rows:
     return np.concatenate(found)
 
 
+def _together(
+    parts: Sequence[StepSchedule | TreeSchedule], bounds: tuple[int, ...], pieces: int
+) -> list[Round]:
+    """Return the rounds of trees that run together: of one part after those of another's start."""
+    found, begin, rounds = [], 0, 0
+    for index, part in enumerate(parts):
+        if not isinstance(part, TreeSchedule):
+            raise InvalidSchedule(f"/parts/{index}", "must be by trees, where parts run together")
+        rows, count = _tree_rows(part, bounds, pieces, f"/parts/{index}", sliced=True)
+        rows[:, 0] += begin
+        found.append(rows)
+        rounds = max(rounds, begin + count)
+        begin += max(0, count - pieces + 1)
+    return grouped(np.concatenate(found), rounds)
+
+
 def _tree_rows(
-    part: TreeSchedule, bounds: tuple[int, ...], pieces: int, place: str
+    part: TreeSchedule, bounds: tuple[int, ...], pieces: int, place: str, *, sliced: bool = False
 ) -> tuple[Rows, int]:
-    """Return the rows of all trees, and the number of rounds."""
+    """Return the rows of all trees, and the number of rounds.
+
+    A tree has one range of its root's shard, cut into pieces, or one range in each slice.
+    """
     rank = {node: index for index, node in enumerate(part.ranks)}
     outward, total = part.collective.outward, part.trees_per_root
     depths = [_depths(tree.edges, tree.root, outward, f"{place}/trees/{at}")
@@ -163,20 +223,20 @@ def _tree_rows(
             raise InvalidSchedule(f"{place}/trees/{at}/root", "must be a rank")
         start, size = bounds[rank[tree.root]], _sizes(part)[rank[tree.root]]
         length, weight = bounds[rank[tree.root] + 1] - start, max(1, total * size)
-        low = start + length * served[tree.root] // weight
+        before = served[tree.root]
         served[tree.root] += tree.weight
-        high = start + length * served[tree.root] // weight
         if served[tree.root] > total * size:
             raise InvalidSchedule(f"{place}/trees/{at}/weight", "must leave the shard whole")
-        cuts = [low + (high - low) * piece // pieces for piece in range(pieces + 1)]
+        share = Share(start, length, before, served[tree.root], weight)
+        ranges = share.slices(pieces) if sliced else share.pieces(pieces)
         for edge, depth in zip(tree.edges, levels, strict=True):
             if edge[0] not in rank or edge[-1] not in rank:
                 raise InvalidSchedule(f"{place}/trees/{at}/edges", "must join ranks")
             ends = rank[edge[0]], rank[edge[-1]]
             begin = depth if outward else height - 1 - depth
             rows += [
-                (begin + piece, *ends, cuts[piece], cuts[piece + 1], COPY if outward else REDUCE)
-                for piece in range(pieces)
+                (begin + piece, *ends, low, high, COPY if outward else REDUCE)
+                for piece, (low, high) in enumerate(ranges)
             ]
     rounds = height + pieces - 1 if rows else 0
     return np.array(rows, dtype=np.int64).reshape(-1, 6), rounds

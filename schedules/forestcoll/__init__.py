@@ -2,7 +2,9 @@
 
 Read in this order: `demand` (who brings how much), `network` (integer capacities), `flow`
 (the max-flow kernel), `optimality` (the best rate and the cut that proves it), `fewest_trees` (how
-few trees come close to it), `optimum` (both, in the topology's terms); `splitting_off`, `shares`,
+few trees come close to it); `automorphisms`, `linear`, `flow_program`, `proof`, `division` and
+`balance` (where cuts alone do not tell the truth); `optimum` (all, in the topology's terms);
+`allreduce` and `together` (both passes at once); `splitting_off`, `shares`,
 `splitting` and `routes` (switches away); `shortest` (trees of shortest paths, where they do);
 `symmetry` and `symmetric_forest` (images of a few trees, where these do); `packing`, `forest`,
 `flow_repair`, `tree_growing` and `shortening` (trees elsewhere).
@@ -20,10 +22,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from schedules.forestcoll.balance import balanced
 from schedules.forestcoll.demand import Demand, demand_of, require_paths
 from schedules.forestcoll.network import Network, network_of
 from schedules.forestcoll.optimality import Rate, entry_rate, tree_capacities
 from schedules.forestcoll.optimum import Optimum, optimum, rates, require_counts
+from schedules.forestcoll.ordering import in_order
 from schedules.forestcoll.packing import pack
 from schedules.forestcoll.routes import Routes
 from schedules.forestcoll.shortest import shortest_trees
@@ -65,9 +69,9 @@ def allgather(
     InvalidTopology, Unreachable, NoSchedule, TooLarge
         As for `optimum`.
     NoSchedule
-        A switch, or a compute node that takes no part, lets out more than it takes in, be it
-        only after rounding down to a given number of trees, and the optimum needs all of it:
-        it would have to copy data, and the cut bound may be out of reach.
+        With a number of trees given: after rounding down to whole trees a switch, or a compute
+        node that takes no part, lets out more than it takes in, and all of it is needed: it
+        would have to copy data, and the cut bound may be out of reach.
     TooLarge
         The flows kept while packing pass `packing.MOST_FLOW_ENTRIES`.
 
@@ -134,7 +138,7 @@ def _forest(
 ) -> TreeSchedule:
     require_counts(trees_per_root, max_gap)
     require_paths(topology, demand)
-    network = network_of(topology, demand)
+    network = balanced(network_of(topology, demand)).network
     rate, trees = None, None
     if max_gap is None:
         # If trees reach the rate at which ranks can take in all they want, it is the optimum.
@@ -189,6 +193,11 @@ def _symmetric(topology: Topology, network: Network, rate: Rate) -> Iterator[Tre
     if not (network.sizes[network.terminals] == 1).all():
         return None
     action = rotations(network)
+    if action is None or len(action.roots) > 1:
+        listed = in_order(network)
+        found = None if listed is None else rotations(listed)
+        if found is not None and (action is None or len(found.roots) < len(action.roots)):
+            action = found
     if (action is None or len(action.roots) > 1) and len(network.terminals) == network.node_count:
         # What the recipe that the topology is named by knows of itself.
         action = acting(network, translations(topology))

@@ -8,10 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from schedules.errors import NoSchedule
+from schedules.forestcoll.balance import balanced
 from schedules.forestcoll.demand import demand_of, require_paths
 from schedules.forestcoll.fewest_trees import fewest_trees
 from schedules.forestcoll.network import Network, network_of
 from schedules.forestcoll.optimality import Rate, best_rate, best_rate_for, data_inside
+from schedules.forestcoll.proof import Proof
 from synth.topology import NodeId, Topology
 
 __all__ = ["Optimum", "Rates", "optimum", "rates", "require_counts"]
@@ -37,6 +39,11 @@ class Optimum:
 
     ``gap`` is how much longer than with the best k everything takes, as a share of that:
     with any number of trees the inverse rate is at least inverse_rate / (1 + gap).
+
+    Where a node that only forwards can let out more than it takes in, all this is so of
+    capacities that such nodes can use (``trimmed``; `balance`).  Without a ``proof`` the
+    bottleneck of any number of trees is one of all links nevertheless; with it, the exits of
+    the bottleneck are those capacities, and the proof says why no others are better.
     """
 
     inverse_rate: Fraction
@@ -49,6 +56,8 @@ class Optimum:
     data: int
     data_inside: int
     gap: Fraction = Fraction(0)
+    trimmed: bool = False
+    proof: Proof | None = None
 
     @property
     def algbw(self) -> Fraction:
@@ -117,8 +126,8 @@ def optimum(
 
     Notes
     -----
-    The value is that of the cut bound.  It is reached whenever the switches let out as
-    much as they take in; see `allgather`.
+    The value is that of the cut bound, and of the linear program of `balance` where nodes
+    that only forward let out more than they take in.  `allgather` reaches it.
 
     Examples
     --------
@@ -140,20 +149,28 @@ def optimum(
     require_counts(trees_per_root, max_gap)
     demand = demand_of(topology, shards, participants, root)
     require_paths(topology, demand, inward=inward)
-    network = network_of(topology.transpose() if inward else topology, demand)
+    whole = network_of(topology.transpose() if inward else topology, demand)
+    within = balanced(whole)
+    network, trimmed = within.network, within.network is not whole
     rate, best = rates(network, trees_per_root, max_gap)
-    leaving = rate.inside[network.tail] & ~rate.inside[network.head]
+    inside, counted = rate.inside, network
+    if trimmed and within.proof is None and rate is best:
+        # A cut of all links proves it as well.
+        inside, counted = best_rate(whole).inside, whole
+    leaving = inside[counted.tail] & ~inside[counted.head]
     return Optimum(
         inverse_rate=rate.inverse / network.unit,
         trees_per_root=rate.trees_per_root,
         unit_bandwidth=network.unit / rate.scale,
         compute_nodes=len(network.terminals),
-        bottleneck=frozenset(topology.nodes[index] for index in np.flatnonzero(rate.inside)),
-        compute_inside=int(rate.inside[network.terminals].sum()),
-        exit_capacity=int(network.capacity[leaving].sum()) * network.unit,
+        bottleneck=frozenset(topology.nodes[index] for index in np.flatnonzero(inside)),
+        compute_inside=int(inside[network.terminals].sum()),
+        exit_capacity=int(counted.capacity[leaving].sum()) * counted.unit,
         data=network.data,
-        data_inside=data_inside(network, rate.inside),
+        data_inside=data_inside(network, inside),
         gap=rate.inverse / best.inverse - 1,
+        trimmed=trimmed,
+        proof=None if within.proof is None else within.proof.named(topology.nodes),
     )
 
 

@@ -8,7 +8,10 @@ from numpy.typing import NDArray
 
 from schedules.forestcoll.packing import scattered
 
-__all__ = ["even_shares"]
+__all__ = ["MOST_LOOKS", "even_shares"]
+
+MOST_LOOKS = 1 << 30
+"""So many pairs of neighbours are looked at, about, in some seconds; for more, portions grow."""
 
 
 def even_shares(
@@ -41,7 +44,8 @@ def even_shares(
     -----
     First equal shares for all pairs.  Then portions in rounds, to the target that the
     source reaches least so far, be it directly or over one more arc that exists already.
-    So the ports of a host spread over all boxes, and trees need few hops.
+    So the ports of a host spread over all boxes, and trees need few hops.  Where portions
+    are so small that handing them out would take long, several go together.
 
     Examples
     --------
@@ -58,6 +62,9 @@ def even_shares(
     shares = _equal_shares(room_in, room_out, allowed, portion)
     reach = linked.astype(np.int64) + np.eye(len(nodes), dtype=np.int64)
     turn = np.argsort(scattered(len(nodes)))
+    looks = int(room_in.sum()) // portion * len(nodes)
+    # A round hands out a whole portion, or uses up what one neighbour has.
+    portion *= max(1, -(-looks // MOST_LOOKS))
     _hand_out(shares, room_in, room_out, allowed, reach, turn, portion)
     places = zip(*np.nonzero(shares), strict=True)
     return {(nodes[u], nodes[t]): int(shares[u, t]) for u, t in places}

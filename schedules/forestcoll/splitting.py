@@ -56,8 +56,14 @@ class Splitter:
             A switch lets out more than it takes in and needs all of it, so that it would
             have to copy data.
         """
-        waiting = sorted(set(range(len(self.names))) - set(self.terminals.tolist()))
-        self._balance(waiting)
+        waiting = self._forwarding()
+        copying = self.trim()
+        if copying is not None:
+            raise NoSchedule(
+                "/links",
+                f"node {self.names[copying]!r} only forwards: it must take in as much as it lets"
+                " out, because nothing is copied there",
+            )
         switches = len(waiting)
         while waiting:
             tell("removing switches", switches - len(waiting), switches)
@@ -143,13 +149,17 @@ class Splitter:
         else:
             del self.capacities[pair]
 
-    def _balance(self, switches: list[int]) -> None:
+    def _forwarding(self) -> list[int]:
+        return sorted(set(range(len(self.names))) - set(self.terminals.tolist()))
+
+    def trim(self) -> int | None:
         """Give up capacity that no cut needs at switches whose in- and output differ.
 
-        What a switch takes in beyond what it lets out is harmless where some cut needs it;
+        Returns a switch that lets out more than it takes in and needs all of it, if one is
+        found.  What a switch takes in beyond what it lets out is harmless where some cut needs it;
         the other way round it would have to copy data.
         """
-        again = True
+        again, switches = True, self._forwarding()
         while again:
             again = False
             into, onward = self._ends(switches)
@@ -162,14 +172,11 @@ class Splitter:
                     heavy = [(switch, t) for t in onward[switch]]
                 given_up = self._trim(heavy, abs(surplus))
                 if given_up < -surplus:
-                    raise NoSchedule(
-                        "/links",
-                        f"node {self.names[switch]!r} only forwards: it must take in as much as it"
-                        " lets out, because nothing is copied there",
-                    )
+                    return switch
                 if given_up:
                     again = True
                     break
+        return None
 
     def _trim(self, heavy: list[Pair], surplus: int) -> int:
         """Lower the capacity of some arcs by up to ``surplus``; return by how much."""

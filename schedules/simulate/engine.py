@@ -37,7 +37,8 @@ def simulate(
     its receiver ``alpha`` later.  Every link sends its messages one after another in
     program order: those of a step schedule as listed; those of trees by round, where
     piece p of an edge at depth v is in round v + p, then by depth, so that all trees
-    share a link evenly; those of routes and of programs in the same way.  A message waits for
+    share a link evenly; those of routes, of parts that run together and of programs in the same
+    way.  A message waits for
     its turn and for the data it carries.
 
     Parameters
@@ -110,7 +111,10 @@ def simulate(
         joint = overlapped_messages(schedule, topology)
         pieces = chunks or _pieces(joint, network, size_bytes)
         return run(joint, network, size_bytes, pieces, synchronous)
-    parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
+    # Parts that run together are simulated as one.
+    parts: tuple[StepSchedule | TreeSchedule | SequenceSchedule, ...] = (schedule,)
+    if isinstance(schedule, SequenceSchedule) and not schedule.together:
+        parts = schedule.parts
     done = [_simulate(part, topology, network, size_bytes, chunks, synchronous) for part in parts]
     busy = [Fraction(0)] * topology.link_count
     for one in done:
@@ -125,7 +129,7 @@ def simulate(
 
 
 def _simulate(
-    part: StepSchedule | TreeSchedule,
+    part: StepSchedule | TreeSchedule | SequenceSchedule,
     topology: Topology,
     network: Network,
     size_bytes: int,
@@ -134,7 +138,7 @@ def _simulate(
 ) -> Simulation:
     messages = messages_of(part, topology)
     if chunks is None:
-        chunks = _pieces(messages, network, size_bytes) if isinstance(part, TreeSchedule) else 1
+        chunks = 1 if isinstance(part, StepSchedule) else _pieces(messages, network, size_bytes)
     elif synchronous and chunks > 1 and isinstance(part, StepSchedule):
         raise NoSchedule("/chunks", "must be 1 for synchronous steps")
     return run(messages, network, size_bytes, chunks, synchronous)

@@ -54,7 +54,8 @@ def estimate(
     Steps take ``steps * alpha + bandwidth * M / B`` exactly.  Trees of depth h cut
     into P pieces take h + P - 1 rounds of ``alpha + T / P``, where T is the time of
     all data on the busiest link; it is the time of a lock-step pipeline, an upper
-    bound of one where links run freely.  Routes are pipelined in the same way, h their
+    bound of one where links run freely.  For trees that run together h is the sum of the
+    depths of both parts.  Routes are pipelined in the same way, h their
     most hops; with P = 1 the k-th hops of all routes take the time of the busiest link
     among them alone.
 
@@ -91,6 +92,8 @@ def estimate(
     if pipeline_chunks is not None and not 1 <= pipeline_chunks <= MAX_PIPELINE_CHUNKS:
         raise NoSchedule("/pipeline_chunks", f"must lie in 1 to {MAX_PIPELINE_CHUNKS}")
     scale = size_bytes / unit_bytes_per_second
+    if isinstance(schedule, SequenceSchedule) and schedule.together:
+        return _together(schedule, topology, scale, alpha_seconds, pipeline_chunks)
     parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
     estimates = [_part(part, topology, scale, alpha_seconds, pipeline_chunks) for part in parts]
     return Estimate(
@@ -152,6 +155,19 @@ def _trees(
 ) -> Estimate:
     rate = tree_inverse_rate(schedule, topology) / sum(schedule.sizes)
     return _pipeline(tree_depth(schedule), float(rate) * scale, alpha_seconds, pipeline_chunks)
+
+
+def _together(
+    schedule: SequenceSchedule,
+    topology: Topology,
+    scale: float,
+    alpha_seconds: float,
+    pipeline_chunks: int | None,
+) -> Estimate:
+    trees = [part for part in schedule.parts if isinstance(part, TreeSchedule)]
+    rate = tree_inverse_rate(schedule, topology) / sum(trees[0].sizes)
+    depth = sum(map(tree_depth, trees))
+    return _pipeline(depth, float(rate) * scale, alpha_seconds, pipeline_chunks)
 
 
 def _routes(

@@ -2,12 +2,14 @@
 
 Messages are kept in *program order*: by level, which is the step of a send or the
 depth of an edge, then as listed in the schedule.  A reduce-scatter by trees starts at
-the deepest edges, so there levels count down to the root.
+the deepest edges, so there levels count down to the root.  Of parts that run together the levels
+of the second follow those of the first.
 """
 
 from collections import defaultdict
 from fractions import Fraction
 from itertools import pairwise
+from math import lcm
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +17,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from schedules.errors import InvalidSchedule, TooLarge
-from schedules.model import StepSchedule, TreeSchedule
+from schedules.model import SequenceSchedule, StepSchedule, TreeSchedule
 from schedules.verify.sends import flat_sends, sends_off_links
 from synth.topology import Capacity, NodeId, Topology
 
@@ -57,8 +59,10 @@ class Messages(NamedTuple):
     """Whether the pieces of a message may follow each other through the levels."""
 
 
-def messages_of(schedule: StepSchedule | TreeSchedule, topology: Topology) -> Messages:
-    """Return the messages of one part of a schedule.
+def messages_of(
+    schedule: StepSchedule | TreeSchedule | SequenceSchedule, topology: Topology
+) -> Messages:
+    """Return the messages of one part of a schedule, or of parts that run together.
 
     Raises
     ------
@@ -72,13 +76,20 @@ def messages_of(schedule: StepSchedule | TreeSchedule, topology: Topology) -> Me
     -----
     A send waits for every earlier one that brought its source a part of the same
     chunks.  An edge away from the root waits for the edge before it; one towards the
-    root for all that end where it begins.
+    root for all that end where it begins.  Where parts run together, what leaves a root
+    waits for all that was added up there.
     """
-    if not schedule.ranks or not set(schedule.ranks) <= set(topology.compute_nodes):
-        raise InvalidSchedule("/ranks", "must be compute nodes of the topology")
+    if isinstance(schedule, SequenceSchedule):
+        return _of_together(schedule, topology)
+    _require_ranks(schedule, topology)
     if isinstance(schedule, StepSchedule):
         return _of_steps(schedule, topology)
-    return _of_trees(schedule, topology)
+    return _of_edges(_edges(schedule), topology)
+
+
+def _require_ranks(schedule: StepSchedule | TreeSchedule, topology: Topology) -> None:
+    if not schedule.ranks or not set(schedule.ranks) <= set(topology.compute_nodes):
+        raise InvalidSchedule("/ranks", "must be compute nodes of the topology")
 
 
 def _of_steps(schedule: StepSchedule, topology: Topology) -> Messages:
@@ -172,30 +183,56 @@ def _program_order(edges: "_Edges") -> list[int]:
 
 
 class _Edges(NamedTuple):
-    """Edges of all trees in the order of the schedule."""
+    """Edges of all trees in the order of the schedule; weights in units of ``unit`` times M."""
 
+    unit: Fraction
     levels: list[int]
     weights: list[int]
     paths: list[tuple[NodeId, ...]]
     needs: list[tuple[int, ...]]
 
 
-def _of_trees(schedule: TreeSchedule, topology: Topology) -> Messages:
-    if schedule.trees_per_root < 1:
-        raise InvalidSchedule("/trees_per_root", "must be at least 1")
-    if min(schedule.sizes) < 0 or not any(schedule.sizes):
-        raise InvalidSchedule("/shards", "must be sizes from 0, and not all 0")
+def _of_together(schedule: SequenceSchedule, topology: Topology) -> Messages:
+    """Return the messages of a reduce-scatter and of the allgather that follows slice by slice."""
+    parts = [part for part in schedule.parts if isinstance(part, TreeSchedule)]
+    if len(parts) != 2 or len(schedule.parts) != 2:
+        raise InvalidSchedule("/parts", "must be two, by trees, where they run together")
+    for part in parts:
+        _require_ranks(part, topology)
+    first, second = map(_edges, parts)
+    added: dict[NodeId, list[int]] = defaultdict(list)
+    at = 0
+    for tree in parts[0].trees:
+        added[tree.root] += [
+            number for number, edge in enumerate(tree.edges, at) if edge[-1] == tree.root
+        ]
+        at += len(tree.edges)
+    roots = [tree.root for tree in parts[1].trees for _ in tree.edges]
+    needs = [
+        tuple(need + at for need in needed) if needed else tuple(added[root])
+        for needed, root in zip(second.needs, roots, strict=True)
+    ]
+    height = 1 + max(first.levels, default=-1)
+    unit = Fraction(1, lcm(first.unit.denominator, second.unit.denominator))
+    weights = [
+        weight * int(part.unit / unit) for part in (first, second) for weight in part.weights
+    ]
+    levels = first.levels + [height + level for level in second.levels]
+    both = _Edges(unit, levels, weights, first.paths + second.paths, first.needs + needs)
+    return _of_edges(both, topology)
+
+
+def _of_edges(edges: _Edges, topology: Topology) -> Messages:
     capacity: dict[tuple[NodeId, NodeId], Capacity] = defaultdict(int)
     for link in topology.links:
         capacity[link.source, link.target] += link.capacity
     index = {pair: at for at, pair in enumerate(capacity)}
-    edges = _edges(schedule)
     order = _program_order(edges)
     place = {edge: message for message, edge in enumerate(order)}
     depth = max(edges.levels, default=-1) + 1
     return Messages(
         [edges.weights[edge] for edge in order],
-        Fraction(1, schedule.trees_per_root * sum(schedule.sizes)),
+        edges.unit,
         _starts(len(edges.paths[edge]) - 1 for edge in order),
         np.array(
             [_link(index, hop) for edge in order for hop in pairwise(edges.paths[edge])], np.int64
@@ -213,6 +250,10 @@ def _of_trees(schedule: TreeSchedule, topology: Topology) -> Messages:
 
 
 def _edges(schedule: TreeSchedule) -> _Edges:
+    if schedule.trees_per_root < 1:
+        raise InvalidSchedule("/trees_per_root", "must be at least 1")
+    if min(schedule.sizes) < 0 or not any(schedule.sizes):
+        raise InvalidSchedule("/shards", "must be sizes from 0, and not all 0")
     outward = schedule.collective.outward
     depths: list[int] = []
     weights: list[int] = []
@@ -241,7 +282,8 @@ def _edges(schedule: TreeSchedule) -> _Edges:
             needs[begin:] = [tuple(above[edge]) for edge in range(begin, len(paths))]
     deepest = max(depths, default=0)
     levels = depths if outward else [deepest - depth for depth in depths]
-    return _Edges(levels, weights, paths, needs)
+    unit = Fraction(1, schedule.trees_per_root * sum(schedule.sizes))
+    return _Edges(unit, levels, weights, paths, needs)
 
 
 def _link(index: dict[tuple[NodeId, NodeId], int], hop: tuple[NodeId, NodeId]) -> int:

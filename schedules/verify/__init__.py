@@ -10,7 +10,8 @@ violations:
 
 What it costs is derived anew from the sends by `step_cost`, `tree_inverse_rate` and
 `route_inverse_rate`.
-An allreduce is a sequence of a reduce-scatter and an allgather of the same shards.  One step
+An allreduce is a sequence of a reduce-scatter and an allgather of the same shards; where its parts
+run together both are by trees, so that slices of a shard may follow one another.  One step
 or tree schedule that claims to be an allreduce is reported, never accepted; so is a broadcast
 or a reduce in steps.
 """
@@ -167,6 +168,9 @@ def _check_sequence(
     for index, part in enumerate(schedule.parts):
         if not isinstance(part, StepSchedule | TreeSchedule):
             findings.add(f"{prefix}/parts/{index}", "must be a step or a tree schedule")
+            return
+        if schedule.together and not isinstance(part, TreeSchedule):
+            findings.add(f"{prefix}/parts/{index}", "must be by trees, where parts run together")
             return
         _check(part, topology, findings, f"{prefix}/parts/{index}")
     if len(set(map(_division, schedule.parts))) > 1:

@@ -105,7 +105,7 @@ def tree_inverse_rate(schedule: Schedule, topology: Topology) -> Fraction:
     It is the max over links of (weight of the trees crossing it, `tree_loads`) / (capacity *
     trees_per_root), in 1 / (bandwidth unit); time per byte is that over N.  Parallel
     links share their load, so their capacities add.  A sequence takes the sum of its
-    parts.
+    parts, or what `together_inverse_rate` says where they run together.
 
     Raises
     ------
@@ -120,6 +120,8 @@ def tree_inverse_rate(schedule: Schedule, topology: Topology) -> Fraction:
     >>> tree_inverse_rate(TreeSchedule(Collective.ALLGATHER, pair.digest, (0, 1), 1, trees), pair)
     Fraction(1, 4)
     """
+    if isinstance(schedule, SequenceSchedule) and schedule.together:
+        return together_inverse_rate(schedule, topology)
     parts = _parts(schedule, TreeSchedule)
     peaks = (max(_rates(part, topology).values(), default=Fraction(0)) for part in parts)
     return sum(peaks, Fraction(0))
@@ -137,9 +139,12 @@ def together_inverse_rate(schedule: Schedule, topology: Topology) -> Fraction:
         As `tree_inverse_rate`.
     """
     total: dict[tuple[NodeId, NodeId], Fraction] = defaultdict(Fraction)
-    for part in _parts(schedule, TreeSchedule):
+    parts = _parts(schedule, TreeSchedule)
+    for part in parts:
+        # Sizes of the same shards may be told in other units.
+        scale = Fraction(sum(parts[0].sizes), sum(part.sizes) or 1)
         for hop, rate in _rates(part, topology).items():
-            total[hop] += rate
+            total[hop] += rate * scale
     return max(total.values(), default=Fraction(0))
 
 

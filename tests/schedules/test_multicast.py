@@ -10,7 +10,6 @@ from itertools import pairwise
 import pytest
 
 from schedules.collectives import make
-from schedules.errors import NoSchedule
 from schedules.forestcoll import allgather, optimum
 from schedules.forestcoll.allreduce import allreduce_bound
 from schedules.formats.schedule.read import from_document
@@ -142,7 +141,8 @@ def test_an_allreduce_behind_one_copying_switch_is_as_fast_as_a_link(name: str, 
     bound = allreduce_bound(rack)
     assert bound.rate == bound.feasible == rate
     one_after_the_other = Fraction(ranks * rate, 2 * (ranks - 1))
-    assert ranks / tree_inverse_rate(schedule, rack) == one_after_the_other
+    assert bound.sequential == one_after_the_other
+    assert ranks / tree_inverse_rate(schedule, rack) == rate
     gather = schedule.parts[1]
     assert (
         sum(
@@ -198,10 +198,12 @@ def test_the_share_of_time_that_a_link_is_busy_counts_a_shared_way_once() -> Non
     assert busy["0.nvswitch", "0.gpu0"] == 1
 
 
-def test_a_copying_switch_must_still_take_in_what_it_lets_out() -> None:
+def test_an_allgather_counts_on_no_copies() -> None:
     links = [("a", "w", 1), ("w", "b", 1), ("w", "c", 1), ("b", "a", 3), ("c", "a", 3)]
-    with pytest.raises(NoSchedule, match="'w'"):
-        make(Topology("abcw", links, switches="w", multicast="w"), "allgather", "forestcoll")
+    lame = Topology("abcw", links, switches="w", multicast="w")
+    schedule = make(lame, "allgather", "forestcoll")
+    assert violations(schedule, lame) == []
+    assert tree_inverse_rate(schedule, lame) <= optimum(lame).inverse_rate == 4
 
 
 def test_hops_of_an_edge_lie_on_links_after_pruning_too() -> None:

@@ -58,7 +58,8 @@ def test_no_other_cut_proves_more(topology, trees_per_root):
             proven.append(
                 cut_inverse_rate(topology, inside, equal(topology), trees_per_root=trees_per_root)
             )
-    assert max(proven) == best.inverse_rate
+    assert max(proven) <= best.inverse_rate
+    assert max(proven) == best.inverse_rate or best.trimmed
 
 
 @pytest.mark.parametrize("inside", [[], [0, 1, 2], ["s"]])

@@ -21,7 +21,14 @@ from typing import NamedTuple
 from schedules.errors import NotExportable
 from schedules.formats.nccl.program import COLLECTIVES, MAX_CHANNELS, MAX_SIZE, Row
 from schedules.formats.transfers import require_plain
-from schedules.model import Collective, Schedule, StepSchedule, TreeSchedule, parts_of
+from schedules.model import (
+    Collective,
+    Schedule,
+    SequenceSchedule,
+    StepSchedule,
+    TreeSchedule,
+    parts_of,
+)
 from schedules.simulate import tree_depth
 from schedules.verify import require_valid, step_cost, tree_inverse_rate
 from schedules.verify.costs import node_capacity
@@ -152,7 +159,8 @@ def _faster_sizes(
     unit: Fraction,
 ) -> list[int]:
     """Return those of `_SIZES` at which the schedule beats every line."""
-    parts = parts_of(schedule)
+    apart = not (isinstance(schedule, SequenceSchedule) and schedule.together)
+    parts = parts_of(schedule) if apart else [schedule]
     times = [_time(part, topology, alpha, unit) for part in parts]
     return [
         size
@@ -162,7 +170,7 @@ def _faster_sizes(
 
 
 def _time(
-    part: StepSchedule | TreeSchedule, topology: Topology, alpha: Fraction, unit: Fraction
+    part: Schedule, topology: Topology, alpha: Fraction, unit: Fraction
 ) -> Callable[[int], Fraction]:
     """Return the seconds of a part as a function of the size; the part is costed once."""
     if isinstance(part, StepSchedule):
@@ -170,7 +178,8 @@ def _time(
         slope = cost.bandwidth / (node_capacity(topology) * unit)
         return lambda size: cost.steps * alpha + slope * size
     rate = tree_inverse_rate(part, topology) / len(topology.compute_nodes) / unit
-    ahead = tree_depth(part) - 1
+    trees = [each for each in parts_of(part) if isinstance(each, TreeSchedule)]
+    ahead = sum(map(tree_depth, trees)) - 1
 
     def piped(size: int) -> Fraction:
         # (h - 1 + P) (alpha + T / P) for the best whole number P of pieces, or the one below.

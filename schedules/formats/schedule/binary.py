@@ -112,6 +112,8 @@ def _arrays(shapes: list[list[Any]], raw: bytes, offset: int) -> list[NDArray[An
 def _put(schedule: Schedule, arrays: list[NDArray[Any]]) -> dict[str, Any]:
     head: dict[str, Any] = {"collective": str(schedule.collective), "topology": schedule.topology}
     if isinstance(schedule, SequenceSchedule):
+        # Left out where it is false, as in schedules of before there was such.
+        head |= {"together": True} if schedule.together else {}
         return {"kind": "sequence", "parts": [_put(part, arrays) for part in schedule.parts]} | head
     head["ranks"] = list(schedule.ranks)
     if isinstance(schedule, StepSchedule):
@@ -146,7 +148,8 @@ def _take(header: dict[str, Any], arrays: list[NDArray[Any]]) -> Schedule:
     collective, topology = Collective.of(header["collective"]), header["topology"]
     if header["kind"] == "sequence":
         parts = tuple(_take(part, arrays) for part in header["parts"])
-        return SequenceSchedule(collective, topology, parts)  # type: ignore[arg-type]
+        together = header.get("together", False)
+        return SequenceSchedule(collective, topology, parts, together)  # type: ignore[arg-type]
     ranks = tuple(header["ranks"])
     if header["kind"] == "steps":
         ends = np.cumsum(arrays.pop(), dtype=np.int64)

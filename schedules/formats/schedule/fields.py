@@ -10,7 +10,7 @@ from schedules.formats.schedule.program import MAX_INTEGER, MAX_PATH
 from schedules.model import Collective
 from synth.topology import NodeId, Topology
 
-__all__ = ["collective", "digest", "entries", "integer", "is_integer", "path", "rank"]
+__all__ = ["boolean", "collective", "digest", "entries", "integer", "is_integer", "path", "rank"]
 
 
 def rank(holder: dict[str, Any], key: str, ranks: tuple[NodeId, ...], place: str) -> NodeId:
@@ -41,6 +41,14 @@ def integer(document: dict[str, Any], key: str, place: str, most: int = MAX_INTE
     value = document.get(key)
     if not isinstance(value, int) or not is_integer(value, 1, most):
         raise InvalidSchedule(f"{place}/{key}", f"must be an integer from 1 to {most}")
+    return value
+
+
+def boolean(document: dict[str, Any], key: str, place: str) -> bool:
+    """Return a member that is true or false, and false where it is left out."""
+    value = document.get(key, False)
+    if type(value) is not bool:
+        raise InvalidSchedule(f"{place}/{key}", "must be true or false")
     return value
 
 

@@ -84,6 +84,7 @@ def from_document(document: Any, topology: Topology) -> Schedule:
         fields.collective(document, ""),
         fields.digest(document, ""),
         tuple(_single(part, topology, f"/parts/{index}") for index, part in enumerate(parts)),
+        fields.boolean(document, "together", ""),
     )
 
 

@@ -112,7 +112,7 @@ def _head(schedule: Schedule) -> dict[str, Any]:
         return head | {"kind": "trees"} | common | total | _division(schedule)
     if isinstance(schedule, RouteSchedule):
         return head | {"kind": "routes"} | common | {"units_per_pair": schedule.units_per_pair}
-    return head | common
+    return head | common | ({"together": True} if schedule.together else {})
 
 
 def _division(schedule: TreeSchedule) -> dict[str, Any]:

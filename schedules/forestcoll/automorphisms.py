@@ -1,0 +1,120 @@
+"""The symmetry of a network, found from its structure alone: the order of nodes does not matter.
+
+A network becomes a coloured graph without directions, in which every arc is a vertex or two
+of its own, coloured by its capacity.  The automorphisms of that graph are those of the network;
+bliss, which igraph brings, finds generators of all of them.
+"""
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedules.forestcoll.network import Network
+
+__all__ = ["arc_images", "generators", "orbits"]
+
+Ints = NDArray[np.int64]
+
+
+def generators(network: Network, colours: Sequence[Hashable]) -> list[Ints]:
+    """Return permutations of the nodes that generate all automorphisms of a network.
+
+    Parameters
+    ----------
+    network : Network
+        Arcs are moved onto arcs of equal capacity.
+    colours : sequence
+        One per node; nodes are moved onto nodes of their own colour.
+
+    Returns
+    -------
+    list of int64 arrays
+        ``image[v]`` is where node v goes; none where only the identity is one.
+
+    Notes
+    -----
+    Two arcs of equal capacity both ways are one vertex between their ends, any other arc
+    two, in its direction.  Bliss is fast on the networks of clusters (0.1 s for 1,024 GPUs),
+    and exponential on some graphs made to be hard.
+
+    References
+    ----------
+    .. [1] Junttila and Kaski, "Engineering an efficient canonical labeling tool for large
+       and sparse graphs", ALENEX 2007.
+
+    Examples
+    --------
+    >>> from schedules.forestcoll.network import network_of
+    >>> from synth.topology import Topology
+    >>> ring = network_of(Topology(range(4), [(i, (i + 1) % 4) for i in range(4)]))
+    >>> sorted(image.tolist() for image in generators(ring, "aaaa"))[0]
+    [1, 2, 3, 0]
+    >>> generators(ring, "abbb")
+    []
+    """
+    from igraph import Graph
+
+    numbers: dict[Hashable, int] = {}
+    painted = [numbers.setdefault(("node", colour), len(numbers)) for colour in colours]
+    arcs = zip(network.tail.tolist(), network.head.tolist(), strict=True)
+    capacities = dict(zip(arcs, network.capacity.tolist(), strict=True))
+    edges: list[tuple[int, int]] = []
+    for (tail, head), capacity in capacities.items():
+        place = len(painted)
+        if capacities.get((head, tail)) == capacity:
+            if tail < head:
+                painted.append(numbers.setdefault(("both", capacity), len(numbers)))
+                edges += [(tail, place), (place, head)]
+            continue
+        painted += [
+            numbers.setdefault((side, capacity), len(numbers)) for side in ("leaving", "entering")
+        ]
+        edges += [(tail, place), (place, place + 1), (place + 1, head)]
+    found = Graph(len(painted), edges).automorphism_group(color=painted)
+    return [np.array(image[: network.node_count], np.int64) for image in found]
+
+
+def arc_images(network: Network, images: Sequence[Ints]) -> list[Ints]:
+    """Return where automorphisms of the nodes take the arcs.
+
+    >>> from schedules.forestcoll.network import network_of
+    >>> from synth.topology import Topology
+    >>> ring = network_of(Topology(range(3), [(0, 1), (1, 2), (2, 0)]))
+    >>> arc_images(ring, [np.array([1, 2, 0])])
+    [array([1, 2, 0])]
+    """
+    nodes = network.node_count
+    codes = network.tail * nodes + network.head
+    order = np.argsort(codes)
+    ordered, every = codes[order], np.arange(len(codes))
+    found = []
+    for image in images:
+        # Most generators move a few nodes only.
+        still = image == np.arange(nodes)
+        moved = np.flatnonzero(~(still[network.tail] & still[network.head]))
+        goal = image[network.tail[moved]] * nodes + image[network.head[moved]]
+        arcs = every.copy()
+        arcs[moved] = order[np.searchsorted(ordered, goal)]
+        found.append(arcs)
+    return found
+
+
+def orbits(count: int, images: Sequence[Ints]) -> Ints:
+    """Return the number of the orbit of each of ``count`` things, numbered as they come first.
+
+    >>> orbits(4, [np.array([0, 2, 1, 3])]).tolist()
+    [0, 1, 1, 2]
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    if not images:
+        return np.arange(count)
+    moved = [np.flatnonzero(image != np.arange(count)) for image in images]
+    goals = [image[places] for image, places in zip(images, moved, strict=True)]
+    ends = (np.concatenate(moved), np.concatenate(goals))
+    joined = coo_array((np.ones(len(ends[0]), np.int8), ends), shape=(count, count))
+    _, labels = connected_components(joined, directed=False)
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[inverse].astype(np.int64)

@@ -1,0 +1,128 @@
+"""Capacities that nodes which only forward can use: they let out no more than they take in.
+
+The cut bound of an allgather counts links, and does not know that a switch copies nothing.
+Where every forwarding node lets out at most what it takes in, trees reach the bound all the
+same (Bang-Jensen, Frank and Jackson).  Elsewhere, as with a link that is lost or slow in
+one direction, the best rate is a linear program over capacities b <= c with that property
+(`flow_program`, with one pass).  Trees packed in its b are optimal in c; its dual is the proof.
+"""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import gcd, lcm
+
+import numpy as np
+
+from schedules.errors import NoSchedule
+from schedules.forestcoll.division import exact_division
+from schedules.forestcoll.flow_program import FlowProgram, Question
+from schedules.forestcoll.network import Network, guard
+from schedules.forestcoll.optimality import Rate, best_rate, tree_capacities
+from schedules.forestcoll.proof import Proof, proof_of
+from schedules.forestcoll.splitting import Splitter
+
+__all__ = ["Balanced", "balanced"]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Balanced:
+    """A network whose cuts tell the truth, within the one that was given.
+
+    ``proof`` is why nothing is faster, where a cut of the given network is not.
+    """
+
+    network: Network
+    proof: Proof | None = None
+
+
+def balanced(network: Network) -> Balanced:
+    """Return a network within this one in which trees reach the best rate of all.
+
+    Raises
+    ------
+    NoSchedule
+        No capacities were found that carry the proven rate.
+    TooLarge, TookTooLong
+        The linear program passes `flow_program.MOST_COLUMNS` or `linear.MOST_SECONDS`.
+
+    Notes
+    -----
+    The network itself where forwarding nodes let out no more than they take in, or where
+    what they let out beyond that is found to be needed by no cut: then packing trims it.
+
+    Examples
+    --------
+    Two leave the switch where one enters.  The cuts allow a rate of 1 for each of four:
+
+    >>> from schedules.forestcoll.network import network_of
+    >>> from synth.topology import Topology
+    >>> links = [(node, "w", 1) for node in "abcd"] + [("w", node, 2) for node in "abcd"]
+    >>> star = network_of(Topology("abcdw", links, switches="w"))
+    >>> best_rate(star).inverse, best_rate(balanced(star).network).inverse
+    (Fraction(3, 2), Fraction(3, 1))
+    """
+    if not _excess(network):
+        return Balanced(network)
+    cut = best_rate(network)
+    if _can_be_trimmed(network, cut):
+        return Balanced(network)
+    ranks = set(network.terminals.tolist())
+    question = Question(
+        network,
+        receivers=tuple(sorted(ranks)),
+        forwarding=tuple(node for node in range(network.node_count) if node not in ranks),
+        passes=1,
+        free=False,
+    )
+    program = FlowProgram(question)
+    solution, potentials, prices = program.best()
+    proof = proof_of(program, potentials, prices, tuple(range(network.node_count)))
+    found = exact_division(program, proof.rate, solution)
+    if found is None or found.rate < proof.rate:
+        reached = "none" if found is None else str(found.rate * network.unit)
+        raise NoSchedule(
+            "/links",
+            "a switch lets out more than it takes in, and no exact capacities were found there:"
+            f" {reached} of at most {proof.rate * network.unit} is reached",
+        )
+    within = _within(network, found.capacities[0])
+    return Balanced(within, proof if cut.inverse < network.data / proof.rate else None)
+
+
+def _excess(network: Network) -> list[int]:
+    """Return the forwarding nodes that let out more than they take in."""
+    balance = np.zeros(network.node_count, np.int64)
+    np.add.at(balance, network.head, network.capacity)
+    np.subtract.at(balance, network.tail, network.capacity)
+    balance[network.terminals] = 0
+    return np.flatnonzero(balance < 0).tolist()
+
+
+def _can_be_trimmed(network: Network, cut: Rate) -> bool:
+    """Return whether what nodes let out too much of is needed by no cut at the best rate."""
+    room = tree_capacities(network, cut.scale, cut.trees_per_root)
+    pairs = zip(network.tail.tolist(), network.head.tolist(), strict=True)
+    splitter = Splitter(
+        dict(zip(pairs, room.tolist(), strict=True)),
+        network.terminals,
+        cut.trees_per_root * network.sizes,
+        cut.trees_per_root,
+        range(network.node_count),
+    )
+    return splitter.trim() is None
+
+
+def _within(network: Network, capacities: tuple[Fraction, ...]) -> Network:
+    scale = lcm(*(capacity.denominator for capacity in capacities))
+    whole = np.array([int(capacity * scale) for capacity in capacities], dtype=object)
+    common = gcd(*whole.tolist())
+    whole //= common
+    guard(int(whole.sum()))
+    kept = np.flatnonzero(whole)
+    return replace(
+        network,
+        tail=network.tail[kept],
+        head=network.head[kept],
+        capacity=whole[kept].astype(np.int64),
+        unit=network.unit * common / scale,
+    )

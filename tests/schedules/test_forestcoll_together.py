@@ -1,0 +1,218 @@
+"""Allreduces whose two passes share the links: proven, reached, and understood everywhere."""
+
+import json
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from schedules.collectives import make
+from schedules.errors import InvalidSchedule
+from schedules.execute.plan import plan
+from schedules.forestcoll.allreduce import allreduce_bound
+from schedules.formats.schedule.binary import pack, unpack
+from schedules.formats.schedule.read import from_document
+from schedules.formats.schedule.write import to_document, write
+from schedules.loads import busy_shares
+from schedules.model import REDUCE, Collective, SequenceSchedule
+from schedules.multicast import spliced
+from schedules.optima import collective_optimum
+from schedules.options import Options
+from schedules.simulate import tree_depth
+from schedules.simulate.clock import Network
+from schedules.simulate.engine import simulate
+from schedules.simulate.estimates import estimate
+from schedules.verified import verified
+from schedules.verify import tree_inverse_rate, violations
+from synth.build import build
+from synth.degrade import degraded
+from synth.fabrics import fabric
+from synth.recipe import parse
+from synth.topology import Topology
+from tests.oracles import random_topology
+
+LOST = {
+    ("dgx-1v", "0.gpu0", "0.gpu4"): ("400/7", "550/7"),
+    ("dgx-h100-2", "0.gpu3", "plane1"): ("240", "265"),
+    ("dgx-a100-4", "2.gpu6", "plane0"): ("350/3", "775/6"),
+    ("trainium2", "0.0", "0.1"): ("1024/5", "3968/15"),
+    ("dgx-h100-sharp-2", "0.gpu3", "plane1"): ("240", "350"),
+}
+SLOW = {
+    ("gb200-nvl72", "0.gpu0", "0.nvswitch", "1/2"): ("16200/71", "450"),
+    ("gh200-nvl32", "0.gpu5", "0.nvswitch", "1/3"): ("2400/31", "150"),
+    ("dgx-h100-2", "0.gpu3", "0.nvswitch", "1/10"): ("152/3", "95"),
+}
+
+
+def faulty() -> dict[str, tuple[Topology, Fraction, Fraction]]:
+    """Return every degraded fabric with the rates of its passes, apart and at once."""
+    found = {}
+    for (name, one, other), rates in LOST.items():
+        found[f"{name} without {one}-{other}"] = (
+            degraded(fabric(name), without_links=[(one, other)]),
+            *map(Fraction, rates),
+        )
+    for (name, one, other, factor), rates in SLOW.items():
+        slow = (one, other, Fraction(factor))
+        found[f"{name} with {one} at {factor}"] = (
+            degraded(fabric(name), slow_links=[slow]),
+            *map(Fraction, rates),
+        )
+    return found
+
+
+FAULTY = faulty()
+
+
+def algbw(schedule, topology) -> Fraction:
+    return sum(schedule.parts[0].sizes) / tree_inverse_rate(schedule, topology)
+
+
+@pytest.mark.parametrize("name", FAULTY)
+def test_a_degraded_fabric_gets_the_allreduce_that_the_proof_allows(name: str) -> None:
+    topology, apart, at_once = FAULTY[name]
+    best = collective_optimum(topology, Collective.ALLREDUCE, Options())
+    assert best.together is not None
+    assert best.together.exact
+    assert (best.data / best.sequential, best.algbw) == (apart, at_once)
+    made = verified(topology, Collective.ALLREDUCE, "forestcoll", Options())
+    assert made.facts.together
+    assert algbw(made.schedule, topology) == at_once
+
+
+@pytest.mark.parametrize(
+    ("name", "rate"), [("dgx-h100-sharp-2", 400), ("dgx-h100-sharp-4", Fraction(800, 3))]
+)
+def test_boxes_whose_switches_copy_and_add_are_as_fast_as_their_bound(name, rate) -> None:
+    topology = fabric(name)
+    bound = allreduce_bound(topology)
+    assert bound.rate == bound.feasible == rate
+    schedule = make(topology, "allreduce", "forestcoll")
+    assert violations(schedule, topology) == []
+    assert algbw(schedule, topology) == rate
+
+
+def test_a_copying_switch_that_one_tree_reaches_is_used_for_more_than_one_rank() -> None:
+    """On a butterfly every rank sends over two switches, and what is proven is told apart."""
+    ranks, middle = [f"r{i}" for i in range(4)], ["u", "v"]
+    links = [(rank, switch) for rank in ranks for switch in middle]
+    both = [*links, *((t, s) for s, t in links), ("u", "v"), ("v", "u")]
+    topology = Topology([*ranks, *middle], both, switches=middle, multicast=middle)
+    bound = allreduce_bound(topology)
+    schedule = make(topology, "allreduce", "forestcoll")
+    assert violations(schedule, topology) == []
+    assert algbw(schedule, topology) == bound.feasible <= bound.rate
+
+
+def test_roots_have_unequal_shares_only_where_equal_ones_are_slower() -> None:
+    kautz = build(parse("GeneralizedKautz(4, 64)"))
+    found = collective_optimum(kautz, Collective.ALLREDUCE, Options()).together
+    assert found is not None
+    assert (found.exact, found.at_once, found.algbw) == (True, True, 2)
+    assert 0 < len(found.shares) < 64
+    assert sum(dict(found.shares).values()) == 1
+    slow, _, _ = FAULTY["gb200-nvl72 with 0.gpu0 at 1/2"]
+    schedule = make(slow, "allreduce", "forestcoll")
+    assert schedule.parts[0].shards == ()
+    assert max(map(tree_depth, schedule.parts)) == 3
+
+
+@pytest.mark.parametrize("option", [{"trees_per_root": 2}, {"max_gap": Fraction(1, 5)}])
+def test_a_number_of_trees_is_one_of_passes_one_after_the_other(option) -> None:
+    topology, _, _ = FAULTY["dgx-1v without 0.gpu0-0.gpu4"]
+    made = verified(topology, Collective.ALLREDUCE, "forestcoll", Options(**option))
+    best = collective_optimum(topology, Collective.ALLREDUCE, Options(**option))
+    assert not made.facts.together
+    assert made.facts.inverse_rate == best.inverse_rate == best.sequential
+
+
+@pytest.fixture(scope="module")
+def joint() -> tuple[Topology, SequenceSchedule]:
+    topology, _, _ = FAULTY["dgx-1v without 0.gpu0-0.gpu4"]
+    return topology, make(topology, "allreduce", "forestcoll")
+
+
+def test_documents_and_bytes_keep_that_parts_run_together(joint) -> None:
+    topology, schedule = joint
+    document = json.loads("".join(write(schedule)))
+    assert document["together"] is True
+    assert document == json.loads(json.dumps(to_document(schedule)))
+    assert from_document(document, topology) == unpack(pack(schedule)) == schedule
+    del document["together"]
+    apart = from_document(document, topology)
+    assert not apart.together
+    assert tree_inverse_rate(apart, topology) > tree_inverse_rate(schedule, topology)
+    with pytest.raises(InvalidSchedule, match="/together: must be true or false"):
+        from_document(document | {"together": 1}, topology)
+
+
+def test_parts_in_steps_cannot_run_together() -> None:
+    ring = build(parse("BiRing(4)"))
+    steps = make(ring, "allreduce", "bfb")
+    claimed = SequenceSchedule(steps.collective, steps.topology, steps.parts, together=True)
+    assert [found.place for found in violations(claimed, ring)] == ["/parts/0"]
+
+
+def test_the_busiest_link_never_rests_and_time_comes_near_it(joint) -> None:
+    topology, schedule = joint
+    assert max(busy_shares(schedule, topology).values()) == 1
+    wire = tree_inverse_rate(schedule, topology) / sum(schedule.parts[0].sizes)
+    alpha = Fraction(1, 10**6)
+    size = 1 << 30
+    seconds = simulate(schedule, topology, Network(alpha, 10**9), size_bytes=size).seconds
+    assert wire * size / 10**9 < seconds < wire * size / 10**9 * Fraction(11, 10)
+    told = estimate(
+        schedule, topology, size_bytes=size, alpha_seconds=1e-6, unit_bytes_per_second=1e9
+    )
+    assert float(seconds) <= told.seconds * 1.01
+    depths = sum(map(tree_depth, schedule.parts))
+    assert told.rounds == depths + told.pipeline_chunks - 1
+
+
+def replayed(schedule: SequenceSchedule, elements: int, pieces: int) -> bool:
+    """Run the rounds of a plan on numbers; say whether every rank ends with all sums."""
+    found, count = plan(schedule, elements, pieces), len(schedule.parts[0].ranks)
+    rng = np.random.default_rng(1)
+    held = rng.integers(0, 1000, (count, elements))
+    wanted = held.sum(axis=0)
+    for messages in found.rounds:
+        before = held.copy()
+        for message in messages:
+            for first, past, op in message.ranges.tolist():
+                data = before[message.source, first:past]
+                if op == REDUCE:
+                    held[message.target, first:past] += data
+                else:
+                    held[message.target, first:past] = data
+    return bool((held == wanted).all())
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 7])
+def test_slices_that_follow_one_another_leave_every_sum_on_every_rank(joint, pieces) -> None:
+    _, schedule = joint
+    assert replayed(schedule, 1009, pieces)
+    kautz = make(build(parse("GeneralizedKautz(3, 11)")), "allreduce", "forestcoll")
+    assert kautz.together
+    assert replayed(kautz, 1009, pieces)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_what_is_feasible_is_a_schedule_where_some_switches_copy(seed: int) -> None:
+    rng = random.Random(7000 + seed)
+    plain = random_topology(rng, balanced=True)
+    able = [node for node in plain.nodes if node in plain.switches and rng.random() < 0.7]
+    topology = Topology(plain.nodes, plain.links, switches=plain.switches, multicast=able)
+    bound = allreduce_bound(topology)
+    schedule = make(topology, "allreduce", "forestcoll")
+    assert violations(schedule, topology) == []
+    assert algbw(schedule, topology) >= bound.feasible
+    assert bound.feasible <= bound.rate
+
+
+def test_ways_over_a_copying_switch_become_one_edge_each() -> None:
+    from schedules.model import Tree
+
+    tree = Tree("a", 2, (("a", "w"), ("w", "u"), ("w", "b"), ("b", "x", "c")))
+    assert spliced(tree, {"w", "u"}).edges == (("a", "w", "b"), ("b", "x", "c"))
