@@ -7,15 +7,19 @@ document holds its claim, and the job's worker takes the answer, or the work ove
 dies.
 """
 
+import logging
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Depends, Header, Request, Response
 from fastapi.responses import JSONResponse
+from sqlalchemy.exc import DBAPIError
 from starlette.concurrency import run_in_threadpool
 
 from app.artefacts import Artefact
+from app.db import DatabaseNotReady
 from app.documents import job as document
 from app.jobs.hosting import Host
 from app.jobs.model import Job, JobId, State
@@ -38,6 +42,8 @@ __all__ = [
     "heard",
     "unread_or_promised",
 ]
+
+log = logging.getLogger(__name__)
 
 WEBHOOK = "topoloom-webhook"
 
@@ -119,7 +125,13 @@ async def _computed(request: Request, task: Task) -> Artefact | Response:
     with turns.joined(task) as flight:
         if (done := await flight.landed(request, short)) is not None:
             return _answer(done)
-        job = await _enqueued(request, task)
+        try:
+            job = await _enqueued(request, task)
+        except (DatabaseNotReady, DBAPIError) as error:
+            log.error("no job can be noted, so this answer is waited for: %s", error)
+            done = await flight.landed(request)
+            assert done is not None
+            return _answer(done)
         if settings.run_worker:
             turns.go_on(task, flight, partial(_is_wanted, host, job.id), FOLLOWED_EVERY)
             if (done := await flight.landed(request, wait_seconds - short)) is not None:
@@ -166,7 +178,9 @@ async def _waited(request: Request, job: JobId, seconds: float) -> Job:
 async def _read(request: Request, task: Task, made: str) -> Artefact:
     context: Context = request.app.state.context
     kind = "plot" if task.operation.startswith("plot-") else task.operation
-    return await run_in_threadpool(context.looking().read, kind, made)
+    found = await run_in_threadpool(context.looking().read, kind, made)
+    # It was not stored when this was asked.
+    return replace(found, fresh=True)
 
 
 async def answer_or_accept(

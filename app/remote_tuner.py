@@ -2,7 +2,7 @@
 
 While the service does not answer, training waits for it, and after some patience goes on at
 the last rate.  What could not be reported is kept in order and reported when the service is
-back; what it makes of steps that nobody asked for is `schedules.learning_rate.overrun`.
+back; what it makes of steps that nobody asked for is `schedules.learning_rate.unasked`.
 """
 
 import time
@@ -63,10 +63,10 @@ class RemoteTuner:
     --------
     >>> tuner = RemoteTuner(Client("http://127.0.0.1:1"), Options(1e-4, 1.0, 1000),
     ...                     patience_seconds=0)
-    >>> tuner.action
+    >>> tuner.action  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    app.client.Unreachable: http://127.0.0.1:1 does not answer: [Errno 111] Connection refused
+    app.client_transport.Unreachable: http://127.0.0.1:1 does not answer: [Errno 111] ...
     """
 
     def __init__(

@@ -70,11 +70,10 @@ def labelled(
         improvable = (one for one in eager if not _is_best(one.costs, nodes))
         graphs = [one for one in pool.map(_Graph.of, improvable) if one is not None]
         greedy = list(chain(*pool.map(partial(_Graph.points, most=most, moves=0), graphs)))
-        # A search costs ten greedy runs: only up to the last steps at which a graph stays.
-        last = {one.recipe: one.steps for one in undominated([*eager, *greedy])}
-        stay = [one for one in graphs if one.is_searched and one.eager.recipe in last]
-        ends = [min(most, last[one.eager.recipe]) for one in stay]
-        searched = chain(*pool.map(partial(_Graph.points, moves=None), stay, ends))
+        kept = {one.recipe for one in undominated([*eager, *greedy])}
+        stay = [one for one in graphs if one.is_searched and one.eager.recipe in kept]
+        most = min(most, _enough(greedy, nodes))
+        searched = chain(*pool.map(partial(_Graph.points, most=most, moves=None), stay))
         again = {one.eager.recipe for one in graphs if one.is_searched}
         found = [*searched, *(one for one in greedy if one.recipe not in again)]
     return undominated([*eager, *found])

@@ -105,11 +105,14 @@ class Crew:
             theirs.close()
             return self._attend(ours, served, watch)
         except (EOFError, BrokenPipeError, ConnectionResetError):
-            process.join(1)
+            # Not even started, if the process that workers are forked from is gone.
+            if process.pid is not None:
+                process.join(1)
             raise WorkDied(task.operation, process.exitcode) from None
         finally:
-            process.kill()
-            process.join()
+            if process.pid is not None:
+                process.kill()
+                process.join()
             ours.close()
             served.close()
 

@@ -1,6 +1,7 @@
 """The process that workers are forked from: started early, it imports all that they need."""
 
 import multiprocessing
+import signal
 from multiprocessing.context import ForkServerContext
 
 __all__ = ["prepare"]
@@ -18,5 +19,11 @@ def prepare() -> ForkServerContext:
 
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(PRELOADED)
-    ensure_running()
+    # That process and the workers are ended by this one: a signal to the whole group would else
+    # end them before this process has heard of it, and their work would count as failed.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    try:
+        ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return context

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from schedules.learning_rate.errors import LearningRateError
     from schedules.learning_rate.machine import observe, start
     from schedules.learning_rate.options import Options
-    from schedules.learning_rate.overrun import overrun
     from schedules.learning_rate.state import Action, State
     from schedules.learning_rate.tuner import InProcess, Tuner
+    from schedules.learning_rate.unasked import overrun
 
 __all__ = [
     "Action",
@@ -35,7 +35,7 @@ _ROOMS = {
     "State": "state",
     "Tuner": "tuner",
     "observe": "machine",
-    "overrun": "overrun",
+    "overrun": "unasked",
     "start": "machine",
 }
 

@@ -78,13 +78,13 @@ class Flaky(Client):
         super().__init__(url, timeout_seconds=30)
         self._chance, self._share, self.lost = random.Random(seed), share, 0
 
-    def _open(self, request):
+    def _open(self, request, seconds):
         lost = self._chance.random() < self._share
         before = self._chance.random() < 0.5
         self.lost += lost
         if lost and before:
             raise Unreachable("the request is lost")
-        answer = super()._open(request)
+        answer = super()._open(request, seconds)
         if lost:
             raise Unreachable("the answer is lost")
         return answer

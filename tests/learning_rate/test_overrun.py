@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from schedules.learning_rate import Options, observe, overrun, start
 from schedules.learning_rate.errors import InvalidObservation
-from schedules.learning_rate.overrun import MAX_OVERRUN
+from schedules.learning_rate.unasked import MAX_OVERRUN
 from tests.learning_rate.trainers import Toy, through_json
 
 pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
