@@ -43,19 +43,19 @@ TOO_LARGE = [
 
 @pytest.mark.parametrize("text", TOO_LARGE, ids=lambda text: text[:40])
 def test_what_passes_the_limits_is_refused_at_once_and_names_the_limit(text):
-    started = time.perf_counter()
+    started = time.process_time()
     for ask in (size, build):
         with pytest.raises(OutOfDomain, match=f"at most ({MAX_NODES} nodes|{MAX_LINKS} links)"):
             ask(parse(text))
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
 
 
 @pytest.mark.parametrize("operator", ["Bidirected(", "LineGraph(1, ", "DegreeExpansion(1, "])
 def test_the_deepest_recipes_are_answered_in_time_that_grows_with_their_depth(operator):
-    started = time.perf_counter()
+    started = time.process_time()
     recipe = parse(operator * MAX_DEPTH + "UniRing(5)" + ")" * MAX_DEPTH)
     assert size(recipe)[0] == build(recipe).node_count
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_the_largest_topologies_build():
@@ -118,9 +118,9 @@ def test_four_thousand_nodes_are_built_in_little_time(text):
 
 def _best_seconds(work):
     def once():
-        started = time.perf_counter()
+        started = time.process_time()
         work()
-        return time.perf_counter() - started
+        return time.process_time() - started
 
     return min(once() for _ in range(3))
 

@@ -168,10 +168,10 @@ def test_a_yaml_bomb_is_refused():
     text = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n"
     for i in range(1, 9):
         text += f"a{i}: &a{i} [{','.join([f'*a{i - 1}'] * 9)}]\n"
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(InvalidPlant, match="at most 2000000 values"):
         read_plant_text(text)
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
 
 
 def test_a_table_of_cables_needs_no_rows_of_panels():
@@ -272,9 +272,9 @@ def test_plants_of_the_builders_are_read_back(plant):
 
 def test_four_thousand_hosts_are_read_in_seconds():
     document = plant_document(uniform("per-port", 4096, 4))
-    start = time.perf_counter()
+    start = time.process_time()
     assert len(read_plant(document).hosts) == 4096
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def schema_of_the_page():

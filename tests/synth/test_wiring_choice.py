@@ -206,9 +206,9 @@ def test_a_thousand_hosts_on_uneven_panels_are_planned_in_seconds_at_the_bound()
     before, after = regular(1024, 4, seed=1), regular(1024, 4, seed=2)
     plant = uneven(1024)
     first = plan_moves(before, plant)
-    start = time.perf_counter()
+    start = time.process_time()
     plan = plan_moves(after, plant, first.final)
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
     assert violations(plan.wiring, after) == []
     assert plan.optimal
 

@@ -216,8 +216,8 @@ def test_a_thousand_hosts_are_planned_in_seconds(layout):
     before, after = regular(1024, 4, seed=1), regular(1024, 4, seed=2)
     panels = sized(before, layout)
     present = plan_moves(before, panels).final
-    start = time.perf_counter()
+    start = time.process_time()
     plan = plan_moves(after, panels, present)
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
     assert violations(plan.wiring, after) == []
     assert plan.lower_bound <= plan.moves <= 2 * after.link_count

@@ -42,10 +42,10 @@ def test_todays_wiring_with_names_changed_needs_no_move(member):
     topology = build(member)
     plant = sized(topology)
     today = plan_moves(topology, plant).final
-    start = time.perf_counter()
+    start = time.process_time()
     plan = plan_placed(relabelled(topology, 3), plant, today)
     assert (plan.moves, plan.lower_bound, plan.optimal) == (0, 0, True)
-    assert time.perf_counter() - start < 15
+    assert time.process_time() - start < 15
 
 
 @st.composite

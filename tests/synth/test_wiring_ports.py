@@ -60,9 +60,9 @@ def test_a_colour_class_on_a_panel_per_port_is_a_partial_permutation():
 def test_four_thousand_hosts_of_sixteen_ports_are_wired_in_seconds(layout):
     topology = random_regular(4096, 16)
     panels = sized(topology, layout)
-    start = time.perf_counter()
+    start = time.process_time()
     wiring = assign_ports(topology, panels)
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
     assert violations(wiring, topology) == []
 
 

@@ -192,9 +192,9 @@ def test_a_dead_port_of_a_thousand_hosts_takes_four_moves_at_most():
     cycles = [np.random.default_rng(seed).permutation(1024) for seed in range(4)]
     ends = np.concatenate(cycles), np.concatenate([np.roll(cycle, -1) for cycle in cycles])
     plan = plan_moves(Topology.direct(1024, *ends), uniform("per-port", 1025, 5))
-    start = time.perf_counter()
+    start = time.process_time()
     for link in (0, 1023, 4095):
         fault = Faults(ports=plan.plant.ends(plan.wiring.routes[link][0])[:1])
         found = {repair.way: repair for repair in repairs(plan, fault)}
         assert found[Way.REPATCH].plan.moves <= 4
-    assert time.perf_counter() - start < 120
+    assert time.process_time() - start < 120
