@@ -9,12 +9,12 @@ export NUMBA_NUM_THREADS ?= 2
 # `make test TORCH=torch` takes what there is.
 TORCH ?= torch==2.13.0+cpu
 
-.PHONY: help run serve test test-fast test-exhaustive lint bench atlas plots reference house clean
+.PHONY: help run serve test test-slow test-exhaustive lint bench atlas plots reference house clean
 
 help:
 	@echo "make run        design, schedule and wire two example clusters through the service"
 	@echo "make serve      run the service on http://127.0.0.1:8765"
-	@echo "make test       run every test; test-fast leaves the slow ones out"
+	@echo "make test       run the tests; test-slow runs those that take longer"
 	@echo "make test-exhaustive  every frontier up to 256 hosts, scheduled and simulated: an hour"
 	@echo "make lint       ruff and pyright"
 	@echo "make bench      measure"
@@ -47,10 +47,10 @@ serve: .venv/installed
 	$(BIN)/topoloom serve
 
 test: .venv/installed-test
-	$(BIN)/python -m pytest -q -rs -n 2
-
-test-fast: .venv/installed-test
 	$(BIN)/python -m pytest -q -rs -n 2 -m "not slow and not exhaustive"
+
+test-slow: .venv/installed-test
+	$(BIN)/python -m pytest -q -rs -n 2 -m "slow and not exhaustive"
 
 test-exhaustive: .venv/installed-test
 	$(BIN)/python -m pytest -q -rs -m exhaustive

@@ -25,7 +25,7 @@ CHECKS = (
     "content_type_conformance",
     "response_schema_conformance",
 )
-SCENARIOS = 200
+ROUND_SECONDS = 120
 
 
 def main() -> None:
@@ -65,13 +65,14 @@ def _round(service: Service, seed: int, report: Path) -> bool:
         "SCHEMATHESIS_HOOKS": "benchmarks.stateful_hooks",
         "STATEFUL_SEED": str(seed),
         "STATEFUL_REPORT": str(report),
-        "PYTHONPATH": ".",
+        "PYTHONPATH": str(Path.cwd()),
     }
     options = (
-        f"--phases stateful --checks {','.join(CHECKS)} --max-examples {SCENARIOS} --seed {seed}"
+        f"--phases stateful --checks {','.join(CHECKS)} --max-time {ROUND_SECONDS} --seed {seed}"
     )
     quiet = (
-        "--no-color --warnings off --suppress-health-check all --continue-on-failure --no-shrink"
+        "--no-color --warnings off --suppress-health-check all --continue-on-failure --no-shrink "
+        "--request-timeout 120"
     )
     done = subprocess.run(
         [
@@ -81,6 +82,7 @@ def _round(service: Service, seed: int, report: Path) -> bool:
             *quiet.split(),
         ],
         env=os.environ | told,
+        cwd=report.parent,  # what it keeps between runs goes with the folder
         capture_output=True,
         text=True,
         check=False,

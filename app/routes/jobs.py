@@ -37,6 +37,16 @@ LastEventDep = Annotated[
     Header(description="`id` of the last event that was received; what came before is left out"),
 ]
 
+_EVENT = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "string", "pattern": "^[0-9]+$"},
+        "event": {"enum": [state.value for state in State]},
+        "data": {"type": "string", "contentMediaType": "application/json"},
+    },
+    "required": ["id", "event", "data"],
+}
+
 _FOUND: dict[int | str, dict[str, Any]] = {
     200: {"model": JobDocument, "description": "job/1, as it stands"}
 }
@@ -124,7 +134,7 @@ def delete_job(id: JobIdDep, jobs: JobsDep) -> Response:
         200: {
             "description": "server-sent events until the job has ended: each is named for the "
             "state, has the revision as id and the job/1 document as data",
-            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+            "content": {"text/event-stream": {"schema": _EVENT}},
         },
         **responses(404, 422, 503),
     },

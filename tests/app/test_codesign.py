@@ -66,6 +66,7 @@ def test_switch_over_sizes_name_what_is_fastest_there(client):
         assert task["algorithm"] == expected
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("size", [1, "10KB", "1MB", "1GB"])
 @pytest.mark.parametrize("links", ["unidirectional", "bidirectional"])
 def test_no_baseline_is_faster_than_the_co_design(client, size, links):
@@ -95,6 +96,7 @@ def test_all_to_all_alone_is_a_workload(client):
     assert all("all_to_all" in entry for entry in document["frontier"])
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_is_answered_with_what_it_expands_to(client, name):
     document = design(client, preset=name)

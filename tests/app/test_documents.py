@@ -136,6 +136,7 @@ DESIGNS = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("case", DESIGNS)
 @pytest.mark.parametrize(("nodes", "degree"), [(7, 2), (12, 4), (18, 3)])
 def test_designs_are_as_published(client, case, nodes, degree):
@@ -197,6 +198,7 @@ def named(question, document):
     return json.loads(text)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("case", TOPOLOGIES)
 def test_topologies_and_all_that_is_said_of_them_are_as_published(client, case):
     path = "/v1/topologies"

@@ -97,6 +97,7 @@ def require_read_back(context, client, topoloom, folder, size):
         file.unlink()
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("size", [*LONG_RECIPES, *drawn(seed=1, count=34, largest=96, most=5)],
                          ids=named)  # fmt: skip
 def test_every_point_of_a_frontier_is_read_back(context, client, topoloom, tmp_path, size):
@@ -110,6 +111,7 @@ def test_every_point_of_a_larger_frontier_is_read_back(context, client, topoloom
     require_read_back(context, client, topoloom, tmp_path, size)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("size", LONG_RECIPES[:3] + drawn(seed=3, count=3, largest=40, most=4),
                          ids=named)  # fmt: skip
 def test_a_design_is_made_where_recipes_are_long(client, size):

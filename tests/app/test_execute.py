@@ -36,6 +36,7 @@ def schedule_of(topoloom, tmp_path):
     return write
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("suffix", "options"),
     [

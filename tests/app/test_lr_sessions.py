@@ -115,6 +115,7 @@ PAPER = {"method": "paper", "tau_min": 60, "tau_max": 60, "warm_start": False}
 WAYS = [{}, PAPER | {"max_overhead": "inf"}, {"anchor": "cosine", "validation": "late"}]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("way", WAYS, ids=str)
 def test_a_session_is_the_same_tuner_as_in_process(client, way):
     job = Job(client, **way).train()
@@ -208,6 +209,7 @@ def test_a_wrong_observation_is_refused_by_field_and_the_state_is_unharmed(
     unharmed(job, ask, 422, kind, pointer)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("asked", "pointer"),
     [

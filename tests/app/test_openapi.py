@@ -52,6 +52,7 @@ CHECKS = (
 )
 
 
+@pytest.mark.one_in(3)
 @schema.parametrize()
 @settings(
     max_examples=25,

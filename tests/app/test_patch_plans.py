@@ -144,6 +144,7 @@ def test_formats_of_plans_are_those_that_devices_are_told():
     assert len(set(patch_plans.FORMATS.values())) == len(patch_plans.FORMATS)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("form", [name for name in DEVICES if name != "deployment"])
 def test_a_stored_plan_is_rendered_for_every_device(client, form):
     body = {"topology": {"recipe": "BiRing(5)"}, "plant": plant_of(5, 2)}

@@ -89,6 +89,7 @@ def digest_again(engine, table):
             )
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("kind", "damage"),
     [(kind, "document and digest") for kind in QUESTIONS] + [("schedule", one) for one in DAMAGES],

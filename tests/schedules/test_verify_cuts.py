@@ -20,6 +20,7 @@ def equal(topology):
     return dict.fromkeys(topology.compute_nodes, 1)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("inward", [False, True])
 @pytest.mark.parametrize("trees_per_root", [None, 1, 2, 7])
 @pytest.mark.parametrize("name", FABRICS)

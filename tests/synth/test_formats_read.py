@@ -420,6 +420,7 @@ def test_a_wrong_file_is_one_error_that_names_the_place_and_the_rule(form, text,
     assert words in caught.value.rule
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("form", "text", "words"),
     [

@@ -93,6 +93,7 @@ def check(found: Frontier, links: Links, parallel: bool = False) -> None:
         assert not any(no_worse(other, point) for other in found.points if other is not point)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("links", Links)
 @pytest.mark.parametrize("degree", range(1, 17))
 def test_every_small_size_with_a_graph_has_a_frontier(degree: int, links: Links) -> None:
@@ -105,6 +106,7 @@ def test_every_small_size_with_a_graph_has_a_frontier(degree: int, links: Links)
                 frontier(nodes, degree, links)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("links", Links)
 def test_every_degree_has_a_frontier_at_random_larger_sizes(links: Links) -> None:
     rng = random.Random(7)
@@ -171,6 +173,7 @@ def checked(point: Point) -> tuple[Cost, Cost]:
     )
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("nodes", "degree", "links", "rows"), FLOOR)
 def test_what_random_search_reaches_in_a_minute_is_reached_over_all_destinations(
     nodes, degree, links, rows

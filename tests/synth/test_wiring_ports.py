@@ -56,6 +56,7 @@ def test_a_colour_class_on_a_panel_per_port_is_a_partial_permutation():
         assert len(set(sources)) == len(sources) and len(set(targets)) == len(targets)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", Layout)
 def test_four_thousand_hosts_of_sixteen_ports_are_wired_in_seconds(layout):
     topology = random_regular(4096, 16)

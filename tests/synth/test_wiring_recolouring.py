@@ -63,6 +63,7 @@ def test_matchings_one_after_the_other_make_a_proper_colouring(instance):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("improve", [exchange, resettle])
 @given(instance=coloured())
 def test_improving_keeps_a_colouring_proper_and_keeps_no_fewer_preferred_colours(improve, instance):

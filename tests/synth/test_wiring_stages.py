@@ -188,6 +188,7 @@ def test_a_fault_of_what_is_not_there_is_refused():
         with_faults(uniform("single", 2, 1), Faults(host_ports=((0, 7),)))
 
 
+@pytest.mark.slow
 def test_a_dead_port_of_a_thousand_hosts_takes_four_moves_at_most():
     cycles = [np.random.default_rng(seed).permutation(1024) for seed in range(4)]
     ends = np.concatenate(cycles), np.concatenate([np.roll(cycle, -1) for cycle in cycles])
