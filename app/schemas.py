@@ -312,10 +312,10 @@ class PatchPlanRequest(Request):
 class RepairsRequest(Request):
     """What is dead of a plan that was carried out."""
 
-    hosts: list[str] = table.DEAD_HOSTS.field(max_length=1000)
-    host_ports: list[str] = table.DEAD_HOST_PORTS.field(max_length=1000)
-    ports: list[str] = table.DEAD_PORTS.field(max_length=1000)
-    pairs: list[str] = table.DEAD_PAIRS.field(max_length=1000)
+    hosts: list[str] = table.DEAD_HOSTS.field()
+    host_ports: list[str] = table.DEAD_HOST_PORTS.field()
+    ports: list[str] = table.DEAD_PORTS.field()
+    pairs: list[str] = table.DEAD_PAIRS.field()
     way: WayName = table.WAY.field()
 
 

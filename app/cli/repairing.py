@@ -7,11 +7,47 @@ import typer
 
 from app.cli.answers import write
 from app.cli.asking import asks
-from app.cli.options import AsJson, Out
+from app.cli.options import AsCsv, AsJson, Out
 from app.cli.patching import PlanFile, PlantOption, app, made
 from app.options import table
 
 __all__ = ["app"]
+
+
+Wired = Annotated[
+    str | None,
+    typer.Option(
+        "--topology",
+        metavar="FILE_OR_RECIPE",
+        help="what was wired, where the plan's file does not say it: capacities other than 1, "
+        "or pairs that carry light both ways",
+    ),
+]
+
+
+@app.command()
+def survey(
+    plan: PlanFile,
+    plant: PlantOption = None,
+    wired: Wired = None,
+    at_once: Annotated[
+        int, typer.Option(min=1, max=2, help="hosts, panels and pairs that fail together")
+    ] = 1,
+    worst: Annotated[int, typer.Option(min=1, max=20_000, help="print so many, worst first")] = 10,
+    as_csv: AsCsv = False,
+) -> None:
+    """Survey the failures of a plan that was carried out: what each leaves, the worst first."""
+    from app.printing.patching import failures_table
+    from app.services.patch_plans import MOST_RATED
+    from app.services.repairs import surveyed
+
+    at_hand = made(plan, plant, wired)
+    most = min(MOST_RATED, at_hand.settings.max_optimum_nodes)
+    found = surveyed(at_hand.plan, at_once, most)
+    failures_table(found[:worst]).print(as_csv)
+    if not as_csv:
+        cut = sum(not failure.connected for failure in found)
+        typer.echo(f"{len(found)} failures of {at_once}; {cut} of them cut hosts off")
 
 
 @app.command()
@@ -20,15 +56,7 @@ def repair(
     plan: PlanFile,
     asked: dict[str, Any],
     plant: PlantOption = None,
-    wired: Annotated[
-        str | None,
-        typer.Option(
-            "--topology",
-            metavar="FILE_OR_RECIPE",
-            help="what was wired, where the plan's file does not say it: capacities other than 1, "
-            "or pairs that carry light both ways",
-        ),
-    ] = None,
+    wired: Wired = None,
     as_json: AsJson = False,
     out: Out = None,
     plant_out: Annotated[

@@ -400,7 +400,14 @@ DEVICE_FORMAT = Option(
 
 WayName: TypeAlias = Literal["re-patch", "spare-ports", "spare-host", "left-out"]
 DEAD_HOSTS = Option(
-    name="hosts", type=list[str], help="dead hosts", flag="--dead-host", metavar="HOST", typed=_MANY
+    name="hosts",
+    type=list[str],
+    help="dead hosts",
+    flag="--dead-host",
+    metavar="HOST",
+    typed=_MANY,
+    least=1,
+    most=1000,
 )
 DEAD_HOST_PORTS = Option(
     name="host_ports",
@@ -409,6 +416,8 @@ DEAD_HOST_PORTS = Option(
     flag="--dead-host-port",
     metavar="HOST/PORT",
     typed=_MANY,
+    least=1,
+    most=1000,
 )
 DEAD_PORTS = Option(
     name="ports",
@@ -417,6 +426,8 @@ DEAD_PORTS = Option(
     flag="--dead-port",
     metavar="PANEL/PORT",
     typed=_MANY,
+    least=1,
+    most=1000,
 )
 DEAD_PAIRS = Option(
     name="pairs",
@@ -426,6 +437,8 @@ DEAD_PAIRS = Option(
     flag="--dead-pair",
     metavar="PANEL/A-B",
     typed=_MANY,
+    least=1,
+    most=1000,
 )
 WAY = Option(
     name="way",

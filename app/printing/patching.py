@@ -1,5 +1,6 @@
 """What is said of a patch plan: its moves, its stages, its panels."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from app.printing.words import fraction, seconds
@@ -7,8 +8,9 @@ from app.tabular import Column, Table
 
 if TYPE_CHECKING:
     from synth.wiring.devices import Script
+    from synth.wiring.survey import Failure
 
-__all__ = ["repairs_table", "show_plan"]
+__all__ = ["failures_table", "repairs_table", "show_plan"]
 
 _STAGES = (
     Column("stage", "id"),
@@ -39,6 +41,27 @@ _WAYS = (
     Column("nodes lost", "lost_nodes"),
     Column("algbw left", "share", fraction),
 )
+
+_FAILURES = (
+    Column("lost", "parts", left=True),
+    Column("links lost besides", "lost_links"),
+    Column("connected", "connected", left=True),
+    Column("algbw left", "share", fraction),
+)
+
+
+def failures_table(failures: "Iterable[Failure]") -> Table:
+    """Return the table of what failures leave."""
+    rows = [
+        {
+            "parts": ", ".join(f"{part.kind} {part.name}" for part in failure.parts),
+            "lost_links": failure.lost_links,
+            "connected": "yes" if failure.connected else "no",
+            "share": None if failure.share is None else str(failure.share),
+        }
+        for failure in failures
+    ]
+    return Table(_FAILURES, rows)
 
 
 def repairs_table(repairs: list[dict[str, Any]]) -> Table:

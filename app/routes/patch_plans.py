@@ -143,7 +143,8 @@ async def read_patch_plan(
 )
 async def repair_patch_plan(request: Request, id: IdDep, body: RepairsRequest) -> JSONResponse:
     """Return what can be done about dead parts of a carried-out plan; nothing is stored."""
-    question = RepairsQuestion(id=id, on=body)
+    artefact = await document(request, "patch-plan", id)
+    question = RepairsQuestion(id=artefact.id, on=body)
     return JSONResponse(dict(await presented(request, REPAIRS, question)))
 
 

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from synth.topology import Topology
     from synth.wiring import PatchPlan
     from synth.wiring.devices import Script
+    from synth.wiring.survey import Failure
 
-__all__ = ["of_stored", "weighed", "with_chosen"]
+__all__ = ["of_stored", "surveyed", "weighed", "with_chosen"]
 
 
 def of_stored(context: Context, question: RepairsQuestion) -> Presented:
@@ -83,6 +84,19 @@ def weighed(
     return tuple(
         Weighed(way, staged(way.plan), rated.of(way.plan.topology)) for way in repairs(plan, found)
     )
+
+
+def surveyed(plan: "PatchPlan", at_once: int, most_rated: int) -> "tuple[Failure, ...]":
+    """Return what every failure of so many parts leaves of a carried-out plan, the worst first."""
+    from synth.wiring.survey import survey
+
+    rated = _Rates(plan.topology, most_rated)
+
+    def share(left: "Topology") -> Fraction | None:
+        found = rated.of(left)
+        return None if found is None else found.share
+
+    return survey(plan, at_once, share)
 
 
 class _Rates:

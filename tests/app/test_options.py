@@ -37,6 +37,7 @@ REQUESTS = {
     "simulate": [schemas.SimulationRequest],
     "execute": [ExecutionOptions],
     "patch plan": [schemas.PatchPlanRequest],
+    "patch repair": [schemas.RepairsRequest],
     "list": [known_requests.ListRequest],
     "best": [known_requests.BestRequest],
     "plot frontier": [schemas.FrontierRequest],

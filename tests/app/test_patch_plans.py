@@ -262,3 +262,18 @@ def test_the_command_line_shows_a_plan_and_writes_its_repair(topoloom, tmp_path)
     assert none.code == 1
     halfway = topoloom("patch", "repair", plan, "--dead-host", "0", "--way", "left-out")
     assert halfway.code == 2 and "go together" in halfway.err
+
+
+def test_the_command_line_surveys_the_worst_failures(topoloom, tmp_path):
+    plan = str(tmp_path / "ring.json")
+    assert topoloom("patch", "BiRing(4)", "--out", plan).code == 0
+    found = topoloom("patch", "survey", plan, "--worst", "3")
+    assert found.code == 0, found.err
+    assert "14 failures of 1; 2 of them cut hosts off" in found.out
+    assert "1/2 = 0.5000" in found.out
+    rows = list(csv.DictReader(io.StringIO(
+        topoloom("patch", "survey", plan, "--at-once", "2", "--csv", "--worst", "100").out
+    )))  # fmt: skip
+    assert len(rows) == 67
+    shares = [Fraction(row["share"]) for row in rows]
+    assert shares == sorted(shares)
