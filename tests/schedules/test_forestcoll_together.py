@@ -11,11 +11,16 @@ from schedules.collectives import make
 from schedules.errors import InvalidSchedule
 from schedules.execute.plan import plan
 from schedules.forestcoll.allreduce import allreduce_bound
+from schedules.forestcoll.network import network_of
+from schedules.forestcoll.ordering import in_order
+from schedules.forestcoll.symmetry import rotations
+from schedules.formats.msccl.replay import replay
+from schedules.formats.msccl.write import render
 from schedules.formats.schedule.binary import pack, unpack
 from schedules.formats.schedule.read import from_document
 from schedules.formats.schedule.write import to_document, write
 from schedules.loads import busy_shares
-from schedules.model import REDUCE, Collective, SequenceSchedule
+from schedules.model import REDUCE, Collective, SequenceSchedule, Tree
 from schedules.multicast import spliced
 from schedules.optima import collective_optimum
 from schedules.options import Options
@@ -66,6 +71,12 @@ def faulty() -> dict[str, tuple[Topology, Fraction, Fraction]]:
 FAULTY = faulty()
 
 
+def made(topology: Topology) -> SequenceSchedule:
+    schedule = make(topology, "allreduce", "forestcoll")
+    assert isinstance(schedule, SequenceSchedule)
+    return schedule
+
+
 def algbw(schedule, topology) -> Fraction:
     return sum(schedule.parts[0].sizes) / tree_inverse_rate(schedule, topology)
 
@@ -77,9 +88,9 @@ def test_a_degraded_fabric_gets_the_allreduce_that_the_proof_allows(name: str) -
     assert best.together is not None
     assert best.together.exact
     assert (best.data / best.sequential, best.algbw) == (apart, at_once)
-    made = verified(topology, Collective.ALLREDUCE, "forestcoll", Options())
-    assert made.facts.together
-    assert algbw(made.schedule, topology) == at_once
+    found = verified(topology, Collective.ALLREDUCE, "forestcoll", Options())
+    assert found.facts.together
+    assert algbw(found.schedule, topology) == at_once
 
 
 @pytest.mark.parametrize(
@@ -89,7 +100,7 @@ def test_boxes_whose_switches_copy_and_add_are_as_fast_as_their_bound(name, rate
     topology = fabric(name)
     bound = allreduce_bound(topology)
     assert bound.rate == bound.feasible == rate
-    schedule = make(topology, "allreduce", "forestcoll")
+    schedule = made(topology)
     assert violations(schedule, topology) == []
     assert algbw(schedule, topology) == rate
 
@@ -101,7 +112,7 @@ def test_a_copying_switch_that_one_tree_reaches_is_used_for_more_than_one_rank()
     both = [*links, *((t, s) for s, t in links), ("u", "v"), ("v", "u")]
     topology = Topology([*ranks, *middle], both, switches=middle, multicast=middle)
     bound = allreduce_bound(topology)
-    schedule = make(topology, "allreduce", "forestcoll")
+    schedule = made(topology)
     assert violations(schedule, topology) == []
     assert algbw(schedule, topology) == bound.feasible <= bound.rate
 
@@ -114,7 +125,7 @@ def test_roots_have_unequal_shares_only_where_equal_ones_are_slower() -> None:
     assert 0 < len(found.shares) < 64
     assert sum(dict(found.shares).values()) == 1
     slow, _, _ = FAULTY["gb200-nvl72 with 0.gpu0 at 1/2"]
-    schedule = make(slow, "allreduce", "forestcoll")
+    schedule = made(slow)
     assert schedule.parts[0].shards == ()
     assert max(map(tree_depth, schedule.parts)) == 3
 
@@ -122,16 +133,16 @@ def test_roots_have_unequal_shares_only_where_equal_ones_are_slower() -> None:
 @pytest.mark.parametrize("option", [{"trees_per_root": 2}, {"max_gap": Fraction(1, 5)}])
 def test_a_number_of_trees_is_one_of_passes_one_after_the_other(option) -> None:
     topology, _, _ = FAULTY["dgx-1v without 0.gpu0-0.gpu4"]
-    made = verified(topology, Collective.ALLREDUCE, "forestcoll", Options(**option))
+    found = verified(topology, Collective.ALLREDUCE, "forestcoll", Options(**option))
     best = collective_optimum(topology, Collective.ALLREDUCE, Options(**option))
-    assert not made.facts.together
-    assert made.facts.inverse_rate == best.inverse_rate == best.sequential
+    assert not found.facts.together
+    assert found.facts.inverse_rate == best.inverse_rate == best.sequential
 
 
 @pytest.fixture(scope="module")
 def joint() -> tuple[Topology, SequenceSchedule]:
     topology, _, _ = FAULTY["dgx-1v without 0.gpu0-0.gpu4"]
-    return topology, make(topology, "allreduce", "forestcoll")
+    return topology, made(topology)
 
 
 def test_documents_and_bytes_keep_that_parts_run_together(joint) -> None:
@@ -198,6 +209,27 @@ def test_slices_that_follow_one_another_leave_every_sum_on_every_rank(joint, pie
     assert replayed(kautz, 1009, pieces)
 
 
+def test_a_program_for_runtimes_leaves_every_sum_too(joint) -> None:
+    topology, schedule = joint
+    program = replay(render(schedule, topology, "msccl"), "msccl")
+    assert program.collective is Collective.ALLREDUCE
+
+
+@pytest.mark.parametrize("name", ["dgx-a100-16", "dgx-h100-8"])
+def test_ranks_in_any_order_get_images_of_a_few_trees(name: str) -> None:
+    boxes = fabric(name)
+    nodes = list(boxes.nodes)
+    random.Random(3).shuffle(nodes)
+    mixed = network_of(Topology(nodes, boxes.links, switches=boxes.switches))
+    assert rotations(mixed) is None
+    listed = in_order(mixed)
+    assert listed is not None
+    assert sorted(listed.terminals.tolist()) == sorted(mixed.terminals.tolist())
+    action = rotations(listed)
+    assert action is not None
+    assert len(action.roots) <= 8  # those of one box
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_what_is_feasible_is_a_schedule_where_some_switches_copy(seed: int) -> None:
     rng = random.Random(7000 + seed)
@@ -205,14 +237,12 @@ def test_what_is_feasible_is_a_schedule_where_some_switches_copy(seed: int) -> N
     able = [node for node in plain.nodes if node in plain.switches and rng.random() < 0.7]
     topology = Topology(plain.nodes, plain.links, switches=plain.switches, multicast=able)
     bound = allreduce_bound(topology)
-    schedule = make(topology, "allreduce", "forestcoll")
+    schedule = made(topology)
     assert violations(schedule, topology) == []
     assert algbw(schedule, topology) >= bound.feasible
     assert bound.feasible <= bound.rate
 
 
 def test_ways_over_a_copying_switch_become_one_edge_each() -> None:
-    from schedules.model import Tree
-
     tree = Tree("a", 2, (("a", "w"), ("w", "u"), ("w", "b"), ("b", "x", "c")))
     assert spliced(tree, {"w", "u"}).edges == (("a", "w", "b"), ("b", "x", "c"))
