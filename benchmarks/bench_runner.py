@@ -1,0 +1,90 @@
+"""`topoloom.Runner` beside gloo's own allreduce, in the same processes and in turn.
+
+    python -m benchmarks.bench_runner
+
+Eight processes on this machine's loopback.  Each round runs gloo, then every schedule, once;
+told are the median of the slowest rank's seconds, and the processor time of all ranks together,
+which says more where processes wait for cores.
+"""
+
+import argparse
+import multiprocessing
+import os
+import resource
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from importlib import import_module
+
+import topoloom
+
+SOURCES = ("Complete(8)", "Circulant(8, 1, 3)", "Hypercube(3)")
+SIZES = (1 << 20, 1 << 22, 1 << 24, 1 << 26)
+RANKS = 8
+
+
+def main() -> None:
+    """Print a line for each size and way."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=10)
+    rounds = parser.parse_args().rounds
+    with tempfile.TemporaryDirectory() as folder:
+        spawn = multiprocessing.get_context("spawn")
+        ranks = [spawn.Process(target=_rank, args=(at, folder, rounds)) for at in range(RANKS)]
+        for rank in ranks:
+            rank.start()
+        for rank in ranks:
+            rank.join()
+
+
+def _rank(rank: int, folder: str, rounds: int) -> None:
+    os.environ["GLOO_SOCKET_IFNAME"] = "lo"
+    torch, group = import_module("torch"), import_module("torch.distributed")
+    torch.set_num_threads(1)
+    store = group.FileStore(f"{folder}/rendezvous", RANKS)
+    group.init_process_group("gloo", store=store, rank=rank, world_size=RANKS)
+    runners = [topoloom.Runner(topoloom.schedule(source, "allreduce")) for source in SOURCES]
+    for size in SIZES:
+        tensor = torch.zeros(size // 4)
+        ways: list[Callable[[], None]] = [
+            lambda held=tensor: group.all_reduce(held),
+            *((lambda held=tensor, one=one: one.all_reduce(held)) for one in runners),
+        ]
+        found: list[list[list[float]]] = [[] for _ in ways]
+        for number in range(rounds + 1):
+            for way, taken in zip(ways, found, strict=True):
+                group.barrier()
+                spent = torch.tensor(_timed(way), dtype=torch.float64)
+                slowest, summed = spent[:1].clone(), spent[1:].clone()
+                group.all_reduce(slowest, group.ReduceOp.MAX)
+                group.all_reduce(summed)
+                # The first round plans, and warms the connections.
+                if number:
+                    taken.append([float(slowest[0]), float(summed[0])])
+        if rank == 0:
+            _print(size, found)
+    group.destroy_process_group()
+
+
+def _timed(way: Callable[[], None]) -> list[float]:
+    """Return seconds, and processor seconds of all threads of this process."""
+    before, start = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
+    way()
+    seconds, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF)
+    return [seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime]
+
+
+def _print(size: int, found: list[list[list[float]]]) -> None:
+    medians = [[statistics.median(column) for column in zip(*one, strict=True)] for one in found]
+    for name, (seconds, spent) in zip(("gloo", *SOURCES), medians, strict=True):
+        ratios = seconds / medians[0][0], spent / medians[0][1]
+        print(
+            f"{size >> 20:3} MiB  {name:20} {seconds * 1e3:8.1f} ms  x{ratios[0]:5.2f}"
+            f"   processors {spent * 1e3:8.1f} ms  x{ratios[1]:5.2f}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
