@@ -7,10 +7,11 @@ Which cells then come is a matter of a polymatroid, so that greedy by priority i
 urgent first, then those that are the only hope of a neighbour.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from synth.splitmix import below
 
@@ -20,6 +21,17 @@ FAR = 127
 """The label of a cell that has none yet, larger than every step."""
 
 _PER_MILLE = 1000
+
+
+class _Able(NamedTuple):
+    """The cells that could come in a step, and how urgent they are, by node."""
+
+    count: NDArray[np.int64]
+    """(N,): how many."""
+    row: NDArray[np.uint16]
+    """(N, R): of which roots; `MAX_CELLS` leaves room for 2^16 of them."""
+    rank: NDArray[np.int16]
+    """(N, R): alongside, the urgent first."""
 
 
 @njit(cache=True, nogil=True)
@@ -65,8 +77,8 @@ def greedy(
 
     Parameters
     ----------
-    height : (R, N) int16
-        As `distances` gives it.
+    height : (N, R) int16
+        As `distances` gives it, by node.
     waste : int
         Per mille of the links that may go unused in a step for want of cells.
     late : int
@@ -75,59 +87,111 @@ def greedy(
         Loads that fill whole links, where nothing forces others.
     state : array of uint64
         Of `synth.splitmix`.
+
+    Returns
+    -------
+    label : (N, R) int8
+        By node, as everything here: what a step does at a node then reads a few whole rows.
+    loads : (steps + 1,) int64
+    left : int
     """
-    roots, tail, group = problem.roots, problem.tail, problem.group
-    rows, (nodes, degree), groups = len(roots), tail.shape, len(problem.members)
+    roots, members, group = problem.roots, problem.members, problem.group
+    rows, (nodes, degree), groups = len(roots), problem.tail.shape, len(members)
     full, ranks = (1 << degree) - 1, (steps + late + 1) * (degree + 1)
-    label = np.full((rows, nodes), FAR, np.int8)
-    mask = np.zeros((rows, nodes), np.uint8)
-    rank = np.zeros((rows, nodes), np.int16)
-    chosen = np.empty(nodes, np.int64)
+    label = np.full((nodes, rows), FAR, np.int8)
+    mask = np.zeros((nodes, rows), np.uint8)
+    able = _Able(
+        np.zeros(nodes, np.int64),
+        np.empty((nodes, rows), np.uint16),
+        np.empty((nodes, rows), np.int16),
+    )
+    need = np.zeros(rows, np.uint8)
     for row in range(rows):
-        label[row, roots[row]] = 0
-        _pass_on(problem, row, roots[row], label, mask)
+        label[roots[row], row] = 0
     loads = np.zeros(steps + 1, np.int64)
     left = rows * (nodes - 1)
-    count = np.zeros((groups, ranks, full + 1), np.int32)
+    count = np.zeros((ranks, full + 1), np.int32)  # By rank and mask; 0 is no mask: of all.
     table = np.zeros((2, groups, full + 1), np.int64)
     for step in range(1, steps + 1):
-        count[:] = 0
+        _open(problem, step - 1, label, mask)
+        first, shift = below(state, rows), below(state, nodes)
         table[:] = 0
         last = step == steps
-        for row in range(rows):
-            for node in range(nodes):
-                if mask[row, node]:
-                    wait = max(0, steps + late - height[row, node] - step)
-                    need = _only_hope(problem, row, node, label, mask)
-                    place = 0 if last else wait * (degree + 1) + degree - min(need, degree)
-                    rank[row, node] = place
-                    count[group[node], place, mask[row, node]] += 1
-                    table[0, group[node], mask[row, node]] += 1
-                    table[1, group[node], mask[row, node]] += wait == 0 or last
+        for node in range(nodes):
+            _list(able, node, first, mask)
+            if not last:
+                _only_hope(problem, node, label, mask, need)
+            until = -1 if last else steps + late - step
+            _rank(able, node, until, height, need, degree, mask, table[:, group[node]])
         _sum_subsets(table, degree)
         loads[step] = _load(problem, table, waste, even, last)
-        _choose(problem, count, loads[step], degree)
-        left -= _mark(problem, step, count, label, mask, rank, chosen, state)
+        for one in range(groups):
+            _count(able, members[one], mask, count)
+            _choose(problem, one, count, loads[step], degree)
+            begin = np.searchsorted(members[one], shift)
+            for index in range(len(members[one])):
+                node = members[one, (begin + index) % len(members[one])]
+                left -= _mark(able, node, step, count, label, mask)
     return label, loads, left
 
 
 @njit(cache=True, nogil=True)
-def _pass_on(problem: Any, row: int, node: int, label: Any, mask: Any) -> None:
-    """Offer a cell that has just got its label to the cells after it."""
-    for edge in range(problem.start[node], problem.start[node + 1]):
-        after = problem.head[edge]
-        if label[row, after] == FAR:
-            mask[row, after] |= 1 << problem.place[edge]
+def _list(able: Any, node: int, first: int, mask: Any) -> None:
+    """List the cells at a node that could come, from a root on and around."""
+    here, listed = mask[node], able.row[node]
+    filled = 0
+    # Written always and kept at times: no branch, of which half would be foretold wrongly.
+    for row in range(first, len(here)):
+        listed[filled] = row
+        filled += here[row] != 0
+    for row in range(first):
+        listed[filled] = row
+        filled += here[row] != 0
+    able.count[node] = filled
 
 
 @njit(cache=True, nogil=True)
-def _only_hope(problem: Any, row: int, node: int, label: Any, mask: Any) -> int:
-    """Return how many cells after this one can come by no link yet."""
-    hope = 0
+def _rank(
+    able: Any, node: int, until: int, height: Any, need: Any, degree: int, mask: Any, table: Any
+) -> None:
+    """Rank the cells at a node, the urgent first, and count them, all and the urgent, by mask.
+
+    ``until`` is how many steps are left for heights above a cell, -1 in the last step.
+    """
+    high, here = height[node], mask[node]
+    for index in range(able.count[node]):
+        row = able.row[node, index]
+        wait = max(0, until - high[row])
+        able.rank[node, index] = (
+            0 if until < 0 else wait * (degree + 1) + degree - min(need[row], degree)
+        )
+        table[0, here[row]] += 1
+        table[1, here[row]] += wait == 0
+
+
+@njit(cache=True, nogil=True)
+def _open(problem: Any, step: int, label: Any, mask: Any) -> None:
+    """Offer the cells that got their label in a step to the cells after them."""
+    tail, (nodes, rows) = problem.tail, label.shape
+    for node in range(nodes):
+        for k in range(tail.shape[1]):
+            if tail[node, k] < 0:
+                continue
+            there, here, bits = label[tail[node, k]], label[node], mask[node]
+            bit = np.uint8(1 << k)
+            for row in range(rows):
+                came = (there[row] == step) & (here[row] == FAR)
+                bits[row] |= bit if came else np.uint8(0)
+
+
+@njit(cache=True, nogil=True)
+def _only_hope(problem: Any, node: int, label: Any, mask: Any, need: Any) -> None:
+    """Count, for every root, the cells after the one at a node that can come by no link yet."""
+    need[:] = 0
     for edge in range(problem.start[node], problem.start[node + 1]):
-        after = problem.head[edge]
-        hope += label[row, after] == FAR and mask[row, after] == 0
-    return hope
+        after, bits = label[problem.head[edge]], mask[problem.head[edge]]
+        for row in range(len(need)):
+            need[row] += (after[row] == FAR) & (bits[row] == 0)
 
 
 @njit(cache=True, nogil=True)
@@ -135,10 +199,12 @@ def _sum_subsets(table: Any, degree: int) -> None:
     """Turn counts by mask into counts of masks within every set."""
     for part in range(table.shape[0]):
         for one in range(table.shape[1]):
+            sums = table[part, one]
             for k in range(degree):
-                for links in range(1 << degree):
-                    if links >> k & 1:
-                        table[part, one, links] += table[part, one, links ^ (1 << k)]
+                bit = 1 << k
+                for low in range(0, 1 << degree, 2 * bit):
+                    for links in range(low, low + bit):
+                        sums[links + bit] += sums[links]
 
 
 @njit(cache=True, nogil=True)
@@ -176,64 +242,55 @@ def _load(problem: Any, table: Any, waste: int, even: bool, last: bool) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _choose(problem: Any, count: Any, load: int, degree: int) -> None:
-    """Lower the counts of cells, by rank and mask, to those that come in the step."""
-    full = (1 << degree) - 1
-    room = np.empty(full + 1, np.int64)
-    for one in range(count.shape[0]):
-        for links in range(full + 1):
-            room[links] = problem.weight[problem.kind[one], links] * load // problem.unit
-        for place in range(count.shape[1]):
-            for links in range(1, full + 1):
-                fit = count[one, place, links]
-                if fit == 0:
-                    continue
-                rest = full ^ links
-                more = rest
-                while True:
-                    fit = min(fit, room[links | more])
-                    if more == 0:
-                        break
-                    more = (more - 1) & rest
-                count[one, place, links] = fit
-                more = rest
-                while fit > 0:
-                    room[links | more] -= fit
-                    if more == 0:
-                        break
-                    more = (more - 1) & rest
+def _count(able: Any, members: Any, mask: Any, count: Any) -> None:
+    """Count the cells of a group that could come, by rank and mask, and at 0 all of a rank."""
+    for place in range(len(count)):
+        if count[place, 0]:
+            count[place] = 0
+    for node in members:
+        for index in range(able.count[node]):
+            place = able.rank[node, index]
+            count[place, mask[node, able.row[node, index]]] += 1
+            count[place, 0] += 1
 
 
 @njit(cache=True, nogil=True)
-def _mark(
-    problem: Any,
-    step: int,
-    count: Any,
-    label: Any,
-    mask: Any,
-    rank: Any,
-    chosen: Any,
-    state: Any,
-) -> int:
-    """Give the label to the chosen counts of cells; return how many."""
-    rows, nodes = label.shape
-    group, total = problem.group, 0
-    first = below(state, rows)
-    shift = below(state, nodes)
-    for number in range(rows):
-        row = (first + number) % rows
-        filled = 0
-        for index in range(nodes):
-            node = (index + shift + row) % nodes
-            bits = mask[row, node]
-            if bits and count[group[node], rank[row, node], bits] > 0:
-                count[group[node], rank[row, node], bits] -= 1
-                chosen[filled] = node
-                filled += 1
-        for index in range(filled):
-            label[row, chosen[index]] = step
-            mask[row, chosen[index]] = 0
-        for index in range(filled):
-            _pass_on(problem, row, chosen[index], label, mask)
-        total += filled
+def _choose(problem: Any, one: int, count: Any, load: int, degree: int) -> None:
+    """Lower the counts of a group's cells, by rank and mask, to those that come in the step."""
+    full = (1 << degree) - 1
+    room = np.empty(full + 1, np.int64)
+    for links in range(full + 1):
+        room[links] = problem.weight[problem.kind[one], links] * load // problem.unit
+    for place in range(len(count)):
+        for links in range(1, full + 1 if count[place, 0] else 0):
+            fit = count[place, links]
+            if fit == 0:
+                continue
+            rest = full ^ links
+            more = rest
+            # Often no link has room left, or none of these: then nothing fits.
+            while fit > 0:
+                fit = min(fit, room[links | more])
+                if more == 0:
+                    break
+                more = (more - 1) & rest
+            count[place, links] = fit
+            more = rest
+            while fit > 0:
+                room[links | more] -= fit
+                if more == 0:
+                    break
+                more = (more - 1) & rest
+
+
+@njit(cache=True, nogil=True)
+def _mark(able: Any, node: int, step: int, count: Any, label: Any, mask: Any) -> int:
+    """Give the label to the chosen counts of the cells at a node; return how many."""
+    total = 0
+    for index in range(able.count[node]):
+        row, place = able.row[node, index], able.rank[node, index]
+        if count[place, mask[node, row]] > 0:
+            count[place, mask[node, row]] -= 1
+            label[node, row], mask[node, row] = step, 0
+            total += 1
     return total

@@ -133,7 +133,9 @@ class Question:
 
     def eager(self) -> Labels:
         """Return breadth-first broadcast as labels, the distances, at its exact loads."""
-        return _labels(self.problem, self.search.distance.astype(np.int8), whole=False)
+        return _labels(
+            self.problem, np.ascontiguousarray(self.search.distance.T, np.int8), whole=False
+        )
 
     def found(self, steps: int, moves: int) -> Labels:
         """Return the best labels found in so many steps."""
@@ -189,7 +191,7 @@ def _labels(problem: Problem, label: NDArray[np.int8], *, whole: bool) -> Labels
                     load = Fraction(int(count) * problem.unit, int(capacity))
                     loads[step] = max(loads[step], Fraction(ceil(load)) if whole else load)
     shards = tuple(load / problem.pieces for load in loads)
-    return Labels(problem.images, problem.roots, label, shards)
+    return Labels(problem.images, problem.roots, np.ascontiguousarray(label.T), shards)
 
 
 class BothWays:

@@ -67,14 +67,14 @@ def repair(
         looked += tried + 1
         if change > 0 and (change * cold > 30 or below(state, 1 << (change * cold)) > 0):
             continue
-        journal[made, 0], journal[made, 1], journal[made, 2] = row, node, tables.label[row, node]
+        journal[made, 0], journal[made, 1], journal[made, 2] = row, node, tables.label[node, row]
         made += 1
         excess += relabel(problem, tables, row, node, new, True)
         waiting = _list(bad, listed, waiting, problem.group[node], new)
         for edge in range(problem.start[node], problem.start[node + 1]):
             after = problem.head[edge]
-            if tables.label[row, after] > 0:
-                label = tables.label[row, after]
+            if tables.label[after, row] > 0:
+                label = tables.label[after, row]
                 waiting = _list(bad, listed, waiting, problem.group[after], label)
     return excess, made, looked
 
@@ -107,15 +107,15 @@ def _best_move(
     tail = problem.tail
     links = _overfull(problem, tables, one, step, state)
     row, node = _cell_within(problem, tables, one, step, links, state)
-    label, root = tables.label[row], problem.roots[row]
+    label, root = tables.label, problem.roots[row]
     best, best_node, best_label, ties, tried = IMPOSSIBLE, node, step, 0, 0
     for k in range(-1, tail.shape[1]):
         moved, last = node, tables.excess.shape[1] - 1
         if k >= 0:
             moved, last = tail[node, k], step - 1
-            if moved < 0 or links >> k & 1 or moved == root or label[moved] < step:
+            if moved < 0 or links >> k & 1 or moved == root or label[moved, row] < step:
                 continue
-        was = label[moved]
+        was = label[moved, row]
         for new in range(1, last + 1):
             if new == was:
                 continue
@@ -152,11 +152,13 @@ def _cell_within(
 ) -> tuple[int, int]:
     """Return a cell of the step that can come within a set of links only, from a random one on."""
     members, rows = problem.members[one], len(problem.roots)
-    cells = len(members) * rows
-    shift = below(state, cells)
-    for index in range(cells):
-        at = (shift + index) % cells
-        row, node = at // len(members), members[at % len(members)]
-        if tables.label[row, node] == step and tables.mask[row, node] | links == links:
+    shift = below(state, len(members) * rows)
+    row, place = shift // len(members), shift % len(members)
+    for _ in range(len(members) * rows):
+        node = members[place]
+        if tables.label[node, row] == step and tables.mask[node, row] | links == links:
             return row, node
+        place += 1
+        if place == len(members):
+            place, row = 0, row + 1 if row + 1 < rows else 0
     return -1, -1

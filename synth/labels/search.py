@@ -41,7 +41,7 @@ _COLD, _WARM = 3, 1
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Labels, (R, N), and the load of every step in pieces; load 0 is unused."""
+    """Labels, (N, R), and the load of every step in pieces; load 0 is unused."""
 
     label: NDArray[np.int8]
     loads: Integers
@@ -57,7 +57,8 @@ class Search:
 
     def __init__(self, problem: Problem, seed: int = 0) -> None:
         self._problem = problem
-        self.distance, self._height = distances(problem)
+        self.distance, height = distances(problem)
+        self._height = np.ascontiguousarray(height.T)
         self.eccentricity = int(self.distance.max())
         self.least = _least(problem)
         self._seed = seed

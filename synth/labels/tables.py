@@ -22,9 +22,9 @@ class Tables(NamedTuple):
     """Labels and what follows from them."""
 
     label: NDArray[np.int8]
-    """(R, N)"""
+    """(N, R), by node: a repair looks through all cells at one."""
     mask: NDArray[np.uint8]
-    """(R, N); 0 at the roots, and where no link is open."""
+    """(N, R); 0 at the roots, and where no link is open."""
     filled: NDArray[np.int32]
     """(G, steps + 1, 2**d)"""
     limit: NDArray[np.int32]
@@ -51,16 +51,17 @@ def tables_of(problem: Any, label: NDArray[np.int8], loads: NDArray[np.int64]) -
 @njit(cache=True, nogil=True)
 def _fill(problem: Any, tables: Any) -> None:
     label, mask, filled, tail = tables.label, tables.mask, tables.filled, problem.tail
-    (rows, nodes), degree = label.shape, tail.shape[1]
-    for row in range(rows):
-        for node in range(nodes):
-            bits = 0
-            for k in range(degree):
-                if tail[node, k] >= 0 and label[row, tail[node, k]] < label[row, node]:
-                    bits |= 1 << k
-            mask[row, node] = bits
+    (nodes, rows), degree = label.shape, tail.shape[1]
+    for node in range(nodes):
+        here, bits, one = label[node], mask[node], filled[problem.group[node]]
+        for k in range(degree):
+            if tail[node, k] >= 0:
+                there, bit = label[tail[node, k]], np.uint8(1 << k)
+                for row in range(rows):
+                    bits[row] |= bit if there[row] < here[row] else np.uint8(0)
+        for row in range(rows):
             if node != problem.roots[row]:
-                filled[problem.group[node], label[row, node], bits] += 1
+                one[here[row], bits[row]] += 1
     for one in range(filled.shape[0]):
         for step in range(filled.shape[1]):
             for k in range(degree):
@@ -117,38 +118,42 @@ def relabel(problem: Any, tables: Any, row: int, node: int, new: int, free: bool
     Unless ``free``, no link may be left open to it or to a cell after it that had one: then it
     returns `IMPOSSIBLE` and nothing is changed.  O((out-degree + 2) 2^d) at most.
     """
-    label, mask = tables.label[row], tables.mask[row]
+    label, mask = tables.label, tables.mask
     tail, group, kind = problem.tail, problem.group, problem.kind
     start, head, place, root = problem.start, problem.head, problem.place, problem.roots[row]
     degree = tail.shape[1]
     full = (1 << degree) - 1
-    old = label[node]
+    old = label[node, row]
     if new > old and not free:
         for edge in range(start[node], start[node + 1]):
             after = head[edge]
-            if old < label[after] <= new and mask[after] == 1 << place[edge] and after != root:
+            if (
+                old < label[after, row] <= new
+                and mask[after, row] == 1 << place[edge]
+                and after != root
+            ):
                 return IMPOSSIBLE
     bits = 0
     for k in range(degree):
-        if tail[node, k] >= 0 and label[tail[node, k]] < new:
+        if tail[node, k] >= 0 and label[tail[node, k], row] < new:
             bits |= 1 << k
     if bits == 0 and not free:
         return IMPOSSIBLE
     one = group[node]
-    was: Any = np.int64(mask[node])
+    was: Any = np.int64(mask[node, row])
     change = _count(tables, kind[one], one, old, was, full ^ was, -1)
     change += _count(tables, kind[one], one, new, bits, full ^ bits, 1)
-    mask[node], label[node] = bits, new
+    mask[node, row], label[node, row] = bits, new
     for edge in range(start[node], start[node + 1]):
         after = head[edge]
-        step = label[after]
+        step = label[after, row]
         if (old < step) == (new < step) or after == root:
             continue
         bit = 1 << place[edge]
-        others = mask[after] & (full ^ bit)
+        others = mask[after, row] & (full ^ bit)
         one = group[after]
         # Sets with the link count the cell before and after; those without, once it is gone.
         by = 1 if old < step else -1
         change += _count(tables, kind[one], one, step, others, full ^ (others | bit), by)
-        mask[after] ^= bit
+        mask[after, row] ^= bit
     return change
