@@ -22,6 +22,7 @@ from synth.claims import claim, claim_transpose
 from synth.cost import Cost, Links, optimal_bandwidth
 from synth.discovery.sampled import sampled
 from synth.errors import ClaimBroken
+from synth.groups import is_prime
 from synth.measure import at_least, measure_both
 from synth.orbits import representatives
 from synth.recipe import (
@@ -37,6 +38,8 @@ from synth.recipe import (
 __all__ = ["Candidate", "Catalogue", "measured_unless_dominated", "undominated"]
 
 _PROBES = 24
+# Primes from which on cyclic groups are not sampled where labels serve.
+_CYCLIC = 64
 _FAMILY_ORDER = {family: index for index, family in enumerate(FAMILIES)}
 
 
@@ -96,11 +99,14 @@ class Wanted:
 class Catalogue:
     """Candidates by (nodes, degree), computed once each, within what is wanted.
 
-    ``nodes`` and ``degree`` are those of the question, around which more is tried.
+    ``nodes`` and ``degree`` are those of the question, around which more is tried: where
+    ``eager`` costs decide also at primes, whose only group is cyclic.  There what a short search
+    finds is a long way behind random graphs with labels.
     """
 
-    def __init__(self, wanted: Wanted, nodes: int, degree: int) -> None:
+    def __init__(self, wanted: Wanted, nodes: int, degree: int, *, eager: bool = True) -> None:
         self._wanted = wanted
+        self._eager = eager
         self._nodes, self._degree = nodes, degree
         self._families = [
             family
@@ -205,7 +211,10 @@ class Catalogue:
         if wanted.families is None or "Cayley" in wanted.families:
             links = Links.BIDIRECTIONAL if wanted.bidirectional else Links.UNIDIRECTIONAL
             sizes = [self._nodes] if self._nodes % degree else [self._nodes, self._nodes // degree]
+            labelled = not (self._eager or wanted.vertex_transitive or wanted.families)
             for nodes in sizes:
+                if labelled and nodes > _CYCLIC and is_prime(nodes):
+                    continue
                 self._samples[nodes] = pool.submit(sampled, nodes, degree, links)
         if wanted.bidirectional and degree % 2 == 0:
             self._one_way._begin_sampling(pool)
@@ -225,7 +234,7 @@ class Catalogue:
     @cached_property
     def _one_way(self) -> "Catalogue":
         wanted = replace(self._wanted, bidirectional=False)
-        return Catalogue(wanted, self._nodes, self._degree // 2)
+        return Catalogue(wanted, self._nodes, self._degree // 2, eager=self._eager)
 
     def _balance(self, nodes: int, degree: int) -> Candidate | None:
         """Return the candidate of optimal bandwidth with the fewest steps, by claims alone.

@@ -2,12 +2,17 @@
 
 from synth.errors import OutOfDomain
 
-__all__ = ["MAX_NODES", "WORD", "require_drawable", "words"]
+__all__ = ["MAX_NODES", "WORD", "by_walks", "require_drawable", "walks_over", "words", "work"]
 
 MAX_NODES = 16_384
 
 WORD = 64
 """Bits in a word: so many nodes are looked at at once."""
+
+# Words that are read in the time in which an exchange counts one pair of walks.
+_WORDS_A_WALK = 100
+# Nodes whose walks are counted: two bytes for each pair.
+_MOST_COUNTED = 4096
 
 
 def require_drawable(nodes: int, degree: int, seed: int, two_way: bool) -> None:
@@ -33,3 +38,41 @@ def words(nodes: int, degree: int, depth: int) -> int:
     387456
     """
     return nodes * degree * depth * -(-nodes // WORD)
+
+
+def walks_over(degree: int, depth: int, most: int) -> int:
+    """Return of how many pairs of walks, to a link and on from it, no more than depth is made.
+
+    Or some number above ``most``.
+
+    >>> walks_over(3, 2, 100), walks_over(2, 5, 1000)
+    (7, 129)
+    """
+    total, walks = 0, 1
+    for length in range(depth):
+        total, walks = total + (length + 1) * walks, walks * degree
+        if total > most:
+            break
+    return total
+
+
+def by_walks(nodes: int, degree: int, depth: int) -> bool:
+    """Return whether exchanges count walks (`synth.walks`) instead of balls: where that is less.
+
+    >>> by_walks(1009, 4, 3), by_walks(1009, 4, 6)
+    (True, False)
+    """
+    most = words(nodes, degree, depth) // _WORDS_A_WALK
+    return nodes <= _MOST_COUNTED and walks_over(degree, depth, most) < most
+
+
+def work(nodes: int, degree: int, depth: int) -> int:
+    """Return what one exchange costs, in words read.
+
+    >>> work(1009, 4, 6), work(1009, 4, 3)
+    (387456, 5700)
+    """
+    most = words(nodes, degree, depth)
+    if by_walks(nodes, degree, depth):
+        return _WORDS_A_WALK * walks_over(degree, depth, most)
+    return most

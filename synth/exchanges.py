@@ -1,8 +1,9 @@
-"""Exchanges of link ends that bring nodes nearer: a local search for graphs of small diameter.
+"""Exchanges of link ends that bring nodes nearer: a local search for wide and for short graphs.
 
 Two links a -> b and c -> e become a -> e and c -> b, so that all degrees stay as they are.  With
-labels (`synth.labels`) the diameter is nearly all that matters of a graph: loads can be evened out
-later, but nothing arrives sooner than its distance.
+labels (`synth.labels`) two things matter of a graph: its diameter, as nothing arrives sooner than
+its distance, and that balls of a small radius are large, so that in early steps all links have
+something to carry; loads can be evened out later.
 """
 
 from typing import Any
@@ -11,10 +12,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from synth.drawable import WORD
+from synth.drawable import WORD, by_walks
 from synth.splitmix import below
+from synth.walks import exchange_near
 
-__all__ = ["exchange", "heads_of", "late_pairs"]
+__all__ = ["exchange", "exchange_far", "heads_of", "late_pairs"]
 
 
 def heads_of(nodes: int, sources: NDArray[Any], targets: NDArray[Any]) -> NDArray[np.int64]:
@@ -59,7 +61,8 @@ def exchange(
 
     Notes
     -----
-    O(most * `synth.drawable.words`), a third of a nanosecond a word.  At Moore's bound plus one
+    O(most * `synth.drawable.work`), a third of a nanosecond a word: for small depths walks are
+    counted (`synth.walks`), and not balls.  At Moore's bound plus one
     and d of 3 or more some thousand exchanges leave no pair late for up to several hundred nodes.
 
     Examples
@@ -70,6 +73,15 @@ def exchange(
     >>> late_pairs(heads, 5) > 0, exchange(heads, 5, 50_000, False, seeded(1))[0]
     (True, 0)
     """
+    nodes, degree = heads.shape
+    chosen = exchange_near if by_walks(nodes, degree, depth) else exchange_far
+    return chosen(heads, depth, most, two_way, state)
+
+
+def exchange_far(
+    heads: NDArray[np.int64], depth: int, most: int, two_way: bool, state: NDArray[np.uint64]
+) -> tuple[int, int]:
+    """Do what `exchange` does, counting all balls anew for every exchange."""
     late, looked = _exchange(heads, depth, most, two_way, state, *_memory(len(heads)))
     return int(late), int(looked)
 

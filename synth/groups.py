@@ -16,7 +16,16 @@ from numpy.typing import NDArray
 
 from synth.errors import OutOfDomain
 
-__all__ = ["Alternating", "Group", "Linear", "MatrixExtension", "Metacyclic", "Nested", "inverse"]
+__all__ = [
+    "Alternating",
+    "Group",
+    "Linear",
+    "MatrixExtension",
+    "Metacyclic",
+    "Nested",
+    "inverse",
+    "is_prime",
+]
 
 Elements = NDArray[np.int64]
 
@@ -344,3 +353,12 @@ def prime_factors(number: int) -> Iterator[int]:
         while number % divisor == 0:
             number //= divisor
         divisor += 1
+
+
+def is_prime(number: int) -> bool:
+    """Return whether a number is prime.
+
+    >>> [number for number in range(20) if is_prime(number)]
+    [2, 3, 5, 7, 11, 13, 17, 19]
+    """
+    return number > 1 and next(prime_factors(number)) == number

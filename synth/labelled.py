@@ -24,12 +24,21 @@ from synth.labels import MAX_DEGREE, MAX_SLACK, MAX_STEPS, BothWays, default_mov
 from synth.recipe import Recipe
 from synth.translations import translations
 
-__all__ = ["MAX_CELLS", "labelled"]
+__all__ = ["MAX_CELLS", "labelled", "labels_serve"]
 
 MAX_CELLS = 1 << 22
 """Most cells of a random graph for which labels are made here: N nodes have N^2."""
 
 _WORKERS = min(4, cpu_count() or 1)
+
+
+def labels_serve(nodes: int, degree: int) -> bool:
+    """Return whether labels are made on random graphs of a size.
+
+    >>> labels_serve(1009, 4), labels_serve(1009, 9), labels_serve(4096, 4)
+    (True, False, False)
+    """
+    return degree <= MAX_DEGREE and nodes**2 <= MAX_CELLS
 
 
 def labelled(
@@ -57,8 +66,8 @@ def labelled(
     --------
     >>> for one in labelled((), Wanted(), 61, 4):
     ...     print(one.recipe, one.within, one.cost.steps, one.cost.bandwidth)
-    RandomRegular(61, 4, 0) 4 4 66/61
-    RandomRegular(61, 4, 0) 5 5 60/61
+    RandomRegular(61, 4, 1, 3, 10000) 4 4 60/61
+    RandomRegular(61, 4, 1, 3, 10000) 5 4 60/61
     """
     eager = list(candidates)
     for recipe in _random(wanted, nodes, degree):
@@ -119,7 +128,7 @@ class _Graph:
 
 def _random(wanted: Wanted, nodes: int, degree: int) -> Sequence[Recipe]:
     """Return random graphs that fit what is wanted, where labels can be made on them."""
-    if nodes**2 > MAX_CELLS:
+    if not labels_serve(nodes, degree):
         return ()
     links = Links.BIDIRECTIONAL if wanted.bidirectional else Links.UNIDIRECTIONAL
     return [

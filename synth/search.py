@@ -12,7 +12,7 @@ from synth.bases import family
 from synth.candidates import Candidate, Catalogue, Wanted, measured_unless_dominated, undominated
 from synth.cost import Cost, Links, lower_bound
 from synth.errors import ImpossibleRequest, InvalidRecipe
-from synth.labelled import labelled
+from synth.labelled import labelled, labels_serve
 from synth.near import MAX_NODES, require_possible, unknown
 from synth.recipe import Recipe
 
@@ -153,7 +153,9 @@ def frontier(
     bounds = lower_bound(nodes, degree, links)
     chosen = None if families is None else _known(families)
     wanted = Wanted(links is Links.BIDIRECTIONAL, parallel_links, vertex_transitive, chosen)
-    found = undominated(map(_measured, Catalogue(wanted, nodes, degree).asked()))
+    eager = schedule == "bfb" or not labels_serve(nodes, degree)
+    catalogue = Catalogue(wanted, nodes, degree, eager=eager)
+    found = undominated(map(_measured, catalogue.asked()))
     if schedule == "best":
         found = labelled(found, wanted, nodes, degree)
     if not found:

@@ -16,6 +16,7 @@ from app.cli import (
     cache,
     carrying,
     catalogue,
+    certificates,
     database,
     jobs,
     keeping,
@@ -41,7 +42,17 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (topologies, schedules, best, listing, keeping, catalogue, operation, jobs):
+for group in (
+    topologies,
+    schedules,
+    certificates,
+    best,
+    listing,
+    keeping,
+    catalogue,
+    operation,
+    jobs,
+):
     app.add_typer(group.app)
 app.add_typer(carrying.app, name="patch")
 app.add_typer(plots.app, name="plot")

@@ -218,6 +218,14 @@ STEPS = _whole(
     126,
 )
 
+CERTIFIED_STEPS = _whole(
+    "steps",
+    "labels within so many steps of each pass, as a point of a frontier says; left out, by "
+    "breadth-first broadcast",
+    1,
+    126,
+)
+
 # In which format a schedule is written.
 SCHEDULE_FORMAT = Option(
     name="format",

@@ -1,19 +1,20 @@
 """Random regular graphs as members of the catalogue: a seed, and exchanges that shorten them."""
 
 from abc import abstractmethod
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from synth.bases.family import Base, Ends, require
-from synth.drawable import require_drawable, words
+from synth.drawable import require_drawable, work
 from synth.errors import OutOfDomain
 
 __all__ = ["MAX_WORDS", "RandomRegular", "RandomRegularTwoWay", "Randomly"]
 
 MAX_WORDS = 1 << 31
-"""Most words of 64 bits that exchanges may read, see `synth.drawable.words`: about a second."""
+"""Most words of 64 bits that exchanges may read, see `synth.drawable.work`: about a second."""
 
 _FIELDS = {"nodes": "n", "degree": "d"}
 
@@ -44,7 +45,7 @@ class Randomly(Base):
             require(self.depth >= 1, "depth", "must be at least 1 where there are exchanges")
             least = 3 if self.two_way else 2
             require(self.d >= least, "exchanges", f"must be 0 where d is less than {least}: a ring")
-            most = MAX_WORDS // words(self.n, self.d, self.depth)
+            most = MAX_WORDS // work(self.n, self.d, self.depth)
             require(0 <= self.exchanges <= most, "exchanges", f"must be from 0 to {most} here")
 
     def size(self) -> tuple[int, int]:
@@ -53,17 +54,7 @@ class Randomly(Base):
 
     def links(self) -> Ends:
         """Return them as drawn; after exchanges sorted by source."""
-        # Kernels are imported where a graph is built: recipes are read without them.
-        from synth.exchanges import exchange, heads_of
-        from synth.random_regular import connected, random_ends
-
-        drawn = random_ends(self.n, self.d, self.seed, self.two_way)
-        if not self.exchanges:
-            return drawn
-        heads = heads_of(self.n, *drawn)
-        exchange(heads, self.depth, self.exchanges, self.two_way, self.exchange_state(self.depth))
-        ends = np.repeat(np.arange(self.n), self.d), heads.ravel()
-        return ends if connected(self.n, *ends) else drawn
+        return _links(self)
 
     def exchange_state(self, depth: int) -> NDArray[np.uint64]:
         """Return the state of `synth.splitmix` from which exchanges for a depth are drawn."""
@@ -75,6 +66,25 @@ class Randomly(Base):
     def bidirectional(self) -> bool:
         """Return whether every link has a partner the other way."""
         raise NotImplementedError
+
+
+@lru_cache(maxsize=64)
+def _links(member: Randomly) -> Ends:
+    # Kernels are imported where a graph is built: recipes are read without them.
+    from synth.exchanges import exchange, heads_of
+    from synth.random_regular import connected, random_ends
+
+    n, d, depth = member.n, member.d, member.depth
+    ends = random_ends(n, d, member.seed, member.two_way)
+    if member.exchanges:
+        heads = heads_of(n, *ends)
+        exchange(heads, depth, member.exchanges, member.two_way, member.exchange_state(depth))
+        exchanged = np.repeat(np.arange(n), d), heads.ravel()
+        ends = exchanged if connected(n, *exchanged) else ends
+    for side in ends:
+        # Whoever asks again gets the same arrays.
+        side.setflags(write=False)
+    return ends
 
 
 class RandomRegular(Randomly):

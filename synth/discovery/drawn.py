@@ -1,14 +1,22 @@
-"""Random regular graphs for a frontier: a few seeds, and exchanges that make them short."""
+"""Random regular graphs for a frontier: seeds, and exchanges that make them wide and short.
+
+What labels (`synth.labels`) make of a graph is decided near every node: where two short walks end
+at one node, fewer shards can arrive early than there is room for, and that room is lost for
+good.  So exchanges first make the balls of a small radius as large as they can be.  Random
+graphs treated so mostly reach the optimal bandwidth two steps above Moore's bound, often one,
+where as they are drawn they miss it by several percent.
+"""
 
 from functools import lru_cache
 from operator import itemgetter
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from synth.bases.random_graphs import MAX_WORDS, Randomly, RandomRegular, RandomRegularTwoWay
 from synth.cost import Links, lower_bound
-from synth.drawable import MAX_NODES, words
+from synth.drawable import MAX_NODES, words, work
 from synth.exchanges import exchange, heads_of, late_pairs
 
 __all__ = ["MAX_DEGREE", "drawn"]
@@ -16,6 +24,7 @@ __all__ = ["MAX_DEGREE", "drawn"]
 MAX_DEGREE = 8
 """Labels, for whose sake the graphs are drawn, are for so many links into a node."""
 
+_Drawn: TypeAlias = tuple[Randomly, NDArray[np.int64]]
 _SEEDS = 12
 # Steps above Moore's bound within which graphs are looked for.
 _FARTHEST = 8
@@ -24,17 +33,22 @@ _COUNTED = 1 << 25
 _EXCHANGED = 1 << 28
 # Of all pairs, how many may be late where exchanges begin; more are hardly ever brought near.
 _HOPEFUL = 0.06
+# Graphs that are widened for each radius, exchanges of each, and words for all of them.
+_WIDENED = 3
+_WIDENING = 10_000
+_LEAST_WIDENING = 500
+_WIDENING_WORDS = 1 << 28
 
 
 @lru_cache(maxsize=4096)
 def drawn(nodes: int, degree: int, links: Links) -> tuple[Randomly, ...]:
-    """Return random regular graphs of this size of few steps, the same every time.
+    """Return random regular graphs of this size, wide and of few steps, the same every time.
 
-    The best of some seeds as it was drawn, and one shortened by exchanges for each number of steps
-    below that for which they succeed.  Sorted by steps.  A quarter of a second or so.
+    The shortest of those widened, and one shortened by exchanges for each number of steps below
+    that for which they succeed.  Sorted by steps.  A quarter of a second or so.
 
     >>> drawn(61, 6, Links.UNIDIRECTIONAL)
-    (RandomRegular(61, 6, 9, 3, 107), RandomRegular(61, 6, 9))
+    (RandomRegular(61, 6, 2, 2, 10000),)
     """
     two_way = links is Links.BIDIRECTIONAL
     fits = 2 + two_way <= degree <= min(MAX_DEGREE, nodes - 2)
@@ -42,32 +56,56 @@ def drawn(nodes: int, degree: int, links: Links) -> tuple[Randomly, ...]:
         return ()
     family = RandomRegularTwoWay if two_way else RandomRegular
     least = lower_bound(nodes, degree, links).steps
+    wide, plain = _widened(family, nodes, degree), _seeds(family, nodes, degree, least)
     found: list[Randomly] = []
     for depth in range(least, least + _FARTHEST + 1):
-        late, member = _shortest(family, nodes, degree, depth)
+        late, member = _shortest(wide, depth)
         if late == 0:
             found.append(member)
             break
+        late, member = _shortest(plain, depth)
         shortened = _shortened(member, depth, late)
-        if shortened is not None:
+        if shortened is not None and shortened not in found:
             found.append(shortened)
     return tuple(found)
 
 
-def _shortest(family: type[Randomly], nodes: int, degree: int, depth: int) -> tuple[int, Randomly]:
-    """Return the seed for which the fewest pairs are late, and of equals the fewest but just."""
+def _seeds(family: type[Randomly], nodes: int, degree: int, depth: int) -> list[_Drawn]:
+    """Return graphs of some seeds as they are drawn, with where their links lead to."""
     count = min(_SEEDS, 1 + _COUNTED // words(nodes, degree, depth))
-    seeds = (family(nodes, degree, seed) for seed in range(count))
-    members = ((one, _heads(one)) for one in seeds)
-    counted = ((late_pairs(h, depth), late_pairs(h, depth - 1), one) for one, h in members)
+    return [(one, _heads(one)) for one in (family(nodes, degree, seed) for seed in range(count))]
+
+
+def _widened(family: type[Randomly], nodes: int, degree: int) -> list[_Drawn]:
+    """Return graphs whose balls of some radius exchanges have made large; if none, one as drawn.
+
+    The radii are that at which a ball is about as large as the square root of all nodes, and one
+    more: there walks begin to meet by chance.
+    """
+    radius = 1
+    while degree ** (2 * radius) < nodes:
+        radius += 1
+    made: list[Randomly] = []
+    for depth in (radius, radius + 1):
+        most = min(_WIDENING, _WIDENING_WORDS // (_WIDENED * work(nodes, degree, depth)))
+        seeds = range(_WIDENED if most >= _LEAST_WIDENING else 0)
+        made += [family(nodes, degree, seed, depth, most) for seed in seeds]
+    return [(one, _heads(one)) for one in made or [family(nodes, degree, 0)]]
+
+
+def _shortest(graphs: list[_Drawn], depth: int) -> tuple[int, Randomly]:
+    """Return the graph for which the fewest pairs are late, and of equals the fewest but just."""
+    counted = ((late_pairs(h, depth), late_pairs(h, depth - 1), one) for one, h in graphs)
     late, _, best = min(counted, key=itemgetter(0, 1))
     return late, best
 
 
 def _shortened(member: Randomly, depth: int, late: int) -> Randomly | None:
     """Return the graph after exchanges that leave no pair late, or None if they do not."""
+    if late == 0:
+        return member
     nodes, degree = member.size()
-    most = min(_EXCHANGED, MAX_WORDS) // words(nodes, degree, depth)
+    most = min(_EXCHANGED, MAX_WORDS) // work(nodes, degree, depth)
     if late > _HOPEFUL * nodes * nodes or most < 1:
         return None
     late, looked = exchange(

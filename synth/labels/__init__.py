@@ -36,6 +36,7 @@ __all__ = [
     "Point",
     "check_labels",
     "default_moves",
+    "eager",
     "frontier_of",
     "labels",
     "points_of",
@@ -104,6 +105,20 @@ def labels(
     """
     (*_, best) = posed(topology, pieces, seed).improving(steps, moves).values()
     return best
+
+
+def eager(topology: Topology) -> Labels:
+    """Return breadth-first broadcast as labels: every label is the distance, the loads exact.
+
+    Domain and errors as `labels`.
+
+    Examples
+    --------
+    >>> ring = Topology(range(4), [(i, (i + 1) % 4) for i in range(4)])
+    >>> eager(ring).arrival.tolist(), eager(ring).cost
+    ([[0, 1, 2, 3]], Cost(steps=3, bandwidth=Fraction(3, 4)))
+    """
+    return posed(topology).eager()
 
 
 def frontier_of(

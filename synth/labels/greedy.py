@@ -26,7 +26,7 @@ _PER_MILLE = 1000
 class _Able(NamedTuple):
     """The cells that could come in a step, and how urgent they are, by node."""
 
-    count: NDArray[np.int64]
+    filled: NDArray[np.int64]
     """(N,): how many."""
     row: NDArray[np.uint16]
     """(N, R): of which roots; `MAX_CELLS` leaves room for 2^16 of them."""
@@ -147,7 +147,7 @@ def _list(able: Any, node: int, first: int, mask: Any) -> None:
     for row in range(first):
         listed[filled] = row
         filled += here[row] != 0
-    able.count[node] = filled
+    able.filled[node] = filled
 
 
 @njit(cache=True, nogil=True)
@@ -159,7 +159,7 @@ def _rank(
     ``until`` is how many steps are left for heights above a cell, -1 in the last step.
     """
     high, here = height[node], mask[node]
-    for index in range(able.count[node]):
+    for index in range(able.filled[node]):
         row = able.row[node, index]
         wait = max(0, until - high[row])
         able.rank[node, index] = (
@@ -248,7 +248,7 @@ def _count(able: Any, members: Any, mask: Any, count: Any) -> None:
         if count[place, 0]:
             count[place] = 0
     for node in members:
-        for index in range(able.count[node]):
+        for index in range(able.filled[node]):
             place = able.rank[node, index]
             count[place, mask[node, able.row[node, index]]] += 1
             count[place, 0] += 1
@@ -287,7 +287,7 @@ def _choose(problem: Any, one: int, count: Any, load: int, degree: int) -> None:
 def _mark(able: Any, node: int, step: int, count: Any, label: Any, mask: Any) -> int:
     """Give the label to the chosen counts of the cells at a node; return how many."""
     total = 0
-    for index in range(able.count[node]):
+    for index in range(able.filled[node]):
         row, place = able.row[node, index], able.rank[node, index]
         if count[place, mask[node, row]] > 0:
             count[place, mask[node, row]] -= 1

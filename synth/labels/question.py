@@ -1,8 +1,9 @@
 """What is asked of labels on one graph: posed once, answered for any number of steps and moves."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from synth.labels.problem import (
     problem_of,
     require_labelled,
 )
+from synth.labels.recent import Recent, key_of
 from synth.labels.search import Found, Search
 from synth.labels.tables import tables_of
 from synth.topology import Topology
@@ -48,6 +50,8 @@ MAX_SEARCHED = 200_000
 
 _LEAST_MOVES = 100_000
 _MOVES_PER_CELL = 8
+# Cells of the questions that are remembered, some ten bytes each.
+_REMEMBERED = 1 << 23
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +86,15 @@ def default_moves(cells: int) -> int:
     return _LEAST_MOVES + _MOVES_PER_CELL * cells if cells <= MAX_SEARCHED else 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class Question:
     """A problem and the search on it; what was found once is not looked for again."""
 
     problem: Problem
     search: Search
     cells: int
+    _known: dict[tuple[int, int], Labels] = field(default_factory=dict)
+    _busy: Lock = field(default_factory=Lock)
 
     def improving(self, most_steps: int | None, moves: int | None) -> dict[int, Labels]:
         """Return labels that gain, by the steps within which they are found, increasing.
@@ -103,7 +109,10 @@ class Question:
         if moves is not None and moves < 0:
             raise OutOfDomain("moves", "must be at least 0")
         most = self._most(most_steps)
-        looked = default_moves(self.cells) if moves is None else moves
+        with self._busy:
+            return self._improving(most, default_moves(self.cells) if moves is None else moves)
+
+    def _improving(self, most: int, looked: int) -> dict[int, Labels]:
         within = self.search.eccentricity
         found = {within: self.eager()}
         if self.is_optimal(found[within]):
@@ -139,7 +148,10 @@ class Question:
 
     def found(self, steps: int, moves: int) -> Labels:
         """Return the best labels found in so many steps."""
-        return _labels(self.problem, _closed_up(self.search.find(steps, moves)), whole=True)
+        if (steps, moves) not in self._known:
+            label = _closed_up(self.search.find(steps, moves))
+            self._known[steps, moves] = _labels(self.problem, label, whole=True)
+        return self._known[steps, moves]
 
     def is_optimal(self, found: Labels) -> bool:
         """Whether no labels cost less bandwidth."""
@@ -164,7 +176,11 @@ def posed(
     if cells > MAX_CELLS:
         raise NotMeasurable("/nodes", f"labels take {cells} cells; at most {MAX_CELLS}")
     problem = problem_of(topology, images, pieces)
-    return Question(problem, Search(problem, seed), cells)
+    key = key_of(problem, seed)
+    known_already = _recent.get(key)
+    return known_already or _recent.keep(
+        key, Question(problem, Search(problem, seed), cells), cells
+    )
 
 
 def _closed_up(found: Found) -> NDArray[np.int8]:
@@ -192,6 +208,9 @@ def _labels(problem: Problem, label: NDArray[np.int8], *, whole: bool) -> Labels
                     loads[step] = max(loads[step], Fraction(ceil(load)) if whole else load)
     shards = tuple(load / problem.pieces for load in loads)
     return Labels(problem.images, problem.roots, np.ascontiguousarray(label.T), shards)
+
+
+_recent: Recent[Question] = Recent(_REMEMBERED)
 
 
 class BothWays:

@@ -28,7 +28,9 @@ Integers = NDArray[np.int64]
 
 _JOURNAL = 1 << 18
 # Per mille of waste, and by how many steps deadlines are thought to be later; whole links.
-_GREEDY = ((0, 0, False), (0, 0, True), (0, 1, False), (0, 1, True), (0, 2, False))
+# Whole links first: the rest of one that is half full is mostly missing in the last step.
+_GREEDY = ((0, 0, True), (0, 1, True), (0, 0, False), (0, 1, False), (0, 2, False))
+_GREEDY_LARGE = _GREEDY[:3]
 _WASTING = ((0, 0), (10, 0), (20, 0), (50, 0), (100, 0))
 # Of what a step is overfull by, how much its load is raised by.
 _RAISED = 7
@@ -109,14 +111,11 @@ class Search:
 
     def _greedy(self, steps: int) -> Found:
         best = None
-        for waste, late, even in _GREEDY:
+        for waste, late, even in _GREEDY_LARGE if self._is_large else _GREEDY:
             made = self._greedily(steps, waste, late, even)
             if made is not None and (best is None or made.total < best.total):
                 best = made
             if best is not None and best.total == self.least:
-                break
-            if made is None and self._is_large:
-                # What is late once is mostly late again.
                 break
         # Without lateness a cell comes at its deadline at the latest: the first has labels.
         assert best is not None

@@ -10,11 +10,14 @@ from synth.bases import RandomRegular, RandomRegularTwoWay
 from synth.build import build
 from synth.cost import Links, lower_bound
 from synth.discovery.drawn import drawn
+from synth.drawable import by_walks
 from synth.errors import OutOfDomain
-from synth.exchanges import exchange, heads_of, late_pairs
+from synth.exchanges import exchange, exchange_far, heads_of, late_pairs
+from synth.labels import labels
 from synth.measure import diameter
 from synth.random_regular import random_ends, random_regular
 from synth.splitmix import seeded
+from synth.walks import exchange_near
 
 
 @st.composite
@@ -54,6 +57,36 @@ def test_exchanges_keep_degrees_and_partners_and_make_no_more_pairs_late(member,
     assert not joined.diagonal().any()
     assert (joined.sum(0) == degree).all()
     assert not two_way or (joined == joined.T).all()
+
+
+@given(members(), st.integers(1, 4), st.integers(0, 300))
+def test_counting_walks_makes_the_same_exchanges_as_counting_balls(member, depth, most):
+    nodes, degree, seed, two_way = member
+    near = heads_of(nodes, *random_ends(nodes, degree, seed, two_way))
+    far = near.copy()
+    assert exchange_near(near, depth, most, two_way, seeded(seed)) == exchange_far(
+        far, depth, most, two_way, seeded(seed)
+    )
+    assert (near == far).all()
+
+
+def test_walks_are_counted_where_they_are_few():
+    assert by_walks(1009, 4, 3) and by_walks(809, 2, 5)
+    assert not by_walks(61, 4, 3) and not by_walks(1009, 4, 6) and not by_walks(10_000, 4, 2)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "degree", "links", "above"),
+    [(97, 2, Links.UNIDIRECTIONAL, 3), (241, 3, Links.UNIDIRECTIONAL, 2),
+     (241, 4, Links.UNIDIRECTIONAL, 2), (499, 6, Links.UNIDIRECTIONAL, 1),
+     (98, 3, Links.BIDIRECTIONAL, 2), (241, 4, Links.BIDIRECTIONAL, 2),
+     (499, 4, Links.BIDIRECTIONAL, 2)],
+)  # fmt: skip
+def test_wide_graphs_reach_the_bandwidth_bound_without_a_move(nodes, degree, links, above):
+    graph = build(drawn(nodes, degree, links)[-1])
+    bounds = lower_bound(nodes, degree, links)
+    for direction in (graph, graph.transpose()):
+        assert labels(direction, bounds.steps + above, moves=0).cost.bandwidth == bounds.bandwidth
 
 
 @given(members(), st.integers(1, 6), st.integers(1, 200))

@@ -1,0 +1,1 @@
+"""Certificates: what a frontier claims of a graph, so that another program can check it."""

@@ -1,0 +1,48 @@
+"""Commands of certificates: what proves a point of a frontier, and whether it does."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from app.cli.answers import opened, source_of, write
+from app.cli.asking import asks
+from app.cli.options import Out, Reading, Source, reads_topology
+from app.options import table
+
+__all__ = ["app"]
+
+app = typer.Typer()
+
+CertificateFile = Annotated[Path, typer.Argument(metavar="CERTIFICATE", help="certificate/1 file")]
+
+
+@app.command()
+@reads_topology
+@asks(table.CERTIFIED_STEPS)
+def certify(reading: Reading, source: Source, asked: dict[str, Any], out: Out = None) -> None:
+    """Write what proves the cost of a topology, for another program to check."""
+    from app.certificates.document import document_of
+    from app.services import topologies
+
+    with opened() as context:
+        topology = topologies.load(context, source_of(source, reading, context)).topology
+    document = document_of(topology, asked.get("steps"))
+    write(json.dumps(document, separators=(",", ":")), out, "certificate")
+
+
+@app.command()
+def check(certificate: CertificateFile) -> None:
+    """Check a certificate, by code that shares nothing with any search; exit 1 if it fails."""
+    from app.certificates.check import CertificateFailed, checked
+    from app.config import Settings
+    from app.files import read_json
+
+    document = read_json(certificate, Settings())
+    try:
+        said = checked(document)
+    except CertificateFailed as failed:
+        typer.echo(f"not proved: {failed}")
+        raise typer.Exit(1) from None
+    typer.echo("\n".join(said))

@@ -1,0 +1,59 @@
+"""The questions asked last: what a frontier has found its schedules need not look for again."""
+
+import hashlib
+from collections import OrderedDict
+from threading import Lock
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from synth.labels.problem import Problem
+
+__all__ = ["Recent", "key_of"]
+
+
+Asked = TypeVar("Asked")
+
+
+class Recent(Generic[Asked]):
+    """Keeps the values used last, as long as their sizes sum up to at most so much.
+
+    >>> recent = Recent(most=10)
+    >>> recent.keep(b"a", "first", 6), recent.keep(b"b", "second", 6), recent.get(b"a")
+    ('first', 'second', None)
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: OrderedDict[bytes, tuple[Asked, int]] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: bytes) -> Asked | None:
+        """Return the value of a key, or None."""
+        with self._lock:
+            if key not in self._kept:
+                return None
+            self._kept.move_to_end(key)
+            return self._kept[key][0]
+
+    def keep(self, key: bytes, value: Asked, size: int) -> Asked:
+        """Keep a value unless one of the key is there or it is too large; return the one there."""
+        with self._lock:
+            if key in self._kept or size > self._most:
+                return self._kept.get(key, (value, size))[0]
+            self._kept[key] = value, size
+            total = sum(size for _, size in self._kept.values())
+            while total > self._most:
+                _, (_, freed) = self._kept.popitem(last=False)
+                total -= freed
+            return value
+
+
+def key_of(problem: Problem, *others: Any) -> bytes:
+    """Return a digest of all that labels of a problem follow from: its arrays, and the rest."""
+    digest = hashlib.blake2b(repr(others).encode(), digest_size=20)
+    for part in problem:
+        there = np.asarray(part)
+        digest.update(repr(there.shape).encode())
+        digest.update(np.ascontiguousarray(there).data)
+    return digest.digest()
