@@ -169,7 +169,15 @@ def test_every_command_with_a_request_is_looked_at():
     }
     # Formats of files are said to the writer, the questions of sweeps are objects of their own,
     # the rest is no request of the service.
-    others = {"topology", "verify", "discover", "lr history", "patch render", "jobs list"}
+    others = {
+        "topology",
+        "verify",
+        "certify",
+        "discover",
+        "lr history",
+        "patch render",
+        "jobs list",
+    }
     assert asking - set(REQUESTS) == others | {"sweep sizes", "sweep time", "sweep faults"}
 
 
