@@ -207,7 +207,7 @@ class ScheduleRequest(TypedDict, total=False):
     participants: list[int | str]
     topology: Required[dict[str, Any]]
     collective: Required[Literal["allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all"]]
-    algorithm: Literal["bfb", "slack", "forestcoll", "lifted", "mcf", "shortest-paths"]
+    algorithm: Literal["bfb", "slack", "forestcoll", "lifted", "bfb-one-shot", "slack-one-shot", "lifted-one-shot", "mcf", "shortest-paths"]
     max_chunks: int
     steps: int
 

@@ -147,7 +147,9 @@ def _require_served(topology: Topology) -> None:
         raise NoSchedule("/algorithm", "bfb serves no switches; use forestcoll")
     topology.require_connected()
     if len(set(topology.capacities)) > 1:
-        raise NoSchedule("/algorithm", "bfb needs links of one capacity; use forestcoll")
+        raise NoSchedule(
+            "/algorithm", "bfb needs links of one capacity; use slack for few steps or forestcoll"
+        )
     if topology.in_degrees.max() > MAX_DEGREE:
         raise NoSchedule("/algorithm", f"bfb takes at most {MAX_DEGREE} links into a node")
     sends = topology.node_count * (topology.node_count - 1)

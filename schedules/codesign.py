@@ -5,13 +5,12 @@ An *offer* says what a topology can do, as exact costs; `candidates` turns it in
 functions of the size, which `schedules.switch_over` compares.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from types import MappingProxyType
 from typing import Literal
 
 from schedules.baselines import PASSES, Operation, seconds
+from schedules.collectives import ONE_SHOT
 from schedules.errors import NoSchedule
 from schedules.model import Collective
 from schedules.simulate import Lockstep
@@ -19,9 +18,6 @@ from schedules.switch_over import Candidate, in_steps, in_trees
 from synth.cost import Cost
 
 __all__ = ["ONE_SHOT", "Offer", "Routing", "candidates", "floor_seconds"]
-
-ONE_SHOT: Mapping[str, str] = MappingProxyType({"bfb": "bfb-one-shot", "slack": "slack-one-shot"})
-"""An allreduce in one pass, by what gathers: every rank has all contributions and adds them up."""
 
 
 @dataclass(frozen=True, slots=True)

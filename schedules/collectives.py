@@ -29,7 +29,7 @@ _REVERSED = {
     Collective.REDUCE: Collective.BROADCAST,
 }
 
-__all__ = ["ALGORITHMS", "ROUTINGS", "make", "reverse"]
+__all__ = ["ALGORITHMS", "GATHERS", "ONE_SHOT", "ROUTINGS", "make", "reverse"]
 
 
 def make(
@@ -60,7 +60,8 @@ def make(
         One of `ALGORITHMS`: ``"bfb"`` (fewest steps, no switches), ``"forestcoll"``
         (highest throughput, any fabric), ``"lifted"`` (at the cost the theorems state, for
         topologies named by their recipe) or ``"slack"`` (the least bandwidth found within some
-        steps, no switches); for all-to-all `ROUTINGS` only.
+        steps, no switches); one of `GATHERS` for an allreduce in one pass; for all-to-all
+        `ROUTINGS` only.
     trees_per_root : int, optional
         For forestcoll only: how many trees to cut each shard into.
     max_gap : Fraction or int, optional
@@ -103,8 +104,8 @@ def make(
     options = Options(trees_per_root, max_gap, root, shards, participants, max_chunks, steps)
     if wanted is Collective.ALL_TO_ALL:
         return _all_to_all(topology, algorithm, options)
-    if algorithm not in ALGORITHMS:
-        names = ", ".join(ALGORITHMS)
+    if algorithm not in ALGORITHMS and algorithm not in GATHERS:
+        names = ", ".join([*ALGORITHMS, *GATHERS])
         raise NoSchedule("/algorithm", f"must be one of {names}; not {algorithm!r}")
     if trees_per_root is not None and trees_per_root < 1:
         raise NoSchedule("/trees_per_root", "must be at least 1")
@@ -114,6 +115,8 @@ def make(
     require_fitting(algorithm, options)
     # Once here, so that no message speaks of the transpose.
     _require_paths(topology, wanted, options)
+    if algorithm in GATHERS:
+        return _in_one_pass(topology, wanted, algorithm, options)
     generate = ALGORITHMS[algorithm]
     if wanted.outward:
         return generate(topology, options)
@@ -143,6 +146,17 @@ def _passes_together(
         return passes_together(topology, options.participants)
     except (TooLarge, TookTooLong):
         return None
+
+
+def _in_one_pass(
+    topology: Topology, wanted: Collective, algorithm: str, options: Options
+) -> StepSchedule:
+    """Return the allgather as an allreduce: its shards are whole contributions."""
+    if wanted is not Collective.ALLREDUCE:
+        raise NoSchedule("/algorithm", f"{algorithm} makes an allreduce only, not {wanted}")
+    gather = ALGORITHMS[GATHERS[algorithm]](topology, options)
+    assert isinstance(gather, StepSchedule)
+    return replace(gather, collective=Collective.ALLREDUCE)
 
 
 def _require_paths(topology: Topology, wanted: Collective, options: Options) -> None:
@@ -272,3 +286,11 @@ ALGORITHMS: Mapping[str, _Generator] = MappingProxyType(
     {"bfb": _bfb, "forestcoll": _forestcoll, "lifted": _lifted, "slack": _slack}
 )
 """Generators of allgathers and broadcasts, by name: (topology, options) to schedule."""
+
+ONE_SHOT: Mapping[str, str] = MappingProxyType(
+    {gathers: f"{gathers}-one-shot" for gathers in ("bfb", "slack", "lifted")}
+)
+"""Allreduces in one pass, by what gathers: every rank has all contributions and adds them up."""
+
+GATHERS: Mapping[str, str] = MappingProxyType({name: base for base, name in ONE_SHOT.items()})
+"""What gathers, by the allreduce in one pass."""

@@ -65,8 +65,7 @@ def busy_shares(schedule: Schedule, topology: Topology) -> dict[Hop, Fraction]:
 def _duration(part: StepSchedule | TreeSchedule, topology: Topology) -> Fraction:
     if isinstance(part, TreeSchedule):
         return tree_inverse_rate(part, topology)
-    ranks = len(topology.compute_nodes)
-    return step_cost(part, topology).bandwidth * ranks / node_capacity(topology)
+    return step_cost(part, topology).bandwidth / (part.shard_size * node_capacity(topology))
 
 
 def _shards(part: StepSchedule | TreeSchedule, topology: Topology) -> dict[Hop, Fraction]:

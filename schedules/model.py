@@ -18,6 +18,10 @@ i had for it.
 before the step, and what arrives is there before the next step.  Each shard is cut
 into ``chunks_per_shard`` equal chunks.
 
+An allreduce in steps is *in one pass*: shard i is all that rank i contributes, the whole buffer,
+which every rank gathers, and every rank adds up what it gathered by itself, in the order of the
+ranks.  So each shard is as large as the data, not an N-th of it.
+
 **Tree schedules** are pipelined: each tree carries ``weight / trees_per_root`` of a
 unit of size of its root's shard along all its edges at once.  An edge is a path
 ``(sender, switch, ..., switch, receiver)``.  In an allgather and a broadcast edges lead away
@@ -34,6 +38,7 @@ of a part by their weights, and a slice is spread while later ones are still add
 
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -130,6 +135,20 @@ class StepSchedule:
     ranks: tuple[NodeId, ...]
     chunks_per_shard: int
     steps: tuple[NDArray[Any], ...]
+
+    @property
+    def in_one_pass(self) -> bool:
+        """Whether it is an allreduce by which every rank gathers all contributions."""
+        return self.collective is Collective.ALLREDUCE
+
+    @property
+    def shard_size(self) -> Fraction:
+        """What share of the data a shard is: an N-th, or all of it in one pass.
+
+        >>> StepSchedule(Collective.ALLGATHER, "sha256:0", (0, 1, 2), 1, ()).shard_size
+        Fraction(1, 3)
+        """
+        return Fraction(1, 1 if self.in_one_pass else len(self.ranks))
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,10 @@ class Options:
 
 
 SERVED_BY: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"max_chunks": ("bfb", "slack"), "steps": ("slack",)}
+    {
+        "max_chunks": ("bfb", "slack", "bfb-one-shot", "slack-one-shot"),
+        "steps": ("slack", "slack-one-shot"),
+    }
 )
 """Options that other algorithms than forestcoll take, and which; forestcoll takes the rest."""
 

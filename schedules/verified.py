@@ -4,11 +4,11 @@ Nothing leaves `verified` that the independent checker has not found valid, nor 
 that costs more than the theorem of its algorithm says.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any
 
-from schedules.collectives import make
+from schedules.collectives import GATHERS, make
 from schedules.model import (
     Collective,
     RouteSchedule,
@@ -258,9 +258,10 @@ def _losses(schedule: Schedule, topology: Topology, algorithm: str, options: Opt
         gap = sum(taken, Fraction(0)) / sum(least, Fraction(0)) - 1
         return Losses(gap=gap) if options.max_gap is not None else Losses()
     lost = [_step_loss(part, topology, algorithm, options) for part in parts]
-    if options.max_chunks is None or algorithm != "bfb":
+    if options.max_chunks is None or GATHERS.get(algorithm, algorithm) != "bfb":
         return Losses()
-    return Losses(bandwidth=sum(lost, Fraction(0)))
+    scale = len(topology.compute_nodes) if algorithm in GATHERS else 1
+    return Losses(bandwidth=scale * sum(lost, Fraction(0)))
 
 
 def _require_joint_rate(schedule: SequenceSchedule, topology: Topology, options: Options) -> None:
@@ -291,6 +292,8 @@ def _step_loss(part: Schedule, topology: Topology, algorithm: str, options: Opti
     from schedules import bfb, lift
     from synth.measure import measure
 
+    if isinstance(part, StepSchedule) and part.in_one_pass:
+        part, algorithm = replace(part, collective=Collective.ALLGATHER), GATHERS[algorithm]
     # A reduce-scatter is the allgather of the transpose, run backwards.
     graph = topology if part.collective.outward else topology.transpose()
     derived = step_cost(part, topology)

@@ -49,7 +49,6 @@ class UsedSchedule(Document):
 
     collective: str = Field(description="the collective of the workload")
     algorithm: str = Field(description="the algorithm in use")
-    runs: str = Field(description="of which collective the schedule is")
     within_steps: int = omitted("slack: within how many steps of each pass", ge=1)
     id: Identity | None = Field(description="what it is stored under; null where left out")
     left_out: str = omitted("why there is no schedule")
@@ -133,7 +132,6 @@ def _used(recipe: Recipe, used: "Used", schedule: "Callable[[Recipe, Used], str]
     return UsedSchedule(
         collective=used.collective.value,
         algorithm=used.algorithm,
-        runs=used.runs.value,
         id=None if left_out else schedule(recipe, used),
         **more,
     )

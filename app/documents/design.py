@@ -207,7 +207,7 @@ def _best_schedule(answer: DesignAnswer, recipe: Recipe, used: "Used") -> BestSc
     more: dict[str, Any] = {} if used.steps is None else {"within_steps": used.steps}
     return BestSchedule(
         id=answer.schedule(recipe, used),
-        algorithm=used.generator,
+        algorithm=used.algorithm,
         collective=used.collective.value,
         **{name: facts[name] for name in names if name in facts},
         **more,

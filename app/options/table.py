@@ -14,7 +14,17 @@ CollectiveName: TypeAlias = Literal["allgather", "reduce-scatter", "allreduce", 
 AnyCollectiveName: TypeAlias = Literal[
     "allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all"
 ]
-AlgorithmName: TypeAlias = Literal["bfb", "slack", "forestcoll", "lifted", "mcf", "shortest-paths"]
+AlgorithmName: TypeAlias = Literal[
+    "bfb",
+    "slack",
+    "forestcoll",
+    "lifted",
+    "bfb-one-shot",
+    "slack-one-shot",
+    "lifted-one-shot",
+    "mcf",
+    "shortest-paths",
+]
 JudgeName: TypeAlias = Literal["bfb", "best"]
 ScheduleFormat: TypeAlias = Literal[
     "json", "msccl-xml", "mscclpp-json", "chakra-et", "nccl-tuner-csv", "dot", "graphml"
@@ -199,21 +209,22 @@ ALGORITHM = Option(
     help="bfb: fewest steps, for hosts joined by equal links; slack: least bandwidth within a "
     "number of steps, for hosts joined directly; forestcoll: highest throughput, "
     "for any fabric, and for broadcast, reduce, shards and participants; lifted: from the bases "
-    "of a recipe, at the cost its theorems state; mcf: all-to-all by the routes of least load "
+    "of a recipe, at the cost its theorems state; -one-shot: an allreduce in one pass, every rank "
+    "gathers all contributions and adds them up; mcf: all-to-all by the routes of least load "
     "(multi-commodity flow); shortest-paths: all-to-all by fewest hops; left out, bfb where it "
     "applies, mcf for all-to-all, else forestcoll",
 )
 MAX_CHUNKS = _whole(
     "max_chunks",
-    "bfb and slack only: cut each shard into at most so many chunks, at the least loss of "
-    "bandwidth, which bfb says; left out, as many as lose none",
+    "bfb and slack only, in one pass too: cut each shard into at most so many chunks, at the "
+    "least loss of bandwidth, which bfb says; left out, as many as lose none",
     1,
     2**16,
 )
 STEPS = _whole(
     "steps",
-    "slack only: at most so many steps of each pass, from the diameter on; left out, two more "
-    "than the diameter",
+    "slack only, in one pass too: at most so many steps of each pass, from the diameter on; left "
+    "out, two more than the diameter",
     1,
     126,
 )

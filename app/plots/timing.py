@@ -156,8 +156,9 @@ class Times:
         One that serves some tasks only leaves the others to the shifted ring.
         """
         nodes, degree = self.request.nodes, self.request.degree
+        links = Links(self.request.links)
         served = [
-            (count, {found.name: found.seconds for found in baselines(nodes, degree, work)})
+            (count, {found.name: found.seconds for found in baselines(nodes, degree, work, links)})
             for count, work in self._scaled(size_bytes)
         ]
         names = dict.fromkeys(name for _, found in served for name in found)

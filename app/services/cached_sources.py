@@ -81,7 +81,7 @@ class CachedSources:
 
     def schedule_id(self, recipe: Recipe, used: Used) -> str:
         """Return what a schedule in use is stored under."""
-        return self._schedules[recipe, used.runs, used.generator, used.steps][0]
+        return self._schedules[recipe, used.collective, used.algorithm, used.steps][0]
 
     def keep(self, recipe: Recipe) -> Stored:
         """Store the topology of a recipe, and return what it is stored under."""

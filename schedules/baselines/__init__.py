@@ -35,6 +35,7 @@ from schedules.baselines.operation import (
     seconds,
 )
 from schedules.baselines.running import Running
+from synth.cost import Links
 
 __all__ = [
     "ASSUMED",
@@ -57,17 +58,22 @@ class Opponent:
     """What others run: its time in closed form, and its schedule.
 
     ``time`` and ``run`` take hosts, ports and an `Operation`, and return None where there is no
-    such thing.  ``assumption`` says what is given to it beyond cables between hosts.
+    such thing.  ``assumption`` says what is given to it beyond cables between hosts;
+    ``one_way`` whether its links have no partners.
     """
 
     name: str
     time: Callable[[int, int, Operation], Baseline | None]
     run: Callable[[int, int, Operation], Running | None]
     assumption: str = ""
+    one_way: bool = False
 
 
 def _of(modules: tuple[Any, ...], assumption: str = "") -> tuple[Opponent, ...]:
-    return tuple(Opponent(one.NAME, one.time, one.run, assumption) for one in modules)
+    return tuple(
+        Opponent(one.NAME, one.time, one.run, assumption, getattr(one, "ONE_WAY", False))
+        for one in modules
+    )
 
 
 OPPONENTS = _of(
@@ -93,8 +99,12 @@ ASSUMED = (*_of((bruck, rabenseifner), SWITCH), *_of((swing, trivance), ROUTERS)
 """What the same hosts would do with more than cables."""
 
 
-def baselines(nodes: int, degree: int, operation: Operation) -> tuple[Baseline, ...]:
+def baselines(
+    nodes: int, degree: int, operation: Operation, links: Links = Links.UNIDIRECTIONAL
+) -> tuple[Baseline, ...]:
     """Return every opponent that these hosts can run, with cables alone.
+
+    With ``links`` in pairs those are left out that need single ones.
 
     >>> from fractions import Fraction
     >>> from schedules.model import Collective
@@ -106,7 +116,9 @@ def baselines(nodes: int, degree: int, operation: Operation) -> tuple[Baseline, 
     torus-rings 32
     permutation-rings 510
     """
-    found = (opponent.time(nodes, degree, operation) for opponent in OPPONENTS)
+    pairs = links is Links.BIDIRECTIONAL
+    served = [one for one in OPPONENTS if not (pairs and one.one_way)]
+    found = (opponent.time(nodes, degree, operation) for opponent in served)
     return tuple(entry for entry in found if entry is not None)
 
 

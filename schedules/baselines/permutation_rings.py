@@ -17,9 +17,11 @@ from schedules.lift.sends import sends
 from schedules.model import StepSchedule
 from synth.topology import Topology
 
-__all__ = ["NAME", "run", "time"]
+__all__ = ["NAME", "ONE_WAY", "run", "time"]
 
 NAME = "permutation-rings"
+ONE_WAY = True
+"""Its links need no partner the other way, so it is for hosts whose ports are plugged so."""
 
 
 def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:

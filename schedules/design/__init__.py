@@ -148,12 +148,12 @@ def _best_schedule(
     most = limits.of(collective)
     if hosts.nodes > most:
         reason = f"schedules are generated for at most {most} nodes here"
-        return Used(collective, generator, collective, generator, None, reason, steps)
+        return Used(collective, generator, None, reason, steps)
     facts = sources.schedule(best.measured.recipe, collective, generator, steps)
     if not exchange:
         costs = best.measured.cost, best.measured.transpose
         require_cost(facts, collective_cost(*costs, collective))
-    return Used(collective, generator, collective, generator, facts, steps=steps)
+    return Used(collective, generator, facts, steps=steps)
 
 
 def _used(point: Point, sources: Sources) -> tuple[Used, ...]:
@@ -168,13 +168,10 @@ def _used(point: Point, sources: Sources) -> tuple[Used, ...]:
 def _schedule_of(
     measured: Measured, collective: Collective, algorithm: str, sources: Sources
 ) -> Used:
-    one_shot = algorithm == ONE_SHOT[measured.algorithm]
-    # In one pass every rank gathers all contributions: an allgather of N times the bytes.
-    runs = Collective.ALLGATHER if one_shot else collective
-    generator = measured.algorithm if one_shot else algorithm
-    steps = measured.within if generator == measured.algorithm else None
+    in_steps = algorithm in (measured.algorithm, ONE_SHOT[measured.algorithm])
+    steps = measured.within if in_steps else None
     try:
-        facts = sources.schedule(measured.recipe, runs, generator, steps)
+        facts = sources.schedule(measured.recipe, collective, algorithm, steps)
     except TooLarge as limit:
-        return Used(collective, algorithm, runs, generator, None, limit.rule, steps)
-    return Used(collective, algorithm, runs, generator, facts, steps=steps)
+        return Used(collective, algorithm, None, limit.rule, steps)
+    return Used(collective, algorithm, facts, steps=steps)

@@ -79,14 +79,11 @@ class Point:
 class Used:
     """A verified schedule of an algorithm in use, or why there is none.
 
-    The schedule is of the collective ``runs`` by the generator ``generator``: an allreduce
-    in one pass is run by an allgather of N times the bytes.  Labels are of so many ``steps``.
+    Labels are of so many ``steps``.
     """
 
     collective: Collective
     algorithm: str
-    runs: Collective
-    generator: str
     facts: Facts | None
     left_out: str = ""
     steps: int | None = None

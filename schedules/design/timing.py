@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from schedules.baselines import PASSES, Baseline, Operation, assumed, baselines, bound_seconds
@@ -77,7 +77,7 @@ class Timing:
 
         A baseline that serves some tasks only leaves the others to the shifted ring.
         """
-        served = self._served(baselines)
+        served = self._served(partial(baselines, links=self.hosts.links))
         names = dict.fromkeys(name for found in served for name in found)
         return tuple(
             self._summed([found.get(name) or found["shifted-ring"] for found in served], name)

@@ -28,7 +28,7 @@ from schedules.execute.runner import Runner, ranks_of
 from schedules.execute.team import Team
 from schedules.execute.transcripts import plan_of_transcript
 from schedules.execute.turns import Program, program_of
-from schedules.model import Collective, RouteSchedule, Schedule, parts_of
+from schedules.model import Collective, RouteSchedule, Schedule, StepSchedule, parts_of
 from schedules.transcript import Transcript
 from synth.topology import NodeId
 
@@ -113,8 +113,11 @@ def execute(
     (True, 4, 48)
     """
     ranks = schedule.ranks if isinstance(schedule, Transcript) else ranks_of(schedule)
-    _require_limits(len(ranks), size_bytes, repeat, pipeline_chunks, timeout_seconds)
-    elements = size_bytes // ELEMENT.itemsize
+    folds = isinstance(schedule, StepSchedule) and schedule.in_one_pass
+    # Every rank gathers the whole contributions of all.
+    held_bytes = size_bytes * len(ranks) if folds else size_bytes
+    _require_limits(len(ranks), held_bytes, repeat, pipeline_chunks, timeout_seconds)
+    elements = held_bytes // ELEMENT.itemsize
     task, programs = _planned(schedule, len(ranks), elements, pipeline_chunks)
     jobs = [Job(task, program, repeat) for program in programs]
     if team is None:
@@ -163,6 +166,8 @@ def _task(schedule: Schedule | Transcript, found: Plan) -> Task:
         gathers = schedule.collective is Collective.ALLGATHER
         scatters = schedule.collective is Collective.REDUCE_SCATTER
         return Task(found.bounds, not gathers, starts_whole=not gathers, ends_whole=not scatters)
+    if isinstance(schedule, StepSchedule) and schedule.in_one_pass:
+        return Task(found.bounds, reduces=False, starts_whole=False, ends_whole=True, folds=True)
     parts = parts_of(schedule)
     return Task(
         found.bounds,

@@ -11,7 +11,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ELEMENT", "Mistake", "Task", "block", "contribution", "expected", "initial", "mistakes"]
+__all__ = [
+    "ELEMENT",
+    "Mistake",
+    "Task",
+    "block",
+    "contribution",
+    "expected",
+    "folded",
+    "initial",
+    "mistakes",
+]
 
 ELEMENT = np.dtype(np.uint32)
 Elements = NDArray[np.uint32]
@@ -20,7 +30,8 @@ Elements = NDArray[np.uint32]
 class Task(NamedTuple):
     """What a collective asks of one rank.
 
-    ``bounds``: where shards begin and end.  ``reduces``: the result is a sum over all
+    ``bounds``: where shards begin and end.  ``folds``: the shards are gathered and then added up,
+    each being all that its rank contributes.  ``reduces``: the result is a sum over all
     ranks.  ``starts_whole``, ``ends_whole``: the rank holds all data before, after;
     otherwise its own shard.  ``exchanges``: it is an all-to-all, of blocks instead of shards.
     """
@@ -30,6 +41,7 @@ class Task(NamedTuple):
     starts_whole: bool
     ends_whole: bool
     exchanges: bool = False
+    folds: bool = False
 
 
 class Mistake(NamedTuple):
@@ -103,13 +115,29 @@ def initial(task: Task, rank: int, run: int) -> list[Elements]:
     return [np.concatenate(found)]
 
 
+def folded(task: Task, buffer: NDArray[Any]) -> NDArray[Any]:
+    """Return the sum of all shards where they are folded, in the order of ranks; else all data.
+
+    >>> task = Task((0, 2, 4), False, starts_whole=False, ends_whole=True, folds=True)
+    >>> folded(task, np.arange(4, dtype=ELEMENT)).tolist()
+    [2, 4]
+    """
+    if not task.folds:
+        return buffer
+    return buffer.reshape(len(task.bounds) - 1, -1).sum(axis=0, dtype=ELEMENT)
+
+
 def mistakes(task: Task, rank: int, run: int, buffer: NDArray[Any]) -> list[Mistake]:
-    """Return what is wrong with the last buffer of a rank after the collective.
+    """Return what is wrong with the last buffer of a rank afterwards, `folded` if it is to be.
 
     >>> scatter = Task((0, 2, 4), reduces=True, starts_whole=True, ends_whole=False)
     >>> mistakes(scatter, 1, 0, initial(scatter, 1, 0)[0])
     [Mistake(rank=1, shard=1, wrong=2, first=0)]
     """
+    if task.folds:
+        shards = [expected(task, run, shard) for shard in range(len(task.bounds) - 1)]
+        wrong = np.flatnonzero(buffer != folded(task, np.concatenate(shards)))
+        return [Mistake(rank, rank, len(wrong), int(wrong[0]))] if len(wrong) else []
     found = []
     for shard in range(len(task.bounds) - 1) if task.ends_whole else (rank,):
         wanted = block(task, run, shard, rank) if task.exchanges else expected(task, run, shard)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from schedules.execute.carrying import Carrier, Prepared
-from schedules.execute.data import Mistake, Task, initial, mistakes
+from schedules.execute.data import Mistake, Task, folded, initial, mistakes
 from schedules.execute.turns import Program
 
 __all__ = ["Job", "Report", "Timeouts", "serve"]
@@ -95,6 +95,7 @@ def _carried_out(carrier: Carrier, job: Job, timeout: timedelta) -> Report:
             continue
         start = time.perf_counter()
         prepared.run(tensors, timeout)
+        buffers[-1] = folded(job.task, buffers[-1])
         seconds.append(time.perf_counter() - start)
         wrong = wrong or mistakes(job.task, carrier.rank, run, buffers[-1])
     return Report(tuple(seconds), tuple(wrong))

@@ -14,7 +14,7 @@ from schedules.execute.limits import MAX_PIPELINE_CHUNKS
 from schedules.execute.plan import plan
 from schedules.execute.routing import programs_of_routes
 from schedules.execute.turns import program_of
-from schedules.model import Collective, RouteSchedule, Schedule, SequenceSchedule
+from schedules.model import Collective, RouteSchedule, Schedule, SequenceSchedule, StepSchedule
 
 __all__ = ["Runner", "Served", "ranks_of"]
 
@@ -171,7 +171,14 @@ class Runner:
 
     def _run(self, collective: Collective, flat: Tensor) -> None:
         bound = self._bind(collective, flat)
-        bound.prepared.run([flat])
+        if bound.bounds[-1] == flat.numel():
+            bound.prepared.run([flat])
+            return
+        # In one pass every rank gathers the whole contributions of all and adds them up.
+        contributions = bound.spare.view(self.size, -1)
+        contributions[self.rank].copy_(flat)
+        bound.prepared.run([bound.spare])
+        flat.copy_(contributions.sum(dim=0, dtype=flat.dtype))
 
     def _own(self, bound: _Bound, whole: Tensor, own: Tensor, name: str) -> Tensor:
         """Return this rank's shard of the whole data, which must be as large as ``own``."""
@@ -202,6 +209,11 @@ class Runner:
             program = programs_of_routes(schedule, elements)[self.rank]
             spare = whole.new_empty(program.relay)
             return _Bound(self._carrier.prepared(program, whole), (), spare)
+        if isinstance(schedule, StepSchedule) and schedule.in_one_pass:
+            gathered = whole.new_empty(self.size * elements)
+            found = plan(schedule, self.size * elements)
+            prepared = self._carrier.prepared(program_of(found, self.rank), gathered)
+            return _Bound(prepared, found.bounds, gathered)
         found = plan(schedule, elements, choice.pipeline_chunks)
         program = program_of(found, self.rank)
         scatters = schedule.collective is Collective.REDUCE_SCATTER

@@ -138,6 +138,12 @@ def require_plain(schedule: Schedule) -> None:
         names = ", ".join(COLLECTIVES)
         raise NotExportable("/collective", f"must be one of {names} for this format")
     parts = parts_of(schedule)
+    if any(isinstance(part, StepSchedule) and part.in_one_pass for part in parts):
+        raise NotExportable(
+            "/kind",
+            "must not be an allreduce in one pass, whose sums every rank makes by itself; its "
+            "allgather, of N times the data, can be written",
+        )
     if any(isinstance(part, TreeSchedule) and (part.shards or part.idle) for part in parts):
         raise NotExportable("/shards", "must be equal, and of all compute nodes, for this format")
 

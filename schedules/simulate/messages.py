@@ -117,7 +117,7 @@ def _of_steps(schedule: StepSchedule, topology: Topology) -> Messages:
     _find_needs(*arguments, need_start, needs, True)
     return Messages(
         count.tolist(),
-        Fraction(1, schedule.chunks_per_shard * len(schedule.ranks)),
+        schedule.shard_size / schedule.chunks_per_shard,
         np.arange(len(sends) + 1, dtype=np.int64),
         links,
         starts,

@@ -11,9 +11,9 @@ violations:
 What it costs is derived anew from the sends by `step_cost`, `tree_inverse_rate` and
 `route_inverse_rate`.
 An allreduce is a sequence of a reduce-scatter and an allgather of the same shards; where its parts
-run together both are by trees, so that slices of a shard may follow one another.  One step
-or tree schedule that claims to be an allreduce is reported, never accepted; so is a broadcast
-or a reduce in steps.
+run together both are by trees, so that slices of a shard may follow one another.  Or it is one step
+schedule by which every rank gathers the whole contributions of all.  One tree schedule that
+claims to be an allreduce is reported, never accepted; so is a broadcast or a reduce in steps.
 """
 
 from math import gcd
@@ -147,8 +147,8 @@ def _check(schedule: Schedule, topology: Topology, findings: Findings, prefix: s
         check_routes(schedule, topology, findings, prefix)
     elif schedule.collective is Collective.ALL_TO_ALL:
         findings.add(f"{prefix}/collective", "an all-to-all must be by routes")
-    elif schedule.collective is Collective.ALLREDUCE:
-        findings.add(f"{prefix}/collective", "an allreduce must be a sequence of two schedules")
+    elif isinstance(schedule, TreeSchedule) and schedule.collective is Collective.ALLREDUCE:
+        findings.add(f"{prefix}/collective", "an allreduce by trees must be a sequence of two")
     elif isinstance(schedule, TreeSchedule):
         check_trees(schedule, topology, findings, prefix)
     elif schedule.collective.has_root:

@@ -79,7 +79,8 @@ def step_cost(schedule: Schedule, topology: Topology) -> Cost:
         B / N * sum over steps of max over links of (shards sent over it) / capacity,
 
     which is d / N times the sum of the largest loads where d unit links enter and
-    leave every node.  A sequence costs the sum of its parts.
+    leave every node.  An allreduce in one pass sends whole buffers as shards, N times as much.  A
+    sequence costs the sum of its parts.
 
     Raises
     ------
@@ -172,7 +173,7 @@ def _one_step_cost(schedule: StepSchedule, topology: Topology) -> Cost:
             default=Fraction(0),
         )
     shards = total / schedule.chunks_per_shard
-    scale = node_capacity(topology) / len(topology.compute_nodes)
+    scale = node_capacity(topology) * schedule.shard_size
     return Cost(len(schedule.steps), shards * scale)
 
 

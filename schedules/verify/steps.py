@@ -50,12 +50,13 @@ class _Intervals(NamedTuple):
 def check_steps(
     schedule: StepSchedule, topology: Topology, findings: Findings, prefix: str = ""
 ) -> None:
-    """Add what is wrong with an allgather or reduce-scatter in steps.
+    """Add what is wrong with an allgather, a reduce-scatter or an allreduce in one pass.
 
     Notes
     -----
-    Allgather: a rank may send what it held before the step; every chunk arrives
-    exactly once at every rank but its owner, which holds it from the start.
+    Allgather, and allreduce in one pass, whose shards are contributions: a rank may send what
+    it held before the step; every chunk arrives exactly once at every rank but its owner, which
+    holds it from the start.
 
     Reduce-scatter, for one chunk with owner i: the owner never sends it; every other
     rank r sends it exactly once, in step s(r), to t(r); and a rank receives it only
@@ -83,7 +84,8 @@ def check_steps(
         raise TooLarge("/steps", f"the check needs {looks} looks at chunks, over {MAX_LOOKS}")
     state = np.zeros((ranks, (width + 7) // 8), dtype=np.uint8)
     problems = np.empty((findings.room, 4), dtype=np.int64)
-    follow = _follow_copies if schedule.collective is Collective.ALLGATHER else _follow_sums
+    reduces = schedule.collective is Collective.REDUCE_SCATTER
+    follow = _follow_sums if reduces else _follow_copies
     count = follow(
         np.ascontiguousarray(sends["source"]),
         np.ascontiguousarray(sends["target"]),
@@ -119,7 +121,7 @@ def _check_fields(
     ranks = len(schedule.ranks)
     first, count = sends["first"].astype(np.int64), sends["count"].astype(np.int64)
     unjoined, unchosen, _ = sends_off_links(topology, sends)
-    op = COPY if schedule.collective is Collective.ALLGATHER else REDUCE
+    op = REDUCE if schedule.collective is Collective.REDUCE_SCATTER else COPY
     name = "copy" if op == COPY else "reduce"
     chunks = schedule.chunks_per_shard
     rules = (

@@ -46,7 +46,7 @@ def test_every_task_of_a_workload_is_planned_timed_and_scheduled(client):
     for used in found["schedules"]:
         text = client.get(f"/v1/schedules/{used['id']}").json()
         schedule = from_document(text, topology)
-        assert schedule.collective == used["runs"]
+        assert schedule.collective == used["collective"]
         assert violations(schedule, topology) == []
     assert {used["collective"] for used in found["schedules"]} == {
         "allreduce",
@@ -92,7 +92,7 @@ def test_one_collective_is_timed_by_bfb_as_ever(client):
 def test_all_to_all_alone_is_a_workload(client):
     document = design(client, collective="all-to-all", bytes="1MB")
     assert document["best"]["schedule"]["algorithm"] == "mcf"
-    assert {entry["name"] for entry in document["baselines"]} == {"shifted-ring"}
+    assert "shifted-ring" in {entry["name"] for entry in document["baselines"]}
     assert all("all_to_all" in entry for entry in document["frontier"])
 
 

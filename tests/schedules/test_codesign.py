@@ -45,7 +45,7 @@ def test_no_baseline_is_faster_at_any_size(degree, links):
             for size in SIZES:
                 ours = min(way.seconds(size) for way in ways)
                 asked = work(collective, size)
-                for baseline in baselines(nodes, degree, asked):
+                for baseline in baselines(nodes, degree, asked, links):
                     assert ours <= baseline.seconds, (nodes, baseline.name, collective, size)
                 assert ours >= floor_seconds(found.bounds, Fraction(0), asked)
 

@@ -105,12 +105,14 @@ def test_every_algorithm_in_use_has_a_schedule_at_the_cost_it_was_chosen_for(hos
         found.best.measured.recipe,
     }
     for used in found.used:
-        assert used.facts is not None and used.facts.collective is used.runs
-        if used.generator == measured.algorithm:
+        assert used.facts is not None and used.facts.collective is used.collective
+        if used.algorithm == measured.algorithm:
             assert used.steps == measured.within
-            cost = collective_cost(measured.cost, measured.transpose, used.runs)
+            cost = collective_cost(measured.cost, measured.transpose, used.collective)
             assert (used.facts.steps, used.facts.bandwidth) == (cost.steps, cost.bandwidth)
-        assert (used.algorithm in ONE_SHOT.values()) is (used.runs is not used.collective)
+        if used.algorithm in ONE_SHOT.values():
+            steps, bandwidth = measured.cost.steps, hosts.nodes * measured.cost.bandwidth
+            assert (used.facts.steps, used.facts.bandwidth) == (steps, bandwidth)
 
 
 @settings(max_examples=25, deadline=None)

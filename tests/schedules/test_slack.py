@@ -16,6 +16,7 @@ from schedules.lift.sends import arrivals, finished
 from schedules.model import Collective
 from schedules.simulate import Network, simulate
 from schedules.verify import step_cost, violations
+from schedules.verify.costs import node_capacity
 from synth.build import build
 from synth.cost import (
     Links,
@@ -24,6 +25,7 @@ from synth.cost import (
     expand_product,
     optimal_bandwidth,
 )
+from synth.fabrics import fabric
 from synth.labels import MAX_DEGREE, Labels, check_labels, frontier_of, labels
 from synth.measure import diameter, measure, step_loads
 from synth.random_regular import random_regular
@@ -283,3 +285,30 @@ def test_breadth_first_broadcast_is_the_labels_that_are_distances():
     schedule = slack.from_labels(graph, found)
     assert step_cost(schedule, graph) == measure(graph)
     assert np.array_equal(arrivals(schedule).step, arrivals(eager).step)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_dgx_1v_takes_the_two_steps_three_rounds_and_two_chunks_of_sccl(turned):
+    """Cai et al., "Synthesizing optimal collective algorithms", PPoPP 2021, table 4."""
+    box = fabric("dgx-1v")
+    graph = box.transpose() if turned else box
+    schedule = slack.allgather(graph, 2)
+    assert violations(schedule, graph) == []
+    cost = step_cost(schedule, graph)
+    # A round sends one chunk over one NVLink.
+    seconds = cost.bandwidth * graph.node_count / node_capacity(graph)
+    rounds = seconds * min(graph.capacities) * schedule.chunks_per_shard
+    assert (cost.steps, rounds, schedule.chunks_per_shard) == (2, 3, 2)
+
+
+@pytest.mark.parametrize("slow", [Fraction(1, 2), Fraction(1, 3), 2])
+def test_a_torus_with_a_slow_dimension_keeps_the_fewest_steps(slow):
+    links = build(parse("Torus(4, 4)")).links
+    torus = Topology(range(16), [(a, b, slow if a // 4 == b // 4 else 1) for a, b, _ in links])
+    schedule = slack.allgather(torus, 4)
+    assert violations(schedule, torus) == []
+    cost = step_cost(schedule, torus)
+    assert cost.steps == 4
+    # Each host takes in 15 shards; and no worse than all links at the slower speed.
+    slowest = Fraction(15, 16) * node_capacity(torus) / (4 * min(1, slow))
+    assert Fraction(15, 16) <= cost.bandwidth <= slowest

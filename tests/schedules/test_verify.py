@@ -142,8 +142,8 @@ def with_ranks_in_another_order(schedule, step, send):
     return replace(schedule, ranks=schedule.ranks[::-1])
 
 
-def called_an_allreduce(schedule, step, send):
-    return replace(schedule, collective=Collective.ALLREDUCE)
+def called_an_all_to_all(schedule, step, send):
+    return replace(schedule, collective=Collective.ALL_TO_ALL)
 
 
 STEP_FAULTS = [
@@ -166,7 +166,7 @@ STEP_FAULTS = [
     cut_finer_than_is_sent,
     for_another_topology,
     with_ranks_in_another_order,
-    called_an_allreduce,
+    called_an_all_to_all,
 ]
 
 
