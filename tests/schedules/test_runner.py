@@ -91,6 +91,13 @@ for dtype in (torch.float32, torch.float64, torch.int32):
     small.all_reduce(tensor)
     check("type", torch.equal(tensor, sum(every(24, dtype)).view(2, 3, 4)))
 
+# In one pass every rank gathers all contributions.
+once = Runner(topoloom.schedule("GeneralizedKautz(2, 4)", "allreduce", algorithm="bfb-one-shot"))
+for count in (0, 1, 25, 25, 4000):
+    tensor = data(rank, count)
+    once.all_reduce(tensor)
+    check("one pass", torch.equal(tensor, sum(every(count))))
+
 # The schedule is the one of the size.
 few, many = (topoloom.schedule(name, "allreduce") for name in ("Torus(2, 2)", "UniRing(4)"))
 sized = Runner([Served(many, 1 << 16), few])
