@@ -42,6 +42,15 @@ def client(settings: Settings) -> Iterator[TestClient]:
         yield opened
 
 
+@pytest.fixture(scope="module")
+def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """Return an empty service for tests that change nothing of it: one for all of a module."""
+    url = f"sqlite:///{tmp_path_factory.mktemp('still') / 'topoloom.db'}"
+    app = create_app(Settings(database_url=url, wait_seconds=60))
+    with TestClient(app, base_url="http://localhost") as opened:
+        yield opened
+
+
 class Answer(NamedTuple):
     """What one command line did."""
 

@@ -13,8 +13,8 @@ READ = [path for path, methods in PATHS.items() if "get" in methods and "{" not 
 
 
 @pytest.mark.parametrize("path", READ)
-def test_head_is_get_without_a_body(client, path):
-    whole, head = client.get(path), client.head(path)
+def test_head_is_get_without_a_body(still, path):
+    whole, head = still.get(path), still.head(path)
     assert (head.status_code, head.content) == (whole.status_code, b"")
     assert head.headers["Content-Type"] == whole.headers["Content-Type"]
 
@@ -28,8 +28,8 @@ def test_head_of_a_document_tells_its_length_and_its_tag(client):
 
 
 @pytest.mark.parametrize("path", [path for path in PATHS if "delete" not in PATHS[path]])
-def test_a_refused_method_is_told_every_method_that_is_not(client, path):
-    refused = client.patch(path.replace("{id}", "0" * 64).replace("{label}", "x"))
+def test_a_refused_method_is_told_every_method_that_is_not(still, path):
+    refused = still.patch(path.replace("{id}", "0" * 64).replace("{label}", "x"))
     assert refused.status_code == 405
     allowed = set(refused.headers["Allow"].split(", "))
     methods = {method.upper() for method in PATHS[path]}
@@ -38,8 +38,8 @@ def test_a_refused_method_is_told_every_method_that_is_not(client, path):
 
 
 @pytest.mark.parametrize("path", READ)
-def test_a_query_that_means_nothing_is_refused_by_name(client, path):
-    refused = client.get(path, params={"limitt": "3"})
+def test_a_query_that_means_nothing_is_refused_by_name(still, path):
+    refused = still.get(path, params={"limitt": "3"})
     assert refused.status_code == 422
     assert refused.json()["errors"][0]["pointer"] == "/limitt"
     assert "must be a query parameter of this path" in refused.json()["errors"][0]["detail"]

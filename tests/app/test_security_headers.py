@@ -14,8 +14,8 @@ PAGES = ("/docs", "/redoc", "/docs/oauth2-redirect")
 
 
 @pytest.mark.parametrize("path", [*PATHS, "/none", "/openapi.json", *PAGES])
-def test_every_answer_is_taken_for_what_it_is_and_framed_by_nobody(client, path):
-    headers = client.get(path.replace("{id}", "0" * 64)).headers
+def test_every_answer_is_taken_for_what_it_is_and_framed_by_nobody(still, path):
+    headers = still.get(path.replace("{id}", "0" * 64)).headers
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Referrer-Policy"] == "no-referrer"
     assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
@@ -32,11 +32,11 @@ def policy(client, page):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_pages_run_the_scripts_that_they_hold_and_no_others(client, page):
-    directives = policy(client, page)
+def test_pages_run_the_scripts_that_they_hold_and_no_others(still, page):
+    directives = policy(still, page)
     assert "'unsafe-inline'" not in directives["script-src"]
     assert "'unsafe-eval'" not in directives["script-src"]
-    body = client.get(page).text
+    body = still.get(page).text
     scripts = re.findall(r"<script>(.*?)</script>", body, re.S)
     digests = {
         f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
@@ -47,7 +47,7 @@ def test_pages_run_the_scripts_that_they_hold_and_no_others(client, page):
     assert not re.search(r"<[^>]*\son\w+=", body)
     for source in re.findall(r'(?:src|href)="([^"]+)"', body):
         assert source.startswith("/")
-        found = client.get(source)
+        found = still.get(source)
         assert found.status_code == 200
         assert found.headers.get("Cache-Control") != "no-store"
 
