@@ -173,7 +173,6 @@ def test_every_command_with_a_request_is_looked_at():
         "topology",
         "verify",
         "certify",
-        "patch repair",
         "discover",
         "lr history",
         "patch render",
