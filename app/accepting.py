@@ -135,7 +135,8 @@ async def _computed(request: Request, task: Task) -> Artefact | Response:
         if settings.run_worker:
             turns.go_on(task, flight, partial(_is_wanted, host, job.id), FOLLOWED_EVERY)
             if (done := await flight.landed(request, wait_seconds - short)) is not None:
-                return _answer(done)
+                # The job's worker may have been faster: it was made for who asked first.
+                return replace(_answer(done), fresh=flight.told == 1)
     # Work that other processes do is theirs from here on.
     rest = 0.0 if settings.run_worker else wait_seconds - short
     job = await _waited(request, job.id, rest)
