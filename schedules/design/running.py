@@ -1,13 +1,11 @@
 """What a design says shall run, as schedules with the sizes at which each is the fastest."""
 
-from collections.abc import Iterator
-
-from schedules.codesign import ONE_SHOT
+from schedules.collectives import GATHERS
 from schedules.design.answer import Design
 from schedules.execute.limits import MAX_PIPELINE_CHUNKS
 from schedules.execute.runner import Served
 from schedules.options import Options
-from schedules.switch_over import Candidate, ranges
+from schedules.switch_over import ranges
 from schedules.verified import verified
 from synth.build import build
 
@@ -29,8 +27,7 @@ def served(design: Design) -> tuple[Served, ...]:
 
     Notes
     -----
-    Each schedule is verified.  An allreduce in one pass has no schedule of its own; its sizes
-    are left to the fastest of the others.  Trees are cut as finely as is best where they begin.
+    Each schedule is verified.  Trees are cut as finely as is best where they begin.
 
     Examples
     --------
@@ -48,17 +45,12 @@ def served(design: Design) -> tuple[Served, ...]:
     topology = build(point.measured.recipe)
     found = []
     for collective, ways in zip(design.workload.collectives, point.candidates, strict=True):
-        for way, first in _ranges(ways):
-            own = way.name == point.measured.algorithm
+        by_name = {way.name: way for way in ways}
+        for index, fastest in enumerate(ranges(ways)):
+            way, first = by_name[fastest.name], fastest.first_bytes if index else 0
+            own = GATHERS.get(way.name, way.name) == point.measured.algorithm
             options = Options(steps=point.measured.within if own else None)
             schedule = verified(topology, collective, way.name, options).schedule
             chunks = min(way.best(max(1, first)).chunks, MAX_PIPELINE_CHUNKS)
             found.append(Served(schedule, first, chunks))
     return tuple(found)
-
-
-def _ranges(ways: tuple[Candidate, ...]) -> Iterator[tuple[Candidate, int]]:
-    """Yield the candidates that have schedules, with the size from which each is the fastest."""
-    by_name = {way.name: way for way in ways if way.name not in ONE_SHOT.values()}
-    for index, one in enumerate(ranges(list(by_name.values()))):
-        yield by_name[one.name], one.first_bytes if index else 0
