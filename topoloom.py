@@ -431,8 +431,7 @@ def design(
 def runnable(design: "Design") -> "tuple[Served, ...]":
     """Return the schedules of a design for a `Runner`, each with the sizes it is the fastest at.
 
-    Those of the topology in ``design.co_design``, for every collective of its workload.  An
-    algorithm that has no schedule leaves its sizes to the next one.
+    Those of the topology in ``design.co_design``, for every collective of its workload.
 
     Raises
     ------
@@ -444,6 +443,7 @@ def runnable(design: "Design") -> "tuple[Served, ...]":
     >>> for one in runnable(design(8, 2, "allreduce", "1MiB", links="bidirectional")):
     ...     print(one.schedule.collective, one.first_bytes)
     allreduce 0
+    allreduce 95239
     """
     from schedules.design.running import served
 
