@@ -209,8 +209,9 @@ ALGORITHM = Option(
     help="bfb: fewest steps, for hosts joined by equal links; slack: least bandwidth within a "
     "number of steps, for hosts joined directly; forestcoll: highest throughput, "
     "for any fabric, and for broadcast, reduce, shards and participants; lifted: from the bases "
-    "of a recipe, at the cost its theorems state; -one-shot: an allreduce in one pass, every rank "
-    "gathers all contributions and adds them up; mcf: all-to-all by the routes of least load "
+    "of a recipe, at the cost its theorems state; bfb-one-shot: an allreduce in one pass, every "
+    "rank gathers all contributions and adds them up; slack-one-shot: the same by slack; "
+    "lifted-one-shot: the same by lifted; mcf: all-to-all by the routes of least load "
     "(multi-commodity flow); shortest-paths: all-to-all by fewest hops; left out, bfb where it "
     "applies, mcf for all-to-all, else forestcoll",
 )
