@@ -52,10 +52,14 @@ def check(nodes, links):
 
 
 def check_forest(topology):
-    trees = make(topology, Collective.ALLREDUCE, "forestcoll")
-    assert violations(trees, topology) == []
-    for part, graph in zip(trees.parts, (topology.transpose(), topology), strict=True):
+    both = make(topology, Collective.ALLREDUCE, "forestcoll")
+    assert violations(both, topology) == []
+    in_turn = 0
+    passes = {Collective.REDUCE_SCATTER: topology.transpose(), Collective.ALLGATHER: topology}
+    for collective, graph in passes.items():
+        part = make(topology, collective, "forestcoll")
         rate = optimum(graph).inverse_rate
+        in_turn += rate
         assert tree_inverse_rate(part, topology) == rate
         closed = lockstep(part, topology, NETWORK, size_bytes=SIZE)
         for chunks in {1, closed.best_chunks()}:
@@ -67,6 +71,7 @@ def check_forest(topology):
             bound = rate / topology.node_count * SIZE / NETWORK.unit_bytes_per_second
             assert max(closed.depth * ALPHA, bound + ALPHA) <= free.seconds <= waiting.seconds
             assert max(free.busy_seconds) == bound
+    assert tree_inverse_rate(both, topology) <= in_turn
 
 
 @pytest.mark.parametrize("links", list(Links))

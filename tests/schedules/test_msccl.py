@@ -194,7 +194,7 @@ def test_scratch_at_start_stays_within_the_budget_and_sizes_are_what_was_asked_f
 
     free = program("msccl-a100")
     scratch = max(gpu.sizes["s"] for gpu in free.gpus)
-    assert scratch == 3
+    assert (scratch, free.chunks) == (6, 10)
     assert free.bytes == (0, 2**30 * 5 // 3 + 1)
     assert program("msccl-a100", scratch_budget=4096).bytes == (0, 4096 * 5 // 3 + 1)
     assert program("azure").bytes == (0, 0)
