@@ -88,14 +88,17 @@ class Routes(Document):
 
 
 class Sequence(Document):
-    """An allreduce: a reduce-scatter, then an allgather."""
+    """An allreduce: a reduce-scatter and an allgather."""
 
     schema_: Literal["schedule/1"] = Field(alias="schema", description="schedule/1")
     kind: Literal["sequence"] = Field(description="sequence")
     collective: str = Field(description=_COLLECTIVE)
     topology: Digest = Field(description=_TOPOLOGY)
     parts: list[Annotated[Steps | Trees, Field(discriminator="kind")]] = Field(
-        description="schedules that run one after the other"
+        description="schedules that run one after the other, or `together`"
+    )
+    together: bool = omitted(
+        "true where both parts run at once: each piece is spread as soon as it is summed"
     )
 
 
