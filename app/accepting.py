@@ -9,7 +9,6 @@ dies.
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any
 
@@ -135,8 +134,7 @@ async def _computed(request: Request, task: Task) -> Artefact | Response:
         if settings.run_worker:
             turns.go_on(task, flight, partial(_is_wanted, host, job.id), FOLLOWED_EVERY)
             if (done := await flight.landed(request, wait_seconds - short)) is not None:
-                # The job's worker may have been faster: it was made for who asked first.
-                return replace(_answer(done), fresh=flight.told == 1)
+                return _answer(done)
     # Work that other processes do is theirs from here on.
     rest = 0.0 if settings.run_worker else wait_seconds - short
     job = await _waited(request, job.id, rest)
@@ -179,9 +177,7 @@ async def _waited(request: Request, job: JobId, seconds: float) -> Job:
 async def _read(request: Request, task: Task, made: str) -> Artefact:
     context: Context = request.app.state.context
     kind = "plot" if task.operation.startswith("plot-") else task.operation
-    found = await run_in_threadpool(context.looking().read, kind, made)
-    # It was not stored when this was asked.
-    return replace(found, fresh=True)
+    return await run_in_threadpool(context.looking().read, kind, made)
 
 
 async def answer_or_accept(

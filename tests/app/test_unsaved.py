@@ -74,6 +74,18 @@ def locked(engine, path):
     engine.dispose()
 
 
+def test_what_takes_longer_is_waited_for_where_no_job_can_be_noted(
+    client, settings, caplog, monkeypatch
+):
+    monkeypatch.setattr("app.accepting.SHORT_SECONDS", 0.001)
+    engine = client.app.state.engine
+    with read_only(engine, settings.database_url.removeprefix("sqlite:///")):
+        with caplog.at_level(logging.ERROR):
+            answer = client.post("/v1/designs", json=DESIGN)
+        assert answer.status_code == 201
+        assert "no job can be noted" in caplog.text
+
+
 @pytest.mark.parametrize("broken", [read_only, full, locked])
 def test_an_answer_is_delivered_when_sqlite_does_not_take_it(client, settings, broken, caplog):
     engine = client.app.state.engine
