@@ -9,6 +9,7 @@ from app.documents.subject import Stored
 from app.schemas import TopologySource
 from app.services import all_to_all, schedules, searches, topologies
 from app.services.context import Context
+from app.services.errors import NotStored
 from app.services.topologies import StoredTopology
 from schedules.design import Hosts, Used
 from schedules.model import Collective, TreeSchedule
@@ -107,8 +108,13 @@ class CachedSources:
         if held is not None:
             return held
         stored = self._stored.get(recipe)
-        source = TopologySource(id=stored.id) if stored else TopologySource(recipe=str(recipe))
-        loaded = topologies.load(self._context, source)
+        anew = TopologySource(recipe=str(recipe))
+        source = TopologySource(id=stored.id) if stored else anew
+        try:
+            loaded = topologies.load(self._context, source)
+        except NotStored:
+            # Deleted since the frontier was stored.
+            loaded = topologies.load(self._context, anew)
         self._links += loaded.topology.link_count
         if self._links <= HELD_LINKS:
             self._held[recipe] = loaded

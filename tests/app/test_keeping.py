@@ -258,3 +258,13 @@ def test_the_commands_label_pin_and_delete(topoloom):
     assert topoloom("pin", "costs", "xyz").code == 2
     assert topoloom("pin", "nothing", cost).code == 2
     assert topoloom("label", "costs", cost, "not one").code == 2
+
+
+def test_what_a_stored_frontier_names_is_made_anew_if_it_was_deleted(client):
+    made(client, "designs", DESIGN)
+    for topology in client.get("/v1/topologies").json()["items"]:
+        assert client.delete(f"/v1/topologies/{topology['id']}").status_code == 204
+    again = client.post("/v1/designs", json=DESIGN | {"bytes": "1kB"})
+    assert again.status_code == 201, again.text
+    named = again.json()["best"]["topology_id"]
+    assert client.get(f"/v1/topologies/{named}").status_code == 200
