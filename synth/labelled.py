@@ -24,7 +24,7 @@ from synth.labels import MAX_DEGREE, MAX_SLACK, MAX_STEPS, BothWays, default_mov
 from synth.recipe import Recipe
 from synth.translations import translations
 
-__all__ = ["MAX_CELLS", "labelled", "labels_serve"]
+__all__ = ["MAX_CELLS", "labelled", "labels_serve", "random_graphs"]
 
 MAX_CELLS = 1 << 22
 """Most cells of a random graph for which labels are made here: N nodes have N^2."""
@@ -42,7 +42,7 @@ def labels_serve(nodes: int, degree: int) -> bool:
 
 
 def labelled(
-    candidates: Iterable[Candidate], wanted: Wanted, nodes: int, degree: int
+    candidates: Iterable[Candidate], drawn: Iterable[Recipe], nodes: int, degree: int
 ) -> tuple[Candidate, ...]:
     """Return the undominated ones among candidates, random graphs, and labels of all of them.
 
@@ -50,8 +50,8 @@ def labelled(
     ----------
     candidates : iterable of Candidate
         Measured, all of this size.
-    wanted : Wanted
-        What they are; random graphs are drawn where they fit it.
+    drawn : iterable of Recipe
+        `random_graphs` of this size.
     nodes, degree : int
         The size.
 
@@ -64,13 +64,13 @@ def labelled(
 
     Examples
     --------
-    >>> for one in labelled((), Wanted(), 61, 4):
+    >>> for one in labelled((), random_graphs(Wanted(), 61, 4), 61, 4):
     ...     print(one.recipe, one.within, one.cost.steps, one.cost.bandwidth)
     RandomRegular(61, 4, 1, 3, 10000) 4 4 60/61
     RandomRegular(61, 4, 1, 3, 10000) 5 4 60/61
     """
     eager = list(candidates)
-    for recipe in _random(wanted, nodes, degree):
+    for recipe in drawn:
         eager += measured_unless_dominated(recipe, ())
     if degree > MAX_DEGREE:
         return undominated(eager)
@@ -126,16 +126,21 @@ class _Graph:
         ]
 
 
-def _random(wanted: Wanted, nodes: int, degree: int) -> Sequence[Recipe]:
-    """Return random graphs that fit what is wanted, where labels can be made on them."""
-    if not labels_serve(nodes, degree):
-        return ()
+def random_graphs(wanted: Wanted, nodes: int, degree: int) -> Sequence[Recipe]:
+    """Return random graphs that fit what is wanted, where labels can be made on them.
+
+    >>> random_graphs(Wanted(), 61, 6)
+    [RandomRegular(61, 6, 2, 2, 10000)]
+    >>> random_graphs(Wanted(vertex_transitive=True), 61, 6)
+    []
+    """
+    if wanted.vertex_transitive or not labels_serve(nodes, degree):
+        return []
     links = Links.BIDIRECTIONAL if wanted.bidirectional else Links.UNIDIRECTIONAL
     return [
         one
         for one in drawn(nodes, degree, links)
-        if not wanted.vertex_transitive
-        and (wanted.families is None or type(one).__name__ in wanted.families)
+        if wanted.families is None or type(one).__name__ in wanted.families
     ]
 
 

@@ -20,6 +20,7 @@ from schedules.alltoall.spreading import Spread, length_bound, longest_length, s
 from schedules.errors import TooLarge
 from schedules.model import RouteSchedule
 from schedules.progress import tell
+from synth.recent import Recent, key_of
 from synth.topology import Topology
 
 __all__ = ["MAX_HOPS", "MAX_VARIABLES", "AllToAll", "optimum", "schedule", "shortest"]
@@ -31,6 +32,7 @@ MAX_FLOWS = 1 << 27
 """Most sources times arcs for which a routing is looked for at all."""
 
 _SECONDS = 60.0
+_FLOWS_KEPT = 1 << 22
 _ADAPTING_WORK = 32_000_000
 _MAX_ROUNDS = 100
 
@@ -65,6 +67,10 @@ class AllToAll:
     def gap(self) -> Fraction:
         """By what share of the lower bound the routing may miss the optimum at most."""
         return self.inverse_rate / self.lower - 1
+
+
+_found_last: Recent[AllToAll] = Recent(_FLOWS_KEPT)
+"""Times are compared by it first, and schedules then made of the same flows."""
 
 
 def optimum(topology: Topology, *, max_variables: int = MAX_VARIABLES) -> AllToAll:
@@ -107,6 +113,14 @@ def optimum(topology: Topology, *, max_variables: int = MAX_VARIABLES) -> AllToA
     """
     problem = demand(topology)
     size = _require_small(problem)
+    key = key_of((), topology.digest, str(topology.recipe), max_variables)
+    if (known := _found_last.get(key)) is not None:
+        return known
+    found = _best(problem, size, max_variables)
+    return _found_last.keep(key, found, found.flows.size)
+
+
+def _best(problem: Demand, size: int, max_variables: int) -> AllToAll:
     tell("sharing shortest paths", 0, 1)
     first = spread(problem)
     rate = problem.most_loaded(first.loads, first.unit)

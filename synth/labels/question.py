@@ -18,9 +18,9 @@ from synth.labels.problem import (
     problem_of,
     require_labelled,
 )
-from synth.labels.recent import Recent, key_of
 from synth.labels.search import Found, Search
 from synth.labels.tables import tables_of
+from synth.recent import Recent, key_of
 from synth.topology import Topology
 from synth.translations import translations
 

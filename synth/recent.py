@@ -1,13 +1,12 @@
-"""The questions asked last: what a frontier has found its schedules need not look for again."""
+"""What was computed last: a schedule need not look again for what its comparison has found."""
 
 import hashlib
 from collections import OrderedDict
+from collections.abc import Iterable
 from threading import Lock
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-
-from synth.labels.problem import Problem
 
 __all__ = ["Recent", "key_of"]
 
@@ -49,10 +48,10 @@ class Recent(Generic[Asked]):
             return value
 
 
-def key_of(problem: Problem, *others: Any) -> bytes:
-    """Return a digest of all that labels of a problem follow from: its arrays, and the rest."""
+def key_of(arrays: Iterable[Any], *others: Any) -> bytes:
+    """Return a digest of arrays, and of whatever else an answer follows from."""
     digest = hashlib.blake2b(repr(others).encode(), digest_size=20)
-    for part in problem:
+    for part in arrays:
         there = np.asarray(part)
         digest.update(repr(there.shape).encode())
         digest.update(np.ascontiguousarray(there).data)
