@@ -9,7 +9,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy import (
+    Column,
+    Connection,
+    Engine,
+    MetaData,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    create_engine,
+    event,
+    inspect,
+    text,
+)
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.pool import StaticPool
@@ -35,6 +47,13 @@ STATEMENT_SECONDS = 60
 """How long one statement on PostgreSQL may run; the largest document is stored in a few."""
 
 _MIGRATION_LOCK = 7_063_411
+_VERSION = Table(
+    "alembic_version",
+    MetaData(),
+    Column("version_num", String(32), nullable=False),
+    PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
+)
+"""The table that alembic keeps, as it makes it."""
 
 
 class DatabaseNotReady(RuntimeError):
@@ -69,13 +88,33 @@ def open_database(url: str) -> Engine:
     try:
         if current_revision(engine) != HEAD:
             if is_embedded(engine.url):
-                migrate(engine)
+                _make_or_migrate(engine)
             else:
                 require_head(engine)
     except BaseException:
         engine.dispose()
         raise
     return engine
+
+
+def _make_or_migrate(engine: Engine) -> None:
+    """Give an empty database the tables that all migrations leave; migrate any other.
+
+    A new one is what every first command waits for: migrations would take half a second of it,
+    most of it to import what they are written in.
+    """
+    from app.jobs import tables as jobs_tables
+
+    with _reached(engine) as connection:
+        _lock(connection)
+        empty = not inspect(connection).get_table_names()
+        if empty:
+            jobs_tables.Base.metadata.create_all(connection)
+            _VERSION.create(connection)
+            connection.execute(_VERSION.insert().values(version_num=HEAD))
+        connection.commit()
+    if not empty:
+        migrate(engine)
 
 
 def is_embedded(url: URL) -> bool:

@@ -205,8 +205,9 @@ class _About(Base):
 
     __abstract__ = True
 
-    kind: Mapped[str] = mapped_column(String(16), primary_key=True)
-    document_id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    # First in the key: a document's own rows lie together.
+    kind: Mapped[str] = mapped_column(String(16), primary_key=True, sort_order=-2)
+    document_id: Mapped[str] = mapped_column(String(64), primary_key=True, sort_order=-1)
 
 
 class LabelRow(_About):

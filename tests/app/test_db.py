@@ -77,6 +77,53 @@ def test_an_embedded_database_is_migrated_when_opened(tmp_path):
     engine.dispose()
 
 
+def described(engine):
+    """Everything that the database itself tells of its tables, in no order of columns."""
+    found = inspect(engine)
+    parts = (
+        "get_columns",
+        "get_pk_constraint",
+        "get_indexes",
+        "get_unique_constraints",
+        "get_foreign_keys",
+        "get_check_constraints",
+    )
+    return {
+        (table, part): sorted(map(str, rows if isinstance(rows, list) else [rows]))
+        for table in found.get_table_names()
+        for part in parts
+        for rows in [getattr(found, part)(table)]
+    }
+
+
+def test_a_new_embedded_database_has_the_tables_that_migrations_make(tmp_path):
+    made = open_database(f"sqlite:///{tmp_path / 'made.db'}")
+    migrated = open_engine(f"sqlite:///{tmp_path / 'migrated.db'}")
+    migrate(migrated)
+    assert described(made) == described(migrated)
+    assert current_revision(made) == HEAD
+    for engine in (made, migrated):
+        engine.dispose()
+
+
+def test_a_new_embedded_database_can_be_migrated_down_and_up(tmp_path):
+    engine = open_database(f"sqlite:///{tmp_path / 'x.db'}")
+    before = described(engine)
+    migrate(engine, "base")
+    assert set(inspect(engine).get_table_names()) == {"alembic_version"}
+    engine.dispose()
+    engine = open_database(f"sqlite:///{tmp_path / 'x.db'}")
+    assert described(engine) == before
+    engine.dispose()
+
+
+def test_many_processes_may_open_a_new_embedded_database_at_the_same_time(tmp_path):
+    url = f"sqlite:///{tmp_path / 'x.db'}"
+    code = "import sys; from app.db import *; e = open_database(sys.argv[1]); require_head(e)"
+    running = [subprocess.Popen([sys.executable, "-c", code, url]) for _ in range(4)]
+    assert [process.wait(timeout=120) for process in running] == [0, 0, 0, 0]
+
+
 def test_a_database_in_memory_is_one_database_for_all_threads():
     engine = open_database("sqlite://")
     with ThreadPoolExecutor(4) as pool:

@@ -16,8 +16,9 @@ from synth.topology import Topology
 from synth.topology_document import topology_from_document
 
 TEXTS = ["", "a", "b c", 'quo"te', "back\\slash", "<&>", "ümlaut", "a#1", "光", "0.gpu0", "x;y"]
-CAPACITIES = st.one_of(st.integers(1, 10**20), st.fractions(Fraction(1, 9), 9))
-
+# Numerators and denominators of at most 30 digits: what files may hold.
+FRACTIONS = st.fractions(Fraction(1, 9), 9, max_denominator=10**28)
+CAPACITIES = st.one_of(st.integers(1, 10**30 - 1), FRACTIONS)
 
 IDS = st.one_of(st.integers(-5, 5), st.sampled_from(TEXTS))
 PLAIN_IDS = st.one_of(st.integers(-5, 5), st.sampled_from(["a", "ü", "0.gpu0", "x\\y"]))
