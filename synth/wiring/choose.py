@@ -10,6 +10,7 @@ yet at the bound is decided by an integer program (`program`).
 from collections import Counter
 
 import numpy as np
+from numpy.typing import NDArray
 
 from synth.wiring.demand import Choice, Demand, Integers
 from synth.wiring.kempe import coloured
@@ -142,11 +143,26 @@ def _turned(
     turned = turned_to_fit(turnable, sending.sum(axis=0), receiving.sum(axis=0))
     if turned is None:
         return None
+    channel = _across(demand, bound, turned, (sending, receiving), joined)
+    if channel is None:
+        return None
+    choice = Choice(channel, turned)
+    return choice if demand.fits(choice) else None
+
+
+def _across(
+    demand: Demand,
+    bound: int,
+    turned: NDArray[np.bool_],
+    room: tuple[Integers, Integers],
+    joined: tuple[Counter[tuple[int, int]], ...],
+) -> Integers | None:
+    """Return the channels of links turned so, each from a sender to a receiver with this room."""
     sources = np.where(turned, demand.targets, demand.sources)
     targets = np.where(turned, demand.sources, demand.targets)
     order = np.lexsort((targets, sources))
     one_way = Demand(
-        demand.size, sources[order], targets[order], sending, receiving,
+        demand.size, sources[order], targets[order], *room,
         (False,) * demand.channels, False, joined,
     )  # fmt: skip
     found = _one_way(one_way, bound)
@@ -154,8 +170,7 @@ def _turned(
         return None
     channel = np.empty(len(order), np.int64)
     channel[order] = found.channel
-    choice = Choice(channel, turned)
-    return choice if demand.fits(choice) else None
+    return channel
 
 
 def _shared(demand: Demand, bound: int) -> Choice | None:
@@ -168,23 +183,12 @@ def _shared(demand: Demand, bound: int) -> Choice | None:
     if side is not None:
         # Across two sides every node only sends or only receives: its sites are not shared.
         turned = np.array([side[u] for u, _ in demand.links], np.bool_)
-        sources = np.where(turned, demand.targets, demand.sources)
-        targets = np.where(turned, demand.sources, demand.targets)
         joined = tuple(
             Counter({((v, u) if side[u] else (u, v)): count for (u, v), count in pairs.items()})
             for pairs in demand.joined
         )
-        order = np.lexsort((targets, sources))
-        one_way = Demand(
-            demand.size, sources[order], targets[order], room, room,
-            (False,) * demand.channels, False, joined,
-        )  # fmt: skip
-        found = _one_way(one_way, bound)
-        if found is None:
-            return None
-        channel = np.empty(len(order), np.int64)
-        channel[order] = found.channel
-        return Choice.straight(channel)
+        channel = _across(demand, bound, turned, (room, room), joined)
+        return None if channel is None else Choice.straight(channel)
     if (room > 1).any():
         return None
     colours = coloured((demand.sources, demand.targets), room, _claimed(demand))

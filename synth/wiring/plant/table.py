@@ -5,8 +5,9 @@ import io
 from typing import Any
 
 from synth.errors import InvalidPlant
-from synth.wiring.plant.document import plant_document, read_plant
+from synth.wiring.plant.document import read_plant
 from synth.wiring.plant.model import Plant
+from synth.wiring.plant.writing import plant_document
 
 __all__ = ["COLUMNS", "plant_csv", "read_plant_csv"]
 
