@@ -7,7 +7,6 @@ Orientation is fixed here for the whole program: a link runs from ``source`` to
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from synth.errors import InvalidTopology, Unreachable
 from synth.names import shortened
+from synth.topology_rules import Capacity, NodeId, positions_of, require_switches, row_of
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -27,8 +27,6 @@ __all__ = ["MAX_RECIPE", "Capacity", "Link", "NodeId", "Topology"]
 MAX_RECIPE = 4096
 """Characters of a recipe in a document; a longer one is left out of it."""
 
-NodeId: TypeAlias = int | str
-Capacity: TypeAlias = int | Fraction
 Positions: TypeAlias = NDArray[np.int32]
 
 
@@ -104,9 +102,9 @@ class Topology:
         self.name = name
         self.recipe = recipe
         self.bandwidth_unit = bandwidth_unit
-        position = _positions(self.nodes)
-        _check_switches(self.nodes, self.switches, self.multicast)
-        rows = [_row(position, index, link) for index, link in enumerate(links)]
+        position = positions_of(self.nodes)
+        require_switches(self.nodes, self.switches, self.multicast)
+        rows = [row_of(position, index, link) for index, link in enumerate(links)]
         rows.sort()
         self.sources: Positions = _frozen([row[0] for row in rows])
         self.targets: Positions = _frozen([row[1] for row in rows])
@@ -359,56 +357,6 @@ def _frozen(values: Any) -> Positions:
     array = np.array(values, dtype=np.int32)
     array.setflags(write=False)
     return array
-
-
-def _positions(nodes: tuple[NodeId, ...]) -> dict[NodeId, int]:
-    if not nodes:
-        raise InvalidTopology("/nodes", "must not be empty")
-    position: dict[NodeId, int] = {}
-    texts: set[str] = set()
-    for index, node in enumerate(nodes):
-        if isinstance(node, bool) or not isinstance(node, int | str):
-            raise InvalidTopology(f"/nodes/{index}/id", "must be a string or an integer")
-        # 1 and "1" would be one node in every text format.
-        if str(node) in texts:
-            raise InvalidTopology(f"/nodes/{index}/id", f"must be unique; {node!r} is repeated")
-        texts.add(str(node))
-        position[node] = index
-    return position
-
-
-def _check_switches(
-    nodes: tuple[NodeId, ...], switches: frozenset[NodeId], multicast: frozenset[NodeId]
-) -> None:
-    if multicast - switches:
-        named = min(map(str, multicast - switches))
-        raise InvalidTopology("/nodes", f"only switches may be multicast; {named!r} is none")
-    unknown = switches - set(nodes)
-    if unknown:
-        raise InvalidTopology(
-            "/nodes", f"every switch must be a node; {min(map(str, unknown))!r} is not"
-        )
-
-
-def _row(position: dict[NodeId, int], index: int, link: Sequence[Any]) -> tuple[int, int, Capacity]:
-    source, target = link[0], link[1]
-    capacity: Any = link[2] if len(link) > 2 else 1
-    for end, node in (("source", source), ("target", target)):
-        if isinstance(node, bool) or not isinstance(node, int | str) or node not in position:
-            raise InvalidTopology(
-                f"/links/{index}/{end}", f"must be the id of a node; {node!r} is not"
-            )
-    if source == target:
-        raise InvalidTopology(
-            f"/links/{index}", f"must join two different nodes; both are {source!r}"
-        )
-    if isinstance(capacity, bool) or not isinstance(capacity, int | Fraction):
-        raise InvalidTopology(f"/links/{index}/capacity", "must be an integer or a Fraction")
-    if capacity <= 0:
-        raise InvalidTopology(f"/links/{index}/capacity", "must be positive")
-    exact = Fraction(capacity)
-    whole = exact.numerator if exact.denominator == 1 else exact
-    return position[source], position[target], whole
 
 
 def _reached(

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from app.artefacts import Artefact, Computed
 from app.documents.base import Document, Exact, Identity, Node, omitted, rounded
+from app.documents.cut import CutDocument, ProofDocument, cut_document, proof_document
 from app.documents.kind import Readable
 from app.documents.questions import asked_of
 from app.documents.subject import AboutTopology, Subject
@@ -16,7 +17,7 @@ from schedules.model import Collective
 from schedules.options import Options
 
 if TYPE_CHECKING:
-    from schedules.optima import CollectiveOptimum, Cut, PassOptimum, Together
+    from schedules.optima import CollectiveOptimum, PassOptimum, Together
 
 __all__ = ["OPTIMUM", "OptimumAnswer", "OptimumDocument", "OptimumSummary", "Rate", "of", "rate_of"]
 
@@ -55,59 +56,6 @@ class OptimumAnswer:
         """The share of the healthy topology's algbw that is left."""
         assert self.healthy is not None
         return self.rate.algbw / self.healthy.rate.algbw
-
-
-class BoxDocument(Document):
-    """What a cut holds of one box, or, with an empty `box`, between the boxes."""
-
-    box: str = Field(description="number of the box, as ids begin with; empty for none")
-    compute: list[Node] = Field(description="compute nodes of the box inside the cut")
-    missing: list[Node] = Field(description="compute nodes of the box outside the cut")
-    switches: list[Node] = Field(description="switches of the box inside the cut")
-
-
-class CrossingDocument(Document):
-    """Links across a cut that are alike."""
-
-    sources: list[Node] = Field(description="nodes that they come from")
-    targets: list[Node] = Field(description="nodes that they lead to")
-    count: int = Field(description="number of links", ge=1)
-    capacity: Exact = Field(description="of each, in bandwidth_unit")
-
-
-class CutDocument(Document):
-    """A set of nodes whose links to the rest allow nothing faster."""
-
-    nodes: list[Node] = Field(description="ids of the nodes, in the order of the topology")
-    compute_inside: int = Field(description="how many of them take part", ge=0)
-    data_inside: int = Field(description="size of their shards", ge=0)
-    exit_capacity: Exact = omitted("capacity of all links out of the set, in bandwidth_unit")
-    entry_capacity: Exact = omitted(
-        "of a collective that gathers data: capacity of all links into the set"
-    )
-    boxes: list[BoxDocument] = Field(description="what the set holds, box by box")
-    links: list[CrossingDocument] = Field(description="the links that cross, alike ones together")
-
-
-class SetDocument(Document):
-    """A node set of a proof, with its weight."""
-
-    nodes: list[Node] = Field(description="ids of the nodes, in the order of the topology")
-    weight: Exact = Field(description="from 0")
-
-
-class PriceDocument(Document):
-    """The weight of a node that only forwards."""
-
-    node: Node = Field(description="id of the node")
-    weight: Exact = Field(description="from 0")
-
-
-class ProofDocument(Document):
-    """Why nothing is faster where no cut alone says so: nodes that forward copy nothing."""
-
-    sets: list[SetDocument] = Field(description="sets of nodes that each miss a rank")
-    prices: list[PriceDocument] = Field(description="of nodes that only forward")
 
 
 class SequentialDocument(Document):
@@ -275,18 +223,10 @@ def _pass(found: "PassOptimum") -> dict[str, Any]:
         "trees_per_root": found.trees_per_root,
         "unit_bandwidth": str(found.unit_bandwidth),
         "algbw": rounded(found.algbw),
-        "bottleneck": _cut(found.bottleneck, outward=found.collective.outward),
+        "bottleneck": cut_document(found.bottleneck, outward=found.collective.outward),
     }
     if found.proof is not None:
-        members["proof"] = ProofDocument(
-            sets=[
-                SetDocument(nodes=list(nodes), weight=str(weight))
-                for nodes, weight in found.proof.sets
-            ],
-            prices=[
-                PriceDocument(node=node, weight=str(weight)) for node, weight in found.proof.prices
-            ],
-        )
+        members["proof"] = proof_document(found.proof)
     if found.near is not None:
         members |= {
             "max_gap": str(found.near.max_gap),
@@ -294,35 +234,6 @@ def _pass(found: "PassOptimum") -> dict[str, Any]:
             "optimal_inverse_rate": str(found.optimal_inverse_rate),
         }
     return members
-
-
-def _cut(cut: "Cut", *, outward: bool) -> CutDocument:
-    side = "exit_capacity" if outward else "entry_capacity"
-    capacity: dict[str, Any] = {side: str(cut.capacity)}
-    return CutDocument(
-        nodes=list(cut.nodes),
-        compute_inside=cut.compute_inside,
-        data_inside=cut.data_inside,
-        boxes=[
-            BoxDocument(
-                box=part.box,
-                compute=list(part.compute),
-                missing=list(part.missing),
-                switches=list(part.switches),
-            )
-            for part in cut.boxes
-        ],
-        links=[
-            CrossingDocument(
-                sources=list(group.sources),
-                targets=list(group.targets),
-                count=group.count,
-                capacity=str(group.capacity),
-            )
-            for group in cut.links
-        ],
-        **capacity,
-    )
 
 
 def _bound(together: "Together") -> BoundDocument:

@@ -21,7 +21,8 @@ from schedules.errors import TookTooLong, TooLarge
 from schedules.forestcoll.balance import balanced
 from schedules.forestcoll.demand import demand_of, require_paths
 from schedules.forestcoll.division import Division, exact_division
-from schedules.forestcoll.flow_program import FlowProgram, Question
+from schedules.forestcoll.flow_program import FlowProgram
+from schedules.forestcoll.flow_question import Question
 from schedules.forestcoll.network import Network, network_of
 from schedules.forestcoll.optimality import best_rate
 from schedules.forestcoll.proof import Cut, Proof, proof_of

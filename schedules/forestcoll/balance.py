@@ -15,7 +15,8 @@ import numpy as np
 
 from schedules.errors import NoSchedule
 from schedules.forestcoll.division import exact_division
-from schedules.forestcoll.flow_program import FlowProgram, Question
+from schedules.forestcoll.flow_program import FlowProgram
+from schedules.forestcoll.flow_question import Question
 from schedules.forestcoll.network import Network, guard
 from schedules.forestcoll.optimality import Rate, best_rate, tree_capacities
 from schedules.forestcoll.proof import Proof, proof_of

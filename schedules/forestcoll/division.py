@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from schedules.errors import TooLarge
 from schedules.forestcoll.flow import arcs_of, scratch_for, shortfall
-from schedules.forestcoll.flow_program import FlowProgram, Question, Solution
+from schedules.forestcoll.flow_program import FlowProgram
+from schedules.forestcoll.flow_question import Question, Solution
 from schedules.forestcoll.network import Network, guard
 from schedules.forestcoll.optimality import best_rate
 

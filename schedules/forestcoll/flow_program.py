@@ -20,7 +20,6 @@ pass is enough.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -28,55 +27,17 @@ from numpy.typing import NDArray
 
 from schedules.errors import TooLarge
 from schedules.forestcoll.automorphisms import arc_images, generators, orbits
+from schedules.forestcoll.flow_question import Potential, Question, Solution
 from schedules.forestcoll.linear import Rows, solve
 from schedules.forestcoll.network import Network
 from schedules.progress import tell
 
-__all__ = ["MOST_COLUMNS", "FlowProgram", "Potential", "Question", "Solution"]
+__all__ = ["MOST_COLUMNS", "FlowProgram"]
 
 MOST_COLUMNS = 40_000
 """Limit on the columns of a linear program: about half a minute."""
 
 Ints = NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Question:
-    """What a division of links is sought for.
-
-    ``receivers`` must get all data: the ranks, and switches that shall copy; ``forwarding``
-    nodes let out no more than they take in.  ``passes`` is 2 for an allreduce, where the second
-    adds up, else 1.  With ``free`` the shares of the roots may be anything, else they are in
-    the ratio of the network's sizes.
-    """
-
-    network: Network
-    receivers: tuple[int, ...]
-    forwarding: tuple[int, ...]
-    passes: int
-    free: bool
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Potential:
-    """The dual of one flow: a number from 0 per node, 0 at the receiver.
-
-    It stands for all ``count`` receivers of the orbit of ``receiver``, alike.
-    """
-
-    receiver: int
-    count: int
-    inward: bool
-    values: tuple[Fraction, ...]
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Solution:
-    """``shares`` by node, ``capacities`` by pass and arc; in the network's unit, in floats."""
-
-    rate: float
-    shares: NDArray[np.float64]
-    capacities: tuple[NDArray[np.float64], ...]
 
 
 class FlowProgram:

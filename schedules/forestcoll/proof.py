@@ -28,7 +28,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from schedules.forestcoll.flow_program import FlowProgram, Ints, Potential
+from schedules.forestcoll.flow_program import FlowProgram, Ints
+from schedules.forestcoll.flow_question import Potential
 from synth.topology import NodeId
 
 __all__ = ["Cut", "Proof", "proof_of"]

@@ -19,8 +19,10 @@ from synth.build import build
 from synth.fabrics import fabric
 from synth.recipe import parse
 from synth.topology import Topology
-from tests.fault_oracles import STEP_FAULTS, TREE_FAULTS, is_right
 from tests.schedule_oracles import every_schedule, two_boxes
+from tests.step_faults import STEP_FAULTS
+from tests.tree_faults import TREE_FAULTS
+from tests.validity_oracles import is_right
 
 HALVES = (Collective.ALLGATHER, Collective.REDUCE_SCATTER)
 ROOTED = (Collective.BROADCAST, Collective.REDUCE)
