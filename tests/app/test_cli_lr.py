@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.app.test_lr_sessions import action_of
+from tests.app.lr_jobs import action_of
 from tests.app.test_service_process import service
 from tests.learning_rate.trainers import Toy
 

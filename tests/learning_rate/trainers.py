@@ -3,8 +3,9 @@
 import math
 import random
 
-from schedules.learning_rate import State, observe, start
+from schedules.learning_rate import Options, State, observe, start
 
+PAPER = {"method": "paper", "tau_min": 40, "tau_max": 80, "candidates": 3}
 NOISE = 0.05
 
 
@@ -61,3 +62,7 @@ def trained(options, toy=None, between=lambda state: state, most=10**9):
 
 def through_json(state):
     return State.from_json(state.to_json())
+
+
+def options(way, steps=600, **more):
+    return Options(1e-4, 1.0, steps, **{"candidates": 4, **way, **more})
