@@ -1,7 +1,8 @@
 # Build: wheels of Topoloom and of everything it needs.
 FROM python:3.11-slim-bookworm AS build
 WORKDIR /src
-COPY pyproject.toml README.md LICENSE topoloom.py ./
+COPY pyproject.toml README.md LICENSE ./
+COPY topoloom ./topoloom
 COPY synth ./synth
 COPY schedules ./schedules
 COPY app ./app

@@ -210,3 +210,12 @@ def scatter_works(schedule):
         for shard in range(ranks)
         for chunk in range(chunks)
     )
+
+
+def complete(count):
+    return Topology(range(count), [(a, b) for a in range(count) for b in range(count) if a != b])
+
+
+def hypercube(dimension):
+    count = 2**dimension
+    return Topology(range(count), [(i, i ^ 1 << k) for i in range(count) for k in range(dimension)])

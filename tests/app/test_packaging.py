@@ -36,8 +36,6 @@ def test_every_package_is_copied_into_the_image():
     for pattern in project["tool"]["setuptools"]["packages"]["find"]["include"]:
         assert f" ./{pattern.rstrip('*')}" in copied
     assert project["project"]["readme"] in copied
-    for module in project["tool"]["setuptools"]["py-modules"]:
-        assert f"{module}.py" in copied.split()
 
 
 def test_the_image_runs_as_nobody_in_particular_and_is_probed():

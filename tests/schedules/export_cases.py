@@ -1,5 +1,6 @@
-"""Topologies with schedules of ours, on which every exporter is tried."""
+"""Topologies with schedules of ours, on which every exporter is tried, and their files opened."""
 
+import xml.etree.ElementTree as ET
 from functools import cache
 
 from schedules.collectives import make
@@ -25,3 +26,18 @@ def schedule_of(name, collective):
     topology = topology_of(name)
     algorithm = "bfb" if "(" in name else "forestcoll"
     return make(topology, Collective.of(collective), algorithm)
+
+
+def text_of(algo):
+    return ET.tostring(algo, encoding="unicode").replace(" />", "/>")
+
+
+def attribute(node, name):
+    return next(each for each in node.attr if each.name == name)
+
+
+def operations(document):
+    """Yield every list of operations."""
+    for gpu in document["gpus"]:
+        for block in gpu["threadblocks"]:
+            yield block["ops"]

@@ -1,0 +1,116 @@
+"""Processes of a team: they end together, whoever dies, hangs or stops asking."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from schedules.collectives import make
+from schedules.errors import ExecutionFailed
+from schedules.execute import Team, execute
+from tests.schedule_oracles import ring
+
+pytest.importorskip("torch", reason="the extra `execute` is not installed")
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def alive(process):
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+def gone(processes, seconds=10):
+    deadline = time.monotonic() + seconds
+    while any(map(alive, processes)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return not any(map(alive, processes))
+
+
+LONG = {"size_bytes": 1 << 22, "repeat": 1000}
+
+
+@pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGSEGV])
+def test_a_rank_that_dies_ends_all_with_its_name(blow):
+    schedule = make(ring(3), "allgather")
+    with Team(3) as team:
+        threading.Timer(0.3, os.kill, (team.process_ids[1], blow)).start()
+        with pytest.raises(ExecutionFailed, match=f"rank 1 ended by signal {blow.name}"):
+            execute(schedule, **LONG, team=team)
+        assert gone(team.process_ids)
+        with pytest.raises(ExecutionFailed, match="have ended"):
+            execute(schedule, team=team)
+
+
+def test_a_rank_that_died_between_jobs_is_named_too():
+    with Team(3) as team:
+        os.kill(team.process_ids[2], signal.SIGKILL)
+        time.sleep(0.2)
+        with pytest.raises(ExecutionFailed, match="rank 2 ended by signal SIGKILL"):
+            execute(make(ring(3), "allgather"), team=team)
+
+
+def test_a_rank_that_hangs_is_waited_for_no_longer_than_the_timeout():
+    with Team(3, timeout_seconds=1) as team:
+        threading.Timer(0.3, os.kill, (team.process_ids[1], signal.SIGSTOP)).start()
+        start = time.monotonic()
+        with pytest.raises(ExecutionFailed):
+            execute(make(ring(3), "allgather"), **LONG, team=team)
+        assert time.monotonic() - start < 10
+    assert gone(team.process_ids)
+
+
+def test_leaving_the_block_ends_all_processes_and_removes_their_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    with Team(2) as team:
+        assert all(map(alive, team.process_ids))
+        assert list(tmp_path.iterdir())
+    assert not any(map(alive, team.process_ids))
+    assert not list(tmp_path.iterdir())
+    team.close()
+
+
+ASK = """
+import os, sys
+from schedules.collectives import make
+from schedules.execute import Team, execute
+from synth.build import build
+from synth.recipe import parse
+with Team(3) as team:
+    print(*team.process_ids, os.getpid(), flush=True)
+    schedule = make(build(parse("UniRing(3)")), "allgather")
+    execute(schedule, size_bytes=1 << 22, repeat=1000, team=team)
+"""
+
+
+@pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGINT])
+def test_no_process_outlives_the_one_that_asked(blow, tmp_path):
+    asking = subprocess.Popen(
+        [sys.executable, "-c", ASK],
+        cwd=ROOT,
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with asking:
+        assert asking.stdout is not None
+        *ranks, asker = map(int, asking.stdout.readline().split())
+        assert len(ranks) == 3
+        time.sleep(0.3)
+        os.kill(asker, blow)
+        asking.communicate(timeout=20)
+    assert asking.returncode != 0
+    assert gone(ranks)
+    deadline = time.monotonic() + 5
+    while list(tmp_path.iterdir()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,74 @@
+"""Topoloom for people who program: topologies, schedules and their time, as values.
+
+>>> import topoloom
+>>> best = topoloom.frontier(nodes=12, degree=4).points[0]
+>>> print(best.recipe, best.cost.steps, best.cost.bandwidth)
+Circulant(12, 2, 3) 2 11/12
+>>> gather = topoloom.schedule(best.recipe, "allgather")
+>>> topoloom.verify(gather, best.recipe)
+[]
+
+Only what ``__all__`` names is promised to stay; the packages behind it may change.  A *source*
+is a `Topology`, a recipe as text or as a value, or the name of a fabric such as
+``"dgx-a100-2"``.  Sizes are bytes or texts such as ``"1MiB"``; rates and latencies have their
+units in their names.  What is returned are the exact values of the packages, never JSON.  Wrong
+input raises a ``ValueError`` that names the argument and the rule.
+
+Importing this module loads nothing else: numpy, numba and the rest come with the first call.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from topoloom.carried_out import execute, schedule, simulate, verify
+from topoloom.designs import design, runnable
+from topoloom.topologies import build, from_networkx, frontier, measure, optimum, to_networkx
+from topoloom.wired import plan_moves, plot
+
+if TYPE_CHECKING:
+    from app.client import Client
+    from app.remote_tuner import RemoteTuner
+    from schedules.execute.runner import Runner
+    from synth.topology import Topology
+
+__all__ = [
+    "Client",
+    "RemoteTuner",
+    "Runner",
+    "Topology",
+    "build",
+    "design",
+    "execute",
+    "from_networkx",
+    "frontier",
+    "measure",
+    "optimum",
+    "plan_moves",
+    "plot",
+    "runnable",
+    "schedule",
+    "simulate",
+    "to_networkx",
+    "verify",
+]
+
+_CLASSES = {
+    "Topology": "synth.topology",
+    "Client": "app.client",
+    "RemoteTuner": "app.remote_tuner",
+    "Runner": "schedules.execute.runner",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a class that this module only passes on, when it is first asked for."""
+    if name not in _CLASSES:
+        raise AttributeError(f"module 'topoloom' has no attribute {name!r}")
+    from importlib import import_module
+
+    found = getattr(import_module(_CLASSES[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,68 @@
+"""What the functions take: sources of topologies, sizes, rates, kinds of links."""
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from synth.cost import Links
+    from synth.recipe import Recipe
+    from synth.topology import Topology
+
+    Source: TypeAlias = "Topology | Recipe | str"
+
+__all__ = ["Rate", "bytes_of", "links_of", "number", "topology_of"]
+
+Rate: TypeAlias = int | float | str | Decimal | Fraction
+
+
+def topology_of(source: "Source") -> "Topology":
+    """Return the topology of a recipe or of the name of a fabric; a topology as it is."""
+    from synth.topology import Topology
+
+    if isinstance(source, Topology):
+        return source
+    if isinstance(source, str):
+        # Fabrics have no brackets in their names, and every recipe has.
+        if "(" not in source:
+            from synth.fabrics import fabric
+
+            return fabric(source)
+        from synth.recipe import parse
+
+        source = parse(source)
+    from synth.build import build as built
+
+    return built(source)
+
+
+def links_of(links: str) -> "Links":
+    """Return what kind of links a text names."""
+    from synth.cost import Links
+
+    if links not in list(Links):
+        raise ValueError(f"links: must be one of {', '.join(Links)}; not {links!r}")
+    return Links(links)
+
+
+def bytes_of(size: int | str) -> int:
+    """Return the bytes of a number, or of a text such as ``"1MiB"``."""
+    from app.quantities import parse_bytes
+
+    try:
+        return parse_bytes(size)
+    except ValueError as error:
+        raise ValueError(f"size: {error}; not {size!r}") from None
+
+
+def number(value: Rate, name: str) -> Fraction:
+    """Return a number as it was written: 0.1 is one tenth."""
+    try:
+        if isinstance(value, bool):
+            raise ValueError
+        exact = Fraction(repr(value) if isinstance(value, float) else value)
+    except (TypeError, ValueError, ZeroDivisionError):
+        raise ValueError(f"{name}: must be a number, not {value!r}") from None
+    if exact < 0:
+        raise ValueError(f"{name}: must not be negative, not {value!r}")
+    return exact

@@ -1,0 +1,85 @@
+"""Designs: the best topology for a collective, and what runs on it."""
+
+from typing import TYPE_CHECKING
+
+from topoloom.arguments import Rate, bytes_of, links_of, number
+
+if TYPE_CHECKING:
+    from schedules.design import Design
+    from schedules.execute.runner import Served
+
+__all__ = ["design", "runnable"]
+
+
+def design(
+    nodes: int,
+    degree: int,
+    collective: str = "allreduce",
+    size: int | str = "1MiB",
+    *,
+    links: str = "unidirectional",
+    node_gbps: Rate = 100,
+    alpha_us: Rate = 10,
+    max_scheduled_nodes: int = 2048,
+    max_routed_nodes: int = 256,
+) -> "Design":
+    """Return the best topology for a collective, with its schedule, frontier and baselines.
+
+    Parameters
+    ----------
+    nodes, degree : int
+        N hosts of d ports each.
+    collective, size
+        What is run, on how many bytes.
+    node_gbps, alpha_us : number
+        What a host sends at most, all ports together, Gbit/s; latency of a hop, microseconds.
+    max_scheduled_nodes, max_routed_nodes : int
+        For more hosts than these the schedule of the best point is left out, and it is said why.
+
+    Raises
+    ------
+    ImpossibleRequest
+        No such graph exists or is known.
+    UnknownCollective, TooLarge
+        As `schedules.design.design`.
+
+    Examples
+    --------
+    >>> found = design(nodes=12, degree=4, collective="allreduce", size="1MB")
+    >>> str(found.best.measured.recipe), float(found.best_seconds)
+    ('Circulant(12, 2, 3)', 0.00018666666666666666)
+    """
+    from schedules.design import Generators, Hosts, Limits, Speed, Task, Workload
+    from schedules.design import design as made
+    from schedules.model import Collective
+
+    task = Task(Collective.of(collective), bytes_of(size))
+    return made(
+        Hosts(nodes, degree, links_of(links)),
+        Speed(number(node_gbps, "node_gbps") * 10**9 / 8, number(alpha_us, "alpha_us") / 10**6),
+        Workload((task,), single=True),
+        Generators(),
+        Limits(max_scheduled_nodes, max_routed_nodes),
+    )
+
+
+def runnable(design: "Design") -> "tuple[Served, ...]":
+    """Return the schedules of a design for a `Runner`, each with the sizes it is the fastest at.
+
+    Those of the topology in ``design.co_design``, for every collective of its workload.
+
+    Raises
+    ------
+    TooLarge
+        The topology is beyond what schedules are generated for.
+
+    Examples
+    --------
+    >>> for one in runnable(design(8, 2, "allreduce", "1MiB", links="bidirectional")):
+    ...     print(one.schedule.collective, one.first_bytes)
+    allreduce 0
+    allreduce 95239
+    """
+    from schedules.design.running import served
+
+    return served(design)

@@ -1,0 +1,188 @@
+"""Topologies, what they cost, and graphs of networkx."""
+
+from collections.abc import Collection, Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal
+
+from topoloom.arguments import links_of, topology_of
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+    from schedules.optima import CollectiveOptimum
+    from synth.cost import Cost
+    from synth.search import Frontier
+    from synth.topology import NodeId, Topology
+    from topoloom.arguments import Source
+
+__all__ = ["build", "from_networkx", "frontier", "measure", "optimum", "to_networkx"]
+
+
+def frontier(
+    nodes: int,
+    degree: int,
+    *,
+    links: str = "unidirectional",
+    parallel_links: bool = False,
+    vertex_transitive: bool = False,
+    families: Collection[str] | None = None,
+    max_steps: int | None = None,
+    schedule: Literal["bfb", "best"] = "best",
+) -> "Frontier":
+    """Return the best topologies for so many hosts of so many ports: no other known is better.
+
+    ``points`` are sorted by steps, each with its recipe and its exact, measured cost;
+    ``bounds`` is what no topology of these hosts can undercut.  ``links`` is
+    ``"unidirectional"`` or ``"bidirectional"``; for the rest see `synth.search.frontier`.
+
+    Raises
+    ------
+    ImpossibleRequest
+        No such graph exists or is known.
+
+    Examples
+    --------
+    >>> found = frontier(64, 4, links="bidirectional")
+    >>> found.bounds.steps, min(point.cost.steps for point in found.points)
+    (4, 4)
+    """
+    from synth.search import frontier as search
+
+    return search(
+        nodes,
+        degree,
+        links_of(links),
+        parallel_links=parallel_links,
+        vertex_transitive=vertex_transitive,
+        families=families,
+        max_steps=max_steps,
+        schedule=schedule,
+    )
+
+
+def build(source: "Source") -> "Topology":
+    """Return the topology of a recipe or of the name of a fabric; a topology is returned as is.
+
+    Raises
+    ------
+    InvalidRecipe, OutOfDomain
+        It is no recipe, or no fabric has this name.
+
+    Examples
+    --------
+    >>> build("LineGraph(2, Circulant(8, 1, 3))").node_count
+    128
+    >>> build("dgx-a100-2").compute_nodes[0]
+    '0.gpu0'
+    """
+    return topology_of(source)
+
+
+def measure(source: "Source", collective: str = "allgather") -> "Cost":
+    """Return what a collective by breadth-first broadcast costs on a topology, exactly.
+
+    ``steps`` is a number of hops; ``bandwidth`` is in units of M / B, M being the bytes of the
+    data and B what one host sends.  ``collective`` is allgather, reduce-scatter (the allgather
+    of the transpose) or allreduce (both).
+
+    Raises
+    ------
+    NotMeasurable
+        The topology has switches or unequal links.
+    UnknownCollective
+        It is another collective.
+
+    Examples
+    --------
+    >>> measure("Kautz(2, 3)")
+    Cost(steps=3, bandwidth=Fraction(7, 6))
+    >>> measure("Kautz(2, 3)", "allreduce").steps
+    6
+    """
+    from schedules.design import collective_cost
+    from schedules.errors import UnknownCollective
+    from schedules.model import Collective
+    from synth.measure import measure_both
+
+    known = (Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE)
+    if Collective.of(collective) not in known:
+        raise UnknownCollective("/collective", f"must be one of {', '.join(known)} to be measured")
+    return collective_cost(*measure_both(topology_of(source)), Collective.of(collective))
+
+
+def optimum(
+    source: "Source",
+    collective: str = "allgather",
+    *,
+    trees_per_root: int | None = None,
+    max_gap: Fraction | int | None = None,
+    root: "NodeId | None" = None,
+    shards: "Mapping[NodeId, int] | None" = None,
+    participants: "Collection[NodeId] | None" = None,
+) -> "CollectiveOptimum":
+    """Return the best throughput that any schedule can have, with the cut that proves it.
+
+    ``algbw`` is in the bandwidth unit of the topology, ``inverse_rate`` its reverse, per byte of
+    one shard.  For any fabric, switched ones included; all collectives but all-to-all.
+
+    Raises
+    ------
+    NoSchedule, Unreachable, TooLarge
+        As `schedules.optima.collective_optimum`.
+
+    Examples
+    --------
+    >>> best = optimum("dgx-a100-2")
+    >>> best.algbw, best.passes[0].bottleneck.compute_inside
+    (Fraction(1040, 3), 15)
+    """
+    from schedules.collectives import Options
+    from schedules.model import Collective
+    from schedules.optima import collective_optimum
+
+    options = Options(trees_per_root, max_gap, root, shards, participants)
+    return collective_optimum(topology_of(source), Collective.of(collective), options)
+
+
+def from_networkx(
+    graph: "nx.Graph[Any]",
+    *,
+    capacity: str = "capacity",
+    kind: str = "kind",
+    name: str | None = None,
+    bandwidth_unit: str | None = None,
+) -> "Topology":
+    """Return the topology of a networkx graph; undirected edges become links both ways.
+
+    ``capacity`` is the attribute of edges that holds their capacity (1 where it is missing),
+    ``kind`` the one of nodes that says ``"compute"`` or ``"switch"``.
+
+    Raises
+    ------
+    InvalidTopology
+        Naming the node or edge and the rule it breaks.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> measure(from_networkx(nx.petersen_graph()))
+    Cost(steps=2, bandwidth=Fraction(9, 10))
+    """
+    from synth.networkx_graphs import from_networkx as read
+
+    return read(graph, capacity=capacity, kind=kind, name=name, bandwidth_unit=bandwidth_unit)
+
+
+def to_networkx(
+    source: "Source", *, capacity: str = "capacity", kind: str = "kind"
+) -> "nx.MultiDiGraph[NodeId]":
+    """Return a networkx multigraph; nodes carry ``kind``, links ``capacity``, or other names.
+
+    Examples
+    --------
+    >>> to_networkx("UniRing(3)", capacity="weight").edges[0, 1, 0]
+    {'weight': 1}
+    """
+    from synth.networkx_graphs import to_networkx as written
+
+    return written(topology_of(source), capacity=capacity, kind=kind)
