@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from importlib.metadata import version
 
-from fastapi import Depends, FastAPI
+from fastapi import FastAPI
 from fastapi_offline import FastAPIOffline
 from starlette.concurrency import run_in_threadpool
 
@@ -21,7 +21,7 @@ from app.jobs.performing import perform_by
 from app.jobs.watching import Watcher
 from app.limits import RefuseLargeBodies, RefuseUnknownHosts, body_limit
 from app.lr_store import LrStore
-from app.manners import AnswerHead, refuse_unknown_query
+from app.manners import AnswerHead
 from app.metrics import Metrics
 from app.observing import Observe
 from app.patch_store import PatchStore
@@ -106,16 +106,14 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         lifespan=lifespan,
         redirect_slashes=False,
         telemetry=configuration(),
-        dependencies=[Depends(refuse_unknown_query)],
     )
     app.state.metrics = Metrics()
     problems.install(app)
     modules = (batches, best, designs, topologies, schedules, patch_plans, sweeps, jobs)
     modules += (plots, catalogue, cache, lr_sessions, system)
     routers = [*(module.router for module in modules), *answers.routers]
-    for router in routers:
-        app.include_router(router)
     app.state.routes = [route for router in routers for route in router.routes]
+    app.router.routes.extend(app.state.routes)
     _add_middleware(app, chosen)
     return app
 

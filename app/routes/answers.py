@@ -22,6 +22,7 @@ from app.documents.frontier import FrontierDocument
 from app.documents.optimum import OptimumDocument
 from app.documents.simulation import SimulationDocument
 from app.documents.verification import VerificationDocument
+from app.manners import strict_router
 from app.problems import responses
 from app.routes.managing import manage_routes
 from app.turns import document
@@ -39,7 +40,7 @@ def _router(
     ``stored`` tells the reading of one apart from a route of the same name elsewhere.
     """
     plural, kind = path.replace("-", " "), operation.name
-    router = APIRouter(prefix=f"/v1/{path}", tags=[plural], route_class=WorkRoute)
+    router = strict_router(f"/v1/{path}", tags=[plural], route_class=WorkRoute)
     name = kind.capitalize()
     body_model = {"model": model}
     create_route(

@@ -5,7 +5,7 @@ import json
 import logging
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import Field, ValidationError
 from starlette.concurrency import run_in_threadpool
@@ -15,6 +15,7 @@ from app.checking_requests import BatchRequest
 from app.deps import JsonBody
 from app.documents.base import Document, omitted
 from app.documents.design import DesignDocument
+from app.manners import strict_router
 from app.problems import ProblemDocument, as_problem, responses
 from app.schemas import DesignRequest
 from app.turns import answered
@@ -22,7 +23,7 @@ from app.work.operations import DESIGN
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/v1/designs", tags=["designs"])
+router = strict_router("/v1/designs", tags=["designs"])
 
 log = logging.getLogger(__name__)
 

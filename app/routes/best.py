@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import Depends, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 
@@ -12,6 +12,7 @@ from app.deps import ContextDep
 from app.documents import best as document
 from app.documents.best import BestDocument
 from app.known_requests import BestRequest
+from app.manners import strict_router
 from app.options import known, table
 from app.problems import responses
 from app.queries import asked_by_query
@@ -21,7 +22,7 @@ from app.work.operations import DESIGN, FRONTIER
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/v1/best", tags=["best"])
+router = strict_router("/v1/best", tags=["best"])
 
 _HOSTS = (*known.BEST_NODES, table.DEGREE, table.LINKS, table.MAX_STEPS, known.MAX_BANDWIDTH)
 _RUN = (table.COLLECTIVE, table.DESIGN_BYTES, known.BEST_WORKLOAD, table.PRESET)

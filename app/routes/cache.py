@@ -1,6 +1,5 @@
 """/v1/cache: how much is stored."""
 
-from fastapi import APIRouter
 from fastapi.responses import JSONResponse
 
 from app.access.scopes import READ
@@ -8,11 +7,12 @@ from app.deps import ContextDep
 from app.documents import cache
 from app.documents.cache import CacheDocument
 from app.eviction import usage
+from app.manners import strict_router
 from app.problems import responses
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/v1/cache", tags=["system"])
+router = strict_router("/v1/cache", tags=["system"])
 
 
 @router.get(

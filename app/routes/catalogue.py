@@ -1,15 +1,14 @@
 """/v1/families, /v1/fabrics, /v1/presets: what is known by name."""
 
-from fastapi import APIRouter
-
 from app.access.scopes import READ
 from app.documents.catalogue import FabricList, FamilyList, PresetList
+from app.manners import strict_router
 from app.problems import responses
 from app.services import catalogue
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/v1", tags=["catalogue"])
+router = strict_router("/v1", tags=["catalogue"])
 
 
 @router.get(

@@ -1,6 +1,6 @@
 """/v1/designs: the best topology for a workload."""
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from app.access.scopes import READ
 from app.deps import (
@@ -14,6 +14,7 @@ from app.deps import (
     representation,
 )
 from app.documents.design import DesignDocument
+from app.manners import strict_router
 from app.problems import responses
 from app.routes.managing import manage_routes
 from app.turns import document
@@ -21,7 +22,7 @@ from app.work.operations import DESIGN
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/v1/designs", tags=["designs"], route_class=WorkRoute)
+router = strict_router("/v1/designs", tags=["designs"], route_class=WorkRoute)
 
 
 _BODY = {"model": DesignDocument}

@@ -5,7 +5,7 @@ import json
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
+from fastapi import Depends, Header, Path, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
 from app.access.scopes import DESIGN, READ
@@ -15,12 +15,13 @@ from app.documents.job import JobDocument, JobIdentity, JobPage
 from app.jobs.model import Job, State
 from app.jobs.port import Jobs
 from app.jobs.watching import Watcher
+from app.manners import strict_router
 from app.options import table
 from app.problems import responses
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
+router = strict_router("/v1/jobs", tags=["jobs"])
 
 
 def _jobs(request: Request) -> Jobs:

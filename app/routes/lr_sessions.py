@@ -5,7 +5,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Annotated, TypeVar
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import Depends, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
@@ -14,6 +14,7 @@ from app.deps import AcceptDep, CursorDep, IdDep, JsonBody, LimitDep
 from app.documents import lr_session as documents
 from app.documents.lr_session import LrHistory, LrPage, LrReply, LrSession
 from app.lr_schemas import LrLeaseRequest, LrObservationRequest, LrSessionRequest
+from app.manners import strict_router
 from app.negotiation import negotiate
 from app.options import learning_rate, table
 from app.options.learning_rate import HistoryFormat
@@ -23,7 +24,7 @@ from app.services.lr_sessions import PAGE, MustSearch, Tuning
 
 __all__ = ["MAX_SEARCHES", "Searches", "router"]
 
-router = APIRouter(prefix="/v1/lr-sessions", tags=["learning rates"])
+router = strict_router("/v1/lr-sessions", tags=["learning rates"])
 
 MAX_SEARCHES = 2
 """Places for fits of Gaussian processes in one process; who waits for one holds no thread."""

@@ -3,7 +3,7 @@
 import re
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from fastapi import Depends, Header, Query, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 
@@ -25,6 +25,7 @@ from app.documents.base import Presented
 from app.documents.patch_plan import PatchPlanDocument
 from app.documents.patch_progress import PatchProgress
 from app.documents.repairs import RepairsDocument
+from app.manners import strict_router
 from app.negotiation import negotiate
 from app.options.table import PlanFormat
 from app.patch_store import PatchStore
@@ -40,7 +41,7 @@ from app.work.operations import PATCH_PLAN, REPAIRS
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/v1/patch-plans", tags=["patch plans"], route_class=WorkRoute)
+router = strict_router("/v1/patch-plans", tags=["patch plans"], route_class=WorkRoute)
 
 FormatDep = Annotated[
     PlanFormat | None,

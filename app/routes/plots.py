@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import Depends, Request, Response
 
 from app.access.scopes import DESIGN, READ
 from app.checking_requests import LoadPlotRequest, TreePlotRequest
 from app.deps import IdDep, IfNoneMatchDep, list_route, representation
 from app.documents.plot import SVG
 from app.identity import IdPrefix
+from app.manners import strict_router
 from app.options import table
 from app.options.option import REQUIRED, Option
 from app.plots.timing import SizesRequest
@@ -23,7 +24,7 @@ from app.work.task import Operation
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/v1/plots", tags=["plots"])
+router = strict_router("/v1/plots", tags=["plots"])
 
 _HOSTS = (table.NODES, table.DEGREE, table.LINKS)
 _SCHEDULE = Option(

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import Depends, Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from app.access.scopes import DESIGN, READ
@@ -22,6 +22,7 @@ from app.deps import (
 from app.documents.schedule import ScheduleSummary
 from app.documents.schedule_file import ScheduleDocument
 from app.documents.simulation import SimulationDocument
+from app.manners import strict_router
 from app.negotiation import negotiate
 from app.options import table
 from app.options.table import ScheduleFormat
@@ -37,7 +38,7 @@ from app.work.operations import SCHEDULE, SIMULATED
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/v1/schedules", tags=["schedules"], route_class=WorkRoute)
+router = strict_router("/v1/schedules", tags=["schedules"], route_class=WorkRoute)
 
 MEDIA_TYPES = {name: form.media_type for name, form in schedules.FORMATS.items()}
 

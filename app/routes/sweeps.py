@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from app.accepting import ACCEPTED, Waits, answer_or_accept
@@ -19,6 +19,7 @@ from app.deps import (
 )
 from app.documents.sweep import SweepDocument
 from app.jobs.sweeping import task_and_parts
+from app.manners import strict_router
 from app.problems import responses
 from app.routes.managing import manage_routes
 from app.services import sweeps
@@ -28,7 +29,7 @@ from app.turns import document
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/v1/sweeps", tags=["sweeps"])
+router = strict_router("/v1/sweeps", tags=["sweeps"])
 
 _BODY = {"model": SweepDocument}
 

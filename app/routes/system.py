@@ -3,18 +3,19 @@
 import logging
 from importlib.metadata import version
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from fastapi.responses import PlainTextResponse
 
 from app.access.scopes import READ
 from app.config import KERNEL_VERSION
 from app.db import HEAD, DatabaseNotReady, require_head
 from app.documents.system import Status, VersionDocument
+from app.manners import strict_router
 from app.problems import responses
 
 __all__ = ["router"]
 
-router = APIRouter(tags=["system"])
+router = strict_router(tags=["system"])
 
 log = logging.getLogger(__name__)
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import Depends, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 
@@ -22,6 +22,7 @@ from app.documents.all_to_all import AllToAllDocument
 from app.documents.cost import CostDocument
 from app.documents.optimum import OptimumDocument
 from app.documents.topology import TopologyDocument
+from app.manners import strict_router
 from app.negotiation import negotiate
 from app.options import table
 from app.options.table import AnyCollectiveName, TopologyFormat
@@ -36,7 +37,7 @@ from app.work.operations import COST, OPTIMUM, TOPOLOGY
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/v1/topologies", tags=["topologies"], route_class=WorkRoute)
+router = strict_router("/v1/topologies", tags=["topologies"], route_class=WorkRoute)
 
 FormatDep = Annotated[
     TopologyFormat | None,
