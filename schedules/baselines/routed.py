@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from schedules.baselines.operation import Operation
 from schedules.baselines.running import gather, in_passes
-from schedules.baselines.torus_rings import moved
+from schedules.baselines.torus import moved
 from schedules.lift.sends import sends
 from schedules.model import Collective, Schedule, StepSchedule, parts_of
 from schedules.simulate import Network
@@ -27,7 +27,7 @@ from schedules.simulate.transcripts import messages_of_transcript
 from schedules.transcript import Message, Span, Transcript
 from synth.topology import Topology
 
-__all__ = ["Exchange", "Routed", "routed"]
+__all__ = ["Exchange", "Plan", "Routed", "routed"]
 
 
 class Exchange(NamedTuple):

@@ -8,14 +8,13 @@ References
 De Sensi et al., "Swing: short-cutting rings for higher bandwidth allreduce", NSDI 2024.
 """
 
-from fractions import Fraction
 from math import prod
 
 import numpy as np
 
 from schedules.baselines import routed
-from schedules.baselines.operation import PASSES, Baseline, Operation, in_steps, seconds
-from schedules.model import Collective
+from schedules.baselines.exchanging import Exchanging
+from schedules.baselines.operation import Baseline, Operation
 
 __all__ = ["NAME", "run", "time"]
 
@@ -30,25 +29,18 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     dimension to begin with and each side to swing to first.  log2 N steps a pass; an
     allreduce also in one, with all of a part in every step.
 
+    >>> from fractions import Fraction
+    >>> from schedules.model import Collective
     >>> work = Operation(Collective.ALLREDUCE, 8, Fraction(1), Fraction(10))
     >>> time(8, 2, work).steps, time(8, 2, work).seconds
     (3, Fraction(70, 1))
     """
-    return min(
-        (timed for timed, _, _ in _ways(nodes, degree, operation)),
-        key=lambda timed: timed.seconds,
-        default=None,
-    )
+    return _SWING.time(nodes, degree, operation)
 
 
 def run(nodes: int, degree: int, operation: Operation) -> routed.Routed | None:
     """Return the torus and what it runs."""
-    ways = _ways(nodes, degree, operation)
-    if not ways:
-        return None
-    _, shape, once = min(ways, key=lambda way: way[0].seconds)
-    copies, plan = degree // (2 * len(shape)), _plan(shape)
-    return routed.routed(shape, copies, plan, operation, once=once)
+    return _SWING.run(nodes, degree, operation)
 
 
 def reach(step: int) -> int:
@@ -58,27 +50,6 @@ def reach(step: int) -> int:
     [1, 1, 3, 5, 11, 21]
     """
     return abs(1 - (-2) ** (step + 1)) // 3
-
-
-def _ways(
-    nodes: int, degree: int, operation: Operation
-) -> list[tuple[Baseline, tuple[int, ...], bool]]:
-    """Return times by torus, and whether it is in one pass."""
-    bits, found = nodes.bit_length() - 1, []
-    if operation.collective not in PASSES or nodes != 1 << bits:
-        return []
-    for sides in range(1, degree // 2 + 1):
-        if bits % sides or bits // sides < 2:
-            continue
-        shape, copies = (1 << bits // sides,) * sides, degree // (2 * sides)
-        loads = [Fraction(reach(step // sides), 2 * sides * copies) for step in range(bits)]
-        shards = [load * (nodes >> step + 1) for step, load in enumerate(loads)]
-        wire = sum(shards, Fraction(0)) * degree / nodes
-        found.append((in_steps(NAME, bits, wire, operation), shape, False))
-        if operation.collective is Collective.ALLREDUCE:
-            whole = seconds(bits, sum(loads, Fraction(0)) * degree, operation)
-            found.append((Baseline(NAME, whole, bits, 1), shape, True))
-    return found
 
 
 def _plan(shape: tuple[int, ...]) -> list[list[routed.Exchange]]:
@@ -94,3 +65,6 @@ def _plan(shape: tuple[int, ...]) -> list[list[routed.Exchange]]:
                 steps.append(routed.Exchange(axis, np.where(place % 2, -swung, swung)[None, :]))
             plan.append(steps)
     return plan
+
+
+_SWING = Exchanging(NAME, radix=2, parts=2, least_steps=2, reach=reach, plan=_plan)

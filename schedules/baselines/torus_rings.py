@@ -10,9 +10,7 @@ interconnects", ICS 2010; as on TPU pods (Kumar et al., arXiv:2011.03641).
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from itertools import product as places
 from math import lcm, prod
 
@@ -20,15 +18,15 @@ import numpy as np
 
 from schedules.baselines.operation import PASSES, Baseline, Operation, in_steps, seconds
 from schedules.baselines.running import Running, gather, in_passes
+from schedules.baselines.torus import linked, moved, nearest
+from schedules.baselines.torus_plans import Plan, plans, totals, turn
 from schedules.lift.sends import sends
 from schedules.model import Collective, Route, RouteSchedule, StepSchedule
 from synth.topology import Topology
 
-__all__ = ["NAME", "moved", "run", "shapes", "time"]
+__all__ = ["NAME", "run", "time"]
 
 NAME = "torus-rings"
-MIN_SIDE = 3
-"""Shorter rings would have two links between the same hosts."""
 
 
 def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
@@ -49,7 +47,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     >>> time(16, 4, work).seconds, time(16, 4, work).steps
     (Fraction(15, 1), 4)
     """
-    found = (_time(shape, degree, operation) for shape in _nearest(nodes, degree // 2))
+    found = (_time(shape, degree, operation) for shape in nearest(nodes, degree // 2))
     return min(
         (one for one in found if one), key=lambda one: (one.seconds, one.steps), default=None
     )
@@ -60,53 +58,12 @@ def run(nodes: int, degree: int, operation: Operation) -> Running | None:
     best = time(nodes, degree, operation)
     if best is None:
         return None
-    shape = next(s for s in _nearest(nodes, degree // 2) if _time(s, degree, operation) == best)
+    shape = next(s for s in nearest(nodes, degree // 2) if _time(s, degree, operation) == best)
     copies = degree // (2 * len(shape))
     if operation.collective is Collective.ALL_TO_ALL:
         return _exchange(shape, copies)
-    plan = min(_plans(shape), key=lambda plan: _timed(plan, degree, operation).seconds)
+    plan = min(plans(shape), key=lambda plan: _timed(plan, degree, operation).seconds)
     return in_passes(lambda _: _rings(plan, copies), operation.collective)
-
-
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """How much begins with which dimension, whether by halves, and the loads that this makes."""
-
-    shape: tuple[int, ...]
-    shares: tuple[Fraction, ...]
-    halves: bool
-
-    @property
-    def loads(self) -> list[Fraction]:
-        """The largest load of each step, in shards."""
-        return [max(row) for row in zip(*_loads(self.shape, self.shares, self.halves), strict=True)]
-
-
-def shapes(nodes: int, most: int, least: int = MIN_SIDE) -> Iterator[tuple[int, ...]]:
-    """Yield the sides, in order, of all tori of the hosts with 2 to ``most`` dimensions.
-
-    >>> list(shapes(36, 3))
-    [(3, 12), (3, 3, 4), (4, 9), (6, 6)]
-    """
-    if most < 2:
-        return
-    side = least
-    while side * side <= nodes:
-        if nodes % side == 0:
-            yield side, nodes // side
-            yield from ((side, *rest) for rest in shapes(nodes // side, most - 1, side))
-        side += 1
-
-
-@lru_cache(maxsize=4096)
-def _nearest(nodes: int, most: int) -> tuple[tuple[int, ...], ...]:
-    """Return, for each number of dimensions, the torus of least sum of sides."""
-    best: dict[int, tuple[int, ...]] = {}
-    for shape in shapes(nodes, most):
-        known = best.setdefault(len(shape), shape)
-        if sum(shape) < sum(known):
-            best[len(shape)] = shape
-    return tuple(best.values())
 
 
 def _time(shape: tuple[int, ...], degree: int, operation: Operation) -> Baseline | None:
@@ -118,111 +75,26 @@ def _time(shape: tuple[int, ...], degree: int, operation: Operation) -> Baseline
         return Baseline(NAME, seconds(far, wire, operation), far, 1)
     if operation.collective not in PASSES:
         return None
-    timed = (_timed(plan, degree, operation) for plan in _plans(shape))
+    timed = (_timed(plan, degree, operation) for plan in plans(shape))
     return min(timed, key=lambda one: one.seconds)
 
 
-def _timed(plan: _Plan, degree: int, operation: Operation) -> Baseline:
-    loads, nodes = _totals(plan), prod(plan.shape)
+def _timed(plan: Plan, degree: int, operation: Operation) -> Baseline:
+    loads, nodes = totals(plan), prod(plan.shape)
     copies = degree // (2 * len(plan.shape))
     return in_steps(NAME, loads[0], loads[1] * Fraction(degree, nodes * copies), operation)
 
 
-@lru_cache(maxsize=4096)
-def _totals(plan: _Plan) -> tuple[int, Fraction]:
-    return len(plan.loads), sum(plan.loads, Fraction(0))
-
-
-@lru_cache(maxsize=4096)
-def _plans(shape: tuple[int, ...]) -> tuple[_Plan, ...]:
-    """Return the best shares, with all both ways at once and by halves."""
-    return tuple(
-        min(
-            (_Plan(shape, shares, halves) for shares in _shares(shape, halves)),
-            key=lambda plan: (_totals(plan)[1], plan.shares),
-        )
-        for halves in (False, True)
-    )
-
-
-def _loads(
-    shape: tuple[int, ...], shares: Sequence[Fraction], halves: bool
-) -> list[list[Fraction]]:
-    """Return the load of a link along each dimension, by step, in shards."""
-    loads = [[Fraction(0)] * sum(_weights(side, halves)[0] for side in shape) for _ in shape]
-    for first, share in enumerate(shares):
-        step, held = 0, 1
-        for axis in _turn(first, len(shape)):
-            hops, usual, last = _weights(shape[axis], halves)
-            for hop in range(1, hops + 1):
-                loads[axis][step] += share * held * (last if hop == hops else usual)
-                step += 1
-            held *= shape[axis]
-    return loads
-
-
-def _weights(side: int, halves: bool) -> tuple[int, Fraction, Fraction]:
-    """Return the steps of a ring, the load of each of them, and of the last."""
-    half, whole = Fraction(1, 2), Fraction(1)
-    if halves:
-        return side - 1, half, half
-    return side // 2, whole, half if side % 2 == 0 else whole
-
-
-def _shares(shape: tuple[int, ...], halves: bool) -> Iterator[tuple[Fraction, ...]]:
-    """Yield shares, by the dimension that they begin with, among them the best of two.
-
-    The sum of the largest loads is convex and made of straight pieces, so it is least where the
-    loads of both dimensions meet in some step, or at an end.
-    """
-    yield (Fraction(1, len(shape)),) * len(shape)
-    yield tuple(Fraction(shape[axis - 1], sum(shape)) for axis in range(len(shape)))
-    if len(shape) == 2:
-        zero, one = Fraction(0), Fraction(1)
-        ends = [_loads(shape, shares, halves) for shares in ((zero, one), (one, zero))]
-        gaps = ([one - other for one, other in zip(*loads, strict=True)] for loads in ends)
-        met = {low / (low - high) for low, high in zip(*gaps, strict=True) if low * high < 0}
-        meetings = [(share, 1 - share) for share in sorted(met)]
-        while len(meetings) > 2:
-            middle = len(meetings) // 2
-            near, far = (_Plan(shape, meetings[at], halves) for at in (middle - 1, middle))
-            falls = _totals(far)[1] < _totals(near)[1]
-            meetings = meetings[middle:] if falls else meetings[:middle]
-        yield from meetings
-
-
-def _turn(first: int, dimensions: int) -> list[int]:
-    return [(first + turn) % dimensions for turn in range(dimensions)]
-
-
-def _linked(shape: tuple[int, ...], copies: int) -> Topology:
-    nodes = np.arange(prod(shape))
-    ends = [
-        (nodes, moved(nodes, shape, axis, way))
-        for axis in range(len(shape))
-        for way in (1, -1)
-        for _ in range(copies)
-    ]
-    return Topology.direct(len(nodes), *(np.concatenate(part) for part in zip(*ends, strict=True)))
-
-
-def moved(nodes: np.ndarray, shape: tuple[int, ...], axis: int, by: int | np.ndarray) -> np.ndarray:
-    """Return the hosts so far ahead along a dimension, whose last one counts fastest."""
-    below = prod(shape[axis + 1 :])
-    at = nodes // below % shape[axis]
-    return nodes + ((at + by) % shape[axis] - at) * below
-
-
-def _rings(plan: _Plan, copies: int) -> tuple[Topology, StepSchedule]:
+def _rings(plan: Plan, copies: int) -> tuple[Topology, StepSchedule]:
     shape = plan.shape
-    topology = _linked(shape, copies)
+    topology = linked(shape, copies)
     whole = lcm(*(share.denominator for share in plan.shares))
     widths = [int(share * whole) for share in plan.shares]
     steps: list[list[np.ndarray]] = [[] for _ in plan.loads]
     for copy in range(copies):
         low = 2 * copy * whole
         for first, width in enumerate(widths):
-            axes = _turn(first, len(shape))
+            axes = turn(first, len(shape))
             if plan.halves:
                 _go_round(steps, shape, axes, (low, width, 1), copy)
                 _go_round(steps, shape, axes, (low + width, width, -1), copy)
@@ -279,7 +151,7 @@ def _go_both_ways(
 
 def _exchange(shape: tuple[int, ...], copies: int) -> Running:
     """Return an all-to-all along the dimensions in order, the shorter way round each."""
-    topology, units = _linked(shape, copies), 1 << len(shape)
+    topology, units = linked(shape, copies), 1 << len(shape)
     routes = []
     for source in range(prod(shape)):
         for offset in places(*(range(side) for side in shape)):

@@ -1,0 +1,99 @@
+"""How an allgather on a torus shares data and links among the dimensions, exactly.
+
+The data is cut into as many shares as there are dimensions; each begins with another one and
+takes the others in turn.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+__all__ = ["Plan", "plans", "totals", "turn"]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How much begins with which dimension, whether by halves, and the loads that this makes."""
+
+    shape: tuple[int, ...]
+    shares: tuple[Fraction, ...]
+    halves: bool
+
+    @property
+    def loads(self) -> list[Fraction]:
+        """The largest load of each step, in shards."""
+        return [max(row) for row in zip(*_loads(self.shape, self.shares, self.halves), strict=True)]
+
+
+@lru_cache(maxsize=4096)
+def totals(plan: Plan) -> tuple[int, Fraction]:
+    """Return the steps of a plan and the sum of their loads, in shards."""
+    return len(plan.loads), sum(plan.loads, Fraction(0))
+
+
+@lru_cache(maxsize=4096)
+def plans(shape: tuple[int, ...]) -> tuple[Plan, ...]:
+    """Return the best shares, with all both ways at once and by halves."""
+    return tuple(
+        min(
+            (Plan(shape, shares, halves) for shares in _shares(shape, halves)),
+            key=lambda plan: (totals(plan)[1], plan.shares),
+        )
+        for halves in (False, True)
+    )
+
+
+def _loads(
+    shape: tuple[int, ...], shares: Sequence[Fraction], halves: bool
+) -> list[list[Fraction]]:
+    """Return the load of a link along each dimension, by step, in shards."""
+    loads = [[Fraction(0)] * sum(_weights(side, halves)[0] for side in shape) for _ in shape]
+    for first, share in enumerate(shares):
+        step, held = 0, 1
+        for axis in turn(first, len(shape)):
+            hops, usual, last = _weights(shape[axis], halves)
+            for hop in range(1, hops + 1):
+                loads[axis][step] += share * held * (last if hop == hops else usual)
+                step += 1
+            held *= shape[axis]
+    return loads
+
+
+def _weights(side: int, halves: bool) -> tuple[int, Fraction, Fraction]:
+    """Return the steps of a ring, the load of each of them, and of the last."""
+    half, whole = Fraction(1, 2), Fraction(1)
+    if halves:
+        return side - 1, half, half
+    return side // 2, whole, half if side % 2 == 0 else whole
+
+
+def _shares(shape: tuple[int, ...], halves: bool) -> Iterator[tuple[Fraction, ...]]:
+    """Yield shares, by the dimension that they begin with, among them the best of two.
+
+    The sum of the largest loads is convex and made of straight pieces, so it is least where the
+    loads of both dimensions meet in some step, or at an end.
+    """
+    yield (Fraction(1, len(shape)),) * len(shape)
+    yield tuple(Fraction(shape[axis - 1], sum(shape)) for axis in range(len(shape)))
+    if len(shape) == 2:
+        zero, one = Fraction(0), Fraction(1)
+        ends = [_loads(shape, shares, halves) for shares in ((zero, one), (one, zero))]
+        gaps = ([one - other for one, other in zip(*loads, strict=True)] for loads in ends)
+        met = {low / (low - high) for low, high in zip(*gaps, strict=True) if low * high < 0}
+        meetings = [(share, 1 - share) for share in sorted(met)]
+        while len(meetings) > 2:
+            middle = len(meetings) // 2
+            near, far = (Plan(shape, meetings[at], halves) for at in (middle - 1, middle))
+            falls = totals(far)[1] < totals(near)[1]
+            meetings = meetings[middle:] if falls else meetings[:middle]
+        yield from meetings
+
+
+def turn(first: int, dimensions: int) -> list[int]:
+    """Return the dimensions in the order in which the share that begins with one takes them.
+
+    >>> turn(1, 3)
+    [1, 2, 0]
+    """
+    return [(first + turn) % dimensions for turn in range(dimensions)]
