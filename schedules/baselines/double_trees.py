@@ -75,8 +75,8 @@ def run(nodes: int, degree: int, arity: int, operation: Operation) -> Running | 
         )
         for collective, turned in ((Collective.REDUCE_SCATTER, True), (Collective.ALLGATHER, False))
     )
-    schedule = SequenceSchedule(Collective.ALLREDUCE, topology.digest, parts)
-    return Running(topology, schedule, timed.chunks, overlapped=True)
+    schedule = SequenceSchedule(Collective.ALLREDUCE, topology.digest, parts, together=True)
+    return Running(topology, schedule, timed.chunks)
 
 
 def _height(nodes: int, arity: int) -> int:

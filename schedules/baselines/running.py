@@ -21,14 +21,12 @@ __all__ = ["Gathers", "Running", "gather", "in_passes"]
 class Running:
     """What a baseline runs, and on which links; each is a port of a host.
 
-    ``chunks`` is into how many pieces trees are cut; an ``overlapped`` allreduce sends what a
-    root has summed up down again at once.  Schedules in steps are timed in step.
+    ``chunks`` is into how many pieces trees are cut.  Schedules in steps are timed in step.
     """
 
     topology: Topology
     schedule: Schedule
     chunks: int | None = None
-    overlapped: bool = False
 
     def seconds(self, degree: int, operation: Operation) -> Fraction:
         """Return what the simulator takes for it on hosts of so many ports."""
@@ -40,7 +38,6 @@ class Running:
             size_bytes=operation.size_bytes,
             chunks=self.chunks,
             synchronous=self.chunks is None,
-            overlapped=self.overlapped,
         ).seconds
 
 

@@ -9,7 +9,6 @@ from schedules.simulate.chains import chains
 from schedules.simulate.clock import Network
 from schedules.simulate.lockstep import lockstep_of
 from schedules.simulate.messages import Messages, messages_of
-from schedules.simulate.overlapped import overlapped_messages
 from schedules.simulate.running import MAX_MESSAGES, Simulation, run
 from schedules.simulate.transcripts import messages_of_transcript
 from schedules.transcript import Transcript
@@ -29,7 +28,6 @@ def simulate(
     size_bytes: int,
     chunks: int | None = None,
     synchronous: bool = False,
-    overlapped: bool = False,
 ) -> Simulation:
     """Return the time of a valid schedule, message by message.
 
@@ -56,9 +54,6 @@ def simulate(
         `CHOSEN_MESSAGES` pieces; for programs 1, as they say nothing of slices.
     synchronous : bool
         All wait for the slowest message of a step, or of a round of trees.
-    overlapped : bool
-        Of an allreduce by trees whose parts belong together one by one: roots send down what
-        they have summed up piece by piece, as `overlapped.overlapped_messages` says.
 
     Raises
     ------
@@ -105,12 +100,6 @@ def simulate(
         return run(messages, network, size_bytes, chunks or 1, synchronous)
     if isinstance(schedule, RouteSchedule):
         schedule = chains(schedule, topology.switches)
-    if overlapped:
-        if not isinstance(schedule, SequenceSchedule):
-            raise NoSchedule("/overlapped", "is for an allreduce of two parts only")
-        joint = overlapped_messages(schedule, topology)
-        pieces = chunks or _pieces(joint, network, size_bytes)
-        return run(joint, network, size_bytes, pieces, synchronous)
     # Parts that run together are simulated as one.
     parts: tuple[StepSchedule | TreeSchedule | SequenceSchedule, ...] = (schedule,)
     if isinstance(schedule, SequenceSchedule) and not schedule.together:

@@ -21,7 +21,7 @@ from schedules.model import SequenceSchedule, StepSchedule, TreeSchedule
 from schedules.verify.sends import flat_sends, sends_off_links
 from synth.topology import Capacity, NodeId, Topology
 
-__all__ = ["MAX_COMPARISONS", "Messages", "messages_of", "tree_of_messages"]
+__all__ = ["MAX_COMPARISONS", "Messages", "messages_of"]
 
 MAX_COMPARISONS = 1 << 33
 """How many pairs of sends are compared at most to find out what waits for what."""
@@ -170,12 +170,6 @@ def _find_needs(
         before[send] = head[target[send]]
         head[target[send]] = send
     return compared
-
-
-def tree_of_messages(schedule: TreeSchedule) -> list[int]:
-    """Return the index of the tree of each message that `messages_of` makes of trees."""
-    owners = [number for number, tree in enumerate(schedule.trees) for _ in tree.edges]
-    return [owners[edge] for edge in _program_order(_edges(schedule))]
 
 
 def _program_order(edges: "_Edges") -> list[int]:

@@ -1,5 +1,6 @@
 """What others run: every opponent's closed form is the time of its own verified schedule."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -16,7 +17,7 @@ from schedules.baselines import (
     bound_seconds,
 )
 from schedules.baselines.double_trees import LEAST_PIECE_BYTES
-from schedules.errors import InvalidSchedule, NoSchedule
+from schedules.errors import InvalidSchedule
 from schedules.model import Collective
 from schedules.simulate import Network, simulate
 from schedules.transcript import Transcript
@@ -239,21 +240,23 @@ def test_hosts_that_cannot_run_an_opponent_have_none(name, nodes, degree):
     assert EVERY[name].run(nodes, degree, workload(1000)) is None
 
 
-def test_only_trees_that_belong_together_overlap():
+def test_double_trees_send_down_piece_by_piece_what_their_roots_have_summed_up():
     tree = EVERY["double-binary-tree"].run(12, 4, workload(10**6))
     network = Network(ALPHA, RATE / 4)
     ways = {"size_bytes": 10**6, "chunks": 8}
-    after = simulate(tree.schedule, tree.topology, network, **ways)
-    overlapped = simulate(tree.schedule, tree.topology, network, **ways, overlapped=True)
-    assert overlapped.seconds < after.seconds
-    assert overlapped.busy_seconds == after.busy_seconds
-    assert overlapped.messages == after.messages
-    in_step = simulate(
-        tree.schedule, tree.topology, network, **ways, overlapped=True, synchronous=True
-    )
-    assert in_step.seconds >= overlapped.seconds
-    with pytest.raises(NoSchedule, match="/overlapped"):
-        simulate(tree.schedule.parts[0], tree.topology, network, **ways, overlapped=True)
+    assert tree.schedule.together
+    one_by_one = replace(tree.schedule, together=False)
+    after = simulate(one_by_one, tree.topology, network, **ways)
+    together = simulate(tree.schedule, tree.topology, network, **ways)
+    assert together.seconds < after.seconds
+    assert together.busy_seconds == after.busy_seconds
+    assert together.messages == after.messages
+    in_step = simulate(tree.schedule, tree.topology, network, **ways, synchronous=True)
+    assert in_step.seconds >= together.seconds
+
+
+def test_steps_do_not_run_together():
     ring = EVERY["shifted-ring"].run(12, 4, workload(1))
-    with pytest.raises(InvalidSchedule, match="/parts: must be two parts by trees"):
-        simulate(ring.schedule, ring.topology, network, size_bytes=1, overlapped=True)
+    network = Network(ALPHA, RATE / 4)
+    with pytest.raises(InvalidSchedule, match="/parts: must be two, by trees"):
+        simulate(replace(ring.schedule, together=True), ring.topology, network, size_bytes=1)
