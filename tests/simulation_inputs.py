@@ -18,6 +18,7 @@ networks = st.builds(
     st.fractions(Fraction(1, 3), 7, max_denominator=6),
     st.just(Fraction(0)) | st.fractions(0, 2, max_denominator=4),
     st.none() | st.integers(1, 3),
+    st.just(Fraction(0)) | st.fractions(0, 2, max_denominator=4),
 )
 
 sizes = st.integers(0, 1000)

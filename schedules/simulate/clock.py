@@ -25,7 +25,10 @@ class Network:
     unit_bytes_per_second : Fraction
         What one unit of capacity of the topology carries: 10**9 for capacities in GB/s.
     overhead_seconds : Fraction
-        How long every message keeps its first link busy beside its bytes.
+        How long every message keeps its first link busy beside its bytes.  What a link carries in
+        a step is one message; of trees and routes a piece on an edge is one.
+    chunk_seconds : Fraction
+        The same for every chunk of a message, which need not lie beside the others.
     channels : int, optional
         How many links a node can send on at a time.  With c channels, link i of a node
         (in the topology's order) uses channel i mod c.  All at once if left out.
@@ -49,9 +52,11 @@ class Network:
     unit_bytes_per_second: Fraction
     overhead_seconds: Fraction = Fraction(0)
     channels: int | None = None
+    chunk_seconds: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
-        for name in ("alpha_seconds", "unit_bytes_per_second", "overhead_seconds"):
+        names = ("alpha_seconds", "unit_bytes_per_second", "overhead_seconds", "chunk_seconds")
+        for name in names:
             value = getattr(self, name)
             if not isfinite(value) or value < 0:
                 raise NoSchedule(f"/{name}", "must not be negative")

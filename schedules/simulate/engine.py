@@ -1,6 +1,5 @@
 """Simulating a schedule: every message over every link, on an exact clock."""
 
-from dataclasses import replace
 from fractions import Fraction
 
 from schedules.errors import NoSchedule
@@ -31,8 +30,10 @@ def simulate(
 ) -> Simulation:
     """Return the time of a valid schedule, message by message.
 
-    A message of n bytes keeps a link of c bytes/s busy for ``overhead + n / c`` and is at
-    its receiver ``alpha`` later.  Every link sends its messages one after another in
+    A message of n bytes in k chunks keeps a link of c bytes/s busy for
+    ``overhead + k chunk + n / c`` and is at its receiver ``alpha`` later.  All that a link carries
+    in a step is one message, whose sends leave one after another; so is a piece of a tree, or of a
+    route, on an edge.  Every link sends its messages one after another in
     program order: those of a step schedule as listed; those of trees by round, where
     piece p of an edge at depth v is in round v + p, then by depth, so that all trees
     share a link evenly; those of routes, of parts that run together and of programs in the same
@@ -50,7 +51,7 @@ def simulate(
         all ranks together in an all-to-all, else the buffer of every rank.
     chunks : int, optional
         Into how many pieces every message is cut.  Left out: 1 for steps; for trees what
-        is best in lock step with overhead as more latency, as far as that makes at most
+        is best in lock step, as far as that makes at most
         `CHOSEN_MESSAGES` pieces; for programs 1, as they say nothing of slices.
     synchronous : bool
         All wait for the slowest message of a step, or of a round of trees.
@@ -68,8 +69,9 @@ def simulate(
 
     Notes
     -----
-    *Synchronous steps* take exactly ``steps * alpha + bandwidth * M / B``, *synchronous
-    trees* without switches exactly what `lockstep` says.
+    *Synchronous steps* take exactly ``steps * (alpha + overhead) + K chunk + bandwidth * M / B``
+    on links of one capacity, where K is the sum over steps of the most chunks on a link;
+    *synchronous trees* without switches exactly what `lockstep` says, or less (see there).
 
     *Never slower.*  Without switches each time is a maximum of sums of earlier ones, with
     the same order on each link in both modes.  A synchronous run satisfies the same
@@ -134,10 +136,8 @@ def _simulate(
 
 
 def _pieces(messages: Messages, network: Network, size_bytes: int) -> int:
-    """Return the number of pieces that is best in lock step, where overhead is more latency."""
-    # In lock step each round pays for one latency and one message per link.
-    fixed = network.alpha_seconds + network.overhead_seconds
-    rounds = lockstep_of(messages, replace(network, alpha_seconds=fixed), size_bytes)
+    """Return the number of pieces that is best in lock step."""
+    rounds = lockstep_of(messages, network, size_bytes)
     most = CHOSEN_MESSAGES // max(1, len(messages.units))
     return rounds.best_chunks(max(1, most))
 

@@ -1,6 +1,7 @@
 """Tree schedules in lock step: the exact time as a function of the number of pieces."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isqrt
 
@@ -25,12 +26,16 @@ class Lockstep:
     A round takes alpha and the time of its busiest link.
 
     ``window_seconds[v][w]`` is how long all bytes of the edges at depths v to v + w take
-    on the link that is busiest then.
+    on the link that is busiest then; ``window_messages[v][w]`` is the most messages of these
+    edges on one link, each of which takes ``message_seconds`` beside its bytes.  Where messages
+    take time, times are upper bounds, exact if one link has most of both.
     """
 
     alpha_seconds: Fraction
     depth: int
     window_seconds: tuple[tuple[Fraction, ...], ...]
+    message_seconds: Fraction = Fraction(0)
+    window_messages: tuple[tuple[int, ...], ...] = ()
 
     @property
     def transfer_seconds(self) -> Fraction:
@@ -40,11 +45,16 @@ class Lockstep:
     def scaled(self, factor: int) -> "Lockstep":
         """Return the same for ``factor`` times as many bytes."""
         rows = tuple(tuple(time * factor for time in row) for row in self.window_seconds)
-        return Lockstep(self.alpha_seconds, self.depth, rows)
+        return replace(self, window_seconds=rows)
 
     def latency_seconds(self, chunks: int) -> Fraction:
-        """Return alpha times the number of rounds: the time of no bytes at all."""
-        return (self.depth + chunks - 1) * self.alpha_seconds if self.depth else Fraction(0)
+        """Return alpha times the number of rounds, and what messages take: the time of no bytes."""
+        if not self.depth:
+            return Fraction(0)
+        fixed = (self.depth + chunks - 1) * self.alpha_seconds
+        if self.message_seconds:
+            fixed += self.message_seconds * _over_rounds(self.window_messages, chunks)
+        return fixed
 
     def seconds(self, chunks: int) -> Fraction:
         """Return the time with P = ``chunks`` pieces; at least 1.
@@ -62,15 +72,7 @@ class Lockstep:
             raise NoSchedule("/chunks", "must be at least 1")
         if not self.depth:
             return Fraction(0)
-        if chunks >= self.depth:
-            moved = self._ramps() + (chunks - self.depth + 1) * self.transfer_seconds
-        else:
-            ends = (
-                (max(0, r - chunks + 1), min(r, self.depth - 1))
-                for r in range(self.depth + chunks - 1)
-            )
-            moved = sum((self.window_seconds[low][top - low] for low, top in ends), Fraction(0))
-        return self.latency_seconds(chunks) + moved / chunks
+        return self.latency_seconds(chunks) + _over_rounds(self.window_seconds, chunks) / chunks
 
     def best_chunks(self, most: int = MAX_PIPELINE_CHUNKS) -> int:
         """Return the number of pieces of least time, at most ``most``; of equals the least."""
@@ -82,32 +84,44 @@ class Lockstep:
 
         Notes
         -----
-        With A the time of all rounds before and after the full ones, the time for P >= h
-        is (h - 1) alpha + T + P alpha + (A - (h - 1) T) / P.  It is convex in P, so the
-        best integer is next to the root of (A - (h - 1) T) / alpha, or h; each P < h is
-        one of them.
+        With A the time of all rounds before and after the full ones, and m the messages of a
+        full round, the time for P >= h is a constant + P (alpha + m ``message_seconds``) +
+        (A - (h - 1) T) / P.  It is convex in P, so the best integer is next to the root of
+        (A - (h - 1) T) / (alpha + m ``message_seconds``), or h; each P < h is one of them.
         """
         depth, alpha = self.depth, self.alpha_seconds
+        if self.message_seconds and depth:
+            alpha += self.message_seconds * self.window_messages[0][-1]
         tried = {1, *range(1, min(depth, most) + 1)}
         if 1 <= depth <= most:
-            slope = self._ramps() - (depth - 1) * self.transfer_seconds
+            slope = _ramps(self.window_seconds) - (depth - 1) * self.transfer_seconds
             if slope > 0:
                 root = isqrt(int(slope / alpha)) if alpha else most
                 tried |= {min(max(near, depth), most) for near in (root, root + 1)}
         return tried
 
-    def _ramps(self) -> Fraction:
-        """Return A, the time of all rounds that do not move every depth."""
-        rising = sum(self.window_seconds[0][:-1], Fraction(0))
-        return rising + sum((row[-1] for row in self.window_seconds[1:]), Fraction(0))
+
+def _over_rounds(windows: Sequence[Sequence[Fraction | int]], chunks: int) -> Fraction:
+    """Return the sum over all rounds of the value of the depths that are moved then."""
+    depth = len(windows)
+    if chunks >= depth:
+        return _ramps(windows) + (chunks - depth + 1) * windows[0][-1]
+    ends = ((max(0, r - chunks + 1), min(r, depth - 1)) for r in range(depth + chunks - 1))
+    return sum((windows[low][top - low] for low, top in ends), Fraction(0))
+
+
+def _ramps(windows: Sequence[Sequence[Fraction | int]]) -> Fraction:
+    """Return the sum over all rounds that do not move every depth."""
+    return sum((*windows[0][:-1], *(row[-1] for row in windows[1:])), Fraction(0))
 
 
 def lockstep(
     schedule: TreeSchedule, topology: Topology, network: Network, *, size_bytes: int
 ) -> Lockstep:
-    """Return what a forest costs in lock step; overhead and channels do not count.
+    """Return what a forest costs in lock step; channels do not count.
 
-    Without switches a synchronous `simulate` takes exactly this.  Through switches it is
+    Without switches a synchronous `simulate` takes exactly this, or less where messages take time
+    (see `Lockstep`).  Through switches it is
     a lower bound of it: a link may have to wait for the one before.
 
     O(h^2 links + edges) for trees of depth h.
@@ -128,16 +142,31 @@ def lockstep_of(messages: Messages, network: Network, size_bytes: int) -> Lockst
     """Return what trees cost in lock step, from their messages."""
     scale = messages.unit * size_bytes / network.unit_bytes_per_second
     clock, loads = _loads(messages)
+    rows = tuple(
+        tuple(scale * clock.seconds(most) for most in window) for window in _windows(loads)
+    )
+    each, counts = network.overhead_seconds + network.chunk_seconds, ()
+    if each:
+        counts = _windows(_counts(messages))
+    return Lockstep(network.alpha_seconds, len(loads), rows, each, counts)
+
+
+def _windows(loads: NDArray[np.int64]) -> tuple[tuple[int, ...], ...]:
+    """Return, by first and last level of a window, the largest sum of these levels on a link."""
     sums = np.zeros((len(loads) + 1, loads.shape[1]), np.int64)
     np.cumsum(loads, axis=0, out=sums[1:])
-    rows = [
-        tuple(
-            scale * clock.seconds(int((sums[top] - sums[low]).max()))
-            for top in range(low + 1, len(sums))
-        )
+    return tuple(
+        tuple(int((sums[top] - sums[low]).max()) for top in range(low + 1, len(sums)))
         for low in range(len(loads))
-    ]
-    return Lockstep(network.alpha_seconds, len(loads), tuple(rows))
+    )
+
+
+def _counts(messages: Messages) -> NDArray[np.int64]:
+    """Return how many messages begin on each link, by level."""
+    levels = np.repeat(np.arange(len(messages.starts) - 1), np.diff(messages.starts))
+    counts = np.zeros((len(messages.starts) - 1, len(messages.capacities)), np.int64)
+    np.add.at(counts, (levels, messages.hops[messages.hop_start[:-1]]), 1)
+    return counts
 
 
 def _loads(messages: Messages) -> tuple[Clock, NDArray[np.int64]]:

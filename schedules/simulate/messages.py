@@ -49,6 +49,8 @@ class Messages(NamedTuple):
     """First chunk within the shard; pieces of it matter where sends overlap in part."""
     chunk_count: Ints
     """Number of chunks."""
+    opens: NDArray[np.bool_]
+    """Whether it begins a message: of the sends of a step over a link the first one does."""
     capacities: tuple[Capacity, ...]
     """By link.  Trees do not choose between parallel links: these are one link here."""
     sources: Ints
@@ -107,6 +109,8 @@ def _of_steps(schedule: StepSchedule, topology: Topology) -> Messages:
     if (count < 1).any() or (first < 0).any():
         raise InvalidSchedule("/steps", "every send must hold chunks of its shard")
     steps = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    opens = np.zeros(len(sends), np.bool_)
+    opens[np.unique(steps * topology.link_count + links, return_index=True)[1]] = True
     order = np.argsort(shard, kind="stable")
     arguments = (order, source, target, shard, first, count, steps, len(topology.compute_nodes))
     need_start = np.zeros(len(sends) + 1, np.int64)
@@ -125,6 +129,7 @@ def _of_steps(schedule: StepSchedule, topology: Topology) -> Messages:
         needs,
         first,
         count,
+        opens,
         topology.capacities,
         topology.sources.astype(np.int64),
         np.arange(topology.link_count),
@@ -236,6 +241,7 @@ def _of_edges(edges: _Edges, topology: Topology) -> Messages:
         np.array([place[need] for edge in order for need in edges.needs[edge]], np.int64),
         np.zeros(len(order), np.int64),
         np.ones(len(order), np.int64),
+        np.ones(len(order), np.bool_),
         tuple(capacity.values()),
         np.array([topology.position[source] for source, _ in capacity], np.int64),
         np.array([index[link.source, link.target] for link in topology.links], np.int64),

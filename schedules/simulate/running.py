@@ -82,21 +82,21 @@ def _durations(
     """Return the clock, and how many ticks one piece of each hop takes."""
     part = messages.unit * size_bytes / (network.unit_bytes_per_second * chunks)
     used = sorted({messages.capacities[link] for link in np.unique(messages.hops).tolist()})
-    clock = clock_of(
-        [network.alpha_seconds, network.overhead_seconds, *(part / each for each in used)]
-    )
-    overhead = clock.ticks(network.overhead_seconds)
-    if (
-        max(messages.units, default=0) * max((clock.ticks(part / each) for each in used), default=0)
-        > MAX_TICKS - overhead
-    ):
+    fixed = (network.alpha_seconds, network.overhead_seconds, network.chunk_seconds)
+    clock = clock_of([*fixed, *(part / each for each in used)])
+    overhead, chunk = map(clock.ticks, fixed[1:])
+    cut = -(-messages.chunk_count // chunks)
+    most = overhead + chunk * int(cut.max(initial=0))
+    longest = max((clock.ticks(part / each) for each in used), default=0)
+    if max(messages.units, default=0) * longest > MAX_TICKS - most:
         raise_no_clock()
     rate = [clock.ticks(part / each) if each in used else 0 for each in messages.capacities]
     # Units beyond 64 bits can only be here if they take no time.
     units = np.array(messages.units if any(rate) else [0] * len(messages.units), np.int64)
     hops_of = np.diff(messages.hop_start)
     ticks = np.repeat(units, hops_of) * np.array(rate, np.int64)[messages.hops]
-    ticks[messages.hop_start[:-1][hops_of > 0]] += overhead
+    moved = hops_of > 0
+    ticks[messages.hop_start[:-1][moved]] += (overhead * messages.opens + chunk * cut)[moved]
     return clock, ticks
 
 

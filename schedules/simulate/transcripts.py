@@ -60,6 +60,7 @@ def messages_of_transcript(transcript: Transcript, topology: Topology) -> Messag
         np.array([place[need] for one in told for need in one.needs], np.int64),
         np.zeros(len(told), np.int64),
         np.ones(len(told), np.int64),
+        np.ones(len(told), np.bool_),
         tuple(capacity.values()),
         np.array([topology.position[source] for source, _ in capacity], np.int64),
         np.array([paths.index[link.source, link.target] for link in topology.links], np.int64),

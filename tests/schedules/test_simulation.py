@@ -1,5 +1,6 @@
 """Simulated times where they are known in closed form."""
 
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -33,6 +34,27 @@ def closed_steps(schedule, topology, network, size):
     return cost.steps * network.alpha_seconds + cost.bandwidth * size / rate
 
 
+@settings(max_examples=40, deadline=None)
+@given(direct_topologies(), st.integers(1, 4), networks, sizes)
+def test_synchronous_steps_pay_once_a_link_and_step_for_messages_and_for_every_chunk(
+    topology, chunks, network, size
+):
+    schedule = shortest_steps(topology, chunks)
+    bare = replace(network, channels=None)
+    most = 0
+    for step in schedule.steps:
+        load = Counter()
+        for source, target, _, _, count, link, _ in step.tolist():
+            load[source, target, link] += count
+        most += max(load.values())
+    found = simulate(schedule, topology, bare, size_bytes=size, synchronous=True)
+    assert found.seconds == (
+        closed_steps(schedule, topology, bare, size)
+        + len(schedule.steps) * bare.overhead_seconds
+        + most * bare.chunk_seconds
+    )
+
+
 @settings(max_examples=60, deadline=None)
 @given(direct_topologies(), st.integers(1, 4), sizes)
 def test_synchronous_steps_take_exactly_what_the_cost_model_says(topology, chunks, size):
@@ -45,7 +67,7 @@ def test_synchronous_steps_take_exactly_what_the_cost_model_says(topology, chunk
 @settings(max_examples=40, deadline=None)
 @given(direct_topologies(6), networks, sizes, st.integers(2, 5))
 def test_sends_cut_finer_are_never_later_without_overhead(topology, network, size, pieces):
-    free = replace(network, overhead_seconds=Fraction(0))
+    free = replace(network, overhead_seconds=0, chunk_seconds=0)
     schedule = shortest_steps(topology, 2)
     whole = simulate(schedule, topology, free, size_bytes=size)
     cut = simulate(schedule, topology, free, size_bytes=size, chunks=pieces)
@@ -106,7 +128,7 @@ def test_a_forest_is_never_faster_than_its_depth_or_its_busiest_link(
         busiest = tree_inverse_rate(trees, topology) * size / rate
         assert found.seconds >= tree_depth(trees) * network.alpha_seconds
         assert found.seconds >= busiest + network.alpha_seconds
-        if not network.overhead_seconds:
+        if not network.overhead_seconds + network.chunk_seconds:
             assert max(found.busy_seconds) == busiest
 
 

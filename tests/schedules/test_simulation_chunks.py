@@ -18,14 +18,14 @@ from schedules.simulate import (
     tree_depth,
 )
 from schedules.verify import tree_inverse_rate
-from tests.schedule_oracles import bidirectional_ring, direct_topologies, shortest_trees
+from tests.schedule_oracles import bidirectional_ring, direct_topologies, ring, shortest_trees
 from tests.simulation_inputs import NETWORK, chain, networks, sizes
 
 
 @settings(max_examples=40, deadline=None)
 @given(direct_topologies(), networks, sizes, st.integers(1, 6))
 def test_lock_step_takes_exactly_its_closed_form(topology, network, size, chunks):
-    bare = replace(network, overhead_seconds=Fraction(0), channels=None)
+    bare = replace(network, overhead_seconds=0, chunk_seconds=0, channels=None)
     for outward in (True, False):
         trees = shortest_trees(topology, (2, 1), outward)
         closed = lockstep(trees, topology, bare, size_bytes=size)
@@ -34,6 +34,38 @@ def test_lock_step_takes_exactly_its_closed_form(topology, network, size, chunks
         assert closed.depth == tree_depth(trees)
         rate = bare.unit_bytes_per_second * topology.node_count
         assert closed.transfer_seconds == tree_inverse_rate(trees, topology) * size / rate
+
+
+@settings(max_examples=40, deadline=None)
+@given(direct_topologies(), networks, sizes, st.integers(1, 6))
+def test_lock_step_is_no_faster_than_messages_that_take_time(topology, network, size, chunks):
+    bare = replace(network, channels=None)
+    trees = shortest_trees(topology, (2, 1))
+    closed = lockstep(trees, topology, bare, size_bytes=size)
+    found = simulate(trees, topology, bare, size_bytes=size, chunks=chunks, synchronous=True)
+    rounds = closed.depth + chunks - 1
+    each = network.overhead_seconds + network.chunk_seconds
+    assert found.seconds <= closed.seconds(chunks)
+    assert found.seconds >= lockstep(
+        trees,
+        topology,
+        replace(bare, alpha_seconds=bare.alpha_seconds + each, overhead_seconds=0, chunk_seconds=0),
+        size_bytes=size,
+    ).seconds(chunks)
+    assert closed.latency_seconds(chunks) >= rounds * (network.alpha_seconds + each)
+
+
+@pytest.mark.parametrize("chunks", [1, 2, 3, 7])
+def test_lock_step_of_a_ring_is_exact_where_messages_take_time(chunks):
+    # Every link carries as many messages as every other one, in every round.
+    topology, network = (
+        ring(5),
+        Network(Fraction(1), Fraction(1), Fraction(1, 2), None, Fraction(1)),
+    )
+    trees = shortest_trees(topology)
+    closed = lockstep(trees, topology, network, size_bytes=600)
+    found = simulate(trees, topology, network, size_bytes=600, chunks=chunks, synchronous=True)
+    assert found.seconds == closed.seconds(chunks)
 
 
 @settings(max_examples=40, deadline=None)
@@ -68,7 +100,7 @@ def test_the_estimate_is_the_lock_step_in_which_every_round_is_full():
 @pytest.mark.parametrize("outward", [True, False])
 def test_the_searched_number_of_chunks_is_the_best_of_all(outward):
     topology = bidirectional_ring(6)
-    network = Network(Fraction(1), Fraction(1), Fraction(1, 2))
+    network = Network(Fraction(1), Fraction(1), Fraction(1, 2), None, Fraction(1, 4))
     trees = shortest_trees(topology, (1,), outward)
     chunks, seconds = best_chunks(trees, topology, network, size_bytes=600, most=64)
     times = [
@@ -77,11 +109,12 @@ def test_the_searched_number_of_chunks_is_the_best_of_all(outward):
     assert seconds == times[chunks - 1] == min(times)
 
 
-@pytest.mark.parametrize("overhead", [0, Fraction(1)])
+@pytest.mark.parametrize("overhead", [Fraction(0), Fraction(1)])
 def test_the_chunks_nobody_asked_for_are_best_in_lock_step(overhead):
     topology, trees = chain(6)
-    network = Network(Fraction(1), Fraction(1), overhead)
-    closed = lockstep(trees, topology, Network(1 + overhead, 1), size_bytes=6000)
+    network = Network(Fraction(1), Fraction(1), overhead, None, overhead / 3)
+    # One message a link and round: it is as good as more latency.
+    closed = lockstep(trees, topology, Network(1 + overhead * Fraction(4, 3), 1), size_bytes=6000)
     found = simulate(trees, topology, network, size_bytes=6000)
     assert found.chunks == closed.best_chunks() > 1
 

@@ -54,7 +54,7 @@ def test_every_link_of_a_switched_fabric_is_busy_for_exactly_its_bytes(
     chunks, network, size, synchronous
 ):
     topology = two_boxes()
-    bare = replace(network, overhead_seconds=Fraction(0))
+    bare = replace(network, overhead_seconds=0, chunk_seconds=0)
     for outward in (True, False):
         trees = shortest_trees(topology, (2, 1), outward)
         load = defaultdict(int)

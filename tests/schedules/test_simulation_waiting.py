@@ -32,16 +32,21 @@ def test_nobody_is_slower_for_not_waiting(topology, chunks, network, size, piece
 
 def longest_path(schedule, topology, network, size, chunks=1):
     """Each piece is a node of a graph, each reason to wait an arc; time is the longest path."""
-    weight, arcs, queues = {}, [], defaultdict(list)
+    weight, arcs, queues, fixed = {}, [], defaultdict(list), {}
+    each = network.overhead_seconds + network.chunk_seconds
     if isinstance(schedule, StepSchedule):
         unit = Fraction(size, len(schedule.ranks) * schedule.chunks_per_shard)
         arrived = defaultdict(list)
         for step in schedule.steps:
-            news = []
+            news, opened = [], set()
             for send in step.tolist():
                 source, target, shard, first, count, link, _ = send
                 piece = (len(weight),)
                 weight[piece] = unit * count
+                fixed[piece] = network.chunk_seconds * count
+                if (source, target, link) not in opened:
+                    fixed[piece] += network.overhead_seconds
+                opened.add((source, target, link))
                 queues[source, target, max(link, 0)].append(piece)
                 for chunk in range(first, first + count):
                     arcs += [(other, piece) for other in arrived[source, shard, chunk]]
@@ -79,7 +84,7 @@ def longest_path(schedule, topology, network, size, chunks=1):
     for piece, data in weight.items():
         a, b = where[piece][:2]
         link = capacity[(ranks[a], ranks[b]) if len(piece) == 1 else (a, b)]
-        busy = network.overhead_seconds + data / (link * network.unit_bytes_per_second)
+        busy = fixed.get(piece, each) + data / (link * network.unit_bytes_per_second)
         graph.add_edge((piece, "begins"), (piece, "leaves"), weight=busy)
     for pieces in queues.values():
         for before, after in pairwise(pieces):
