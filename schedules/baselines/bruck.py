@@ -9,6 +9,7 @@ in multiport message-passing systems", IEEE Trans. Parallel Distrib. Syst. 8(11)
 from collections import Counter
 from fractions import Fraction
 from functools import reduce
+from math import gcd
 
 import numpy as np
 
@@ -39,11 +40,11 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     """
     if operation.collective not in PASSES:
         return None
-    loads = [
-        Fraction(max(past - first for first, past in parts)) for _, parts in _steps(nodes, degree)
-    ]
-    wire = sum(loads, Fraction(0)) / nodes
-    return in_steps(NAME, len(loads), wire, operation)
+    plan = [parts for _, parts in _steps(nodes, degree)]
+    load = sum(max(past - first for first, past in parts) for parts in plan)
+    # Shards are cut no finer than ports must share them.
+    whole = gcd(degree, *(end for parts in plan for part in parts for end in part))
+    return in_steps(NAME, len(plan), Fraction(load, nodes), operation, load // whole)
 
 
 def run(nodes: int, degree: int, operation: Operation) -> Running | None:

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from schedules.baselines.operation import PASSES, Baseline, Operation, in_steps, seconds
+from schedules.baselines.operation import PASSES, Baseline, Operation, exchanged, in_steps
 from schedules.baselines.running import Running, gather, in_passes
 from schedules.lift.sends import sends
 from schedules.model import Collective, Route, RouteSchedule, StepSchedule
@@ -35,8 +35,8 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
         return None
     wire = Fraction(degree, nodes * parallel)
     if operation.collective is Collective.ALL_TO_ALL:
-        return Baseline(NAME, seconds(1, wire, operation), 1, 1)
-    return in_steps(NAME, 1, wire, operation) if operation.collective in PASSES else None
+        return exchanged(NAME, 1, wire, operation, Fraction(nodes, degree))
+    return in_steps(NAME, 1, wire, operation, 1) if operation.collective in PASSES else None
 
 
 def run(nodes: int, degree: int, operation: Operation) -> Running | None:

@@ -6,6 +6,7 @@ piece by piece; up and down take the two directions of the links.
 
 from fractions import Fraction
 from itertools import product
+from math import isqrt
 
 from schedules.baselines.operation import Baseline, Operation
 from schedules.baselines.running import Running
@@ -25,10 +26,11 @@ def time(name: str, nodes: int, degree: int, arity: int, operation: Operation) -
     stand side by side.  With h the least height of such a tree and k the seconds that half the
     data takes on a link, c pieces are everywhere after
 
-        2 h alpha + (2 h - 1 + c) k / c,
+        2 h alpha + (2 h - 1 + c) (k / c + m),
 
-    which falls in c: pieces are as small as `LEAST_PIECE_BYTES` allows.  Of fewer hosts than
-    arity^2 + 2 both trees might have to share links: None.
+    m being what a message costs.  Pieces are of `LEAST_PIECE_BYTES` at least; where messages cost
+    nothing it falls in c, else it is least next to the root of (2 h - 1) k / m.  Of fewer
+    hosts than arity^2 + 2 both trees might have to share links: None.
 
     >>> work = Operation(Collective.ALLREDUCE, 2**20, Fraction(125 * 10**8), Fraction(1, 10**5))
     >>> tree = time("double-binary-tree", 1024, 4, 2, work)
@@ -43,8 +45,13 @@ def time(name: str, nodes: int, degree: int, arity: int, operation: Operation) -
     height = _height(nodes, arity)
     half = Fraction(operation.size_bytes, 2)
     link_seconds = half / (operation.bytes_per_second * parallel / degree)
+    each, ramp = operation.message_seconds, 2 * height - 1
     chunks = max(1, int(half) // LEAST_PIECE_BYTES)
-    wire = (2 * height - 1 + chunks) * link_seconds / chunks
+    if each:
+        root = isqrt(int(ramp * link_seconds / each))
+        tried = (min(max(near, 1), chunks) for near in (root, root + 1))
+        chunks = min(tried, key=lambda cut: (ramp + cut) * (link_seconds / cut + each))
+    wire = (ramp + chunks) * (link_seconds / chunks + each)
     seconds = 2 * height * operation.alpha_seconds + wire
     return Baseline(name, seconds, 2 * height - 1 + chunks, chunks)
 

@@ -71,6 +71,7 @@ class Exchanging:
         steps = power(nodes, self.radix)
         if operation.collective not in PASSES or self.radix**steps != nodes:
             return
+        chunks = (nodes - 1) // (self.radix - 1)
         for sides in range(1, degree // 2 + 1):
             if steps % sides or steps // sides < self.least_steps:
                 continue
@@ -79,9 +80,9 @@ class Exchanging:
             loads = [Fraction(self.reach(step // sides), cut) for step in range(steps)]
             shards = (load / self.radix ** (step + 1) for step, load in enumerate(loads))
             wire = sum(shards, Fraction(0)) * degree
-            yield _Way(in_steps(self.name, steps, wire, operation), shape, False)
+            yield _Way(in_steps(self.name, steps, wire, operation, chunks), shape, False)
             if operation.collective is Collective.ALLREDUCE:
-                whole = seconds(steps, sum(loads, Fraction(0)) * degree, operation)
+                whole = seconds(steps, sum(loads, Fraction(0)) * degree, operation, steps)
                 yield _Way(Baseline(self.name, whole, steps, 1), shape, True)
 
 

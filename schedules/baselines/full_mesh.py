@@ -69,7 +69,7 @@ def _time(shape: tuple[int, ...], operation: Operation) -> Baseline:
             along[(first + step) % 3] += share * prod(done)
         loads[step] = max(along)
     wire = sum(loads, Fraction(0)) * Fraction(sum(shape) - 3, prod(shape))
-    return in_steps(NAME, 3, wire, operation)
+    return in_steps(NAME, 3, wire, operation, sum(loads, Fraction(0)) * _parts(shape))
 
 
 def _shares(shape: tuple[int, ...]) -> list[Fraction]:
@@ -77,12 +77,16 @@ def _shares(shape: tuple[int, ...]) -> list[Fraction]:
     return [Fraction(shape[axis - 1], sum(shape)) for axis in range(3)]
 
 
+def _parts(shape: tuple[int, ...]) -> int:
+    return lcm(*(share.denominator for share in _shares(shape)))
+
+
 def _gathered(shape: tuple[int, ...]) -> tuple[Topology, StepSchedule]:
     hosts = np.arange(prod(shape)).reshape(shape)
     rings = [(axis, by) for axis, side in enumerate(shape) for by in range(1, side)]
     ends = [np.roll(hosts, -by, axis).ravel() for axis, by in rings]
     topology = Topology.direct(hosts.size, np.tile(hosts.ravel(), len(ends)), np.concatenate(ends))
-    whole = lcm(*(share.denominator for share in _shares(shape)))
+    whole = _parts(shape)
     widths = [int(share * whole) for share in _shares(shape)]
     steps: list[list[np.ndarray]] = [[], [], []]
     for first, width in enumerate(widths):

@@ -42,7 +42,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
         return None
     used = degree - degree % dimensions
     wire = Fraction(nodes - 1, nodes) * Fraction(degree, used)
-    return in_steps(NAME, dimensions, wire, operation)
+    return in_steps(NAME, dimensions, wire, operation, nodes - 1)
 
 
 def run(nodes: int, degree: int, operation: Operation) -> Running | None:

@@ -37,7 +37,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     """
     if operation.collective not in PASSES:
         return None
-    return in_steps(NAME, nodes - 1, Fraction(nodes - 1, nodes), operation)
+    return in_steps(NAME, nodes - 1, Fraction(nodes - 1, nodes), operation, nodes - 1)
 
 
 def run(nodes: int, degree: int, operation: Operation) -> Running | None:

@@ -34,7 +34,8 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     """
     if operation.collective not in PASSES or nodes & (nodes - 1):
         return None
-    return in_steps(NAME, nodes.bit_length() - 1, Fraction(nodes - 1, nodes), operation)
+    wire = Fraction(nodes - 1, nodes)
+    return in_steps(NAME, nodes.bit_length() - 1, wire, operation, nodes - 1)
 
 
 def run(nodes: int, degree: int, operation: Operation) -> Running | None:

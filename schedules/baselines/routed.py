@@ -59,13 +59,17 @@ class Routed:
     paths: tuple[tuple[int, ...], ...]
 
     def seconds(self, degree: int, operation: Operation) -> Fraction:
-        """Return what the simulator takes in step, every message crossing its path at once."""
-        network = Network(operation.alpha_seconds, operation.bytes_per_second / degree)
-        times = (
-            run(self._crossing(messages), network, operation.size_bytes, 1, True).seconds
-            for messages in self._messages()
-        )
-        return sum(times, Fraction(0))
+        """Return what the simulator takes in step, every message crossing its path at once.
+
+        Hosts hand messages to their routers all at once: what these cost they cost once a step.
+        """
+        alpha = operation.alpha_seconds + operation.overhead_seconds
+        network = Network(alpha, operation.bytes_per_second / degree)
+        total = Fraction(0)
+        for messages in self._messages():
+            total += run(self._crossing(messages), network, operation.size_bytes, 1, True).seconds
+            total += operation.chunk_seconds * _most_chunks(messages)
+        return total
 
     def _messages(self) -> list[Messages]:
         if isinstance(self.schedule, Transcript):
@@ -84,6 +88,14 @@ class Routed:
             sources=np.zeros(entries + len(paths), np.int64),
             link_of=np.arange(entries),
         )
+
+
+def _most_chunks(messages: Messages) -> int:
+    """Return the sum over steps of the most chunks that a host hands over for another."""
+    steps = np.repeat(np.arange(len(messages.starts) - 1), np.diff(messages.starts))
+    loads = np.zeros((len(messages.starts) - 1, len(messages.capacities)), np.int64)
+    np.add.at(loads, (steps, messages.hops), messages.chunk_count)
+    return int(loads.max(axis=1).sum())
 
 
 def routed(

@@ -34,7 +34,12 @@ class Running:
         return simulate(
             self.schedule,
             self.topology,
-            Network(operation.alpha_seconds, rate),
+            Network(
+                operation.alpha_seconds,
+                rate,
+                operation.overhead_seconds,
+                chunk_seconds=operation.chunk_seconds,
+            ),
             size_bytes=operation.size_bytes,
             chunks=self.chunks,
             synchronous=self.chunks is None,

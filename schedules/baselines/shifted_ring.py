@@ -13,7 +13,7 @@ from math import gcd
 
 import numpy as np
 
-from schedules.baselines.operation import PASSES, Baseline, Operation, in_steps, seconds
+from schedules.baselines.operation import PASSES, Baseline, Operation, exchanged, in_steps
 from schedules.baselines.running import Running, gather, in_passes
 from schedules.lift.sends import sends
 from schedules.model import Collective, Route, RouteSchedule, StepSchedule
@@ -45,10 +45,13 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     if operation.collective is Collective.ALL_TO_ALL:
         hops = nodes * (nodes - 1) // 2 if used == 1 else nodes * nodes // 4
         wire = Fraction(hops, nodes) * Fraction(degree, used)
-        return Baseline(NAME, seconds(far, wire, operation), far, 1)
+        return exchanged(NAME, far, wire, operation, Fraction(nodes, degree))
     if operation.collective not in PASSES:
         return None
-    return in_steps(NAME, far, Fraction(nodes - 1, nodes) * Fraction(degree, used), operation)
+    wire = Fraction(nodes - 1, nodes) * Fraction(degree, used)
+    # Only the shard that comes from both sides, of even N, must be cut.
+    halved = used > 1 and nodes % 2 == 0
+    return in_steps(NAME, far, wire, operation, nodes - 1 if halved else far)
 
 
 def run(nodes: int, degree: int, operation: Operation) -> Running | None:

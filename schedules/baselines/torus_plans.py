@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from math import lcm
 
 __all__ = ["Plan", "plans", "totals", "turn"]
 
@@ -19,6 +20,15 @@ class Plan:
     shape: tuple[int, ...]
     shares: tuple[Fraction, ...]
     halves: bool
+
+    @property
+    def parts(self) -> int:
+        """Into how many equal parts the data of a torus is cut, so that shares are whole.
+
+        And so are their halves, where data goes half one way and half the other.
+        """
+        halved = self.halves or any(side % 2 == 0 for side in self.shape)
+        return (2 if halved else 1) * lcm(*(share.denominator for share in self.shares))
 
     @property
     def loads(self) -> list[Fraction]:

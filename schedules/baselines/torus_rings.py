@@ -16,7 +16,7 @@ from math import lcm, prod
 
 import numpy as np
 
-from schedules.baselines.operation import PASSES, Baseline, Operation, in_steps, seconds
+from schedules.baselines.operation import PASSES, Baseline, Operation, exchanged, in_steps
 from schedules.baselines.running import Running, gather, in_passes
 from schedules.baselines.torus import linked, moved, nearest
 from schedules.baselines.torus_plans import Plan, plans, totals, turn
@@ -72,7 +72,7 @@ def _time(shape: tuple[int, ...], degree: int, operation: Operation) -> Baseline
     if operation.collective is Collective.ALL_TO_ALL:
         far = sum(side // 2 for side in shape)
         wire = max(Fraction(side * side // 4, 2 * side) for side in shape) * scale
-        return Baseline(NAME, seconds(far, wire, operation), far, 1)
+        return exchanged(NAME, far, wire, operation, Fraction(prod(shape), degree))
     if operation.collective not in PASSES:
         return None
     timed = (_timed(plan, degree, operation) for plan in plans(shape))
@@ -82,7 +82,8 @@ def _time(shape: tuple[int, ...], degree: int, operation: Operation) -> Baseline
 def _timed(plan: Plan, degree: int, operation: Operation) -> Baseline:
     loads, nodes = totals(plan), prod(plan.shape)
     copies = degree // (2 * len(plan.shape))
-    return in_steps(NAME, loads[0], loads[1] * Fraction(degree, nodes * copies), operation)
+    wire = loads[1] * Fraction(degree, nodes * copies)
+    return in_steps(NAME, loads[0], wire, operation, loads[1] * plan.parts)
 
 
 def _rings(plan: Plan, copies: int) -> tuple[Topology, StepSchedule]:

@@ -37,7 +37,8 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
         return None
     if side < 2 or 2 * side * side != nodes:
         return None
-    return in_steps(NAME, side, Fraction(nodes - 1, nodes) * Fraction(degree, 4), operation)
+    wire = Fraction(nodes - 1, nodes) * Fraction(degree, 4)
+    return in_steps(NAME, side, wire, operation, nodes - 1)
 
 
 def run(nodes: int, degree: int, operation: Operation) -> Running | None:

@@ -59,18 +59,21 @@ def require_summed(transcript):
     assert set(held.values()) == {(1 << ranks) - 1}
 
 
+FIXED = st.sampled_from([Fraction(0), Fraction(1, 10**6), Fraction(7, 10**7)])
+"""Seconds that every message, or every chunk, may cost."""
+
 sizes = st.integers(1, 10**7)
 hosts = st.integers(2, 40)
 ports = st.integers(1, 10)
 
 
 @settings(max_examples=60, deadline=None)
-@given(hosts, ports, sizes, st.sampled_from(list(PASSES)))
+@given(hosts, ports, sizes, st.sampled_from(list(PASSES)), FIXED, FIXED)
 @pytest.mark.parametrize("name", EVERY)
 def test_an_opponent_takes_what_its_schedule_is_simulated_to_take(
-    name, nodes, degree, size, collective
+    name, nodes, degree, size, collective, overhead, chunk
 ):
-    work = workload(size, collective)
+    work = Operation(collective, size, RATE, ALPHA, overhead, chunk)
     timed, running = (ask(nodes, degree, work) for ask in (EVERY[name].time, EVERY[name].run))
     assert (timed is None) == (running is None)
     if timed is not None:
@@ -100,7 +103,7 @@ SERVED = {
 @pytest.mark.parametrize("name", EVERY)
 def test_every_opponent_runs_where_it_should(name, size):
     for nodes, degree in SERVED[name]:
-        work = workload(size)
+        work = Operation(Collective.ALLREDUCE, size, RATE, ALPHA, ALPHA / 10, ALPHA / 30)
         running = EVERY[name].run(nodes, degree, work)
         require_valid(running)
         assert EVERY[name].time(nodes, degree, work).seconds == running.seconds(degree, work)
@@ -129,9 +132,11 @@ def test_behind_a_switch_no_host_uses_more_ports_at_a_time_than_it_has(name, nod
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.integers(2, 24), st.integers(1, 8), sizes)
-def test_no_opponent_is_billed_more_for_all_to_all_than_its_routes_take(nodes, degree, size):
-    work = workload(size, Collective.ALL_TO_ALL)
+@given(st.integers(2, 24), st.integers(1, 8), sizes, FIXED)
+def test_no_opponent_is_billed_more_for_all_to_all_than_its_routes_take(
+    nodes, degree, size, overhead
+):
+    work = Operation(Collective.ALL_TO_ALL, size, RATE, ALPHA, overhead)
     for one in OPPONENTS:
         timed, running = one.time(nodes, degree, work), one.run(nodes, degree, work)
         assert (timed is None) == (running is None)
