@@ -28,7 +28,7 @@ __all__ = [
 PREFIX = "TOPOLOOM_"
 """What the names of all settings begin with in the environment."""
 
-KERNEL_VERSION = "7"
+KERNEL_VERSION = "8"
 """Part of every cache key.  Raise it whenever any computed answer changes."""
 
 HEAD = "0008"
