@@ -34,7 +34,7 @@ from synth.discovery.evaluate import MAX_STEPS, memory
 from synth.discovery.sampled import sampled
 from synth.discovery.selection import Selection, select
 from synth.discovery.start import start
-from synth.groups import Metacyclic
+from synth.group_extensions import Metacyclic
 from synth.measure import measure, step_loads
 from synth.recipe import parse
 from synth.search import Frontier, frontier

@@ -1,4 +1,4 @@
-"""Which recipes may be good for (nodes, degree): a recursion over bases and operators.
+"""Recipes with what they cost, and which of them no other one dominates.
 
 A `Candidate` carries what its recipe costs on the graph and on its transpose: claimed exactly
 by a theorem, or measured.  Bounds from theorems are not good enough to choose by: line graphs
@@ -9,37 +9,26 @@ orbit (`synth.orbits`), and for the rest `measured_unless_dominated`: two dozen 
 enough to see that most cannot compete.
 """
 
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from functools import cached_property
-from math import isqrt
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from synth import build as recipes
 from synth.bases import FAMILIES
 from synth.claims import claim, claim_transpose
-from synth.cost import Cost, Links, optimal_bandwidth
-from synth.discovery.sampled import sampled
+from synth.cost import Cost
 from synth.errors import ClaimBroken
-from synth.groups import is_prime
 from synth.measure import at_least, measure_both
 from synth.orbits import representatives
 from synth.recipe import (
     Base,
-    Bidirected,
-    DegreeExpansion,
-    LineGraph,
-    Power,
     Product,
     Recipe,
 )
 
-__all__ = ["Candidate", "Catalogue", "measured_unless_dominated", "undominated"]
+__all__ = ["Candidate", "exact_claims", "measured_unless_dominated", "undominated"]
 
 _PROBES = 24
-# Primes from which on cyclic groups are not sampled where labels serve.
-_CYCLIC = 64
 _FAMILY_ORDER = {family: index for index, family in enumerate(FAMILIES)}
 
 
@@ -74,201 +63,6 @@ class Candidate:
         return *_operators_and_family(self.recipe), len(text), text
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which topologies may be used.
-
-    Attributes
-    ----------
-    bidirectional : bool
-        Only graphs in which every link has a partner the other way.
-    parallel_links : bool
-        Also graphs with parallel links.
-    vertex_transitive : bool
-        Only graphs that are known to be vertex-transitive.
-    families : frozenset of str, optional
-        Only recipes over these families.
-    """
-
-    bidirectional: bool = False
-    parallel_links: bool = False
-    vertex_transitive: bool = False
-    families: frozenset[str] | None = None
-
-
-class Catalogue:
-    """Candidates by (nodes, degree), computed once each, within what is wanted.
-
-    ``nodes`` and ``degree`` are those of the question, around which more is tried: where
-    ``eager`` costs decide also at primes, whose only group is cyclic.  There what a short search
-    finds is a long way behind random graphs with labels.
-    """
-
-    def __init__(self, wanted: Wanted, nodes: int, degree: int, *, eager: bool = True) -> None:
-        self._wanted = wanted
-        self._eager = eager
-        self._nodes, self._degree = nodes, degree
-        self._families = [
-            family
-            for family in FAMILIES
-            if wanted.families is None or family.__name__ in wanted.families
-        ]
-        self._samples: dict[int, Future[tuple[Recipe, ...]]] = {}
-        self._fronts: dict[tuple[int, int, bool], tuple[Candidate, ...]] = {}
-        self._balanced: dict[tuple[int, int], Candidate | None] = {}
-
-    def asked(self) -> tuple[Candidate, ...]:
-        """Return the undominated candidates of the size of the question."""
-        # Half a second at most sizes: samples are drawn beside each other and the rest.
-        with ThreadPoolExecutor(2) as pool:
-            self._begin_sampling(pool)
-            return self.front(self._nodes, self._degree)
-
-    def has_base(self) -> bool:
-        """Return whether a family has a member of the size of the question; fast."""
-        size = self._nodes, self._degree, self._wanted.parallel_links
-        return any(self._fits(base, size) for base in self._bases(*size))
-
-    def front(
-        self, nodes: int, degree: int, *, parallel: bool | None = None
-    ) -> tuple[Candidate, ...]:
-        """Return the undominated candidates of exactly this size.
-
-        ``parallel`` says whether parallel links are allowed; by default as wanted.
-        """
-        allowed = self._wanted.parallel_links if parallel is None else parallel
-        key = (nodes, degree, allowed)
-        if key not in self._fronts:
-            recipes_there = [*self._bases(*key), *self._line_graphs(nodes, degree)]
-            recipes_there += self._degree_expansions(*key)
-            recipes_there += self._bidirected(nodes, degree)
-            recipes_there += self._sampled(nodes, degree)
-            fitting = [one for one in dict.fromkeys(recipes_there) if self._fits(one, key)]
-            self._fronts[key] = self._best(fitting, self._balance(nodes, degree))
-        return self._fronts[key]
-
-    def _best(self, offered: Iterable[Recipe], balanced: Candidate | None) -> tuple[Candidate, ...]:
-        """Return the undominated ones of the recipes, measured where no theorem is exact."""
-        found = [] if balanced is None else [balanced]
-        unclaimed: list[Recipe] = []
-        for recipe in offered:
-            costs = _exact_claims(recipe)
-            if costs:
-                found.append(Candidate(recipe, *costs))
-            else:
-                unclaimed.append(recipe)
-        found = list(undominated(found))
-        # All nodes alike: cheap to measure, and likely to rule out the rest.
-        unclaimed.sort(key=lambda recipe: not recipes.is_vertex_transitive(recipe))
-        for recipe in unclaimed:
-            found += measured_unless_dominated(recipe, found)
-        return undominated(found)
-
-    def _fits(self, recipe: Recipe, size: tuple[int, int, bool]) -> bool:
-        found = recipes.traits(recipe)
-        nodes, degree, parallel = size
-        return (
-            (found.nodes, found.degree) == (nodes, degree)
-            and (found.bidirectional or not self._wanted.bidirectional)
-            and (parallel or not found.parallel)
-            and (found.vertex_transitive or not self._wanted.vertex_transitive)
-        )
-
-    def _bases(self, nodes: int, degree: int, parallel: bool) -> Iterator[Recipe]:
-        """Yield the members of all families."""
-        for family in self._families if nodes >= 2 and degree >= 1 else ():
-            yield from family.matching(nodes, degree)
-
-    def _line_graphs(self, nodes: int, degree: int) -> Iterator[Recipe]:
-        """Yield line graphs; they have no parallel links, and hardly ever two-way ones."""
-        times, small = 1, nodes // degree if degree >= 2 else 0
-        if self._wanted.bidirectional:
-            return
-        if self._wanted.vertex_transitive and small >= 2 and small * degree == nodes:
-            yield from (
-                LineGraph(1, base)
-                for base in self._bases(small, degree, True)
-                if recipes.traits(base).arc_transitive
-            )
-            return
-        while small >= 2 and small * degree**times == nodes:
-            for base in self.front(small, degree, parallel=True):
-                if recipes.is_regular(base.recipe):
-                    yield _line_graph(times, base.recipe)
-            times, small = times + 1, small // degree
-
-    def _degree_expansions(self, nodes: int, degree: int, parallel: bool) -> Iterator[Recipe]:
-        """Yield degree expansions."""
-        for factor in range(2, degree + 1):
-            if degree % factor or nodes % factor or nodes == factor:
-                continue
-            for base in self.front(nodes // factor, degree // factor, parallel=parallel):
-                yield DegreeExpansion(factor, base.recipe)
-
-    def _begin_sampling(self, pool: Executor) -> None:
-        """Begin short searches, at the size asked for and one line graph below."""
-        wanted, degree = self._wanted, self._degree
-        if wanted.families is None or "Cayley" in wanted.families:
-            links = Links.BIDIRECTIONAL if wanted.bidirectional else Links.UNIDIRECTIONAL
-            sizes = [self._nodes] if self._nodes % degree else [self._nodes, self._nodes // degree]
-            labelled = not (self._eager or wanted.vertex_transitive or wanted.families)
-            for nodes in sizes:
-                if labelled and nodes > _CYCLIC and is_prime(nodes):
-                    continue
-                self._samples[nodes] = pool.submit(sampled, nodes, degree, links)
-        if wanted.bidirectional and degree % 2 == 0:
-            self._one_way._begin_sampling(pool)
-
-    def _sampled(self, nodes: int, degree: int) -> Iterator[Recipe]:
-        """Yield what the short searches find."""
-        if degree == self._degree and nodes in self._samples:
-            yield from self._samples[nodes].result()
-
-    def _bidirected(self, nodes: int, degree: int) -> Iterator[Recipe]:
-        """Yield one-way graphs of half the degree with a partner for every link."""
-        if self._wanted.bidirectional and degree % 2 == 0:
-            for base in self._one_way.front(nodes, degree // 2, parallel=False):
-                if not recipes.is_bidirectional(base.recipe):
-                    yield Bidirected(base.recipe)
-
-    @cached_property
-    def _one_way(self) -> "Catalogue":
-        wanted = replace(self._wanted, bidirectional=False)
-        return Catalogue(wanted, self._nodes, self._degree // 2, eager=self._eager)
-
-    def _balance(self, nodes: int, degree: int) -> Candidate | None:
-        """Return the candidate of optimal bandwidth with the fewest steps, by claims alone.
-
-        Only simple graphs, of which the product theorem speaks without conditions.
-        """
-        key = (nodes, degree)
-        if key not in self._balanced:
-            self._balanced[key] = None
-            found = [*self._balanced_bases(*key), *self._products(*key)]
-            self._balanced[key] = min(found, key=_by_steps, default=None)
-        return self._balanced[key]
-
-    def _balanced_bases(self, nodes: int, degree: int) -> Iterator[Candidate]:
-        best = optimal_bandwidth(nodes)
-        for family in self._families:
-            for base in family.proved(nodes, degree):
-                costs = _exact_claims(base)
-                optimal = costs is not None and all(cost.bandwidth == best for cost in costs)
-                if costs and optimal and self._fits(base, (nodes, degree, False)):
-                    yield Candidate(base, *costs)
-
-    def _products(self, nodes: int, degree: int) -> Iterator[Candidate]:
-        """Yield the best pair of balanced factors for each split of nodes and degree."""
-        for left in divisors(nodes):
-            if left * left > nodes:
-                return
-            for ports in range(1, degree):
-                first = self._balance(left, ports)
-                second = first and self._balance(nodes // left, degree - ports)
-                if first and second:
-                    yield _product(first, second, nodes)
-
-
 def measured_unless_dominated(recipe: Recipe, others: Iterable[Candidate]) -> tuple[Candidate, ...]:
     """Return the recipe with measured costs, or nothing if others make it needless.
 
@@ -296,18 +90,11 @@ def measured_unless_dominated(recipe: Recipe, others: Iterable[Candidate]) -> tu
     return (Candidate(recipe, *costs, measured=True),)
 
 
-def _exact_claims(recipe: Recipe) -> tuple[Cost, Cost] | None:
+def exact_claims(recipe: Recipe) -> tuple[Cost, Cost] | None:
     """Return the costs on the graph and on its transpose if theorems say them exactly."""
     claims = [claim(recipe), claim_transpose(recipe)]
     found = [claimed.cost for claimed in claims if claimed and claimed.exact]
     return (found[0], found[1]) if len(found) == 2 else None
-
-
-def _line_graph(times: int, recipe: Recipe) -> LineGraph:
-    """Return the line graph taken so often; of a line graph, as one operator."""
-    if isinstance(recipe, LineGraph):
-        return LineGraph(times + recipe.times, recipe.of)
-    return LineGraph(times, recipe)
 
 
 def undominated(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
@@ -335,16 +122,6 @@ def _within(one: Candidate) -> tuple[Cost, Cost]:
     return Cost(one.steps, one.cost.bandwidth), Cost(one.steps, one.transpose.bandwidth)
 
 
-def divisors(number: int) -> list[int]:
-    """Return the divisors from 2 to number / 2, increasing.
-
-    >>> divisors(12)
-    [2, 3, 4, 6]
-    """
-    low = [d for d in range(2, isqrt(number) + 1) if number % d == 0]
-    return sorted({*low, *(number // d for d in low)})
-
-
 def _operators_and_family(recipe: Recipe) -> tuple[int, int]:
     """Return how many operators there are, and where the first family stands in the list."""
     match recipe:
@@ -362,29 +139,4 @@ def _no_worse(one: tuple[Cost, Cost], other: tuple[Cost, Cost]) -> bool:
     return all(
         mine.steps <= theirs.steps and mine.bandwidth <= theirs.bandwidth
         for mine, theirs in zip(one, other, strict=True)
-    )
-
-
-def _by_steps(candidate: Candidate) -> tuple[int, tuple[int, int, int, str]]:
-    return candidate.cost.steps + candidate.transpose.steps, candidate.simplicity
-
-
-def _product(first: Candidate, second: Candidate, nodes: int) -> Candidate:
-    """Return the Cartesian product of balanced candidates, its factors flat and sorted."""
-    factors: list[Recipe] = []
-    for part in (first.recipe, second.recipe):
-        if isinstance(part, Product):
-            factors.extend(part.factors)
-        elif isinstance(part, Power):
-            factors.extend([part.of] * part.times)
-        else:
-            factors.append(part)
-    factors.sort(key=lambda recipe: (len(str(recipe)), str(recipe)))
-    alike = all(factor == factors[0] for factor in factors)
-    recipe = Power(len(factors), factors[0]) if alike else Product(*factors)
-    best = optimal_bandwidth(nodes)
-    return Candidate(
-        recipe,
-        Cost(first.cost.steps + second.cost.steps, best),
-        Cost(first.transpose.steps + second.transpose.steps, best),
     )

@@ -17,7 +17,8 @@ from os import cpu_count
 
 from synth.bases.random_graphs import Randomly
 from synth.build import build
-from synth.candidates import Candidate, Wanted, measured_unless_dominated, undominated
+from synth.candidates import Candidate, measured_unless_dominated, undominated
+from synth.catalogue import Wanted
 from synth.cost import Cost, Links, optimal_bandwidth
 from synth.discovery.drawn import drawn
 from synth.labels import MAX_DEGREE, MAX_SLACK, MAX_STEPS, BothWays, default_moves

@@ -7,7 +7,7 @@ the nearest numbers of hosts and ports that keep it.
 from collections.abc import Callable
 from fractions import Fraction
 
-from synth.candidates import Catalogue, Wanted
+from synth.catalogue import Catalogue, Wanted
 from synth.cost import Links
 from synth.errors import ImpossibleRequest
 from synth.measure import MAX_DEGREE

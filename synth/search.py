@@ -10,7 +10,8 @@ from fractions import Fraction
 from typing import Literal
 
 from synth.bases import family
-from synth.candidates import Candidate, Catalogue, Wanted, measured_unless_dominated, undominated
+from synth.candidates import Candidate, measured_unless_dominated, undominated
+from synth.catalogue import Catalogue, Wanted
 from synth.cost import Cost, Links, lower_bound
 from synth.errors import ImpossibleRequest, InvalidRecipe
 from synth.labelled import labelled, labels_serve, random_graphs
@@ -135,7 +136,7 @@ def frontier(
 
     Notes
     -----
-    A recursion over divisors of N and d (`synth.candidates`) compares exact costs, by
+    A recursion over divisors of N and d (`synth.catalogue`) compares exact costs, by
     theorem or measured; what labels reach is added by `synth.labelled`.  The frontier is
     that of the catalogue, not of all graphs: `Point.gap` tells how far a point can be from
     the best.

@@ -36,7 +36,7 @@ class VoltageGraph:
 
     Examples
     --------
-    >>> from synth.groups import Metacyclic
+    >>> from synth.group_extensions import Metacyclic
     >>> graph = VoltageGraph(Metacyclic(4, 1, 1), 1, (0, 0), (1, 2))
     >>> graph.nodes, graph.degree, graph.connected, graph.bidirectional
     (4, 2, True, False)
@@ -105,7 +105,7 @@ class VoltageGraph:
 
         O(links).
 
-        >>> from synth.groups import Metacyclic
+        >>> from synth.group_extensions import Metacyclic
         >>> VoltageGraph(Metacyclic(3, 1, 1), 1, (0,), (2,)).links()
         (array([0, 1, 2]), array([2, 0, 1]))
         """

@@ -1,6 +1,15 @@
 """The catalogue of base topologies: a file for every kind, all of them in ``FAMILIES``."""
 
 from synth.bases.bi_ring import BiRing
+from synth.bases.cayley import (
+    Cayley,
+    CayleyAlternating,
+    CayleyLinear,
+    CayleyMatrix,
+    CayleyMetacyclic,
+    CayleyNested,
+    CayleySymmetric,
+)
 from synth.bases.circulant import Circulant
 from synth.bases.complete import Complete
 from synth.bases.complete_bipartite import CompleteBipartite
@@ -14,17 +23,7 @@ from synth.bases.generalized_de_bruijn import GeneralizedDeBruijn, GeneralizedDe
 from synth.bases.generalized_kautz import GeneralizedKautz, GeneralizedKautzRewired
 from synth.bases.hypercube import Hypercube
 from synth.bases.kautz import Kautz
-from synth.bases.lifts import (
-    Cayley,
-    CayleyAlternating,
-    CayleyLinear,
-    CayleyMatrix,
-    CayleyMetacyclic,
-    CayleyNested,
-    CayleySymmetric,
-    Digraph,
-    Lift,
-)
+from synth.bases.lifts import Digraph, Lift
 from synth.bases.modified_de_bruijn import ModifiedDeBruijn
 from synth.bases.moore import MooreLineGraph
 from synth.bases.multipartite import CompleteMultipartite, Crown

@@ -5,7 +5,9 @@ from math import gcd
 import numpy as np
 from numpy.random import Generator
 
-from synth.groups import Alternating, Group, Linear, MatrixExtension, Metacyclic, Nested
+from synth.group_extensions import MatrixExtension, Metacyclic, Nested
+from synth.group_tables import Alternating, Linear
+from synth.groups import Group
 
 __all__ = ["random_group"]
 

@@ -34,7 +34,7 @@ def select(group: Group, rng: Generator) -> Selection:
     The whole product table of a group of 4096 would take longer than a search on it.
     Of large groups some involutions are looked for among powers of chosen elements.
 
-    >>> from synth.groups import Metacyclic
+    >>> from synth.group_extensions import Metacyclic
     >>> select(Metacyclic(4, 1, 1), np.random.default_rng(1)).inverse.tolist()
     [0, 3, 2, 1]
     """

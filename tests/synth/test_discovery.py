@@ -20,7 +20,8 @@ from synth.discovery.random_groups import random_group
 from synth.discovery.selection import select
 from synth.discovery.start import start
 from synth.errors import ImpossibleRequest, InvalidAtlas
-from synth.groups import Alternating, Metacyclic
+from synth.group_extensions import Metacyclic
+from synth.group_tables import Alternating
 from synth.measure import measure, measure_both
 from synth.recipe import parse
 from synth.voltage import VoltageGraph

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from synth.errors import OutOfDomain
-from synth.groups import Alternating, Group, Linear, MatrixExtension, Metacyclic, Nested, inverse
+from synth.group_extensions import MatrixExtension, Metacyclic, Nested
+from synth.group_tables import Alternating, Linear
+from synth.groups import Group, inverse
 
 GROUPS: list[Group] = [
     Metacyclic(1, 0, 1),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.candidates import Wanted
+from synth.catalogue import Wanted
 from synth.cost import Links
 from synth.errors import ImpossibleRequest
 from synth.measure import MAX_DEGREE

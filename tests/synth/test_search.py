@@ -14,11 +14,12 @@ from synth.build import (
     is_vertex_transitive,
     size,
 )
-from synth.candidates import Candidate, divisors, measured_unless_dominated, undominated
+from synth.candidates import Candidate, measured_unless_dominated, undominated
 from synth.cost import Cost, Links, lower_bound
 from synth.errors import ImpossibleRequest, InvalidRecipe
 from synth.labels import Labels, check_labels, labels
 from synth.measure import measure_both
+from synth.primes import divisors
 from synth.recipe import Recipe, parse
 from synth.search import Frontier, Point, frontier
 from synth.topology import Topology
