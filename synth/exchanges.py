@@ -13,7 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from synth.drawable import WORD, by_walks
-from synth.splitmix import below
+from synth.link_pairs import pick
 from synth.walks import exchange_near
 
 __all__ = ["exchange", "exchange_far", "heads_of", "late_pairs"]
@@ -95,19 +95,13 @@ def _memory(nodes: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
 def _exchange(
     heads: Any, depth: int, most: int, two_way: bool, state: Any, near: Any, far: Any
 ) -> tuple[int, int]:
-    nodes, degree = heads.shape
     late, looked = _late(heads, depth, near, far), 0
     while looked < most and late > 0:
         looked += 1
-        a, c = below(state, nodes), below(state, nodes)
-        i, k = below(state, degree), below(state, degree)
+        a, i, c, k, back_b, back_e = pick(heads, two_way, state)
+        if a < 0:
+            continue
         b, e = heads[a, i], heads[c, k]
-        if a in (c, e) or b in (c, e):
-            continue
-        if _leads(heads, a, e) >= 0 or _leads(heads, c, b) >= 0:
-            continue
-        back_b = _leads(heads, b, a) if two_way else 0
-        back_e = _leads(heads, e, c) if two_way else 0
         _lead(heads, a, i, e, c, k, b)
         if two_way:
             _lead(heads, b, back_b, c, e, back_e, a)
@@ -124,15 +118,6 @@ def _exchange(
 @njit(cache=True, nogil=True)
 def _lead(heads: Any, one: int, i: int, to: int, other: int, k: int, towards: int) -> None:
     heads[one, i], heads[other, k] = to, towards
-
-
-@njit(cache=True, nogil=True)
-def _leads(heads: Any, node: int, target: int) -> int:
-    """Return which link of a node leads to a target, -1 if none does."""
-    for k in range(heads.shape[1]):
-        if heads[node, k] == target:
-            return k
-    return -1
 
 
 @njit(cache=True, nogil=True)

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from synth.splitmix import below
+from synth.link_pairs import pick, place
 
 __all__ = ["exchange_near"]
 
@@ -50,19 +50,14 @@ def exchange_near(
 @njit(cache=True, nogil=True)
 def _exchange(graph: Any, depth: int, most: int, two_way: bool, state: Any) -> tuple[int, int]:
     heads = graph.heads
-    nodes, degree = heads.shape
+    nodes = len(heads)
     late, looked = nodes * nodes - _count_all(graph, depth), 0
     while looked < most and late > 0:
         looked += 1
-        a, c = below(state, nodes), below(state, nodes)
-        i, k = below(state, degree), below(state, degree)
+        a, i, c, k, back_b, back_e = pick(heads, two_way, state)
+        if a < 0:
+            continue
         b, e = heads[a, i], heads[c, k]
-        if a in (c, e) or b in (c, e):
-            continue
-        if _place(heads[a], e) >= 0 or _place(heads[c], b) >= 0:
-            continue
-        back_b = _place(heads[b], a) if two_way else 0
-        back_e = _place(heads[e], c) if two_way else 0
         now = late - _turn(graph, depth, a, i, b, e) - _turn(graph, depth, c, k, e, b)
         if two_way:
             now -= _turn(graph, depth, b, back_b, a, c) + _turn(graph, depth, e, back_e, c, a)
@@ -78,24 +73,15 @@ def _exchange(graph: Any, depth: int, most: int, two_way: bool, state: Any) -> t
 
 
 @njit(cache=True, nogil=True)
-def _place(ends: Any, node: int) -> int:
-    """Return where a node stands among the ends of links, -1 if nowhere."""
-    for k in range(len(ends)):
-        if ends[k] == node:
-            return k
-    return -1
-
-
-@njit(cache=True, nogil=True)
 def _turn(graph: Any, depth: int, node: int, k: int, old: int, new: int) -> int:
     """Lead link k of a node to a new head; return how many more pairs have a walk."""
     heads, tails = graph.heads, graph.tails
     # Back from the node without the link, on from its head with it: its first use.
-    tails[old, _place(tails[old], node)] = -1
+    tails[old, place(tails[old], node)] = -1
     change = _count(graph, depth, node, old, False)
     heads[node, k] = new
     change += _count(graph, depth, node, new, True)
-    tails[new, _place(tails[new], -1)] = node
+    tails[new, place(tails[new], -1)] = node
     return change
 
 
