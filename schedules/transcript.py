@@ -10,6 +10,7 @@ The data of one rank is counted in *units*: the chunks of all shards together, o
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import NamedTuple
 
 from schedules.model import Collective
@@ -48,7 +49,8 @@ class Transcript:
     """All messages of a collective, each after those that it needs.
 
     Shard i of the data is units [bounds[i], bounds[i + 1]), so ``bounds`` has one entry more
-    than there are ranks.
+    than there are ranks.  In an all-to-all it is all that rank i sends: a block for every rank, as
+    many units each, in their order.
     """
 
     collective: Collective
@@ -64,6 +66,16 @@ class Transcript:
     def units(self) -> int:
         """The units of all shards together."""
         return self.bounds[-1]
+
+    @property
+    def unit(self) -> Fraction:
+        """The size of a unit; the data of the collective, as its size is counted, is 1.
+
+        >>> Transcript(Collective.ALL_TO_ALL, (0, 4, 8), ()).unit
+        Fraction(1, 4)
+        """
+        exchanged = self.collective is Collective.ALL_TO_ALL
+        return Fraction(len(self.ranks) if exchanged else 1, self.units)
 
 
 def joined(spans: Iterable[Span]) -> Iterator[Span]:
@@ -107,7 +119,7 @@ def levels(transcript: Transcript) -> list[int]:
         any(span.contributions != everyone for span in message.spans)
         for message in transcript.messages
     ]
-    if transcript.collective is Collective.ALLGATHER or any(
+    if transcript.collective in (Collective.ALLGATHER, Collective.ALL_TO_ALL) or any(
         is_sum and not all(sums[need] for need in own)
         for is_sum, own in zip(sums, needs, strict=True)
     ):

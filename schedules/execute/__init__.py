@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from schedules.errors import ExecutionFailed, TooLarge
 from schedules.execute.data import ELEMENT, Mistake, Task
+from schedules.execute.exchanges import programs_of_exchange
 from schedules.execute.limits import (
     MAX_BYTES_IN_ALL,
     MAX_PIPELINE_CHUNKS,
@@ -149,10 +150,13 @@ def _planned(
     schedule: Schedule | Transcript, ranks: int, elements: int, pipeline_chunks: int
 ) -> tuple[Task, list[Program]]:
     """Return what is asked of the ranks, and what each of them does."""
-    if isinstance(schedule, RouteSchedule):
+    if schedule.collective is Collective.ALL_TO_ALL:
         bounds = tuple(elements * at // ranks for at in range(ranks + 1))
         whole = Task(bounds, False, starts_whole=True, ends_whole=True, exchanges=True)
-        return whole, list(programs_of_routes(schedule, elements))
+        if isinstance(schedule, Transcript):
+            return whole, list(programs_of_exchange(schedule, elements))
+        if isinstance(schedule, RouteSchedule):
+            return whole, list(programs_of_routes(schedule, elements))
     if isinstance(schedule, Transcript):
         found = plan_of_transcript(schedule, elements)
     else:

@@ -8,15 +8,17 @@ once, so the relay of a rank has room for all that passes by it.
 
 from collections import defaultdict
 from itertools import pairwise
+from typing import TypeAlias
 
-from schedules.errors import InvalidSchedule, TooLarge
+from schedules.errors import TooLarge
 from schedules.execute.limits import MAX_PIECES
 from schedules.execute.turns import DATA, OUTPUT, RELAY, Piece, Program, Transfer, Turn
+from schedules.hops import parts_of_routes
 from schedules.model import COPY, RouteSchedule
 
-__all__ = ["programs_of_routes"]
+__all__ = ["Sent", "block_size", "program_of_hops", "programs_of_routes"]
 
-_Sent = dict[tuple[int, int, int], list[tuple[Piece, Piece]]]
+Sent: TypeAlias = dict[tuple[int, int, int], list[tuple[Piece, Piece]]]
 """By round, source and target: from where to where."""
 
 
@@ -45,43 +47,33 @@ def programs_of_routes(schedule: RouteSchedule, elements: int) -> tuple[Program,
     >>> [program.relay for program in programs_of_routes(ring, 6)]
     [2, 2, 2]
     """
-    rank = {node: index for index, node in enumerate(schedule.ranks)}
-    ranks, unit = len(rank), schedule.units_per_pair
-    sent: _Sent = defaultdict(list)
-    relay, served, hops = [0] * ranks, dict[tuple[int, int], int](), 0
-    for at, route in enumerate(schedule.routes):
-        stops = [rank[node] for node in route.path if node in rank]
-        ends = stops[:1] + stops[-1:]
-        if len(stops) < 2 or route.path[0] not in rank or route.path[-1] not in rank:
-            raise InvalidSchedule(f"/routes/{at}/path", "must lead from one rank to another")
-        source, target = ends
-        done = served.get((source, target), 0)
-        served[source, target] = done + route.weight
-        if done + route.weight > unit:
-            raise InvalidSchedule(f"/routes/{at}/weight", "must leave what the pair has whole")
+    ranks, unit = len(schedule.ranks), schedule.units_per_pair
+    sent: Sent = defaultdict(list)
+    relay, hops = [0] * ranks, 0
+    for stops, first, past in parts_of_routes(schedule):
         hops += len(stops) - 1
         if hops > MAX_PIECES:
             raise TooLarge("/routes", f"must have at most {MAX_PIECES} hops in all")
-        size = _size(target, source, ranks, elements)
-        low, high = size * done // unit, size * (done + route.weight) // unit
+        size = block_size(stops[-1], stops[0], ranks, elements)
+        low, high = size * first // unit, size * past // unit
         if low < high:
             _follow(stops, (low, high), ranks, elements, relay, sent)
-    return tuple(_program(at, sent, relay[at]) for at in range(ranks))
+    return tuple(program_of_hops(at, sent, relay[at]) for at in range(ranks))
 
 
-def _size(target: int, source: int, ranks: int, elements: int) -> int:
+def block_size(target: int, source: int, ranks: int, elements: int) -> int:
     """Return the elements of the block from one rank to another: those that fit at both ends."""
     sizes = (elements * (at + 1) // ranks - elements * at // ranks for at in (target, source))
     return min(sizes)
 
 
 def _follow(
-    stops: list[int],
+    stops: tuple[int, ...],
     part: tuple[int, int],
     ranks: int,
     elements: int,
     relay: list[int],
-    sent: _Sent,
+    sent: Sent,
 ) -> None:
     """Note the hops of one part of a block."""
     source, target = stops[0], stops[-1]
@@ -99,7 +91,8 @@ def _follow(
         here = there
 
 
-def _program(rank: int, sent: _Sent, relay: int) -> Program:
+def program_of_hops(rank: int, sent: Sent, relay: int) -> Program:
+    """Return what a rank does of all hops; ``relay`` elements pass by it."""
     turns: dict[int, tuple[list[Transfer], list[Transfer]]] = {}
     for (number, source, target), pairs in sorted(sent.items()):
         if rank not in (source, target):

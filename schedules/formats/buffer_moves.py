@@ -13,55 +13,25 @@ Where chunks lie.  Chunk c of shard i is number g = i * C + c.
   scratch by the others, so that no foreign part of the user's input is changed.
 * Allreduce.  Sums and results are in the output; out of place, contributions to
   which nothing was added are read from the input.
+* All-to-all.  Told in `exchange_moves`.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice, pairwise
-from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from schedules.errors import NotExportable
+from schedules.formats.exchange_moves import Relays
+from schedules.formats.moves import Move, Place, Plan
 from schedules.formats.transfers import Transfer, least_messages, require_plain, transfers
 from schedules.model import Collective, Schedule
 from synth.topology import NodeId
 
-__all__ = ["MAX_MESSAGES", "Move", "Place", "Plan", "plan", "require_few_messages"]
+__all__ = ["MAX_MESSAGES", "plan", "require_few_messages"]
 
 MAX_MESSAGES = 1 << 18
-
-Place: TypeAlias = tuple[str, int]
-"""Buffer (``i``, ``o`` or ``s``) and first chunk in it."""
-
-
-class Move(NamedTuple):
-    """``length`` chunks from ``source`` to ``target``; ``chunk`` is the first one's number.
-
-    ``origin`` is where the sender reads, ``goal`` where the receiver stores.  If the
-    receiver adds them to what it has, ``operand`` is where that lies; else it is None.
-    """
-
-    source: int
-    target: int
-    chunk: int
-    length: int
-    origin: Place
-    goal: Place
-    operand: Place | None
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """All moves in order, and the sizes of the buffers in chunks."""
-
-    collective: Collective
-    gpus: int
-    chunks_per_shard: int
-    inplace: bool
-    scratch: tuple[int, ...]
-    moves: tuple[Move, ...]
 
 
 def plan(
@@ -91,14 +61,19 @@ def plan(
         As `transfers`, or more than `MAX_MESSAGES` moves: the file would have
         hundreds of megabytes.
     """
+    if schedule.collective is Collective.ALL_TO_ALL and inplace:
+        raise NotExportable("/inplace", "an all-to-all needs an output of its own")
     chunks, found = transfers(schedule, ranks, instances)
-    memory = _Memory(schedule.collective, len(ranks), chunks, inplace, found)
+    if schedule.collective is Collective.ALL_TO_ALL:
+        memory = Relays(len(ranks), chunks)
+    else:
+        memory = _Memory(schedule.collective, len(ranks), chunks, inplace, found)
     joined = _joined(memory.moves(found))
     pieces = _split(joined, longest or MAX_MESSAGES, instances)
     moves = tuple(islice(pieces, MAX_MESSAGES + 1))
     if len(moves) > MAX_MESSAGES:
         raise _too_many()
-    return Plan(schedule.collective, len(ranks), chunks, inplace, memory.scratch, moves)
+    return Plan(schedule.collective, len(ranks), chunks, inplace, tuple(memory.scratch), moves)
 
 
 def require_few_messages(schedule: Schedule) -> None:

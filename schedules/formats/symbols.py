@@ -87,7 +87,8 @@ class Messages:
 
     def transcript(self, collective: Collective, gpus: int, chunks: int) -> Transcript:
         """Return all of them, where ``chunks`` are those of all shards of the GPUs together."""
-        bounds = tuple(chunks * gpu // gpus for gpu in range(gpus + 1))
+        shard = chunks if collective is Collective.ALL_TO_ALL else chunks // gpus
+        bounds = tuple(shard * gpu for gpu in range(gpus + 1))
         return Transcript(collective, bounds, tuple(self._sent))
 
 
@@ -107,6 +108,8 @@ class Memory:
         for gpu in range(self.gpus):
             for offset in range(self.share if gathers else self.whole):
                 number = gpu * self.share + offset if gathers else offset
+                if self.collective is Collective.ALL_TO_ALL:
+                    number += gpu * whole
                 self._at(gpu, "i", offset).value = Value(number, 1 << gpu)
 
     def read(self, actor: Actor, buffer: str, offset: int) -> Value:
@@ -145,16 +148,21 @@ class Memory:
         ``ends`` holds what each GPU knows to have come before its end; then each chunk
         must have been written before the end of the GPU that holds it.
         """
-        gathers = self.collective is Collective.ALLGATHER
         scatters = self.collective is Collective.REDUCE_SCATTER
-        everyone = (1 << self.gpus) - 1
         for gpu in range(self.gpus):
+            end = None if ends is None else ends[gpu]
             for offset in range(self.share if scatters else self.whole):
-                number = gpu * self.share + offset if scatters else offset
-                mask = 1 << (number // self.share) if gathers else everyone
-                self._require_end(
-                    gpu, offset, Value(number, mask), None if ends is None else ends[gpu]
-                )
+                self._require_end(gpu, offset, self._wanted(gpu, offset), end)
+
+    def _wanted(self, gpu: int, offset: int) -> Value:
+        """Return what a chunk of a GPU's output ends as."""
+        source, part = divmod(offset, self.share)
+        if self.collective is Collective.ALL_TO_ALL:
+            return Value(source * self.whole + gpu * self.share + part, 1 << source)
+        if self.collective is Collective.ALLGATHER:
+            return Value(offset, 1 << source)
+        scatters = self.collective is Collective.REDUCE_SCATTER
+        return Value(gpu * self.share + offset if scatters else offset, (1 << self.gpus) - 1)
 
     def _require_end(self, gpu: int, offset: int, value: Value, end: Clock | None) -> None:
         chunk = self._at(gpu, "o", offset)

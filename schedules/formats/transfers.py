@@ -3,9 +3,13 @@
 Chunk c of shard i is number i * C + c, where C is as small as the schedule allows.  Transfers
 carry a stage: one needs only what those of earlier stages brought.  For steps the stage
 is the step, for trees the depth of the edge, counted backwards where edges lead to the
-root.
+root, for routes how many hops came before.
+
+In an all-to-all a shard is what one rank has for another: chunk c of what rank s has for rank t is
+number (s * N + t) * C + c.
 """
 
+from itertools import pairwise
 from math import gcd, lcm
 from typing import Any, NamedTuple
 
@@ -13,9 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedules.errors import NotExportable
+from schedules.hops import parts_of_routes
 from schedules.model import (
     REDUCE,
     Collective,
+    RouteSchedule,
     Schedule,
     StepSchedule,
     TreeSchedule,
@@ -25,8 +31,14 @@ from synth.topology import NodeId
 
 __all__ = ["Transfer", "chunks_per_shard", "least_messages", "require_plain", "transfers"]
 
-COLLECTIVES = (Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE)
+COLLECTIVES = (
+    Collective.ALLGATHER,
+    Collective.REDUCE_SCATTER,
+    Collective.ALLREDUCE,
+    Collective.ALL_TO_ALL,
+)
 MAX_CELLS = 1 << 27
+MAX_HOPS = 1 << 20
 
 
 class Transfer(NamedTuple):
@@ -59,7 +71,6 @@ def transfers(
         too many to follow.
     """
     require_plain(schedule)
-    parts = parts_of(schedule)
     chunks = chunks_per_shard(schedule) * finer
     cells = len(ranks) ** 2 * chunks
     if cells > MAX_CELLS:
@@ -67,9 +78,11 @@ def transfers(
             "/chunks_per_shard",
             f"at most {MAX_CELLS} chunks on all GPUs are followed; {cells} are needed",
         )
+    if isinstance(schedule, RouteSchedule):
+        return chunks, _crossed(schedule, chunks)
     found: list[Transfer] = []
     stage = 0
-    for part in parts:
+    for part in parts_of(schedule):
         made = _sent(part, ranks, chunks, _grain(part)[0], stage)
         found += made
         stage = 1 + max((transfer.stage for transfer in made), default=stage)
@@ -90,6 +103,9 @@ def least_messages(schedule: Schedule, *, joined: bool) -> int:
     >>> least_messages(both, joined=False)
     2
     """
+    if isinstance(schedule, RouteSchedule):
+        # Every rank hears from another at least; what goes the same way may be one message.
+        return len(schedule.ranks) if joined else _hops(schedule)
     count = 0
     for part in parts_of(schedule):
         if isinstance(part, TreeSchedule):
@@ -122,6 +138,9 @@ def chunks_per_shard(schedule: Schedule) -> int:
     >>> chunks_per_shard(TreeSchedule(Collective.ALLGATHER, "sha256:0", (0, 1), 4, trees))
     2
     """
+    if isinstance(schedule, RouteSchedule):
+        unit = schedule.units_per_pair
+        return unit // gcd(unit, *(route.weight for route in schedule.routes))
     parts = parts_of(schedule)
     return lcm(*(total // grain for total, grain in map(_grain, parts)))
 
@@ -137,6 +156,13 @@ def require_plain(schedule: Schedule) -> None:
     if schedule.collective not in COLLECTIVES:
         names = ", ".join(COLLECTIVES)
         raise NotExportable("/collective", f"must be one of {names} for this format")
+    if isinstance(schedule, RouteSchedule):
+        hops = _hops(schedule)
+        if hops > MAX_HOPS:
+            raise NotExportable(
+                "/routes", f"at most {MAX_HOPS} hops are written as messages; {hops} are needed"
+            )
+        return
     parts = parts_of(schedule)
     if any(isinstance(part, StepSchedule) and part.in_one_pass for part in parts):
         raise NotExportable(
@@ -146,6 +172,26 @@ def require_plain(schedule: Schedule) -> None:
         )
     if any(isinstance(part, TreeSchedule) and (part.shards or part.idle) for part in parts):
         raise NotExportable("/shards", "must be equal, and of all compute nodes, for this format")
+
+
+def _hops(schedule: RouteSchedule) -> int:
+    """Return how often a rank passes something to another; each at most one message."""
+    ranks = set(schedule.ranks)
+    return sum(sum(node in ranks for node in route.path) - 1 for route in schedule.routes)
+
+
+def _crossed(schedule: RouteSchedule, chunks: int) -> list[Transfer]:
+    """Return the hops of all routes, by how many came before on their route."""
+    ranks, unit = len(schedule.ranks), schedule.units_per_pair
+    found = []
+    for stops, first, past in parts_of_routes(schedule):
+        low, high = first * chunks // unit, past * chunks // unit
+        chunk = (stops[0] * ranks + stops[-1]) * chunks + low
+        found += [
+            Transfer(stage, near, far, chunk, high - low, False, False)
+            for stage, (near, far) in enumerate(pairwise(stops))
+        ]
+    return sorted(found)
 
 
 def _grain(part: StepSchedule | TreeSchedule) -> tuple[int, int]:

@@ -52,7 +52,7 @@ def messages_of_transcript(transcript: Transcript, topology: Topology) -> Messag
     depth = max(level, default=-1) + 1
     return Messages(
         [one.units for one in told],
-        Fraction(1, transcript.units),
+        transcript.unit,
         _starts(map(len, hops)),
         np.array([link for path in hops for link in path], np.int64),
         _starts(np.bincount(np.array(level, np.int64), minlength=depth).tolist()),

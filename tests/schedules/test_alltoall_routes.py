@@ -9,11 +9,8 @@ import pytest
 
 from schedules import alltoall
 from schedules.collectives import make, reverse
-from schedules.errors import InvalidSchedule, NoSchedule, NotExportable
+from schedules.errors import InvalidSchedule, NoSchedule
 from schedules.execute.plan import plan
-from schedules.formats import FORMATS, Options
-from schedules.formats import write as write_as
-from schedules.formats.msccl.write import render
 from schedules.formats.schedule.binary import pack, unpack
 from schedules.formats.schedule.read import from_document
 from schedules.formats.schedule.write import to_document, write
@@ -120,8 +117,6 @@ def test_other_algorithms_and_formats_say_no():
     with pytest.raises(NoSchedule, match="/algorithm"):
         make(PAIR, "allgather", "mcf")
     routes = make(PAIR, "all-to-all", "mcf")
-    with pytest.raises(NotExportable, match="/collective: must be one of allgather"):
-        render(routes, PAIR)
     with pytest.raises(NoSchedule, match="/kind: must be steps"):
         plan(routes, 4, 1)
     with pytest.raises(NoSchedule, match="/collective"):
@@ -170,15 +165,3 @@ def test_routes_simulated_take_no_longer_than_estimated(topology, size):
     wire = route_inverse_rate(schedule, topology) * size / len(topology.compute_nodes) / 2
     assert wire < free.seconds
     assert free.seconds <= locked.seconds
-
-
-@pytest.mark.parametrize("form", FORMATS)
-def test_every_format_writes_routes_or_says_that_it_cannot(form):
-    schedule = make(PAIR, "all-to-all", "mcf")
-    options = Options(bytes=64) if form == "chakra-et" else Options()
-    if form == "json":
-        text = "".join(write_as(form, schedule, PAIR, options))
-        assert from_document(json.loads(text), PAIR) == schedule
-        return
-    with pytest.raises(NotExportable, match=r"/collective|/format"):
-        list(write_as(form, schedule, PAIR, options))

@@ -16,6 +16,7 @@ __all__ = [
     "MAX_RANKS",
     "MAX_TAG",
     "RECEIVE",
+    "RESULT",
     "SEND",
     "VERSION",
     "Region",
@@ -24,7 +25,12 @@ __all__ = [
     "Traces",
 ]
 
-COLLECTIVES = (Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE)
+COLLECTIVES = (
+    Collective.ALLGATHER,
+    Collective.REDUCE_SCATTER,
+    Collective.ALLREDUCE,
+    Collective.ALL_TO_ALL,
+)
 VERSION = "0.0.4"
 """Of the schema."""
 COMPUTE, SEND, RECEIVE = 4, 5, 6
@@ -35,13 +41,15 @@ MAX_TAG = 2**31 - 1
 MAX_NODES = 1 << 15
 """Most nodes of one rank; the replay keeps who comes before whom, a bit for each pair."""
 MAX_RANKS = 4096
-BUFFERS = ("data", "staging")
-"""Where bytes lie: in the data of the collective, or waiting to be added to it."""
+RESULT = "result"
+BUFFERS = ("data", "staging", RESULT)
+"""Where bytes lie: in the data of the collective, or waiting to be added to it or passed on; in
+an all-to-all what arrives for good is in the result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """Neighbouring bytes of a buffer of a rank: ``data`` or ``staging``."""
+    """Neighbouring bytes of a buffer of a rank, one of `BUFFERS`."""
 
     buffer: str
     first: int

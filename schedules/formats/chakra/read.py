@@ -18,6 +18,7 @@ from schedules.formats.chakra.program import (
     MAX_RANKS,
     MAX_TAG,
     RECEIVE,
+    RESULT,
     SEND,
     VERSION,
     Region,
@@ -63,8 +64,15 @@ def parse(files: Sequence[bytes]) -> Traces:
             raise InvalidProgram(place, "must tell the same collective and bytes as rank 0")
         common = told
         traces.append(_trace(nodes, place, rank, len(files), told[1]))
+        if told[0] is not Collective.ALL_TO_ALL:
+            _require_no_result(traces[-1], place)
     collective, size_bytes = common or (Collective.ALLGATHER, 0)
     return Traces(collective, size_bytes, tuple(traces))
+
+
+def _require_no_result(trace: Trace, place: str) -> None:
+    if any(region.buffer == RESULT for step in trace.steps for region in step.reads + step.writes):
+        raise InvalidProgram(place, f"the buffer {RESULT} is for all-to-all only")
 
 
 def _metadata(metadata: Any, place: str, rank: int, ranks: int) -> tuple[Collective, int]:
@@ -164,7 +172,7 @@ def _regions(text: str, place: str, count: int, size_bytes: int) -> tuple[Region
             case [str(buffer), int(first), int(size)] if buffer in BUFFERS and first >= 0 < size:
                 made.append(Region(buffer, first, size))
             case _:
-                raise InvalidProgram(place, "must be data or staging, first byte, bytes")
-        if made[-1].buffer == "data" and made[-1].end > size_bytes:
+                raise InvalidProgram(place, f"must be {' or '.join(BUFFERS)}, first byte, bytes")
+        if made[-1].buffer != "staging" and made[-1].end > size_bytes:
             raise InvalidProgram(place, f"must stay within {size_bytes} bytes")
     return tuple(made)

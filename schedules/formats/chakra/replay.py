@@ -12,23 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedules.errors import InvalidProgram
-from schedules.formats.chakra.ordering import (
-    Key,
-    check_messages,
-    check_order,
-    check_staging,
-    key_of,
-)
-from schedules.formats.chakra.program import (
-    RECEIVE,
-    SEND,
-    Region,
-    Step,
-    Traces,
-)
+from schedules.formats.chakra.exchange import ExchangeRun
+from schedules.formats.chakra.ordering import check_messages, check_order, check_staging
+from schedules.formats.chakra.program import Region, Step, Traces
 from schedules.formats.chakra.read import parse
+from schedules.formats.chakra.running import Run
 from schedules.model import Collective
-from schedules.transcript import Message, Span, Transcript, joined
+from schedules.transcript import Span, Transcript, joined
 
 __all__ = ["replay", "transcript"]
 
@@ -72,13 +62,14 @@ def transcript(files: Sequence[bytes]) -> Transcript:
     return Transcript(run.traces.collective, tuple(run.shards), tuple(run.messages))
 
 
-def _replayed(files: Sequence[bytes]) -> "_Run":
+def _replayed(files: Sequence[bytes]) -> "_Run | ExchangeRun":
     traces = parse(files)
     check_messages(traces)
     for rank, trace in enumerate(traces.ranks):
         check_staging(trace, f"/ranks/{rank}")
         check_order(trace, f"/ranks/{rank}")
-    run = _Run(traces)
+    exchanges = traces.collective is Collective.ALL_TO_ALL
+    run = ExchangeRun(traces) if exchanges else _Run(traces)
     run.finish()
     return run
 
@@ -103,23 +94,17 @@ class _Buffer:
 _Values: TypeAlias = tuple[NDArray[np.int64], NDArray[Any]]
 
 
-class _Run:
-    """One run of all traces."""
+class _Run(Run[_Values]):
+    """One run of the traces of a collective of shards."""
 
     def __init__(self, traces: Traces) -> None:
-        self.traces = traces
+        super().__init__(traces)
         self.count, self.size = len(traces.ranks), traces.size_bytes
         self.shards = [rank * self.size // self.count for rank in range(self.count + 1)]
         cuts = _cuts(traces, self.shards)
         self.data = [_Buffer(cuts) for _ in traces.ranks]
         # A staging area holds what arrived, in the pieces that the sender had it in.
         self.staged: list[dict[Region, _Values]] = [{} for _ in traces.ranks]
-        self.sent: dict[Key, _Values] = {}
-        self.messages: list[Message] = []
-        # By message: its number.  By rank and node: the messages without which what it leaves
-        # would not be there.  A node that waits for a send waits for no data.
-        self.numbers: dict[Key, int] = {}
-        self.brought: list[dict[int, frozenset[int]]] = [{} for _ in traces.ranks]
         for rank, buffer in enumerate(self.data):
             gathers = traces.collective is Collective.ALLGATHER
             own = self._shard(buffer, rank) if gathers else slice(None)
@@ -130,56 +115,13 @@ class _Run:
         low, high = self.shards[rank], self.shards[rank + 1]
         return buffer.span(Region("data", low, high - low))
 
-    def finish(self) -> None:
-        """Run until nothing moves, then compare with the postcondition."""
-        moved = True
-        waiting = [list(range(len(trace.steps))) for trace in self.traces.ranks]
-        finished: list[set[int]] = [set() for _ in self.traces.ranks]
-        while moved:
-            moved = False
-            for rank, trace in enumerate(self.traces.ranks):
-                left = []
-                for at in waiting[rank]:
-                    if self._ready(rank, trace.steps[at], finished[rank]):
-                        self._work(rank, at, trace.steps[at])
-                        finished[rank].add(at)
-                        moved = True
-                    else:
-                        left.append(at)
-                waiting[rank] = left
-        stuck = [rank for rank, left in enumerate(waiting) if left]
-        if stuck:
-            raise InvalidProgram(
-                f"/ranks/{stuck[0]}",
-                f"must not wait for ever: ranks {stuck[:8]} do, for each other",
-            )
-        self._require_result()
-
-    def _ready(self, rank: int, step: Step, finished: set[int]) -> bool:
-        arrived = step.kind != RECEIVE or key_of(rank, step) in self.sent
-        return arrived and finished.issuperset(step.before)
-
-    def _work(self, rank: int, at: int, step: Step) -> None:
-        brought = self.brought[rank]
-        needs = frozenset().union(*(brought[before] for before in step.before))
-        brought[at] = frozenset()
-        if step.kind == SEND:
-            values = self.sent[key_of(rank, step)] = self._read(rank, step.reads[0])
-            self.numbers[key_of(rank, step)] = len(self.messages)
-            self.messages.append(
-                Message(rank, step.peer, tuple(self._spans(values)), tuple(sorted(needs)))
-            )
-        elif step.kind == RECEIVE:
-            brought[at] = frozenset((self.numbers[key_of(rank, step)],))
-            self._write(rank, step.writes[0], self.sent.pop(key_of(rank, step)))
-        else:
-            brought[at] = needs
-            one, other = (self._read(rank, region) for region in step.reads)
-            if not np.array_equal(one[0], other[0]):
-                raise InvalidProgram(f"/ranks/{rank}", "an addition adds different bytes")
-            if (one[1] & other[1]).any():
-                raise InvalidProgram(f"/ranks/{rank}", "a contribution is added twice")
-            self._write(rank, step.writes[0], (one[0], one[1] | other[1]))
+    def _added(self, rank: int, step: Step) -> None:
+        one, other = (self._read(rank, region) for region in step.reads)
+        if not np.array_equal(one[0], other[0]):
+            raise InvalidProgram(f"/ranks/{rank}", "an addition adds different bytes")
+        if (one[1] & other[1]).any():
+            raise InvalidProgram(f"/ranks/{rank}", "a contribution is added twice")
+        self._write(rank, step.writes[0], (one[0], one[1] | other[1]))
 
     def _spans(self, values: _Values) -> Iterator[Span]:
         """Return what a message carries; a piece ends where the next one in the data begins."""

@@ -4,7 +4,8 @@ One file per rank.  Nodes are sends, receives and additions of so many bytes, wi
 dependencies on earlier nodes of the same rank; a send and its receive have a tag of
 their own.  Byte c of shard i is byte i * M / N + c of M; chunks end at the whole byte
 below.  ``inputs`` and ``outputs`` of a node tell which bytes it reads and writes, as
-``[buffer, first, bytes]``: the data, or a staging area where bytes wait to be added.
+``[buffer, first, bytes]``: the data, or a staging area where bytes wait to be added, or to be
+passed on in an all-to-all, whose bytes end in the result.
 """
 
 import json
@@ -14,10 +15,10 @@ import numpy as np
 
 from schedules.errors import NotExportable
 from schedules.formats.buffer_moves import MAX_MESSAGES
-from schedules.formats.chakra.program import COMPUTE, MAX_BYTES, RECEIVE, SEND, VERSION
+from schedules.formats.chakra.program import COMPUTE, MAX_BYTES, RECEIVE, RESULT, SEND, VERSION
 from schedules.formats.chakra.protobuf import Attribute, GlobalMetadata, Node, write_messages
 from schedules.formats.transfers import Transfer, least_messages, require_plain, transfers
-from schedules.model import Schedule
+from schedules.model import Collective, Schedule
 from schedules.verify import require_valid
 from synth.topology import Topology
 
@@ -37,7 +38,8 @@ def render(schedule: Schedule, topology: Topology, size_bytes: int) -> tuple[byt
         It is checked first: what is exported is what was proved.
     size_bytes : int
         M: the output of an allgather, the input of a reduce-scatter, the buffer of an
-        allreduce.  Every chunk has a byte at least.
+        allreduce, what each rank sends in an all-to-all.  Every chunk has a byte at least;
+        in an all-to-all all blocks have the same number of bytes.
 
     Raises
     ------
@@ -82,7 +84,10 @@ def render(schedule: Schedule, topology: Topology, size_bytes: int) -> tuple[byt
         raise NotExportable(
             "/bytes", f"must be {whole} to {MAX_BYTES}: the schedule cuts the data into {whole}"
         )
-    traces = _Traces(len(ranks), whole, size_bytes)
+    exchanges = schedule.collective is Collective.ALL_TO_ALL
+    if exchanges and size_bytes % len(ranks):
+        raise NotExportable("/bytes", f"must be a multiple of the {len(ranks)} ranks")
+    traces = (_Exchange if exchanges else _Traces)(len(ranks), whole, size_bytes)
     for tag, transfer in enumerate(found, 1):
         traces.add(transfer, tag)
     metadata = {"collective": schedule.collective.value, "ranks": len(ranks), "bytes": size_bytes}
@@ -117,13 +122,7 @@ class _Traces:
         first = transfer.chunk * self.size_bytes // self.whole
         size = span.stop * self.size_bytes // self.whole - first
         data = ("data", first, size)
-        about = {
-            "is_cpu_op": False,
-            "comm_src": source,
-            "comm_dst": target,
-            "comm_tag": tag,
-            "comm_size": size,
-        }
+        about = _about(transfer, tag, size)
         sent = self._node(
             source, SEND, f"send to {target}", _known(self.written[source, span]), about
         )
@@ -167,6 +166,51 @@ class _Traces:
         )
         self.nodes[rank].append(node)
         return node
+
+
+class _Exchange(_Traces):
+    """The nodes of an all-to-all: what is passed on waits in staging areas of its own."""
+
+    def __init__(self, ranks: int, whole: int, size_bytes: int) -> None:
+        super().__init__(ranks, 0, size_bytes)
+        self.chunks, self.of_rank = whole // ranks, whole
+        self.block = size_bytes // ranks
+        # By rank and chunk: where it is staged, and the node that received it.
+        self.kept: dict[tuple[int, int], tuple[int, int]] = {}
+
+    def add(self, transfer: Transfer, tag: int) -> None:
+        """Add the nodes at both ends of a transfer."""
+        source, target, chunk = transfer.source, transfer.target, transfer.chunk
+        owner, offset = divmod(chunk, self.of_rank)
+        goal, part = divmod(offset, self.chunks)
+        low = part * self.block // self.chunks
+        size = (part + transfer.length) * self.block // self.chunks - low
+        about = _about(transfer, tag, size)
+        if source == owner:
+            taken, before = ("data", goal * self.block + low, size), list[int]()
+        else:
+            place, node = self.kept.pop((source, chunk))
+            taken, before = ("staging", place, size), [node]
+        sent = self._node(source, SEND, f"send to {target}", before, about)
+        sent.inputs.values = _regions(taken)
+        got = self._node(target, RECEIVE, f"receive from {source}", [], about)
+        if target == goal:
+            got.outputs.values = _regions((RESULT, owner * self.block + low, size))
+            return
+        self.kept[target, chunk] = self.staged[target], got.id
+        got.outputs.values = _regions(("staging", self.staged[target], size))
+        self.staged[target] += size
+
+
+def _about(transfer: Transfer, tag: int, size: int) -> dict[str, Any]:
+    """Return the attributes of both ends of a message."""
+    return {
+        "is_cpu_op": False,
+        "comm_src": transfer.source,
+        "comm_dst": transfer.target,
+        "comm_tag": tag,
+        "comm_size": size,
+    }
 
 
 def _known(nodes: np.ndarray) -> list[int]:

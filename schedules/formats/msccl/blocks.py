@@ -15,10 +15,9 @@ even if the connection holds no message at all until the receiver takes it.
 from collections import Counter, defaultdict
 from typing import TypeAlias
 
-import numpy as np
-
 from schedules.errors import NotExportable
-from schedules.formats.buffer_moves import Plan
+from schedules.formats.last_writers import LastWriters
+from schedules.formats.moves import Place, Plan
 from schedules.formats.msccl.draft import (
     TOO_LONG,
     Draft,
@@ -33,7 +32,6 @@ from schedules.formats.msccl.program import (
     MAX_COUNT,
 )
 from schedules.formats.runtimes import Runtime
-from schedules.model import Collective
 
 __all__ = ["arrange"]
 
@@ -105,28 +103,30 @@ def _spread(plan: Plan) -> dict[tuple[int, int], int]:
 def _draft(plan: Plan, spread: dict[tuple[int, int], int], copies: int, shared: bool) -> Draft:
     channels = _channels(plan, spread, copies)
     blocks: list[dict[_Key, DraftBlock]] = [{} for _ in range(plan.gpus)]
-    if plan.collective is Collective.ALLGATHER and not plan.inplace:
+    if plan.copies_own:
         for gpu in range(plan.gpus):
             blocks[gpu][-1, -1, 0] = _own_shard(plan, gpu)
     ends = _ends(plan, channels, shared)
-    # Last step that wrote each chunk of each GPU; 0 where none did.
-    written = np.zeros((plan.gpus, plan.gpus * plan.chunks_per_shard), dtype=np.int32)
-    steps: list[DraftStep | None] = [None]
+    written, steps = LastWriters(plan), list[DraftStep]()
+
+    def writers(gpu: int, place: Place, length: int) -> list[DraftStep]:
+        return [steps[at - 1] for at in written.before(gpu, place, length)]
+
     for move, channel in zip(plan.moves, channels, strict=True):
-        source, target, span = move.source, move.target, slice(move.chunk, move.chunk + move.length)
+        source, target, length = move.source, move.target, move.length
         sending = _block(blocks[source], ends[0, source, target, channel])
         receiving = _block(blocks[target], ends[1, target, source, channel])
-        send = DraftStep("s", move.origin, move.goal, move.length, sending)
+        send = DraftStep("s", move.origin, move.goal, length, sending)
         if move.operand is None:
-            receive = DraftStep("r", move.origin, move.goal, move.length, receiving)
+            receive = DraftStep("r", move.origin, move.goal, length, receiving)
         else:
-            receive = DraftStep("rrc", move.operand, move.goal, move.length, receiving)
-            receive.waits = [steps[at] for at in np.unique(written[target, span]) if at]  # type: ignore[misc]
-        send.waits = [steps[at] for at in np.unique(written[source, span]) if at]  # type: ignore[misc]
+            receive = DraftStep("rrc", move.operand, move.goal, length, receiving)
+            receive.waits = writers(target, move.goal, length)
+        send.waits = writers(source, move.origin, length)
         sending.steps.append(send)
         receiving.steps.append(receive)
-        written[target, span] = len(steps)
         steps.append(receive)
+        written.wrote(len(steps), target, move.goal, length)
     gpus = tuple(_ordered([by_key[key] for key in sorted(by_key)]) for by_key in blocks)
     for gpu in gpus:
         _number(gpu)
@@ -183,11 +183,11 @@ def _ends(plan: Plan, channels: list[int], shared: bool) -> dict[tuple[int, int,
 def _own_shard(plan: Plan, gpu: int) -> DraftBlock:
     """Return the block that copies a GPU's own shard from its input to its output."""
     block = DraftBlock(-1, -1, 0)
-    chunks = plan.chunks_per_shard
-    for start in range(0, chunks, MAX_COUNT):
-        count = min(MAX_COUNT, chunks - start)
-        goal = "o", gpu * chunks + start
-        block.steps.append(DraftStep("cpy", ("i", start), goal, count, block))
+    (_, source), (_, goal) = plan.own(gpu)
+    for start in range(0, plan.chunks_per_shard, MAX_COUNT):
+        count = min(MAX_COUNT, plan.chunks_per_shard - start)
+        places = ("i", source + start), ("o", goal + start)
+        block.steps.append(DraftStep("cpy", *places, count, block))
     return block
 
 

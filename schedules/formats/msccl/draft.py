@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from schedules.errors import NotExportable
-from schedules.formats.buffer_moves import Place, Plan
+from schedules.formats.moves import Place, Plan
 from schedules.formats.msccl.program import (
     MAX_AWAITED_BLOCK,
     MAX_CHILDREN,

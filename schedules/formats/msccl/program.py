@@ -88,7 +88,11 @@ class Language:
     """By how much ``maxBytes`` is above the largest size that passes."""
 
 
-_NAMES = {Collective.ALLGATHER: "allgather", Collective.ALLREDUCE: "allreduce"}
+_NAMES = {
+    Collective.ALLGATHER: "allgather",
+    Collective.ALLREDUCE: "allreduce",
+    Collective.ALL_TO_ALL: "alltoall",
+}
 _MSCCL = MappingProxyType(_NAMES | {Collective.REDUCE_SCATTER: "reduce_scatter"})
 _OTHERS = MappingProxyType(_NAMES | {Collective.REDUCE_SCATTER: "reducescatter"})
 

@@ -83,6 +83,8 @@ def parse(text: str, runtime: Runtime | str) -> Program:
     if len(gpus) < count:
         raise InvalidProgram("/algo", f"must describe all {count} GPUs")
     modes = _modes(root, language)
+    if collective is Collective.ALL_TO_ALL and True in modes:
+        raise InvalidProgram("/algo/inplace", "an all-to-all needs an output of its own")
     made = tuple(gpus[at] for at in range(count))
     program = Program(title, protocol, collective, modes, channels, chunks, made, sizes)
     _check_sizes(program)

@@ -167,22 +167,16 @@ def _program(draft: Draft, title: str, protocol: str) -> Program:
         Gpu(_sizes(plan, index), tuple(_block(block) for block in blocks))
         for index, blocks in enumerate(draft.gpus)
     )
-    whole = plan.gpus * plan.chunks_per_shard
-    return Program(name, protocol, plan.collective, (plan.inplace,), draft.channels, whole, gpus)
+    modes = (plan.inplace,)
+    return Program(name, protocol, plan.collective, modes, draft.channels, plan.whole, gpus)
 
 
 def _sizes(plan: Plan, index: int) -> dict[str, int]:
-    shard, whole = plan.chunks_per_shard, plan.gpus * plan.chunks_per_shard
-    sizes = {
-        Collective.ALLGATHER: (shard, whole),
-        Collective.REDUCE_SCATTER: (whole, shard),
-        Collective.ALLREDUCE: (whole, whole),
-    }
-    entering, leaving = sizes[plan.collective]
+    entering, leaving = plan.sizes
     if plan.inplace:
         # One buffer only: the larger one, and the output if they are equal.
         scatters = plan.collective is Collective.REDUCE_SCATTER
-        entering, leaving = (whole, 0) if scatters else (0, whole)
+        entering, leaving = (plan.whole, 0) if scatters else (0, plan.whole)
     return {"i": entering, "o": leaving, "s": plan.scratch[index]}
 
 

@@ -18,13 +18,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-import numpy as np
-
 from schedules.errors import NotExportable
-from schedules.formats.buffer_moves import Place, Plan
+from schedules.formats.last_writers import LastWriters
+from schedules.formats.moves import Place, Plan
 from schedules.formats.mscclpp.program import MAX_SEMAPHORES_PER_OPERATION
 from schedules.formats.runtimes import Runtime
-from schedules.model import Collective
 
 __all__ = ["Draft", "DraftBlock", "DraftStep", "arrange"]
 
@@ -109,7 +107,7 @@ def arrange(plan: Plan, limits: Runtime, instances: int = 1) -> Draft:
 
 
 def _require_blocks(plan: Plan, lanes: dict[tuple[int, int], int], limits: Runtime) -> None:
-    own = int(_copies_own_shard(plan))
+    own = int(plan.copies_own)
     needed = Counter(dict.fromkeys(range(plan.gpus), own))
     for (source, target), count in lanes.items():
         needed[source] += count
@@ -123,23 +121,19 @@ def _require_blocks(plan: Plan, lanes: dict[tuple[int, int], int], limits: Runti
         )
 
 
-def _copies_own_shard(plan: Plan) -> bool:
-    return plan.collective is Collective.ALLGATHER and not plan.inplace
-
-
 def _draft(plan: Plan, lanes: dict[tuple[int, int], int]) -> Draft:
     blocks: list[dict[tuple[bool, int, int], DraftBlock]] = [{} for _ in range(plan.gpus)]
     for gpu in range(plan.gpus):
-        if _copies_own_shard(plan):
+        if plan.copies_own:
             block = blocks[gpu][False, -1, 0] = DraftBlock(-1, False, 0)
-            chunks = plan.chunks_per_shard
-            block.steps.append(DraftStep(("i", 0), ("o", gpu * chunks), chunks, block))
+            block.steps.append(DraftStep(*plan.own(gpu), plan.chunks_per_shard, block))
     scratch = list(plan.scratch)
-    # The last step that wrote each chunk of each GPU; 0 where none did.
-    written = np.zeros((plan.gpus, plan.gpus * plan.chunks_per_shard), dtype=np.int32)
-    steps: list[DraftStep] = []
+    written, steps = LastWriters(plan), list[DraftStep]()
+
+    def writers(gpu: int, place: Place, length: int) -> list[DraftStep]:
+        return [steps[at - 1] for at in written.before(gpu, place, length)]
+
     for move, (source, target, lane) in zip(plan.moves, _lanes_of(plan, lanes), strict=True):
-        span = slice(move.chunk, move.chunk + move.length)
         sending = blocks[source].setdefault((True, target, lane), DraftBlock(target, True, lane))
         receiving = blocks[target].setdefault(
             (False, source, lane), DraftBlock(source, False, lane)
@@ -150,13 +144,13 @@ def _draft(plan: Plan, lanes: dict[tuple[int, int], int]) -> Draft:
             scratch[target] += move.length
         send = DraftStep(move.origin, place, move.length, sending)
         receive = DraftStep(place, move.goal, move.length, receiving, move.operand)
-        send.waits = _writers(steps, written[source, span])
+        send.waits = writers(source, move.origin, move.length)
         if move.operand is not None:
-            receive.waits = _writers(steps, written[target, span])
+            receive.waits = writers(target, move.goal, move.length)
         sending.steps.append(send)
         receiving.steps.append(receive)
         steps.append(receive)
-        written[target, span] = len(steps)
+        written.wrote(len(steps), target, move.goal, move.length)
     gpus = tuple(tuple(by_key[key] for key in sorted(by_key)) for by_key in blocks)
     semaphores = tuple(_give_semaphores(gpu) for gpu in gpus)
     return Draft(plan, gpus, semaphores, tuple(scratch))
@@ -169,10 +163,6 @@ def _lanes_of(plan: Plan, lanes: dict[tuple[int, int], int]) -> Iterator[_Lane]:
         pair = move.source, move.target
         yield *pair, turn[pair] % lanes[pair]
         turn[pair] += 1
-
-
-def _writers(steps: list[DraftStep], numbers: np.ndarray) -> list[DraftStep]:
-    return [steps[number - 1] for number in np.unique(numbers) if number]
 
 
 def _give_semaphores(blocks: tuple[DraftBlock, ...]) -> int:

@@ -57,6 +57,7 @@ COLLECTIVES: Mapping[Collective, str] = MappingProxyType(
         Collective.ALLGATHER: "allgather",
         Collective.REDUCE_SCATTER: "reducescatter",
         Collective.ALLREDUCE: "allreduce",
+        Collective.ALL_TO_ALL: "alltoall",
     }
 )
 

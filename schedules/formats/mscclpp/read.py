@@ -63,6 +63,8 @@ def parse(text: str, runtime: Runtime | None = None) -> Program:
     collective = names[top.choice("collective", tuple(names))]
     top.choice("protocol", ("Simple",))
     inplace = top.flag("inplace")
+    if inplace and collective is Collective.ALL_TO_ALL:
+        raise InvalidProgram("/inplace", "an all-to-all needs an output of its own")
     for flag in ("reuse_resources", "use_double_scratch_buffer"):
         if top.values.get(flag, False) is not False:
             raise InvalidProgram(f"/{flag}", "must be false")

@@ -26,7 +26,7 @@ from schedules.formats.mscclpp.program import (
 from schedules.formats.runtimes import MSCCLPP_JSON, Runtime, meant
 from schedules.formats.sizes import ALL_SIZES, Sizes, require_instances
 from schedules.formats.transfers import require_plain
-from schedules.model import Collective, Schedule
+from schedules.model import Schedule
 from schedules.verify import require_valid
 from synth.topology import Topology
 
@@ -85,7 +85,7 @@ def render(
 
     Examples
     --------
-    >>> from schedules.model import Tree, TreeSchedule
+    >>> from schedules.model import Collective, Tree, TreeSchedule
     >>> pair = Topology(range(2), [(0, 1), (1, 0)])
     >>> trees = (Tree(0, 1, ((0, 1),)), Tree(1, 1, ((1, 0),)))
     >>> both = TreeSchedule(Collective.ALLGATHER, pair.digest, (0, 1), 1, trees)
@@ -126,7 +126,7 @@ def _lines(gpus: list[dict[str, Any]]) -> Iterator[str]:
 
 def _largest_chunk(draft: Draft) -> int:
     """Return the most bytes a chunk may have for every offset to have 32 bits."""
-    most = max(draft.plan.gpus * draft.plan.chunks_per_shard, *draft.scratch)
+    most = max(draft.plan.whole, *draft.scratch)
     return MAX_BUFFER_BYTES // most // ALIGNMENT * ALIGNMENT
 
 
@@ -134,7 +134,7 @@ def _require_addressable(draft: Draft) -> Draft:
     """Return a draft whose chunks may have a size at all."""
     if _largest_chunk(draft):
         return draft
-    most = max(draft.plan.gpus * draft.plan.chunks_per_shard, *draft.scratch)
+    most = max(draft.plan.whole, *draft.scratch)
     raise NotExportable(
         "/gpus/scratch_chunks",
         f"a buffer may have {MAX_BUFFER_BYTES // ALIGNMENT} chunks of {ALIGNMENT} bytes; "
@@ -144,7 +144,7 @@ def _require_addressable(draft: Draft) -> Draft:
 
 def _head(draft: Draft, sizes: Sizes, runtime: Runtime) -> dict[str, Any]:
     plan = draft.plan
-    whole = plan.gpus * plan.chunks_per_shard
+    whole = plan.whole
     least, most = sizes.within(max(draft.scratch), whole, runtime)
     largest = _largest_chunk(draft) * whole
     if least > largest:
@@ -164,14 +164,12 @@ def _head(draft: Draft, sizes: Sizes, runtime: Runtime) -> dict[str, Any]:
 
 def _gpu(draft: Draft, gpu: int, ranks_per_node: int) -> dict[str, Any]:
     blocks, plan = draft.gpus[gpu], draft.plan
-    shard, whole = plan.chunks_per_shard, plan.gpus * plan.chunks_per_shard
-    gathers = plan.collective is Collective.ALLGATHER
-    scatters = plan.collective is Collective.REDUCE_SCATTER
+    entering, leaving = plan.sizes
     wiring = _Wiring(gpu, blocks, ranks_per_node)
     return {
         "id": gpu,
-        "input_chunks": shard if gathers else whole,
-        "output_chunks": shard if scatters else whole,
+        "input_chunks": entering,
+        "output_chunks": leaving,
         "scratch_chunks": draft.scratch[gpu],
         "channels": [
             {"channel_type": kind.value, "connected_to": peers}

@@ -96,6 +96,8 @@ def render(
     """
     require_valid(schedule, topology)
     require_plain(schedule)
+    if schedule.collective is Collective.ALL_TO_ALL:
+        raise NotExportable("/collective", "NCCL has no choice of algorithms for all-to-all")
     ranks = len(topology.compute_nodes)
     nodes = -1
     if ranks < 2:
