@@ -13,14 +13,22 @@ from typing import NamedTuple
 
 import pytest
 from fastapi.testclient import TestClient
-from sqlalchemy import create_engine, text
+from sqlalchemy import Engine, create_engine, text
 from sqlalchemy.engine import make_url
 
 from app import cli
 from app.config import Settings
+from app.db import migrate, open_engine
+from app.jobs.carrier import migrate as migrate_queue
 from app.main import create_app
 from app.services.context import Context
 from app.services.opening import open_context
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No answer becomes a job unasked: that would depend on how busy the machine is."""
+    monkeypatch.setattr("app.accepting.SHORT_SECONDS", 60.0)
 
 
 @pytest.fixture
@@ -37,9 +45,7 @@ def context(settings: Settings) -> Iterator[Context]:
 
 
 @pytest.fixture
-def client(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
-    # Who computes an answer must not depend on how busy the machine is: none becomes a job.
-    monkeypatch.setattr("app.accepting.SHORT_SECONDS", 60.0)
+def client(settings: Settings) -> Iterator[TestClient]:
     with TestClient(create_app(settings), base_url="http://localhost") as opened:
         yield opened
 
@@ -141,20 +147,67 @@ def own_postgres() -> Iterator[Postgres]:
 _names = count()
 
 
+def make_postgres(server: str, template: str = "template1") -> str:
+    """Make a database as the template is; return its URL."""
+    name = f"test_{next(_names)}"
+    engine = create_engine(server, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text(f"CREATE DATABASE {name} TEMPLATE {template}"))
+    engine.dispose()
+    return make_url(server).set(database=name).render_as_string(hide_password=False)
+
+
 @pytest.fixture
 def postgres_url(postgres_server: str) -> str:
     """Return the URL of an empty PostgreSQL database."""
-    name = f"test_{next(_names)}"
-    engine = create_engine(postgres_server, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name}"))
-    engine.dispose()
-    return make_url(postgres_server).set(database=name).render_as_string(hide_password=False)
+    return make_postgres(postgres_server)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Return the URL of an empty database, once of each kind."""
+    """Return the URL of a database without tables, once of each kind."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'empty.db'}"
     return request.getfixturevalue("postgres_url")
+
+
+def migrated(url: str) -> str:
+    """Make all tables, those of the queue too; return the URL."""
+    engine = open_engine(url)
+    migrate(engine)
+    migrate_queue(engine.url)
+    engine.dispose()
+    return url
+
+
+@pytest.fixture(scope="session")
+def ready_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with an SQLite database that has its tables, and with its queue."""
+    folder = tmp_path_factory.mktemp("ready")
+    migrated(f"sqlite:///{folder / 'ready.db'}")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def ready_postgres(postgres_server: str) -> str:
+    """Return the name of a PostgreSQL database that has its tables: migrations take seconds."""
+    return make_url(migrated(make_postgres(postgres_server))).database or ""
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def ready_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Return the URL of a database with empty tables, once of each kind."""
+    if request.param == "sqlite":
+        for file in request.getfixturevalue("ready_sqlite").iterdir():
+            shutil.copy(file, tmp_path)
+        return f"sqlite:///{tmp_path / 'ready.db'}"
+    server = request.getfixturevalue("postgres_server")
+    return make_postgres(server, request.getfixturevalue("ready_postgres"))
+
+
+@pytest.fixture
+def engine(ready_url: str) -> Iterator[Engine]:
+    """Return a database of either kind with empty tables."""
+    opened = open_engine(ready_url)
+    yield opened
+    opened.dispose()

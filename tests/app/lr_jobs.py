@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from fastapi.testclient import TestClient
 
 from app.config import Settings
-from app.db import migrate, open_engine
 from app.main import create_app
 from schedules.learning_rate import Options, observe, start
 from schedules.learning_rate.state import Action
@@ -19,12 +18,9 @@ PLACE = "/v1/lr-sessions"
 
 @contextmanager
 def running(url, **settings):
-    chosen = Settings(database_url=url, **settings)
-    if chosen.database_url.startswith("postgresql"):
-        engine = open_engine(url)
-        migrate(engine)
-        engine.dispose()
-    with TestClient(create_app(chosen), base_url="http://localhost") as client:
+    with TestClient(
+        create_app(Settings(database_url=url, **settings)), base_url="http://localhost"
+    ) as client:
         yield client
 
 

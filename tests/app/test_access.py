@@ -37,15 +37,6 @@ def named(value):
 
 
 @pytest.fixture
-def engine(database_url):
-    """A database of either kind, with its tables."""
-    opened = open_engine(database_url)
-    migrate(opened)
-    yield opened
-    opened.dispose()
-
-
-@pytest.fixture
 def guarded(tmp_path):
     """A service that asks for keys, and a way to make one."""
     url = f"sqlite:///{tmp_path / 't.db'}"

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.config import Settings
-from app.db import migrate, open_engine
 from app.known_requests import BestRequest
 from app.schemas import DesignRequest
 from app.services import best as best_known
@@ -87,10 +86,8 @@ def test_what_a_design_found_is_known_ever_after(client):
     assert timed["topology_id"] == design["best"]["topology_id"]
 
 
-def test_it_is_told_alike_on_either_database(database_url):
-    engine = open_engine(database_url)
-    migrate(engine)
-    context = context_on(engine, Settings(database_url=database_url))
+def test_it_is_told_alike_on_either_database(engine, ready_url):
+    context = context_on(engine, Settings(database_url=ready_url))
     request = BestRequest.model_validate(
         HOSTS | RUN | {"max_steps": 2, "max_bandwidth": "11/12", "links": "bidirectional"}
     )

@@ -7,7 +7,6 @@ from fastapi.testclient import TestClient
 from sqlalchemy import func, select, text
 
 from app.config import Settings
-from app.db import migrate, open_engine
 from app.eviction import evict, usage, write_uses
 from app.housekeeping import Housekeeper
 from app.keeping import MAX_LABELS, Pinned, TooManyLabels
@@ -24,11 +23,8 @@ MINE = {
 
 
 @pytest.fixture
-def client(database_url):
-    engine = open_engine(database_url)
-    migrate(engine)
-    engine.dispose()
-    app = create_app(Settings(database_url=database_url))
+def client(ready_url):
+    app = create_app(Settings(database_url=ready_url))
     with TestClient(app, base_url="http://localhost") as opened:
         yield opened
 

@@ -40,11 +40,8 @@ def frontier(nodes, degree, points, links="unidirectional"):
 
 
 @pytest.fixture
-def store(database_url):
-    engine = open_engine(database_url)
-    migrate(engine)
-    yield Store(engine)
-    engine.dispose()
+def store(engine):
+    return Store(engine)
 
 
 POINT = st.tuples(

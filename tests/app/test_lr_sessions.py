@@ -42,12 +42,12 @@ def test_a_session_is_the_same_tuner_as_in_process(client, way):
     )
 
 
-def test_it_survives_a_restart_in_mid_stage_on_every_database(database_url):
-    with running(database_url) as client:
+def test_it_survives_a_restart_in_mid_stage_on_every_database(ready_url):
+    with running(ready_url) as client:
         job = Job(client).train(31)
         assert client.get(job.place).json()["stages"]
         before = client.get(job.place).json()
-    with running(database_url) as client:
+    with running(ready_url) as client:
         job.client = client
         assert client.get(job.place).json() == before
         same(job.train().actions, in_process()[0])
@@ -108,8 +108,8 @@ def test_sessions_are_listed_newest_first_and_deleted(client):
     assert (wrong.status_code, wrong.json()["type"]) == (422, "/problems/invalid-cursor")
 
 
-def test_deleting_takes_the_log_along(database_url):
-    with running(database_url) as client:
+def test_deleting_takes_the_log_along(ready_url):
+    with running(ready_url) as client:
         job = Job(client).train(10)
         client.delete(job.place)
         with client.app.state.engine.connect() as connection:
@@ -117,8 +117,8 @@ def test_deleting_takes_the_log_along(database_url):
         assert left == 0
 
 
-def test_what_two_send_at_once_is_put_in_order(database_url):
-    with running(database_url) as client:
+def test_what_two_send_at_once_is_put_in_order(ready_url):
+    with running(ready_url) as client:
         job = Job(client)
         losses = [2.0] * job.action["steps"]
         gate = threading.Barrier(8)

@@ -26,11 +26,8 @@ KERNEL_4 = Path(__file__).parent / "data" / "kernel-4-rows.json.gz"
 
 
 @pytest.fixture
-def store(database_url):
-    engine = open_engine(database_url)
-    migrate(engine)
-    yield Store(engine)
-    engine.dispose()
+def store(engine):
+    return Store(engine)
 
 
 def numbered(store, kind, count):

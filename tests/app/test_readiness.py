@@ -5,20 +5,17 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app.config import KERNEL_VERSION, Settings
-from app.db import HEAD, DatabaseNotReady, migrate, open_engine
+from app.db import HEAD, DatabaseNotReady, migrate
 from app.main import create_app
 
 
 @pytest.fixture
-def service(database_url):
+def service(engine, ready_url):
     """The service on an SQLite and on a PostgreSQL database."""
-    engine = open_engine(database_url)
-    migrate(engine)
     with TestClient(
-        create_app(Settings(database_url=database_url)), base_url="http://localhost"
+        create_app(Settings(database_url=ready_url)), base_url="http://localhost"
     ) as client:
         yield client, engine
-    engine.dispose()
 
 
 def test_the_service_answers_on_either_database(service):

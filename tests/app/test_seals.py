@@ -11,7 +11,6 @@ from sqlalchemy import text
 
 from app.artefacts import KINDS, Artefact, key
 from app.config import Settings
-from app.db import migrate, open_engine
 from app.embedded import opened
 from app.main import create_app
 from app.seals import StoredRow
@@ -49,11 +48,8 @@ DAMAGES = {
 
 
 @pytest.fixture
-def client(database_url):
-    engine = open_engine(database_url)
-    migrate(engine)
-    engine.dispose()
-    app = create_app(Settings(database_url=database_url))
+def client(ready_url):
+    app = create_app(Settings(database_url=ready_url))
     with TestClient(app, base_url="http://localhost") as opened:
         yield opened
 

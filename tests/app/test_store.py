@@ -4,16 +4,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from app import artefacts as artefacts_module
-from app.db import migrate, open_database, open_engine
+from app.db import open_database
 from app.store import Computed, InvalidCursor, Store, canonical, key
 
 
 @pytest.fixture
-def store(database_url):
-    engine = open_engine(database_url)
-    migrate(engine)
-    yield Store(engine)
-    engine.dispose()
+def store(engine):
+    return Store(engine)
 
 
 def answer(**facts):

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from app.config import Settings
-from app.db import migrate, open_engine
+from app.db import open_database
 from app.files import UnusableFile
 from app.schemas import DesignRequest, TopologySource
 from app.services import costs, designs
@@ -20,9 +20,7 @@ DESIGN = {"nodes": 6, "degree": 2, "collective": "allgather", "bytes": "1MB"}
 
 
 def opened(url):
-    engine = open_engine(url)
-    migrate(engine)
-    return context_on(engine, Settings(database_url=url))
+    return context_on(open_database(url), Settings(database_url=url))
 
 
 @pytest.fixture
@@ -39,8 +37,8 @@ def full(tmp_path):
 
 
 @pytest.fixture
-def empty(database_url):
-    context = opened(database_url)
+def empty(ready_url):
+    context = opened(ready_url)
     yield context
     context.whole_store.keeping.engine.dispose()
 

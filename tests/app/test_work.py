@@ -17,7 +17,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import create_engine
 
 from app.artefacts import Artefact
-from app.db import migrate, open_database, open_engine
+from app.db import open_database
 from app.facts import Facts
 from app.main import create_app
 from app.store import Store
@@ -213,9 +213,7 @@ def test_every_error_of_ours_travels(crew_of):
 # Claims
 
 
-def test_a_document_is_claimed_once_over_all_processes(database_url):
-    engine = open_engine(database_url)
-    migrate(engine)
+def test_a_document_is_claimed_once_over_all_processes(engine):
     other = create_engine(engine.url)
     ours, theirs = Claims(engine), Claims(other)
     assert ours.take("a", everywhere=True)
@@ -233,9 +231,7 @@ def test_a_document_is_claimed_once_over_all_processes(database_url):
     other.dispose()
 
 
-def test_the_claim_of_a_dead_process_ends(database_url, monkeypatch):
-    engine = open_engine(database_url)
-    migrate(engine)
+def test_the_claim_of_a_dead_process_ends(engine, monkeypatch):
     dead, heir = Claims(engine), Claims(engine)
     assert dead.take("a", everywhere=True)
     now = time.time()

@@ -14,7 +14,6 @@ import pytest
 
 from app.config import Settings
 from app.db import migrate, open_engine
-from app.jobs import carrier
 from app.jobs.model import State, Task
 from app.jobs.port import Jobs
 from app.jobs.sweeping import task_and_parts
@@ -26,15 +25,6 @@ ROOT = Path(__file__).parent.parent.parent
 KILLS = 10
 LONG = Task.of("schedule", {"topology": {"recipe": "GeneralizedKautz(4, 1024)"},
                             "collective": "allgather", "algorithm": "forestcoll"})  # fmt: skip
-
-
-@pytest.fixture
-def engine(database_url):
-    opened = open_engine(database_url)
-    migrate(opened)
-    carrier.migrate(opened.url)
-    yield opened
-    opened.dispose()
 
 
 @pytest.fixture
@@ -75,18 +65,16 @@ def running(jobs, job):
 
 
 @pytest.mark.slow
-def test_a_worker_ends_within_five_seconds_of_sigterm_and_another_goes_on(
-    database_url, engine, jobs
-):
+def test_a_worker_ends_within_five_seconds_of_sigterm_and_another_goes_on(ready_url, engine, jobs):
     job = jobs.enqueue(LONG)
-    with worker(database_url) as process:
+    with worker(ready_url) as process:
         until(running(jobs, job))
         start = time.monotonic()
         process.send_signal(signal.SIGTERM)
         assert process.wait(10) == 0
         assert time.monotonic() - start < 5
         assert jobs.state(job).state is State.QUEUED
-    with worker(database_url):
+    with worker(ready_url):
         until(running(jobs, job))
         jobs.cancel(job)
         assert jobs.wait(job, 10).state is State.CANCELLED
@@ -109,13 +97,11 @@ def test_a_signal_to_the_whole_group_ends_no_job(settings):
 
 
 @pytest.mark.slow
-def test_the_jobs_of_a_killed_worker_are_taken_over_within_thirty_seconds(
-    database_url, engine, jobs
-):
+def test_the_jobs_of_a_killed_worker_are_taken_over_within_thirty_seconds(ready_url, engine, jobs):
     job = jobs.enqueue(LONG)
-    with worker(database_url) as one:
+    with worker(ready_url) as one:
         until(running(jobs, job))
-        with worker(database_url) as other:
+        with worker(ready_url) as other:
             assert "carrying out" in other.stderr.readline()
             one.kill()
             one.wait()
@@ -129,8 +115,8 @@ def test_the_jobs_of_a_killed_worker_are_taken_over_within_thirty_seconds(
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_every_job_ends_exactly_once_whenever_its_workers_are_killed(database_url, engine, jobs):
-    context = context_on(engine, Settings(database_url=database_url))
+def test_every_job_ends_exactly_once_whenever_its_workers_are_killed(ready_url, engine, jobs):
+    context = context_on(engine, Settings(database_url=ready_url))
     request = SweepRequest(over="sizes", nodes=["6:12"], degrees=[2])
     task, parts = task_and_parts(context, request)
     job = jobs.enqueue(task, parts=parts)
@@ -144,11 +130,11 @@ def test_every_job_ends_exactly_once_whenever_its_workers_are_killed(database_ur
                 assert endings.setdefault(one.id, one) == one
 
     for _ in range(KILLS):
-        with worker(database_url) as process:
+        with worker(ready_url) as process:
             time.sleep(random_.uniform(0.5, 8.0))
             process.kill()
         look()
-    with worker(database_url):
+    with worker(ready_url):
         end = time.monotonic() + 240
         while not jobs.state(job).state.ended:
             assert time.monotonic() < end
