@@ -103,13 +103,13 @@ def _make_or_migrate(engine: Engine) -> None:
     A new one is what every first command waits for: migrations would take half a second of it,
     most of it to import what they are written in.
     """
-    from app.jobs import tables as jobs_tables
+    from app.tables import Base
 
     with _reached(engine) as connection:
         _lock(connection)
         empty = not inspect(connection).get_table_names()
         if empty:
-            jobs_tables.Base.metadata.create_all(connection)
+            Base.metadata.create_all(connection)
             _VERSION.create(connection)
             connection.execute(_VERSION.insert().values(version_num=HEAD))
         connection.commit()

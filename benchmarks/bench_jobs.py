@@ -31,11 +31,11 @@ from app.jobs import carrier
 from app.jobs.model import Task
 from app.jobs.port import Jobs
 from app.jobs.sweeping import task_and_parts
-from app.jobs.tables import JobRow
 from app.services import sweeps
 from app.services.context import Context
 from app.services.opening import context_on
 from app.sweep_request import SweepRequest
+from app.tables import JobRow
 from tests.app.conftest import Postgres, private_postgres
 
 PORT = 18766

@@ -9,7 +9,6 @@ from sqlalchemy import Connection
 
 from app.config import Settings
 from app.db import open_engine
-from app.jobs import tables as _jobs  # noqa: F401  so that they are compared, too
 from app.tables import Base
 
 

@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from app.jobs import rows
 from app.jobs.errors import QueueFull, TooManyJobs
 from app.jobs.model import DEFAULT_PRIORITY, MAX_PRIORITY, JobId, State, Task
-from app.jobs.tables import MAX_OWNER, JobRow, PartRow, WebhookRow
+from app.tables import MAX_OWNER, JobRow, PartRow, WebhookRow
 
 __all__ = ["Added", "QueueLimits", "Wish", "add"]
 

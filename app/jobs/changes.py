@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, delete, func, select, 
 
 from app.jobs import rows
 from app.jobs.model import JobId, State, Task
-from app.jobs.tables import MAX_PHASE, JobRow, PartRow, WebhookRow
+from app.tables import MAX_PHASE, JobRow, PartRow, WebhookRow
 
 __all__ = [
     "MAX_TURNS",

@@ -10,7 +10,7 @@ from app.jobs import changes, roster, rows
 from app.jobs.carrier import Carrier
 from app.jobs.changes import Due, Ending
 from app.jobs.following import follow
-from app.jobs.tables import JobRow, WorkerRow
+from app.tables import JobRow, WorkerRow
 
 __all__ = ["Reconciler"]
 

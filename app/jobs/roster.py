@@ -16,7 +16,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection, Engine, delete, insert, select, update
 
 from app.jobs import rows
-from app.jobs.tables import JobRow, WorkerRow
+from app.tables import JobRow, WorkerRow
 
 __all__ = ["BEAT_SECONDS", "SILENT_SECONDS", "Seat", "Watch", "beat", "join", "leave", "seat"]
 

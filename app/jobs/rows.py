@@ -9,9 +9,9 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Row, func, select, tuple_
 
 from app.jobs.model import Job, JobId, State, Task
-from app.jobs.tables import JobRow
 from app.services.errors import NotStored
 from app.store import InvalidCursor
+from app.tables import JobRow
 
 __all__ = ["UNFINISHED", "estimate", "job_of", "jobs_of", "now", "page", "read", "revisions"]
 

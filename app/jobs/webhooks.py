@@ -27,8 +27,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.jobs import rows
 from app.jobs.errors import WebhookRefused
 from app.jobs.model import Job, JobId
-from app.jobs.tables import MAX_URL, WebhookRow
 from app.services.errors import NotStored
+from app.tables import MAX_URL, WebhookRow
 
 __all__ = ["ATTEMPTS", "SIGNATURE", "Messenger", "WebhookRules", "signature"]
 

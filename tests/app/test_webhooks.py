@@ -19,8 +19,8 @@ from app.documents import job as document
 from app.jobs.errors import WebhookRefused
 from app.jobs.model import Task
 from app.jobs.port import Jobs
-from app.jobs.tables import WebhookRow
 from app.jobs.webhooks import ATTEMPTS, Messenger, WebhookRules, send
+from app.tables import WebhookRow
 
 
 class Listener(ThreadingHTTPServer):

@@ -6,8 +6,8 @@ from sqlalchemy import select
 from app.db import DatabaseNotReady, migrate, open_database, open_engine
 from app.jobs.model import Failed, State, Task
 from app.jobs.port import Jobs
-from app.jobs.tables import JobRow
 from app.jobs.worker import WorkerLimits
+from app.tables import JobRow
 from schedules.errors import TookTooLong
 from synth.errors import ImpossibleRequest
 from tests.app.jobs.work import task, until

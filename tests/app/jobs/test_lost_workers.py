@@ -10,8 +10,8 @@ from app.jobs.changes import Due
 from app.jobs.errors import WorkersExist
 from app.jobs.model import State
 from app.jobs.reconciler import Reconciler
-from app.jobs.tables import WorkerRow
 from app.jobs.worker import WorkerLimits
+from app.tables import WorkerRow
 from tests.app.jobs.work import task, until
 
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import Boolean, DateTime, Float, ForeignKey, Index, Integer, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.tables import Base
+from app.tables.base import Base
 
 __all__ = ["MAX_OWNER", "MAX_PHASE", "MAX_URL", "JobRow", "PartRow", "WebhookRow", "WorkerRow"]
 
