@@ -3,8 +3,6 @@
 import json
 import re
 import shlex
-from collections import Counter
-from itertools import combinations
 
 import pytest
 from hypothesis import given
@@ -13,24 +11,16 @@ from typer.main import get_command
 
 from app import extras
 from app.cli import app
-from app.plots import broadcasts, canvas, frontier, load, sizes, timing, tree
+from app.plots import canvas, frontier, sizes, timing
 from app.schemas import DesignRequest, FrontierRequest
 from app.services import designs, frontiers
 from schedules.collectives import make
-from schedules.errors import NoSchedule, TooLarge
 from schedules.formats.schedule.write import to_document
 from schedules.model import Collective
-from synth.build import build
-from synth.fabrics import fabric
-from synth.recipe import parse
-from synth.topology import Topology
+from tests.app.figures import require_legible, topology_of
 from tests.app.test_docs import DOCS, examples_of, printed
 
 pytest.importorskip("matplotlib", reason="the extra `plots` is not installed")
-
-
-def topology_of(name):
-    return build(parse(name)) if "(" in name else fabric(name)
 
 
 @pytest.fixture(scope="module")
@@ -93,42 +83,6 @@ def test_settings_of_the_reader_change_nothing(tmp_path, own, context):
                 frontier.draw(figure, document)
             mpl.rc_file(tmp_path / "matplotlibrc")
     assert paths[0].read_bytes() == paths[1].read_bytes()
-
-
-def texts(figure):
-    """Return every text that is seen, with its place in pixels."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.text import Text
-
-    drawing = FigureCanvasAgg(figure)
-    drawing.draw()
-    renderer = drawing.get_renderer()
-    unseen = set()
-    for axis in (axis for panel in figure.axes for axis in (panel.xaxis, panel.yaxis)):
-        low, high = sorted(axis.get_view_interval())
-        for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks()):
-            if not low <= tick.get_loc() <= high:
-                unseen |= {tick.label1, tick.label2}
-    return [
-        (text.get_text(), text.get_window_extent(renderer))
-        for text in figure.findobj(Text)
-        if text.get_visible() and text.get_text().strip() and text not in unseen
-    ]
-
-
-def require_legible(figure):
-    found = texts(figure)
-    width, height = figure.bbox.size
-    for text, box in found:
-        assert box.x0 >= -1, text
-        assert box.y0 >= -1, text
-        assert box.x1 <= width + 1, text
-        assert box.y1 <= height + 1, text
-    for (one, first), (other, second) in combinations(found, 2):
-        across = min(first.x1, second.x1) - max(first.x0, second.x0)
-        down = min(first.y1, second.y1) - max(first.y0, second.y0)
-        assert min(across, down) <= 1, (one, other)
-    return [text for text, _ in found]
 
 
 @pytest.mark.parametrize(
@@ -242,114 +196,6 @@ def test_one_collective_has_the_size_that_is_drawn(size, collective):
         cost = timing.costs_of(point, Collective.of(collective))
         wire = cost.bandwidth * size / request.bytes_per_second
         assert times.on(point, size) == cost.steps * request.alpha_seconds + wire
-
-
-@pytest.mark.parametrize(
-    ("name", "algorithm"),
-    [("dgx-a100-2", "forestcoll"), ("mi250-2", "forestcoll"),
-     ("GeneralizedKautz(3, 50)", "bfb"), ("Kautz(2, 2)", "bfb"), ("BiRing(120)", "bfb")],
-)  # fmt: skip
-def test_loads_are_drawn_cell_by_cell(tmp_path, name, algorithm):
-    topology = topology_of(name)
-    schedule = make(topology, "allgather", algorithm)
-    with canvas.drawn(tmp_path / "plot.png", *load.SIZE) as figure:
-        load.draw(figure, schedule, topology)
-    found = require_legible(figure)
-    assert any(topology.name in text for text in found)
-    cells = figure.axes[0].get_images()[0].get_array()
-    pairs = {(link.source, link.target) for link in topology.links}
-    assert cells.count() == len(pairs)
-    order = [*topology.compute_nodes, *sorted(topology.switches)]
-    for source, target in pairs:
-        assert cells[order.index(source), order.index(target)] > 0
-
-
-@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter"])
-@pytest.mark.parametrize(
-    ("name", "algorithm", "root"),
-    [
-        ("dgx-a100-2", "forestcoll", "1.gpu7"),
-        ("dgx-a100-4", "forestcoll", "0.gpu0"),
-        ("mi250-2", "forestcoll", "0.gpu3"),
-        ("Torus(4, 4)", "bfb", "5"),
-        ("UniRing(16)", "bfb", "0"),
-        ("GeneralizedKautz(3, 50)", "bfb", "49"),
-        ("UniRing(2)", "bfb", "1"),
-    ],
-)
-def test_a_tree_shows_every_rank_once_and_every_way(tmp_path, name, algorithm, root, collective):
-    topology = topology_of(name)
-    schedule = make(topology, collective, algorithm)
-    broadcast = broadcasts.broadcast_of(schedule, root)
-    with canvas.drawn(tmp_path / "plot.png", *tree.size(broadcast), arrange=False) as figure:
-        tree.draw(figure, broadcast, topology)
-    found = Counter(require_legible(figure))
-    assert all(found[str(rank)] == 1 for rank in topology.compute_nodes)
-    assert broadcast.depth.keys() == set(topology.compute_nodes)
-    arrows = [child for child in figure.axes[0].texts if getattr(child, "arrow_patch", None)]
-    assert len(arrows) == len(broadcast.arcs)
-    places = {(broadcast.depth[rank], broadcast.row[rank]) for rank in broadcast.depth}
-    assert len(places) == len(broadcast.depth)
-
-
-@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter"])
-def test_each_rank_is_reached_by_a_whole_shard_from_the_rank_before(collective):
-    schedule = make(topology_of("Torus(4, 4)"), collective)
-    found = broadcasts.broadcast_of(schedule, "3")
-    assert found.outward == (collective == "allgather")
-    assert found.columns == tuple(
-        f"step {number}" for number in ((1, 2, 3, 4) if found.outward else (4, 3, 2, 1))
-    )
-    arriving = Counter()
-    for arc in found.arcs:
-        assert found.depth[arc.far] == found.depth[arc.near] + 1
-        arriving[arc.far] += arc.share
-    assert arriving == dict.fromkeys(set(range(16)) - {3}, 1)
-
-
-def test_trees_come_heaviest_first_and_parts_by_number():
-    schedule = make(fabric("mi250-2"), "allreduce", "forestcoll")
-    weights = sorted(
-        (t.weight for t in schedule.parts[1].trees if t.root == "0.gpu3"), reverse=True
-    )
-    for number, weight in enumerate(weights, start=1):
-        title = broadcasts.broadcast_of(schedule, "0.gpu3", number).title
-        assert title.startswith(f"allgather: tree {number} of {len(weights)} of rank 0.gpu3")
-        assert f"{weight}/" in title
-    assert not broadcasts.broadcast_of(schedule, "0.gpu3", part=1).outward
-    for options in ({"tree": 0}, {"tree": len(weights) + 1}, {"part": 0}, {"part": 3}):
-        with pytest.raises(NoSchedule) as error:
-            broadcasts.broadcast_of(schedule, "0.gpu3", **options)
-        assert error.value.field == f"/{next(iter(options))}"
-
-
-def test_a_broadcast_has_trees_of_its_root_only(tmp_path):
-    boxes = fabric("dgx-a100-2")
-    for collective, outward in (("broadcast", True), ("reduce", False)):
-        schedule = make(boxes, collective, "forestcoll", root="0.gpu3")
-        found = broadcasts.broadcast_of(schedule, "0.gpu3")
-        assert found.outward == outward
-        assert found.depth.keys() == set(boxes.compute_nodes)
-        with pytest.raises(NoSchedule) as error:
-            broadcasts.broadcast_of(schedule, "0.gpu4")
-        assert error.value.field == "/root"
-        with canvas.drawn(tmp_path / "plot.png", *load.SIZE) as figure:
-            load.draw(figure, schedule, boxes)
-        require_legible(figure)
-
-
-def test_without_links_there_is_no_load():
-    with pytest.raises(NoSchedule):
-        load.draw(None, None, Topology([0], []))
-
-
-def test_what_is_too_large_to_be_read_is_refused():
-    ring = Topology(range(600), [(i, (i + 1) % 600) for i in range(600)])
-    with pytest.raises(TooLarge):
-        load.draw(None, None, ring)
-    schedule = make(Topology(range(300), [(i, (i + 1) % 300) for i in range(300)]), "allgather")
-    with pytest.raises(TooLarge):
-        tree.size(broadcasts.broadcast_of(schedule, "0"))
 
 
 def test_the_page_shows_what_happens(topoloom, tmp_path, monkeypatch):

@@ -7,34 +7,29 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
 
 import pytest
 from fastapi.exceptions import RequestValidationError
-from fastapi.testclient import TestClient
-from sqlalchemy import create_engine
 
 from app.artefacts import Artefact
 from app.db import open_database
-from app.facts import Facts
-from app.main import create_app
 from app.store import Store
-from app.work.claims import LEASE, Claims
+from app.work.claims import Claims
 from app.work.crew import Crew
 from app.work.distant import Call
 from app.work.errors import Cancelled, WorkDied
 from app.work.operations import DESIGN, OPERATIONS, SCHEDULE
 from app.work.parcels import packed, unpacked
-from app.work.served import Served
 from app.work.task import Task
 from schedules.errors import TookTooLong, TooLarge
+from tests.app.jobs.work import until
 
+QUESTION = {"degree": 32, "collective": "allreduce", "bytes": "1GB"}
 QUICK = Task("topology", b'{"recipe":"BiRing(5)"}')
 HEAVY = Task("frontier", b'{"nodes":16384,"degree":32}')
 """Some twenty seconds of a search that says nothing for many of them."""
-
 ENDED = 2.0
 """Seconds in which a core must be free again."""
 
@@ -75,13 +70,6 @@ def workers_of(pid):
     return {child for child, parent in found.items() if parent in below}
 
 
-def wait_until(condition, seconds):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
 def test_an_answer_is_stored_by_who_had_it_computed(crew_of, engine):
     done = crew_of().run(QUICK, Event())
     assert isinstance(done.answer, Artefact) and done.answer.fresh
@@ -96,7 +84,7 @@ def test_work_that_takes_too_long_ends_in_time(crew_of):
     with pytest.raises(TookTooLong, match=r"must be done within 1 seconds"):
         crew_of(max_seconds=1).run(HEAVY, Event())
     assert time.monotonic() - start < 1 + ENDED
-    wait_until(lambda: not workers_of(os.getpid()), ENDED)
+    until(lambda: not workers_of(os.getpid()), ENDED)
 
 
 def test_the_limit_says_where_the_work_was(crew_of):
@@ -113,7 +101,7 @@ def test_work_that_nobody_waits_for_ends_at_once(crew_of):
     with pytest.raises(Cancelled):
         crew_of().run(HEAVY, cancelled)
     assert time.monotonic() - start < 0.7 + ENDED
-    wait_until(lambda: not workers_of(os.getpid()), ENDED)
+    until(lambda: not workers_of(os.getpid()), ENDED)
 
 
 def test_work_that_needs_too_much_memory_says_so(crew_of):
@@ -210,171 +198,10 @@ def test_every_error_of_ours_travels(crew_of):
     assert made >= len(PROBLEMS)
 
 
-# Claims
-
-
-def test_a_document_is_claimed_once_over_all_processes(engine):
-    other = create_engine(engine.url)
-    ours, theirs = Claims(engine), Claims(other)
-    assert ours.take("a", everywhere=True)
-    assert not ours.take("a", everywhere=True)
-    assert not theirs.take("a", everywhere=True)
-    assert theirs.take("b", everywhere=True)
-    ours.release(["a"])
-    assert theirs.take("a", everywhere=True)
-    ours.release(["a"])  # not ours any more
-    assert not ours.take("a", everywhere=True)
-    theirs.close()
-    assert ours.take("a", everywhere=True) and ours.take("b", everywhere=True)
-    ours.close()
-    engine.dispose()
-    other.dispose()
-
-
-def test_the_claim_of_a_dead_process_ends(engine, monkeypatch):
-    dead, heir = Claims(engine), Claims(engine)
-    assert dead.take("a", everywhere=True)
-    now = time.time()
-    monkeypatch.setattr("app.work.claims.time.time", lambda: now + LEASE - 1)
-    assert not heir.take("a", everywhere=True)
-    monkeypatch.setattr("app.work.claims.time.time", lambda: now + LEASE + 1)
-    assert heir.take("a", everywhere=True)
-    heir.close()
-    dead.close()
-    engine.dispose()
-
-
-def test_claims_are_no_condition_for_an_answer(settings):
-    """A database without the table of claims: every document is computed, unclaimed."""
-    empty = create_engine("sqlite://")
-    claims = Claims(empty)
-    assert claims.take("a", everywhere=True)
-    assert not claims.take("a", everywhere=True)
-    claims.close()
-    empty.dispose()
-
-
-def test_who_finds_a_document_claimed_waits_for_it(engine):
-    store, claims = Store(engine), Claims(engine)
-    begun, waited = Event(), []
-    first = Served(store, claims, lambda: None)
-    second = Served(store, claims, lambda: waited.append(begun.set()))
-    from app.artefacts import Computed, key
-
-    asked = {"nodes": 1}
-    identity = key("design", asked)
-    assert first.begin("design", identity) is None
-    with ThreadPoolExecutor(1) as pool:
-        other = pool.submit(second.begin, "design", identity)
-        assert begun.wait(10)
-        first.keep("design", asked, identity, Computed.json({"id": identity}, {}), Facts())
-        found = other.result(10)
-    assert found is not None and found.document() == {"id": identity}
-    claims.close()
-
-
-# The service
-
-
-def said(answer):
-    """Return an answer; of a problem, without the id of its request."""
-    if answer.status_code < 300:
-        return answer.content
-    return {**answer.json(), "request_id": None}
-
-
-BIG = {"nodes": 16384, "degree": 32, "collective": "allreduce", "bytes": "1GB"}
-
-
-def test_the_limit_of_the_service_is_kept_by_a_search_that_says_nothing(settings):
-    hasty = settings.model_copy(update={"max_seconds": 1.0})
-    with TestClient(create_app(hasty), base_url="http://localhost") as client:
-        start = time.monotonic()
-        answer = client.post("/v1/designs", json=BIG)
-        assert answer.status_code == 422
-        assert answer.json()["type"] == "/problems/took-too-long"
-        assert time.monotonic() - start < 1 + ENDED
-
-
-def test_the_same_question_is_refused_again_without_work(client, monkeypatch):
-    topology = {"recipe": "BiRing(5)"}
-    made = client.post(
-        "/v1/schedules", json={"topology": topology, "collective": "broadcast", "root": 0}
-    )
-    place = made.headers["Location"] + "?format=msccl-xml"
-    first = client.get(place)
-    assert first.status_code == 422 and first.json()["type"] == "/problems/not-exportable"
-    monkeypatch.setattr(Crew, "run", None)
-    assert said(client.get(place)) == said(first)
-
-
-def test_an_export_is_written_once(client, monkeypatch):
-    made = client.post(
-        "/v1/schedules", json={"topology": {"recipe": "BiRing(5)"}, "collective": "allgather"}
-    )
-    places = [
-        made.headers["Location"] + query for query in ("", "?format=dot", "?format=msccl-xml")
-    ]
-    first = [client.get(place) for place in places]
-    assert [answer.status_code for answer in first] == [200, 422, 200]
-    monkeypatch.setattr(Crew, "run", None)
-    for place, answer in zip(places, first, strict=True):
-        again = client.get(place)
-        assert again.status_code == answer.status_code
-        assert said(again) == said(answer)
-
-
-def test_a_large_body_is_read_by_a_worker_and_says_the_same(client):
-    topology = client.post("/v1/topologies", json={"recipe": "Kautz(4, 4)"})
-    document = topology.json()
-    document.pop("id")
-    text = json.dumps(document, indent=9)
-    assert len(text) > 2 * 64 * 2**10
-    headers = {"Content-Type": "application/json"}
-    made = client.post("/v1/topologies", content=text, headers=headers)
-    assert made.status_code == 201
-    small = json.dumps({"name": made.json()["name"]})
-    assert client.post("/v1/topologies", content=small, headers=headers).status_code in (200, 422)
-    assert client.post("/v1/topologies", content=text, headers=headers).status_code == 200
-    wrong = client.post("/v1/topologies", content=text)
-    assert wrong.status_code == 415
-    assert client.post("/v1/topologies?x=1", content=text, headers=headers).status_code == 422
-    aside = headers | {"Prefer": "respond-async"}
-    unreadable = client.post("/v1/topologies", content=text.encode("utf-16"), headers=aside)
-    assert unreadable.status_code == 400
-    broken = client.post("/v1/topologies", content=text[:-1], headers=headers)
-    assert broken.status_code == 400 and broken.json()["type"] == "/problems/malformed-body"
-
-
-def test_too_much_work_is_refused_with_when_to_come_back(settings, monkeypatch):
-    few = settings.model_copy(update={"max_working": 1, "max_waiting": 1})
-    release, begun = Event(), []
-
-    def held(crew, task, cancelled):
-        begun.append(task)
-        release.wait(30)
-        raise TooLarge("/nodes", "must be fewer")
-
-    monkeypatch.setattr(Crew, "run", held)
-    with (
-        TestClient(create_app(few), base_url="http://localhost") as client,
-        ThreadPoolExecutor(2) as pool,
-    ):
-        asked = []
-        for n in (8, 9):
-            asked.append(pool.submit(client.post, "/v1/designs", json={**BIG, "nodes": n}))
-            wait_until(lambda: len(client.app.state.turns._flights) == len(asked), 10)
-        answer = client.post("/v1/designs", json={**BIG, "nodes": 10})
-        assert answer.status_code == 503 and answer.json()["type"] == "/problems/busy"
-        assert int(answer.headers["Retry-After"]) > 0
-        release.set()
-        assert {one.result().status_code for one in asked} == {422}
-
-
 @pytest.mark.parametrize("operation", [DESIGN], ids=["design"])
 def test_what_an_operation_is_asked_tells_it_from_others(operation):
-    one = operation.task(operation.body.model_validate({**BIG, "nodes": 8}))
-    other = operation.task(operation.body.model_validate({**BIG, "nodes": 9}))
+    one = operation.task(operation.body.model_validate(QUESTION | {"nodes": 8}))
+    other = operation.task(operation.body.model_validate(QUESTION | {"nodes": 9}))
     assert one.identity != other.identity
 
 

@@ -1,0 +1,111 @@
+"""Work as clients see it: limits, refusals, large bodies, what is written once."""
+
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
+from fastapi.testclient import TestClient
+
+from app.main import create_app
+from app.work.crew import Crew
+from schedules.errors import TooLarge
+from tests.app.jobs.work import until
+
+ENDED = 2.0
+"""Seconds in which a core must be free again."""
+
+
+def said(answer):
+    """Return an answer; of a problem, without the id of its request."""
+    if answer.status_code < 300:
+        return answer.content
+    return {**answer.json(), "request_id": None}
+
+
+BIG = {"nodes": 16384, "degree": 32, "collective": "allreduce", "bytes": "1GB"}
+
+
+def test_the_limit_of_the_service_is_kept_by_a_search_that_says_nothing(settings):
+    hasty = settings.model_copy(update={"max_seconds": 1.0})
+    with TestClient(create_app(hasty), base_url="http://localhost") as client:
+        start = time.monotonic()
+        answer = client.post("/v1/designs", json=BIG)
+        assert answer.status_code == 422
+        assert answer.json()["type"] == "/problems/took-too-long"
+        assert time.monotonic() - start < 1 + ENDED
+
+
+def test_the_same_question_is_refused_again_without_work(client, monkeypatch):
+    topology = {"recipe": "BiRing(5)"}
+    made = client.post(
+        "/v1/schedules", json={"topology": topology, "collective": "broadcast", "root": 0}
+    )
+    place = made.headers["Location"] + "?format=msccl-xml"
+    first = client.get(place)
+    assert first.status_code == 422 and first.json()["type"] == "/problems/not-exportable"
+    monkeypatch.setattr(Crew, "run", None)
+    assert said(client.get(place)) == said(first)
+
+
+def test_an_export_is_written_once(client, monkeypatch):
+    made = client.post(
+        "/v1/schedules", json={"topology": {"recipe": "BiRing(5)"}, "collective": "allgather"}
+    )
+    places = [
+        made.headers["Location"] + query for query in ("", "?format=dot", "?format=msccl-xml")
+    ]
+    first = [client.get(place) for place in places]
+    assert [answer.status_code for answer in first] == [200, 422, 200]
+    monkeypatch.setattr(Crew, "run", None)
+    for place, answer in zip(places, first, strict=True):
+        again = client.get(place)
+        assert again.status_code == answer.status_code
+        assert said(again) == said(answer)
+
+
+def test_a_large_body_is_read_by_a_worker_and_says_the_same(client):
+    topology = client.post("/v1/topologies", json={"recipe": "Kautz(4, 4)"})
+    document = topology.json()
+    document.pop("id")
+    text = json.dumps(document, indent=9)
+    assert len(text) > 2 * 64 * 2**10
+    headers = {"Content-Type": "application/json"}
+    made = client.post("/v1/topologies", content=text, headers=headers)
+    assert made.status_code == 201
+    small = json.dumps({"name": made.json()["name"]})
+    assert client.post("/v1/topologies", content=small, headers=headers).status_code in (200, 422)
+    assert client.post("/v1/topologies", content=text, headers=headers).status_code == 200
+    wrong = client.post("/v1/topologies", content=text)
+    assert wrong.status_code == 415
+    assert client.post("/v1/topologies?x=1", content=text, headers=headers).status_code == 422
+    aside = headers | {"Prefer": "respond-async"}
+    unreadable = client.post("/v1/topologies", content=text.encode("utf-16"), headers=aside)
+    assert unreadable.status_code == 400
+    broken = client.post("/v1/topologies", content=text[:-1], headers=headers)
+    assert broken.status_code == 400 and broken.json()["type"] == "/problems/malformed-body"
+
+
+def test_too_much_work_is_refused_with_when_to_come_back(settings, monkeypatch):
+    few = settings.model_copy(update={"max_working": 1, "max_waiting": 1})
+    release, begun = Event(), []
+
+    def held(crew, task, cancelled):
+        begun.append(task)
+        release.wait(30)
+        raise TooLarge("/nodes", "must be fewer")
+
+    monkeypatch.setattr(Crew, "run", held)
+    with (
+        TestClient(create_app(few), base_url="http://localhost") as client,
+        ThreadPoolExecutor(2) as pool,
+    ):
+        asked = []
+        for n in (8, 9):
+            asked.append(pool.submit(client.post, "/v1/designs", json={**BIG, "nodes": n}))
+            until(lambda: len(client.app.state.turns._flights) == len(asked), 10)
+        answer = client.post("/v1/designs", json={**BIG, "nodes": 10})
+        assert answer.status_code == 503 and answer.json()["type"] == "/problems/busy"
+        assert int(answer.headers["Retry-After"]) > 0
+        release.set()
+        assert {one.result().status_code for one in asked} == {422}
