@@ -140,7 +140,7 @@ class Settings(BaseModel):
         default=2_048, ge=2, description="largest topology for ForestColl's trees"
     )
     max_routed_nodes: int = Field(
-        default=256, ge=2, description="largest topology for an all-to-all by routes"
+        default=1_024, ge=2, description="largest topology for an all-to-all by routes"
     )
     max_lr_steps: int = Field(
         default=1_000_000, ge=1, description="most steps of a training job whose rate is tuned"

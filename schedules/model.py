@@ -36,6 +36,7 @@ each of which carries ``weight / units_per_pair`` of it, all at once and pipelin
 of a part by their weights, and a slice is spread while later ones are still added up.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -200,13 +201,16 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class RouteSchedule:
-    """An all-to-all by routes; of each ordered pair the weights add up to ``units_per_pair``."""
+    """An all-to-all by routes; of each ordered pair the weights add up to ``units_per_pair``.
+
+    ``routes`` is a tuple, or for many hosts a `schedules.route_table.RouteTable`.
+    """
 
     collective: Collective
     topology: str
     ranks: tuple[NodeId, ...]
     units_per_pair: int
-    routes: tuple[Route, ...]
+    routes: Sequence[Route]
 
 
 @dataclass(frozen=True, slots=True)

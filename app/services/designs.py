@@ -6,7 +6,10 @@ from app.schemas import DesignRequest
 from app.services.context import Context
 from app.store import Artefact
 
-__all__ = ["create"]
+__all__ = ["ROUTED_IN_DESIGNS", "create"]
+
+ROUTED_IN_DESIGNS = 256
+"""For more hosts a design leaves the routes of an all-to-all to be asked for by themselves."""
 
 
 def create(context: Context, request: DesignRequest) -> Artefact:
@@ -26,7 +29,7 @@ def create(context: Context, request: DesignRequest) -> Artefact:
             speed_of(request),
             workload_of(request),
             sources,
-            Limits(settings.max_scheduled_nodes, settings.max_routed_nodes),
+            Limits(settings.max_scheduled_nodes, min(settings.max_routed_nodes, ROUTED_IN_DESIGNS)),
             all_to_all=bool(request.all_to_all),
         )
         return DesignAnswer(request, found, sources.stored, sources.schedule_id)

@@ -1,13 +1,17 @@
 """Route schedules: every pair is served in full, over links that exist; and their loads."""
 
-from collections import defaultdict
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from schedules.errors import InvalidSchedule
 from schedules.model import Collective, Route, RouteSchedule
 from schedules.verify.findings import Findings
-from synth.topology import Capacity, NodeId, Topology
+from schedules.verify.route_hops import RouteHops
+from synth.topology import NodeId, Topology
 
 __all__ = ["check_routes", "route_inverse_rate", "route_phases"]
 
@@ -31,20 +35,21 @@ def check_routes(
         findings.add(f"{prefix}/units_per_pair", "must be at least 1")
     ranks = set(schedule.ranks)
     links = {(link.source, link.target) for link in topology.links}
-    sums: dict[Hop, int] = defaultdict(int)
-    for index, route in enumerate(schedule.routes):
-        place = f"{prefix}/routes/{index}"
-        problem = _problem(route, ranks, links)
-        if problem is None:
-            sums[route.path[0], route.path[-1]] += route.weight
-        else:
-            findings.add(place, problem)
-            if not findings.room:
-                return
+    hops = RouteHops.of(schedule, topology)
+    wrong = hops.wrong(schedule)
+    for index in np.flatnonzero(wrong).tolist():
+        problem = _problem(schedule.routes[index], ranks, links)
+        findings.add(f"{prefix}/routes/{index}", problem or "must be a path over links")
+        if not findings.room:
+            return
+    sums = hops.sums(~wrong)
+    whole = np.full(len(ranks), schedule.units_per_pair, dtype=sums.dtype)
+    place = {node: at for at, node in enumerate(schedule.ranks)}
     for source in schedule.ranks:
-        for target in schedule.ranks:
-            weight = sums.get((source, target), 0)
-            if source != target and weight != schedule.units_per_pair:
+        row = sums[place[source]]
+        short = np.flatnonzero(row != whole).tolist()
+        for target, weight in ((schedule.ranks[at], int(row[at])) for at in short):
+            if source != target:
                 findings.add(
                     f"{prefix}/routes",
                     f"the weights from {source!r} to {target!r} must add up to "
@@ -76,11 +81,8 @@ def route_inverse_rate(schedule: RouteSchedule, topology: Topology) -> Fraction:
     >>> route_inverse_rate(both, pair)
     Fraction(1, 4)
     """
-    load: dict[Hop, int] = defaultdict(int)
-    for route in schedule.routes:
-        for hop in pairwise(route.path):
-            load[hop] += route.weight
-    return _slowest(load, schedule, topology)
+    hops = RouteHops.of(schedule, topology)
+    return _slowest(hops.loads(phased=False), hops, schedule, topology)[0]
 
 
 def route_phases(schedule: RouteSchedule, topology: Topology) -> tuple[Fraction, ...]:
@@ -97,27 +99,25 @@ def route_phases(schedule: RouteSchedule, topology: Topology) -> tuple[Fraction,
     >>> route_phases(once, ring)
     (Fraction(2, 1), Fraction(1, 1))
     """
-    loads: list[dict[Hop, int]] = []
-    for route in schedule.routes:
-        place = 0
-        for hop in pairwise(route.path):
-            if place == len(loads):
-                loads.append(defaultdict(int))
-            loads[place][hop] += route.weight
-            place += hop[1] not in topology.switches
-    return tuple(_slowest(load, schedule, topology) for load in loads)
+    hops = RouteHops.of(schedule, topology)
+    return tuple(_slowest(hops.loads(phased=True), hops, schedule, topology))
 
 
-def _slowest(load: dict[Hop, int], schedule: RouteSchedule, topology: Topology) -> Fraction:
+def _slowest(
+    loads: NDArray[Any], hops: RouteHops, schedule: RouteSchedule, topology: Topology
+) -> list[Fraction]:
+    """Return the time of the busiest link of each row of loads."""
     if schedule.units_per_pair < 1:
         raise InvalidSchedule("/units_per_pair", "must be at least 1")
-    capacity: dict[Hop, Capacity] = defaultdict(int)
-    for link in topology.links:
-        capacity[link.source, link.target] += link.capacity
-    if not load.keys() <= capacity.keys():
-        raise InvalidSchedule("/routes", "every hop must run over an existing link")
-    rates = (Fraction(weight) / capacity[hop] for hop, weight in load.items())
-    return max(rates, default=Fraction(0)) / schedule.units_per_pair
+    capacity = [Fraction(0)] * len(hops.pairs)
+    at = hops.links_of(topology.sources, topology.targets)
+    for link, room in zip(at.tolist(), topology.capacities, strict=True):
+        capacity[link] += room
+    slowest = []
+    for row in loads.tolist():
+        rates = (Fraction(load) / room for load, room in zip(row, capacity, strict=True))
+        slowest.append(max(rates, default=Fraction(0)) / schedule.units_per_pair)
+    return slowest
 
 
 def _problem(route: Route, ranks: set[NodeId], links: set[Hop]) -> str | None:

@@ -17,7 +17,6 @@ from schedules.errors import InvalidSchedule
 from schedules.model import (
     SEND,
     Collective,
-    Route,
     RouteSchedule,
     Schedule,
     SequenceSchedule,
@@ -25,6 +24,7 @@ from schedules.model import (
     Tree,
     TreeSchedule,
 )
+from schedules.route_table import RouteTable, table_of
 from synth.topology import NodeId
 
 __all__ = ["MAGIC", "MAX_BYTES", "pack", "unpack"]
@@ -173,24 +173,27 @@ def _take(header: dict[str, Any], arrays: list[NDArray[Any]]) -> Schedule:
 
 
 def _put_routes(schedule: RouteSchedule, arrays: list[NDArray[Any]]) -> dict[str, Any]:
-    every = dict.fromkeys(node for route in schedule.routes for node in route.path)
-    nodes = {node: index for index, node in enumerate(every)}
-    columns = (
-        [route.weight for route in schedule.routes],
-        [len(route.path) for route in schedule.routes],
-        [nodes[node] for route in schedule.routes for node in route.path],
-    )
+    routes = schedule.routes
+    names = tuple(dict.fromkeys(node for route in routes for node in route.path))
+    if isinstance(routes, RouteTable):
+        names = routes.names
+    table = table_of(routes, names)
+    columns = (table.weights, np.diff(table.starts), table.nodes)
     arrays.extend(_narrow(column) for column in columns)
-    return {"kind": "routes", "units_per_pair": schedule.units_per_pair, "nodes": list(nodes)}
+    return {"kind": "routes", "units_per_pair": schedule.units_per_pair, "nodes": list(names)}
 
 
 def _take_routes(header: dict[str, Any], arrays: list[NDArray[Any]]) -> RouteSchedule:
-    weights, lengths, path = (arrays.pop().tolist() for _ in range(3))
-    nodes = iter([header["nodes"][index] for index in path])
-    routes = tuple(
-        Route(tuple(next(nodes) for _ in range(length)), weight)
-        for weight, length in zip(weights, lengths, strict=True)
-    )
+    weights, lengths, path = (arrays.pop() for _ in range(3))
+    starts = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    names = tuple(header["nodes"])
+    if (
+        (lengths < 0).any()
+        or len(path) != starts[-1]
+        or (len(path) and not 0 <= path.min() <= path.max() < len(names))
+    ):
+        raise InvalidSchedule("/routes", "must name nodes that are there")
+    routes = RouteTable(names, path, starts, weights.astype(np.int64))
     return RouteSchedule(
         Collective.of(header["collective"]),
         header["topology"],

@@ -8,6 +8,7 @@ __all__ = [
     "MAX_INTEGER",
     "MAX_PARTS",
     "MAX_PATH",
+    "MAX_ROUTE_NODES",
     "MAX_SENDS",
     "MAX_STEPS",
     "MAX_WEIGHT",
@@ -23,7 +24,9 @@ MAX_WEIGHT = 2**62
 MAX_STEPS = 1_000_000
 MAX_SENDS = 20_000_000
 MAX_EDGES = 20_000_000
-"""Of all trees, or nodes of all paths, together."""
+"""Of all trees, or nodes of all paths of a tree schedule, together."""
+MAX_ROUTE_NODES = 70_000_000
+"""Of all routes together."""
 MAX_PARTS = 16
 MAX_PATH = 256
 """Most nodes of an edge or path."""

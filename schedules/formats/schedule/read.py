@@ -4,6 +4,7 @@ What is read has the right types, names only nodes of the topology and stays wit
 the limits below.  Whether it *works* is for `schedules.verify` to say.
 """
 
+from array import array
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -17,6 +18,7 @@ from schedules.formats.schedule.program import (
     MAX_EDGES,
     MAX_INTEGER,
     MAX_PARTS,
+    MAX_ROUTE_NODES,
     MAX_SENDS,
     MAX_STEPS,
     MAX_WEIGHT,
@@ -26,7 +28,6 @@ from schedules.model import (
     NO_LINK,
     SEND,
     Collective,
-    Route,
     RouteSchedule,
     Schedule,
     SequenceSchedule,
@@ -34,6 +35,7 @@ from schedules.model import (
     Tree,
     TreeSchedule,
 )
+from schedules.route_table import RouteTable
 from synth.topology import NodeId, Topology
 
 __all__ = ["from_document"]
@@ -194,23 +196,30 @@ def _trees(document: dict[str, Any], topology: Topology, place: str) -> TreeSche
 
 def _routes(document: dict[str, Any], topology: Topology) -> RouteSchedule:
     routes = fields.entries(document, "routes", MAX_EDGES, "")
-    made, left = [], MAX_EDGES
+    place, nodes, starts, weights = topology.position, array("i"), array("q", [0]), array("q")
     for index, route in enumerate(routes):
         here = f"/routes/{index}"
         if not isinstance(route, dict):
             raise InvalidSchedule(here, "must be an object with path and weight")
         path = fields.path(route.get("path"), topology, f"{here}/path")
-        left -= len(path)
-        if left < 0:
-            raise InvalidSchedule("/routes", f"must pass at most {MAX_EDGES} nodes in all")
-        made.append(Route(path, fields.integer(route, "weight", here, MAX_WEIGHT)))
+        nodes.extend(place[node] for node in path)
+        if len(nodes) > MAX_ROUTE_NODES:
+            raise InvalidSchedule("/routes", f"must pass at most {MAX_ROUTE_NODES} nodes in all")
+        starts.append(len(nodes))
+        weights.append(fields.integer(route, "weight", here, MAX_WEIGHT))
+    table = RouteTable(
+        topology.nodes,
+        np.array(nodes, np.int32),
+        np.array(starts, np.int64),
+        np.array(weights, np.int64),
+    )
     units = fields.integer(document, "units_per_pair", "", MAX_WEIGHT)
     return RouteSchedule(
         fields.collective(document, ""),
         fields.digest(document, ""),
         topology.compute_nodes,
         units,
-        tuple(made),
+        table,
     )
 
 

@@ -1,0 +1,122 @@
+"""All hops of all routes as arrays: what is wrong with any, what links carry, what pairs get.
+
+Routes are looked at in blocks, so that memory stays small beside that of the routes themselves.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedules.errors import InvalidSchedule
+from schedules.model import RouteSchedule
+from schedules.route_table import BLOCK, RouteTable, table_of
+from synth.topology import Topology
+
+__all__ = ["RouteHops"]
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class RouteHops:
+    """The routes of a schedule over positions of a topology's nodes.
+
+    ``pairs`` are the links by number tail * nodes + head, each once, sorted; ``rank`` is the number
+    of a node's rank, or -1; ``rests`` whether what arrives at a node rests there, as it does
+    everywhere but at switches.
+    """
+
+    table: RouteTable
+    pairs: Integers
+    rank: Integers
+    rests: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, schedule: RouteSchedule, topology: Topology) -> "RouteHops":
+        """Return the hops of a schedule; nodes that the topology has not are -1."""
+        count = topology.node_count
+        pairs = np.unique(topology.sources.astype(np.int64) * count + topology.targets)
+        rank = np.full(count + 1, -1, np.int64)
+        for at, node in enumerate(schedule.ranks):
+            if node in topology.position:
+                rank[topology.position[node]] = at
+        rests = np.array([node not in topology.switches for node in topology.nodes] + [True])
+        return cls(table_of(schedule.routes, topology.nodes), pairs, rank, rests)
+
+    def links_of(self, tails: NDArray[Any], heads: NDArray[Any]) -> Integers:
+        """Return the number of the link of each hop; -1 where there is none."""
+        keys = tails.astype(np.int64) * (len(self.rank) - 1) + heads
+        at = np.minimum(np.searchsorted(self.pairs, keys), max(0, len(self.pairs) - 1))
+        found = self.pairs[at] == keys if len(self.pairs) else np.zeros(len(keys), np.bool_)
+        return np.where(found & (tails >= 0) & (heads >= 0), at, -1)
+
+    def wrong(self, schedule: RouteSchedule) -> NDArray[np.bool_]:
+        """Return which routes are no path of links from rank to rank of a positive weight."""
+        found = np.asarray(self.table.weights < 1, np.bool_)
+        for low, nodes, route, starts in self._blocks():
+            lengths = np.diff(starts)
+            own = found[low : low + len(lengths)]
+            own |= lengths < 2
+            some = lengths > 0
+            ends = np.zeros((2, len(lengths)), np.int64) - 1
+            ends[0, some], ends[1, some] = nodes[starts[:-1][some]], nodes[starts[1:][some] - 1]
+            own |= (self.rank[ends] < 0).any(axis=0)
+            # Nodes that are none have the number -1.
+            key = np.sort(route * len(self.rank) + nodes + 1)
+            own[key[1:][key[1:] == key[:-1]] // len(self.rank)] = True
+            inner = route[1:] == route[:-1]
+            missing = self.links_of(nodes[:-1], nodes[1:]) < 0
+            own[route[1:][inner & missing]] = True
+            own[route[nodes < 0]] = True
+        return found
+
+    def sums(self, counted: NDArray[np.bool_]) -> NDArray[Any]:
+        """Return what the counted routes carry from each rank to each other."""
+        count = int(self.rank.max()) + 1
+        found = np.zeros(count * count, self._exact())
+        for low, nodes, _, starts in self._blocks():
+            own = np.flatnonzero(counted[low : low + len(starts) - 1])
+            ends = self.rank[nodes[starts[own]]], self.rank[nodes[starts[own + 1] - 1]]
+            np.add.at(found, ends[0] * count + ends[1], self.table.weights[low + own])
+        return found.reshape(count, count)
+
+    def loads(self, *, phased: bool) -> NDArray[Any]:
+        """Return what each link carries, in one row, or by how many messages came before.
+
+        Raises
+        ------
+        InvalidSchedule
+            A hop runs over no link.
+        """
+        links = len(self.pairs)
+        found = np.zeros(links, self._exact())
+        for low, nodes, route, starts in self._blocks():
+            inner = np.flatnonzero(route[1:] == route[:-1])
+            link = self.links_of(nodes[inner], nodes[inner + 1])
+            if (link < 0).any():
+                raise InvalidSchedule("/routes", "every hop must run over an existing link")
+            # A message begins where data rests: those before are the rests after the first node.
+            rests = np.cumsum(self.rests[nodes])
+            phase = rests[inner] - rests[starts[route[inner]]] if phased else np.zeros_like(inner)
+            missing = (1 + int(phase.max(initial=0))) * links - len(found)
+            found = np.concatenate([found, np.zeros(max(0, missing), found.dtype)])
+            np.add.at(found, phase * links + link, self.table.weights[low + route[inner]])
+        return found.reshape(-1, links) if links else found.reshape(1, 0)
+
+    def _exact(self) -> Any:
+        """Return a type in which no sum of weights is cut."""
+        weights = self.table.weights
+        longest = int(np.diff(self.table.starts).max(initial=1))
+        most = int(abs(weights).max(initial=0)) * len(weights) * longest
+        return np.int64 if weights.dtype != object and most < 1 << 62 else object
+
+    def _blocks(self) -> Iterator[tuple[int, Integers, Integers, Integers]]:
+        """Yield blocks: the first route, all nodes, the route of each, and where routes begin."""
+        for low in range(0, len(self.table), BLOCK):
+            starts = self.table.starts[low : low + BLOCK + 1]
+            nodes = self.table.nodes[starts[0] : starts[-1]].astype(np.int64)
+            route = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+            yield low, nodes, route, starts - starts[0]
