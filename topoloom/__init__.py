@@ -20,7 +20,7 @@ Importing this module loads nothing else: numpy, numba and the rest come with th
 from typing import TYPE_CHECKING, Any
 
 from topoloom.carried_out import execute, schedule, simulate, verify
-from topoloom.designs import design, runnable
+from topoloom.designs import design, files, runnable
 from topoloom.topologies import build, from_networkx, frontier, measure, optimum, to_networkx
 from topoloom.wired import plan_moves, plot
 
@@ -38,6 +38,7 @@ __all__ = [
     "build",
     "design",
     "execute",
+    "files",
     "from_networkx",
     "frontier",
     "measure",

@@ -6,9 +6,10 @@ from topoloom.arguments import Rate, bytes_of, links_of, number
 
 if TYPE_CHECKING:
     from schedules.design import Design
+    from schedules.design.files import FileSet
     from schedules.execute.runner import Served
 
-__all__ = ["design", "runnable"]
+__all__ = ["design", "files", "runnable"]
 
 
 def design(
@@ -83,3 +84,48 @@ def runnable(design: "Design") -> "tuple[Served, ...]":
     from schedules.design.running import served
 
     return served(design)
+
+
+def files(
+    design: "Design",
+    format: str = "msccl-xml",
+    *,
+    runtime: str | None = None,
+    min_bytes: int | str | None = None,
+    max_bytes: int | str | None = None,
+    scratch_budget: int | str | None = None,
+    inplace: bool = False,
+    ranks_per_node: int | None = None,
+) -> "FileSet":
+    """Return the programs of a design, each with the sizes it is the fastest at.
+
+    Together they serve every size from ``min_bytes`` to ``max_bytes``, no two the same; those of
+    the topology in ``design.co_design``, for every collective of its workload.  ``format`` is
+    msccl-xml or mscclpp-json; ``left_out`` tells which algorithms it cannot say, and why.  The
+    rest as `schedules.formats.Options`.
+
+    Raises
+    ------
+    NotExportable
+        No algorithm of a collective can be written for this run-time.
+    TooLarge
+        The topology is beyond what schedules are generated for.
+
+    Examples
+    --------
+    >>> found = files(design(8, 2, "allgather", "1MiB", links="bidirectional"), runtime="azure")
+    >>> [(one.algorithm, one.first_bytes, one.last_bytes) for one in found.files]
+    [('bfb', 0, None)]
+    """
+    from schedules.design.files import file_set
+    from schedules.formats import Options
+
+    said = Options(
+        runtime=runtime,
+        inplace=inplace or None,
+        ranks_per_node=ranks_per_node,
+        min_bytes=None if min_bytes is None else bytes_of(min_bytes),
+        max_bytes=None if max_bytes is None else bytes_of(max_bytes),
+        scratch_budget=None if scratch_budget is None else bytes_of(scratch_budget),
+    )
+    return file_set(design, format, said)

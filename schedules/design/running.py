@@ -1,15 +1,24 @@
 """What a design says shall run, as schedules with the sizes at which each is the fastest."""
 
 from schedules.collectives import GATHERS
-from schedules.design.answer import Design
+from schedules.design.answer import Design, Point
 from schedules.execute.limits import MAX_PIPELINE_CHUNKS
 from schedules.execute.runner import Served
+from schedules.model import Collective, Schedule
 from schedules.options import Options
 from schedules.switch_over import ranges
 from schedules.verified import verified
 from synth.build import build
+from synth.topology import Topology
 
-__all__ = ["served"]
+__all__ = ["scheduled", "served"]
+
+
+def scheduled(point: Point, topology: Topology, collective: Collective, name: str) -> Schedule:
+    """Return the verified schedule of a candidate of a point, in its number of steps."""
+    own = GATHERS.get(name, name) == point.measured.algorithm
+    options = Options(steps=point.measured.within if own else None)
+    return verified(topology, collective, name, options).schedule
 
 
 def served(design: Design) -> tuple[Served, ...]:
@@ -48,9 +57,7 @@ def served(design: Design) -> tuple[Served, ...]:
         by_name = {way.name: way for way in ways}
         for index, fastest in enumerate(ranges(ways)):
             way, first = by_name[fastest.name], fastest.first_bytes if index else 0
-            own = GATHERS.get(way.name, way.name) == point.measured.algorithm
-            options = Options(steps=point.measured.within if own else None)
-            schedule = verified(topology, collective, way.name, options).schedule
+            schedule = scheduled(point, topology, collective, way.name)
             chunks = min(way.best(max(1, first)).chunks, MAX_PIPELINE_CHUNKS)
             found.append(Served(schedule, first, chunks))
     return tuple(found)

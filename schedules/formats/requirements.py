@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from schedules.formats.runtimes import MSCCL_XML, Runtime
 
-__all__ = ["Requirements", "requirements"]
+__all__ = ["Requirements", "requirements", "served_sizes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,3 +75,25 @@ def requirements(form: str, text: str, runtime: Runtime) -> Requirements:
         multiple,
         Fraction(max(gpu.sizes["s"] for gpu in plan.gpus), plan.chunks),
     )
+
+
+def served_sizes(form: str, text: str, runtime: Runtime) -> tuple[int, int | None]:
+    """Return the least and the largest size of data that a file lets pass; None is no limit.
+
+    Raises
+    ------
+    InvalidProgram
+        The file does not keep the limits of the run-time.
+    """
+    if form == MSCCL_XML:
+        from schedules.formats.msccl.program import LANGUAGES, Dialect
+        from schedules.formats.msccl.read import parse as read
+
+        least, most = read(text, runtime).bytes
+        language = LANGUAGES[Dialect(runtime.dialect)]
+        unlimited = most == language.unlimited_bytes
+        return least, None if unlimited else most - language.past_bytes
+    from schedules.formats.mscclpp.read import parse, sizes_of
+
+    parse(text, runtime)
+    return sizes_of(text)

@@ -24,7 +24,7 @@ def questions():
     for _ in range(QUESTIONS):
         nodes = chance.randint(3, LARGEST)
         degree = chance.randint(2, min(4, nodes - 1))
-        collective = chance.choice(["allreduce", "allgather", "reduce-scatter"])
+        collective = chance.choice(["allreduce", "allgather", "reduce-scatter", "all-to-all"])
         links = chance.choice(["unidirectional", "bidirectional"])
         if links == "bidirectional" and nodes * degree % 2:
             nodes += 1 if nodes < LARGEST else -1
@@ -52,7 +52,7 @@ def test_every_algorithm_of_a_design_is_written_loaded_and_run_bit_for_bit(quest
         if isinstance(schedule, StepSchedule) and schedule.in_one_pass:
             # Every rank sums up by itself, for which no program has a word.
             for form in TRANSCRIBED:
-                said = Options() if form in PROGRAMS else Options(bytes=1 << 20)
+                said = Options() if form in PROGRAMS else Options(bytes=nodes << 20)
                 with pytest.raises(NotExportable, match="in one pass"):
                     write(form, schedule, topology, said)
             continue
@@ -60,7 +60,7 @@ def test_every_algorithm_of_a_design_is_written_loaded_and_run_bit_for_bit(quest
             names = [name for name in RUNTIMES if RUNTIMES[name].form == form] or [None]
             taken = 0
             for name in names:
-                said = Options(bytes=1 << 20) if form not in PROGRAMS else Options(runtime=name)
+                said = Options(bytes=nodes << 20) if form not in PROGRAMS else Options(runtime=name)
                 try:
                     made = write(form, schedule, topology, said)
                 except NotExportable as error:

@@ -32,7 +32,7 @@ from schedules.formats.mscclpp.program import (
 from schedules.formats.runtimes import MSCCLPP_JSON, Runtime, meant
 from schedules.model import Collective
 
-__all__ = ["parse"]
+__all__ = ["parse", "sizes_of"]
 
 
 def parse(text: str, runtime: Runtime | None = None) -> Program:
@@ -75,6 +75,17 @@ def parse(text: str, runtime: Runtime | None = None) -> Program:
     made = tuple(_gpu(gpu, at, sizes, limits) for at, gpu in enumerate(gpus))
     _check_pairs(made)
     return Program(name, collective, inplace, chunks, made)
+
+
+def sizes_of(text: str) -> tuple[int, int]:
+    """Return the least and the largest size that a plan, which `parse` takes, lets pass.
+
+    >>> sizes_of('{"min_message_size": 32, "max_message_size": 96}')
+    (32, 96)
+    """
+    top = Fields.of(json.loads(text), "")
+    most = 2**64 - 1
+    return top.number("min_message_size", 0, most), top.number("max_message_size", 0, most)
 
 
 def _sizes(gpu: Fields) -> dict[str, int]:
