@@ -149,6 +149,7 @@ class LrSessionRequest(TypedDict, total=False):
     continue_winner: bool
     stop_hopeless: bool
     warm_start: bool
+    stop_rises: bool
     max_overhead: float | Literal["inf"]
 
 

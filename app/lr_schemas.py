@@ -84,6 +84,7 @@ class LrSessionRequest(Request):
     continue_winner: StrictBool = _FIELDS["continue_winner"].field()
     stop_hopeless: StrictBool = _FIELDS["stop_hopeless"].field()
     warm_start: StrictBool = _FIELDS["warm_start"].field()
+    stop_rises: StrictBool = _FIELDS["stop_rises"].field()
     max_overhead: Share = _FIELDS["max_overhead"].field()
 
     @property

@@ -23,30 +23,54 @@ from typing import Any
 
 import torch
 
-from benchmarks.learning_rate.methods import PACKAGED, SCHEDULES, TUNED, run
-from benchmarks.learning_rate.report import forecast_table, report
+from benchmarks.learning_rate.methods import PACKAGED, PROBED, SCHEDULES, TUNED, run
+from benchmarks.learning_rate.report import best_rate, forecast_table, report
 from benchmarks.learning_rate.tasks import TASKS
 
 FIRST = ("topoloom", "topoloom, cosine", "paper", "cosine", "WSD")
 CHEAP = ("digits CNN", "deep MLP")  # tasks that ablations are run on in the small table
+BEST = -1.0
+FEW = 3  # rates of each grid that are run before the others are
 Key = tuple[str, str, float, int, int]
 
 
 def wanted(seeds: int, steps: int, rates: int, ablations: bool) -> Iterator[Key]:
-    """Yield (task, method, rate, seed, steps) of every run, what matters most first."""
+    """Yield (task, method, rate, seed, steps) of every run, what matters most first.
+
+    Cosine and WSD are run at every rate with every seed; what else has a rate has the grid
+    on the first seed, and `BEST` stands for the best of it on the others.
+    """
     present = [method for method in PACKAGED if importlib.util.find_spec(PACKAGED[method][0])]
     others = [method for method in SCHEDULES if method not in FIRST]
     single = [method for method in TUNED if method not in FIRST]
-    for group in (FIRST, (*present, *others), single):
+    later = []
+    for group in (FIRST, (*present, *others, *PROBED), single):
         for seed, name, method in product(range(seeds), TASKS, group):
             if group is single and not ablations and name not in CHEAP:
                 continue
-            for rate in grid(name, method, rates):
-                yield name, method, rate, seed, steps
+            tried = grid(name, method, rates)
+            if method not in FIRST and seed > 0 and len(tried) > 1:
+                tried = (BEST,)
+            for place, rate in enumerate(tried):
+                key = name, method, rate, seed, steps
+                if place < FEW:
+                    yield key
+                else:
+                    later.append(key)
+    yield from later
+
+
+def settled(key: Key, rows: list[dict[str, Any]]) -> Key:
+    """Return a run's key with its rate, the best on the first seed where `BEST` is asked."""
+    name, method, rate, seed, steps = key
+    if rate != BEST:
+        return key
+    mine = [row for row in rows if key_of(row) == (name, method, row["rate"], 0, steps)]
+    return name, method, best_rate(mine), seed, steps
 
 
 def grid(name: str, method: str, rates: int) -> tuple[float, ...]:
-    if method in TUNED:
+    if method in TUNED or method in PROBED:
         return (0.0,)
     return PACKAGED[method][1] if method == "Prodigy" else TASKS[name].rates[:rates]
 
@@ -60,6 +84,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("out/learning-rate.jsonl"))
     parser.add_argument("--small", action="store_true", help="2 seeds, 3 rates")
     parser.add_argument("--steps", type=int, default=1000)
+    parser.add_argument("--only", nargs="+", metavar="METHOD", help="run these methods alone")
     parser.add_argument("--report", action="store_true", help="run nothing")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
@@ -69,12 +94,17 @@ def main() -> None:
     rows = [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
     seeds, rates = (2, 3) if arguments.small else (5, 5)
     keys = list(wanted(seeds, arguments.steps, rates, ablations=not arguments.small))
+    chosen = set(arguments.only or (key[1] for key in keys))
     done = {key_of(row) for row in rows}
-    todo = [key for key in keys if key not in done and not arguments.report]
     with arguments.out.open("w") as file:
         for row in rows:
             file.write(json.dumps(row) + "\n")
-        for number, key in enumerate(todo):
+        for number, asked in enumerate(keys):
+            if arguments.report or asked[1] not in chosen:
+                continue
+            key = settled(asked, rows)
+            if key in done:
+                continue
             task, method, rate, seed, steps = key
             row = {"task": task, "method": method, "rate": rate, "seed": seed, "steps": steps}
             row |= asdict(run(*key))
@@ -82,10 +112,10 @@ def main() -> None:
             file.write(json.dumps(row) + "\n")
             file.flush()
             final = row["final"] if math.isfinite(row["final"]) else "diverged"
-            print(f"{number + 1}/{len(todo)} {task}, {method}, {rate:g}: {final}", flush=True)
-    chosen = [row for row in rows if key_of(row) in set(keys)]
-    print(report(chosen))
-    print(forecast_table(chosen))
+            print(f"{number + 1}/{len(keys)} {task}, {method}, {rate:g}: {final}", flush=True)
+    shown = [row for row in rows if row["steps"] == arguments.steps and row["seed"] < seeds]
+    print(report(shown))
+    print(forecast_table(shown))
 
 
 if __name__ == "__main__":

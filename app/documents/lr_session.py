@@ -85,6 +85,7 @@ class LrOptions(Document):
     continue_winner: bool = Field(description="whether the winner's trial goes on")
     stop_hopeless: bool = Field(description="whether candidates clearly behind are given up")
     warm_start: bool = Field(description="whether a stage begins with what is known")
+    stop_rises: bool = Field(description="whether a loss that rises again halves the rate")
     max_overhead: float | Literal["inf"] = Field(
         description="steps that may be thrown away, as a share of all"
     )

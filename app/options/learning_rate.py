@@ -105,6 +105,7 @@ TUNING: tuple[Option, ...] = (
     _choice("continue_winner", "go on from the winner's trial, not from the checkpoint"),
     _choice("stop_hopeless", "give up candidates that are clearly behind"),
     _choice("warm_start", "begin with the rate in use and what the stage before told"),
+    _choice("stop_rises", "where the loss clearly rises again go back, at half the rate"),
     _number("max_overhead", "steps that may be thrown away, as a share of all; inf: no limit"),
 )
 """What a session is asked for: `schedules.learning_rate.Options`."""

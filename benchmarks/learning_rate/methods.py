@@ -1,9 +1,10 @@
 """The schedules and methods that are compared, and one run of each."""
 
 import math
+import statistics
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -12,9 +13,10 @@ from benchmarks.learning_rate.tasks import TASKS, Task, Training
 from schedules.learning_rate import InProcess, Options
 from schedules.learning_rate.callbacks import ResumableBatches, TuningCallback
 
-__all__ = ["PACKAGED", "SCHEDULES", "TUNED", "Run", "run"]
+__all__ = ["PACKAGED", "PROBED", "SCHEDULES", "TUNED", "Run", "run"]
 
 WARMUP = 0.05
+PROBE = 0.1  # of a run's steps, which all rates together are tried for before a "probed" run
 WARMUP_SHARE = "warmup_share"  # of the interval's logarithm, where warm-up ends
 LOOKS = 40  # validations along a run
 
@@ -43,6 +45,9 @@ PACKAGED = {
     "Schedule-Free": ("schedulefree", (0.3, 1.0, 3.0)),
     "Prodigy": ("prodigyopt", (0.5, 1.0, 2.0)),
 }
+# A schedule whose rate is chosen within the tuner's own allowance: every rate of the grid is
+# run for an equal share of it, and that of the least training loss gets the run.
+PROBED = {"cosine, probed": "cosine", "WSD, probed": "WSD"}
 PAPER: dict[str, Any] = {"method": "paper"}
 TUNED: dict[str, dict[str, Any]] = {
     "topoloom": {},
@@ -55,6 +60,8 @@ TUNED: dict[str, dict[str, Any]] = {
     "paper + early stop": {**PAPER, "stop_hopeless": True},
     "paper + warm start": {**PAPER, "warm_start": True},
     "paper + budget": {**PAPER, "max_overhead": 0.1},
+    "paper + budget + rises": {**PAPER, "max_overhead": 0.1, "stop_rises": True},
+    "topoloom - rises": {"stop_rises": False},
     "topoloom - largest rate": {"eps": 0.0},
     "topoloom - winner goes on": {"continue_winner": False},
     "topoloom - early stop": {"stop_hopeless": False},
@@ -67,28 +74,54 @@ TUNED: dict[str, dict[str, Any]] = {
 class Run:
     """What came out: steps and seconds in all, validation along the kept branch, and more.
 
-    ``looks``: (steps run in all, validation loss).  ``losses``: of training, in the order
-    run, kept for constant rates only, on which forecasts are tried.
+    ``looks``: (steps run in all, validation loss, seconds of training by then).  ``losses``: of
+    training, in the order run, kept for constant rates only, on which forecasts are tried.
+    Seconds are those of the processor, which others on the machine do not lengthen.
     """
 
     final: float
     spent: int
     seconds: float
-    looks: list[tuple[int, float]]
+    looks: list[tuple[int, float, float]]
     losses: list[float]
     rates: list[float]
 
 
 def run(task_name: str, method: str, rate: float, seed: int, steps: int) -> Run:
     """Train once."""
-    torch.manual_seed(seed)
     task = TASKS[task_name]
-    training = task.make()
-    batches = ResumableBatches(training.size, task.batch_size, seed)
-    torch.manual_seed(seed + 1000)
+    if method in PROBED:
+        return _probed(task, PROBED[method], seed, steps)
+    training, batches = _begun(task, seed)
     if method in TUNED:
         return _tuned(task, training, batches, TUNED[method], seed, steps)
     return _scheduled(task, training, batches, method, rate, steps)
+
+
+def _begun(task: Task, seed: int) -> tuple[Training, ResumableBatches]:
+    """Return the training and its batches, and seed what is drawn after that."""
+    torch.manual_seed(seed)
+    training = task.make()
+    batches = ResumableBatches(training.size, task.batch_size, seed)
+    torch.manual_seed(seed + 1000)
+    return training, batches
+
+
+def _probed(task: Task, method: str, seed: int, steps: int) -> Run:
+    """Choose a rate by short trials, then train with it; their steps and seconds count."""
+    each = int(PROBE * steps) // len(task.rates)
+    begin, reached = time.process_time(), dict[float, float]()
+    for rate in task.rates:
+        training, batches = _begun(task, seed)
+        optimizer = _optimizer(task, training, method, rate, steps)
+        losses = [_one_step(training, optimizer, next(batches)) for _ in range(each)]
+        late = statistics.fmean(losses[-max(1, each // 4) :])
+        reached[rate] = late if math.isfinite(late) else math.inf
+    spent, seconds = each * len(task.rates), time.process_time() - begin
+    rate = min(reached, key=lambda one: reached[one])
+    main = _scheduled(task, *_begun(task, seed), method, rate, steps)
+    looks = [(step + spent, loss, second + seconds) for step, loss, second in main.looks]
+    return replace(main, spent=steps + spent, seconds=main.seconds + seconds, looks=looks)
 
 
 def _optimizer(task: Task, training: Training, method: str, rate: float, steps: int) -> Any:
@@ -117,8 +150,8 @@ def _scheduled(
     if method == "Prodigy":
         factor = SCHEDULES["cosine"]  # its authors advise cosine annealing
     warmup = 0 if method in ("one-cycle", *PACKAGED) else int(WARMUP * steps)
-    begin, looking = time.perf_counter(), 0.0
-    looks: list[tuple[int, float]] = []
+    begin, looking = time.process_time(), 0.0
+    looks: list[tuple[int, float, float]] = []
     losses: list[float] = []
     base = [group["lr"] for group in optimizer.param_groups]
     for step in range(steps):
@@ -131,12 +164,12 @@ def _scheduled(
             optimizer.train()
         losses.append(_one_step(training, optimizer, next(batches)))
         if (step + 1) % max(1, steps // LOOKS) == 0:
-            start = time.perf_counter()
+            start = time.process_time()
             if method == "Schedule-Free":
                 optimizer.eval()
-            looks.append((step + 1, training.validate()))
-            looking += time.perf_counter() - start
-    seconds = time.perf_counter() - begin - looking
+            looks.append((step + 1, training.validate(), start - begin - looking))
+            looking += time.process_time() - start
+    seconds = time.process_time() - begin - looking
     kept = losses if method == "constant" else losses[-1:]
     return Run(looks[-1][1], steps, seconds, looks, kept, [rate])
 
@@ -168,17 +201,18 @@ def _tuned(
     callback = TuningCallback(
         tuner, training.model, optimizer, data=batches, evaluate=training.validate
     )
-    begin, looking = time.perf_counter(), 0.0
-    looks: list[tuple[int, float]] = []
+    begin, looking = time.process_time(), 0.0
+    looks: list[tuple[int, float, float]] = []
     while callback.running:
         trying = tuner.state.phase == "trial"
         callback.step(_one_step(training, optimizer, next(batches)))
         step = tuner.state.step
         if not trying and step >= (len(looks) + 1) * max(1, steps // LOOKS):
-            start = time.perf_counter()
-            looks.append((tuner.state.spent, training.validate()))
-            looking += time.perf_counter() - start
-    seconds = time.perf_counter() - begin - looking
+            start = time.process_time()
+            so_far = start - begin - looking
+            looks.append((tuner.state.spent, training.validate(), so_far))
+            looking += time.process_time() - start
+    seconds = time.process_time() - begin - looking
     final = training.validate() if tuner.action.reason == "finished" else math.nan
     rates = [stage.rate for stage in tuner.state.history]
     return Run(final, tuner.state.spent, seconds, looks, [], rates)

@@ -10,7 +10,7 @@ from benchmarks.learning_rate.methods import TUNED
 from schedules.learning_rate.forecast import forecast, last_value
 from schedules.learning_rate.published import published_forecast
 
-__all__ = ["forecast_table", "report"]
+__all__ = ["best_rate", "forecast_table", "report"]
 
 Row = dict[str, Any]
 
@@ -29,13 +29,18 @@ def _spread(values: Sequence[float]) -> str:
     return text + (f" ({len(values) - len(known)} diverged)" if len(known) < len(values) else "")
 
 
-def _best_rate(rows: list[Row]) -> float:
-    """Return the rate of least mean final loss; a diverged run counts as infinite."""
+def best_rate(rows: list[Row]) -> float:
+    """Return the rate of least mean final loss, of those that were run with the most seeds.
+
+    A diverged run counts as infinite.
+    """
     by_rate: dict[float, list[float]] = defaultdict(list)
     for row in rows:
         final = row["final"]
         by_rate[row["rate"]].append(final if final is not None and math.isfinite(final) else 1e9)
-    return min(by_rate, key=lambda rate: statistics.fmean(by_rate[rate]))
+    most = max(map(len, by_rate.values()))
+    known = [rate for rate in by_rate if len(by_rate[rate]) == most]
+    return min(known, key=lambda rate: statistics.fmean(by_rate[rate]))
 
 
 def _to_target(row: Row, target: float) -> float:
@@ -65,7 +70,7 @@ def report(rows: list[Row]) -> str:
         cosine = [row for row in mine if row["method"] == "cosine"]
         if not cosine:
             continue
-        best = _best_rate(cosine)
+        best = best_rate(cosine)
         at = [
             row["looks"][int(0.8 * len(row["looks"])) - 1][1]
             for row in cosine
@@ -79,7 +84,7 @@ def report(rows: list[Row]) -> str:
             kind = [row for row in mine if row["method"] == method]
             tried = len({row["rate"] for row in kind})
             if method not in TUNED:
-                rate = _best_rate(kind)
+                rate = best_rate(kind)
                 kind = [row for row in kind if row["rate"] == rate]
                 shown, cost = f"{rate:g}", f"{tried} x {kind[0]['spent']}"
             else:

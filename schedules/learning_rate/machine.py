@@ -18,6 +18,7 @@ checkpoint is taken only if its steps are left, and ends the run otherwise.
 from collections.abc import Sequence
 from dataclasses import replace
 
+from schedules.learning_rate.checkpoints import fresh
 from schedules.learning_rate.options import Options
 from schedules.learning_rate.reports import checked
 from schedules.learning_rate.stages import (
@@ -27,11 +28,11 @@ from schedules.learning_rate.stages import (
     begin_first_attempt,
     begin_stage,
     exploit,
-    fresh,
     next_attempt,
 )
 from schedules.learning_rate.state import VERSION, Action, State
 from schedules.learning_rate.steps import advanced, run
+from schedules.learning_rate.warm_up import after_warm_up_steps, warm_up
 
 __all__ = ["observe", "start"]
 
@@ -46,7 +47,7 @@ def start(options: Options) -> State:
     """
     state = State(VERSION, options.settled(), "warm_up", Action("go_on"))
     if state.settings.warmup_steps:
-        return run(replace(state, until=state.settings.warmup_steps))
+        return warm_up(replace(state, until=state.settings.warmup_steps))
     return begin_stage(state)
 
 
@@ -78,8 +79,7 @@ def observe(state: State, losses: Sequence[float] = ()) -> State:
     values = checked(state.action, losses)
     match state.phase:
         case "warm_up":
-            state = advanced(state, values)
-            return run(state) if state.step < state.until else begin_stage(state)
+            return after_warm_up_steps(advanced(state, values))
         case "save_stage":
             return begin_first_attempt(fresh(state, state.stage_slot))
         case "restore_stage":
@@ -95,6 +95,8 @@ def observe(state: State, losses: Sequence[float] = ()) -> State:
         case "exploit":
             return after_exploit_steps(advanced(state, values))
         case "save_safe":
-            return exploit(fresh(state, f"safe-{state.step}"))
+            state = fresh(state, f"safe-{state.step}")
+            return warm_up(state) if state.stage < 0 else exploit(state)
         case _:  # restore_safe
-            return exploit(replace(state, lr=None))
+            state = replace(state, lr=None)
+            return begin_stage(state) if state.stage < 0 else exploit(state)

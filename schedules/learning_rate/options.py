@@ -37,6 +37,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "continue_winner": False,
         "stop_hopeless": False,
         "warm_start": False,
+        "stop_rises": False,
         "max_overhead": math.inf,
     },
     "topoloom": {
@@ -51,6 +52,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "continue_winner": True,
         "stop_hopeless": True,
         "warm_start": True,
+        "stop_rises": True,
         "max_overhead": 0.1,
     },
 }
@@ -95,6 +97,10 @@ class Options:
         A candidate clearly behind the best one at the same step is given up.
     warm_start : bool
         The Gaussian process is also told the trials of the stage before.
+    stop_rises : bool
+        Where the loss of the kept branch clearly rises again (`schedules.learning_rate.rises`), the
+        run goes back to before that at half the rate, and warm-up ends there; as far as
+        ``max_overhead`` pays for it, and without going back beyond that.
     max_overhead : float
         Steps that may be thrown away, as a share of total_steps, search and recovery from
         divergence together; infinite: no limit, and no recovery.
@@ -118,6 +124,7 @@ class Options:
     continue_winner: bool | None = None
     stop_hopeless: bool | None = None
     warm_start: bool | None = None
+    stop_rises: bool | None = None
     max_overhead: float | None = None
 
     def settled(self) -> "Settings":
@@ -175,6 +182,7 @@ class Settings:
     continue_winner: bool
     stop_hopeless: bool
     warm_start: bool
+    stop_rises: bool
     max_overhead: float
 
     def check(self) -> None:
@@ -197,7 +205,7 @@ class Settings:
         _require(
             "validation", self.validation in VALIDATION, f"must be one of {', '.join(VALIDATION)}"
         )
-        for name in ("continue_winner", "stop_hopeless", "warm_start"):
+        for name in ("continue_winner", "stop_hopeless", "warm_start", "stop_rises"):
             _require(name, isinstance(getattr(self, name), bool), "must be true or false")
         if self.max_overhead != math.inf:
             _number("max_overhead", self.max_overhead)

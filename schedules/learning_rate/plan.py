@@ -18,6 +18,7 @@ __all__ = [
     "stage_length",
     "trial_plan",
     "validates",
+    "warming",
 ]
 
 MAX_BATCH = 1024  # steps that are run without a report
@@ -26,6 +27,7 @@ FIRST_SHARE, SHARE = 0.8, 0.5  # of what is left for search, in the first stage 
 RESERVE_SHARE = 0.2  # of the allowance, kept for recovery from divergence
 GRAINS = 256  # pieces of constant rate that an anchor is cut into
 WARMUP_GRAINS = 32
+WARMUP_SAVES = 8
 RANGE = 2.0  # later stages search peak / RANGE to peak * RANGE
 
 
@@ -76,32 +78,46 @@ def trial_plan(state: State) -> tuple[int, int]:
 def interval(state: State) -> tuple[float, float]:
     """Return where the present stage searches."""
     settings = state.settings
-    if settings.anchor == "none" or state.peak is None:
-        return settings.min_lr, settings.max_lr
-    low = max(settings.min_lr, state.peak / RANGE)
-    return low, max(min(settings.max_lr, state.peak * RANGE), low * 1.000001)
+    low, high = settings.min_lr, settings.max_lr
+    if state.ceiling is not None:
+        high = min(high, state.ceiling)
+    if settings.anchor != "none" and state.peak is not None:
+        low, high = max(low, state.peak / RANGE), min(high, state.peak * RANGE)
+    return low, max(high, low * 1.000001)
 
 
-def safe_interval(settings: Settings) -> int:
+def safe_interval(state: State) -> int:
     """Return after how many steps a checkpoint to fall back on is made; 0: never."""
-    return int(RESERVE_SHARE * settings.allowance) if settings.allowance is not None else 0
+    settings = state.settings
+    every = int(RESERVE_SHARE * settings.allowance) if settings.allowance is not None else 0
+    if state.phase == "warm_up" or state.stage < 0:
+        return min(every, -(-settings.warmup_steps // WARMUP_SAVES)) if settings.stop_rises else 0
+    return every
 
 
-def rate_at(settings: Settings, rate: float, step: int) -> float:
-    """Return what the optimizer is set to at a step, for a rate that is the anchor's peak."""
+def rate_at(state: State, rate: float) -> float:
+    """Return what the optimizer is set to at a state's step, for a rate that is a peak."""
+    settings, step = state.settings, state.step
     warmup = settings.warmup_steps
-    if step < warmup:
+    if warming(state):
         grain = max(1, warmup // WARMUP_GRAINS)
         return settings.warmup_lr * (min(warmup, (step // grain + 1) * grain) / warmup)
     grain = _grain(settings)
-    start = step - (step - warmup) % grain
+    start = step - (step - warmup) % grain  # before the end of a warm-up cut short: the peak
     return rate * shape(settings.anchor, start, warmup, settings.total_steps)
 
 
-def next_change(settings: Settings, step: int) -> int:
-    """Return the first step after this one at which the rate may change by itself."""
+def warming(state: State) -> bool:
+    """Whether a state's step is one of warm-up."""
+    end = state.settings.warmup_steps if state.warm_until is None else state.warm_until
+    return state.step < end
+
+
+def next_change(state: State) -> int:
+    """Return the first step after a state's at which the rate may change by itself."""
+    settings, step = state.settings, state.step
     warmup = settings.warmup_steps
-    if step < warmup:
+    if warming(state):
         grain = max(1, warmup // WARMUP_GRAINS)
         return min(warmup, (step // grain + 1) * grain)
     if settings.anchor == "none":

@@ -4,6 +4,16 @@ import math
 import random
 from dataclasses import replace
 
+from schedules.learning_rate.checkpoints import (
+    BAD_IN_A_ROW,
+    affordable,
+    going_wrong,
+    restore,
+    save,
+    save_is_due,
+    to_safe,
+    with_proven_slot,
+)
 from schedules.learning_rate.forecast import usable
 from schedules.learning_rate.judge import hopeless, judged, trials_of, winner
 from schedules.learning_rate.plan import (
@@ -15,9 +25,10 @@ from schedules.learning_rate.plan import (
     trial_plan,
     validates,
 )
+from schedules.learning_rate.rises import watched
 from schedules.learning_rate.search import Trial, propose
 from schedules.learning_rate.state import Action, Attempt, Stage, State
-from schedules.learning_rate.steps import RECENT, at_look, last_saved, run
+from schedules.learning_rate.steps import RECENT, at_look, run
 
 __all__ = [
     "after_evaluation",
@@ -26,12 +37,9 @@ __all__ = [
     "begin_first_attempt",
     "begin_stage",
     "exploit",
-    "fresh",
     "next_attempt",
     "restore_stage",
 ]
-
-BAD_IN_A_ROW = 3  # that say that training has diverged; one alone may be an odd batch
 
 
 def begin_stage(state: State) -> State:
@@ -46,8 +54,8 @@ def begin_stage(state: State) -> State:
     )
     trial_steps, purse = trial_plan(state)
     state = replace(state, trial_steps=trial_steps, purse=purse)
-    if purse or safe_interval(settings):
-        return _save(state, "save_stage", state.stage_slot)
+    if purse or safe_interval(state):
+        return save(state, "save_stage", state.stage_slot)
     return begin_first_attempt(state)
 
 
@@ -112,7 +120,7 @@ def _ended(state: State) -> State:
     """Keep the end of a trial that may win, else go straight to the next one."""
     attempt = state.attempts[-1]
     if state.settings.continue_winner and attempt.status == "finished":
-        return _save(state, "save_trial", attempt.slot)
+        return save(state, "save_trial", attempt.slot)
     return next_attempt(state)
 
 
@@ -128,7 +136,7 @@ def next_attempt(state: State) -> State:
 
 def restore_stage(state: State) -> State:
     """Go back to the stage's start; the last candidate is run from there."""
-    return _restore(state, "restore_stage", state.stage_slot)
+    return restore(state, "restore_stage", state.stage_slot)
 
 
 def _proposal(state: State) -> float | None:
@@ -180,7 +188,7 @@ def _conclude(state: State) -> State:
 
 
 def _to_winner(state: State, slot: str, step: int) -> State:
-    return replace(_restore(state, "restore_winner", slot), step=step, bad=0)
+    return replace(restore(state, "restore_winner", slot), step=step, bad=0)
 
 
 def exploit(state: State) -> State:
@@ -189,45 +197,33 @@ def exploit(state: State) -> State:
     state = replace(state, phase="exploit", until=until)
     if state.step >= until:
         return _end_stage(state)
-    every = safe_interval(state.settings)
-    # Nothing is saved while losses are bad: it would be a divergence that is kept.
-    if every and state.step >= last_saved(state) + every and not state.bad:
-        return _save(state, "save_safe", f"safe-{state.step}")
-    return run(state)
-
-
-def fresh(state: State, slot: str) -> State:
-    """Take down a new checkpoint of the kept branch."""
-    return replace(state, new_slot=slot, new_step=state.step)
+    return save(state, "save_safe", f"safe-{state.step}") if save_is_due(state) else run(state)
 
 
 def after_exploit_steps(state: State) -> State:
-    """Go on, or fall back where training has diverged.
-
-    A loss tells of the model before its step, so that a model may be saved that has just
-    diverged: a checkpoint counts as safe once `BAD_IN_A_ROW` steps later losses are good.
-    """
-    if not safe_interval(state.settings):
+    """Go on, or fall back where training has diverged or its loss rises."""
+    if not safe_interval(state):
         return exploit(state)
-    if state.bad >= BAD_IN_A_ROW:
+    state = watched(state)
+    if going_wrong(state):
         return _fall_back(state)
-    proven = not state.bad and state.step >= state.new_step + BAD_IN_A_ROW
-    if state.new_slot is not None and proven:
-        state = replace(state, safe_slot=state.new_slot, safe_step=state.new_step, new_slot=None)
-    return exploit(state)
+    return exploit(with_proven_slot(state))
 
 
 def _fall_back(state: State) -> State:
-    """Return to the latest safe checkpoint at half the rate, as far as steps are left for it."""
+    """Return to the latest safe checkpoint at half the rate, as far as steps are left for it.
+
+    Where they are not, a loss that rises is met with half the rate alone.
+    """
     settings = state.settings
-    affordable = state.spent - state.safe_step <= (settings.allowance or 0)
+    exploded = state.bad >= BAD_IN_A_ROW
     lowest = state.rate is None or state.rate <= settings.min_lr
-    if state.safe_slot is None or lowest or not affordable:
+    if exploded and (lowest or not affordable(state)):
         return replace(state, phase="done", action=Action("stop", reason="diverged"))
     rate = max(settings.min_lr, (state.rate or 0.0) / 2.0)
     peak = None if state.peak is None else min(state.peak, rate)
-    state = replace(state, rate=rate, peak=peak, step=state.safe_step, new_slot=None, bad=0)
-    return _restore(state, "restore_safe", state.safe_slot or "")
+    state = replace(state, rate=rate, peak=peak, recent=(), floor=None, bad=0)
+    return to_safe(state) if affordable(state) else exploit(state)
 
 
 def _end_stage(state: State) -> State:
@@ -235,25 +231,3 @@ def _end_stage(state: State) -> State:
     told = tuple(replace(attempt, losses=(), evaluations=()) for attempt in state.attempts)
     record = Stage(state.stage_start, state.tau, state.rate, told)
     return begin_stage(replace(state, history=(*state.history, record)))
-
-
-def _save(state: State, phase: str, slot: str) -> State:
-    state = replace(state, phase=phase)
-    return replace(state, action=Action("save", slot=slot, keep=_kept(state, slot)))
-
-
-def _restore(state: State, phase: str, slot: str) -> State:
-    state = replace(state, phase=phase, lr=None)
-    return replace(state, action=Action("restore", slot=slot, keep=_kept(state, slot)))
-
-
-def _kept(state: State, slot: str) -> tuple[str, ...]:
-    """Return the checkpoints that may yet be asked for, the one in question included."""
-    kept = {slot}
-    if safe_interval(state.settings):
-        kept |= {other for other in (state.safe_slot, state.new_slot) if other is not None}
-    if state.phase in ("save_trial", "restore_stage"):
-        finished = [a for a in state.attempts if a.status == "finished"]
-        kept |= {state.stage_slot}
-        kept |= {a.slot for a in finished if state.settings.continue_winner}
-    return tuple(sorted(kept))

@@ -10,7 +10,7 @@ from schedules.learning_rate.options import Settings
 
 __all__ = ["VERSION", "Action", "Attempt", "Stage", "State"]
 
-VERSION = 1
+VERSION = 2
 PHASES = (
     "warm_up",
     "save_stage",
@@ -103,6 +103,9 @@ class State:
     first, recent : the run's first losses, and its latest.
     bad : how many losses in a row were not usable or had exploded.
     lr : the rate that the trainer has set; None where it must be set anew.
+    floor : the least level of the kept branch's losses (`schedules.learning_rate.rises`).
+    warm_until : the step at which warm-up has ended early; None where it has not.
+    ceiling : the rate at which it had, above which nothing is searched.
     safe_slot, safe_step : the checkpoint to go back to when training diverges.
     new_slot, new_step : the latest one, not known to be safe before some good losses follow.
     """
@@ -127,6 +130,9 @@ class State:
     recent: tuple[float, ...] = ()
     bad: int = 0
     lr: float | None = None
+    floor: float | None = None
+    warm_until: int | None = None
+    ceiling: float | None = None
     safe_slot: str | None = None
     safe_step: int = 0
     new_slot: str | None = None
@@ -165,8 +171,10 @@ class State:
         """Return the state of a JSON document."""
         if not isinstance(document, dict):
             raise InvalidState("", "must be an object")
+        if document.get("version") == 1:
+            document = _of_version_1(document)
         if document.get("version") != VERSION:
-            raise InvalidState("/version", f"must be {VERSION}")
+            raise InvalidState("/version", f"must be {VERSION}, or 1")
         state = decode(cls, document)
         try:
             state.settings.check()
@@ -177,3 +185,12 @@ class State:
         if not 0 <= state.step <= state.spent or state.step > state.settings.total_steps:
             raise InvalidState("/step", "must be at most spent and settings/total_steps")
         return state
+
+
+def _of_version_1(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document as written before `stop_rises` was: the run goes on without it."""
+    settings = document.get("settings")
+    if isinstance(settings, dict):
+        settings = {"stop_rises": False, **settings}
+    more = {"floor": None, "warm_until": None, "ceiling": None}
+    return {**more, **document, "settings": settings, "version": VERSION}

@@ -12,6 +12,7 @@ from schedules.learning_rate.plan import (
     safe_interval,
     validates,
 )
+from schedules.learning_rate.rises import WINDOW
 from schedules.learning_rate.state import Action, State
 
 __all__ = ["RECENT", "advanced", "at_look", "last_saved", "run"]
@@ -36,12 +37,13 @@ def run(state: State) -> State:
     """Ask for steps: to the end of the segment, or to where a rate or a decision changes."""
     settings = state.settings
     rate = state.attempts[-1].rate if state.phase == "trial" else state.rate
-    lr = rate_at(settings, middle(settings) if rate is None else rate, state.step)
-    stop = min(state.until, next_change(settings, state.step), state.step + MAX_BATCH)
+    lr = rate_at(state, middle(settings) if rate is None else rate)
+    stop = min(state.until, next_change(state), state.step + MAX_BATCH)
     if state.phase == "trial":
         stop = min(stop, _next_look(state))
-    elif state.phase == "exploit" and (every := safe_interval(settings)):
-        stop = min(stop, max(last_saved(state) + every, state.step + 1))
+    elif every := safe_interval(state):
+        soon = 1 if state.bad else WINDOW  # a save that is due, but not of such a model
+        stop = min(stop, max(last_saved(state) + every, state.step + soon))
     do = "go_on" if lr == state.lr else "set_lr"
     return replace(state, lr=lr, action=Action(do, lr=lr, steps=stop - state.step))
 

@@ -28,7 +28,8 @@ from schedules.learning_rate.stages import (
     restore_stage,
 )
 from schedules.learning_rate.state import Action, State
-from schedules.learning_rate.steps import advanced, run
+from schedules.learning_rate.steps import advanced
+from schedules.learning_rate.warm_up import after_warm_up_steps
 
 __all__ = ["overrun"]
 
@@ -71,7 +72,7 @@ def overrun(state: State, losses: Sequence[float]) -> State:
     if state.phase == "save_stage":
         return begin_stage(replace(state, stage=state.stage - 1))
     if state.phase == "warm_up":
-        return run(state) if state.step < state.until else begin_stage(state)
+        return after_warm_up_steps(state)
     return after_exploit_steps(state)
 
 

@@ -22,6 +22,7 @@ WAYS = {
     "cold": {"warm_start": False},
     "retrained": {"continue_winner": False},
     "patient": {"stop_hopeless": False},
+    "unwatched": {"stop_rises": False},
     "unlimited": {"max_overhead": math.inf, "candidates": 3},
     "paper": PAPER,
     "paper with an allowance": PAPER | {"max_overhead": 0.3},

@@ -36,9 +36,10 @@ def test_warm_up_is_linear_and_nothing_is_searched_in_it():
     _, toy = trained(options({}, 1000, warmup_steps=64, warmup_lr=0.032))
     rates = []
     for action in toy.actions:
-        if action.do not in ("set_lr", "go_on") or len(rates) >= 64:
+        if len(rates) >= 64:
             break
-        rates += [action.lr] * action.steps
+        if action.do in ("set_lr", "go_on"):
+            rates += [action.lr] * action.steps
     assert len(rates) == 64
     assert rates == pytest.approx([0.001 * (step // 2 + 1) for step in range(64)])
 

@@ -105,7 +105,7 @@ def spoilt(**changes):
 
 STATES = {
     "no object": ([], "", "object"),
-    "version": (spoilt(version=2), "/version", "must be 1"),
+    "version": (spoilt(version=3), "/version", "must be 2, or 1"),
     "unknown": (spoilt(more=1), "/more", "not known"),
     "phase": (spoilt(phase="lunch"), "/phase", "one of"),
     "step": (spoilt(step="7"), "/step", "int"),
