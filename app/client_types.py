@@ -141,6 +141,7 @@ class LrSessionRequest(TypedDict, total=False):
     tau_min: int
     tau_max: int
     trial_fraction: float
+    side_by_side: int
     candidates: int
     kappa: float
     validation: Literal["late", "never"]

@@ -76,6 +76,7 @@ class LrSessionRequest(Request):
     tau_min: StrictInt = _FIELDS["tau_min"].field()
     tau_max: StrictInt = _FIELDS["tau_max"].field()
     trial_fraction: StrictFloat = _FIELDS["trial_fraction"].field()
+    side_by_side: StrictInt = _FIELDS["side_by_side"].field()
     candidates: StrictInt = _FIELDS["candidates"].field()
     kappa: StrictFloat = _FIELDS["kappa"].field()
     validation: ValidationName = _FIELDS["validation"].field()

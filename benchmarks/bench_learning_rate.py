@@ -24,6 +24,7 @@ from typing import Any
 import torch
 
 from benchmarks.learning_rate.methods import PACKAGED, PROBED, SCHEDULES, TUNED, run
+from benchmarks.learning_rate.plots import courses, finals
 from benchmarks.learning_rate.report import best_rate, forecast_table, report
 from benchmarks.learning_rate.tasks import TASKS
 
@@ -79,28 +80,40 @@ def key_of(row: dict[str, Any]) -> Key:
     return row["task"], row["method"], row["rate"], row["seed"], row["steps"]
 
 
+def whole_lines(path: Path) -> list[dict[str, Any]]:
+    """Return the runs of a file; one that was cut off may have left half a line."""
+    lines = path.read_text().splitlines(keepends=True)
+    return [json.loads(line) for line in lines if line.endswith("\n")]
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--out", type=Path, default=Path("out/learning-rate.jsonl"))
     parser.add_argument("--small", action="store_true", help="2 seeds, 3 rates")
+    parser.add_argument("--seeds", type=int, help="so many, in place of 5 or 2")
     parser.add_argument("--steps", type=int, default=1000)
     parser.add_argument("--only", nargs="+", metavar="METHOD", help="run these methods alone")
+    parser.add_argument("--tasks", nargs="+", choices=TASKS, help="run these tasks alone")
+    parser.add_argument("--add", type=Path, nargs="+", default=[], help="report these rows too")
+    parser.add_argument("--plots", type=Path, metavar="FOLDER", help="also draw what is there")
     parser.add_argument("--report", action="store_true", help="run nothing")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    text = arguments.out.read_text() if arguments.out.exists() else ""
-    # A run that was cut off may have left half a line.
-    rows = [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
+    rows = whole_lines(arguments.out) if arguments.out.exists() else []
     seeds, rates = (2, 3) if arguments.small else (5, 5)
+    seeds = arguments.seeds or seeds
     keys = list(wanted(seeds, arguments.steps, rates, ablations=not arguments.small))
-    chosen = set(arguments.only or (key[1] for key in keys))
+    chosen = {
+        key for key in keys
+        if key[1] in (arguments.only or [key[1]]) and key[0] in (arguments.tasks or TASKS)
+    }  # fmt: skip
     done = {key_of(row) for row in rows}
     with arguments.out.open("w") as file:
         for row in rows:
             file.write(json.dumps(row) + "\n")
         for number, asked in enumerate(keys):
-            if arguments.report or asked[1] not in chosen:
+            if arguments.report or asked not in chosen:
                 continue
             key = settled(asked, rows)
             if key in done:
@@ -113,9 +126,14 @@ def main() -> None:
             file.flush()
             final = row["final"] if math.isfinite(row["final"]) else "diverged"
             print(f"{number + 1}/{len(keys)} {task}, {method}, {rate:g}: {final}", flush=True)
+    for path in arguments.add:
+        rows += whole_lines(path)
     shown = [row for row in rows if row["steps"] == arguments.steps and row["seed"] < seeds]
     print(report(shown))
     print(forecast_table(shown))
+    if arguments.plots:
+        courses(shown, arguments.plots / "learning-rate-courses.svg")
+        finals(shown, arguments.plots / "learning-rate-finals.svg")
 
 
 if __name__ == "__main__":

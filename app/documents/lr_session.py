@@ -77,6 +77,7 @@ class LrOptions(Document):
     tau_min: int = Field(description="length of the first stage, steps")
     tau_max: int = Field(description="length of the longest stage, steps")
     trial_fraction: float = Field(description="length of a trial, as a share of its stage")
+    side_by_side: int = Field(description="candidates that are chosen at once")
     candidates: int = Field(description="most rates tried in a stage")
     kappa: float = Field(description="weight of uncertainty in the search")
     validation: ValidationName = Field(description="whether long stages use validation loss")

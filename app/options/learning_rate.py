@@ -84,6 +84,14 @@ TUNING: tuple[Option, ...] = (
         metavar="SHARE",
     ),
     Option(
+        name="side_by_side",
+        type=StrictInt,
+        default=1,
+        help="candidates chosen at once, before any of them is judged",
+        least=1,
+        most=MAX_CANDIDATES,
+    ),
+    Option(
         name="candidates",
         type=StrictInt,
         help=f"most rates tried in a stage; {_OF_METHOD}",

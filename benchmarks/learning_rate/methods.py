@@ -136,7 +136,8 @@ def _optimizer(task: Task, training: Training, method: str, rate: float, steps: 
     if method == "Prodigy":
         import prodigyopt
 
-        return prodigyopt.Prodigy(parameters, lr=1.0, d_coef=rate, weight_decay=0.01)
+        decay: Any = 0.01  # annotated as a whole number there
+        return prodigyopt.Prodigy(parameters, lr=1.0, d_coef=rate, weight_decay=decay)
     if task.optimizer == "SGD":
         return torch.optim.SGD(parameters, lr=rate, momentum=0.9)
     return torch.optim.AdamW(parameters, lr=rate, weight_decay=0.01)

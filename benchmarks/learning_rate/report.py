@@ -6,13 +6,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from benchmarks.learning_rate.methods import TUNED
+from benchmarks.learning_rate.methods import PACKAGED, PROBED, SCHEDULES, TUNED
 from schedules.learning_rate.forecast import forecast, last_value
 from schedules.learning_rate.published import published_forecast
 
-__all__ = ["best_rate", "forecast_table", "report"]
+__all__ = ["ORDER", "Row", "at_best_rate", "best_rate", "forecast_table", "report", "target_of"]
 
 Row = dict[str, Any]
+RIVALS = ("cosine", "WSD")
+ORDER = (*TUNED, *RIVALS, *PROBED, *(name for name in SCHEDULES if name not in RIVALS), *PACKAGED)
 
 
 def _finite(values: Iterable[float]) -> list[float]:
@@ -43,60 +45,105 @@ def best_rate(rows: list[Row]) -> float:
     return min(known, key=lambda rate: statistics.fmean(by_rate[rate]))
 
 
-def _to_target(row: Row, target: float) -> float:
-    return next((steps for steps, loss in row["looks"] if loss <= target), math.inf)
-
-
-def _steps_to_target(rows: list[Row], target: float) -> str:
-    reached = [_to_target(row, target) for row in rows]
-    known = _finite(reached)
-    if not known:
-        return "never"
-    return f"{statistics.fmean(known):.0f}" + (
-        f" ({len(known)} of {len(rows)})" if len(known) < len(rows) else ""
+def target_of(rows: list[Row]) -> float:
+    """Return the mean of what cosine at its best rate had after 80 % of its steps."""
+    cosine = [row for row in rows if row["method"] == "cosine"]
+    best = best_rate(cosine)
+    return statistics.fmean(
+        row["looks"][int(0.8 * len(row["looks"])) - 1][1] for row in cosine if row["rate"] == best
     )
+
+
+def at_best_rate(rows: list[Row], method: str) -> list[Row]:
+    """Return a method's rows at its best rate; all where it finds its rate itself."""
+    mine = [row for row in rows if row["method"] == method]
+    if method in TUNED or method in PROBED:
+        return mine
+    rate = best_rate(mine)
+    return [row for row in mine if row["rate"] == rate]
+
+
+def _to_target(row: Row, target: float) -> tuple[float, float, float]:
+    """Return steps run, steps of the kept run and seconds until the target; infinite: never."""
+    looks = row["looks"]
+    for place, (steps, loss, seconds) in enumerate(looks):
+        if loss is not None and loss <= target:
+            return steps, (place + 1) * row["steps"] / len(looks), seconds
+    return math.inf, math.inf, math.inf
+
+
+def _reached(rows: list[Row], target: float) -> str:
+    """Return three cells: steps to the target, search included and not, and seconds."""
+    reached = [found for row in rows if math.isfinite((found := _to_target(row, target))[0])]
+    if not reached:
+        return "never | never | never"
+    steps, kept, seconds = (statistics.fmean(column) for column in zip(*reached, strict=True))
+    some = f" ({len(reached)} of {len(rows)})" if len(reached) < len(rows) else ""
+    return f"{steps:.0f}{some} | {kept:.0f} | {seconds:.1f}"
+
+
+def _better_than(rows: list[Row], others: list[Row]) -> str:
+    """Return with how many of the seeds that both were run with the first has less loss."""
+    theirs = {row["seed"]: _loss(row) for row in others}
+    both = [(_loss(row), theirs[row["seed"]]) for row in rows if row["seed"] in theirs]
+    return f"{sum(mine < other for mine, other in both)} of {len(both)}"
+
+
+def _loss(row: Row) -> float:
+    final = row["final"]
+    return final if final is not None and math.isfinite(final) else math.inf
 
 
 def report(rows: list[Row]) -> str:
     """Return one table a task: final loss, steps in all, steps and seconds to a target.
 
-    A schedule's rate is the best of the grid by mean final loss.  The target is what tuned
-    cosine had after 80 % of its steps.
+    A schedule's rate is the best of the grid by mean final loss (`best_rate`), the target
+    that of `target_of`.  Steps and seconds are means over the runs that reached it.
     """
     lines = []
     for task in dict.fromkeys(row["task"] for row in rows):
         mine = [row for row in rows if row["task"] == task]
-        methods = dict.fromkeys(row["method"] for row in mine)
-        cosine = [row for row in mine if row["method"] == "cosine"]
-        if not cosine:
+        methods = {row["method"] for row in mine}
+        if "cosine" not in methods:
             continue
-        best = best_rate(cosine)
-        at = [
-            row["looks"][int(0.8 * len(row["looks"])) - 1][1]
-            for row in cosine
-            if row["rate"] == best
-        ]
-        target = statistics.fmean(at)
+        target = target_of(mine)
+        rivals = {name: at_best_rate(mine, name) for name in RIVALS if name in methods}
         lines += [f"### {task} (target {target:.4f})", "",
-                  "| method | rate | final loss | steps run | steps to target | seconds |",
-                  "|---|---|---|---|---|---|"]  # fmt: skip
-        for method in methods:
-            kind = [row for row in mine if row["method"] == method]
-            tried = len({row["rate"] for row in kind})
-            if method not in TUNED:
-                rate = best_rate(kind)
-                kind = [row for row in kind if row["rate"] == rate]
-                shown, cost = f"{rate:g}", f"{tried} x {kind[0]['spent']}"
-            else:
-                shown = f"{statistics.fmean(max(row['rates']) for row in kind):.3g}"
-                cost = f"{statistics.fmean(row['spent'] for row in kind):.0f}"
+                  "| method | seeds | rate | final loss | "
+                  + "".join(f"less than {name} | " for name in rivals)
+                  + "steps run | steps to target | without search | seconds to target |",
+                  "|---|---|---|---|" + "---|" * (len(rivals) + 4)]  # fmt: skip
+        for method in sorted(methods, key=_place):
+            kind = at_best_rate(mine, method)
+            wins = "".join(
+                f"{'' if method == name else _better_than(kind, other)} | "
+                for name, other in rivals.items()
+            )
             lines.append(
-                f"| {method} | {shown} | {_spread([row['final'] for row in kind])} | {cost} "
-                f"| {_steps_to_target(kind, target)} "
-                f"| {statistics.fmean(row['seconds'] for row in kind):.1f} |"
+                f"| {method} | {len(kind)} | {_rate_cell(kind, method)} "
+                f"| {_spread([row['final'] for row in kind])} | {wins}{_cost(mine, kind, method)} "
+                f"| {_reached(kind, target)} |"
             )
         lines.append("")
     return "\n".join(lines)
+
+
+def _place(method: str) -> int:
+    return ORDER.index(method) if method in ORDER else len(ORDER)
+
+
+def _rate_cell(kind: list[Row], method: str) -> str:
+    if method in TUNED or method in PROBED:
+        rates = [max(row["rates"]) for row in kind]
+        return f"{min(rates):.2g} to {max(rates):.2g}" if len(rates) > 1 else f"{rates[0]:.2g}"
+    return f"{kind[0]['rate']:g}"
+
+
+def _cost(rows: list[Row], kind: list[Row], method: str) -> str:
+    """Return the steps that one run cost, or a grid of them."""
+    spent = f"{statistics.fmean(row['spent'] for row in kind):.0f}"
+    tried = len({row["rate"] for row in rows if row["method"] == method})
+    return spent if method in TUNED or method in PROBED else f"{tried} x {spent}"
 
 
 def forecast_table(rows: list[Row]) -> str:

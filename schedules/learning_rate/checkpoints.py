@@ -5,10 +5,9 @@ from dataclasses import replace
 from schedules.learning_rate.plan import safe_interval, warming
 from schedules.learning_rate.rises import low, risen
 from schedules.learning_rate.state import Action, State
-from schedules.learning_rate.steps import last_saved
+from schedules.learning_rate.steps import BAD_IN_A_ROW, last_saved
 
 __all__ = [
-    "BAD_IN_A_ROW",
     "affordable",
     "fresh",
     "going_wrong",
@@ -18,8 +17,6 @@ __all__ = [
     "to_safe",
     "with_proven_slot",
 ]
-
-BAD_IN_A_ROW = 3  # that say that training has diverged; one alone may be an odd batch
 
 
 def save(state: State, phase: str, slot: str) -> State:

@@ -60,9 +60,11 @@ def hopeless(state: State, attempt: Attempt) -> Attempt | None:
 
     Candidates see the same batches, so that they are compared step by step: over the last
     third of what it has run, its loss is above the best finished candidate's by `CLEAR`
-    standard errors and by `HOPELESS_SHARE` of what that one had gained by then.
+    standard errors and by `HOPELESS_SHARE` of what that one had gained by then.  Candidates
+    that were chosen together do not know of each other, and may be run at the same time.
     """
-    done = [other for other in state.attempts if other.status == "finished"]
+    known = state.attempts[: state.round_start]
+    done = [other for other in known if other.status == "finished"]
     steps = len(attempt.losses)
     if not done or steps < max(4, state.trial_steps // 2):
         return None

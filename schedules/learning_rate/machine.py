@@ -31,7 +31,7 @@ from schedules.learning_rate.stages import (
     next_attempt,
 )
 from schedules.learning_rate.state import VERSION, Action, State
-from schedules.learning_rate.steps import advanced, run
+from schedules.learning_rate.steps import advanced, is_part, run, the_rest
 from schedules.learning_rate.warm_up import after_warm_up_steps, warm_up
 
 __all__ = ["observe", "start"]
@@ -78,6 +78,8 @@ def observe(state: State, losses: Sequence[float] = ()) -> State:
     """
     values = checked(state.action, losses)
     match state.phase:
+        case "warm_up" | "exploit" if is_part(state, values):
+            return the_rest(advanced(state, values), state.action.steps - len(values))
         case "warm_up":
             return after_warm_up_steps(advanced(state, values))
         case "save_stage":

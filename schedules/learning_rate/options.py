@@ -79,6 +79,9 @@ class Options:
         Length of the first stage, and of the longest; each stage is twice the one before.
     trial_fraction : float
         tau' / tau, in (0, 1]: how far a candidate is run.
+    side_by_side : int
+        So many candidates are chosen at once, before any of them is judged, and may be run at
+        the same time (``processes`` of the callback); 1: each knows all that came before it.
     candidates : int
         The most rates tried in a stage, 2 to `MAX_CANDIDATES`.
     kappa : float
@@ -116,6 +119,7 @@ class Options:
     tau_min: int | None = None
     tau_max: int | None = None
     trial_fraction: float = 0.1
+    side_by_side: int = 1
     candidates: int | None = None
     kappa: float | None = None
     validation: str | None = None
@@ -174,6 +178,7 @@ class Settings:
     tau_min: int
     tau_max: int
     trial_fraction: float
+    side_by_side: int
     candidates: int
     kappa: float
     validation: str
@@ -193,6 +198,7 @@ class Settings:
         _whole("tau_min", self.tau_min, 1, MAX_STEPS)
         _whole("tau_max", self.tau_max, self.tau_min, MAX_STEPS)
         _whole("candidates", self.candidates, 2, MAX_CANDIDATES)
+        _whole("side_by_side", self.side_by_side, 1, MAX_CANDIDATES)
         for name in ("min_lr", "max_lr", "warmup_lr", "trial_fraction"):
             _number(name, getattr(self, name), above=0.0)
         _number("kappa", self.kappa)

@@ -2,10 +2,10 @@
 
 import math
 import random
+import statistics
 from dataclasses import replace
 
 from schedules.learning_rate.checkpoints import (
-    BAD_IN_A_ROW,
     affordable,
     going_wrong,
     restore,
@@ -28,7 +28,7 @@ from schedules.learning_rate.plan import (
 from schedules.learning_rate.rises import watched
 from schedules.learning_rate.search import Trial, propose
 from schedules.learning_rate.state import Action, Attempt, Stage, State
-from schedules.learning_rate.steps import RECENT, at_look, run
+from schedules.learning_rate.steps import BAD_IN_A_ROW, RECENT, at_look, run
 
 __all__ = [
     "after_evaluation",
@@ -39,6 +39,7 @@ __all__ = [
     "exploit",
     "next_attempt",
     "restore_stage",
+    "with_attempt",
 ]
 
 
@@ -73,10 +74,17 @@ def begin_first_attempt(state: State) -> State:
         low, high = interval(state)
         chance = random.Random(f"{settings.seed}/{state.stage}").random()
         rate = min(high, max(low, low * (high / low) ** chance))
-    return run(replace(_with_attempt(state, rate), phase="trial"))
+    return run(replace(_with_round(state, _chosen(state, (rate,))), phase="trial"))
 
 
-def _with_attempt(state: State, rate: float) -> State:
+def _with_round(state: State, rates: tuple[float, ...]) -> State:
+    """Begin with the first of candidates that were chosen together."""
+    state = replace(state, round=rates[1:], round_start=len(state.attempts))
+    return with_attempt(state, rates[0])
+
+
+def with_attempt(state: State, rate: float) -> State:
+    """Begin with a candidate."""
     attempt = Attempt(rate, f"trial-{len(state.attempts)}")
     until = state.stage_start + state.trial_steps
     return replace(state, bad=0, attempts=(*state.attempts, attempt), until=until)
@@ -126,12 +134,11 @@ def _ended(state: State) -> State:
 
 def next_attempt(state: State) -> State:
     """Go back to the stage's start for another candidate, or choose the winner."""
-    used = sum(attempt.steps for attempt in state.attempts)
-    full = len(state.attempts) == state.settings.candidates
-    rate = None if full or used + state.trial_steps > state.purse else _proposal(state)
-    if rate is None:
-        return _conclude(state)
-    return restore_stage(_with_attempt(state, rate))
+    if state.round:
+        rate, *rest = state.round
+        return restore_stage(with_attempt(replace(state, round=tuple(rest)), rate))
+    rates = _chosen(state, ())
+    return restore_stage(_with_round(state, rates)) if rates else _conclude(state)
 
 
 def restore_stage(state: State) -> State:
@@ -139,9 +146,32 @@ def restore_stage(state: State) -> State:
     return restore(state, "restore_stage", state.stage_slot)
 
 
-def _proposal(state: State) -> float | None:
+def _chosen(state: State, rates: tuple[float, ...]) -> tuple[float, ...]:
+    """Return rates to try together: those given, and proposals as far as the purse pays.
+
+    Each proposal takes those before it for tried, with the mean of all forecasts that are
+    known (the constant liar of Ginsbourger et al. 2010).
+    """
+    used = sum(attempt.steps for attempt in state.attempts)
+    most = min(
+        state.settings.side_by_side,
+        state.settings.candidates - len(state.attempts),
+        (state.purse - used) // state.trial_steps,
+    )
+    known = [trial for trial in trials_of(state.attempts) if usable(trial.loss)]
+    lie = statistics.fmean(trial.loss for trial in known) if known else 0.0
+    doubt = statistics.fmean(trial.deviation for trial in known) if known else 0.0
+    while len(rates) < most:
+        rate = _proposal(state, [Trial(rate, lie, doubt) for rate in rates])
+        if rate is None:
+            break
+        rates = (*rates, rate)
+    return rates
+
+
+def _proposal(state: State, pretended: list[Trial]) -> float | None:
     low, high = interval(state)
-    trials = trials_of(state.attempts)
+    trials = trials_of(state.attempts) + pretended
     if state.settings.warm_start:
         trials += _remembered(state)
     # Where few trials are planned they should not crowd round the best one.
@@ -154,8 +184,10 @@ def _remembered(state: State) -> list[Trial]:
 
     Levels are aligned at the rate in use, which both stages have tried.
     """
+    if not state.attempts or not state.history:
+        return []
     control = state.attempts[0]
-    if not state.history or control.status != "finished" or control.forecast is None:
+    if control.status != "finished" or control.forecast is None:
         return []
     before = state.history[-1]
     known = [a for a in before.attempts if a.status == "finished" and a.forecast is not None]

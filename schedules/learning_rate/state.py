@@ -99,6 +99,8 @@ class State:
     rate : what the stage before ran at, or this one runs at; a peak where there is an anchor.
     peak : the first stage's winner, around which later ones search.
     attempts : candidates of the present stage, the last may be running.
+    round : rates that were chosen together with the last candidate's and are tried next.
+    round_start : index of the first candidate that was chosen together with the last one.
     history : the stages before; their attempts no longer hold their losses.
     first, recent : the run's first losses, and its latest.
     bad : how many losses in a row were not usable or had exploded.
@@ -125,6 +127,8 @@ class State:
     rate: float | None = None
     peak: float | None = None
     attempts: tuple[Attempt, ...] = ()
+    round: tuple[float, ...] = ()
+    round_start: int = 0
     history: tuple[Stage, ...] = ()
     first: tuple[float, ...] = ()
     recent: tuple[float, ...] = ()
@@ -188,9 +192,12 @@ class State:
 
 
 def _of_version_1(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a document as written before `stop_rises` was: the run goes on without it."""
+    """Return a document as written before rises and rounds were: the run goes on without."""
     settings = document.get("settings")
     if isinstance(settings, dict):
-        settings = {"stop_rises": False, **settings}
-    more = {"floor": None, "warm_until": None, "ceiling": None}
+        settings = {"stop_rises": False, "side_by_side": 1, **settings}
+    attempts = document.get("attempts")
+    running = max(0, len(attempts) - 1) if isinstance(attempts, list) else 0
+    more = {"floor": None, "warm_until": None, "ceiling": None, "round": []}
+    more["round_start"] = running
     return {**more, **document, "settings": settings, "version": VERSION}

@@ -15,8 +15,18 @@ from schedules.learning_rate.plan import (
 from schedules.learning_rate.rises import WINDOW
 from schedules.learning_rate.state import Action, State
 
-__all__ = ["RECENT", "advanced", "at_look", "last_saved", "run"]
+__all__ = [
+    "BAD_IN_A_ROW",
+    "RECENT",
+    "advanced",
+    "at_look",
+    "is_part",
+    "last_saved",
+    "run",
+    "the_rest",
+]
 
+BAD_IN_A_ROW = 3  # that say that training has diverged; one alone may be an odd batch
 FIRST, RECENT = 8, 16  # losses remembered of the run's begin and of its latest steps
 
 
@@ -46,6 +56,20 @@ def run(state: State) -> State:
         stop = min(stop, max(last_saved(state) + every, state.step + soon))
     do = "go_on" if lr == state.lr else "set_lr"
     return replace(state, lr=lr, action=Action(do, lr=lr, steps=stop - state.step))
+
+
+def is_part(state: State, losses: tuple[float, ...]) -> bool:
+    """Whether steps that were asked for are still to come, and nothing forbids them.
+
+    What is decided at the end of a segment is not decided within it: reports in parts lead to
+    the same schedule.  Only a run of explosions is not waited for.
+    """
+    return len(losses) < state.action.steps and advanced(state, losses).bad < BAD_IN_A_ROW
+
+
+def the_rest(state: State, steps: int) -> State:
+    """Ask for what is still to come of a segment."""
+    return replace(state, action=Action("go_on", lr=state.lr, steps=steps))
 
 
 def last_saved(state: State) -> int:

@@ -53,7 +53,7 @@ def overrun(state: State, losses: Sequence[float]) -> State:
     >>> state = start(Options(0.001, 0.1, 1000))
     >>> late = overrun(observe(state, [2.0] * state.action.steps), [1.9] * 20)
     >>> late.step == state.action.steps + 20, late.action.do
-    (True, 'set_lr')
+    (True, 'save')
     """
     values = checked(Action("go_on", steps=MAX_OVERRUN), losses)
     if state.phase == "done" or state.phase.startswith("restore"):
@@ -71,7 +71,7 @@ def overrun(state: State, losses: Sequence[float]) -> State:
     state = advanced(state, counted)
     if state.phase == "save_stage":
         return begin_stage(replace(state, stage=state.stage - 1))
-    if state.phase == "warm_up":
+    if state.stage < 0:
         return after_warm_up_steps(state)
     return after_exploit_steps(state)
 

@@ -10,7 +10,9 @@ pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
 
 from benchmarks import bench_learning_rate
 from benchmarks.learning_rate import tasks
-from benchmarks.learning_rate.report import forecast_table, report
+from benchmarks.learning_rate.methods import run
+from benchmarks.learning_rate.plots import courses, finals
+from benchmarks.learning_rate.report import best_rate, forecast_table, report
 
 
 def row(method, rate, seed, final, looks=(), **more):
@@ -21,27 +23,54 @@ def row(method, rate, seed, final, looks=(), **more):
     } | more  # fmt: skip
 
 
-FALLING = [[10, 0.9], [20, 0.7], [30, 0.5], [35, 0.45], [40, 0.4]]
+FALLING = [[10, 0.9, 0.1], [20, 0.7, 0.2], [30, 0.5, 0.3], [35, 0.45, 0.4], [40, 0.4, 0.5]]
 ROWS = [
     row("cosine", 0.1, 0, 0.4, FALLING),
     row("cosine", 0.1, 1, 0.6, FALLING),
     row("cosine", 1.0, 0, 0.1, FALLING),
     row("cosine", 1.0, 1, None, FALLING),
-    row("WSD", 0.1, 0, 0.7, [[20, 0.8], [40, 0.7]]),
-    row("topoloom", 0.0, 0, 0.3, [[21, 0.44], [44, 0.3]], spent=44, rates=[0.2]),
+    row("WSD", 0.1, 0, 0.7, [[20, 0.8, 0.2], [40, 0.7, 0.4]]),
+    row("topoloom", 0.0, 0, 0.3, [[22, 0.44, 0.3], [44, 0.3, 0.6]], spent=44, rates=[0.2]),
 ]
 
 
 def test_a_schedule_is_reported_at_its_best_rate_and_divergence_counts_against_it():
     line = next(line for line in report(ROWS).splitlines() if line.startswith("| cosine"))
-    assert line == "| cosine | 0.1 | 0.5000 ± 0.1414 | 2 x 40 | 35 | 1.0 |"
+    assert line == ("| cosine | 2 | 0.1 | 0.5000 ± 0.1414 |  | 1 of 1 | 2 x 40 | 35 | 32 | 0.4 |")
 
 
 def test_steps_to_target_count_all_that_were_run():
     table = report(ROWS)
     assert "target 0.4500" in table
-    assert "| topoloom | 0.2 | 0.3000 | 44 | 21 | 1.0 |" in table
-    assert "| WSD | 0.1 | 0.7000 | 1 x 40 | never | 1.0 |" in table
+    assert "| topoloom | 1 | 0.2 | 0.3000 | 1 of 1 | 1 of 1 | 44 | 22 | 20 | 0.3 |" in table
+    assert "| WSD | 1 | 0.1 | 0.7000 | 0 of 1 |  | 1 x 40 | never | never | never |" in table
+
+
+def test_a_rate_that_was_run_with_fewer_seeds_is_not_the_best():
+    assert best_rate([*ROWS[:2], row("cosine", 3.0, 0, 0.01)]) == 0.1
+
+
+def test_the_best_rate_of_the_first_seed_is_run_with_the_others():
+    rows = [row("step", 0.1, 0, 0.5), row("step", 1.0, 0, 0.4), row("cosine", 3.0, 0, 0.1)]
+    asked = ("digits CNN", "step", bench_learning_rate.BEST, 3, 40)
+    assert bench_learning_rate.settled(asked, rows) == ("digits CNN", "step", 1.0, 3, 40)
+    plain = ("digits CNN", "step", 0.3, 3, 40)
+    assert bench_learning_rate.settled(plain, rows) == plain
+
+
+def test_what_was_run_is_drawn(tmp_path):
+    pytest.importorskip("matplotlib", reason="the extra `plots` is not installed")
+    courses(ROWS, tmp_path / "courses.svg")
+    finals(ROWS, tmp_path / "finals.svg")
+    assert ">cosine (2 seeds)<" in (tmp_path / "courses.svg").read_text()
+    assert ">topoloom<" in (tmp_path / "finals.svg").read_text()
+
+
+def test_a_probed_schedule_pays_for_finding_its_rate():
+    tried = run("deep MLP", "cosine, probed", 0.0, 0, 50)
+    assert tried.spent == 55 == tried.looks[-1][0]
+    again = run("deep MLP", "cosine", tried.rates[0], 0, 50)
+    assert again.final == tried.final
 
 
 def test_forecasts_are_judged_on_curves_of_one_rate():
@@ -52,7 +81,7 @@ def test_forecasts_are_judged_on_curves_of_one_rate():
 
 def test_no_run_is_wanted_twice():
     for small in (True, False):
-        keys = list(bench_learning_rate.wanted(2, 40, 3, ablations=not small))
+        keys = list(bench_learning_rate.wanted(3, 40, 3, ablations=not small))
         assert len(keys) == len(set(keys))
         assert {key[0] for key in keys} == set(tasks.TASKS)
 
@@ -67,4 +96,4 @@ def test_it_goes_on_where_it_was_stopped(tmp_path, monkeypatch, capsys):
     lines = [json.loads(line) for line in out.read_text().splitlines()]
     assert [line["method"] for line in lines] == ["cosine", "topoloom"]
     assert lines[0]["final"] == 0.5
-    assert "1/1 digits CNN, topoloom" in capsys.readouterr().out
+    assert "2/2 digits CNN, topoloom" in capsys.readouterr().out

@@ -23,6 +23,7 @@ WAYS = {
     "retrained": {"continue_winner": False},
     "patient": {"stop_hopeless": False},
     "unwatched": {"stop_rises": False},
+    "side by side": {"side_by_side": 3},
     "unlimited": {"max_overhead": math.inf, "candidates": 3},
     "paper": PAPER,
     "paper with an allowance": PAPER | {"max_overhead": 0.3},

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from schedules.learning_rate.callbacks.forks import Branch, Forks, checked_processes
 from schedules.learning_rate.callbacks.snapshot import (
     Disk,
     Memory,
@@ -16,7 +17,8 @@ from schedules.learning_rate.callbacks.snapshot import (
     write,
 )
 from schedules.learning_rate.errors import CannotRestore, InvalidOptions
-from schedules.learning_rate.tuner import Tuner
+from schedules.learning_rate.rounds import begins_round
+from schedules.learning_rate.tuner import InProcess, Tuner
 
 __all__ = ["TuningCallback"]
 
@@ -44,6 +46,10 @@ class TuningCallback:
         Where checkpoints are written; without it they are in memory.
     resume : path, optional
         A file of `save`: where it is there, training goes on from it.
+    processes : int
+        With `Options.side_by_side` above 1, so many candidates are run at once, each in a
+        process forked from this one (`schedules.learning_rate.callbacks.forks`), fewer where
+        memory does not hold them; 1: one after the other, to the same schedule bit for bit.
     """
 
     def __init__(
@@ -59,8 +65,12 @@ class TuningCallback:
         evaluate: Callable[[], float] | None = None,
         folder: str | Path | None = None,
         resume: str | Path | None = None,
+        processes: int = 1,
     ) -> None:
         pytorch()
+        many = checked_processes(processes, tuner)
+        self._forks = Forks(many) if many > 1 else None
+        self._forked: int | None = None
         named = {"model": model, "optimizer": optimizer, "scheduler": scheduler,
                  "scaler": scaler, "data": data}  # fmt: skip
         if taken := sorted(set(named) & set(others or {})):
@@ -103,7 +113,32 @@ class TuningCallback:
         self._act()
 
     def _act(self) -> None:
-        """Carry out actions until one asks for steps."""
+        """Carry out actions until one asks for steps of this process."""
+        self._carry_out()
+        while self._forks is not None and self._round_is_forked(self._forks):
+            pass
+
+    def _round_is_forked(self, forks: Forks) -> bool:
+        """Run a round that begins in forks, and take in what came of it; False: there is none."""
+        tuner = self._tuner
+        if not isinstance(tuner, InProcess) or not begins_round(tuner.state):
+            return False
+        if self._forked == tuner.state.spent:  # tried before, in vain
+            return False
+        self._forked = tuner.state.spent
+        results = forks.round(tuner.state, self._parts)
+        if isinstance(results, Branch):
+            self._tuner, self._forks = results, None
+            self._set(results.action.lr)
+            return False
+        for result in results:
+            put_back(result["now"], self._parts)
+            for report in result["reports"]:
+                tuner.observe(report)
+            self._carry_out()
+        return True
+
+    def _carry_out(self) -> None:
         while (action := self._tuner.action).do not in ("go_on", "set_lr", "stop"):
             if action.do == "evaluate":
                 self._tuner.observe([self._validation_loss()])
@@ -136,8 +171,11 @@ class TuningCallback:
     def save(self, path: str | Path) -> None:
         """Write everything to a file, at any step; `load` goes on from it bit for bit.
 
-        Checkpoints that the tuner may go back to are in it, those of a ``folder`` too.
+        Checkpoints that the tuner may go back to are in it, those of a ``folder`` too.  A fork
+        writes nothing: the file is the trainer's.
         """
+        if isinstance(self._tuner, Branch):
+            return
         slots = {slot: self._storage.get(slot) for slot in self._storage.slots()}
         write(Path(path), {
             "tuner": self._tuner.state_dict(), "losses": list(self._losses), "lr": self._lr,
