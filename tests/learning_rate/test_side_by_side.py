@@ -20,17 +20,12 @@ from tests.learning_rate.trainers import Toy, options, trained
 
 STEPS = 240
 ASKED = {"total_steps": STEPS, "max_overhead": 0.3, "side_by_side": 3, "warmup_steps": 10}
-pytestmark = pytest.mark.skipif(
-    not hasattr(os, "fork") or torch.cuda.is_available(), reason="forks are of CPUs"
-)
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = [
+    pytest.mark.usefixtures("one_thread"),
+    pytest.mark.skipif(
+        not hasattr(os, "fork") or torch.cuda.is_available(), reason="forks are of CPUs"
+    ),
+]
 
 
 class Training:
