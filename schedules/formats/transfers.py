@@ -29,7 +29,14 @@ from schedules.model import (
 )
 from synth.topology import NodeId
 
-__all__ = ["Transfer", "chunks_per_shard", "least_messages", "require_plain", "transfers"]
+__all__ = [
+    "MAX_CELLS",
+    "Transfer",
+    "chunks_per_shard",
+    "least_messages",
+    "require_plain",
+    "transfers",
+]
 
 COLLECTIVES = (
     Collective.ALLGATHER,

@@ -112,6 +112,8 @@ def test_shares_of_a_block_too_fine_for_a_run_time_are_rounded_and_stay_valid():
     (text,) = files_of("msccl-xml", fine, triangle)
     assert program_violations("msccl-xml", [text], triangle) == []
     assert b"-1365-of-12003-chunks" in text
+    traces = [*write("chakra-et", fine, triangle, Options(bytes=300)).values()]
+    assert program_violations("chakra-et", traces, triangle) == []
 
 
 def test_what_no_program_can_say_is_refused_by_name():

@@ -17,8 +17,16 @@ from schedules.errors import NotExportable
 from schedules.formats.buffer_moves import MAX_MESSAGES
 from schedules.formats.chakra.program import COMPUTE, MAX_BYTES, RECEIVE, RESULT, SEND, VERSION
 from schedules.formats.chakra.protobuf import Attribute, GlobalMetadata, Node, write_messages
-from schedules.formats.transfers import Transfer, least_messages, require_plain, transfers
-from schedules.model import Collective, Schedule
+from schedules.formats.fitting import coarser
+from schedules.formats.transfers import (
+    MAX_CELLS,
+    Transfer,
+    chunks_per_shard,
+    least_messages,
+    require_plain,
+    transfers,
+)
+from schedules.model import Collective, RouteSchedule, Schedule
 from schedules.verify import require_valid
 from synth.topology import Topology
 
@@ -78,6 +86,7 @@ def render(schedule: Schedule, topology: Topology, size_bytes: int) -> tuple[byt
             "/messages", f"at most {MAX_MESSAGES} messages are written; {needed} are needed"
         )
     require_valid(schedule, topology)
+    schedule = _fitting(schedule, size_bytes)
     chunks, found = transfers(schedule, ranks)
     whole = chunks * len(ranks)
     if not whole <= size_bytes <= MAX_BYTES:
@@ -100,6 +109,18 @@ def render(schedule: Schedule, topology: Topology, size_bytes: int) -> tuple[byt
         )
         for rank, nodes in enumerate(traces.nodes)
     )
+
+
+def _fitting(schedule: Schedule, size_bytes: int) -> Schedule:
+    """Return routes whose shares of a block are rounded so far that each has a byte."""
+    if not isinstance(schedule, RouteSchedule):
+        return schedule
+    ranks = len(schedule.ranks)
+    for each in coarser(schedule):
+        chunks = chunks_per_shard(each) * ranks
+        if chunks <= size_bytes and chunks * ranks <= MAX_CELLS:
+            return each
+    return schedule
 
 
 class _Traces:
