@@ -28,6 +28,7 @@ __all__ = [
     "CostRequest",
     "GivenSchedule",
     "LoadPlotRequest",
+    "SurveyPlotRequest",
     "TimedScheduleRequest",
     "TopologyOptimumRequest",
     "TreePlotRequest",
@@ -169,6 +170,14 @@ class LoadPlotRequest(Request):
     """Of which stored schedule the load of links is drawn."""
 
     schedule_id: IdPrefix = Field(description="id of a stored schedule, or the first 6 or more")
+
+
+class SurveyPlotRequest(Request):
+    """Which stored survey is drawn."""
+
+    sweep_id: IdPrefix = Field(
+        description="id of a stored sweep over faults, or the first 6 or more"
+    )
 
 
 class TreePlotRequest(LoadPlotRequest):

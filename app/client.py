@@ -206,6 +206,11 @@ class Client(Transport):
         """Return how busy a stored schedule keeps each link as SVG: GET /v1/plots/load."""
         return self._get("/v1/plots/load", _worded(question))
 
+    @operation("drawSurvey")
+    def survey_plot(self, **question: Any) -> bytes:
+        """Return what every single fault leaves as SVG: GET /v1/plots/survey."""
+        return self._get("/v1/plots/survey", _worded(question))
+
     @operation("drawTree")
     def draw_tree(self, **question: Any) -> bytes:
         """Return a tree of a stored schedule as SVG: GET /v1/plots/tree."""

@@ -210,6 +210,7 @@ class ScheduleRequest(TypedDict, total=False):
     topology: Required[dict[str, Any]]
     collective: Required[Literal["allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all"]]
     algorithm: Literal["bfb", "slack", "forestcoll", "lifted", "bfb-one-shot", "slack-one-shot", "lifted-one-shot", "mcf", "shortest-paths"]
+    max_height: int
     max_chunks: int
     steps: int
 
@@ -234,6 +235,7 @@ class SweepRequest(TypedDict, total=False):
     nodes: list[int | str]
     degrees: list[int | str]
     topology: dict[str, Any]
+    lost: list[Literal["link", "host", "switch"]]
     question: dict[str, Any]
 
 

@@ -250,6 +250,7 @@ class ScheduleRequest(ForestRequest):
     topology: TopologySource
     collective: AnyCollectiveName = table.RUN_COLLECTIVE.field()
     algorithm: AlgorithmName = table.ALGORITHM.field()
+    max_height: StrictInt = table.MAX_HEIGHT.field()
     max_chunks: StrictInt = table.MAX_CHUNKS.field()
     steps: StrictInt = table.STEPS.field()
 

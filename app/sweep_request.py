@@ -1,4 +1,4 @@
-"""One question asked of many: of a range of sizes, or of a topology without each of its links."""
+"""One question asked of many: of a range of sizes, or of a topology without each of its parts."""
 
 import re
 from collections.abc import Iterator
@@ -16,6 +16,8 @@ from pydantic import (
 )
 
 from app.options import table
+from app.options.option import choices
+from app.options.table import PartName
 from app.request_base import Request, optional
 from app.schemas import DesignRequest, FrontierRequest, OptimumRequest
 from app.topology_source import TopologySource
@@ -82,7 +84,7 @@ _TAKEN = {"sizes": ("nodes", "degrees"), "time": ("nodes", "degrees"), "faults":
 
 
 class SweepRequest(Request):
-    """What is asked, and of what: sizes, time over sizes, or each single link lost."""
+    """What is asked, and of what: sizes, time over sizes, or each single part lost."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -103,11 +105,12 @@ class SweepRequest(Request):
 
     over: SweepName = Field(
         description="sizes: the frontier of every size; time: the best design of every size for "
-        "a workload; faults: the optimum after every single link lost"
+        "a workload; faults: the optimum after every single link, host or switch lost"
     )
     nodes: Sizes = table.SWEEP_NODES.field(min_length=1)
     degrees: Degrees = table.SWEEP_DEGREES.field(min_length=1)
-    topology: TopologySource = optional("faults: which topology loses links")
+    topology: TopologySource = optional("faults: which topology loses parts")
+    lost: list[PartName] = table.LOST.field(min_length=1)
     question: dict[str, Any] = Field(
         default={},
         description="the rest of every question: for sizes as POST /v1/frontiers takes it, for "
@@ -121,6 +124,8 @@ class SweepRequest(Request):
             if (getattr(self, name) is None) == (name in wanted):
                 must = "be given" if name in wanted else "be left out"
                 raise ValueError(f"{name} must {must} where over is {self.over}")
+        if self.over != "faults" and self.lost is not None:
+            raise ValueError(f"lost must be left out where over is {self.over}")
         if self.over != "faults" and len(self.nodes) * len(self.degrees) > MAX_PARTS:
             raise ValueError(f"must ask at most {MAX_PARTS} questions, nodes times degrees")
         try:
@@ -145,10 +150,16 @@ class SweepRequest(Request):
         """Return the question that is asked of every topology with a fault."""
         return OptimumRequest.model_validate(self.question)
 
+    @property
+    def parts_lost(self) -> list[PartName]:
+        """Which kinds of parts are lost, each once: all where none is said."""
+        return [part for part in choices(PartName) if self.lost is None or part in self.lost]
+
     def canonical(self) -> dict[str, Any]:
         """Return the request as plain JSON values, defaults filled in, in the question too."""
         asked = next(self.hosts_asked(), None) or self.optimum_asked()
         rest = asked.canonical()
         for name in ("nodes", "degree"):
             rest.pop(name, None)
-        return {**super().canonical(), "question": rest}
+        lost = {"lost": self.parts_lost} if self.over == "faults" else {}
+        return {**super().canonical(), **lost, "question": rest}

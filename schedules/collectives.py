@@ -44,6 +44,7 @@ def make(
     participants: Collection[NodeId] | None = None,
     max_chunks: int | None = None,
     steps: int | None = None,
+    max_height: int | None = None,
 ) -> Schedule:
     """Return a schedule for a collective on a topology.
 
@@ -78,6 +79,8 @@ def make(
         For bfb and slack only: cut each shard into at most so many chunks, at the least loss.
     steps : int, optional
         For slack only: at most so many for one direction, from the diameter on.
+    max_height : int, optional
+        For forestcoll only: no tree of a pass is higher.
 
     Raises
     ------
@@ -101,7 +104,9 @@ def make(
     schedules.errors.NoSchedule: /algorithm: must be one of bfb, ...; not 'magic'
     """
     wanted = Collective.of(collective)
-    options = Options(trees_per_root, max_gap, root, shards, participants, max_chunks, steps)
+    options = Options(
+        trees_per_root, max_gap, root, shards, participants, max_chunks, steps, max_height
+    )
     if wanted is Collective.ALL_TO_ALL:
         return _all_to_all(topology, algorithm, options)
     if algorithm not in ALGORITHMS and algorithm not in GATHERS:
@@ -253,14 +258,20 @@ def _forestcoll(topology: Topology, options: Options) -> TreeSchedule:
     from schedules import forestcoll
     from schedules.multicast import pruned
 
-    count, gap, members = options.trees_per_root, options.max_gap, options.participants
+    count, members = options.trees_per_root, options.participants
+    gap, height = options.max_gap, options.max_height
     if options.root is None:
         forest = forestcoll.allgather(
-            topology, count, max_gap=gap, shards=options.shards, participants=members
+            topology,
+            count,
+            max_gap=gap,
+            max_height=height,
+            shards=options.shards,
+            participants=members,
         )
     else:
         forest = forestcoll.broadcast(
-            topology, options.root, count, max_gap=gap, participants=members
+            topology, options.root, count, max_gap=gap, max_height=height, participants=members
         )
     return pruned(forest, topology)
 

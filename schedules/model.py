@@ -62,6 +62,7 @@ __all__ = [
     "Tree",
     "TreeSchedule",
     "parts_of",
+    "tree_height",
 ]
 
 
@@ -159,6 +160,26 @@ class Tree:
     root: NodeId
     weight: int
     edges: tuple[tuple[NodeId, ...], ...]
+
+
+def tree_height(tree: Tree) -> int:
+    """Return the most hops from rank to rank between the root and any other, either way.
+
+    >>> tree_height(Tree("a", 1, (("a", "s", "b"), ("b", "c"))))
+    2
+    >>> tree_height(Tree("a", 1, (("c", "b"), ("b", "s", "a"))))
+    2
+    """
+    outward = any(edge[0] == tree.root for edge in tree.edges)
+    below: dict[NodeId, list[NodeId]] = {}
+    for edge in tree.edges:
+        near, far = (edge[0], edge[-1]) if outward else (edge[-1], edge[0])
+        below.setdefault(near, []).append(far)
+    level, height = [tree.root], -1
+    while level:
+        height += 1
+        level = [far for node in level for far in below.get(node, ())]
+    return height
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ class Options:
     participants: Collection[NodeId] | None = None
     max_chunks: int | None = None
     steps: int | None = None
+    max_height: int | None = None
 
     @property
     def of_forests(self) -> bool:
@@ -38,9 +39,11 @@ class Options:
     def of_passes_apart(self) -> bool:
         """Whether an allreduce is asked for that runs its passes one after the other.
 
-        A number of trees, a gap to it and the shards are those of each pass by itself.
+        A number of trees, a gap to it, their height and the shards are those of each pass by
+        itself.
         """
-        return any(part is not None for part in (self.trees_per_root, self.max_gap, self.shards))
+        own = (self.trees_per_root, self.max_gap, self.shards, self.max_height)
+        return any(part is not None for part in own)
 
 
 SERVED_BY: Mapping[str, tuple[str, ...]] = MappingProxyType(

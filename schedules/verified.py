@@ -16,6 +16,7 @@ from schedules.model import (
     SequenceSchedule,
     StepSchedule,
     TreeSchedule,
+    tree_height,
 )
 from schedules.options import Options
 from schedules.verify import (
@@ -256,7 +257,8 @@ def _losses(schedule: Schedule, topology: Topology, algorithm: str, options: Opt
     if isinstance(parts[0], TreeSchedule):
         taken, least = zip(*(_tree_rates(part, topology, options) for part in parts), strict=True)
         gap = sum(taken, Fraction(0)) / sum(least, Fraction(0)) - 1
-        return Losses(gap=gap) if options.max_gap is not None else Losses()
+        asked = options.max_gap is not None or options.max_height is not None
+        return Losses(gap=gap) if asked else Losses()
     lost = [_step_loss(part, topology, algorithm, options) for part in parts]
     if options.max_chunks is None or GATHERS.get(algorithm, algorithm) != "bfb":
         return Losses()
@@ -281,10 +283,23 @@ def _tree_rates(part: Schedule, topology: Topology, options: Options) -> tuple[F
     from schedules.optima import forest_optimum
 
     rate = tree_inverse_rate(part, topology)
+    if options.max_height is not None:
+        _require_low(part, options.max_height)
+        # Nothing is proved of what trees of that height could do; the optimum is of any.
+        free = replace(options, trees_per_root=None)
+        return rate, forest_optimum(topology, free, inward=not part.collective.outward).inverse_rate
     claimed = forest_optimum(topology, options, inward=not part.collective.outward)
     if rate > claimed.inverse_rate:
         raise _broken(part, rate, claimed.inverse_rate)
     return rate, claimed.inverse_rate / (1 + claimed.gap)
+
+
+def _require_low(part: Schedule, max_height: int) -> None:
+    """Refuse trees that are higher than was asked for."""
+    assert isinstance(part, TreeSchedule)
+    height = max(tree_height(tree) for tree in part.trees)
+    if height > max_height:
+        raise _broken(part, Fraction(height), f"at most {max_height} hops")
 
 
 def _step_loss(part: Schedule, topology: Topology, algorithm: str, options: Options) -> Fraction:

@@ -8,9 +8,11 @@ from synth.errors import InvalidTopology
 from synth.names import MAX_NAME, shortened
 from synth.topology import Capacity, Link, NodeId, Topology
 
-__all__ = ["Changes", "degraded", "resolve"]
+__all__ = ["MOST_PAIRS", "Changes", "degraded", "joined_pairs", "resolve"]
 
 MAX_DIGITS = 30
+MOST_PAIRS = 20_000
+"""Limit on the pairs of joined nodes of which each may be the one that loses its links."""
 
 Ends = tuple[NodeId, NodeId]
 
@@ -133,6 +135,15 @@ def resolve(
         tuple(sorted(pairs, key=lambda pair: (position[pair[0]], position[pair[1]]))),
         tuple(sorted(slow, key=lambda entry: (position[entry[0]], position[entry[1]]))),
     )
+
+
+def joined_pairs(topology: Topology) -> int:
+    """Return how many pairs of nodes are joined by links.
+
+    >>> joined_pairs(Topology("abc", ["ab", "ba", "bc", "bc"]))
+    2
+    """
+    return len({frozenset(link[:2]) for link in topology.links})
 
 
 class _Finder:

@@ -18,6 +18,7 @@ from app.cli import (
     catalogue,
     certificates,
     database,
+    heights,
     jobs,
     keeping,
     keys,
@@ -26,6 +27,7 @@ from app.cli import (
     operation,
     plots,
     schedules,
+    surveying,
     sweeps,
     topologies,
 )
@@ -44,7 +46,9 @@ app = typer.Typer(
 )
 for group in (
     topologies,
+    surveying,
     schedules,
+    heights,
     certificates,
     best,
     listing,

@@ -56,6 +56,7 @@ _SPEEDS = ("bytes", "alpha_us", "node_gbps")
     table.PARTICIPANTS,
     table.TREES_PER_ROOT,
     table.MAX_GAP,
+    table.MAX_HEIGHT,
     table.MAX_CHUNKS,
     table.STEPS,
     table.SCHEDULE_FORMAT,

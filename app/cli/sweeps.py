@@ -1,20 +1,18 @@
-"""Commands that ask one question of many: sizes, time over sizes, single faults."""
+"""Commands that ask one question of many: sizes, time over sizes."""
 
 from typing import Any
 
 import typer
 
 from app.cli import known
-from app.cli.answers import opened, require_one_form, show, source_of, with_lists, with_tasks
+from app.cli.answers import opened, require_one_form, show, with_tasks
 from app.cli.asking import asks
-from app.cli.options import AsCsv, AsJson, Reading, Source, reads_topology
+from app.cli.options import AsCsv, AsJson
 from app.options import table
 
 __all__ = ["app"]
 
-app = typer.Typer(
-    no_args_is_help=True, help="Ask one question of many sizes, or of a topology without each link."
-)
+app = typer.Typer(no_args_is_help=True, help="Ask one question of many sizes.")
 
 _SIZES = (table.SWEEP_NODES, table.SWEEP_DEGREES)
 _SEARCH = (
@@ -25,7 +23,6 @@ _SEARCH = (
     table.MAX_STEPS,
 )
 _RUN = (table.COLLECTIVE, table.DESIGN_BYTES, table.WORKLOAD, table.PRESET)
-_FOREST = (table.TREES_PER_ROOT, table.MAX_GAP, table.ROOT, table.SHARDS, table.PARTICIPANTS)
 
 
 @app.command()
@@ -42,31 +39,6 @@ def time(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) 
     from app.config import Settings
 
     _of_hosts("time", with_tasks(asked, Settings()), as_json, as_csv)
-
-
-@app.command()
-@reads_topology
-@asks(table.OPTIMUM_COLLECTIVE, *_FOREST)
-def faults(
-    reading: Reading,
-    source: Source,
-    asked: dict[str, Any],
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
-) -> None:
-    """Find the optimum after every single link lost, both ways and with parallel ones."""
-    from app.services import sweeps
-    from app.sweep_request import SweepRequest
-
-    require_one_form(as_json, as_csv)
-    with opened() as context:
-        question = with_lists(asked, context.settings)
-        topology = source_of(source, reading, context).canonical()
-        request = SweepRequest.model_validate(
-            {"over": "faults", "topology": topology, "question": question}
-        )
-        answer = sweeps.create(context, request)
-    show(answer, as_json, as_csv)
 
 
 def _of_hosts(over: str, asked: dict[str, Any], as_json: bool, as_csv: bool) -> None:

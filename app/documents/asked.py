@@ -6,6 +6,7 @@ from typing import Any
 from app.checking_requests import (
     ComparisonRequest,
     LoadPlotRequest,
+    SurveyPlotRequest,
     TimedScheduleRequest,
     TreePlotRequest,
     VerifyRequest,
@@ -137,8 +138,10 @@ def plotted_frontier(asked: Asked) -> str | None:
     return next(iter(asked["of"].get("frontier", ())), None)
 
 
-def plot_again(asked: Asked) -> LoadPlotRequest:
-    """Return the request for the drawing of a schedule."""
+def plot_again(asked: Asked) -> LoadPlotRequest | SurveyPlotRequest:
+    """Return the request for the drawing of a schedule, or of a survey."""
+    if asked["plot"] == "survey":
+        return SurveyPlotRequest(sweep_id=asked["of"]["sweep"][0])
     schedule = {"schedule_id": asked["of"]["schedule"][0]}
     if asked["plot"] == "load":
         return LoadPlotRequest.model_validate(schedule)

@@ -82,6 +82,7 @@ class AskedSchedule(ForestRequest):
     algorithm: str = Field(description="what makes it")
     max_chunks: int = omitted("into how many chunks each shard is cut at most", ge=1)
     steps: int = omitted("slack: steps of each pass at most", ge=1)
+    max_height: int = omitted("forestcoll: hops of a tree at most", ge=1)
 
 
 class AskedPatchPlan(Document):
@@ -142,7 +143,7 @@ class AskedComparison(Document):
 class AskedPlot(Document):
     """What was drawn."""
 
-    plot: str = Field(description="frontier, sizes, load or tree")
+    plot: str = Field(description="frontier, sizes, load, survey or tree")
     of: dict[str, list[str]] = Field(description="by kind, the ids of what is drawn")
     request: SizesRequest = omitted("sizes: what is run, on how fast hosts, for which sizes")
     root: str = omitted("tree: id of the rank whose shard is followed")
@@ -157,6 +158,7 @@ class AskedSweep(Document):
     nodes: list[int] = omitted("sizes, time: numbers of hosts")
     degrees: list[int] = omitted("sizes, time: ports of each host")
     topology_id: Identity = omitted("faults: what the topology is stored under")
+    lost: list[str] = omitted("faults: which parts are lost, one at a time")
     question: dict[str, Any] = Field(description="the rest of every question")
 
 

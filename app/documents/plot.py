@@ -26,7 +26,7 @@ class Drawing:
 class PlotSummary(Document):
     """What lists say of a drawing."""
 
-    plot: str = Field(description="frontier, sizes, load or tree")
+    plot: str = Field(description="frontier, sizes, load, survey or tree")
     bytes: int = Field(description="size of the SVG", ge=1)
 
 

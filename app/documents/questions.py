@@ -120,6 +120,7 @@ def options_of(request: ForestRequest, nodes: Iterable[NodeId]) -> Options:
         else tuple(ids.get(str(name), name) for name in members),
         max_chunks=request.max_chunks if isinstance(request, ScheduleRequest) else None,
         steps=request.steps if isinstance(request, ScheduleRequest) else None,
+        max_height=request.max_height if isinstance(request, ScheduleRequest) else None,
     )
 
 
@@ -140,6 +141,7 @@ def asked_of(options: Options) -> dict[str, Any]:
         "participants": None if options.participants is None else list(options.participants),
         "max_chunks": options.max_chunks,
         "steps": options.steps,
+        "max_height": options.max_height,
     }
     return {name: value for name, value in asked.items() if value is not None}
 

@@ -2,28 +2,32 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
 from app.artefacts import Artefact, Asked, Computed
 from app.documents.base import Document, Exact, Identity, Node, omitted
 from app.documents.kind import Kind
+from app.options.table import PartName
 from app.sweep_request import SweepName
+
+if TYPE_CHECKING:
+    from schedules.faults import FaultKind
 
 __all__ = ["SWEEP", "Part", "SweepAnswer", "SweepDocument", "SweepSummary"]
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One question of a sweep: of which hosts, or without which link; and its answer.
+    """One question of a sweep: of which hosts, or after which fault; and its answer.
 
     ``rule`` says why there is no answer.
     """
 
     nodes: int | None = None
     degree: int | None = None
-    link: tuple[Node, Node] | None = None
+    fault: "FaultKind | None" = None
     answer: Artefact | None = None
     rule: str = ""
 
@@ -50,7 +54,10 @@ class SweepRowDocument(Document):
 
     nodes: int = omitted("sizes, time: number of hosts", ge=2)
     degree: int = omitted("sizes, time: ports of each host", ge=1)
+    part: PartName = omitted("faults: what is lost: all links between two nodes, or a node")
     link: list[Node] = omitted("faults: the two nodes between which all links are lost")
+    node: Node = omitted("faults: the host or switch that is lost")
+    alike: int = omitted("faults: how many faults leave the same, this one counted", ge=1)
     answer_id: Identity = omitted("what the whole answer is stored under")
     points: list[SweepPoint] = omitted("sizes: the frontier, sorted by steps")
     name: str = omitted("time: short name of the best topology")
@@ -70,6 +77,7 @@ class SweepDocument(Document):
     id: Identity = Field(description="what the answer is stored under")
     over: SweepName = Field(description="what the questions differ in")
     topology_id: Identity = omitted("faults: what the topology is stored under")
+    lost: list[PartName] = omitted("faults: which parts are lost, one at a time")
     question: dict[str, Any] = Field(description="the rest of every question, defaults filled in")
     rows: list[SweepRowDocument] = Field(description="one for every question")
 
@@ -85,7 +93,10 @@ class SweepSummary(Document):
 def _row(part: Part) -> SweepRowDocument:
     """Return a part as a row."""
     place: dict[str, Any] = {"nodes": part.nodes, "degree": part.degree}
-    place = {"link": list(part.link)} if part.link is not None else place
+    if part.fault is not None:
+        kind, lost, alike = part.fault
+        what = {"link": list(lost)} if kind == "link" else {"node": lost[0]}
+        place = {"part": kind, "alike": alike, **what}
     if part.answer is None:
         return SweepRowDocument(**place, problem=part.rule)
     figures = _FIGURES[part.answer.kind](part.answer.document())
@@ -113,7 +124,9 @@ _FIGURES = {"frontier": _frontier, "design": _design, "optimum": _optimum}
 
 
 def _encode(answer: SweepAnswer, identity: str) -> Computed:
-    head = {name: answer.asked[name] for name in ("over", "topology_id") if name in answer.asked}
+    head = {
+        name: answer.asked[name] for name in ("over", "topology_id", "lost") if name in answer.asked
+    }
     rows = [_row(part) for part in answer.parts]
     document = SweepDocument(
         schema="sweep/1", id=identity, **head, question=answer.asked["question"], rows=rows

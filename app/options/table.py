@@ -203,6 +203,13 @@ PARTICIPANTS = Option(
     metavar="FILE_OR_LIST",
     typed="a,b,c or a JSON file with a list of ids",
 )
+MAX_HEIGHT = _whole(
+    "max_height",
+    "forestcoll only: no tree of a pass has more hops from rank to rank, at the best rate that is "
+    "found; left out, any height",
+    1,
+    10**6,
+)
 ALGORITHM = Option(
     name="algorithm",
     type=AlgorithmName,
@@ -479,6 +486,15 @@ SWEEP_DEGREES = Option(
     flag="--degree",
     metavar="D",
     typed=_RANGES,
+)
+PartName: TypeAlias = Literal["link", "host", "switch"]
+LOST = Option(
+    name="lost",
+    type=list[PartName],
+    help="which parts are lost, one at a time; left out, all three: a network card is a link where "
+    "it joins a GPU to the network, a switch where it is a node",
+    metavar="link | host | switch",
+    typed=_MANY,
 )
 
 # Jobs.

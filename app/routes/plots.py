@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import Depends, Request, Response
 
 from app.access.scopes import DESIGN, READ
-from app.checking_requests import LoadPlotRequest, TreePlotRequest
+from app.checking_requests import LoadPlotRequest, SurveyPlotRequest, TreePlotRequest
 from app.deps import IdDep, IfNoneMatchDep, list_route, representation
 from app.documents.plot import SVG
 from app.identity import IdPrefix
@@ -19,7 +19,7 @@ from app.queries import asked_by_query
 from app.routes.managing import manage_routes
 from app.schemas import FrontierRequest
 from app.turns import answered, document
-from app.work.operations import FRONTIER_PLOT, LOAD_PLOT, SIZES_PLOT, TREE_PLOT
+from app.work.operations import FRONTIER_PLOT, LOAD_PLOT, SIZES_PLOT, SURVEY_PLOT, TREE_PLOT
 from app.work.task import Operation
 
 __all__ = ["router"]
@@ -32,6 +32,12 @@ _SCHEDULE = Option(
     type=IdPrefix,
     default=REQUIRED,
     help="id of a stored schedule, or the first 6 or more of it",
+)
+_SWEEP = Option(
+    name="sweep_id",
+    type=IdPrefix,
+    default=REQUIRED,
+    help="id of a stored sweep over faults, or the first 6 or more of it",
 )
 _TREE = (
     Option(name="root", type=str, default=REQUIRED, help="id of the rank whose shard is followed"),
@@ -98,6 +104,12 @@ _plot(
     "Draw how busy a stored schedule keeps each link",
     LOAD_PLOT,
     asked_by_query(LoadPlotRequest, _SCHEDULE),
+)
+_plot(
+    "survey",
+    "Draw what every single fault leaves",
+    SURVEY_PLOT,
+    asked_by_query(SurveyPlotRequest, _SWEEP),
 )
 _plot(
     "tree",

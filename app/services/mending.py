@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from app.artefacts import Artefact, key_of
-from app.checking_requests import LoadPlotRequest, TreePlotRequest
+from app.checking_requests import LoadPlotRequest, SurveyPlotRequest, TreePlotRequest
 from app.config import KERNEL_VERSION
 from app.documents import asked as again
 from app.documents.asked import Asked
@@ -78,6 +78,8 @@ def _plot(context: Context, asked: Asked) -> Artefact | None:
     match request:
         case SizesRequest():
             return plots.draw_sizes(context, request)
+        case SurveyPlotRequest():
+            return plots.draw_survey(context, request)
         case TreePlotRequest():
             return plots.draw_tree(context, request)
         case LoadPlotRequest():

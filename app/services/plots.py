@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from app.artefacts import Asked
-from app.checking_requests import LoadPlotRequest, TreePlotRequest
+from app.checking_requests import LoadPlotRequest, SurveyPlotRequest, TreePlotRequest
 from app.documents.kind import Answer
 from app.documents.plot import PLOT, Drawing
 from app.documents.schedule import SCHEDULE, Kept
@@ -14,14 +14,14 @@ from app.schemas import FrontierRequest
 from app.services import frontiers, topologies
 from app.services.context import Context
 from app.store import Artefact
-from schedules.errors import TooLarge
+from schedules.errors import NoSchedule, TooLarge
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from synth.topology import Topology
 
-__all__ = ["MAX_TIMES", "draw_frontier", "draw_load", "draw_sizes", "draw_tree"]
+__all__ = ["MAX_TIMES", "draw_frontier", "draw_load", "draw_sizes", "draw_survey", "draw_tree"]
 
 MAX_TIMES = 10_000
 """So many sizes times tasks are drawn: each is timed on every topology and baseline."""
@@ -74,6 +74,27 @@ def draw_load(context: Context, request: LoadPlotRequest) -> Artefact:
         return _drawn("load", lambda figure: plot.draw(figure, schedule, topology), *plot.SIZE)
 
     return _kept(context, {"plot": "load", "of": {"schedule": [kept.id]}}, compute)
+
+
+def draw_survey(context: Context, request: SurveyPlotRequest) -> Artefact:
+    """Return the stored drawing of a stored survey.
+
+    Raises
+    ------
+    NoSchedule
+        The sweep is over something else than faults.
+    """
+    found = context.read("sweep", request.sweep_id)
+    document = found.document()
+    if document["over"] != "faults":
+        raise NoSchedule("/sweep_id", f"must be of a sweep over faults; not {document['over']}")
+
+    def compute() -> Drawing:
+        from app.plots import survey as plot
+
+        return _drawn("survey", lambda figure: plot.draw(figure, document), *plot.size(document))
+
+    return _kept(context, {"plot": "survey", "of": {"sweep": [found.id]}}, compute)
 
 
 def draw_tree(context: Context, request: TreePlotRequest) -> Artefact:

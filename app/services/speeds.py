@@ -18,8 +18,9 @@ from app.store import Artefact
 from schedules.model import Collective
 from schedules.speed import On, Speed
 from schedules.speed import speed as speed_of
+from synth.topology import Topology
 
-__all__ = ["MAX_COMPARED_NODES", "speed"]
+__all__ = ["MAX_COMPARED_NODES", "on_of", "speed"]
 
 MAX_COMPARED_NODES = 256
 """Above, the optimum is not looked for beside a schedule: it may take minutes."""
@@ -41,19 +42,24 @@ def speed(
     The optimum is that of `app.services.costs`: of an allreduce, the optima of its two
     passes one after the other; of all-to-all, the bound.
     """
-    from schedules.verify.costs import unit_bytes_per_second
-
     kept = SCHEDULE.decode(artefact)
     loaded = topologies.load_subject(context, kept.subject)
-    node = None if on.node_gbps is None else Fraction(on.node_gbps)
-    alpha_us = DEFAULT_ALPHA_US if on.alpha_us is None else Fraction(on.alpha_us)
     return speed_of(
         kept.facts,
         loaded.topology,
-        On(unit_bytes_per_second(loaded.topology, node), alpha_us / 10**6, on.bytes),
+        on_of(on, loaded.topology),
         schedule=kept.load,
         best=_best(context, loaded, request),
     )
+
+
+def on_of(on: ExportRequest, topology: Topology) -> On:
+    """Return of what speed hosts are, as far as is said, and how much data is asked about."""
+    from schedules.verify.costs import unit_bytes_per_second
+
+    node = None if on.node_gbps is None else Fraction(on.node_gbps)
+    alpha_us = DEFAULT_ALPHA_US if on.alpha_us is None else Fraction(on.alpha_us)
+    return On(unit_bytes_per_second(topology, node), alpha_us / 10**6, on.bytes)
 
 
 def _best(context: Context, loaded: StoredTopology, request: ScheduleRequest) -> Fraction | None:

@@ -7,35 +7,40 @@ any order: `parts` says which they are.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.documents.sweep import SWEEP, Part, SweepAnswer
+from app.options.table import PartName
 from app.schemas import DesignRequest, FrontierRequest, OptimumRequest, TopologySource
 from app.services import costs, designs, frontiers, topologies
 from app.services.context import Context
+from app.services.topologies import StoredTopology, asked_options
 from app.store import Artefact, Asked
 from app.sweep_request import MAX_PARTS, SweepRequest
 from app.topology_source import TopologyChanges
 from schedules.errors import ScheduleError, TookTooLong
 from schedules.progress import tell
+from synth.degrade import MOST_PAIRS, joined_pairs
 from synth.errors import SynthError
-from synth.topology import NodeId
+
+if TYPE_CHECKING:
+    from schedules.faults import FaultKind
 
 __all__ = ["Question", "create", "parts"]
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question of a sweep: a request, and of an optimum the topology beside it."""
+    """One question of a sweep: a request, and of an optimum the fault and the topology with it."""
 
     request: FrontierRequest | DesignRequest | OptimumRequest
     topology: TopologySource | None = None
-    link: tuple[NodeId, NodeId] | None = None
+    fault: "FaultKind | None" = None
 
     def asked_of(self) -> Part:
         """Return what it is asked of, without an answer."""
         if isinstance(self.request, OptimumRequest):
-            return Part(link=self.link)
+            return Part(fault=self.fault)
         return Part(nodes=self.request.nodes, degree=self.request.degree)
 
     @property
@@ -86,8 +91,13 @@ def create(context: Context, request: SweepRequest) -> Artefact:
 
 
 def parts(context: Context, request: SweepRequest) -> list[Question]:
-    """Return the questions of a sweep; the topology that loses links is stored by then."""
-    return list(_asked(context, request)[1])
+    """Return the questions of a sweep that can be carried out apart.
+
+    Those of faults are not known before the symmetry of the topology is: it is sought, and they
+    are answered, by whoever carries out the sweep.  The topology is stored by this.
+    """
+    _, questions = _asked(context, request)
+    return [] if request.over == "faults" else list(questions)
 
 
 def _asked(context: Context, request: SweepRequest) -> tuple[Asked, Iterator[Question]]:
@@ -95,17 +105,46 @@ def _asked(context: Context, request: SweepRequest) -> tuple[Asked, Iterator[Que
     if request.over != "faults":
         return request.canonical(), (Question(one) for one in request.hosts_asked())
     loaded = topologies.load(context, request.topology, field="/topology")
-    ends = (frozenset((link.source, link.target)) for link in loaded.topology.links)
-    pairs = [tuple(sorted(pair, key=str)) for pair in dict.fromkeys(ends) if len(pair) == 2]
-    context.require_at_most("/topology", len(pairs), MAX_PARTS, "pairs of nodes with links")
+    pairs = joined_pairs(loaded.topology)
+    context.require_at_most("/topology", pairs, MOST_PAIRS, "pairs of nodes with links")
     asked = request.optimum_asked()
-    key = {"over": "faults", "topology_id": loaded.id, "question": asked.canonical()}
-    return key, (_fault(loaded.id, one, other, asked) for one, other in pairs)
+    lost = request.parts_lost
+    key = {
+        "over": "faults",
+        "topology_id": loaded.id,
+        "lost": lost,
+        "question": asked.canonical(),
+    }
+    return key, _faults(context, loaded, asked, lost)
 
 
-def _fault(identity: str, one: NodeId, other: NodeId, asked: OptimumRequest) -> Question:
-    changes = TopologyChanges(without_links=[(one, other)])
-    return Question(asked, TopologySource(id=identity, changes=changes), (one, other))
+def _faults(
+    context: Context, loaded: StoredTopology, asked: OptimumRequest, lost: list[PartName]
+) -> Iterator[Question]:
+    """Yield the question of every kind of fault."""
+    from schedules.faults import fault_kinds
+
+    kinds = fault_kinds(loaded.topology, asked_options(asked, loaded), lost)
+    context.require_at_most("/topology", len(kinds), MAX_PARTS, "kinds of faults")
+    for kind in kinds:
+        if kind.part == "link":
+            changes = TopologyChanges(without_links=[kind.lost])
+            yield Question(asked, TopologySource(id=loaded.id, changes=changes), kind)
+            continue
+        changes = TopologyChanges(without_nodes=[*kind.lost])
+        left = _without(asked, str(kind.lost[0]))
+        yield Question(left, TopologySource(id=loaded.id, changes=changes), kind)
+
+
+def _without(asked: OptimumRequest, lost: str) -> OptimumRequest:
+    """Return the same question of a group that has lost one of its ranks."""
+    members, shards = asked.participants, asked.shards
+    return asked.model_copy(
+        update={
+            "participants": members and [name for name in members if str(name) != lost],
+            "shards": shards and [one for one in shards if str(one.rank) != lost],
+        }
+    )
 
 
 def _answered(context: Context, question: Question) -> Part:

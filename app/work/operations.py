@@ -9,6 +9,7 @@ from app.checking_requests import (
     ComparisonRequest,
     CostRequest,
     LoadPlotRequest,
+    SurveyPlotRequest,
     TimedScheduleRequest,
     TopologyOptimumRequest,
     TreePlotRequest,
@@ -68,6 +69,7 @@ __all__ = [
     "SIMULATION",
     "SIZES_PLOT",
     "STORED",
+    "SURVEY_PLOT",
     "SWEEP",
     "TOPOLOGY",
     "TREE_PLOT",
@@ -104,6 +106,7 @@ COMPARISON = Operation("comparison", ComparisonRequest, comparisons.create)
 FRONTIER_PLOT = Operation("plot-frontier", FrontierRequest, plots.draw_frontier)
 SIZES_PLOT = Operation("plot-sizes", SizesRequest, plots.draw_sizes)
 LOAD_PLOT = Operation("plot-load", LoadPlotRequest, plots.draw_load)
+SURVEY_PLOT = Operation("plot-survey", SurveyPlotRequest, plots.draw_survey)
 TREE_PLOT = Operation("plot-tree", TreePlotRequest, plots.draw_tree)
 EXPORT = Operation("export", ExportQuestion, exports.export)
 SWEEP = Operation("sweep", SweepRequest, sweeps.create)

@@ -7,36 +7,27 @@ few trees come close to it); `automorphisms`, `linear`, `flow_program`, `proof`,
 `allreduce` and `together` (both passes at once); `splitting_off`, `shares`,
 `splitting` and `routes` (switches away); `shortest` (trees of shortest paths, where they do);
 `symmetry` and `symmetric_forest` (images of a few trees, where these do); `packing`, `forest`,
-`flow_repair`, `tree_growing` and `shortening` (trees elsewhere).
+`flow_repair`, `tree_growing` and `shortening` (trees elsewhere);
+`forests` (all three ways); `low_trees` and `heights` (trees of limited height).
 
 References
 ----------
 .. [1] Zhao et al., "ForestColl", arXiv:2402.06787.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from itertools import pairwise
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from schedules.errors import NoSchedule
 from schedules.forestcoll.balance import balanced
 from schedules.forestcoll.demand import Demand, demand_of, require_paths
-from schedules.forestcoll.network import Network, network_of
-from schedules.forestcoll.optimality import Rate, entry_rate, tree_capacities
+from schedules.forestcoll.forests import forest_at, of_shortest_paths
+from schedules.forestcoll.heights import lowest
+from schedules.forestcoll.network import network_of
+from schedules.forestcoll.optimality import entry_rate
 from schedules.forestcoll.optimum import Optimum, optimum, rates, require_counts
-from schedules.forestcoll.ordering import in_order
-from schedules.forestcoll.packing import pack
-from schedules.forestcoll.routes import Routes
-from schedules.forestcoll.shortest import shortest_trees
-from schedules.forestcoll.splitting import Splitter
-from schedules.forestcoll.symmetric_forest import Drawn, translated_trees
-from schedules.forestcoll.symmetry import acting, rotations
 from schedules.model import Collective, Tree, TreeSchedule
 from synth.topology import NodeId, Topology
-from synth.translations import translations
 
 __all__ = ["Optimum", "allgather", "broadcast", "optimum"]
 
@@ -46,6 +37,7 @@ def allgather(
     trees_per_root: int | None = None,
     *,
     max_gap: Fraction | int | None = None,
+    max_height: int | None = None,
     shards: Mapping[NodeId, int] | None = None,
     participants: Iterable[NodeId] | None = None,
 ) -> TreeSchedule:
@@ -55,6 +47,8 @@ def allgather(
     ----------
     topology, trees_per_root, max_gap, shards, participants
         As for `optimum`.
+    max_height : int, optional
+        No tree is higher: the best rate that `heights` finds among such forests.
 
     Returns
     -------
@@ -92,7 +86,7 @@ def allgather(
     [('a', 1, (('a', 's', 'b'),)), ('b', 1, (('b', 's', 'a'),))]
     """
     demand = demand_of(topology, shards, participants)
-    return _forest(topology, Collective.ALLGATHER, demand, trees_per_root, max_gap)
+    return _forest(topology, Collective.ALLGATHER, demand, trees_per_root, max_gap, max_height)
 
 
 def broadcast(
@@ -101,6 +95,7 @@ def broadcast(
     trees_per_root: int | None = None,
     *,
     max_gap: Fraction | int | None = None,
+    max_height: int | None = None,
     participants: Iterable[NodeId] | None = None,
 ) -> TreeSchedule:
     """Return a broadcast that reaches the optimum: all trees have one root.
@@ -109,8 +104,8 @@ def broadcast(
     ----------
     root : NodeId
         The compute node that brings the data; it takes part.
-    topology, trees_per_root, max_gap, participants
-        As for `optimum`.
+    topology, trees_per_root, max_gap, max_height, participants
+        As for `allgather`.
 
     Raises
     ------
@@ -126,7 +121,7 @@ def broadcast(
     ['a', 'a']
     """
     demand = demand_of(topology, participants=participants, root=root)
-    return _forest(topology, Collective.BROADCAST, demand, trees_per_root, max_gap)
+    return _forest(topology, Collective.BROADCAST, demand, trees_per_root, max_gap, max_height)
 
 
 def _forest(
@@ -135,122 +130,41 @@ def _forest(
     demand: Demand,
     trees_per_root: int | None,
     max_gap: Fraction | int | None,
+    max_height: int | None,
 ) -> TreeSchedule:
     require_counts(trees_per_root, max_gap)
     require_paths(topology, demand)
+    if max_height is not None:
+        if max_gap is not None:
+            raise NoSchedule("max_height", "must not be given together with max_gap")
+        low = lowest(topology, demand, max_height, trees_per_root)
+        return _schedule(topology, collective, demand, low.trees_per_root, low.trees)
     network = balanced(network_of(topology, demand)).network
     rate, trees = None, None
     if max_gap is None:
         # If trees reach the rate at which ranks can take in all they want, it is the optimum.
         rate = entry_rate(network, trees_per_root)
-        trees = _of_shortest_paths(topology, network, rate)
+        trees = of_shortest_paths(topology, network, rate)
     if rate is None or trees is None:
         rate = rates(network, trees_per_root, max_gap).rate
-        trees = (
-            _of_shortest_paths(topology, network, rate)
-            or _symmetric(topology, network, rate)
-            or _packed(topology, network, rate)
-        )
+        trees = forest_at(topology, network, rate)
+    return _schedule(topology, collective, demand, rate.trees_per_root, trees)
+
+
+def _schedule(
+    topology: Topology,
+    collective: Collective,
+    demand: Demand,
+    trees_per_root: int,
+    trees: Iterable[Tree],
+) -> TreeSchedule:
     taking_part = set(demand.ranks)
     return TreeSchedule(
         collective=collective,
         topology=topology.digest,
         ranks=demand.ranks,
-        trees_per_root=rate.trees_per_root,
+        trees_per_root=trees_per_root,
         trees=tuple(trees),
         shards=() if set(demand.sizes) == {1} else demand.sizes,
         idle=tuple(node for node in topology.compute_nodes if node not in taking_part),
     )
-
-
-def _of_shortest_paths(topology: Topology, network: Network, rate: Rate) -> Iterator[Tree] | None:
-    """Return trees of shortest paths at this rate, or None if there are none.
-
-    They are sought where all nodes are ranks with equal shards.
-    """
-    if not (network.sizes == 1).all():
-        return None
-    room = tree_capacities(network, rate.scale, rate.trees_per_root)
-    groups = shortest_trees(
-        network.node_count, network.tail, network.head, room, rate.trees_per_root
-    )
-    if groups is None:
-        return None
-    nodes = topology.nodes
-    ends = zip(network.tail.tolist(), network.head.tolist(), strict=True)
-    names = [(nodes[source], nodes[target]) for source, target in ends]
-    return (
-        Tree(nodes[group.root], group.multiplicity, tuple([names[a] for a in group.arcs.tolist()]))
-        for group in groups
-    )
-
-
-def _symmetric(topology: Topology, network: Network, rate: Rate) -> Iterator[Tree] | None:
-    """Return images of the trees of a few roots, or None if there are none.
-
-    They are sought where all ranks have equal shards.
-    """
-    if not (network.sizes[network.terminals] == 1).all():
-        return None
-    action = rotations(network)
-    if action is None or len(action.roots) > 1:
-        listed = in_order(network)
-        found = None if listed is None else rotations(listed)
-        if found is not None and (action is None or len(found.roots) < len(action.roots)):
-            action = found
-    if (action is None or len(action.roots) > 1) and len(network.terminals) == network.node_count:
-        # What the recipe that the topology is named by knows of itself.
-        action = acting(network, translations(topology))
-    room = tree_capacities(network, rate.scale, rate.trees_per_root)
-    found = action and translated_trees(network, room, rate.trees_per_root, action)
-    if found is None:
-        return None
-    names = np.empty(topology.node_count, dtype=object)
-    names[:] = topology.nodes
-    return (_named(topology, names, tree) for tree in found)
-
-
-def _named(topology: Topology, names: NDArray[Any], tree: Drawn) -> Tree:
-    nodes = names[tree.nodes].tolist()
-    edges = tuple([tuple(nodes[low:high]) for low, high in pairwise(tree.ends.tolist())])
-    return Tree(topology.nodes[tree.root], tree.multiplicity, edges)
-
-
-def _packed(topology: Topology, network: Network, rate: Rate) -> Iterator[Tree]:
-    """Return trees packed after the nodes that are no ranks are taken away."""
-    room = tree_capacities(network, rate.scale, rate.trees_per_root)
-    ends = zip(network.tail.tolist(), network.head.tolist(), strict=True)
-    capacities = {pair: trees for pair, trees in zip(ends, room.tolist(), strict=True) if trees}
-    routes = None
-    trees = rate.trees_per_root * network.sizes
-    if len(network.terminals) < network.node_count:
-        splitter = Splitter(
-            capacities, network.terminals, trees, rate.trees_per_root, topology.nodes
-        )
-        splitter.remove_switches()
-        capacities, routes = splitter.capacities, splitter.routes
-    return _trees(topology, network, capacities, routes, trees)
-
-
-def _trees(
-    topology: Topology,
-    network: Network,
-    capacities: dict[tuple[int, int], int],
-    routes: Routes | None,
-    trees: NDArray[np.int64],
-) -> Iterator[Tree]:
-    """Pack trees between the terminals and draw them on the topology."""
-    nodes, ranks = topology.nodes, network.terminals
-    pairs = list(capacities)
-    ends = np.searchsorted(ranks, np.array(pairs, dtype=np.int64))
-    room = np.array(list(capacities.values()), dtype=np.int64)
-    names = [(nodes[source], nodes[target]) for source, target in pairs]
-    for group in pack(len(ranks), ends[:, 0], ends[:, 1], room, trees[ranks]):
-        root = nodes[ranks[group.root]]
-        arcs = group.arcs.tolist()
-        if routes is None:
-            yield Tree(root, group.multiplicity, tuple([names[arc] for arc in arcs]))
-            continue
-        for weight, paths in routes.draw([pairs[arc] for arc in arcs], group.multiplicity):
-            edges = tuple(tuple([nodes[place] for place in path]) for path in paths)
-            yield Tree(root, weight, edges)

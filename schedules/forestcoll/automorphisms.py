@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from schedules.forestcoll.network import Network
 
-__all__ = ["arc_images", "generators", "orbits"]
+__all__ = ["Ints", "arc_images", "generators", "orbits"]
 
 Ints = NDArray[np.int64]
 

@@ -195,7 +195,8 @@ def test_who_asks_too_much_of_all_is_told_when_to_come_again(settings):
         ({"over": "time", "nodes": [8], "degrees": [2], "question": {"nope": 1}}, "nope"),
         ({"over": "faults", "topology": {"recipe": "BiRing(5)"},
           "question": {"collective": "all-to-all"}}, "all-to-all"),
-        ({"over": "faults", "topology": {"recipe": "Complete(100)"}}, "2000"),
+        ({"over": "faults", "topology": {"recipe": "Complete(300)"}}, "20000"),
+        ({"over": "sizes", "nodes": [8], "degrees": [2], "lost": ["link"]}, "lost must be"),
     ],
 )  # fmt: skip
 def test_a_sweep_that_cannot_be_is_refused_with_the_rule(idle, body, word):
@@ -206,14 +207,14 @@ def test_a_sweep_that_cannot_be_is_refused_with_the_rule(idle, body, word):
 
 
 @pytest.mark.slow
-def test_a_fault_sweep_says_what_every_lost_link_leaves(client):
+def test_a_fault_sweep_says_what_every_kind_of_fault_leaves(client):
     body = {"over": "faults", "topology": {"recipe": "BiRing(4)"}}
     answer = client.post("/v1/sweeps", json=body, headers={"Prefer": "wait=60"})
     assert answer.status_code == 201, answer.text
-    rows = answer.json()["rows"]
-    assert [tuple(row["link"]) for row in rows] == [(0, 1), (0, 3), (1, 2), (2, 3)]
+    link, host = answer.json()["rows"]
     # A ring without a link is a line: its ends have one link left of two.
-    assert {(row["inverse_rate"], row["left"]) for row in rows} == {("3", "1/2")}
+    assert (link["link"], link["alike"], link["left"]) == ([0, 1], 4, "1/2")
+    assert (host["node"], host["part"], host["alike"], host["algbw"]) == (0, "host", 4, 1.5)
 
 
 @pytest.mark.slow

@@ -178,7 +178,7 @@ def test_every_command_with_a_request_is_looked_at():
         "patch render",
         "jobs list",
     }
-    assert asking - set(REQUESTS) == others | {"sweep sizes", "sweep time", "sweep faults"}
+    assert asking - set(REQUESTS) == others | {"sweep sizes", "sweep time", "survey", "heights"}
 
 
 @pytest.mark.parametrize(("command", "field"), FIELDS, ids=str)

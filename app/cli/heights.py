@@ -1,0 +1,45 @@
+"""`topoloom heights`: the best rate that is found for every height of trees."""
+
+from fractions import Fraction
+from typing import Any
+
+import typer
+
+from app.cli.answers import opened, source_of, with_lists
+from app.cli.asking import asks
+from app.cli.options import AsCsv, Reading, Source, reads_topology
+from app.options import table
+
+__all__ = ["app"]
+
+app = typer.Typer()
+
+_SPEEDS = (table.EXPORT_BYTES, table.EXPORT_ALPHA_US, table.EXPORT_NODE_GBPS)
+
+
+@app.command()
+@reads_topology
+@asks(
+    *(table.RUN_COLLECTIVE, table.ROOT, table.SHARDS, table.PARTICIPANTS, table.TREES_PER_ROOT),
+    *_SPEEDS,
+)
+def heights(reading: Reading, source: Source, asked: dict[str, Any], as_csv: AsCsv = False) -> None:
+    """Find the best rate of every height of trees, and which is fastest for a size of data."""
+    from app.printing.heights import heights_table
+    from app.schemas import ExportRequest, ScheduleRequest
+    from app.services import topologies
+    from app.services.heights import curve
+
+    said = {one.name: asked.pop(one.name) for one in _SPEEDS if one.name in asked}
+    on = ExportRequest.model_validate(said)
+    with opened() as context:
+        wanted = with_lists(asked, context.settings)
+        wanted["topology"] = source_of(source, reading, context)
+        request = ScheduleRequest.model_validate(wanted)
+        loaded = topologies.load(context, request.topology)
+        with context.watch():
+            points = curve(context, loaded, request, on)
+    heights_table(points, loaded.topology.bandwidth_unit).print(as_csv)
+    if on.bytes is not None and not as_csv:
+        best = min(points, key=lambda point: point.seconds or Fraction(0))
+        typer.echo(f"fastest for {on.bytes} bytes: --max-height {best.height}")

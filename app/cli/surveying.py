@@ -1,0 +1,70 @@
+"""`topoloom survey`: the optimum after every single link, host or switch lost."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.cli.answers import opened, require_one_form, show, source_of, with_lists
+from app.cli.asking import asks
+from app.cli.options import AsCsv, AsJson, Reading, Source, reads_topology
+from app.options import table
+
+if TYPE_CHECKING:
+    from app.services.context import Context
+    from app.store import Artefact
+
+__all__ = ["ASKED", "app", "surveyed"]
+
+app = typer.Typer()
+
+ASKED = (
+    *(table.OPTIMUM_COLLECTIVE, table.LOST, table.ROOT, table.SHARDS, table.PARTICIPANTS),
+    *(table.TREES_PER_ROOT, table.MAX_GAP),
+)
+
+Picture = Annotated[Path | None, typer.Option(help="also draw it: file to write, .png or .svg")]
+
+
+@app.command()
+@reads_topology
+@asks(*ASKED)
+def survey(
+    reading: Reading,
+    source: Source,
+    asked: dict[str, Any],
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+    picture: Picture = None,
+) -> None:
+    """Find the optimum after every single link, host or switch lost, one of each kind."""
+    require_one_form(as_json, as_csv)
+    if picture is not None:
+        from app.plots import canvas
+
+        canvas.require_drawable(picture)
+    with opened() as context:
+        answer = surveyed(context, source, reading, asked)
+    show(answer, as_json, as_csv)
+    if picture is not None:
+        from app.plots import survey as plot
+
+        document = answer.document()
+        with canvas.drawn(picture, *plot.size(document)) as figure:
+            plot.draw(figure, document)
+
+
+def surveyed(
+    context: "Context", source: str, reading: "Reading", asked: dict[str, Any]
+) -> "Artefact":
+    """Return the stored sweep/1 document of a survey, computed if need be."""
+    from app.services import sweeps
+    from app.sweep_request import SweepRequest
+
+    lost = {"lost": asked.pop("lost")} if "lost" in asked else {}
+    question = with_lists(asked, context.settings)
+    topology = source_of(source, reading, context).canonical()
+    request = SweepRequest.model_validate(
+        {"over": "faults", "topology": topology, **lost, "question": question}
+    )
+    return sweeps.create(context, request)

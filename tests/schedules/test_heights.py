@@ -1,0 +1,121 @@
+"""Forests of limited height: valid, as low as was asked for, and as fast as they say."""
+
+import random
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schedules.collectives import make
+from schedules.errors import NoSchedule
+from schedules.forestcoll import allgather, optimum
+from schedules.forestcoll.demand import demand_of
+from schedules.forestcoll.heights import low_forests
+from schedules.forestcoll.low_trees import hops_from
+from schedules.forestcoll.network import network_of
+from schedules.heights import curve
+from schedules.model import Collective, parts_of, tree_height
+from schedules.options import Options
+from schedules.verify import require_valid, tree_inverse_rate
+from synth.fabrics import fabric
+from synth.topology import Topology
+from tests.oracles import random_topology
+
+
+def farthest(topology: Topology) -> int:
+    network = network_of(topology)
+    return max(max(hops_from(network, rank).values()) for rank in network.terminals.tolist())
+
+
+def require_curve(topology: Topology) -> None:
+    """Each forest spans the ranks, is as low and as fast as it says, and beats all lower ones."""
+    best, forests = optimum(topology).inverse_rate, low_forests(topology, demand_of(topology))
+    assert forests[0].height >= farthest(topology)
+    rates = [low.inverse_rate for low in forests]
+    assert rates == sorted(set(rates), reverse=True) and rates[-1] >= best
+    for low in forests:
+        made = allgather(topology, max_height=low.height)
+        require_valid(made, topology)
+        assert max(tree_height(tree) for tree in made.trees) == low.height
+        assert tree_inverse_rate(made, topology) <= low.inverse_rate
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6))
+def test_every_height_has_the_forest_that_it_says(seed: int) -> None:
+    require_curve(random_topology(random.Random(seed), balanced=bool(seed % 2)))
+
+
+@pytest.mark.parametrize("name", ["dgx-1v", "mi250-1", "dgx-a100-2"])
+def test_some_forest_is_as_low_as_the_farthest_rank_and_one_is_optimal(name: str) -> None:
+    topology = fabric(name)
+    forests = low_forests(topology, demand_of(topology))
+    assert forests[-1].inverse_rate == optimum(topology).inverse_rate
+    lowest = allgather(topology, max_height=farthest(topology))
+    require_valid(lowest, topology)
+    assert max(tree_height(tree) for tree in lowest.trees) == farthest(topology)
+
+
+def test_other_orders_of_the_nodes_give_lower_optimal_forests() -> None:
+    chips = fabric("mi250-1")
+    packed = max(tree_height(tree) for tree in allgather(chips).trees)
+    low = low_forests(chips, demand_of(chips))[-1]
+    assert (packed, low.height, low.inverse_rate) == (10, 8, optimum(chips).inverse_rate)
+
+
+@pytest.mark.slow
+def test_two_boxes_of_mi250_take_ten_hops_where_fourteen_were_packed() -> None:
+    boxes = fabric("mi250-2")
+    low = low_forests(boxes, demand_of(boxes))[-1]
+    assert (low.height, low.inverse_rate) == (10, optimum(boxes).inverse_rate)
+
+
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
+def test_every_pass_keeps_to_the_height(collective: str) -> None:
+    boxes = fabric("dgx-1v")
+    made = make(boxes, collective, "forestcoll", max_height=2)
+    require_valid(made, boxes)
+    trees = [tree for part in parts_of(made) for tree in part.trees]
+    assert max(map(tree_height, trees)) == 2
+
+
+@pytest.mark.parametrize("collective", ["broadcast", "reduce"])
+def test_a_broadcast_of_limited_height_has_one_root(collective: str) -> None:
+    chips = fabric("mi250-1")
+    made = make(chips, collective, "forestcoll", root="0.gpu0", max_height=4)
+    require_valid(made, chips)
+    assert max(map(tree_height, made.trees)) <= 4 and made.root == "0.gpu0"
+
+
+def test_a_number_of_trees_and_a_group_go_with_a_height() -> None:
+    boxes = fabric("dgx-a100-2")
+    group = ("0.gpu0", "0.gpu1", "1.gpu0")
+    made = make(boxes, "allgather", "forestcoll", 2, participants=group, max_height=1)
+    require_valid(made, boxes)
+    assert made.trees_per_root == 2 and max(map(tree_height, made.trees)) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        ({"max_height": 1}, "at least 2: so many hops"),
+        ({"max_height": 0}, "at least 2"),
+        ({"max_height": 3, "max_gap": Fraction(1, 10)}, "together"),
+    ],
+)
+def test_a_height_that_cannot_be_is_refused(options, rule) -> None:
+    with pytest.raises(NoSchedule, match=rule) as caught:
+        make(fabric("dgx-1v"), "allgather", "forestcoll", **options)
+    assert caught.value.field.strip("/") in options
+
+
+def test_the_curve_ends_at_the_optimum_and_each_point_is_faster_than_the_last() -> None:
+    points = curve(fabric("dgx-1v"), Collective.ALLREDUCE, Options())
+    assert [point.algbw for point in points] == sorted({point.algbw for point in points})
+    assert points[-1].gap == 0 and points[0].gap > 0
+
+
+def test_all_to_all_has_no_height() -> None:
+    with pytest.raises(NoSchedule, match="no trees"):
+        curve(fabric("dgx-1v"), Collective.ALL_TO_ALL, Options())
