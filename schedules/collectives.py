@@ -107,6 +107,9 @@ def make(
     options = Options(
         trees_per_root, max_gap, root, shards, participants, max_chunks, steps, max_height
     )
+    if topology.shared and algorithm != "forestcoll":
+        rule = f"has links that share a limit, which only forestcoll knows, not {algorithm}"
+        raise NoSchedule("/topology", rule)
     if wanted is Collective.ALL_TO_ALL:
         return _all_to_all(topology, algorithm, options)
     if algorithm not in ALGORITHMS and algorithm not in GATHERS:

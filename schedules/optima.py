@@ -1,5 +1,6 @@
 """The best any schedule could do for a collective on a topology, with the cut that proves it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import gcd
@@ -48,13 +49,14 @@ class Cut:
 class BalanceProof:
     """Why nothing is faster where nodes that forward cannot pass on what a cut counts.
 
-    ``sets`` are node sets with weights, ``prices`` the weights of such nodes; see
-    `schedules.forestcoll.proof`.  The bottleneck is then a cut of the capacities that such
-    nodes can use.
+    ``sets`` are node sets with weights, ``prices`` the weights of such nodes, ``sharing`` those of
+    shared limits by their place; see `schedules.forestcoll.proof`.  The bottleneck is then a cut
+    of the capacities that can be used.
     """
 
     sets: tuple[tuple[tuple[NodeId, ...], Fraction], ...]
     prices: tuple[tuple[NodeId, Fraction], ...]
+    sharing: tuple[tuple[int, Fraction], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +261,7 @@ def _one_pass(topology: Topology, collective: Collective, options: Options) -> P
                 for one in found.proof.cuts
             ),
             tuple(found.proof.copying.items()),
+            tuple(sorted(_placed(topology, found.proof.sharing, collective).items())),
         )
     near = None if options.max_gap is None else Near(Fraction(options.max_gap), found.gap)
     return PassOptimum(
@@ -272,6 +275,21 @@ def _one_pass(topology: Topology, collective: Collective, options: Options) -> P
         near,
         proof,
     )
+
+
+def _placed(
+    topology: Topology, sharing: Mapping[int, Fraction], collective: Collective
+) -> dict[int, Fraction]:
+    """Return the weights of shared limits by their place in the topology, not in its transpose."""
+    if collective.outward:
+        return dict(sharing)
+    place = {(frozenset(links), limit): at for at, (links, limit) in enumerate(topology.shared)}
+    turned = topology.transpose().shared
+    found = {}
+    for at, weight in sharing.items():
+        links, limit = turned[at]
+        found[place[frozenset((t, s) for s, t in links), limit]] = weight
+    return found
 
 
 def _require_proof(
@@ -291,6 +309,7 @@ def _require_proof(
             [(one.nodes, one.weight) for one in found.proof.cuts],
             found.proof.copying,
             sizes,
+            _placed(topology, found.proof.sharing, collective),
             inward=not collective.outward,
         )
         if proven > found.inverse_rate or (proven < found.inverse_rate and not counted):

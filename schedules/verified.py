@@ -161,7 +161,7 @@ def fitting_algorithm(topology: Topology, collective: Collective, options: Optio
         return "mcf"
     if collective.has_root or options.of_forests:
         return "forestcoll"
-    equal_links = not topology.switches and len(set(topology.capacities)) == 1
+    equal_links = not (topology.switches or topology.shared) and len(set(topology.capacities)) == 1
     return "bfb" if equal_links or options.max_chunks is not None else "forestcoll"
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from synth.errors import InvalidTopology
 from synth.names import MAX_NAME, shortened
-from synth.topology import Capacity, Link, NodeId, Topology
+from synth.topology import Capacity, Link, NodeId, Shared, Topology
 
 __all__ = ["MOST_PAIRS", "Changes", "degraded", "joined_pairs", "resolve"]
 
@@ -103,9 +103,17 @@ def degraded(
         links,
         switches=topology.switches - lost,
         multicast=topology.multicast - lost,
+        shared=_still_shared(topology, links),
         name=_name(topology, changes),
         bandwidth_unit=topology.bandwidth_unit,
     )
+
+
+def _still_shared(topology: Topology, links: list[Link]) -> list[Shared]:
+    """Return the limits on the links that are left."""
+    left = {link[:2] for link in links}
+    kept = [Shared(tuple(p for p in one.links if p in left), one[1]) for one in topology.shared]
+    return [one for one in kept if one.links]
 
 
 def resolve(

@@ -231,6 +231,8 @@ def _require_measurable(topology: Topology) -> None:
         raise NotMeasurable(
             "/nodes", "must hold no switches: this cost is of direct links; see the optimum"
         )
+    if topology.shared:
+        raise NotMeasurable("/shared", "must be empty: this cost knows links by themselves")
     if topology.in_degrees.max(initial=0) > MAX_DEGREE:
         raise NotMeasurable("/links", f"at most {MAX_DEGREE} links may enter a node")
 

@@ -15,14 +15,25 @@ from numpy.typing import NDArray
 
 from synth.errors import InvalidTopology, Unreachable
 from synth.names import shortened
-from synth.topology_rules import Capacity, NodeId, positions_of, require_switches, row_of
+from synth.topology_rules import (
+    Capacity,
+    NodeId,
+    Shared,
+    positions_of,
+    reached,
+    require_switches,
+    row_of,
+    shared_members,
+    shared_of,
+    written,
+)
 
 if TYPE_CHECKING:
     import networkx as nx
 
     from synth.recipe import Recipe
 
-__all__ = ["MAX_RECIPE", "Capacity", "Link", "NodeId", "Topology"]
+__all__ = ["MAX_RECIPE", "Capacity", "Link", "NodeId", "Shared", "Topology"]
 
 MAX_RECIPE = 4096
 """Characters of a recipe in a document; a longer one is left out of it."""
@@ -53,6 +64,9 @@ class Topology:
     multicast : iterable of int or str
         Those switches that can also copy what comes in to several links, and add up what
         comes in from several (NVLink SHARP).
+    shared : iterable of (links, capacity)
+        Limits that several links have together, as a PCIe switch or a network card that
+        two GPUs share: what crosses the links, given as pairs, is at most ``capacity``.
     name : str
         For people; not part of the identity, and nothing is read out of it.
     recipe : Recipe, optional
@@ -92,6 +106,7 @@ class Topology:
         *,
         switches: Iterable[NodeId] = (),
         multicast: Iterable[NodeId] = (),
+        shared: Iterable[tuple[Iterable[Sequence[NodeId]], Capacity]] = (),
         name: str = "",
         recipe: "Recipe | None" = None,
         bandwidth_unit: str = "link",
@@ -109,6 +124,7 @@ class Topology:
         self.sources: Positions = _frozen([row[0] for row in rows])
         self.targets: Positions = _frozen([row[1] for row in rows])
         self.capacities: tuple[Capacity, ...] = tuple(row[2] for row in rows)
+        self.shared: tuple[Shared, ...] = shared_of(position, {row[:2] for row in rows}, shared)
 
     @classmethod
     def direct(
@@ -140,6 +156,7 @@ class Topology:
         topology = cls.__new__(cls)
         topology.nodes = tuple(range(node_count))
         topology.switches = topology.multicast = frozenset()
+        topology.shared = ()
         topology.name = name
         topology.recipe = recipe
         topology.bandwidth_unit = "link"
@@ -214,6 +231,12 @@ class Topology:
         turned = Topology.__new__(Topology)
         turned.nodes, turned.switches = self.nodes, self.switches
         turned.multicast = self.multicast
+        place = self.position
+        turned.shared = shared_of(
+            place,
+            {(place[t], place[s]) for one in self.shared for s, t in one.links},
+            [([(t, s) for s, t in one.links], one.capacity) for one in self.shared],
+        )
         turned.name, turned.recipe = self.name, self.recipe
         turned.bandwidth_unit = self.bandwidth_unit
         # A stable sort: parallel links keep their order, which is by capacity.
@@ -269,12 +292,11 @@ class Topology:
                 {
                     "source": link.source,
                     "target": link.target,
-                    "capacity": link.capacity
-                    if isinstance(link.capacity, int)
-                    else str(link.capacity),
+                    "capacity": written(link.capacity),
                 }
                 for link in self.links
             ],
+            **shared_members(self.shared),
         }
 
     def labels(self) -> dict[str, str]:
@@ -317,8 +339,8 @@ class Topology:
         if len(self.compute_nodes) < 2:
             raise InvalidTopology("/nodes", "must hold at least two compute nodes")
         anchor = self.position[self.compute_nodes[0]]
-        from_anchor = _reached(self.node_count, self.sources, self.targets, anchor)
-        to_anchor = _reached(self.node_count, self.targets, self.sources, anchor)
+        from_anchor = reached(self.node_count, self.sources, self.targets, anchor)
+        to_anchor = reached(self.node_count, self.targets, self.sources, anchor)
         # Every pair is connected through the anchor if all reach it and it reaches all.
         for node in self.compute_nodes:
             if not from_anchor[self.position[node]]:
@@ -337,6 +359,7 @@ class Topology:
             self.nodes == other.nodes
             and self.switches == other.switches
             and self.multicast == other.multicast
+            and self.shared == other.shared
             and self.bandwidth_unit == other.bandwidth_unit
             and np.array_equal(self.sources, other.sources)
             and np.array_equal(self.targets, other.targets)
@@ -357,17 +380,3 @@ def _frozen(values: Any) -> Positions:
     array = np.array(values, dtype=np.int32)
     array.setflags(write=False)
     return array
-
-
-def _reached(
-    node_count: int, sources: Positions, targets: Positions, start: int
-) -> NDArray[np.bool_]:
-    """Return which positions can be reached from ``start``; O(links)."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import breadth_first_order
-
-    ones = np.ones(len(sources), dtype=np.int8)
-    graph = csr_array((ones, (sources, targets)), shape=(node_count, node_count))
-    seen = np.zeros(node_count, dtype=np.bool_)
-    seen[breadth_first_order(graph, start, return_predecessors=False)] = True
-    return seen

@@ -31,10 +31,11 @@ def topology_from_document(document: Any) -> Topology:
     ----------
     document
         The parsed JSON: ``{"schema": "topology/1", "name", "recipe", "bandwidth_unit",
-        "nodes": [{"id", "kind", "multicast"}], "links": [{"source", "target", "capacity"}]}``.
+        "nodes": [{"id", "kind", "multicast"}], "links": [{"source", "target", "capacity"}],
+        "shared": [{"links": [[source, target]], "capacity"}]}``.
         ``kind`` defaults to ``compute``, ``multicast`` (of switches) to false, ``capacity``
-        to 1; other keys are ignored.  ``recipe`` may be left out, and one that this
-        version does not know counts as left out.
+        to 1, ``shared`` to none; other keys are ignored.  ``recipe`` may be left out, and one
+        that this version does not know counts as left out.
 
     Raises
     ------
@@ -62,6 +63,7 @@ def topology_from_document(document: Any) -> Topology:
         [_link(index, link) for index, link in enumerate(links)],
         switches=switches,
         multicast=[node["id"] for index, node in enumerate(nodes) if _multicast(index, node)],
+        shared=_shared(document.get("shared", [])),
         bandwidth_unit=unit,
     )
     return named(topology, document.get("name", ""), *_given(document, "recipe"))
@@ -178,16 +180,40 @@ def _link(index: int, link: Any) -> Link:
     for end in ("source", "target"):
         if end not in link:
             raise InvalidTopology(f"/links/{index}/{end}", "is missing")
-    return Link(link["source"], link["target"], _capacity(index, link.get("capacity", 1)))
+    return Link(
+        link["source"],
+        link["target"],
+        _capacity(f"/links/{index}/capacity", link.get("capacity", 1)),
+    )
 
 
-def _capacity(index: int, value: Any) -> Capacity:
+def _shared(value: Any) -> list[tuple[list[list[NodeId]], Capacity]]:
+    if not isinstance(value, list) or len(value) > MAX_NODES:
+        raise InvalidTopology("/shared", f"must be a list of at most {MAX_NODES} limits")
+    found = []
+    for index, one in enumerate(value):
+        if not isinstance(one, dict) or not isinstance(one.get("links"), list):
+            raise InvalidTopology(f"/shared/{index}", "must be an object with links and capacity")
+        for place, pair in enumerate(one["links"]):
+            is_pair = isinstance(pair, list) and len(pair) == 2
+            if not is_pair or any(type(node) not in (int, str) for node in pair):
+                raise InvalidTopology(
+                    f"/shared/{index}/links/{place}", "must be a source and a target"
+                )
+        place = f"/shared/{index}/capacity"
+        found.append((one["links"], _capacity(place, one.get("capacity"))))
+    if sum(len(links) for links, _ in found) > MAX_LINKS:
+        raise InvalidTopology("/shared", f"must name at most {MAX_LINKS} links")
+    return found
+
+
+def _capacity(place: str, value: Any) -> Capacity:
     if isinstance(value, int) and not isinstance(value, bool):
         if value >= 10**30:
-            raise InvalidTopology(f"/links/{index}/capacity", "must have at most 30 digits")
+            raise InvalidTopology(place, "must have at most 30 digits")
         return value
     if isinstance(value, str) and _RATIO.fullmatch(value):
         top, _, bottom = value.partition("/")
         if not bottom or int(bottom):
             return Fraction(int(top), int(bottom or 1))
-    raise InvalidTopology(f"/links/{index}/capacity", 'must be a positive integer or a text "p/q"')
+    raise InvalidTopology(place, 'must be a positive integer or a text "p/q"')

@@ -1,15 +1,39 @@
 """What ids of nodes, switches and links must be, in a topology of any origin."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from synth.errors import InvalidTopology
 
-__all__ = ["Capacity", "NodeId", "positions_of", "require_switches", "row_of"]
+__all__ = [
+    "Capacity",
+    "NodeId",
+    "Shared",
+    "positions_of",
+    "reached",
+    "require_switches",
+    "row_of",
+    "shared_members",
+    "shared_of",
+    "written",
+]
 
 NodeId: TypeAlias = int | str
 Capacity: TypeAlias = int | Fraction
+
+
+class Shared(NamedTuple):
+    """A limit that several links have together, on what crosses all of them.
+
+    ``links`` are ordered pairs (source, target), each with all parallel links of the pair.
+    """
+
+    links: tuple[tuple[NodeId, NodeId], ...]
+    capacity: Capacity
 
 
 def positions_of(nodes: tuple[NodeId, ...]) -> dict[NodeId, int]:
@@ -58,10 +82,75 @@ def row_of(
         raise InvalidTopology(
             f"/links/{index}", f"must join two different nodes; both are {source!r}"
         )
+    return position[source], position[target], _whole(f"/links/{index}/capacity", capacity)
+
+
+def shared_of(
+    position: dict[NodeId, int], pairs: set[tuple[int, int]], shared: Iterable[Any]
+) -> tuple[Shared, ...]:
+    """Return limits on joined pairs, checked and in the order of the nodes, none twice.
+
+    ``pairs`` are the positions that links join.
+    """
+    found: dict[Shared, None] = {}
+    for index, (links, capacity) in enumerate(shared):
+        ends = [tuple(link[:2]) for link in links]
+        if not ends or len(set(ends)) < len(ends):
+            raise InvalidTopology(f"/shared/{index}/links", "must hold links, each once")
+        for place, (source, target) in enumerate(ends):
+            if (position.get(source), position.get(target)) not in pairs:
+                raise InvalidTopology(
+                    f"/shared/{index}/links/{place}",
+                    f"must be joined by a link; {source!r} and {target!r} are not",
+                )
+        ends.sort(key=lambda pair: (position[pair[0]], position[pair[1]]))
+        whole = _whole(f"/shared/{index}/capacity", capacity)
+        found[Shared(tuple((source, target) for source, target in ends), whole)] = None
+    order = sorted(found, key=lambda one: ([_places(position, pair) for pair in one.links], one[1]))
+    return tuple(order)
+
+
+def _places(position: dict[NodeId, int], pair: tuple[NodeId, NodeId]) -> tuple[int, int]:
+    return position[pair[0]], position[pair[1]]
+
+
+def _whole(place: str, capacity: Any) -> Capacity:
+    """Return a capacity in lowest terms; an integer where it is one."""
     if isinstance(capacity, bool) or not isinstance(capacity, int | Fraction):
-        raise InvalidTopology(f"/links/{index}/capacity", "must be an integer or a Fraction")
+        raise InvalidTopology(place, "must be an integer or a Fraction")
     if capacity <= 0:
-        raise InvalidTopology(f"/links/{index}/capacity", "must be positive")
+        raise InvalidTopology(place, "must be positive")
     exact = Fraction(capacity)
-    whole = exact.numerator if exact.denominator == 1 else exact
-    return position[source], position[target], whole
+    return exact.numerator if exact.denominator == 1 else exact
+
+
+def written(capacity: Capacity) -> int | str:
+    """Return a capacity as documents have it.
+
+    >>> written(3), written(Fraction(1, 2))
+    (3, '1/2')
+    """
+    return capacity if isinstance(capacity, int) else str(capacity)
+
+
+def shared_members(shared: tuple[Shared, ...]) -> dict[str, Any]:
+    """Return the member ``shared`` of a document; nothing where there are no such limits."""
+    rows = [
+        {"links": [list(pair) for pair in one.links], "capacity": written(one.capacity)}
+        for one in shared
+    ]
+    return {"shared": rows} if rows else {}
+
+
+def reached(
+    node_count: int, sources: NDArray[np.int32], targets: NDArray[np.int32], start: int
+) -> NDArray[np.bool_]:
+    """Return which positions can be reached from ``start``; O(links)."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import breadth_first_order
+
+    ones = np.ones(len(sources), dtype=np.int8)
+    graph = csr_array((ones, (sources, targets)), shape=(node_count, node_count))
+    seen = np.zeros(node_count, dtype=np.bool_)
+    seen[breadth_first_order(graph, start, return_predecessors=False)] = True
+    return seen

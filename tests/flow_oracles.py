@@ -70,4 +70,8 @@ def flow_rate(
                 program.equal.append((row, 0.0))
     for i, link in enumerate(links):
         program.most.append(([(room[i], 1.0) for room in rooms], float(link.capacity)))
+    for pairs, capacity in topology.shared:
+        held = [i for i, link in enumerate(links) if link[:2] in pairs]
+        row = [(room[i], 1.0) for room in rooms for i in held]
+        program.most.append((row, float(capacity)))
     return program.solve(dict.fromkeys([*shares.values(), *rate], 1.0))

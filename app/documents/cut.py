@@ -58,11 +58,19 @@ class PriceDocument(Document):
     weight: Exact = Field(description="from 0")
 
 
+class LimitPriceDocument(Document):
+    """The weight of a limit that several links share."""
+
+    place: int = Field(description="place in `shared` of the topology, from 0", ge=0)
+    weight: Exact = Field(description="from 0")
+
+
 class ProofDocument(Document):
-    """Why nothing is faster where no cut alone says so: nodes that forward copy nothing."""
+    """Why nothing is faster where no cut alone says so: by nodes that forward, or shared limits."""
 
     sets: list[SetDocument] = Field(description="sets of nodes that each miss a rank")
     prices: list[PriceDocument] = Field(description="of nodes that only forward")
+    sharing: list[LimitPriceDocument] = omitted("of limits that links share")
 
 
 def cut_document(cut: "Cut", *, outward: bool) -> CutDocument:
@@ -97,7 +105,13 @@ def cut_document(cut: "Cut", *, outward: bool) -> CutDocument:
 
 def proof_document(proof: "BalanceProof") -> ProofDocument:
     """Return the sets and weights of a proof."""
+    more: dict[str, Any] = {}
+    if proof.sharing:
+        more["sharing"] = [
+            LimitPriceDocument(place=place, weight=str(weight)) for place, weight in proof.sharing
+        ]
     return ProofDocument(
         sets=[SetDocument(nodes=list(nodes), weight=str(weight)) for nodes, weight in proof.sets],
         prices=[PriceDocument(node=node, weight=str(weight)) for node, weight in proof.prices],
+        **more,
     )

@@ -56,6 +56,15 @@ class LinkDocument(Document):
     )
 
 
+class SharedDocument(Document):
+    """A limit that several links have together, as a PCIe switch or a shared network card."""
+
+    links: list[tuple[Node, Node]] = Field(
+        description="source and target of each; all parallel links of the pair"
+    )
+    capacity: int | str = Field(description="of all of them together, as that of a link")
+
+
 class TopologyDocument(Document):
     """topology/1."""
 
@@ -66,6 +75,7 @@ class TopologyDocument(Document):
     bandwidth_unit: str = Field(description='unit of the capacities, such as "GB/s" or "link"')
     nodes: list[NodeDocument] = Field(description="compute nodes and switches")
     links: list[LinkDocument] = Field(description="directed links")
+    shared: list[SharedDocument] = omitted("limits that several links have together")
     notes: list[str] = omitted("of a topology read from a file: what was assumed in reading it")
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from schedules.alltoall import AllToAll, optimum, shortest
+from schedules.errors import NoSchedule
 from schedules.verify.costs import node_capacity
 from synth.topology import Topology
 
@@ -83,12 +84,16 @@ def exchange(topology: Topology) -> Exchange:
     ------
     Unreachable, InvalidTopology, TooLarge
         As `schedules.alltoall.optimum`.
+    NoSchedule
+        Links of the topology share a limit.
 
     >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
     >>> found = exchange(ring)
     >>> found.best.inverse_rate, found.proved, len(found.ways)
     (Fraction(3, 1), True, 1)
     """
+    if topology.shared:
+        raise NoSchedule("/topology", "has links that share a limit, which no all-to-all knows")
     found, near = optimum(topology), shortest(topology)
     chosen = [near, found] if found.inverse_rate < near.inverse_rate else [near]
     nodes = chosen[-1].compute_nodes

@@ -1,10 +1,11 @@
-"""Capacities that nodes which only forward can use: they let out no more than they take in.
+"""Capacities that nodes which only forward can use, and that keep limits which links share.
 
 The cut bound of an allgather counts links, and does not know that a switch copies nothing.
 Where every forwarding node lets out at most what it takes in, trees reach the bound all the
 same (Bang-Jensen, Frank and Jackson).  Elsewhere, as with a link that is lost or slow in
 one direction, the best rate is a linear program over capacities b <= c with that property
 (`flow_program`, with one pass).  Trees packed in its b are optimal in c; its dual is the proof.
+So it is where several links have a limit together: the program keeps those as well.
 """
 
 from dataclasses import dataclass, replace
@@ -62,10 +63,10 @@ def balanced(network: Network) -> Balanced:
     >>> best_rate(star).inverse, best_rate(balanced(star).network).inverse
     (Fraction(3, 2), Fraction(3, 1))
     """
-    if not _excess(network):
+    if not network.shared and not _excess(network):
         return Balanced(network)
     cut = best_rate(network)
-    if _can_be_trimmed(network, cut):
+    if not network.shared and _can_be_trimmed(network, cut):
         return Balanced(network)
     ranks = set(network.terminals.tolist())
     question = Question(
@@ -83,7 +84,8 @@ def balanced(network: Network) -> Balanced:
         reached = "none" if found is None else str(found.rate * network.unit)
         raise NoSchedule(
             "/links",
-            "a switch lets out more than it takes in, and no exact capacities were found there:"
+            "switches let out more than they take in, or links share a limit, and no exact"
+            " capacities were found there:"
             f" {reached} of at most {proof.rate * network.unit} is reached",
         )
     within = _within(network, found.capacities[0])
@@ -126,4 +128,5 @@ def _within(network: Network, capacities: tuple[Fraction, ...]) -> Network:
         head=network.head[kept],
         capacity=whole[kept].astype(np.int64),
         unit=network.unit * common / scale,
+        shared=(),
     )

@@ -92,7 +92,8 @@ def divided(
 ) -> Division | None:
     """Return the division with these shares and capacities, with the rate that it carries.
 
-    Where passes have too much of a link together, all are scaled down alike.  None where a node
+    Where passes have too much of a link together, or links of a limit that they share, all are
+    scaled down alike.  None where a node
     that only forwards lets out more than it takes in, or nothing gets through.
     """
     network = question.network
@@ -103,8 +104,9 @@ def divided(
         return None
     sizes = [size // common for size in sizes]
     fit = Fraction(1)
-    for arc, capacity in enumerate(network.capacity.tolist()):
-        used = sum((one[arc] for one in passes), Fraction(0))
+    limits = [((arc,), capacity) for arc, capacity in enumerate(network.capacity.tolist())]
+    for arcs, capacity in [*limits, *network.shared]:
+        used = sum((one[arc] for one in passes for arc in arcs), Fraction(0))
         if used * fit > capacity:
             fit = capacity / used
     try:

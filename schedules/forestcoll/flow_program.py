@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from schedules.errors import TooLarge
 from schedules.forestcoll.automorphisms import arc_images, generators, orbits
-from schedules.forestcoll.flow_question import Potential, Question, Solution
+from schedules.forestcoll.flow_question import Potential, Prices, Question, Solution
 from schedules.forestcoll.linear import Rows, solve
 from schedules.forestcoll.network import Network
 from schedules.progress import tell
@@ -64,11 +64,13 @@ class FlowProgram:
         self.nodes = orbits(network.node_count, symmetry)
         self.arcs = orbits(len(network.tail), arc_images(network, symmetry))
         self.partner = _partners(network)
-        self.mirrored = question.passes == 2 and self.partner is not None
+        # Limits that are shared one way say nothing of the other.
+        self.mirrored = question.passes == 2 and self.partner is not None and not network.shared
         self._out, self._in = _by_node(network.tail), _by_node(network.head)
         self._equal, self._most = Rows(), Rows()
         self._kept: list[tuple[int, bool, int, Ints, dict[int, int]]] = []
         self._held: list[tuple[int, bool, int]] = []
+        self._sharing: dict[tuple[tuple[int, ...], int], tuple[int, list[int]]] = {}
         self._lay_out()
 
     def _lay_out(self) -> None:
@@ -94,6 +96,7 @@ class FlowProgram:
             tell("laying out flows", len(self._kept), len(question.receivers))
             self._add_flows(receiver, laid)
         self._add_links(kinds, laid)
+        self._add_shared()
 
     def _ends(self, inward: bool) -> tuple[Ints, Ints]:
         network = self.question.network
@@ -168,7 +171,21 @@ class FlowProgram:
                 entries[other] = entries.get(other, 0.0) + 1.0
             self._most.add(entries, limit)
 
-    def best(self) -> tuple[Solution, list[Potential], tuple[dict[int, Fraction], ...]]:
+    def _add_shared(self) -> None:
+        """Add a row for the limits that several links have together, one for those alike."""
+        for index, limit in enumerate(self.question.network.shared):
+            kinds = sorted(int(self.arcs[arc]) for arc in limit.arcs)
+            key = tuple(kinds), limit.capacity
+            if key not in self._sharing:
+                entries: dict[int, float] = {}
+                for kind in kinds:
+                    for base in self.base:
+                        entries[base + kind] = entries.get(base + kind, 0.0) + 1.0
+                row = self._most.add(entries, limit.capacity / self.whole)
+                self._sharing[key] = row, []
+            self._sharing[key][1].append(index)
+
+    def best(self) -> tuple[Solution, list[Potential], Prices]:
         """Return the best rate's solution, with its dual as exact numbers."""
         goal = np.zeros(self.columns)
         for rank, place in self.share_of.items():
@@ -248,7 +265,7 @@ class FlowProgram:
             if self.mirrored:
                 yield Potential(receiver, count, True, values)
 
-    def _prices(self, weights: NDArray[np.float64]) -> tuple[dict[int, Fraction], ...]:
+    def _prices(self, weights: NDArray[np.float64]) -> Prices:
         prices: tuple[dict[int, Fraction], ...] = ({}, {})
         for row, inward, node in self._held:
             alike = np.flatnonzero(self.nodes == self.nodes[node]).tolist()
@@ -256,7 +273,12 @@ class FlowProgram:
             price = price.limit_denominator(MOST_DENOMINATOR)
             for each in (inward, True) if self.mirrored else (inward,):
                 prices[each].update(dict.fromkeys(alike, price) if price else {})
-        return prices
+        sharing: dict[int, Fraction] = {}
+        for row, alike in self._sharing.values():
+            price = Fraction(max(0.0, -weights[row]) / len(alike))
+            price = price.limit_denominator(MOST_DENOMINATOR)
+            sharing.update(dict.fromkeys(alike, price) if price else {})
+        return Prices(*prices, sharing)
 
 
 MOST_DENOMINATOR = 10**6

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from schedules.forestcoll.network import Network
 
-__all__ = ["Potential", "Question", "Solution"]
+__all__ = ["Potential", "Prices", "Question", "Solution"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -39,6 +40,14 @@ class Potential:
     count: int
     inward: bool
     values: tuple[Fraction, ...]
+
+
+class Prices(NamedTuple):
+    """Dual weights from 0: of forwarding nodes, spreading and adding up, and of shared limits."""
+
+    copying: dict[int, Fraction]
+    adding: dict[int, Fraction]
+    sharing: dict[int, Fraction]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -174,6 +174,7 @@ def _reordered(topology: Topology, order: int) -> Topology:
         topology.links,
         switches=topology.switches,
         multicast=topology.multicast,
+        shared=topology.shared,
         bandwidth_unit=topology.bandwidth_unit,
     )
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,14 @@ from schedules.forestcoll.demand import Demand, demand_of
 from schedules.forestcoll.flow import UNLIMITED
 from synth.topology import Topology
 
-__all__ = ["Network", "guard", "network_of"]
+__all__ = ["Network", "SharedArcs", "guard", "network_of"]
+
+
+class SharedArcs(NamedTuple):
+    """Arcs that together carry at most ``capacity``, in the network's unit."""
+
+    arcs: tuple[int, ...]
+    capacity: int
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -22,7 +30,8 @@ class Network:
     Nodes are positions in the topology.  Arc a runs from ``tail[a]`` to ``head[a]`` with
     bandwidth ``capacity[a] * unit``, where ``unit`` is in the topology's own unit.
     ``terminals`` are the positions of the ranks, in order; ``sizes`` has the size of the
-    shard that each node brings, 0 for those that are no rank.
+    shard that each node brings, 0 for those that are no rank.  ``shared`` are limits that several
+    arcs have together.
     """
 
     node_count: int
@@ -32,6 +41,7 @@ class Network:
     head: NDArray[np.int64]
     capacity: NDArray[np.int64]
     unit: Fraction
+    shared: tuple[SharedArcs, ...] = ()
 
     @property
     def data(self) -> int:
@@ -60,11 +70,19 @@ def network_of(topology: Topology, demand: Demand | None = None) -> Network:
     ends = zip(topology.sources.tolist(), topology.targets.tolist(), strict=True)
     for pair, capacity in zip(ends, topology.capacities, strict=True):
         totals[pair] = totals.get(pair, 0) + capacity
-    scale = lcm(*(Fraction(total).denominator for total in totals.values()))
-    whole = [int(total * scale) for total in totals.values()]
+    limits = [one.capacity for one in topology.shared]
+    every = [*totals.values(), *limits]
+    scale = lcm(*(Fraction(total).denominator for total in every))
+    whole = [int(total * scale) for total in every]
     common = gcd(*whole) or 1
     whole = [value // common for value in whole]
     guard(sum(whole))
+    arc = {pair: index for index, pair in enumerate(totals)}
+    place = topology.position
+    shared = tuple(
+        SharedArcs(tuple(arc[place[s], place[t]] for s, t in one.links), limit)
+        for one, limit in zip(topology.shared, whole[len(totals) :], strict=True)
+    )
     pairs = np.array(list(totals), dtype=np.int64).reshape(-1, 2)
     demand = demand or demand_of(topology)
     terminals = np.array([topology.position[rank] for rank in demand.ranks], dtype=np.int64)
@@ -76,8 +94,9 @@ def network_of(topology: Topology, demand: Demand | None = None) -> Network:
         sizes=sizes,
         tail=np.ascontiguousarray(pairs[:, 0]),
         head=np.ascontiguousarray(pairs[:, 1]),
-        capacity=np.array(whole, dtype=np.int64),
+        capacity=np.array(whole[: len(totals)], dtype=np.int64),
         unit=Fraction(common, scale),
+        shared=shared,
     )
 
 

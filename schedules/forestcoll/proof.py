@@ -12,6 +12,12 @@ over links e from s to t, where Y_e = p_t - p_s + the y of all sets that e leave
 Z_e = q_s - q_t + the z of all sets that it enters.  So the rate, the sum of x_v, is at most that
 over the least Y(v) where shares are free, or over the mean of Y(v) by share where they are not.
 
+Where several links have a limit c_g together, with a weight r_g from 0 each, the last is at most
+
+    sum c_e max(0, Y_e - R_e, Z_e - R_e) + sum c_g r_g,
+
+R_e the sum of r_g over the limits that hold e: what crosses the links of g is at most c_g.
+
 The dual of a flow to w is a *potential* from 0 on the nodes, 0 at w.  It stands for the sets
 of nodes above each of its values, weighted by the differences: a link leaves as much of
 them as the potential falls along it.  The potentials of receivers that are alike are images
@@ -29,7 +35,7 @@ from typing import NamedTuple
 import numpy as np
 
 from schedules.forestcoll.flow_program import FlowProgram, Ints
-from schedules.forestcoll.flow_question import Potential
+from schedules.forestcoll.flow_question import Potential, Prices
 from synth.topology import NodeId
 
 __all__ = ["Cut", "Proof", "proof_of"]
@@ -48,13 +54,15 @@ class Proof:
     """No division of the links carries more than ``rate``, in the network's unit.
 
     ``potentials`` are scaled such that every root is held with weight 1 at least, or on
-    average by share; ``copying`` are the weights p_u, ``adding`` the q_u, of forwarding nodes.
+    average by share; ``copying`` are the weights p_u, ``adding`` the q_u, of forwarding nodes,
+    ``sharing`` the r_g, by the number of the shared limit.
     """
 
     rate: Fraction
     potentials: tuple[Potential, ...]
     copying: dict[NodeId, Fraction]
     adding: dict[NodeId, Fraction]
+    sharing: dict[int, Fraction]
     names: tuple[NodeId, ...]
     symmetry: tuple[Ints, ...]
 
@@ -88,7 +96,7 @@ class Proof:
 def proof_of(
     program: FlowProgram,
     potentials: Iterable[Potential],
-    prices: tuple[dict[int, Fraction], ...],
+    prices: Prices,
     names: tuple[NodeId, ...],
 ) -> Proof:
     """Return what the dual of a program's best solution proves, whatever the solver did."""
@@ -96,7 +104,7 @@ def proof_of(
     held = _held(program, potentials)
     if not held:
         # The solver's dual proves nothing: the sets that miss one receiver do.
-        potentials, prices = _simple(program), ({}, {})
+        potentials, prices = _simple(program), Prices({}, {}, {})
         held = _held(program, potentials)
     total = _total(program, potentials, prices) / held
     scaled = tuple(
@@ -104,9 +112,10 @@ def proof_of(
         for one in potentials
     )
     copying, adding = (
-        {names[node]: price / held for node, price in half.items()} for half in prices
+        {names[node]: price / held for node, price in half.items()} for half in prices[:2]
     )
-    return Proof(total, scaled, copying, adding, names, tuple(program.symmetry))
+    sharing = {index: price / held for index, price in prices.sharing.items()}
+    return Proof(total, scaled, copying, adding, sharing, names, tuple(program.symmetry))
 
 
 def _held(program: FlowProgram, potentials: list[Potential]) -> Fraction:
@@ -126,10 +135,8 @@ def _held(program: FlowProgram, potentials: list[Potential]) -> Fraction:
     return whole / network.data
 
 
-def _total(
-    program: FlowProgram, potentials: list[Potential], prices: tuple[dict[int, Fraction], ...]
-) -> Fraction:
-    """Return the sum over links of c_e max(0, Y_e, Z_e)."""
+def _total(program: FlowProgram, potentials: list[Potential], prices: Prices) -> Fraction:
+    """Return the sum over links of c_e max(0, Y_e - R_e, Z_e - R_e), and that of c_g r_g."""
     network = program.question.network
     falls: tuple[dict[int, Fraction], ...] = (defaultdict(Fraction), defaultdict(Fraction))
     ends = list(zip(network.tail.tolist(), network.head.tolist(), strict=True))
@@ -140,8 +147,14 @@ def _total(
             drop = values[head] - values[tail] if potential.inward else values[tail] - values[head]
             if drop > 0:
                 fall[kind] += drop * potential.count
-    copying, adding = prices
+    copying, adding, sharing = prices
     none, total = Fraction(0), Fraction(0)
+    limited: dict[int, Fraction] = defaultdict(Fraction)
+    for index, price in sharing.items():
+        limit = network.shared[index]
+        total += price * limit.capacity
+        for arc in limit.arcs:
+            limited[arc] += price
     counts = np.bincount(program.arcs).tolist()
     numbers, first = np.unique(program.arcs, return_index=True)
     for kind, arc in zip(numbers.tolist(), first.tolist(), strict=True):
@@ -149,8 +162,10 @@ def _total(
         spread = falls[0][kind] / counts[kind] + copying.get(head, none) - copying.get(tail, none)
         added = falls[1][kind] / counts[kind] + adding.get(tail, none) - adding.get(head, none)
         if program.question.passes == 1:
-            added = none
-        total += int(network.capacity[arc]) * counts[kind] * max(none, spread, added)
+            added = spread
+        total += (
+            int(network.capacity[arc]) * counts[kind] * max(none, max(spread, added) - limited[arc])
+        )
     return total
 
 

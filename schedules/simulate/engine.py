@@ -63,7 +63,8 @@ def simulate(
     InvalidProgram
         A transcript is for another number of ranks, or nothing leads from one to another.
     NoSchedule
-        A number is out of its range, or the steps of a synchronous schedule are cut.
+        A number is out of its range, the steps of a synchronous schedule are cut, or links of
+        the topology share a limit.
     TooLarge
         More than `MAX_MESSAGES` pieces, or no clock of 62 bits is exact.
 
@@ -93,6 +94,8 @@ def simulate(
     >>> [simulate(gather, chain, slow, size_bytes=30, chunks=p).seconds for p in (1, 2)]
     [Fraction(22, 1), Fraction(21, 1)]
     """
+    if topology.shared:
+        raise NoSchedule("/topology", "has links that share a limit: only their rates are known")
     if size_bytes < 0:
         raise NoSchedule("/size_bytes", "must not be negative")
     if chunks is not None and chunks < 1:

@@ -1,7 +1,7 @@
 """What a schedule costs, derived link by link from its sends alone."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -105,7 +105,8 @@ def tree_inverse_rate(schedule: Schedule, topology: Topology) -> Fraction:
 
     It is the max over links of (weight of the trees crossing it, `tree_loads`) / (capacity *
     trees_per_root), in 1 / (bandwidth unit); time per byte is that over N.  Parallel
-    links share their load, so their capacities add.  A sequence takes the sum of its
+    links share their load, so their capacities add; what crosses links that share a limit is
+    counted together, over that limit, too.  A sequence takes the sum of its
     parts, or what `together_inverse_rate` says where they run together.
 
     Raises
@@ -124,7 +125,7 @@ def tree_inverse_rate(schedule: Schedule, topology: Topology) -> Fraction:
     if isinstance(schedule, SequenceSchedule) and schedule.together:
         return together_inverse_rate(schedule, topology)
     parts = _parts(schedule, TreeSchedule)
-    peaks = (max(_rates(part, topology).values(), default=Fraction(0)) for part in parts)
+    peaks = (_busiest(_loads_per_tree(part, topology), topology) for part in parts)
     return sum(peaks, Fraction(0))
 
 
@@ -144,9 +145,9 @@ def together_inverse_rate(schedule: Schedule, topology: Topology) -> Fraction:
     for part in parts:
         # Sizes of the same shards may be told in other units.
         scale = Fraction(sum(parts[0].sizes), sum(part.sizes) or 1)
-        for hop, rate in _rates(part, topology).items():
-            total[hop] += rate * scale
-    return max(total.values(), default=Fraction(0))
+        for hop, load in _loads_per_tree(part, topology).items():
+            total[hop] += load * scale
+    return _busiest(total, topology)
 
 
 def _parts(schedule: Schedule, kind: Callable[..., _Part]) -> list[_Part]:
@@ -252,17 +253,27 @@ def _shared_hops(
             begin = at
 
 
-def _rates(schedule: TreeSchedule, topology: Topology) -> dict[tuple[NodeId, NodeId], Fraction]:
-    """Return the load of every pair of nodes over its capacity, per tree of a root."""
+def _loads_per_tree(
+    schedule: TreeSchedule, topology: Topology
+) -> dict[tuple[NodeId, NodeId], Fraction]:
+    """Return the load of every pair of nodes, per tree of a root."""
     if schedule.trees_per_root < 1:
         raise InvalidSchedule("/trees_per_root", "must be at least 1")
     load = tree_loads(schedule, topology)
+    if not load.keys() <= {(link.source, link.target) for link in topology.links}:
+        raise InvalidSchedule("/trees", "every edge must run over existing links")
+    return {hop: Fraction(weight, schedule.trees_per_root) for hop, weight in load.items()}
+
+
+def _busiest(loads: Mapping[tuple[NodeId, NodeId], Fraction], topology: Topology) -> Fraction:
+    """Return the largest load over its capacity, of pairs of nodes and of shared limits."""
     capacity: dict[tuple[NodeId, NodeId], Capacity] = defaultdict(int)
     for link in topology.links:
         capacity[link.source, link.target] += link.capacity
-    if not load.keys() <= capacity.keys():
-        raise InvalidSchedule("/trees", "every edge must run over existing links")
-    return {
-        hop: Fraction(weight) / (capacity[hop] * schedule.trees_per_root)
-        for hop, weight in load.items()
-    }
+    peaks = [load / capacity[hop] for hop, load in loads.items()]
+    none = Fraction(0)
+    peaks += [
+        sum((loads.get(pair, none) for pair in limit.links), none) / limit.capacity
+        for limit in topology.shared
+    ]
+    return max(peaks, default=none)

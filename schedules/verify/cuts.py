@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from fractions import Fraction
+from types import MappingProxyType
 
 from schedules.errors import InvalidSchedule
 from synth.topology import NodeId, Topology
@@ -73,6 +74,7 @@ def weighted_inverse_rate(
     sets: Iterable[tuple[Collection[NodeId], Fraction]],
     prices: Mapping[NodeId, Fraction],
     sizes: Mapping[NodeId, int],
+    sharing: Mapping[int, Fraction] = MappingProxyType({}),
     *,
     inward: bool = False,
 ) -> Fraction:
@@ -85,6 +87,9 @@ def weighted_inverse_rate(
         x sum y_S w(S) <= sum y_S b(out of S) + p_u (b(into u) - b(out of u))
                        <= sum over links s -> t of c max(0, p_t - p_s + y of the sets it leaves).
 
+    With weights r_g from 0 of limits c_g that links share, a link counts less by the r_g of those
+    that hold it, and the sum of c_g r_g is added.
+
     Parameters
     ----------
     topology : Topology
@@ -93,6 +98,8 @@ def weighted_inverse_rate(
         The weights p_u.
     sizes : mapping
         Size of the shard of every rank; 0 for ranks that bring none.
+    sharing : mapping
+        The weights r_g, by the place of the limit in the topology.
     inward : bool
         For reduce-scatter and reduce: everything the other way.
 
@@ -129,6 +136,12 @@ def weighted_inverse_rate(
     if not held:
         raise InvalidSchedule("/proof/sets", "must hold data")
     none, total = Fraction(0), Fraction(0)
+    for index, weight in sharing.items():
+        if weight < 0 or not 0 <= index < len(topology.shared):
+            raise InvalidSchedule("/proof/sharing", "must be from 0, of limits that there are")
+        total += weight * topology.shared[index].capacity
+        for pair in topology.shared[index].links:
+            crossed[pair] = crossed.get(pair, none) - weight
     for source, target, capacity in topology.links:
         here, there = (target, source) if inward else (source, target)
         price = prices.get(there, none) - prices.get(here, none)

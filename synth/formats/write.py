@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from synth.errors import InvalidTopology
 from synth.formats.adjacency_list import to_adjlist
 from synth.formats.document import to_json
 from synth.formats.dot import dot
@@ -17,20 +18,34 @@ from synth.topology import Topology
 
 __all__ = ["WRITERS"]
 
+
+def _unlimited(form: str, written: Callable[[Topology], str]) -> Callable[[Topology], str]:
+    """Return a writer that refuses a topology whose links share limits."""
+
+    def write(topology: Topology) -> str:
+        if topology.shared:
+            raise InvalidTopology(
+                "/shared", f"must be empty: {form} has no limits of several links"
+            )
+        return written(topology)
+
+    return write
+
+
 WRITERS: Mapping[str, Callable[[Topology], str]] = MappingProxyType(
     {
         "json": to_json,
-        "graphml": to_graphml,
-        "dot": dot,
-        "edgelist": to_edgelist,
-        "gml": to_gml,
-        "gexf": to_gexf,
-        "node-link": to_node_link,
-        "adjlist": to_adjlist,
-        "matrix-market": to_matrix_market,
-        "graph6": to_graph6,
-        "sparse6": to_sparse6,
-        "digraph6": to_digraph6,
+        "graphml": _unlimited("graphml", to_graphml),
+        "dot": _unlimited("dot", dot),
+        "edgelist": _unlimited("edgelist", to_edgelist),
+        "gml": _unlimited("gml", to_gml),
+        "gexf": _unlimited("gexf", to_gexf),
+        "node-link": _unlimited("node-link", to_node_link),
+        "adjlist": _unlimited("adjlist", to_adjlist),
+        "matrix-market": _unlimited("matrix-market", to_matrix_market),
+        "graph6": _unlimited("graph6", to_graph6),
+        "sparse6": _unlimited("sparse6", to_sparse6),
+        "digraph6": _unlimited("digraph6", to_digraph6),
     }
 )
 """The writers by the name of their format.  All but edge list, adjacency list, Matrix Market
