@@ -10,8 +10,11 @@ from schedules.forestcoll.packing import scattered
 
 __all__ = ["MOST_LOOKS", "even_shares"]
 
-MOST_LOOKS = 1 << 30
-"""So many pairs of neighbours are looked at, about, in some seconds; for more, portions grow."""
+MOST_LOOKS = 1 << 28
+"""So many pairs of neighbours are looked at, about, in a second or two; for more, portions grow."""
+
+_TURN = 64
+"""What a portion costs beside that, in looks."""
 
 
 def even_shares(
@@ -62,7 +65,7 @@ def even_shares(
     shares = _equal_shares(room_in, room_out, allowed, portion)
     reach = linked.astype(np.int64) + np.eye(len(nodes), dtype=np.int64)
     turn = np.argsort(scattered(len(nodes)))
-    looks = int(room_in.sum()) // portion * len(nodes)
+    looks = int(room_in.sum()) // portion * (len(nodes) + _TURN)
     # A round hands out a whole portion, or uses up what one neighbour has.
     portion *= max(1, -(-looks // MOST_LOOKS))
     _hand_out(shares, room_in, room_out, allowed, reach, turn, portion)
