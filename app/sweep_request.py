@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from itertools import product
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
     BeforeValidator,
@@ -16,7 +16,6 @@ from pydantic import (
 )
 
 from app.options import table
-from app.options.option import choices
 from app.options.table import PartName
 from app.request_base import Request, optional
 from app.schemas import DesignRequest, FrontierRequest, OptimumRequest
@@ -153,7 +152,8 @@ class SweepRequest(Request):
     @property
     def parts_lost(self) -> list[PartName]:
         """Which kinds of parts are lost, each once: all where none is said."""
-        return [part for part in choices(PartName) if self.lost is None or part in self.lost]
+        every: tuple[PartName, ...] = get_args(PartName)
+        return [part for part in every if self.lost is None or part in self.lost]
 
     def canonical(self) -> dict[str, Any]:
         """Return the request as plain JSON values, defaults filled in, in the question too."""

@@ -47,6 +47,7 @@ def survey(
         answer = surveyed(context, source, reading, asked)
     show(answer, as_json, as_csv)
     if picture is not None:
+        from app.plots import canvas
         from app.plots import survey as plot
 
         document = answer.document()

@@ -128,7 +128,7 @@ def _faults(
     context.require_at_most("/topology", len(kinds), MAX_PARTS, "kinds of faults")
     for kind in kinds:
         if kind.part == "link":
-            changes = TopologyChanges(without_links=[kind.lost])
+            changes = TopologyChanges(without_links=[(kind.lost[0], kind.lost[-1])])
             yield Question(asked, TopologySource(id=loaded.id, changes=changes), kind)
             continue
         changes = TopologyChanges(without_nodes=[*kind.lost])

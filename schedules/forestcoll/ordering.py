@@ -4,7 +4,9 @@ Boxes, racks of boxes and so on are *blocks* of the symmetry: sets of ranks that
 takes to themselves or off themselves.  Ranks are listed block by block, and every block as the
 image of the first one, so that the digits of the number of a rank tell its place;
 `symmetry.rotations` turns them.  Which automorphism takes the first block to another is a choice,
-and not every choice makes the digits turn: whoever asks checks that.
+and not every choice makes the digits turn: whoever asks checks that.  Those that keep every switch
+which joins several blocks are taken first: boxes are then listed alike, each GPU with those on
+its own plane or rail.
 """
 
 from dataclasses import replace
@@ -60,8 +62,31 @@ def in_order(network: Network) -> Network | None:
     order = np.zeros(1, np.int64)
     while len(order) < len(ranks):
         grown = [_block(moves, np.append(order, other)) for other in ahead if other not in order]
-        order = _listed(moves, order, min(grown, key=len))
+        block = min(grown, key=len)
+        # Single ranks, listed in any order, are alike.
+        calm = _calm(network, colours, _joined(moves, order)) if len(order) > 1 else []
+        listed = _listed(np.stack(calm), order, block) if calm else order
+        order = listed if len(listed) == len(block) else _listed(moves, order, block)
     return replace(network, terminals=ranks[order])
+
+
+def _calm(network: Network, colours: list[tuple[bool, int]], label: Ints) -> list[Ints]:
+    """Return automorphisms, on the ranks, that keep each switch joined to several blocks.
+
+    ``label`` numbers the block of every rank.
+    """
+    place = np.full(network.node_count, -1)
+    place[network.terminals] = label
+    joined: dict[int, set[int]] = {}
+    for ends in ((network.tail, network.head), (network.head, network.tail)):
+        for switch, rank in zip(*(side.tolist() for side in ends), strict=True):
+            if place[switch] < 0 <= place[rank]:
+                joined.setdefault(switch, set()).add(int(place[rank]))
+    kept = [
+        (colour, node if len(joined.get(node, ())) > 1 else -1)
+        for node, colour in enumerate(colours)
+    ]
+    return _on_ranks(network, generators(network, kept))
 
 
 def _on_ranks(network: Network, images: list[Ints]) -> list[Ints]:

@@ -206,7 +206,7 @@ def test_the_page_shows_what_happens(topoloom, tmp_path, monkeypatch):
     for command, expected in shown:
         assert printed(topoloom(*shlex.split(command))) == expected, command
     pictures = re.findall(r"\]\((images/[^)]+)\)", page.read_text())
-    assert len(pictures) == 5
+    assert len(pictures) == 6
     makefile = (DOCS.parent / "Makefile").read_text()
     for picture in pictures:
         assert (DOCS / picture).read_text().startswith("<?xml")

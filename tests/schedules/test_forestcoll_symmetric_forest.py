@@ -9,6 +9,7 @@ import pytest
 from schedules.forestcoll import allgather, optimum
 from schedules.forestcoll.network import network_of
 from schedules.forestcoll.optimality import best_rate, tree_capacities
+from schedules.forestcoll.ordering import in_order
 from schedules.forestcoll.symmetric_forest import translated_trees
 from schedules.forestcoll.symmetry import rotations
 from schedules.simulate import tree_depth
@@ -165,3 +166,12 @@ def test_edges_are_listed_in_breadth_first_order() -> None:
             depth[int(last)] = depth[int(first)] + 1
         assert list(depth.values()) == sorted(depth.values())
         assert len(depth) == len(network.terminals)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("name", ["dgx-a100-4", "dgx-a100-16", "dgx-h100-8", "rail-4-8"])
+def test_one_rank_stands_for_all_in_whatever_order_nodes_are_listed(name: str, seed: int) -> None:
+    listed = in_order(network_of(relabelled(fabric(name), seed)))
+    assert listed is not None
+    action = rotations(listed)
+    assert action is not None and len(action.roots) == 1

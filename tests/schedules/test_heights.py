@@ -15,7 +15,7 @@ from schedules.forestcoll.heights import low_forests
 from schedules.forestcoll.low_trees import hops_from
 from schedules.forestcoll.network import network_of
 from schedules.heights import curve
-from schedules.model import Collective, parts_of, tree_height
+from schedules.model import Collective, Schedule, TreeSchedule, parts_of, tree_height
 from schedules.options import Options
 from schedules.verify import require_valid, tree_inverse_rate
 from synth.fabrics import fabric
@@ -26,6 +26,11 @@ from tests.oracles import random_topology
 def farthest(topology: Topology) -> int:
     network = network_of(topology)
     return max(max(hops_from(network, rank).values()) for rank in network.terminals.tolist())
+
+
+def heights_of(part: Schedule) -> int:
+    assert isinstance(part, TreeSchedule)
+    return max(map(tree_height, part.trees))
 
 
 def require_curve(topology: Topology) -> None:
@@ -76,8 +81,7 @@ def test_every_pass_keeps_to_the_height(collective: str) -> None:
     boxes = fabric("dgx-1v")
     made = make(boxes, collective, "forestcoll", max_height=2)
     require_valid(made, boxes)
-    trees = [tree for part in parts_of(made) for tree in part.trees]
-    assert max(map(tree_height, trees)) == 2
+    assert max(map(heights_of, parts_of(made))) == 2
 
 
 @pytest.mark.parametrize("collective", ["broadcast", "reduce"])
@@ -85,7 +89,8 @@ def test_a_broadcast_of_limited_height_has_one_root(collective: str) -> None:
     chips = fabric("mi250-1")
     made = make(chips, collective, "forestcoll", root="0.gpu0", max_height=4)
     require_valid(made, chips)
-    assert max(map(tree_height, made.trees)) <= 4 and made.root == "0.gpu0"
+    assert isinstance(made, TreeSchedule)
+    assert heights_of(made) <= 4 and made.root == "0.gpu0"
 
 
 def test_a_number_of_trees_and_a_group_go_with_a_height() -> None:
@@ -93,7 +98,8 @@ def test_a_number_of_trees_and_a_group_go_with_a_height() -> None:
     group = ("0.gpu0", "0.gpu1", "1.gpu0")
     made = make(boxes, "allgather", "forestcoll", 2, participants=group, max_height=1)
     require_valid(made, boxes)
-    assert made.trees_per_root == 2 and max(map(tree_height, made.trees)) == 1
+    assert isinstance(made, TreeSchedule)
+    assert made.trees_per_root == 2 and heights_of(made) == 1
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from schedules.collectives import make
 from schedules.errors import NoSchedule
 from schedules.faults import fault_kinds
 from schedules.forestcoll import optimum
-from schedules.model import Collective, Schedule, parts_of
+from schedules.model import Collective, Schedule, TreeSchedule, parts_of
 from schedules.optima import collective_optimum
 from schedules.options import Options
 from schedules.simulate import Network, simulate
@@ -22,7 +22,7 @@ from synth.errors import InvalidTopology, NotMeasurable
 from synth.fabrics import fabric
 from synth.formats import WRITERS
 from synth.measure import measure
-from synth.topology import NodeId, Topology
+from synth.topology import Capacity, NodeId, Topology
 from synth.topology_document import topology_from_document
 from tests.flow_oracles import flow_rate
 from tests.oracles import random_topology
@@ -30,7 +30,7 @@ from tests.oracles import random_topology
 COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce")
 
 
-def limited(topology: Topology, *shared: tuple[list[tuple[NodeId, NodeId]], object]) -> Topology:
+def limited(topology: Topology, *shared: tuple[list[tuple[NodeId, NodeId]], Capacity]) -> Topology:
     return Topology(
         topology.nodes,
         topology.links,
@@ -66,7 +66,9 @@ def randomly_limited(seed: int) -> Topology:
 
 
 def algbw(schedule: Schedule, topology: Topology) -> Fraction:
-    return sum(parts_of(schedule)[0].sizes) / tree_inverse_rate(schedule, topology)
+    part = parts_of(schedule)[0]
+    assert isinstance(part, TreeSchedule)
+    return sum(part.sizes) / tree_inverse_rate(schedule, topology)
 
 
 @pytest.mark.parametrize(
