@@ -276,6 +276,7 @@ class Topology:
     def to_document(self) -> dict[str, Any]:
         """Return the topology/1 document (JSON types only).
 
+        >>> from fractions import Fraction
         >>> half = Topology(["a", "s"], [("a", "s", Fraction(1, 2))], switches=["s"])
         >>> half.to_document()["links"]
         [{'source': 'a', 'target': 's', 'capacity': '1/2'}]
