@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ __all__ = [
     "Capacity",
     "NodeId",
     "Shared",
+    "SharedRow",
     "positions_of",
     "reached",
     "require_switches",
@@ -34,6 +35,13 @@ class Shared(NamedTuple):
 
     links: tuple[tuple[NodeId, NodeId], ...]
     capacity: Capacity
+
+
+class SharedRow(TypedDict):
+    """A limit as documents have it."""
+
+    links: list[list[NodeId]]
+    capacity: int | str
 
 
 def positions_of(nodes: tuple[NodeId, ...]) -> dict[NodeId, int]:
@@ -133,9 +141,9 @@ def written(capacity: Capacity) -> int | str:
     return capacity if isinstance(capacity, int) else str(capacity)
 
 
-def shared_members(shared: tuple[Shared, ...]) -> dict[str, Any]:
+def shared_members(shared: tuple[Shared, ...]) -> dict[str, list[SharedRow]]:
     """Return the member ``shared`` of a document; nothing where there are no such limits."""
-    rows = [
+    rows: list[SharedRow] = [
         {"links": [list(pair) for pair in one.links], "capacity": written(one.capacity)}
         for one in shared
     ]

@@ -15,7 +15,7 @@ from app.sweep_request import SweepName
 if TYPE_CHECKING:
     from schedules.faults import FaultKind
 
-__all__ = ["SWEEP", "Part", "SweepAnswer", "SweepDocument", "SweepSummary"]
+__all__ = ["SWEEP", "Part", "SweepAnswer", "SweepDocument", "SweepSummary", "over_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +88,11 @@ class SweepSummary(Document):
     over: SweepName = Field(description="what the questions differ in")
     rows: int = Field(description="how many questions", ge=1)
     without_answer: int = Field(description="how many of them have none", ge=0)
+
+
+def over_of(document: Mapping[str, Any]) -> SweepName:
+    """Return what the questions of a sweep/1 document differ in."""
+    return document["over"]
 
 
 def _row(part: Part) -> SweepRowDocument:

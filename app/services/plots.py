@@ -8,6 +8,7 @@ from app.checking_requests import LoadPlotRequest, SurveyPlotRequest, TreePlotRe
 from app.documents.kind import Answer
 from app.documents.plot import PLOT, Drawing
 from app.documents.schedule import SCHEDULE, Kept
+from app.documents.sweep import over_of
 from app.extras import require_extra
 from app.plots.timing import SizesRequest, sizes
 from app.schemas import FrontierRequest
@@ -86,8 +87,8 @@ def draw_survey(context: Context, request: SurveyPlotRequest) -> Artefact:
     """
     found = context.read("sweep", request.sweep_id)
     document = found.document()
-    if document["over"] != "faults":
-        raise NoSchedule("/sweep_id", f"must be of a sweep over faults; not {document['over']}")
+    if (over := over_of(document)) != "faults":
+        raise NoSchedule("/sweep_id", f"must be of a sweep over faults; not {over}")
 
     def compute() -> Drawing:
         from app.plots import survey as plot
