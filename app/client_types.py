@@ -68,6 +68,12 @@ class DesignRequest(TypedDict, total=False):
     bytes: int | str
     workload: list[dict[str, Any]]
     preset: str
+    panels: Literal["per-port", "single"]
+    plant: list[Any] | dict[str, Any]
+    present: list[Any] | dict[str, Any]
+    place: Literal["fixed", "free"]
+    spares: bool
+    max_moves: int
 
 
 class FrontierRequest(TypedDict, total=False):

@@ -144,6 +144,35 @@ class DesignRequest(TimedRequest):
     bytes: Bytes = table.DESIGN_BYTES.field()
     workload: list[TaskRequest] = table.WORKLOAD.field()
     preset: str = table.PRESET.field(min_length=1, max_length=100)
+    panels: PanelKind = table.DESIGN_PANELS.field()
+    plant: list[Any] | dict[str, Any] = table.DESIGN_PLANT.field()
+    present: list[Any] | dict[str, Any] = table.DESIGN_PRESENT.field()
+    place: PlaceKind = table.DESIGN_PLACE.field()
+    spares: StrictBool = table.DESIGN_SPARES.field()
+    max_moves: StrictInt = table.MAX_MOVES.field()
+
+    @property
+    def rewired(self) -> bool:
+        """Whether today's wiring is weighed."""
+        return any(one is not None for one in (self.panels, self.plant, self.present))
+
+    @field_validator("spares")
+    @classmethod
+    def _used(cls, used: bool | None) -> bool | None:
+        # Not asked for and left out are one question.
+        return used or None
+
+    @model_validator(mode="after")
+    def _of_today(self) -> "DesignRequest":
+        if self.panels is not None and self.plant is not None:
+            raise ValueError("must have only one of panels and plant")
+        said = (self.place, self.spares, self.max_moves)
+        if not self.rewired and any(one is not None for one in said):
+            raise ValueError(
+                "must say what is plugged today, by present, plant or panels, where max_moves, "
+                "place or spares is given"
+            )
+        return self
 
     @model_validator(mode="after")
     def _one_way(self) -> "DesignRequest":

@@ -27,6 +27,7 @@ __all__ = [
     "source_of",
     "with_lists",
     "with_tasks",
+    "with_wiring",
     "write",
 ]
 
@@ -151,6 +152,19 @@ def with_tasks(asked: Mapping[str, Any], settings: "Settings") -> dict[str, Any]
     document = read_json(Path(asked["workload"]), settings)
     held = isinstance(document, dict) and "workload" in document
     return {**asked, "workload": document["workload"] if held else document}
+
+
+def with_wiring(asked: Mapping[str, Any], settings: "Settings") -> dict[str, Any]:
+    """Return what was asked with plant and present wiring read from the files that they name."""
+    from app.files import read_plant_file, read_present_file
+
+    readers = {"plant": read_plant_file, "present": read_present_file}
+    read = {
+        name: reader(Path(asked[name]), settings)
+        for name, reader in readers.items()
+        if name in asked
+    }
+    return {**asked, **read}
 
 
 def require_one_form(as_json: bool, as_csv: bool) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from app.cli.answers import is_file, opened, source_of, write
+from app.cli.answers import is_file, opened, source_of, with_wiring, write
 from app.cli.asking import asks
 from app.cli.options import AsJson, Out, Reading, Source, reads_topology
 from app.options import table
@@ -66,17 +66,13 @@ PlantOption = Annotated[
 )
 def plan(reading: Reading, source: Source, asked: dict[str, Any], out: Out = None) -> None:
     """Plan which port to plug where, with few moves from today's wiring."""
-    from app.files import read_plant_file, read_present_file
     from app.schemas import PatchPlanRequest
     from app.services import patch_plans
 
     form = asked.pop("format")
     patch_plans.require_available(form)
     with opened() as context:
-        if "plant" in asked:
-            asked["plant"] = read_plant_file(Path(asked["plant"]), context.settings)
-        if "present" in asked:
-            asked["present"] = read_present_file(Path(asked["present"]), context.settings)
+        asked = with_wiring(asked, context.settings)
         asked["topology"] = source_of(source, reading, context)
         artefact = patch_plans.create(context, PatchPlanRequest.model_validate(asked))
         write(patch_plans.export(artefact, form), out, "patch plan")

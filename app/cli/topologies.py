@@ -12,6 +12,7 @@ from app.cli.answers import (
     source_of,
     with_lists,
     with_tasks,
+    with_wiring,
     write,
 )
 from app.cli.asking import asks
@@ -35,18 +36,28 @@ _SEARCH = (
     table.MAX_STEPS,
     table.SCHEDULE,
 )
+_TODAY = (
+    table.DESIGN_PANELS,
+    table.DESIGN_PLANT,
+    table.DESIGN_PRESENT,
+    table.DESIGN_PLACE,
+    table.DESIGN_SPARES,
+    table.MAX_MOVES,
+)
 _RUN = (table.COLLECTIVE, table.DESIGN_BYTES, table.WORKLOAD, table.PRESET)
 
 
 @app.command()
-@asks(*_HOSTS, *_RUN, *_SEARCH, table.NODE_GBPS, table.ALPHA_US)
+@asks(*_HOSTS, *_RUN, *_SEARCH, table.NODE_GBPS, table.ALPHA_US, *_TODAY)
 def design(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     """Find the best topology for a workload, with a verified schedule."""
     from app.config import Settings
     from app.schemas import DesignRequest
 
     require_one_form(as_json, as_csv)
-    request = DesignRequest.model_validate(with_tasks(asked, Settings()))
+    settings = Settings()
+    asked = with_wiring(with_tasks(asked, settings), settings)
+    request = DesignRequest.model_validate(asked)
     answer = known.answer("design", request.canonical())
     if answer is None:
         from app.services import designs

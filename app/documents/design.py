@@ -20,7 +20,7 @@ from synth.recipe import Recipe
 
 if TYPE_CHECKING:
     from schedules.baselines import Baseline
-    from schedules.design import Design, Point, Used
+    from schedules.design import Change, Design, Used
     from synth.search import Frontier
 
 __all__ = ["DESIGN", "DesignAnswer", "DesignDocument", "DesignSummary", "of"]
@@ -44,6 +44,29 @@ class TimedCost(PassCost):
     )
 
 
+class MovesDocument(Document):
+    """How a topology is reached from today's wiring."""
+
+    moves: int | None = Field(
+        description="removes and adds together; null where it does not fit the plant"
+    )
+    lower_bound: int = omitted("moves that no plan can undercut", ge=0)
+    kept: int = omitted("links that stay on the pair they have", ge=0)
+    optimal: bool = omitted("whether no plan with fewer moves exists; false: not known")
+    does_not_fit: str = omitted("why there is no plan")
+
+
+class TradeOff(Document):
+    """A topology that no other point of the frontier beats in time and in moves."""
+
+    recipe: str = Field(description="how the topology is made")
+    name: str = Field(description="its short name")
+    topology_id: Identity = Field(description="what the topology is stored under")
+    seconds: float = Field(description="time of the workload, as the best is chosen by")
+    moves: int = Field(description="moves from today's wiring", ge=0)
+    lower_bound: int = Field(description="moves that no plan can undercut", ge=0)
+
+
 class TimedPoint(PointDocument):
     """A point of the frontier, timed."""
 
@@ -53,6 +76,7 @@ class TimedPoint(PointDocument):
         "routing"
     )
     topology_id: Identity = Field(description="what the topology is stored under")
+    rewiring: MovesDocument = omitted("how it is reached from today's wiring, where that is given")
 
 
 class BestSchedule(Document):
@@ -110,7 +134,13 @@ class DesignDocument(Document):
     workload: WorkloadDocument = Field(description="what is run")
     bounds: TimedCost = Field(description="what no topology of these hosts can undercut")
     frontier: list[TimedPoint] = Field(description="the Pareto frontier, sorted by steps")
-    best: Best = Field(description="the point of least time, with its schedule")
+    trade_off: list[TradeOff] = omitted(
+        "the points that no other beats in time and in moves, fastest first, where today's wiring "
+        "is given"
+    )
+    best: Best = Field(
+        description="the point of least time, within max_moves if given, with its schedule"
+    )
     co_design: CoDesign = Field(
         description="the topology of least time when every message size has its algorithm"
     )
@@ -147,7 +177,8 @@ def of(answer: DesignAnswer, identity: str) -> dict[str, Any]:
         "request": answer.request.canonical(),
         "workload": _workload(design).given(),
         "bounds": bounds.given(),
-        "frontier": [_point(answer, found, point).given() for point in design.points],
+        "frontier": [_point(answer, found, number).given() for number in range(len(points))],
+        **_trade_off(answer),
         "best": _best(answer).given(),
         "co_design": co_design(design, answer.topology, answer.schedule).given(),
         "baselines": [_baseline(one).given() for one in design.baselines],
@@ -172,11 +203,49 @@ def _workload(design: "Design") -> WorkloadDocument:
     return WorkloadDocument(**named, tasks=tasks)
 
 
-def _point(answer: DesignAnswer, found: "Frontier", point: "Point") -> TimedPoint:
+def _trade_off(answer: DesignAnswer) -> dict[str, Any]:
+    """Return time against moves; nothing where today's wiring is not given."""
+    from schedules.design.rewiring import not_beaten
+
+    design = answer.design
+    if not design.changes:
+        return {}
+    rows = []
+    for number in not_beaten(design.times, design.changes):
+        recipe = design.points[number].measured.recipe
+        stored, change = answer.topology(recipe), design.changes[number]
+        row = TradeOff(
+            recipe=str(recipe),
+            name=stored.name,
+            topology_id=stored.id,
+            seconds=float(design.times[number]),
+            moves=change.moves,
+            lower_bound=change.lower_bound,
+        )
+        rows.append(row.given())
+    return {"trade_off": rows}
+
+
+def _rewiring(change: "Change") -> MovesDocument:
+    if change.moves is None:
+        return MovesDocument(moves=None, does_not_fit=change.refused)
+    return MovesDocument(
+        moves=change.moves,
+        lower_bound=change.lower_bound,
+        kept=change.kept,
+        optimal=change.optimal,
+    )
+
+
+def _point(answer: DesignAnswer, found: "Frontier", number: int) -> TimedPoint:
+    design = answer.design
+    point = design.points[number]
     stored = answer.topology(point.measured.recipe)
     members = measured(point.measured, found, stored)
     if point.exchange is not None:
         members["all_to_all"] = point_exchange(point.exchange)
+    if design.changes:
+        members["rewiring"] = _rewiring(design.changes[number])
     return TimedPoint(**members, seconds=float(point.usual_seconds), topology_id=stored.id)
 
 

@@ -1,5 +1,6 @@
 """The options, by what they are about; `OPTIONS` has them all."""
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
@@ -410,6 +411,23 @@ PRESENT = Option(
     "final wiring is meant; left out, what the plant says, or nothing",
     metavar="FILE",
     typed="a file of them, or a CSV file with these columns",
+)
+DESIGN_PANELS = replace(
+    PANELS,
+    default=None,
+    help="today's wiring is weighed: one panel for each port of the hosts, or one for all",
+)
+DESIGN_PLANT = replace(
+    PLANT, help="today's wiring is weighed, instead on this plant: plant/1, or a list of cables"
+)
+DESIGN_PRESENT = replace(
+    PRESENT,
+    help=f"today's wiring is weighed: {PRESENT.help}",
+)
+DESIGN_PLACE = replace(PLACE, default=None, help=f"where moves are counted: {PLACE.help}")
+DESIGN_SPARES = replace(SPARES, default=None, help=f"where moves are counted: {SPARES.help}")
+MAX_MOVES = _whole(
+    "max_moves", "only topologies that today's wiring reaches in at most so many moves", 0, 10**7
 )
 PLAN_FORMAT = Option(
     name="format",

@@ -17,6 +17,7 @@ _TASK = (
     Column("time", "seconds", seconds),
     Column("to floor", "to_floor", "{:.3f}".format),
 )
+_MOVES = ("moves", "lower_bound")
 
 
 def design_table(design: dict[str, Any]) -> Table:
@@ -24,7 +25,9 @@ def design_table(design: dict[str, Any]) -> Table:
     bounds, whole = design["bounds"], _is_workload(design)
     times = design["co_design"]["points"] if whole else design["frontier"]
     rows = [
-        point_row(entry) | {"kind": "point", "seconds": timed["seconds"]}
+        point_row(entry)
+        | {"kind": "point", "seconds": timed["seconds"]}
+        | {name: entry["rewiring"].get(name) for name in _MOVES if "rewiring" in entry}
         for timed, entry in zip(times, design["frontier"], strict=True)
     ]
     rows += [
@@ -44,6 +47,8 @@ def design_table(design: dict[str, Any]) -> Table:
         Column("to bound", "to_bound", "{:.3f}".format),
         Column(None, "kind"),
     )
+    if "trade_off" in design:
+        more = (*more[:2], Column("moves", "moves"), Column("at least", "lower_bound"), more[2])
     return Table((*POINT, *more), rows)
 
 
@@ -62,6 +67,8 @@ def show_design(design: dict[str, Any]) -> None:
     print(f"best: {name_of(best)}, topology {short_id(best['topology_id'])}")
     if name_of(best) != best["recipe"]:
         print(f"recipe: {best['recipe']}")
+    for line in _trade_off(design):
+        print(line)
     if _is_workload(design):
         _tasks(design).print()
     for line in (*_switches(design), *_schedules(design)):
@@ -77,6 +84,15 @@ def _best(design: dict[str, Any]) -> dict[str, Any]:
         for entry in design["frontier"]
         if all(entry.get(name) == best.get(name) for name in names)
     )
+
+
+def _trade_off(design: dict[str, Any]) -> list[str]:
+    """Return what less change costs in time."""
+    return [
+        f"{one['moves']} moves (at least {one['lower_bound']}): {seconds(one['seconds'])}, "
+        f"{name_of(one)}, topology {short_id(one['topology_id'])}"
+        for one in design.get("trade_off", ())
+    ]
 
 
 def _is_workload(design: dict[str, Any]) -> bool:

@@ -1,10 +1,17 @@
 """The main job: the best topology for a workload, with all that stands behind it."""
 
+from typing import TYPE_CHECKING
+
 from app.documents.design import DESIGN, DesignAnswer
 from app.documents.questions import hosts_of, speed_of, workload_of
+from app.options.table import PANELS
 from app.schemas import DesignRequest
 from app.services.context import Context
+from app.services.plants import plant_of
 from app.store import Artefact
+
+if TYPE_CHECKING:
+    from schedules.design import Today
 
 __all__ = ["ROUTED_IN_DESIGNS", "create"]
 
@@ -17,6 +24,7 @@ def create(context: Context, request: DesignRequest) -> Artefact:
 
     What is best, and why, is decided by `schedules.design.design`.
     """
+    today = _today(request)
 
     def compute() -> DesignAnswer:
         from app.services.cached_sources import CachedSources
@@ -31,7 +39,24 @@ def create(context: Context, request: DesignRequest) -> Artefact:
             sources,
             Limits(settings.max_scheduled_nodes, min(settings.max_routed_nodes, ROUTED_IN_DESIGNS)),
             all_to_all=bool(request.all_to_all),
+            today=today,
         )
         return DesignAnswer(request, found, sources.stored, sources.schedule_id)
 
     return context.keep(DESIGN, request.canonical(), compute)
+
+
+def _today(request: DesignRequest) -> "Today | None":
+    """Return what is plugged today, if that is weighed."""
+    if not request.rewired:
+        return None
+    from schedules.design import Today
+
+    plant = plant_of(
+        request.plant,
+        request.panels or PANELS.default,
+        request.nodes,
+        request.degree,
+        request.present,
+    )
+    return Today(plant, request.place == "free", bool(request.spares), request.max_moves)

@@ -1,8 +1,6 @@
 """Patch plans: which port to plug where, from the wiring of today."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from app.artefacts import Asked
 from app.documents.patch_plan import PATCH_PLAN, PlanAnswer, script_of, text_of
@@ -10,13 +8,14 @@ from app.documents.subject import Subject
 from app.schemas import PatchPlanRequest
 from app.services import topologies
 from app.services.context import Context
+from app.services.plants import plant_of
 from app.store import Artefact
 from schedules.errors import NotExportable
-from synth.errors import DoesNotFit, SynthError
+from synth.errors import DoesNotFit
 
 if TYPE_CHECKING:
     from synth.topology import Topology
-    from synth.wiring import PatchPlan, Plant, Present
+    from synth.wiring import PatchPlan, Plant
     from synth.wiring.document import Rate
     from synth.wiring.stages import Limits
 
@@ -48,7 +47,6 @@ def create(context: Context, request: PatchPlanRequest) -> Artefact:
     loaded = topologies.load(context, request.topology, field="/topology")
     topology = loaded.topology
     plant = _plant(request, topology)
-    plant = plant.with_present(_present(request.present, plant))
     asked = {"topology_id": loaded.id, **_asked(plant, request)}
 
     def compute() -> PlanAnswer:
@@ -115,18 +113,9 @@ def require_available(form: str) -> None:
 
 
 def _plant(request: PatchPlanRequest, topology: "Topology") -> "Plant":
-    """Return the plant of a request: as given, or of a regular layout."""
-    from synth.wiring import uniform
-    from synth.wiring.plant import read_plant_values
-
-    if request.plant is not None:
-        with _within("/plant"):
-            return read_plant_values(request.plant)
-    return uniform(
-        request.panels,
-        topology.node_count if request.hosts is None else request.hosts,
-        max(1, topology.degree) if request.lanes is None else request.lanes,
-    )
+    hosts = topology.node_count if request.hosts is None else request.hosts
+    lanes = max(1, topology.degree) if request.lanes is None else request.lanes
+    return plant_of(request.plant, request.panels, hosts, lanes, request.present)
 
 
 def _asked(plant: "Plant", request: PatchPlanRequest) -> Asked:
@@ -149,22 +138,3 @@ def _asked(plant: "Plant", request: PatchPlanRequest) -> Asked:
         "lanes": made.lanes,
         "present": [list(pair) for pair in plant.present.pairs],
     }
-
-
-def _present(document: Any, plant: "Plant") -> "Present":
-    """Return the wiring of today, as a request has it."""
-    from synth.wiring.present import read_present
-
-    if document is None:
-        return plant.present
-    with _within("/present"):
-        return read_present(document, plant)
-
-
-@contextmanager
-def _within(place: str) -> Iterator[None]:
-    """Say of what is wrong in a part of a request where that part is."""
-    try:
-        yield
-    except SynthError as error:
-        raise type(error)(place + error.field, error.rule) from None

@@ -2,7 +2,7 @@
 
 Everything here is decided in exact numbers, on values, without a database: a design asks
 for the frontier, for schedules and for routes through the functions of a `Sources`.
-Read in this order: `question`, `sources`, `answer`, `timing`.
+Read in this order: `question`, `sources`, `answer`, `timing`, `rewiring`.
 
 Every point of the frontier is timed twice: in its steps, by broadcast or by labels
 (``usual_seconds``), and with the fastest algorithm for every message size (``seconds``).
@@ -13,6 +13,7 @@ from fractions import Fraction
 from schedules.codesign import ONE_SHOT
 from schedules.design.answer import Choice, Design, Point, Used
 from schedules.design.question import Hosts, Limits, Speed
+from schedules.design.rewiring import Change, Today, changes_to, within
 from schedules.design.sources import Generators, Sources
 from schedules.design.timing import FOREST_NODES, Timing
 from schedules.errors import TooLarge
@@ -25,6 +26,7 @@ from synth.search import Point as Measured
 
 __all__ = [
     "FOREST_NODES",
+    "Change",
     "Choice",
     "Design",
     "Generators",
@@ -34,6 +36,7 @@ __all__ = [
     "Sources",
     "Speed",
     "Task",
+    "Today",
     "Used",
     "Workload",
     "collective_cost",
@@ -50,6 +53,7 @@ def design(
     limits: Limits,
     *,
     all_to_all: bool = False,
+    today: Today | None = None,
 ) -> Design:
     """Return the best topology for a workload, with all that stands behind it.
 
@@ -65,9 +69,14 @@ def design(
         For larger topologies the schedule of the best point is left out, and it is said why.
     all_to_all : bool
         Look at all-to-all on every point, even if the workload holds none.
+    today : Today, optional
+        What is plugged today: the moves to every point are then counted, and what is best is
+        chosen among the points that fit, within the moves that are allowed.
 
     Raises
     ------
+    DoesNotFit
+        No point of the frontier can be wired, or none within the moves that are allowed.
     ImpossibleRequest, InvalidRecipe, TooLarge
         As the sources.
     ClaimBroken
@@ -89,8 +98,10 @@ def design(
     found = sources.frontier(hosts)
     timing = Timing(hosts, speed, workload, found.bounds, all_to_all)
     points = tuple(timing.point(one, sources) for one in found.points)
-    usual = min(points, key=lambda point: (point.usual_seconds, *point.simplicity))
-    fastest = min(points, key=lambda point: (point.seconds, *point.simplicity))
+    changes = () if today is None else changes_to(points, today)
+    allowed = points if today is None else within(points, changes, today)
+    usual = min(allowed, key=lambda point: (point.usual_seconds, *point.simplicity))
+    fastest = min(allowed, key=lambda point: (point.seconds, *point.simplicity))
     best = usual if workload.single else fastest
     return Design(
         hosts,
@@ -105,6 +116,7 @@ def design(
         _used(fastest, sources),
         timing.baselines,
         timing.assumed,
+        changes,
     )
 
 

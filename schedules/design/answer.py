@@ -16,6 +16,7 @@ from synth.search import Point as Measured
 
 if TYPE_CHECKING:
     from schedules.alltoall.exchange import Exchange
+    from schedules.design.rewiring import Change
 
 __all__ = ["Choice", "Design", "Point", "Used", "total"]
 
@@ -112,6 +113,8 @@ class Design:
         What the same hosts take today for the whole workload.
     assumed : tuple of Baseline
         What they would take with more than cables, such as a switch that costs no latency.
+    changes : tuple of Change
+        How each point is reached from today's wiring, where that was given; else empty.
     """
 
     hosts: Hosts
@@ -126,6 +129,13 @@ class Design:
     used: tuple[Used, ...]
     baselines: tuple[Baseline, ...]
     assumed: tuple[Baseline, ...] = ()
+    changes: tuple["Change", ...] = ()
+
+    @property
+    def times(self) -> tuple[Fraction, ...]:
+        """The times of all points by which the best is chosen."""
+        single = self.workload.single
+        return tuple(point.usual_seconds if single else point.seconds for point in self.points)
 
     @property
     def best_seconds(self) -> Fraction:

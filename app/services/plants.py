@@ -1,0 +1,53 @@
+"""The plant of a request: as given, or of a regular layout, with what is plugged on it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from synth.errors import SynthError
+
+if TYPE_CHECKING:
+    from synth.wiring import Plant
+
+__all__ = ["plant_of"]
+
+
+def plant_of(given: Any, layout: str, hosts: int, lanes: int, present: Any) -> "Plant":
+    """Return a plant with what is plugged today.
+
+    Parameters
+    ----------
+    given : JSON values or None
+        The request's ``plant``.
+    layout, hosts, lanes
+        The regular plant that is meant without.
+    present : JSON values or None
+        The request's ``present``; None for what the plant says.
+
+    Raises
+    ------
+    InvalidPlant, InvalidWiring, OutOfDomain
+        With a pointer into the request.
+    """
+    from synth.wiring import uniform
+    from synth.wiring.plant import read_plant_values
+    from synth.wiring.present import read_present
+
+    if given is None:
+        plant = uniform(layout, hosts, lanes)
+    else:
+        with _within("/plant"):
+            plant = read_plant_values(given)
+    if present is None:
+        return plant
+    with _within("/present"):
+        return plant.with_present(read_present(present, plant))
+
+
+@contextmanager
+def _within(place: str) -> Iterator[None]:
+    """Say of what is wrong in a part of a request where that part is."""
+    try:
+        yield
+    except SynthError as error:
+        raise type(error)(place + error.field, error.rule) from None
