@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app.cli.patching import PlanFile, PlantOption, made
-from app.cli.repairing import app
+from app.cli.recabling import app
 
 if TYPE_CHECKING:
     from app.panels.login import Address

@@ -92,11 +92,18 @@ def _searched(demand: Demand, bound: int) -> Choice | None:
         return None
     if not demand.turnable:
         return _one_way(demand, bound)
-    if not any(demand.shared):
-        return _turned(demand, bound, demand.sending, demand.receiving, demand.joined)
-    if all(demand.shared):
-        return _shared(demand, bound)
-    return None
+    shared = np.array(demand.shared)[:, None]
+    if not (demand.sending[shared.ravel()] % 2).any():
+        # An even number of shared sites is half of them that send and half that receive.
+        sending, receiving = (
+            np.where(shared, room // 2, room) for room in (demand.sending, demand.receiving)
+        )
+        joined = tuple(
+            _turned_evenly(demand.size, pairs) if both else pairs
+            for pairs, both in zip(demand.joined, demand.shared, strict=True)
+        )
+        return _turned(demand, bound, sending, receiving, joined)
+    return _shared(demand, bound) if shared.all() else None
 
 
 def _one_way(demand: Demand, bound: int) -> Choice | None:
@@ -175,10 +182,6 @@ def _across(
 
 def _shared(demand: Demand, bound: int) -> Choice | None:
     room = demand.sending
-    if (room % 2 == 0).all():
-        # An even number of sites is half of them that send and half that receive.
-        joined = tuple(_turned_evenly(demand.size, pairs) for pairs in demand.joined)
-        return _turned(demand, bound, room // 2, room // 2, joined)
     side = sides(demand.size, demand.links)
     if side is not None:
         # Across two sides every node only sends or only receives: its sites are not shared.

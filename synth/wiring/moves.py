@@ -17,6 +17,7 @@ from functools import cached_property
 from synth.errors import DoesNotFit
 from synth.topology import Topology
 from synth.wiring.choose import NoRoom, choose
+from synth.wiring.cross_wiring import cross_wiring
 from synth.wiring.demand import Demand
 from synth.wiring.plant import Pair, Plant, Present, State
 from synth.wiring.plug import demand_of, joins_of, plugged
@@ -183,7 +184,8 @@ def plan_moves(
     try:
         choice, proven = choose(demand)
     except NoRoom as error:
-        raise DoesNotFit("/links", _lacking(error.missing, found)) from None
+        advice = _advice(topology, found, spares)
+        raise DoesNotFit("/links", _lacking(error.missing, found) + advice) from None
     wiring = plugged(topology, found, demand, choice)
     plan = PatchPlan(topology, plant, wiring, _fewest(topology, found, demand), proven)
     # Of several pairs that make one link some may be plugged: `choose` counts whole links.
@@ -268,13 +270,28 @@ def _lacking(missing: list[Missing], found: Supply) -> str:
         said.append(f"and {len(missing) - MOST_NAMED} more places lack some")
     if not said:
         said = ["no assignment to the panels was found, and none was proven impossible"]
-    return "; ".join(said) + _advice(found)
+    return "; ".join(said)
 
 
-def _advice(found: Supply) -> str:
-    if any(channel.shared for channel in found.channels):
+def _advice(topology: Topology, found: Supply, spares: bool) -> str:
+    """Say whether the plant wired otherwise once would have every such topology fit."""
+    if not any(channel.shared for channel in found.channels):
+        return ""
+    crossed = cross_wiring(found.plant, found.hosts)
+    if crossed is not None:
+        try:
+            plan_moves(topology, crossed.plant, hosts=found.hosts, spares=spares)
+        except DoesNotFit:
+            return ""
         return (
-            "; cross-wired once, half of each host's ports on A sides and half on B sides, "
-            "every two-way topology of that degree would fit"
+            f"; with the receive fibres of {len(crossed.exchanges)} pairs of ports exchanged once "
+            "(cross wiring: topoloom patch cross-wire) it fits"
+        )
+    rooms = found.sending.sum(axis=0)
+    one_sided = all(channel.shared for channel in found.channels)
+    if one_sided and (topology.out_degrees <= rooms // 2 * 2).all():
+        return (
+            "; on panels of two sides, half of each host's ports on A sides and half on B sides, "
+            "every two-way topology of that degree fits"
         )
     return ""

@@ -137,3 +137,35 @@ def topologies(draw, plant, most_links=5):
     if any(port.duplex for host in plant.hosts for port in host.ports):
         links = [link for u, v in links for link in ((u, v), (v, u))]
     return Topology(nodes, links)
+
+
+def straight(hosts, lanes):
+    """Hosts whose duplex port p has both fibres on panel p, which joins A to B one way."""
+    names = tuple(f"{h}A" for h in range(hosts)), tuple(f"{h}B" for h in range(hosts))
+    panels = tuple(Panel(f"panel-{lane}", *names, Kind.SWITCH) for lane in range(lanes))
+    return Plant(
+        panels,
+        tuple(
+            Host(
+                str(h),
+                tuple(
+                    HostPort(str(p), (Port(p, Side.A, h),), (Port(p, Side.B, h),), True)
+                    for p in range(lanes)
+                ),
+            )
+            for h in range(hosts)
+        ),
+    )
+
+
+@st.composite
+def two_way(draw, hosts, degree):
+    """Any two-way topology of so many hosts in which none has more links than ``degree``."""
+    room = [degree] * hosts
+    links = []
+    pairs = [(u, v) for u in range(hosts) for v in range(u)]
+    for u, v in draw(st.lists(st.sampled_from(pairs), max_size=hosts * degree)):
+        if room[u] and room[v]:
+            room[u], room[v] = room[u] - 1, room[v] - 1
+            links += [(u, v), (v, u)]
+    return Topology(range(hosts), links)

@@ -1,0 +1,48 @@
+"""`topoloom patch cross-wire`: which fibres of hosts to exchange once."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.answers import write
+from app.cli.options import Out
+from app.cli.repairing import app
+
+__all__ = ["app"]
+
+
+@app.command("cross-wire")
+def cross_wire(
+    plant: Annotated[
+        Path, typer.Argument(metavar="PLANT", help="the plant: plant/1, or a list of cables")
+    ],
+    out: Out = None,
+) -> None:
+    """Say which receive fibres to exchange once, so that every two-way topology fits.
+
+    With --out the plant as it is afterwards is written, too.
+    """
+    import json
+
+    from app.config import Settings
+    from app.files import read_plant_file
+    from synth.wiring.cross_wiring import cross_wiring
+    from synth.wiring.plant import plant_document, read_plant
+
+    today = read_plant(read_plant_file(plant, Settings()))
+    found = cross_wiring(today)
+    if found is None:
+        typer.echo("no host has two panels with an odd number of its duplex ports each")
+        raise typer.Exit(1)
+    for one in found.exchanges:
+        host = today.hosts[one.host]
+        for port, after in ((one.port, one.other), (one.other, one.port)):
+            ends = zip(host.ports[port].rx, host.ports[after].rx, strict=True)
+            for old, new in ends:
+                typer.echo(
+                    f"{host.id} {host.ports[port].id}: receive fibre from "
+                    f"{today.full_name(old)} to {today.full_name(new)}"
+                )
+    if out is not None:
+        write(json.dumps(plant_document(found.plant), indent=1) + "\n", out, "plant")
