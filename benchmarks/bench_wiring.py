@@ -1,10 +1,10 @@
 """Moves, bound, gap and seconds of patch plans, beside a plain min-cost flow per switch.
 
-``python -m benchmarks.bench_wiring [--large]``: 12, 64 and 1024 hosts of 4 ports, with
-``--large`` also 4096, on one panel per port and on two uneven panels; from empty, from another
-topology, after a dead port, and with hosts chosen.  Then random demands of duplex pods: the
-share that fits and the moves, ours on cross-wired panels, beside a flow that fills one
-switch after the other on the same panels as published systems do.
+``python -m benchmarks.bench_wiring --hosts 12 64 1024 --free 64 256 --pods 64x32``: so many
+hosts of 4 ports, on one panel per port and on two uneven panels; from empty, from another
+topology, and after a dead port.  Then with hosts chosen.  Then random demands of duplex pods:
+the share that fits and the moves, ours, beside a flow that fills one switch after the other on
+the same panels as published systems do.  Seconds are of CPU time.
 """
 
 import argparse
@@ -63,15 +63,15 @@ def uneven(hosts: int, lanes: int) -> Plant:
 
 def timed(work: Callable[[], PatchPlan]) -> tuple[PatchPlan, float]:
     """Return a plan and the seconds it took."""
-    start = time.perf_counter()
+    start = time.process_time()
     plan = work()
-    return plan, time.perf_counter() - start
+    return plan, time.process_time() - start
 
 
 def report(name: str, plan: PatchPlan, seconds: float) -> None:
     """Print one row."""
     gap = plan.moves - plan.lower_bound
-    print(f"{name:<44}{plan.moves:>8}{plan.lower_bound:>8}{gap:>7}{seconds:>9.2f}")
+    print(f"{name:<44}{plan.moves:>8}{plan.lower_bound:>8}{gap:>7}{seconds:>9.2f}", flush=True)
 
 
 def hosts_fixed(nodes: int) -> None:
@@ -86,9 +86,9 @@ def hosts_fixed(nodes: int) -> None:
         plan, seconds = timed(lambda p=plant, f=first: plan_moves(after, p, f.final))
         report(f"{nodes} {shape}, from another topology", plan, seconds)
         port = first.plant.ends(first.wiring.routes[0][0])[0]
-        start = time.perf_counter()
+        start = time.process_time()
         ways = repairs(first, Faults(ports=(port,)))
-        seconds = time.perf_counter() - start
+        seconds = time.process_time() - start
         for way in ways:
             report(f"{nodes} {shape}, dead port, {way.way}", way.plan, seconds)
 
@@ -150,15 +150,16 @@ def beside_flows(count: int, ports: int, tries: int) -> None:
         today = [Counter() for _ in range(ports)]
         for pair in first.final.pairs:
             today[pair.panel][pair.a, pair.b] += 1
-        start = time.perf_counter()
+        start = time.process_time()
         done, kept = switch_by_switch(wanted, ports, today)
-        theirs_s += time.perf_counter() - start
+        theirs_s += time.process_time() - start
         theirs_fits += done
         theirs_moves += len(first.final.pairs) + wanted.link_count - 2 * kept
     print(
         f"{count} pods of {ports}: fit {fits}/{tries} beside {theirs_fits}/{tries}; moves "
         f"{moves / tries:.0f} beside {theirs_moves / tries:.0f} (what was placed), bound "
-        f"{bound / tries:.0f}; {1000 * ours_s / tries:.0f} ms beside {1000 * theirs_s / tries:.0f}"
+        f"{bound / tries:.0f}; {1000 * ours_s / tries:.0f} ms beside {1000 * theirs_s / tries:.0f}",
+        flush=True,
     )
     crossed = sum(
         _fits(pods(count, ports, seed), cross_wired(count, ports)) for seed in range(tries)
@@ -177,16 +178,20 @@ def _fits(topology: Topology, plant: Plant) -> bool:
 def main() -> None:
     """Print all tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--large", action="store_true", help="also 4096 hosts and 512 pods")
-    large = parser.parse_args().large
+    parser.add_argument("--hosts", type=int, nargs="*", default=[12, 64, 1024])
+    parser.add_argument("--free", type=int, nargs="*", default=[12, 64, 256])
+    parser.add_argument("--pods", nargs="*", default=["64x32"], metavar="PODSxPORTS")
+    parser.add_argument("--tries", type=int, default=3)
+    asked = parser.parse_args()
     plan_moves(regular(12, DEGREE, 0), uniform("per-port", 12, DEGREE))  # compiles
     print(f"{'plan':<44}{'moves':>8}{'bound':>8}{'gap':>7}{'seconds':>9}")
-    for nodes in (12, 64, 1024, *((4096,) if large else ())):
+    for nodes in asked.hosts:
         hosts_fixed(nodes)
-    for nodes in (12, 64, 256, *((1024,) if large else ())):
+    for nodes in asked.free:
         hosts_free(nodes)
-    for count, ports in ((64, 32), *(((256, 64), (512, 256)) if large else ())):
-        beside_flows(count, ports, 3)
+    for size in asked.pods:
+        count, ports = map(int, size.split("x"))
+        beside_flows(count, ports, asked.tries)
 
 
 if __name__ == "__main__":

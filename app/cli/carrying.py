@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from app.cli.inventory import app
 from app.cli.patching import PlanFile, PlantOption, made
-from app.cli.recabling import app
 
 if TYPE_CHECKING:
     from app.panels.login import Address

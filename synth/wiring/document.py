@@ -124,7 +124,7 @@ def _ports(plan: PatchPlan) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     plant = plan.plant
     for node, number in zip(plan.topology.nodes, plan.wiring.hosts, strict=True):
-        host = plant.hosts[number]
+        host = plant.folded.hosts[number]
         for index, port in enumerate(host.ports):
             if plant.uniform is not None:
                 endpoint: dict[str, Any] = {"node": node, "port": index}

@@ -11,7 +11,7 @@ means most pairs kept.
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from synth.errors import DoesNotFit
@@ -22,7 +22,9 @@ from synth.wiring.demand import Demand
 from synth.wiring.plant import Pair, Plant, Present, State
 from synth.wiring.plug import demand_of, joins_of, plugged
 from synth.wiring.program import Missing
-from synth.wiring.sites import Supply, ours, supply
+from synth.wiring.sites import Supply, supply
+from synth.wiring.trunked import Trunked, demanded, fewest, led_over_trunks, trunked, undecided
+from synth.wiring.usable import ours
 from synth.wiring.wiring import Wiring
 
 __all__ = ["PatchPlan", "assign_ports", "plan_moves", "seats"]
@@ -178,7 +180,15 @@ def plan_moves(
     if present is not None and present != plant.present:
         plant = plant.with_present(present)
     at = seats(topology, plant, hosts)
-    found = supply(plant, at, spares)
+    over = trunked(plant, at, spares)
+    if over is None:
+        return _on_panels(topology, plant, at, spares)
+    return _over_trunks(topology, plant, at, spares, over)
+
+
+def _on_panels(topology: Topology, plant: Plant, hosts: tuple[int, ...], spares: bool) -> PatchPlan:
+    """Plan with every link on one panel, or one for each of its lanes."""
+    found = supply(plant, hosts, spares)
     _require_room(topology, found)
     demand = demand_of(topology, found)
     try:
@@ -192,6 +202,31 @@ def plan_moves(
     single = _pairs_of_a_link(found) == (1, 1)
     optimal = plan.moves == plan.lower_bound or (proven and single)
     return PatchPlan(topology, plant, wiring, plan.lower_bound, optimal)
+
+
+def _over_trunks(
+    topology: Topology, plant: Plant, hosts: tuple[int, ...], spares: bool, over: Trunked
+) -> PatchPlan:
+    """Plan with links over trunks where that is needed, or takes fewer moves."""
+    if over.ends.duplex:
+        _require_partners(topology)
+    links, _ = demanded(topology, over.ends.duplex)
+    mine = ours(plant, hosts)
+    bound = fewest(over, links, len(mine))
+    try:
+        wiring, proven = led_over_trunks(topology, hosts, over)
+    except DoesNotFit:
+        # Where that is too large to be decided, panels alone may do.
+        if not undecided(over, links):
+            raise
+        plan = _on_panels(topology, plant, hosts, spares)
+        return replace(plan, lower_bound=bound, optimal=plan.moves == bound)
+    plan = PatchPlan(topology, plant, wiring, bound, proven)
+    # A pair from a host to a trunk that leads no light may yet serve: that is not weighed.
+    whole = {pair for row in over.today.values() for kept in row.values()
+             for way in kept for pair in way.pairs}  # fmt: skip
+    dark = any(-1 in plant.hosts_of(pair) and pair not in whole for pair in mine)
+    return replace(plan, optimal=plan.moves == bound or (proven and not dark))
 
 
 def assign_ports(topology: Topology, plant: Plant) -> Wiring:
@@ -231,11 +266,16 @@ def _pairs_of_a_link(found: Supply) -> tuple[int, int]:
     return (min(counts), max(counts)) if counts else (1, 1)
 
 
+def _require_partners(topology: Topology) -> None:
+    if not topology.is_bidirectional:
+        raise DoesNotFit("/links", "duplex ports need every link to have its partner back")
+
+
 def _require_room(topology: Topology, found: Supply) -> None:
     """Raise unless every host has ports enough for its links, panels aside."""
     plant = found.plant
-    if found.duplex and not topology.is_bidirectional:
-        raise DoesNotFit("/links", "duplex ports need every link to have its partner back")
+    if found.duplex:
+        _require_partners(topology)
     for wanted, sites, verb in (
         (topology.out_degrees, found.sending.sum(axis=0), "send"),
         (topology.in_degrees, found.receiving.sum(axis=0), "receive"),

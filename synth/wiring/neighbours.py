@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping, Set
 from typing import NamedTuple
 
 from synth.errors import InvalidWiring
-from synth.wiring.plant import HostPort, Pair, Plant
+from synth.wiring.light import ways
+from synth.wiring.plant import HostPort, Pair, Plant, Port
 
 __all__ = ["Neighbour", "pairs_of_neighbours"]
 
@@ -43,7 +44,9 @@ def pairs_of_neighbours(
     >>> pairs_of_neighbours(plant, {0: {Pair(0, 1, 0), Pair(0, 0, 2)}}, told)
     {0: frozenset({Pair(panel=0, a=2, b=1), Pair(panel=0, a=0, b=2)})}
     """
-    ports = {(host.id, port.id): port for host in plant.hosts for port in host.ports}
+    ports = {(host.id, port.id): port for host in plant.folded.hosts for port in host.ports}
+    plugged = [pair for pairs in known.values() for pair in pairs]
+    led = {(way.start, way.end): way.pairs for way in ways(plant, plugged)}
     joined: dict[int, set[Pair]] = defaultdict(set)
     touched = set()
     for number, row in enumerate(told):
@@ -56,7 +59,7 @@ def pairs_of_neighbours(
             continue
         sender = _port(ports, row.heard, where)
         touched.update(sender.tx)
-        for pair in _between(plant, sender, into, where):
+        for pair in _between(plant, led, sender, into, where):
             joined[pair.panel].add(pair)
     return {
         panel: frozenset(
@@ -72,12 +75,23 @@ def _port(ports: Mapping[tuple[str, str], HostPort], name: tuple[str, str], wher
     return ports[name]
 
 
-def _between(plant: Plant, sender: HostPort, into: HostPort, where: str) -> list[Pair]:
+def _between(
+    plant: Plant,
+    led: Mapping[tuple[Port, Port], tuple[Pair, ...]],
+    sender: HostPort,
+    into: HostPort,
+    where: str,
+) -> list[Pair]:
+    """Return the pairs from one port to another; over a trunk those known to lead there."""
     lanes = list(zip(sender.tx, into.rx, strict=False))
     if not lanes or len(sender.tx) != len(into.rx):
         raise InvalidWiring(where, "the one port cannot send to the other")
     found = []
     for tx, rx in lanes:
+        known = led.get((tx, rx)) or led.get((rx, tx))
+        if known:
+            found += known
+            continue
         panel = plant.panels[tx.panel]
         if tx.panel != rx.panel or tx == rx or panel.opposite(tx.side) != rx.side:
             raise InvalidWiring(where, "no cross-connect leads from the one to the other")

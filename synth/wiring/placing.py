@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 
 from synth.errors import DoesNotFit
 from synth.topology import Topology
+from synth.wiring.closed_walks import most_kept
+from synth.wiring.light import ways
 from synth.wiring.likeness import Arcs, isomorphism
 from synth.wiring.moves import PatchPlan, plan_moves, seats
 from synth.wiring.plant import Plant, Present, State
 from synth.wiring.plug import joins_of
-from synth.wiring.sites import ours, supply
+from synth.wiring.sites import supply
 from synth.wiring.swapping import kept_arcs, swapped
+from synth.wiring.usable import ours
 
 __all__ = ["MOST_HOSTS", "plan_placed"]
 
@@ -56,8 +59,12 @@ def plan_placed(
 
     Notes
     -----
+    Where panels are joined by trunks and no such placing fits, linked nodes are brought together
+    on the hosts of one panel, so that few links need a trunk.
+
     Bound.  Of a node at most as many links out are kept as it has, and as its host has pairs
     out today; over all placings the sum is largest if both are sorted.  The same for links in.
+    Nor can more stay than closed walks allow: see `synth.wiring.closed_walks`.
 
     Examples
     --------
@@ -86,7 +93,14 @@ def plan_placed(
     if placed is None:
         placed = swapped(wanted, today, start, frozen)
     best = max((placed, start), key=lambda hosts: kept_arcs(wanted, today, hosts))
-    plan = _planned(topology, plant, pool, (best, start), spares)
+    try:
+        plan = _planned(topology, plant, pool, (best, start), spares)
+    except DoesNotFit:
+        if not plant.trunk_ends:
+            raise
+        # Trunks are few: put linked nodes on hosts of one panel.
+        apart = swapped(wanted, _neighbours(plant, pool), start, frozen)
+        plan = _planned(topology, plant, pool, (apart,), spares)
     bound = _fewest(topology, plant, pool, wanted, today)
     return replace(plan, lower_bound=bound, optimal=plan.moves == bound)
 
@@ -163,12 +177,24 @@ def _today(plant: Plant, pool: tuple[int, ...], spares: bool) -> NDArray[np.int1
     found = supply(plant, pool, spares)
     index = {host: at for at, host in enumerate(pool)}
     joined = np.zeros((len(pool), len(pool)), np.int16)
-    for pair in joins_of(found):
-        u, v = (index[host] for host in plant.hosts_of(pair))
+    useful = joins_of(found) | {pair for pair in plant.present.pairs if -1 in plant.hosts_of(pair)}
+    for way in ways(plant, useful):
+        u, v = (index.get(plant.at[port][0]) for port in (way.start, way.end))
+        if u is None or v is None:
+            continue
         joined[u, v] += 1
-        if found.duplex and plant.panels[pair.panel].mode == "bidirectional":
+        if found.duplex and plant.panels[way.start.panel].mode == "bidirectional":
             joined[v, u] += 1
     return joined
+
+
+def _neighbours(plant: Plant, pool: tuple[int, ...]) -> NDArray[np.int16]:
+    """Return, for hosts of the pool, whether they are cabled to some panel both."""
+    panels = np.zeros((len(pool), len(plant.panels)), np.int16)
+    for place, host in enumerate(pool):
+        ports = plant.folded.hosts[host].ports
+        panels[place, sorted({end.panel for port in ports for end in port.fibres})] = 1
+    return np.where(panels @ panels.T > 0, np.int16(1 << 14), np.int16(0))
 
 
 def _alike(wanted: Arcs, today: NDArray[np.int16]) -> Integers | None:
@@ -205,7 +231,11 @@ def _fewest(
         have = np.sort(today.sum(axis=axis, dtype=np.int64))[::-1][: topology.node_count]
         want = np.sort(degrees)[::-1] * lanes
         kept = min(kept, int(np.minimum(have, want).sum()))
+    if lanes == 1:
+        links = np.zeros((wanted.size, wanted.size), np.int64)
+        links[wanted.sources, wanted.targets] = wanted.counts
+        kept = min(kept, most_kept(links, today.astype(np.int64)))
     adds = -(-(topology.link_count * lanes - kept) // max(shared))
-    if len(pool) > topology.node_count:
+    if len(pool) > topology.node_count or plant.trunk_ends:
         return adds
     return adds + max(0, len(ours(plant, pool)) - kept // min(shared))

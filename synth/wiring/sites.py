@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synth.errors import DoesNotFit
-from synth.wiring.plant import HostPort, Pair, Plant, Port, State
+from synth.wiring.plant import HostPort, Pair, Plant, Port
+from synth.wiring.usable import Usable
 
-__all__ = ["Channel", "Site", "Supply", "ours", "supply"]
+__all__ = ["Channel", "Site", "Supply", "supply"]
 
 
 class Site(NamedTuple):
@@ -81,28 +82,6 @@ def _counts(rows: Sequence[tuple[tuple[Site, ...], ...]], size: int) -> NDArray[
     return np.array([[len(sites) for sites in row] for row in rows], np.int64).reshape(-1, size)
 
 
-def ours(plant: Plant, hosts: Iterable[int]) -> tuple[Pair, ...]:
-    """Return the pairs of today that may be taken away: those that touch one of the hosts.
-
-    Pairs of others and pairs on reserved ports are not among them.
-    """
-    used = frozenset(hosts)
-    return tuple(
-        pair
-        for pair in plant.present.pairs
-        if pair not in plant.present.foreign
-        and not used.isdisjoint(plant.hosts_of(pair))
-        and not any(_reserved(plant, port) for port in plant.ends(pair))
-    )
-
-
-def _reserved(plant: Plant, port: Port) -> bool:
-    if plant.states.get(port) is State.RESERVED:
-        return True
-    at = plant.at.get(port)
-    return at is not None and plant.hosts[at[0]].ports[at[1]].state is State.RESERVED
-
-
 def supply(plant: Plant, hosts: Sequence[int], spares: bool = False) -> Supply:
     """Return the channels of the given hosts, by node position.
 
@@ -128,7 +107,7 @@ def supply(plant: Plant, hosts: Sequence[int], spares: bool = False) -> Supply:
     >>> found.sending.tolist(), found.channels[0].shared
     ([[1, 1, 1], [1, 1, 1]], False)
     """
-    usable = _Usable(plant, spares)
+    usable = Usable(plant, spares)
     ports = [usable.ports(host) for host in hosts]
     kinds = {port.duplex for row in ports for port in row}
     lanes = {
@@ -143,48 +122,6 @@ def supply(plant: Plant, hosts: Sequence[int], spares: bool = False) -> Supply:
     both = kinds == {True}
     channels = _duplex(plant, ports) if both else _one_way(plant, ports)
     return Supply(plant, tuple(hosts), both, channels)
-
-
-class _Usable:
-    """Which ports can be plugged anew."""
-
-    def __init__(self, plant: Plant, spares: bool) -> None:
-        self.plant = plant
-        self.taken = {State.DEAD, State.RESERVED} | (set() if spares else {State.SPARE})
-        present = plant.present
-        self.busy = {port for trunk in plant.trunks for port in (trunk.source, trunk.target)}
-        for pair in present.pairs:
-            ends = plant.ends(pair)
-            if pair in present.foreign or any(_reserved(plant, port) for port in ends):
-                self.busy.update(ends)
-        budget = plant.budget_db
-        self.lossy = {
-            number
-            for number, panel in enumerate(plant.panels)
-            if budget is not None and panel.loss_db > budget
-        }
-
-    def ports(self, host: int) -> list[HostPort]:
-        """Return the ports of a host that can be plugged; fibres that cannot are left out."""
-        row = self.plant.hosts[host]
-        if row.state in self.taken:
-            return []
-        found = []
-        for port in row.ports:
-            if port.state in self.taken:
-                continue
-            tx = port.tx if all(map(self.free, port.tx)) else ()
-            rx = port.rx if all(map(self.free, port.rx)) else ()
-            if (tx and rx) or ((tx or rx) and not port.duplex):
-                found.append(HostPort(port.id, tx, rx, port.duplex))
-        return found
-
-    def free(self, port: Port) -> bool:
-        return (
-            port not in self.busy
-            and port.panel not in self.lossy
-            and self.plant.states.get(port, State.FREE) not in self.taken
-        )
 
 
 def _one_way(plant: Plant, ports: list[list[HostPort]]) -> tuple[Channel, ...]:

@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from synth.errors import DoesNotFit, InvalidTopology, Unreachable
 from synth.topology import Link, Topology
+from synth.wiring.light import ways
 from synth.wiring.moves import PatchPlan
 from synth.wiring.plant import Mode, Pair, Plant, Port
 
@@ -112,8 +113,8 @@ class _Work:
         self.plugged = set(plan.present.pairs)
         self.node = {host: n for n, host in enumerate(plan.wiring.hosts)}
         self.holder = {port: pair for pair in plan.removes for port in self.plant.ends(pair)}
-        self.adds = _units(self.plant, plan.adds)
-        self.removes = self._in_order(_units(self.plant, plan.removes))
+        self.adds = _units(self.plant, plan.adds, plan.final.pairs)
+        self.removes = self._in_order(_units(self.plant, plan.removes, plan.present.pairs))
 
     def _in_order(self, units: list[Unit]) -> list[Unit]:
         """Put what an added pair waits for next to each other, idle removals last."""
@@ -180,15 +181,16 @@ class _Work:
         links: list[Link] = []
         carried = self.plan.wiring.links_of
         wanted = self.plan.topology
-        for pair in sorted(self.plugged - gone):
-            if pair in carried:
-                links += [wanted.links[index] for index in carried[pair]]
+        for way in ways(self.plant, self.plugged - gone):
+            indices = {carried.get(pair, ()) for pair in way.pairs}
+            if len(indices) == 1 and () not in indices:
+                links += [wanted.links[index] for index in indices.pop()]
                 continue
-            u, v = (self.node.get(host) for host in self.plant.hosts_of(pair))
+            u, v = (self.node.get(self.plant.at[port][0]) for port in (way.start, way.end))
             if u is None or v is None or u == v:
                 continue
             links.append(Link(wanted.nodes[u], wanted.nodes[v]))
-            if self.plant.panels[pair.panel].mode is Mode.BIDIRECTIONAL:
+            if self.plant.panels[way.start.panel].mode is Mode.BIDIRECTIONAL:
                 links.append(Link(wanted.nodes[v], wanted.nodes[u]))
         return Topology(wanted.nodes, links, bandwidth_unit=wanted.bandwidth_unit)
 
@@ -208,12 +210,17 @@ class _Work:
         return Fraction(left / total) if total else Fraction(1)
 
 
-def _units(plant: Plant, pairs: Iterable[Pair]) -> list[Unit]:
-    """Group pairs by the two host ports that they join; of duplex ports both ways together."""
+def _units(plant: Plant, pairs: Iterable[Pair], plugged: Iterable[Pair]) -> list[Unit]:
+    """Group pairs by the two host ports that they join; of duplex ports both ways together.
+
+    ``plugged`` are they and the others that are there at the time.
+    """
+    joined = {pair: way[:2] for way in ways(plant, plugged) for pair in way.pairs}
     groups: dict[object, list[Pair]] = defaultdict(list)
     for pair in pairs:
-        ends = tuple(plant.at.get(port, port) for port in plant.ends(pair))
-        at = plant.at.get(plant.ends(pair)[0])
+        reached = joined.get(pair, plant.ends(pair))
+        ends = tuple(plant.at.get(port, port) for port in reached)
+        at = plant.at.get(reached[0])
         duplex = at is not None and plant.hosts[at[0]].ports[at[1]].duplex
         groups[frozenset(ends) if duplex else ends].append(pair)
     return [tuple(group) for group in groups.values()]

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from synth.topology import Topology
+from synth.wiring.light import ways
 from synth.wiring.plant import Pair, Plant
 
 __all__ = ["Route", "Wiring", "violations"]
 
 Route = tuple[Pair, ...]
-"""The pairs that carry one link: one for every lane of the ports that it joins."""
+"""The pairs that carry one link: for every lane of the ports that it joins one, or two with a
+trunk between."""
 
 
 @dataclass(frozen=True, slots=False, eq=False)
@@ -102,6 +104,8 @@ def _wrong_route(
         if not _exists(plant, pair):
             return [f"{name} uses a port that does not exist: {tuple(pair)}"]
     for pair in route:
+        if not plant.trunk_ends.keys().isdisjoint(plant.ends(pair)):
+            continue
         source, target = plant.hosts_of(pair)
         both_ways = plant.panels[pair.panel].mode == "bidirectional"
         if (source, target) != ends and not (both_ways and (target, source) == ends):
@@ -117,15 +121,16 @@ def _wrong_route(
 
 
 def _joins_whole_ports(plant: Plant, ends: tuple[int, ...], route: Route) -> bool:
-    """Whether the pairs join lane i of one port of the source to lane i of one of the target."""
-    joined = {frozenset(plant.ends(pair)) for pair in route}
-    senders = {plant.at[port] for pair in route for port in plant.ends(pair)
-               if plant.at[port][0] == ends[0]}  # fmt: skip
-    receivers = {plant.at[port] for pair in route for port in plant.ends(pair)
-                 if plant.at[port][0] == ends[1]}  # fmt: skip
+    """Whether the pairs lead lane i of one port of the source to lane i of one of the target."""
+    led = ways(plant, route)
+    if sum(len(way.pairs) for way in led) != len(route):
+        return False
+    joined = {frozenset((way.start, way.end)) for way in led}
+    reached = {plant.at[port] for way in led for port in (way.start, way.end)}
+    senders, receivers = ({at for at in reached if at[0] == host} for host in ends)
     if len(senders) != 1 or len(receivers) != 1:
         return False
     (source,), (target,) = senders, receivers
-    tx = plant.hosts[source[0]].ports[source[1]].tx
-    rx = plant.hosts[target[0]].ports[target[1]].rx
+    hosts = plant.folded.hosts
+    tx, rx = hosts[source[0]].ports[source[1]].tx, hosts[target[0]].ports[target[1]].rx
     return len(tx) == len(rx) and joined == {frozenset(lane) for lane in zip(tx, rx, strict=True)}

@@ -1,5 +1,6 @@
 """Random plants of every kind that the documentation allows, and topologies to wire on them."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 from hypothesis import strategies as st
@@ -19,16 +20,18 @@ from synth.wiring.plant import (
     State,
 )
 from synth.wiring.plant.parts import Trunk
+from synth.wiring.plant.passive import through
 
 FLAVOURS = ("one-way", "duplex on directed", "one-sided", "two-sided")
+MOVED = [kind for kind in Kind if kind is not Kind.SHUFFLE]
 STATES = st.sampled_from([*[State.FREE] * 12, *State])
 
 
 @st.composite
-def plants(draw, most_hosts=5, most_panels=3, flavours=FLAVOURS, states=True):
+def plants(draw, most_hosts=5, most_panels=3, flavours=FLAVOURS, states=True, lanes=None):
     """A plant whose hosts have one to three ports of one or two lanes, cabled anywhere."""
     flavour = draw(st.sampled_from(flavours))
-    lanes = draw(st.sampled_from([1, 1, 1, 2]))
+    lanes = lanes or draw(st.sampled_from([1, 1, 1, 2]))
     hosts = draw(st.integers(2, most_hosts))
     count = draw(st.integers(1, most_panels))
     spare = draw(st.integers(0, 2))
@@ -66,7 +69,7 @@ def plants(draw, most_hosts=5, most_panels=3, flavours=FLAVOURS, states=True):
                 f"panel/{number}",
                 tuple(f"{i}A" for i in range(a)),
                 () if flavour == "one-sided" else tuple(f"{i}B" for i in range(b)),
-                draw(st.sampled_from(Kind)),
+                draw(st.sampled_from(MOVED)),
                 Mode.DIRECTED if "directed" in flavour or flavour == "one-way" else
                 Mode.BIDIRECTIONAL,
                 Fraction(draw(st.integers(0, 100)), 10),
@@ -169,3 +172,69 @@ def two_way(draw, hosts, degree):
             room[u], room[v] = room[u] - 1, room[v] - 1
             links += [(u, v), (v, u)]
     return Topology(range(hosts), links)
+
+
+@st.composite
+def meshes(draw, most_hosts=4):
+    """A plant of one-lane ports whose panels are joined by trunks, some pairs plugged."""
+    flavours = ("one-way", "one-sided", "two-sided")
+    plant = draw(plants(most_hosts, 3, flavours, states=False, lanes=1))
+    free = [
+        Port(number, side, index)
+        for number, panel in enumerate(plant.panels)
+        for side in ((Side.A,) if panel.one_sided else Side)
+        for index in range(len(panel.names(side)))
+        if Port(number, side, index) not in plant.at
+    ]
+    trunks = []
+    for _ in range(draw(st.integers(0, 4))):
+        starts = [p for p in free if plant.panels[p.panel].mode is Mode.BIDIRECTIONAL
+                  or p.side is Side.B]  # fmt: skip
+        if not starts:
+            break
+        start = draw(st.sampled_from(starts))
+        directed = plant.panels[start.panel].mode is Mode.DIRECTED
+        ends = [p for p in free if p.panel != start.panel and (not directed or p.side is Side.A)]
+        if not ends:
+            break
+        end = draw(st.sampled_from(ends))
+        trunks.append(Trunk(start, end))
+        free = [p for p in free if p not in (start, end)]
+    return Plant(plant.panels, plant.hosts, tuple(trunks)).with_present(draw(presents(plant)))
+
+
+@st.composite
+def shuffled(draw, plant):
+    """The same plant with some of its fixed cables led through a shuffle panel."""
+    bundles, fibres = draw(st.integers(1, 4)), draw(st.integers(1, 4))
+    number = len(plant.panels)
+    count = bundles * fibres
+    names = tuple(f"{i}A" for i in range(count)), tuple(f"{i}B" for i in range(count))
+    panel = Panel("glass", *names, Kind.SHUFFLE, Mode.BIDIRECTIONAL, bundles=bundles)
+    ways_in = draw(st.permutations([Port(number, side, i) for side in Side for i in range(count)]))
+    taken, trunks = set(), []
+
+    def led(to, into):
+        """Return where a cable to a port goes instead, the rest of the way being a trunk."""
+        start = next((p for p in ways_in if p not in taken), None)
+        if start is None or draw(st.booleans()):
+            return to
+        out = through(panel, start)
+        taken.update((start, out))
+        trunks.append(Trunk(out, to) if into else Trunk(to, out))
+        return start
+
+    hosts = []
+    for host in plant.hosts:
+        ports = []
+        for port in host.ports:
+            tx = tuple(led(end, True) for end in port.tx)
+            rx = tx if port.tx == port.rx else tuple(led(end, False) for end in port.rx)
+            ports.append(replace(port, tx=tx, rx=rx))
+        hosts.append(replace(host, ports=tuple(ports)))
+    for trunk in plant.trunks:
+        start = led(trunk.target, True)
+        trunks.append(Trunk(trunk.source, start, trunk.loss_db))
+    return replace(
+        plant, panels=(*plant.panels, panel), hosts=tuple(hosts), trunks=tuple(trunks), uniform=None
+    )

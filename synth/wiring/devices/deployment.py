@@ -13,6 +13,7 @@ from typing import Any
 
 from synth.errors import DoesNotFit, InvalidWiring
 from synth.wiring.devices.script import Script
+from synth.wiring.light import ways
 from synth.wiring.plant import Port
 
 __all__ = ["MOST_HOSTS", "Cable", "cables", "read_deployment", "write_deployment"]
@@ -44,11 +45,10 @@ def cables(script: Script) -> tuple[Cable, ...]:
     """
     plant = script.plant
     partner: dict[Port, Port] = {}
-    for pair in script.final.pairs:
-        one, other = plant.ends(pair)
-        partner[one], partner[other] = other, one
+    for led in ways(plant, script.final.pairs):
+        partner[led.start], partner[led.end] = led.end, led.start
     found: set[Cable] = set()
-    for h, host in enumerate(plant.hosts):
+    for h, host in enumerate(plant.folded.hosts):
         for p, port in enumerate(host.ports):
             faces = [
                 {plant.at.get(partner[end]) if end in partner else None for end in side}
@@ -104,8 +104,8 @@ def write_deployment(script: Script) -> str:
                     "peer_address": str(far),
                 }
             )
-    for host, ways in _first_hops(gates).items():
-        for target, (address, nic) in sorted(ways.items()):
+    for host, hops in _first_hops(gates).items():
+        for target, (address, nic) in sorted(hops.items()):
             rows[host]["routes"].append(
                 {"to": rows[target]["loopback"], "via": str(address), "port": nic}
             )
@@ -129,19 +129,19 @@ def _first_hops(
     """Return for every host the gate towards every other, on a shortest path."""
     found = {}
     for start in gates:
-        ways: dict[int, tuple[IPv4Address, str]] = {}
+        hops: dict[int, tuple[IPv4Address, str]] = {}
         queue = deque()
         for neighbour, address, nic in gates[start]:
-            if neighbour not in ways:
-                ways[neighbour] = (address, nic)
+            if neighbour not in hops:
+                hops[neighbour] = (address, nic)
                 queue.append(neighbour)
         while queue:
             node = queue.popleft()
             for neighbour, _, _ in gates[node]:
-                if neighbour != start and neighbour not in ways:
-                    ways[neighbour] = ways[node]
+                if neighbour != start and neighbour not in hops:
+                    hops[neighbour] = hops[node]
                     queue.append(neighbour)
-        found[start] = ways
+        found[start] = hops
     return found
 
 

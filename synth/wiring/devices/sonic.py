@@ -10,7 +10,7 @@ from typing import Any
 from synth.errors import InvalidWiring
 from synth.wiring.devices.numbers import panel_blocks, sided
 from synth.wiring.devices.script import Move, Script
-from synth.wiring.plant import Pair, Plant, Present
+from synth.wiring.plant import Kind, Pair, Plant, Present
 
 __all__ = ["read_config", "read_lines", "read_patches", "write_config", "write_lines"]
 __all__ += ["write_patches"]
@@ -120,7 +120,9 @@ def write_config(script: Script) -> str:
     """Return the CONFIG_DB fragment of every panel after the plan, by panel."""
     sided(script, "SONiC-OCS")
     fragments: dict[str, dict[str, Any]] = {
-        panel.id: {TABLE: {}} for panel in script.plant.panels if not panel.one_sided
+        panel.id: {TABLE: {}}
+        for panel in script.plant.panels
+        if not panel.one_sided and panel.kind is not Kind.SHUFFLE
     }
     for pair in script.final.pairs:
         panel = script.plant.panels[pair.panel]

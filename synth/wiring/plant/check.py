@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from synth.errors import InvalidPlant, SynthError
-from synth.wiring.plant.parts import MAX_PORTS, HostPort, Mode, Panel
+from synth.wiring.plant.parts import MAX_PORTS, HostPort, Kind, Mode, Panel
 from synth.wiring.plant.ports import Pair, Port, Present, Side
 
 if TYPE_CHECKING:
@@ -71,10 +71,24 @@ def _check_panel(panel: Panel, field: str) -> None:
         raise InvalidPlant(field, f"{panel.id} must have ports")
     if panel.move_seconds < 0:
         raise InvalidPlant(f"{field}/move_seconds", "must not be negative")
+    if panel.kind is Kind.SHUFFLE:
+        _check_shuffle(panel, field)
+    elif panel.bundles:
+        raise InvalidPlant(f"{field}/bundles", f"only shuffle panels have them; {panel.id} is none")
     if panel.loss_db < 0:
         raise InvalidPlant(f"{field}/loss_db", "must not be negative")
     if panel.at_once < 1:
         raise InvalidPlant(f"{field}/at_once", "must be at least 1")
+
+
+def _check_shuffle(panel: Panel, field: str) -> None:
+    if panel.mode is not Mode.BIDIRECTIONAL:
+        raise InvalidPlant(f"{field}/mode", f"{panel.id} is glass, so it must be bidirectional")
+    if panel.bundles < 1 or len(panel.a) != len(panel.b) or len(panel.a) % panel.bundles:
+        raise InvalidPlant(
+            f"{field}/bundles",
+            f"must be of equally many fibres, as many on both sides of {panel.id} in all",
+        )
 
 
 def _cabled(plant: "Plant") -> Iterator[tuple[str, str, Port, Side | None]]:
@@ -100,6 +114,7 @@ def _cabled(plant: "Plant") -> Iterator[tuple[str, str, Port, Side | None]]:
             for end in (trunk.source, trunk.target)
             if 0 <= end.panel < len(plant.panels)
         )
+        # Through glass a trunk may come from either side; the port of the directed panel tells.
         sides = (Side.B, Side.A) if one_way else (None, None)
         yield f"/trunks/{number}/from", name, trunk.source, sides[0]
         yield f"/trunks/{number}/to", name, trunk.target, sides[1]
@@ -132,9 +147,12 @@ def _take(
     _require_port(plant, port, field)
     panel = plant.panels[port.panel]
     where = f"port {plant.port_name(port)} of {panel.id}"
-    if side is None and panel.mode is Mode.DIRECTED:
+    if panel.kind is Kind.SHUFFLE:
+        # Glass takes light from either side, one way or both.
+        side = port.side
+    elif side is None and panel.mode is Mode.DIRECTED:
         raise InvalidPlant(field, f"{where} carries light one way; {name} needs tx and rx there")
-    if side is not None and panel.mode is Mode.BIDIRECTIONAL:
+    elif side is not None and panel.mode is Mode.BIDIRECTIONAL:
         raise InvalidPlant(field, f'{where} carries light both ways; {name} must be cabled "at" it')
     if side is not None and port.side is not side:
         verb = "sends into" if side is Side.A else "receives from"
@@ -179,6 +197,8 @@ def require_pair(plant: "Plant", pair: Pair, pointer: str, raised: type[SynthErr
             raise raised(
                 f"{pointer}/{member}", f"{panel.id} has {count} ports there; not number {index}"
             )
+    if panel.kind is Kind.SHUFFLE:
+        raise raised(f"{pointer}/panel", f"{panel.id} is a shuffle panel, in which nothing moves")
     if panel.one_sided and pair.a >= pair.b:
         raise raised(
             f"{pointer}/b", f"must be another port of {panel.id}, with a larger number than a"

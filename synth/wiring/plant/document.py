@@ -25,7 +25,7 @@ __all__ = ["read_plant"]
 _PLANT = {"schema", "name", "link_budget_db", "panels", "hosts", "trunks", "port_states"}
 _PLANT |= {"cross_connects"}
 _PANEL = {"id", "kind", "mode", "a", "b", "ports", "first", "move_seconds", "at_once", "loss_db"}
-_PANEL |= {"profile", "place"}
+_PANEL |= {"profile", "place", "bundles"}
 _HOST, _PORT = {"id", "ports", "state"}, {"id", "tx", "rx", "at", "duplex", "state"}
 _TRUNK, _STATE = {"from", "to", "loss_db"}, {"port", "state"}
 _PAIR = {"panel", "a", "b", "foreign"}
@@ -95,6 +95,10 @@ def _panel(row: Any, field: str) -> Panel:
     if isinstance(first, bool) or first not in (0, 1):
         raise InvalidPlant(f"{field}/first", "must be 0 or 1, the number of the first port")
     name = read_text(row, "id", field)
+    kind = read_word(row, "kind", field, Kind, Kind.MANUAL)
+    bundles, fibres = _bundles(row, field) if "bundles" in row else (0, 0)
+    if bundles and "ports" not in row:
+        row = {"a": bundles * fibres, "b": bundles * fibres} | row
     if "ports" in row:
         if "a" in row or "b" in row:
             raise InvalidPlant(f"{field}/ports", f"{name} has either ports, or sides a and b")
@@ -103,7 +107,11 @@ def _panel(row: Any, field: str) -> Panel:
     else:
         a = _port_names(row, "a", field, "A", first)
         b = _port_names(row, "b", field, "B", first)
-        default = Mode.DIRECTED
+        default = Mode.BIDIRECTIONAL if kind is Kind.SHUFFLE else Mode.DIRECTED
+    if bundles and not len(a) == len(b) == bundles * fibres:
+        raise InvalidPlant(
+            f"{field}/bundles", f"must be of as many fibres as {name} has ports on each side"
+        )
     at_once = row.get("at_once", 1)
     if isinstance(at_once, bool) or not isinstance(at_once, int):
         raise InvalidPlant(
@@ -113,14 +121,24 @@ def _panel(row: Any, field: str) -> Panel:
         name,
         a,
         b,
-        read_word(row, "kind", field, Kind, Kind.MANUAL),
+        kind,
         read_word(row, "mode", field, Mode, default),
         read_number(row, "move_seconds", field),
         at_once,
         read_number(row, "loss_db", field),
         read_text(row, "profile", field, default=""),
         read_text(row, "place", field, default=""),
+        bundles,
     )
+
+
+def _bundles(row: dict[str, Any], field: str) -> tuple[int, int]:
+    """Return how many bundles a shuffle panel has on its sides."""
+    value = row["bundles"]
+    whole = isinstance(value, list) and len(value) == 2
+    if not whole or not all(type(count) is int and 1 <= count <= MOST_ROWS for count in value):
+        raise InvalidPlant(f"{field}/bundles", "must be two integers: bundles on side A, on side B")
+    return value[0], value[1]
 
 
 def _port_names(

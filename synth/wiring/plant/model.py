@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from synth.wiring.plant.check import check
 from synth.wiring.plant.parts import Host, Panel, State, Trunk, Uniform
+from synth.wiring.plant.passive import Folded, folded
 from synth.wiring.plant.ports import Pair, Port, Present
 
 __all__ = ["Plant"]
@@ -67,11 +68,24 @@ class Plant:
         return {host.id: number for number, host in enumerate(self.hosts)}
 
     @cached_property
+    def folded(self) -> Folded:
+        """Hosts and trunks as light sees them, passive panels folded away."""
+        return folded(self)
+
+    @cached_property
+    def trunk_ends(self) -> Mapping[Port, Port]:
+        """The port at the other end of the trunk that is at a port."""
+        found = {}
+        for trunk in self.folded.trunks:
+            found[trunk.source], found[trunk.target] = trunk.target, trunk.source
+        return found
+
+    @cached_property
     def at(self) -> Mapping[Port, tuple[int, int]]:
-        """What is cabled to a port of a panel: (host, port of the host)."""
+        """What light of a panel's port reaches: (host, port of the host)."""
         return {
             port: (host, number)
-            for host, row in enumerate(self.hosts)
+            for host, row in enumerate(self.folded.hosts)
             for number, host_port in enumerate(row.ports)
             for port in host_port.fibres
         }

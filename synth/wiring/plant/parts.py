@@ -24,11 +24,16 @@ MAX_PORTS = 1 << 18
 
 
 class Kind(StrEnum):
-    """Who moves the cross-connects of a panel: a person, a robot, or mirrors."""
+    """Who moves the cross-connects of a panel: a person, a robot, or mirrors.
+
+    Nobody moves those of a *shuffle* panel: every bundle of fibres on its one side is fixed to
+    every bundle on the other.
+    """
 
     MANUAL = "manual"
     ROBOT = "robot"
     SWITCH = "switch"
+    SHUFFLE = "shuffle"
 
 
 class Mode(StrEnum):
@@ -66,7 +71,7 @@ class Panel:
     of ``a`` can be joined, which needs mode *bidirectional*.  One move takes
     ``move_seconds``, and ``at_once`` moves are made at a time; one pass through it loses
     ``loss_db``.  ``profile`` names the dialect of its control interface, ``place`` where it
-    stands.
+    stands.  A shuffle panel has ``bundles`` on side A.
     """
 
     id: str
@@ -79,6 +84,7 @@ class Panel:
     loss_db: Fraction = Fraction(0)
     profile: str = ""
     place: str = ""
+    bundles: int = 0
 
     @property
     def one_sided(self) -> bool:

@@ -13,7 +13,7 @@ __all__ = ["COLUMNS", "plant_csv", "read_plant_csv"]
 
 COLUMNS = ("item", "panel", "port", "host", "host_port", "fibre", "to_panel", "to_port", "state")
 COLUMNS += ("kind", "mode", "a", "b", "ports", "move_seconds", "at_once", "loss_db", "profile")
-COLUMNS += ("place",)
+COLUMNS += ("place", "bundles")
 
 _ITEMS = ("panel", "host", "cable", "trunk", "port", "pair")
 _FIBRES = ("tx", "rx", "at")
@@ -107,6 +107,11 @@ def _panel(row: dict[str, str], field: str) -> Row:
         if not row["at_once"].isascii() or not row["at_once"].isdigit():
             raise InvalidPlant(f"{field}/at_once", "must be an integer")
         found["at_once"] = int(row["at_once"][:9])
+    if row.get("bundles"):
+        counts = row["bundles"].split()
+        if not all(count.isascii() and count.isdigit() for count in counts):
+            raise InvalidPlant(f"{field}/bundles", "must be two integers with a blank between")
+        found["bundles"] = [int(count[:9]) for count in counts]
     for member in ("a", "b", "ports"):
         value = row.get(member, "")
         if value.isascii() and value.isdigit():
@@ -195,6 +200,8 @@ def plant_csv(plant: Plant) -> str:
         for side in ("a", "b", "ports"):
             if isinstance(row.get(side), list):
                 row[side] = " ".join(row[side])
+        if "bundles" in row:
+            row["bundles"] = " ".join(map(str, row["bundles"]))
         writer.writerow({"item": "panel", "panel": panel["id"], **row})
     for host in plant.hosts:
         if host.state.value != "free" or not any(port.fibres for port in host.ports):

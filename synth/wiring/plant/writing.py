@@ -68,6 +68,8 @@ def _panel_row(panel: Panel) -> dict[str, Any]:
         row[member] = len(names) if names == counted else list(names)
     row |= {"move_seconds": _plain(panel.move_seconds), "at_once": panel.at_once}
     row |= {"loss_db": _plain(panel.loss_db), "profile": panel.profile, "place": panel.place}
+    if panel.bundles:
+        row["bundles"] = [panel.bundles, len(panel.a) // panel.bundles]
     return _but_defaults(row)
 
 

@@ -1,0 +1,39 @@
+"""`topoloom patch netbox`: what NetBox is told of a plan by its REST interface."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.answers import write
+from app.cli.options import Out
+from app.cli.patching import PlanFile, PlantOption, made
+from app.cli.recabling import app
+
+__all__ = ["app"]
+
+
+@app.command()
+def netbox(
+    plan: PlanFile,
+    front_ports: Annotated[
+        Path, typer.Option(metavar="FILE", help="answer of GET /api/dcim/front-ports/?limit=0")
+    ],
+    cables: Annotated[
+        Path, typer.Option(metavar="FILE", help="answer of GET /api/dcim/cables/?limit=0")
+    ],
+    done: Annotated[
+        bool, typer.Option("--done", help="the plan was carried out; left out, it will be")
+    ] = False,
+    plant: PlantOption = None,
+    out: Out = None,
+) -> None:
+    """Write the lists that NetBox takes at /api/dcim/cables/, by method, for passive panels."""
+    from app.files import read_json
+    from synth.wiring.devices.inventory import changes, read_inventory
+
+    at_hand = made(plan, plant)
+    told = (read_json(path, at_hand.settings) for path in (front_ports, cables))
+    found = changes(at_hand.script, read_inventory(*told), done)
+    write(json.dumps(found.given(), indent=1) + "\n", out, "lists for NetBox")

@@ -1,0 +1,92 @@
+"""What of a plant may be plugged anew: ports of hosts, trunks, and the pairs that may go."""
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from synth.wiring.plant import HostPort, Pair, Plant, Port, State, Trunk
+
+__all__ = ["Usable", "ours"]
+
+
+def ours(plant: Plant, hosts: Iterable[int]) -> tuple[Pair, ...]:
+    """Return the pairs of today that may be taken away: those that touch one of the hosts.
+
+    Pairs of others and pairs on reserved ports are not among them.
+    """
+    used = frozenset(hosts)
+    return tuple(
+        pair
+        for pair in plant.present.pairs
+        if pair not in plant.present.foreign
+        and not used.isdisjoint(plant.hosts_of(pair))
+        and not any(_reserved(plant, port) for port in plant.ends(pair))
+    )
+
+
+def _reserved(plant: Plant, port: Port) -> bool:
+    if plant.states.get(port) is State.RESERVED:
+        return True
+    at = plant.at.get(port)
+    return at is not None and plant.hosts[at[0]].ports[at[1]].state is State.RESERVED
+
+
+class Usable:
+    """Which ports and trunks can be plugged anew; spare ones only if that is said.
+
+    Light may lose the plant's budget on its way: in the panels it passes, in trunks, and in
+    passive panels before and after.  Of a way in from a host as much is counted again as a way
+    out, so that any two that are used on a panel can be joined.
+    """
+
+    def __init__(self, plant: Plant, spares: bool) -> None:
+        self.plant = plant
+        self.taken = {State.DEAD, State.RESERVED} | (set() if spares else {State.SPARE})
+        self._kept: set[Port] = set()
+        for pair in plant.present.pairs:
+            ends = plant.ends(pair)
+            if pair in plant.present.foreign or any(_reserved(plant, port) for port in ends):
+                self._kept.update(ends)
+
+    def ports(self, host: int) -> list[HostPort]:
+        """Return the ports of a host that can be plugged; fibres that cannot are left out."""
+        row = self.plant.folded.hosts[host]
+        if row.state in self.taken:
+            return []
+        found = []
+        for port in row.ports:
+            if port.state in self.taken:
+                continue
+            tx = port.tx if all(map(self._free, port.tx)) else ()
+            rx = port.rx if all(map(self._free, port.rx)) else ()
+            if (tx and rx) or ((tx or rx) and not port.duplex):
+                found.append(HostPort(port.id, tx, rx, port.duplex))
+        return found
+
+    def trunks(self) -> list[Trunk]:
+        """Return the trunks over which links can be led."""
+        return [trunk for trunk in self.plant.folded.trunks if self._open(trunk)]
+
+    def _free(self, port: Port) -> bool:
+        return port not in self.plant.trunk_ends and self._pluggable(port) and self._bright(port)
+
+    def _pluggable(self, port: Port) -> bool:
+        return port not in self._kept and self.plant.state(port) not in self.taken
+
+    def _bright(self, port: Port) -> bool:
+        budget, lost = self.plant.budget_db, self.plant.folded.lost_db.get(port, 0)
+        return budget is None or self.plant.panels[port.panel].loss_db + 2 * lost <= budget
+
+    def _open(self, trunk: Trunk) -> bool:
+        ends = trunk.source, trunk.target
+        if not all(map(self._pluggable, ends)):
+            return False
+        if self.plant.budget_db is None:
+            return True
+        passed = sum(self.plant.panels[port.panel].loss_db + self._way_in(port) for port in ends)
+        return passed + trunk.loss_db <= self.plant.budget_db
+
+    def _way_in(self, end: Port) -> Fraction:
+        """Return the most that light loses between a host and this panel."""
+        lost = self.plant.folded.lost_db
+        used = (db for port, db in lost.items() if port.panel == end.panel and self._bright(port))
+        return max(used, default=Fraction(0))
