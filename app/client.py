@@ -29,6 +29,7 @@ from app.client_types import (
     RepairsRequest,
     ScheduleRequest,
     SimulationRequest,
+    SurveyRequest,
     TopologySource,
 )
 
@@ -160,6 +161,11 @@ class Client(Transport):
     def repairs(self, plan_id: str, **question: Unpack[RepairsRequest]) -> dict[str, Any]:
         """Return the repairs/1 document of what is dead of a stored patch plan."""
         return self._post(f"/v1/patch-plans/{_part(plan_id)}/repairs", question)
+
+    @operation("surveyPatchPlan")
+    def survey(self, plan_id: str, **question: Unpack[SurveyRequest]) -> dict[str, Any]:
+        """Return the survey/1 document of the worst failures of a stored patch plan."""
+        return self._post(f"/v1/patch-plans/{_part(plan_id)}/survey", question)
 
     @operation("simulateSchedule")
     def simulate(self, schedule_id: str, **question: Unpack[SimulationRequest]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ __all__ = [
     "RepairsRequest",
     "ScheduleRequest",
     "SimulationRequest",
+    "SurveyRequest",
     "SweepRequest",
     "TimedScheduleRequest",
     "TopologyOptimumRequest",
@@ -69,8 +70,8 @@ class DesignRequest(TypedDict, total=False):
     workload: list[dict[str, Any]]
     preset: str
     panels: Literal["per-port", "single"]
-    plant: list[Any] | dict[str, Any]
-    present: list[Any] | dict[str, Any]
+    plant: list[dict[str, Any]] | dict[str, Any]
+    present: list[dict[str, Any]] | dict[str, Any]
     place: Literal["fixed", "free"]
     spares: bool
     max_moves: int
@@ -232,6 +233,13 @@ class SimulationRequest(TypedDict, total=False):
     channels: int
     chunks: int
     synchronous: bool
+
+
+class SurveyRequest(TypedDict, total=False):
+    """What is asked by POST /v1/patch-plans/{id}/survey."""
+
+    at_once: int
+    worst: int
 
 
 class SweepRequest(TypedDict, total=False):

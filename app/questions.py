@@ -6,7 +6,7 @@ from pydantic import Field
 
 from app.identity import IdPrefix
 from app.request_base import Request
-from app.schemas import ExportRequest, RepairsRequest, SimulationRequest
+from app.schemas import ExportRequest, RepairsRequest, SimulationRequest, SurveyRequest
 
 __all__ = [
     "ExportQuestion",
@@ -14,6 +14,7 @@ __all__ = [
     "RepairsQuestion",
     "SimulationQuestion",
     "StoredQuestion",
+    "SurveyQuestion",
 ]
 
 
@@ -42,6 +43,13 @@ class RepairsQuestion(Request):
 
     id: IdPrefix = Field(description="id of the plan, or the beginning of it")
     on: RepairsRequest
+
+
+class SurveyQuestion(Request):
+    """Which stored plan was carried out, and which failures of it are looked at."""
+
+    id: IdPrefix = Field(description="id of the plan, or the beginning of it")
+    on: SurveyRequest
 
 
 class ExportQuestion(Request):

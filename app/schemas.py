@@ -51,12 +51,17 @@ __all__ = [
     "SeenPairRequest",
     "ShardSize",
     "SimulationRequest",
+    "SurveyRequest",
     "TimedRequest",
     "TopologySource",
 ]
 
 PassName = Literal["allgather", "reduce-scatter", "allreduce"]
 NodeName = Annotated[StrictInt | StrictStr, Field(description="id of a compute node")]
+
+
+PlantValues = Annotated[dict[str, Any], Field(title="Plant")]
+PresentValues = Annotated[dict[str, Any], Field(title="Present")]
 
 
 class FrontierRequest(Request):
@@ -145,8 +150,8 @@ class DesignRequest(TimedRequest):
     workload: list[TaskRequest] = table.WORKLOAD.field()
     preset: str = table.PRESET.field(min_length=1, max_length=100)
     panels: PanelKind = table.DESIGN_PANELS.field()
-    plant: list[Any] | dict[str, Any] = table.DESIGN_PLANT.field()
-    present: list[Any] | dict[str, Any] = table.DESIGN_PRESENT.field()
+    plant: list[PlantValues] | PlantValues = table.DESIGN_PLANT.field()
+    present: list[PresentValues] | PresentValues = table.DESIGN_PRESENT.field()
     place: PlaceKind = table.DESIGN_PLACE.field()
     spares: StrictBool = table.DESIGN_SPARES.field()
     max_moves: StrictInt = table.MAX_MOVES.field()
@@ -347,6 +352,13 @@ class RepairsRequest(Request):
     ports: list[str] = table.DEAD_PORTS.field()
     pairs: list[str] = table.DEAD_PAIRS.field()
     way: WayName = table.WAY.field()
+
+
+class SurveyRequest(Request):
+    """Which failures of a plan that was carried out are looked at, and how many are told."""
+
+    at_once: StrictInt = table.AT_ONCE.field()
+    worst: StrictInt = table.WORST.field()
 
 
 class SeenPairRequest(Request):

@@ -26,25 +26,26 @@ Wired = Annotated[
 
 
 @app.command()
+@asks(table.AT_ONCE, table.WORST)
 def survey(
     plan: PlanFile,
+    asked: dict[str, Any],
     plant: PlantOption = None,
     wired: Wired = None,
-    at_once: Annotated[
-        int, typer.Option(min=1, max=2, help="hosts, panels and pairs that fail together")
-    ] = 1,
-    worst: Annotated[int, typer.Option(min=1, max=20_000, help="print so many, worst first")] = 10,
     as_csv: AsCsv = False,
 ) -> None:
     """Survey the failures of a plan that was carried out: what each leaves, the worst first."""
     from app.printing.patching import failures_table
+    from app.schemas import SurveyRequest
     from app.services.patch_plans import MOST_RATED
     from app.services.repairs import surveyed
 
     at_hand = made(plan, plant, wired)
+    request = SurveyRequest.model_validate(asked)
+    at_once = request.at_once
     most = min(MOST_RATED, at_hand.settings.max_optimum_nodes)
     found = surveyed(at_hand.plan, at_once, most)
-    failures_table(found[:worst]).print(as_csv)
+    failures_table(found[: request.worst]).print(as_csv)
     if not as_csv:
         cut = sum(not failure.connected for failure in found)
         typer.echo(f"{len(found)} failures of {at_once}; {cut} of them cut hosts off")

@@ -214,6 +214,7 @@ def _trade_off(answer: DesignAnswer) -> dict[str, Any]:
     for number in not_beaten(design.times, design.changes):
         recipe = design.points[number].measured.recipe
         stored, change = answer.topology(recipe), design.changes[number]
+        assert change.moves is not None
         row = TradeOff(
             recipe=str(recipe),
             name=stored.name,

@@ -443,6 +443,8 @@ DEVICE_FORMAT = Option(
     "programs (graphml), or addresses and routes of the hosts (deployment)",
 )
 
+AT_ONCE = _whole("at_once", "hosts, panels and pairs that fail together", 1, 2, default=1)
+WORST = _whole("worst", "so many failures, the worst first", 1, 20_000, default=10)
 WayName: TypeAlias = Literal["re-patch", "spare-ports", "spare-host", "left-out"]
 DEAD_HOSTS = Option(
     name="hosts",

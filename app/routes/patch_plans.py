@@ -25,19 +25,20 @@ from app.documents.base import Presented
 from app.documents.patch_plan import PatchPlanDocument
 from app.documents.patch_progress import PatchProgress
 from app.documents.repairs import RepairsDocument
+from app.documents.survey import SurveyDocument
 from app.manners import strict_router
 from app.negotiation import negotiate
 from app.options.table import PlanFormat
 from app.patch_store import PatchStore
 from app.problems import responses
-from app.questions import ExportQuestion, RepairsQuestion
+from app.questions import ExportQuestion, RepairsQuestion, SurveyQuestion
 from app.routes.managing import manage_routes
-from app.schemas import ObservationRequest, RepairsRequest
+from app.schemas import ObservationRequest, RepairsRequest, SurveyRequest
 from app.services import patch_plans, patch_progress
 from app.services.errors import ChangedMeanwhile, NoVersion
 from app.store import Artefact
 from app.turns import document, presented
-from app.work.operations import PATCH_PLAN, REPAIRS
+from app.work.operations import PATCH_PLAN, REPAIRS, SURVEY
 
 __all__ = ["router"]
 
@@ -147,6 +148,24 @@ async def repair_patch_plan(request: Request, id: IdDep, body: RepairsRequest) -
     artefact = await document(request, "patch-plan", id)
     question = RepairsQuestion(id=artefact.id, on=body)
     return JSONResponse(dict(await presented(request, REPAIRS, question)))
+
+
+@router.post(
+    "/{id}/survey",
+    operation_id="surveyPatchPlan",
+    summary="Survey the failures of a plan",
+    dependencies=[JsonBody, PLAN],
+    response_model=None,
+    responses={
+        200: {"model": SurveyDocument, "description": "survey/1"},
+        **responses(400, 404, 413, 415, 422, 503),
+    },
+)
+async def survey_patch_plan(request: Request, id: IdDep, body: SurveyRequest) -> JSONResponse:
+    """Return the worst failures of a carried-out plan and what each leaves; nothing is stored."""
+    artefact = await document(request, "patch-plan", id)
+    question = SurveyQuestion(id=artefact.id, on=body)
+    return JSONResponse(dict(await presented(request, SURVEY, question)))
 
 
 @router.get(

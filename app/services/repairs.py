@@ -5,10 +5,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from app.documents import repairs as documents
+from app.documents import survey as survey_documents
 from app.documents.base import Presented
 from app.documents.patch_plan import content_of, subject_of
 from app.documents.repairs import RateLeft, Weighed
-from app.questions import RepairsQuestion
+from app.questions import RepairsQuestion, SurveyQuestion
 from app.services import topologies
 from app.services.context import Context
 from app.services.patch_plans import MOST_RATED
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from synth.wiring.devices import Script
     from synth.wiring.survey import Failure
 
-__all__ = ["of_stored", "surveyed", "weighed", "with_chosen"]
+__all__ = ["of_stored", "survey_of_stored", "surveyed", "weighed", "with_chosen"]
 
 
 def of_stored(context: Context, question: RepairsQuestion) -> Presented:
@@ -34,17 +35,36 @@ def of_stored(context: Context, question: RepairsQuestion) -> Presented:
     DoesNotFit
         A way is asked for that there is not.
     """
-    from synth.wiring.devices import read_script
-    from synth.wiring.reading import read_plan
-
-    artefact = context.read("patch-plan", question.id)
-    document, plant = content_of(artefact)
-    wired = topologies.load_subject(context, subject_of(artefact)).topology
-    plan = read_plan(document, plant, wired)
+    script, plan = _carried_out(context, question.id)
     faults = question.on.canonical()
     way = faults.pop("way", None)
     most = min(MOST_RATED, context.settings.max_optimum_nodes)
-    return with_chosen(read_script(document, plant), plan, faults, way, most)
+    return with_chosen(script, plan, faults, way, most)
+
+
+def survey_of_stored(context: Context, question: SurveyQuestion) -> Presented:
+    """Return the survey/1 document of a stored plan.
+
+    Raises
+    ------
+    DoesNotFit
+        There are more failures than are looked at.
+    """
+    script, plan = _carried_out(context, question.id)
+    asked = question.on
+    found = surveyed(plan, asked.at_once, min(MOST_RATED, context.settings.max_optimum_nodes))
+    return survey_documents.of(script.plan_id, asked.at_once, found, asked.worst)
+
+
+def _carried_out(context: Context, identity: str) -> "tuple[Script, PatchPlan]":
+    """Return what a stored plan says is to be done, and the plan."""
+    from synth.wiring.devices import read_script
+    from synth.wiring.reading import read_plan
+
+    artefact = context.read("patch-plan", identity)
+    document, plant = content_of(artefact)
+    wired = topologies.load_subject(context, subject_of(artefact)).topology
+    return read_script(document, plant), read_plan(document, plant, wired)
 
 
 def with_chosen(

@@ -23,6 +23,7 @@ from app.questions import (
     RepairsQuestion,
     SimulationQuestion,
     StoredQuestion,
+    SurveyQuestion,
 )
 from app.schemas import (
     DesignRequest,
@@ -113,6 +114,7 @@ SWEEP = Operation("sweep", SweepRequest, sweeps.create)
 STORED = Operation("stored", StoredQuestion, _stored)
 SIMULATED = Operation("simulated", SimulationQuestion, _simulated, is_stored=False)
 REPAIRS = Operation("repairs", RepairsQuestion, repairs.of_stored, is_stored=False)
+SURVEY = Operation("survey", SurveyQuestion, repairs.survey_of_stored, is_stored=False)
 PART = Operation("part", PartQuestion, parts.part, is_stored=False)
 
 OPERATIONS: Mapping[str, Operation[Any]] = MappingProxyType(

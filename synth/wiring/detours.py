@@ -112,7 +112,7 @@ class Lack(NamedTuple):
     node: int | None
     where: tuple[Group, ...]
     receives: bool
-    count: int
+    more: int
 
 
 @dataclass

@@ -49,12 +49,12 @@ def ways(plant: Plant, pairs: Iterable[Pair]) -> list[Way]:
             continue
         route: list[Pair] = []
         port: Port | None = start
-        while port in joined and len(route) <= len(joined):
-            port, pair = joined[port]
+        while port is not None and port in joined and len(route) <= len(joined):
+            reached, pair = joined[port]
             route.append(pair)
-            if port in plant.at:
-                ended.add(port)
-                found.append(Way(start, port, tuple(route)))
+            if reached in plant.at:
+                ended.add(reached)
+                found.append(Way(start, reached, tuple(route)))
                 break
-            port = plant.trunk_ends.get(port)
+            port = plant.trunk_ends.get(reached)
     return found

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
+from typing import Literal
 
 from synth.errors import DoesNotFit
 from synth.topology import Topology
@@ -28,7 +29,7 @@ Rate = Callable[[Topology], Fraction | None]
 class Part:
     """Something that may fail: its kind, its name, and the links and the node that go with it."""
 
-    kind: str
+    kind: Literal["host", "panel", "pair"]
     name: str
     links: frozenset[int]
     node: int | None = None

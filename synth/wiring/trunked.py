@@ -211,14 +211,14 @@ def _said(lacks: list[Lack], ends: Ends, hosts: Sequence[int]) -> str:
         if lack.node is None:
             there = len(ends.trunks.get((lack.where[0], lack.where[1]), ()))
             said.append(
-                f"of trunks from {names[0]} to {names[1]} {lack.count + there} are needed and "
+                f"of trunks from {names[0]} to {names[1]} {lack.more + there} are needed and "
                 f"{there} there"
             )
         else:
             does = "can be joined" if ends.duplex else "receive" if lack.receives else "send"
             name = plant.hosts[hosts[lack.node]].id
             said.append(
-                f"{names[0]} lacks {lack.count} port{'s' * (lack.count > 1)} of {name} that {does}"
+                f"{names[0]} lacks {lack.more} port{'s' * (lack.more > 1)} of {name} that {does}"
             )
     if len(lacks) > MOST_NAMED:
         said.append(f"and {len(lacks) - MOST_NAMED} more places lack some")

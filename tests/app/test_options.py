@@ -38,6 +38,7 @@ REQUESTS = {
     "execute": [ExecutionOptions],
     "patch plan": [schemas.PatchPlanRequest],
     "patch repair": [schemas.RepairsRequest],
+    "patch survey": [schemas.SurveyRequest],
     "list": [known_requests.ListRequest],
     "best": [known_requests.BestRequest],
     "plot frontier": [schemas.FrontierRequest],
