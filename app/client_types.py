@@ -75,6 +75,9 @@ class DesignRequest(TypedDict, total=False):
     place: Literal["fixed", "free"]
     spares: bool
     max_moves: int
+    overhead_us: float
+    chunk_us: float
+    measured: list[dict[str, Any]]
 
 
 class FrontierRequest(TypedDict, total=False):
@@ -230,6 +233,7 @@ class SimulationRequest(TypedDict, total=False):
     node_gbps: float
     link_gbps: float
     overhead_us: float
+    chunk_us: float
     channels: int
     chunks: int
     synchronous: bool
@@ -261,6 +265,7 @@ class TimedScheduleRequest(TypedDict, total=False):
     node_gbps: float
     link_gbps: float
     overhead_us: float
+    chunk_us: float
     channels: int
     chunks: int
     synchronous: bool

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from schedules.transcript import Transcript
     from synth.topology import Topology
 
-__all__ = ["ExecutionOptions", "run", "show"]
+__all__ = ["ExecutionOptions", "ProbeOptions", "run", "show"]
 
 _MAX_MISTAKES = 10
 
@@ -35,6 +35,14 @@ class ExecutionOptions(Request):
     bytes: Bytes = table.EXECUTED_BYTES.field()
     repeat: StrictInt = table.REPEAT.field()
     pipeline_chunks: StrictInt = table.PIPELINE_CHUNKS.field()
+    timeout: float = table.TIMEOUT.field(allow_inf_nan=False)
+
+
+class ProbeOptions(Request):
+    """How messages between processes shall be measured."""
+
+    ranks: StrictInt = table.PROBED_RANKS.field()
+    repeat: StrictInt = table.ROUND_TRIPS.field()
     timeout: float = table.TIMEOUT.field(allow_inf_nan=False)
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "read_plant_file",
     "read_present_file",
     "read_text",
+    "read_times",
     "write_bytes",
     "write_text",
 ]
@@ -162,3 +163,23 @@ def read_present_file(path: Path, settings: Settings) -> list[Any] | dict[str, A
     if rows and not {"panel", "a", "b"} <= set(rows[0]):
         raise UnusableFile(path, "must have the columns panel, a and b")
     return [{name: row[name] for name in ("panel", "a", "b")} for row in rows]
+
+
+def read_times(path: Path, settings: Settings) -> list[Any]:
+    """Return measured times as a request takes them, from a JSON or a CSV file."""
+    if path.suffix != ".csv":
+        document = read_json(path, settings)
+        held = isinstance(document, dict) and "rows" in document
+        return document["rows"] if held else document
+    rows = list(csv.DictReader(read_text(path, settings).splitlines()))
+    if rows and not {"bytes", "seconds"} <= set(rows[0]):
+        raise UnusableFile(path, "must have the columns bytes and seconds")
+    return [_times(path, number, row) for number, row in enumerate(rows, start=2)]
+
+
+def _times(path: Path, line: int, row: dict[str, str]) -> dict[str, int | float]:
+    whole = [name for name in ("bytes", "messages", "chunks") if row.get(name)]
+    try:
+        return {name: int(row[name]) for name in whole} | {"seconds": float(row["seconds"])}
+    except (TypeError, ValueError):
+        raise UnusableFile(path, f"must have numbers only; not so in line {line}") from None

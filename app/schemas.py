@@ -5,6 +5,7 @@ into bytes/s and seconds, exactly.
 """
 
 import re
+from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
@@ -30,7 +31,7 @@ from app.options.table import (
     PlaceKind,
     WayName,
 )
-from app.quantities import Bytes, Gap, NotNegative, Positive
+from app.quantities import LEAST_POSITIVE, MOST, Bytes, Gap, NotNegative, Positive
 from app.request_base import Request, optional
 from app.topology_source import TopologySource
 
@@ -107,6 +108,21 @@ class TimedRequest(FrontierRequest):
         return Fraction(self.alpha_us) / 10**6
 
 
+class MeasuredRow(Request):
+    """How long messages took over one link, one way, the last arrival counted."""
+
+    bytes: Annotated[StrictInt, Field(ge=1, le=10**15)] = Field(description="bytes in all")
+    seconds: Annotated[float, Field(gt=0, le=10**6, allow_inf_nan=False)] = Field(
+        description="from the start of the first to the arrival of the last"
+    )
+    messages: Annotated[StrictInt, Field(ge=1, le=10**6)] = Field(
+        1, description="how many, sent one after another"
+    )
+    chunks: Annotated[StrictInt, Field(ge=1, le=10**9)] = Field(
+        1, description="chunks in all, at least one a message"
+    )
+
+
 class TaskRequest(Request):
     """One collective of a workload, so many times."""
 
@@ -179,6 +195,35 @@ class DesignRequest(TimedRequest):
             )
         return self
 
+    overhead_us: NotNegative | None = table.MESSAGE_US.field()
+    chunk_us: NotNegative | None = table.CHUNK_US.field()
+    measured: list[MeasuredRow] | None = table.MEASURED.field()
+
+    @model_validator(mode="after")
+    def _fitted(self) -> "DesignRequest":
+        """Put what is fitted to a table in its place: equal costs are one question."""
+        if self.measured is None:
+            return self
+        said = (self.node_gbps, self.alpha_us, self.overhead_us, self.chunk_us)
+        # The command line always says the defaults.
+        if said != (table.NODE_GBPS.default, table.ALPHA_US.default, None, None):
+            raise ValueError(
+                "must have no node_gbps, alpha_us, overhead_us or chunk_us beside measured"
+            )
+        for name, value in fitted(self.measured, self.degree).items():
+            object.__setattr__(self, name, value)
+        return self
+
+    @property
+    def overhead_seconds(self) -> Fraction:
+        """What each message takes beside its bytes."""
+        return Fraction(self.overhead_us or 0) / 10**6
+
+    @property
+    def chunk_seconds(self) -> Fraction:
+        """What each chunk takes beside its bytes."""
+        return Fraction(self.chunk_us or 0) / 10**6
+
     @model_validator(mode="after")
     def _one_way(self) -> "DesignRequest":
         given = {name for way in _WAYS for name in way if getattr(self, name) is not None}
@@ -188,6 +233,33 @@ class DesignRequest(TimedRequest):
                 "or by preset"
             )
         return self
+
+
+def fitted(rows: list[MeasuredRow], degree: int) -> dict[str, Decimal | None]:
+    """Return the members of a request that say what a table of times says.
+
+    Raises
+    ------
+    ValueError
+        Nothing can be fitted to it.
+    """
+    from schedules.errors import NoSchedule
+    from schedules.measured import Row, fit
+
+    try:
+        found = fit([Row(row.bytes, row.seconds, row.messages, row.chunks) for row in rows])
+    except NoSchedule as error:
+        raise ValueError(f"measured {error.rule}") from None
+    costs = (found.alpha_seconds, found.overhead_seconds, found.chunk_seconds)
+    alpha, overhead, chunk = (Decimal(repr(float(one * 10**6))) for one in costs)
+    rate = Decimal(repr(float(found.link_bytes_per_second * 8 * degree / 10**9)))
+    return {
+        "node_gbps": min(max(rate, LEAST_POSITIVE), Decimal(MOST)),
+        "alpha_us": max(alpha, LEAST_POSITIVE),
+        "overhead_us": overhead or None,
+        "chunk_us": chunk or None,
+        "measured": None,
+    }
 
 
 class ExportRequest(Request):
@@ -301,6 +373,7 @@ class SimulationRequest(Request):
     node_gbps: Positive = table.SIMULATED_NODE_GBPS.field()
     link_gbps: Positive = table.LINK_GBPS.field()
     overhead_us: NotNegative = table.OVERHEAD_US.field()
+    chunk_us: NotNegative | None = table.CHUNK_US.field()
     channels: StrictInt = table.CHANNELS.field()
     chunks: StrictInt = table.CHUNKS.field()
     synchronous: StrictBool = table.SYNCHRONOUS.field()

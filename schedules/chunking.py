@@ -15,10 +15,11 @@ from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from math import lcm
+from typing import NamedTuple
 
 from schedules.errors import NoSchedule
 
-__all__ = ["MAX_GIVEN", "best", "fewest", "whole_loads"]
+__all__ = ["MAX_GIVEN", "Rung", "best", "fewest", "ladder", "whole_loads"]
 
 MAX_GIVEN = 1 << 16
 """Largest number of chunks that can be asked for as a bound."""
@@ -74,6 +75,32 @@ def best(loads: Sequence[Fraction], most: int) -> int:
         if excess * chosen < least * chunks:
             chosen, least = chunks, excess
     return chosen
+
+
+class Rung(NamedTuple):
+    """So many chunks per shard, and how many the busiest links carry then, over all steps."""
+
+    chunks: int
+    carried: int
+
+
+def ladder(loads: Sequence[Fraction], most: int) -> tuple[Rung, ...]:
+    """Return the numbers of chunks, up to ``most``, that are better than all fewer, and `fewest`.
+
+    Every one is what `best` takes for itself as a bound, and loses less bandwidth than the one
+    before.
+
+    Examples
+    --------
+    >>> [tuple(rung) for rung in ladder([Fraction(1), Fraction(3, 2), Fraction(6, 5)], 5)]
+    [(1, 5), (2, 8), (4, 15), (10, 37)]
+    """
+    needed, rungs = fewest(loads), list[Rung]()
+    for chunks in (*range(1, min(most, needed - 1) + 1), needed):
+        carried = sum(whole_loads(loads, chunks))
+        if not rungs or carried * rungs[-1].chunks < rungs[-1].carried * chunks:
+            rungs.append(Rung(chunks, carried))
+    return tuple(rungs)
 
 
 def whole_loads(loads: Sequence[Fraction], chunks: int) -> list[int]:

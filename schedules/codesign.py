@@ -5,16 +5,18 @@ An *offer* says what a topology can do, as exact costs; `candidates` turns it in
 functions of the size, which `schedules.switch_over` compares.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import ceil
 from typing import Literal
 
 from schedules.baselines import PASSES, Operation, seconds
 from schedules.collectives import ONE_SHOT
 from schedules.errors import NoSchedule
 from schedules.model import Collective
+from schedules.passes import Loads, Pass, in_passes
 from schedules.simulate import Lockstep
-from schedules.switch_over import Candidate, in_steps, in_trees
+from schedules.switch_over import Candidate, in_trees
 from synth.cost import Cost
 
 __all__ = ["ONE_SHOT", "Offer", "Routing", "candidates", "floor_seconds"]
@@ -42,6 +44,14 @@ class Offer:
         Those of all-to-all, where it is to be looked at.
     algorithm : str
         What the steps are of: ``bfb``, or ``slack`` (labels).
+    loads : pair of Loads, optional
+        What links carry step by step, on the graph and on its transpose: into how many chunks to
+        cut, where chunks cost time.
+    degree : int
+        Ports of each host; for all-to-all only.
+    lifted : pair of Pass, optional
+        A schedule lifted from the bases of the recipe, in the same way, where it is to be looked
+        at.
     """
 
     nodes: int
@@ -50,14 +60,21 @@ class Offer:
     trees: tuple[Lockstep, Lockstep] | None = None
     routings: tuple[Routing, ...] = ()
     algorithm: Literal["bfb", "slack"] = "bfb"
+    loads: tuple[Loads, Loads] | None = None
+    lifted: tuple[Pass, Pass] | None = None
+    degree: int = 1
 
 
 def candidates(offer: Offer, work: Operation, largest_bytes: int) -> tuple[Candidate, ...]:
     """Return all ways to carry out a collective on a topology, as times by message size.
 
     ``bfb`` or ``slack``: steps; both passes for an allreduce.  `ONE_SHOT`: an allreduce in one pass
-    of N M bytes, half the steps for small messages.  ``forestcoll``: trees in lock step, or
+    of N M bytes, half the steps for small messages.  ``lifted`` the same by a schedule lifted from
+    the bases of the recipe.  ``forestcoll``: trees in lock step, or
     all-to-all by each routing, cut finely enough for ``largest_bytes``.
+
+    Where chunks cost time, ``bfb`` and ``slack`` are as many lines as there are numbers of chunks
+    worth trying: fewer carry more bytes.
 
     Parameters
     ----------
@@ -84,20 +101,22 @@ def candidates(offer: Offer, work: Operation, largest_bytes: int) -> tuple[Candi
     >>> [(part.name, part.first_bytes) for part in ranges(candidates(offer, work, 2**30))]
     [('bfb-one-shot', 1), ('bfb', 21819)]
     """
-    alpha, rate = work.alpha_seconds, work.bytes_per_second
     if work.collective is Collective.ALL_TO_ALL and offer.routings:
-        return tuple(_routed(routing, work, largest_bytes) for routing in offer.routings)
+        return tuple(_routed(one, offer, work, largest_bytes) for one in offer.routings)
     if work.collective not in PASSES:
         raise NoSchedule("/collective", f"nothing is offered for {work.collective}")
-    costs, trees = _passes(offer, work.collective)
-    steps = sum(cost.steps for cost in costs)
-    wire = sum((cost.bandwidth for cost in costs), Fraction(0))
-    found = [in_steps(offer.algorithm, steps, wire, alpha, rate)]
-    if work.collective is Collective.ALLREDUCE:
-        cost = offer.gather
-        all_data = cost.bandwidth * offer.nodes
-        found.append(in_steps(ONE_SHOT[offer.algorithm], cost.steps, all_data, alpha, rate))
-    if trees:
+    found = []
+    loads = offer.loads or (None, None)
+    own = Pass(offer.gather, loads[0]), Pass(offer.scatter, loads[1])
+    ways = {offer.algorithm: own} | ({"lifted": offer.lifted} if offer.lifted else {})
+    for name, both in ways.items():
+        passes = [both[which] for which in _ORDER[work.collective]]
+        found.append(in_passes(name, passes, work))
+        if work.collective is Collective.ALLREDUCE:
+            once = [passes[-1].widened(offer.nodes)]
+            found.append(in_passes(ONE_SHOT[name], once, work))
+    if offer.trees:
+        trees = [offer.trees[which] for which in _ORDER[work.collective]]
         found.append(in_trees("forestcoll", trees, largest_bytes))
     return tuple(found)
 
@@ -125,23 +144,29 @@ def floor_seconds(bounds: Cost, all_to_all: Fraction, work: Operation) -> Fracti
     """
     if work.collective is Collective.ALL_TO_ALL:
         return seconds(bounds.steps, all_to_all, work)
-    return seconds(bounds.steps, PASSES[work.collective] * bounds.bandwidth, work)
+    wire = PASSES[work.collective] * bounds.bandwidth
+    return seconds(bounds.steps, wire, work, bounds.steps)
 
 
-def _passes(offer: Offer, collective: Collective) -> tuple[list[Cost], list[Lockstep]]:
-    """Return the costs and trees of the passes that a collective makes, in their order."""
-    which = {
-        Collective.ALLGATHER: [0],
-        Collective.REDUCE_SCATTER: [1],
-        Collective.ALLREDUCE: [1, 0],
-    }[collective]
-    costs = [(offer.gather, offer.scatter)[index] for index in which]
-    return costs, [offer.trees[index] for index in which] if offer.trees else []
+_ORDER = {
+    Collective.ALLGATHER: (0,),
+    Collective.REDUCE_SCATTER: (1,),
+    Collective.ALLREDUCE: (1, 0),
+}
+"""The passes that a collective makes: 0 on the graph, 1 on its transpose."""
 
 
-def _routed(routing: Routing, work: Operation, largest_bytes: int) -> Candidate:
-    """Return an all-to-all as a pipeline whose every round is as long as all hops at once."""
+def _routed(routing: Routing, offer: Offer, work: Operation, largest_bytes: int) -> Candidate:
+    """Return an all-to-all as a pipeline whose every round is as long as all hops at once.
+
+    A message carries a block at most, so the busiest link has at least as many as blocks.
+    """
     depth = routing.cost.steps
     whole = routing.cost.bandwidth / work.bytes_per_second
     rows = tuple((whole,) * (depth - level) for level in range(depth))
-    return in_trees(routing.algorithm, [Lockstep(work.alpha_seconds, depth, rows)], largest_bytes)
+    rounds = Lockstep(work.alpha_seconds, depth, rows)
+    if work.message_seconds:
+        blocks = ceil(routing.cost.bandwidth * Fraction(offer.nodes, offer.degree))
+        counts = tuple((blocks,) * (depth - level) for level in range(depth))
+        rounds = replace(rounds, message_seconds=work.message_seconds, window_messages=counts)
+    return in_trees(routing.algorithm, [rounds], largest_bytes)

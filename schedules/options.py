@@ -9,7 +9,14 @@ from schedules.errors import NoSchedule
 from schedules.model import Collective
 from synth.topology import NodeId
 
-__all__ = ["SERVED_BY", "Options", "require_fitting", "require_plain", "require_root"]
+__all__ = [
+    "NOTHING_ASKED",
+    "SERVED_BY",
+    "Options",
+    "require_fitting",
+    "require_plain",
+    "require_root",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +52,9 @@ class Options:
         own = (self.trees_per_root, self.max_gap, self.shards, self.max_height)
         return any(part is not None for part in own)
 
+
+NOTHING_ASKED = Options()
+"""What an algorithm does by itself."""
 
 SERVED_BY: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

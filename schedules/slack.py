@@ -24,7 +24,7 @@ from synth.labels import labels as labels_within
 from synth.labels.problem import Problem, problem_of
 from synth.topology import Topology
 
-__all__ = ["allgather", "from_labels"]
+__all__ = ["allgather", "from_labels", "loads"]
 
 
 def allgather(
@@ -70,16 +70,33 @@ def allgather(
     ([], Cost(steps=5, bandwidth=Fraction(29, 30)), 3)
     """
     require_room(topology.node_count * (topology.node_count - 1))
+    return from_labels(topology, _labels(topology, steps, moves, seed), max_chunks)
+
+
+def loads(topology: Topology, steps: int) -> tuple[tuple[Fraction, ...], int]:
+    """Return what a link of the least capacity carries step by step, in shards, and the pieces.
+
+    Of the labels that `allgather` would find; domain and errors are the same.  Shards come in so
+    many equal pieces.
+
+    >>> loads(Topology(range(3), [(0, 1), (1, 2), (2, 0)]), 2)
+    ((Fraction(1, 1), Fraction(1, 1)), 1)
+    """
+    found = _labels(topology, steps, None, 0)
+    problem = problem_of(topology, found.images, found.pieces)
+    least = min(_capacities(problem))
+    return tuple(load * least / problem.unit for load in found.loads), found.pieces
+
+
+def _labels(topology: Topology, steps: int | None, moves: int | None, seed: int) -> Labels:
     try:
         if steps is None:
-            found = frontier_of(topology, moves=moves, seed=seed)[-1]
-        else:
-            found = labels_within(topology, steps, moves=moves, seed=seed)
+            return frontier_of(topology, moves=moves, seed=seed)[-1]
+        return labels_within(topology, steps, moves=moves, seed=seed)
     except OutOfDomain as wrong:
         raise NoSchedule(f"/{wrong.field}", wrong.rule) from None
     except NotMeasurable as wrong:
         raise NoSchedule("/algorithm", f"slack serves not every graph: {wrong.rule}") from None
-    return from_labels(topology, found, max_chunks)
 
 
 def from_labels(topology: Topology, labels: Labels, max_chunks: int | None = None) -> StepSchedule:
@@ -139,14 +156,18 @@ def from_labels(topology: Topology, labels: Labels, max_chunks: int | None = Non
 
 def _chunks(problem: Problem, labels: Labels, loads: list[Fraction], most: int | None) -> int:
     """Return into how many chunks to cut a shard: such that whole ones fill all limits."""
-    singles = problem.weight[:, 1 << np.arange(problem.tail.shape[1])]
-    capacities = sorted(set(singles[singles > 0].tolist()))
+    capacities = _capacities(problem)
     if most is None:
         limits = [load * capacity for load in loads for capacity in capacities]
         return lcm(labels.pieces, *(limit.denominator for limit in limits))
     if len(capacities) > 1 or labels.pieces > 1:
         raise NoSchedule("/max_chunks", "is for links of one capacity and shards in one piece")
     return chunking.best([load * capacities[0] for load in loads], most)
+
+
+def _capacities(problem: Problem) -> list[int]:
+    singles = problem.weight[:, 1 << np.arange(problem.tail.shape[1])]
+    return sorted(set(singles[singles > 0].tolist()))
 
 
 def _limits(problem: Problem, loads: list[Fraction], chunks: int) -> NDArray[np.int64]:

@@ -26,11 +26,16 @@ MAX_LINES = 4096
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """``fixed_seconds + seconds_per_byte * M`` with so many pieces."""
+    """``fixed_seconds + seconds_per_byte * M`` with so many pieces, in so many rounds.
+
+    Of steps whose chunks cost time, ``max_chunks`` is into how many a shard is cut at most.
+    """
 
     fixed_seconds: Fraction
     seconds_per_byte: Fraction
     chunks: int = 1
+    rounds: int = 0
+    max_chunks: int | None = None
 
     def seconds(self, size_bytes: int | Fraction) -> Fraction:
         """Return the time for M bytes."""
@@ -90,7 +95,7 @@ def in_steps(
     >>> in_steps("ring", 3, Fraction(3, 4), Fraction(1), Fraction(8)).seconds(64)
     Fraction(9, 1)
     """
-    return Candidate(name, (Line(steps * alpha, bandwidth / bytes_per_second),))
+    return Candidate(name, (Line(steps * alpha, bandwidth / bytes_per_second, rounds=steps),))
 
 
 def in_trees(name: str, parts: Sequence[Lockstep], largest_bytes: int) -> Candidate:
@@ -119,7 +124,8 @@ def in_trees(name: str, parts: Sequence[Lockstep], largest_bytes: int) -> Candid
     for chunks in range(1, most + 1):
         fixed = sum((part.latency_seconds(chunks) for part in parts), Fraction(0))
         whole = sum((part.seconds(chunks) for part in parts), Fraction(0))
-        lines.append(Line(fixed, whole - fixed, chunks))
+        rounds = sum(part.depth + chunks - 1 for part in parts)
+        lines.append(Line(fixed, whole - fixed, chunks, rounds))
     return Candidate(name, tuple(lines))
 
 
@@ -153,7 +159,8 @@ def ranges(candidates: Sequence[Candidate]) -> tuple[Range, ...]:
     owners: dict[Line, list[str]] = {}
     for candidate in candidates:
         for line in candidate.lines:
-            owners.setdefault(replace(line, chunks=1), []).append(candidate.name)
+            same = Line(line.fixed_seconds, line.seconds_per_byte)
+            owners.setdefault(same, []).append(candidate.name)
     hull = _envelope(list(owners))
     for at, line in enumerate(hull):
         start = _meeting(hull[at - 1], line) if at else Fraction(0)

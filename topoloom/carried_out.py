@@ -83,6 +83,7 @@ def simulate(
     node_gbps: Rate | None = None,
     link_gbps: Rate | None = None,
     overhead_us: Rate = 0,
+    chunk_us: Rate = 0,
     channels: int | None = None,
     chunks: int | None = None,
     synchronous: bool = False,
@@ -96,9 +97,9 @@ def simulate(
         `schedules.formats.checking.transcript_of`.
     size : int or str
         M, bytes: the output of an allgather, the input of a reduce-scatter, else the buffer.
-    alpha_us, overhead_us : number
-        Latency of a hop, and how long a message keeps its link busy beside its bytes,
-        microseconds.
+    alpha_us, overhead_us, chunk_us : number
+        Latency of a hop, and how long a message, and every chunk of it, keeps its link busy
+        beside its bytes, microseconds.
     node_gbps, link_gbps : number, optional
         What a host sends at most, all ports together, or what one unit of capacity carries,
         Gbit/s; one of them.  Left out, the topology's own unit, and 100 a host where that counts
@@ -132,10 +133,11 @@ def simulate(
         per_node = None if node_gbps is None else number(node_gbps, "node_gbps")
         unit = unit_bytes_per_second(topology, per_node)
     alpha, overhead = number(alpha_us, "alpha_us"), number(overhead_us, "overhead_us")
+    chunk = number(chunk_us, "chunk_us")
     return run(
         schedule,
         topology,
-        Network(alpha / 10**6, unit, overhead / 10**6, channels),
+        Network(alpha / 10**6, unit, overhead / 10**6, channels, chunk / 10**6),
         size_bytes=bytes_of(size),
         chunks=chunks,
         synchronous=synchronous,

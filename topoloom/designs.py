@@ -21,6 +21,8 @@ def design(
     links: str = "unidirectional",
     node_gbps: Rate = 100,
     alpha_us: Rate = 10,
+    overhead_us: Rate = 0,
+    chunk_us: Rate = 0,
     max_scheduled_nodes: int = 2048,
     max_routed_nodes: int = 256,
 ) -> "Design":
@@ -34,6 +36,8 @@ def design(
         What is run, on how many bytes.
     node_gbps, alpha_us : number
         What a host sends at most, all ports together, Gbit/s; latency of a hop, microseconds.
+    overhead_us, chunk_us : number
+        How long a message, and every chunk of it, keeps its link busy beside its bytes.
     max_scheduled_nodes, max_routed_nodes : int
         For more hosts than these the schedule of the best point is left out, and it is said why.
 
@@ -57,7 +61,12 @@ def design(
     task = Task(Collective.of(collective), bytes_of(size))
     return made(
         Hosts(nodes, degree, links_of(links)),
-        Speed(number(node_gbps, "node_gbps") * 10**9 / 8, number(alpha_us, "alpha_us") / 10**6),
+        Speed(
+            number(node_gbps, "node_gbps") * 10**9 / 8,
+            number(alpha_us, "alpha_us") / 10**6,
+            number(overhead_us, "overhead_us") / 10**6,
+            number(chunk_us, "chunk_us") / 10**6,
+        ),
         Workload((task,), single=True),
         Generators(),
         Limits(max_scheduled_nodes, max_routed_nodes),

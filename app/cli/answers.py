@@ -27,6 +27,7 @@ __all__ = [
     "source_of",
     "with_lists",
     "with_tasks",
+    "with_times",
     "with_wiring",
     "write",
 ]
@@ -165,6 +166,15 @@ def with_wiring(asked: Mapping[str, Any], settings: "Settings") -> dict[str, Any
         if name in asked
     }
     return {**asked, **read}
+
+
+def with_times(asked: Mapping[str, Any], settings: "Settings") -> dict[str, Any]:
+    """Return what was asked with the times of its table of measured messages."""
+    from app.files import read_times
+
+    if "measured" not in asked:
+        return dict(asked)
+    return {**asked, "measured": read_times(Path(asked["measured"]), settings)}
 
 
 def require_one_form(as_json: bool, as_csv: bool) -> None:

@@ -160,6 +160,24 @@ def execute(
 
 
 @app.command()
+@asks(table.PROBED_RANKS, table.ROUND_TRIPS, table.TIMEOUT)
+def probe(asked: dict[str, Any], out: Out = None, as_json: AsJson = False) -> None:
+    """Measure latency, rate and costs of messages between processes; write a table for design."""
+    from app import probing
+    from app.executing import ProbeOptions
+    from app.files import write_text
+
+    options = ProbeOptions.model_validate(asked)
+    rows = probing.measured(options.ranks, options.repeat, options.timeout)
+    if not rows:
+        return
+    document = probing.document_of(rows)
+    if out is not None:
+        write_text(out, [probing.csv_of(document)])
+    typer.echo(json.dumps(document) if as_json else probing.show(document))
+
+
+@app.command()
 @reads_topology
 @asks(
     table.SIMULATED_BYTES,
@@ -167,6 +185,7 @@ def execute(
     table.SIMULATED_NODE_GBPS,
     table.LINK_GBPS,
     table.OVERHEAD_US,
+    table.CHUNK_US,
     table.CHANNELS,
     table.CHUNKS,
     table.SYNCHRONOUS,

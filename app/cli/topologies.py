@@ -12,6 +12,7 @@ from app.cli.answers import (
     source_of,
     with_lists,
     with_tasks,
+    with_times,
     with_wiring,
     write,
 )
@@ -44,11 +45,12 @@ _TODAY = (
     table.DESIGN_SPARES,
     table.MAX_MOVES,
 )
+_SPEED = (table.NODE_GBPS, table.ALPHA_US, table.MESSAGE_US, table.CHUNK_US, table.MEASURED)
 _RUN = (table.COLLECTIVE, table.DESIGN_BYTES, table.WORKLOAD, table.PRESET)
 
 
 @app.command()
-@asks(*_HOSTS, *_RUN, *_SEARCH, table.NODE_GBPS, table.ALPHA_US, *_TODAY)
+@asks(*_HOSTS, *_RUN, *_SEARCH, *_SPEED, *_TODAY)
 def design(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     """Find the best topology for a workload, with a verified schedule."""
     from app.config import Settings
@@ -56,8 +58,8 @@ def design(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False
 
     require_one_form(as_json, as_csv)
     settings = Settings()
-    asked = with_wiring(with_tasks(asked, settings), settings)
-    request = DesignRequest.model_validate(asked)
+    asked = with_times(with_tasks(asked, settings), settings)
+    request = DesignRequest.model_validate(with_wiring(asked, settings))
     answer = known.answer("design", request.canonical())
     if answer is None:
         from app.services import designs

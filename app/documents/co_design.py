@@ -13,7 +13,7 @@ from synth.recipe import Recipe
 if TYPE_CHECKING:
     from schedules.design import Choice, Design, Used
 
-__all__ = ["CoDesign", "TaskDocument", "of"]
+__all__ = ["CoDesign", "TaskDocument", "of", "said_of"]
 
 
 class TaskDocument(Document):
@@ -29,6 +29,7 @@ class PlannedTask(TaskDocument):
 
     algorithm: str = Field(description="the fastest for this size")
     chunks: int = Field(description="into how many pieces messages are cut", ge=1)
+    max_chunks: int = omitted("where chunks cost time: into how many a shard is cut at most", ge=1)
     steps: int = Field(description="rounds, each as long as one hop latency at least", ge=0)
     seconds: float = Field(description="time of once")
     floor_seconds: float = Field(
@@ -50,6 +51,7 @@ class UsedSchedule(Document):
     collective: str = Field(description="the collective of the workload")
     algorithm: str = Field(description="the algorithm in use")
     within_steps: int = omitted("slack: within how many steps of each pass", ge=1)
+    max_chunks: int = omitted("where chunks cost time: at most so many a shard", ge=1)
     id: Identity | None = Field(description="what it is stored under; null where left out")
     left_out: str = omitted("why there is no schedule")
 
@@ -111,7 +113,14 @@ def of(
     )
 
 
+def said_of(used: "Used") -> dict[str, int]:
+    """Return what was asked of an algorithm, as members of a document."""
+    said = {"within_steps": used.options.steps, "max_chunks": used.options.max_chunks}
+    return {name: value for name, value in said.items() if value is not None}
+
+
 def _task(choice: "Choice") -> PlannedTask:
+    more = {} if choice.max_chunks is None else {"max_chunks": choice.max_chunks}
     return PlannedTask(
         collective=choice.task.collective.value,
         bytes=choice.task.size_bytes,
@@ -121,14 +130,13 @@ def _task(choice: "Choice") -> PlannedTask:
         steps=choice.rounds,
         seconds=float(choice.seconds),
         floor_seconds=float(choice.floor_seconds),
+        **more,
     )
 
 
 def _used(recipe: Recipe, used: "Used", schedule: "Callable[[Recipe, Used], str]") -> UsedSchedule:
     left_out = used.facts is None
-    more: dict[str, Any] = {"left_out": used.left_out} if left_out else {}
-    if used.steps is not None:
-        more["within_steps"] = used.steps
+    more: dict[str, Any] = said_of(used) | ({"left_out": used.left_out} if left_out else {})
     return UsedSchedule(
         collective=used.collective.value,
         algorithm=used.algorithm,

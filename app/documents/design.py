@@ -9,7 +9,7 @@ from pydantic import Field
 from app.artefacts import Computed
 from app.documents.all_to_all import PointExchange, point_exchange
 from app.documents.base import Document, Exact, Identity, PassCost, omitted
-from app.documents.co_design import CoDesign, TaskDocument
+from app.documents.co_design import CoDesign, TaskDocument, said_of
 from app.documents.co_design import of as co_design
 from app.documents.frontier import PointDocument, algorithm_of, measured
 from app.documents.kind import Kind
@@ -88,6 +88,7 @@ class BestSchedule(Document):
     collective: str = Field(description="what it carries out")
     steps: int = Field(description="number of steps, or most hops of a route", ge=0)
     bandwidth: Exact = Field(description="T_B in units of M/B, exact")
+    max_chunks: int = omitted("where chunks cost time: at most so many a shard", ge=1)
     chunks_per_shard: int = omitted("into how many chunks each shard is cut", ge=1)
     parts: list[PartFacts] = omitted("of an allreduce: reduce-scatter, then allgather")
 
@@ -274,7 +275,7 @@ def _best_schedule(answer: DesignAnswer, recipe: Recipe, used: "Used") -> BestSc
     assert used.facts is not None
     names = ("steps", "bandwidth", "chunks_per_shard", "parts")
     facts = given_facts(used.facts)
-    more: dict[str, Any] = {} if used.steps is None else {"within_steps": used.steps}
+    more = said_of(used)
     return BestSchedule(
         id=answer.schedule(recipe, used),
         algorithm=used.algorithm,

@@ -10,7 +10,6 @@ from app.schemas import (
     FrontierRequest,
     ScheduleRequest,
     SimulationRequest,
-    TimedRequest,
 )
 from schedules.model import Collective
 from schedules.options import Options
@@ -74,11 +73,16 @@ def frontier_request(hosts: "Hosts") -> FrontierRequest:
     )
 
 
-def speed_of(request: TimedRequest) -> "Speed":
+def speed_of(request: DesignRequest) -> "Speed":
     """Return how fast the hosts of a request are."""
     from schedules.design import Speed
 
-    return Speed(request.bytes_per_second, request.alpha_seconds)
+    return Speed(
+        request.bytes_per_second,
+        request.alpha_seconds,
+        request.overhead_seconds,
+        request.chunk_seconds,
+    )
 
 
 def workload_of(request: DesignRequest) -> Workload:
@@ -161,4 +165,5 @@ def network_of(request: SimulationRequest, topology: Topology) -> "Network":
         rate,
         Fraction(request.overhead_us) / 10**6,
         request.channels,
+        Fraction(request.chunk_us or 0) / 10**6,
     )

@@ -131,6 +131,33 @@ NODE_GBPS = _number(
     "node_gbps", "what one host sends at most, all ports together", "Gbit/s", default=Decimal(100)
 )
 ALPHA_US = _number("alpha_us", "latency of one hop", "microseconds", default=Decimal(10))
+MESSAGE_US = Option(
+    name="overhead_us",
+    type=NotNegative,
+    help="how long each message keeps its link busy beside its bytes; left out, 0",
+    unit="microseconds",
+    least=0,
+    most=MOST,
+)
+CHUNK_US = Option(
+    name="chunk_us",
+    type=NotNegative,
+    help="the same for each chunk of a message; left out, 0",
+    unit="microseconds",
+    least=0,
+    most=MOST,
+)
+MEASURED = Option(
+    name="measured",
+    type=list,
+    help="instead of node_gbps, alpha_us, overhead_us and chunk_us: times of messages over one "
+    "link, to which they are fitted",
+    least=2,
+    most=10_000,
+    metavar="FILE",
+    typed="CSV with the columns bytes, seconds, messages, chunks, as `topoloom probe` writes it, "
+    "or a JSON file with a list of such rows",
+)
 COLLECTIVE = Option(name="collective", type=CollectiveName, help="what is run, on data of a size")
 DESIGN_BYTES = _size(
     "allgather: size of the result; reduce-scatter, allreduce: of the input; all-to-all: of "
@@ -351,6 +378,14 @@ SYNCHRONOUS = _switch("synchronous", "all hosts wait for the slowest message of 
 
 # Runs on this machine.
 RANKS = _whole("ranks", "how many processes; must be the number of ranks it has", 1, 128)
+PROBED_RANKS = _whole(
+    "ranks",
+    "processes on this machine; the first talks to each other one",
+    2,
+    128,
+    default=2,
+)
+ROUND_TRIPS = _whole("repeat", "round trips of each; their median counts", 1, 10_000, default=20)
 EXECUTED_BYTES = _size("size of the data, a multiple of 4", default=2**20)
 REPEAT = _whole("repeat", "runs, each on fresh data", 1, 1000, default=1)
 PIPELINE_CHUNKS = _whole(

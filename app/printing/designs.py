@@ -57,8 +57,8 @@ def show_design(design: dict[str, Any]) -> None:
     request, best = design["request"], _best(design)
     print(
         f"{request['nodes']} hosts of {request['degree']} ports, {request['links']} links, "
-        f"{request['node_gbps']} Gbit/s per host, {request['alpha_us']} us per hop; "
-        + _asked(design)
+        f"{request['node_gbps']} Gbit/s per host, {request['alpha_us']} us per hop"
+        f"{_costs(request)}; " + _asked(design)
     )
     design_table(design).print()
     for assumption in dict.fromkeys(one["assumption"] for one in design.get("assumed", ())):
@@ -145,3 +145,9 @@ def _schedules(design: dict[str, Any]) -> list[str]:
         f"verified schedule {short_id(schedule['id'])}: {algorithm_of(schedule)}, "
         f"{schedule['steps']} steps in all"
     ]
+
+
+def _costs(request: dict[str, Any]) -> str:
+    """Return what messages and chunks cost, if anything."""
+    named = (("overhead_us", "message"), ("chunk_us", "chunk"))
+    return "".join(f", {request[name]} us a {what}" for name, what in named if request.get(name))

@@ -1,9 +1,10 @@
 """Where a design reads: frontier, schedules and routes from the cache, computed if need be."""
 
+import json
 from typing import TYPE_CHECKING, TypeAlias
 
 from app.documents.frontier import FrontierAnswer
-from app.documents.questions import frontier_request
+from app.documents.questions import asked_of, frontier_request
 from app.documents.schedule import Kept
 from app.documents.subject import Stored
 from app.schemas import TopologySource
@@ -12,11 +13,13 @@ from app.services.context import Context
 from app.services.errors import NotStored
 from app.services.topologies import StoredTopology
 from schedules.design import Hosts, Used
+from schedules.design.sources import loads_on
 from schedules.model import Collective, TreeSchedule
-from schedules.options import Options
+from schedules.options import NOTHING_ASKED, Options
+from schedules.passes import Loads
 from schedules.verified import Facts
 from synth.recipe import Recipe
-from synth.search import Frontier
+from synth.search import Frontier, Point
 from synth.topology import Topology
 
 if TYPE_CHECKING:
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CachedSources"]
 
-_Asked: TypeAlias = tuple[Recipe, Collective, str, int | None]
+_Asked: TypeAlias = tuple[Recipe, Collective, str, str]
 
 HELD_LINKS = 1 << 20
 """Topologies of so many links in all are held, so that none is read twice for one answer."""
@@ -60,13 +63,21 @@ class CachedSources:
         return self._exchanges[recipe]
 
     def schedule(
-        self, recipe: Recipe, collective: Collective, algorithm: str, steps: int | None = None
+        self,
+        recipe: Recipe,
+        collective: Collective,
+        algorithm: str,
+        options: Options = NOTHING_ASKED,
     ) -> Facts:
         """Return what a verified schedule costs, which is stored."""
-        asked = recipe, collective, algorithm, steps
+        asked = recipe, collective, algorithm, _said(options)
         if asked not in self._schedules:
-            self._made(*asked)
+            self._made(recipe, collective, algorithm, options)
         return self._schedules[asked][1]
+
+    def loads(self, point: Point) -> tuple[Loads, Loads]:
+        """Return what links carry step by step on a point, and on its transpose."""
+        return loads_on(self._loaded(point.recipe).topology, point)
 
     def forest(self, recipe: Recipe, collective: Collective) -> tuple[TreeSchedule, Topology]:
         """Return verified trees of highest throughput, which are stored."""
@@ -82,7 +93,7 @@ class CachedSources:
 
     def schedule_id(self, recipe: Recipe, used: Used) -> str:
         """Return what a schedule in use is stored under."""
-        return self._schedules[recipe, used.collective, used.algorithm, used.steps][0]
+        return self._schedules[recipe, used.collective, used.algorithm, _said(used.options)][0]
 
     def keep(self, recipe: Recipe) -> Stored:
         """Store the topology of a recipe, and return what it is stored under."""
@@ -95,12 +106,16 @@ class CachedSources:
         self._stored |= zip(recipes, answer.stored, strict=True)
 
     def _made(
-        self, recipe: Recipe, collective: Collective, algorithm: str, steps: int | None = None
+        self,
+        recipe: Recipe,
+        collective: Collective,
+        algorithm: str,
+        options: Options = NOTHING_ASKED,
     ) -> Kept:
         loaded = self._loaded(recipe)
-        options = Options(steps=steps)
         answer = schedules.made(self._context, loaded, collective, algorithm, options)
-        self._schedules[recipe, collective, algorithm, steps] = answer.id, answer.value.facts
+        said = _said(options)
+        self._schedules[recipe, collective, algorithm, said] = answer.id, answer.value.facts
         return answer.value
 
     def _loaded(self, recipe: Recipe) -> StoredTopology:
@@ -119,3 +134,8 @@ class CachedSources:
         if self._links <= HELD_LINKS:
             self._held[recipe] = loaded
         return loaded
+
+
+def _said(options: Options) -> str:
+    """Return what is asked of an algorithm as a text that tells it from anything else."""
+    return json.dumps(asked_of(options), sort_keys=True)

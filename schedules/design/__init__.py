@@ -15,9 +15,10 @@ from schedules.design.answer import Choice, Design, Point, Used
 from schedules.design.question import Hosts, Limits, Speed
 from schedules.design.rewiring import Change, Today, changes_to, within
 from schedules.design.sources import Generators, Sources
-from schedules.design.timing import FOREST_NODES, Timing
+from schedules.design.timing import FOREST_NODES, LIFTED_NODES, Timing, usual_way
 from schedules.errors import TooLarge
 from schedules.model import Collective
+from schedules.options import NOTHING_ASKED, Options
 from schedules.verified import Facts
 from schedules.workloads.tasks import Task, Workload
 from synth.cost import Cost
@@ -26,6 +27,7 @@ from synth.search import Point as Measured
 
 __all__ = [
     "FOREST_NODES",
+    "LIFTED_NODES",
     "Change",
     "Choice",
     "Design",
@@ -153,37 +155,43 @@ def _best_schedule(
 ) -> Used:
     """Return the schedule of the one collective on the best point, at the measured cost."""
     (task,) = workload.tasks
-    collective = task.collective
-    exchange = collective is Collective.ALL_TO_ALL
-    generator = "mcf" if exchange else best.measured.algorithm
-    steps = None if exchange else best.measured.within
+    measured, collective = best.measured, task.collective
+    if collective is Collective.ALL_TO_ALL:
+        generator, options = "mcf", NOTHING_ASKED
+    else:
+        line = usual_way(measured, best.candidates[0]).best(task.size_bytes)
+        generator = measured.algorithm
+        options = Options(max_chunks=line.max_chunks, steps=measured.within)
     most = limits.of(collective)
     if hosts.nodes > most:
         reason = f"schedules are generated for at most {most} nodes here"
-        return Used(collective, generator, None, reason, steps)
-    facts = sources.schedule(best.measured.recipe, collective, generator, steps)
-    if not exchange:
-        costs = best.measured.cost, best.measured.transpose
+        return Used(collective, generator, None, reason, options)
+    facts = sources.schedule(measured.recipe, collective, generator, options)
+    if collective is not Collective.ALL_TO_ALL and options.max_chunks is None:
+        costs = measured.cost, measured.transpose
         require_cost(facts, collective_cost(*costs, collective))
-    return Used(collective, generator, facts, steps=steps)
+    return Used(collective, generator, facts, options=options)
 
 
 def _used(point: Point, sources: Sources) -> tuple[Used, ...]:
     """Return a verified schedule, or why there is none, for every algorithm in use."""
-    used = dict.fromkeys((one.task.collective, one.algorithm) for one in point.choices)
-    return tuple(
-        _schedule_of(point.measured, collective, algorithm, sources)
-        for collective, algorithm in used
+    used = dict.fromkeys(
+        (one.task.collective, one.algorithm, one.max_chunks) for one in point.choices
     )
+    return tuple(_schedule_of(point.measured, *one, sources) for one in used)
 
 
 def _schedule_of(
-    measured: Measured, collective: Collective, algorithm: str, sources: Sources
+    measured: Measured,
+    collective: Collective,
+    algorithm: str,
+    max_chunks: int | None,
+    sources: Sources,
 ) -> Used:
     in_steps = algorithm in (measured.algorithm, ONE_SHOT[measured.algorithm])
-    steps = measured.within if in_steps else None
+    options = Options(max_chunks=max_chunks, steps=measured.within if in_steps else None)
     try:
-        facts = sources.schedule(measured.recipe, collective, algorithm, steps)
+        facts = sources.schedule(measured.recipe, collective, algorithm, options)
     except TooLarge as limit:
-        return Used(collective, algorithm, None, limit.rule, steps)
-    return Used(collective, algorithm, facts, steps=steps)
+        return Used(collective, algorithm, None, limit.rule, options)
+    return Used(collective, algorithm, facts, options=options)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from schedules.baselines import Baseline
 from schedules.design.question import Hosts, Speed
 from schedules.model import Collective
+from schedules.options import NOTHING_ASKED, Options
 from schedules.switch_over import Candidate, Range, ranges
 from schedules.verified import Facts
 from schedules.workloads.tasks import Task, Workload
@@ -26,7 +27,8 @@ class Choice:
     """What runs a task at a point: an algorithm, in how many pieces and rounds.
 
     ``seconds`` is the time of once, ``floor_seconds`` that which no algorithm on any
-    topology of these hosts can beat.
+    topology of these hosts can beat.  ``max_chunks`` is into how many chunks a shard is cut at
+    most, where chunks cost time; None for as many as lose no bandwidth.
     """
 
     task: Task
@@ -35,6 +37,7 @@ class Choice:
     rounds: int
     seconds: Fraction
     floor_seconds: Fraction
+    max_chunks: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +83,14 @@ class Point:
 class Used:
     """A verified schedule of an algorithm in use, or why there is none.
 
-    Labels are of so many ``steps``.
+    ``options`` are what was asked of the algorithm: within how many steps, in how many chunks.
     """
 
     collective: Collective
     algorithm: str
     facts: Facts | None
     left_out: str = ""
-    steps: int | None = None
+    options: Options = NOTHING_ASKED
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,15 +31,26 @@ class Hosts:
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """What one host sends at most, all ports together, and the latency of one hop."""
+    """What one host sends at most, all ports together, and the latency of one hop.
+
+    Every message keeps its link busy for ``overhead_seconds`` beside its bytes, and every chunk
+    of it for ``chunk_seconds``.
+    """
 
     bytes_per_second: Fraction
     alpha_seconds: Fraction
+    overhead_seconds: Fraction = Fraction(0)
+    chunk_seconds: Fraction = Fraction(0)
 
     def operation(self, task: Task) -> Operation:
         """Return a task once, at this speed."""
         return Operation(
-            task.collective, task.size_bytes, self.bytes_per_second, self.alpha_seconds
+            task.collective,
+            task.size_bytes,
+            self.bytes_per_second,
+            self.alpha_seconds,
+            self.overhead_seconds,
+            self.chunk_seconds,
         )
 
 

@@ -14,10 +14,16 @@ from synth.topology import Topology
 __all__ = ["scheduled", "served"]
 
 
-def scheduled(point: Point, topology: Topology, collective: Collective, name: str) -> Schedule:
-    """Return the verified schedule of a candidate of a point, in its number of steps."""
+def scheduled(
+    point: Point,
+    topology: Topology,
+    collective: Collective,
+    name: str,
+    max_chunks: int | None = None,
+) -> Schedule:
+    """Return the verified schedule of a candidate of a point, in its number of steps and chunks."""
     own = GATHERS.get(name, name) == point.measured.algorithm
-    options = Options(steps=point.measured.within if own else None)
+    options = Options(max_chunks=max_chunks, steps=point.measured.within if own else None)
     return verified(topology, collective, name, options).schedule
 
 
@@ -57,7 +63,8 @@ def served(design: Design) -> tuple[Served, ...]:
         by_name = {way.name: way for way in ways}
         for index, fastest in enumerate(ranges(ways)):
             way, first = by_name[fastest.name], fastest.first_bytes if index else 0
-            schedule = scheduled(point, topology, collective, way.name)
-            chunks = min(way.best(max(1, first)).chunks, MAX_PIPELINE_CHUNKS)
+            line = way.best(max(1, first))
+            schedule = scheduled(point, topology, collective, way.name, line.max_chunks)
+            chunks = min(line.chunks, MAX_PIPELINE_CHUNKS)
             found.append(Served(schedule, first, chunks))
     return tuple(found)

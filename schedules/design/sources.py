@@ -4,18 +4,20 @@ from typing import TYPE_CHECKING, Protocol
 
 from schedules.design.question import Hosts
 from schedules.model import Collective, TreeSchedule
-from schedules.options import Options
+from schedules.options import NOTHING_ASKED, Options
+from schedules.passes import Loads
 from schedules.verified import Facts, verified
 from synth.build import build
+from synth.measure import step_loads
 from synth.recipe import Recipe
-from synth.search import Frontier
+from synth.search import Frontier, Point
 from synth.search import frontier as search
 from synth.topology import Topology
 
 if TYPE_CHECKING:
     from schedules.alltoall.exchange import Exchange
 
-__all__ = ["Generators", "Sources", "searched"]
+__all__ = ["Generators", "Sources", "loads_on", "searched"]
 
 
 class Sources(Protocol):
@@ -30,11 +32,16 @@ class Sources(Protocol):
         ...
 
     def schedule(
-        self, recipe: Recipe, collective: Collective, algorithm: str, steps: int | None = None
+        self,
+        recipe: Recipe,
+        collective: Collective,
+        algorithm: str,
+        options: Options = NOTHING_ASKED,
     ) -> Facts:
         """Return what a verified schedule costs, counted from its sends alone.
 
-        Labels are those within so many ``steps``.
+        Labels are those within so many ``options.steps``; a shard is cut into at most
+        ``options.max_chunks`` chunks.
 
         Raises
         ------
@@ -44,7 +51,17 @@ class Sources(Protocol):
         ...
 
     def forest(self, recipe: Recipe, collective: Collective) -> tuple[TreeSchedule, Topology]:
-        """Return verified trees of highest throughput, and what they run on."""
+        """Return verified trees of highest throughput, and what they run on.
+
+        Raises
+        ------
+        TooLarge, TookTooLong
+            The topology is beyond what trees are packed for.
+        """
+        ...
+
+    def loads(self, point: Point) -> tuple[Loads, Loads]:
+        """Return what links carry step by step on a point, and on its transpose."""
         ...
 
 
@@ -66,10 +83,14 @@ class Generators:
         return exchange(build(recipe))
 
     def schedule(
-        self, recipe: Recipe, collective: Collective, algorithm: str, steps: int | None = None
+        self,
+        recipe: Recipe,
+        collective: Collective,
+        algorithm: str,
+        options: Options = NOTHING_ASKED,
     ) -> Facts:
         """Return what a verified schedule costs."""
-        return verified(build(recipe), collective, algorithm, Options(steps=steps)).facts
+        return verified(build(recipe), collective, algorithm, options).facts
 
     def forest(self, recipe: Recipe, collective: Collective) -> tuple[TreeSchedule, Topology]:
         """Return verified trees of highest throughput, and what they run on."""
@@ -77,6 +98,28 @@ class Generators:
         forest = verified(topology, collective, "forestcoll", Options()).schedule
         assert isinstance(forest, TreeSchedule)
         return forest, topology
+
+    def loads(self, point: Point) -> tuple[Loads, Loads]:
+        """Return what links carry step by step on a point, and on its transpose."""
+        return loads_on(build(point.recipe), point)
+
+
+def loads_on(topology: Topology, point: Point) -> tuple[Loads, Loads]:
+    """Return what links carry step by step on the topology of a point, and on its transpose.
+
+    >>> point = search(4, 1).points[0]
+    >>> [part.shards for part in loads_on(build(point.recipe), point)][0]
+    (Fraction(1, 1), Fraction(1, 1), Fraction(1, 1))
+    """
+    turned = topology.transpose()
+    if point.within is None:
+        return Loads(step_loads(topology)), Loads(step_loads(turned))
+    from schedules import slack
+
+    return (
+        Loads(*slack.loads(topology, point.within)),
+        Loads(*slack.loads(turned, point.within)),
+    )
 
 
 def searched(hosts: Hosts) -> Frontier:

@@ -7,26 +7,32 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from schedules.baselines import PASSES, Baseline, Operation, assumed, baselines, bound_seconds
-from schedules.codesign import ONE_SHOT, Offer, Routing, candidates, floor_seconds
+from schedules.codesign import Offer, Routing, candidates, floor_seconds
 from schedules.design.answer import Choice, Point, total
 from schedules.design.question import Hosts, Speed
 from schedules.design.sources import Sources
+from schedules.errors import TookTooLong, TooLarge
 from schedules.model import Collective
+from schedules.passes import Loads, Pass
 from schedules.simulate import Lockstep, Network, lockstep
 from schedules.switch_over import Candidate
+from schedules.verified import Facts
 from schedules.verify.costs import node_capacity
 from schedules.workloads.tasks import Task, Workload
 from synth.cost import Cost, all_to_all_bound, optimal_bandwidth
-from synth.recipe import Recipe
+from synth.recipe import Bidirected, DegreeExpansion, LineGraph, Power, Product, Recipe
 from synth.search import Point as Measured
 
 if TYPE_CHECKING:
     from schedules.alltoall.exchange import Exchange
 
-__all__ = ["FOREST_NODES", "Timing"]
+__all__ = ["FOREST_NODES", "LIFTED_NODES", "Timing", "usual_way"]
 
 FOREST_NODES = 128
 """Up to so many hosts ForestColl's trees are looked at; they are packed for that."""
+
+LIFTED_NODES = 1024
+"""Up to so many hosts lifted schedules are looked at; they are made for that."""
 
 LARGEST_BYTES = 1 << 30
 """Trees are cut as finely as pays for so many bytes, or for the largest task."""
@@ -124,7 +130,10 @@ class Timing:
             self._fastest(task, ways[task.collective], floor)
             for task, floor in zip(tasks, self.floors, strict=True)
         )
-        usual = total((task, _usual(task, ways[task.collective])) for task in tasks)
+        usual = total(
+            (task, usual_way(measured, ways[task.collective]).seconds(task.size_bytes))
+            for task in tasks
+        )
         return Point(measured, exchange, usual, choices, tuple(ways.values()))
 
     def _offer(self, measured: Measured, exchange: "Exchange | None", sources: Sources) -> Offer:
@@ -134,30 +143,95 @@ class Timing:
         trees = None
         # Where both reach the optimal bandwidth no pipeline can beat them.
         if passes and worst > optimal_bandwidth(nodes) and nodes <= FOREST_NODES:
-            trees = (
-                self._pipeline(measured.recipe, Collective.ALLGATHER, sources),
-                self._pipeline(measured.recipe, Collective.REDUCE_SCATTER, sources),
+            trees = self._forests(measured.recipe, sources)
+        return Offer(
+            nodes,
+            gather,
+            scatter,
+            trees,
+            _routings(exchange) if exchange else (),
+            measured.algorithm,
+            sources.loads(measured) if passes and self.speed.chunk_seconds else None,
+            self._lifted(measured, sources) if passes else None,
+            self.hosts.degree,
+        )
+
+    def _lifted(self, measured: Measured, sources: Sources) -> tuple[Pass, Pass] | None:
+        """Return both passes of a lifted schedule, where it could be better.
+
+        Where no dimensions are taken one by one, it brings every shard as early as can be, and so
+        is no better than breadth-first broadcast.
+        """
+        nodes, recipe = self.hosts.nodes, measured.recipe
+        worst = max(measured.cost.bandwidth, measured.transpose.bandwidth)
+        if nodes > LIFTED_NODES or worst == optimal_bandwidth(nodes) or not _by_dimensions(recipe):
+            return None
+        try:
+            gather, scatter = (
+                _pass(sources.schedule(recipe, collective, "lifted"), nodes, self.hosts.degree)
+                for collective in (Collective.ALLGATHER, Collective.REDUCE_SCATTER)
             )
-        routings = _routings(exchange) if exchange else ()
-        return Offer(nodes, gather, scatter, trees, routings, measured.algorithm)
+        except TooLarge:
+            return None
+        return gather, scatter
+
+    def _forests(self, recipe: Recipe, sources: Sources) -> tuple[Lockstep, Lockstep] | None:
+        """Return ForestColl's trees for one byte in lock step, both ways; None past its limits."""
+        try:
+            return (
+                self._pipeline(recipe, Collective.ALLGATHER, sources),
+                self._pipeline(recipe, Collective.REDUCE_SCATTER, sources),
+            )
+        except (TooLarge, TookTooLong):
+            return None
 
     def _pipeline(self, recipe: Recipe, collective: Collective, sources: Sources) -> Lockstep:
-        """Return ForestColl's trees for one byte in lock step."""
         forest, topology = sources.forest(recipe, collective)
-        rate = self.speed.bytes_per_second / node_capacity(topology)
-        return lockstep(forest, topology, Network(self.speed.alpha_seconds, rate), size_bytes=1)
+        speed = self.speed
+        network = Network(
+            speed.alpha_seconds,
+            speed.bytes_per_second / node_capacity(topology),
+            speed.overhead_seconds,
+            chunk_seconds=speed.chunk_seconds,
+        )
+        return lockstep(forest, topology, network, size_bytes=1)
 
     def _fastest(self, task: Task, ways: Sequence[Candidate], floor: Fraction) -> Choice:
         best = min(ways, key=lambda way: way.seconds(task.size_bytes))
         line = best.best(task.size_bytes)
-        rounds = int(line.fixed_seconds / self.speed.alpha_seconds)
-        return Choice(task, best.name, line.chunks, rounds, line.seconds(task.size_bytes), floor)
+        return Choice(
+            task,
+            best.name,
+            line.chunks,
+            line.rounds,
+            line.seconds(task.size_bytes),
+            floor,
+            line.max_chunks,
+        )
 
 
-def _usual(task: Task, ways: Sequence[Candidate]) -> Fraction:
-    """Return the time of a task in steps, or, of all-to-all, by the fastest routing."""
-    usual = [way for way in ways if way.name in ONE_SHOT] or ways
-    return min(way.seconds(task.size_bytes) for way in usual)
+def usual_way(measured: Measured, ways: Sequence[Candidate]) -> Candidate:
+    """Return the candidate in the steps of a point, or, of all-to-all, all its routings as one."""
+    for way in ways:
+        if way.name == measured.algorithm:
+            return way
+    return Candidate("routed", tuple(line for way in ways for line in way.lines))
+
+
+def _pass(facts: Facts, nodes: int, degree: int) -> Pass:
+    """Return a pass of a schedule that is cut as it is."""
+    assert facts.steps is not None and facts.bandwidth is not None
+    whole = facts.bandwidth * Fraction(nodes, degree)
+    return Pass(Cost(facts.steps, facts.bandwidth), Loads((whole,), facts.chunks_per_shard or 1))
+
+
+def _by_dimensions(recipe: Recipe) -> bool:
+    match recipe:
+        case Power() | Product():
+            return True
+        case LineGraph(_, of) | DegreeExpansion(_, of) | Bidirected(of):
+            return _by_dimensions(of)
+    return False
 
 
 def _routings(exchange: "Exchange") -> tuple[Routing, ...]:

@@ -18,7 +18,7 @@ from schedules.execute.limits import MAX_RANKS
 from schedules.execute.rank import Job, Report
 from schedules.execute.turns import Program
 
-__all__ = ["Team"]
+__all__ = ["Team", "on_loopback"]
 
 START_SECONDS = 120.0
 _GRACE_SECONDS = 5.0
@@ -157,11 +157,16 @@ def _environment() -> dict[str, str]:
     # One thread for each rank, and none before the fork.
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         found[name] = "1"
+    return found | on_loopback()
+
+
+def on_loopback() -> dict[str, str]:
+    """Return the environment by which gloo talks within this machine only.
+
+    Without it gloo asks the name service for this host's address.
+    """
     loopback = [name for _, name in socket.if_nameindex() if name.startswith("lo")]
-    if loopback:
-        # Otherwise gloo asks the name service for this host's address.
-        found["GLOO_SOCKET_IFNAME"] = loopback[0]
-    return found
+    return {"GLOO_SOCKET_IFNAME": loopback[0]} if loopback else {}
 
 
 def _has_ended(process: int) -> bool:

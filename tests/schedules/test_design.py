@@ -23,6 +23,7 @@ from schedules.design import (
 )
 from schedules.errors import TooLarge
 from schedules.model import Collective
+from schedules.options import NOTHING_ASKED
 from schedules.verified import Facts
 from synth.build import build
 from synth.cost import Cost, Links, lower_bound
@@ -40,9 +41,9 @@ class Remembered(Generators):
     def __init__(self):
         self.asked = []
 
-    def schedule(self, recipe, collective, algorithm, steps=None):
+    def schedule(self, recipe, collective, algorithm, options=NOTHING_ASKED):
         self.asked.append((recipe, collective, algorithm))
-        return super().schedule(recipe, collective, algorithm, steps)
+        return super().schedule(recipe, collective, algorithm, options)
 
 
 def single(collective, size):
@@ -107,7 +108,7 @@ def test_every_algorithm_in_use_has_a_schedule_at_the_cost_it_was_chosen_for(hos
     for used in found.used:
         assert used.facts is not None and used.facts.collective is used.collective
         if used.algorithm == measured.algorithm:
-            assert used.steps == measured.within
+            assert used.options.steps == measured.within
             cost = collective_cost(measured.cost, measured.transpose, used.collective)
             assert (used.facts.steps, used.facts.bandwidth) == (cost.steps, cost.bandwidth)
         if used.algorithm in ONE_SHOT.values():
@@ -165,7 +166,7 @@ def test_beyond_the_limit_the_schedule_is_left_out_and_it_is_said_why():
 
 def test_a_schedule_that_is_refused_as_too_large_is_left_out_with_the_reason():
     class Refusing(Generators):
-        def schedule(self, recipe, collective, algorithm, steps=None):
+        def schedule(self, recipe, collective, algorithm, options=NOTHING_ASKED):
             raise TooLarge("/topology", "must have at most 3 nodes here; it has 12")
 
     found = asked(Hosts(12, 4), Workload((Task(ALLREDUCE, 10**6),)), Refusing())
@@ -175,8 +176,8 @@ def test_a_schedule_that_is_refused_as_too_large_is_left_out_with_the_reason():
 
 def test_a_schedule_that_costs_something_else_than_measured_is_no_answer():
     class Slower(Generators):
-        def schedule(self, recipe, collective, algorithm, steps=None):
-            facts = super().schedule(recipe, collective, algorithm, steps)
+        def schedule(self, recipe, collective, algorithm, options=NOTHING_ASKED):
+            facts = super().schedule(recipe, collective, algorithm, options)
             return replace(facts, steps=facts.steps + 1)
 
     with pytest.raises(ClaimBroken, match="costs 5 steps and 11/6, not 4 and 11/6"):
