@@ -170,7 +170,10 @@ def read_times(path: Path, settings: Settings) -> list[Any]:
     if path.suffix != ".csv":
         document = read_json(path, settings)
         held = isinstance(document, dict) and "rows" in document
-        return document["rows"] if held else document
+        rows = document["rows"] if held else document
+        if not isinstance(rows, list):
+            raise UnusableFile(path, "must hold a list of rows")
+        return rows
     rows = list(csv.DictReader(read_text(path, settings).splitlines()))
     if rows and not {"bytes", "seconds"} <= set(rows[0]):
         raise UnusableFile(path, "must have the columns bytes and seconds")

@@ -113,7 +113,7 @@ def of(
     )
 
 
-def said_of(used: "Used") -> dict[str, int]:
+def said_of(used: "Used") -> dict[str, Any]:
     """Return what was asked of an algorithm, as members of a document."""
     said = {"within_steps": used.options.steps, "max_chunks": used.options.max_chunks}
     return {name: value for name, value in said.items() if value is not None}

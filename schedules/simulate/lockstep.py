@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isqrt
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,9 @@ from schedules.simulate.messages import Messages, messages_of
 from synth.topology import Topology
 
 __all__ = ["Lockstep", "lockstep", "lockstep_of"]
+
+
+_Windows: TypeAlias = Sequence[Sequence[Fraction]] | Sequence[Sequence[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,18 +105,20 @@ class Lockstep:
         return tried
 
 
-def _over_rounds(windows: Sequence[Sequence[Fraction | int]], chunks: int) -> Fraction:
+def _over_rounds(
+    windows: Sequence[Sequence[Fraction]] | Sequence[Sequence[int]], chunks: int
+) -> Fraction:
     """Return the sum over all rounds of the value of the depths that are moved then."""
     depth = len(windows)
     if chunks >= depth:
-        return _ramps(windows) + (chunks - depth + 1) * windows[0][-1]
+        return _ramps(windows) + (chunks - depth + 1) * Fraction(windows[0][-1])
     ends = ((max(0, r - chunks + 1), min(r, depth - 1)) for r in range(depth + chunks - 1))
-    return sum((windows[low][top - low] for low, top in ends), Fraction(0))
+    return Fraction(sum(windows[low][top - low] for low, top in ends))
 
 
-def _ramps(windows: Sequence[Sequence[Fraction | int]]) -> Fraction:
+def _ramps(windows: _Windows) -> Fraction:
     """Return the sum over all rounds that do not move every depth."""
-    return sum((*windows[0][:-1], *(row[-1] for row in windows[1:])), Fraction(0))
+    return Fraction(sum((*windows[0][:-1], *(row[-1] for row in windows[1:]))))
 
 
 def lockstep(

@@ -1,0 +1,214 @@
+r"""Sets our allgathers beside those of TACOS and SCCL on the same graphs.
+
+    git clone https://github.com/astra-sim/tacos /tmp/tacos
+    g++ -O2 -std=c++17 -I /tmp/tacos/include benchmarks/tacos_peer.cpp /tmp/tacos/src/*/*.cpp \
+        -o /tmp/tacos_peer
+    git clone https://github.com/microsoft/msccl-tools /tmp/msccl-tools
+    python3 -m venv /tmp/sccl-venv && /tmp/sccl-venv/bin/pip install z3-solver /tmp/msccl-tools
+    python -m benchmarks.bench_synthesizers --tacos /tmp/tacos_peer --sccl /tmp/sccl-venv/bin/python
+
+First table, against TACOS: microseconds of an allgather in TACOS's own model, in which a message
+keeps its link busy for its latency, too (`overhead` here), the least of five random tries and of
+several numbers of chunks; ours is the fastest of our schedules, simulated in that model; seconds
+of making them, all numbers and tries together.
+
+Second table, against SCCL: whether its solver finds an allgather of our steps and rounds (a round
+moves one chunk over every link), one of a step less in as many rounds, and one of a round less in
+our steps; ``-`` where it had found nothing after --limit seconds.
+"""
+
+import argparse
+import json
+import subprocess
+import time
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from schedules.collectives import make
+from schedules.errors import ScheduleError
+from schedules.model import StepSchedule
+from schedules.simulate import Network, simulate
+from synth.build import build
+from synth.fabrics import fabric
+from synth.recipe import parse
+from synth.topology import Topology
+
+RUNNER = Path(__file__).with_name("sccl_peer.py")
+GIB = 1 << 30
+TRIES = 5
+CHUNKS = (1, 2, 4, 8)
+ALGORITHMS = ("bfb", "slack", "forestcoll")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A direct fabric, what one unit of its capacity carries, and how much is gathered."""
+
+    name: str
+    gibytes_per_second: int = 50
+    latency_us: Fraction = Fraction(1, 2)
+    size_bytes: int = 12 << 20
+
+    @property
+    def topology(self) -> Topology:
+        """The fabric of that name, or what the recipe makes."""
+        try:
+            return fabric(self.name)
+        except ValueError:
+            return build(parse(self.name))
+
+
+CASES = (
+    Case("BiRing(8)"),
+    Case("Torus(4, 4)"),
+    Case("Hypercube(4)"),
+    Case("GeneralizedKautz(3, 24)"),
+    Case("Torus(3, 4)", size_bytes=1 << 16),
+    Case("dgx-1v", gibytes_per_second=1, size_bytes=1 << 20),
+    Case("dgx-1v", gibytes_per_second=1, size_bytes=1 << 28),
+)
+SOLVED = ("BiRing(6)", "Torus(3, 3)", "Hypercube(3)", "Kautz(2, 2)", "dgx-1v")
+
+
+def links_of(topology: Topology) -> dict[tuple[int, int], Fraction]:
+    """Return the capacity from position to position, parallel links together."""
+    found: dict[tuple[int, int], Fraction] = {}
+    for link in topology.links:
+        pair = topology.position[link.source], topology.position[link.target]
+        found[pair] = found.get(pair, Fraction(0)) + Fraction(link.capacity)
+    return found
+
+
+def tacos_us(peer: Path, case: Case) -> tuple[float, float, int]:
+    """Return TACOS's least time, the seconds of all tries, and the number of chunks of that."""
+    topology = case.topology
+    lines = [
+        f"{a} {b} {float(width * case.gibytes_per_second)} {float(case.latency_us)}"
+        for (a, b), width in links_of(topology).items()
+    ]
+    nodes = topology.node_count
+    best, seconds = (float("inf"), 0), 0.0
+    for chunks in CHUNKS:
+        job = f"{nodes} {chunks} {case.size_bytes / nodes / chunks} {TRIES}"
+        done = subprocess.run(
+            [peer], input="\n".join([job, *lines]), stdout=subprocess.PIPE, text=True, check=True
+        )
+        micros, millis = map(float, done.stdout.split())
+        best, seconds = min(best, (micros, chunks)), seconds + millis / 1000
+    return best[0], seconds, best[1]
+
+
+def ours_us(case: Case) -> tuple[float, float, str]:
+    """Return our least time in the same model, the seconds of making all, and which it is."""
+    topology = case.topology
+    network = Network(Fraction(0), Fraction(case.gibytes_per_second * GIB), case.latency_us / 10**6)
+    best, start = (float("inf"), ""), time.perf_counter()
+    for algorithm in ALGORITHMS:
+        try:
+            schedule = make(topology, "allgather", algorithm)
+        except ScheduleError:
+            continue
+        found = simulate(schedule, topology, network, size_bytes=case.size_bytes)
+        best = min(best, (float(found.seconds) * 1e6, algorithm))
+    return best[0], time.perf_counter() - start, best[1]
+
+
+def against_tacos(peer: Path) -> None:
+    print(
+        f"{'fabric':<26}{'N':>4}{'bytes':>12}{'TACOS us':>12}{'chunks':>8}{'s':>8}"
+        f"{'ours us':>12}{'by':>12}{'s':>8}{'TACOS/ours':>12}"
+    )
+    for case in CASES:
+        theirs, seconds, chunks = tacos_us(peer, case)
+        ours, made, algorithm = ours_us(case)
+        print(
+            f"{case.name:<26}{case.topology.node_count:>4}{case.size_bytes:>12,}{theirs:>12.2f}"
+            f"{chunks:>8}{seconds:>8.3f}{ours:>12.2f}{algorithm:>12}{made:>8.3f}"
+            f"{theirs / ours:>12.3f}",
+            flush=True,
+        )
+
+
+def rounds_of(schedule: StepSchedule, topology: Topology) -> int:
+    """Return the rounds of a schedule: over steps, the most chunks on a unit of capacity."""
+    widths, rounds = links_of(topology), 0
+    for step in schedule.steps:
+        load: dict[tuple[int, int], int] = {}
+        for send in step.tolist():
+            load[send[0], send[1]] = load.get((send[0], send[1]), 0) + send[4]
+        rounds += max(-(-count // int(widths[pair])) for pair, count in load.items())
+    return rounds
+
+
+def solved(peer: Path, job: dict[str, Any], limit: float) -> list[dict[str, Any] | None]:
+    """Return SCCL's answers, None for those that it did not come to in time."""
+    answers: list[dict[str, Any] | None] = []
+    for asked in job["asked"]:
+        try:
+            done = subprocess.run(
+                [peer, RUNNER],
+                input=json.dumps(job | {"asked": [asked]}),
+                stdout=subprocess.PIPE,
+                text=True,
+                check=True,
+                timeout=limit,
+            )
+            answers.append(json.loads(done.stdout))
+        except subprocess.TimeoutExpired:
+            answers.append(None)
+    return answers
+
+
+def against_sccl(peer: Path, limit: float) -> None:
+    print(
+        f"\n{'fabric':<26}{'by':>8}{'steps':>7}{'rounds':>8}{'chunks':>8}{'ours ms':>9}"
+        f"{'the same':>14}{'a step less':>14}{'a round less':>14}"
+    )
+    for name in SOLVED:
+        topology = Case(name).topology
+        for algorithm in ("bfb", "slack"):
+            start = time.perf_counter()
+            try:
+                schedule = make(topology, "allgather", algorithm)
+            except ScheduleError:
+                continue
+            taken = time.perf_counter() - start
+            assert isinstance(schedule, StepSchedule)
+            steps, chunks = len(schedule.steps), schedule.chunks_per_shard
+            rounds = rounds_of(schedule, topology)
+            asked = [[steps, rounds, chunks], [steps - 1, rounds, chunks]]
+            asked += [[steps, rounds - 1, chunks]] if rounds > steps else []
+            links = [[a, b, int(width)] for (a, b), width in links_of(topology).items()]
+            job = {"nodes": topology.node_count, "links": links, "asked": asked}
+            answers = [_said(one, limit) for one in solved(peer, job, limit)]
+            print(
+                f"{name:<26}{algorithm:>8}{steps:>7}{rounds:>8}{chunks:>8}{1000 * taken:>9.1f}"
+                + "".join(f"{answer:>14}" for answer in (*answers, "none such")[:3]),
+                flush=True,
+            )
+
+
+def _said(answer: dict[str, Any] | None, limit: float) -> str:
+    if answer is None:
+        return f"- {limit:g} s"
+    return f"{'yes' if answer['found'] else 'no'} {answer['seconds']:.2f} s"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--tacos", type=Path, help="the program made of tacos_peer.cpp")
+    parser.add_argument("--sccl", type=Path, help="an interpreter that has msccl-tools")
+    parser.add_argument("--limit", type=float, default=60, help="seconds of SCCL's solver")
+    options = parser.parse_args()
+    if options.tacos:
+        against_tacos(options.tacos)
+    if options.sccl:
+        against_sccl(options.sccl, options.limit)
+
+
+if __name__ == "__main__":
+    main()
