@@ -5,7 +5,6 @@ into bytes/s and seconds, exactly.
 """
 
 import re
-from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
@@ -20,6 +19,7 @@ from pydantic import (
     model_validator,
 )
 
+from app.measured_times import MeasuredRow, fitted
 from app.options import table
 from app.options.table import (
     AlgorithmName,
@@ -31,7 +31,7 @@ from app.options.table import (
     PlaceKind,
     WayName,
 )
-from app.quantities import LEAST_POSITIVE, MOST, Bytes, Gap, NotNegative, Positive
+from app.quantities import Bytes, Gap, NotNegative, Positive
 from app.request_base import Request, optional
 from app.topology_source import TopologySource
 
@@ -106,21 +106,6 @@ class TimedRequest(FrontierRequest):
     def alpha_seconds(self) -> Fraction:
         """The latency of one hop."""
         return Fraction(self.alpha_us) / 10**6
-
-
-class MeasuredRow(Request):
-    """How long messages took over one link, one way, the last arrival counted."""
-
-    bytes: Annotated[StrictInt, Field(ge=1, le=10**15)] = Field(description="bytes in all")
-    seconds: Annotated[float, Field(gt=0, le=10**6, allow_inf_nan=False)] = Field(
-        description="from the start of the first to the arrival of the last"
-    )
-    messages: Annotated[StrictInt, Field(ge=1, le=10**6)] = Field(
-        1, description="how many, sent one after another"
-    )
-    chunks: Annotated[StrictInt, Field(ge=1, le=10**9)] = Field(
-        1, description="chunks in all, at least one a message"
-    )
 
 
 class TaskRequest(Request):
@@ -233,33 +218,6 @@ class DesignRequest(TimedRequest):
                 "or by preset"
             )
         return self
-
-
-def fitted(rows: list[MeasuredRow], degree: int) -> dict[str, Decimal | None]:
-    """Return the members of a request that say what a table of times says.
-
-    Raises
-    ------
-    ValueError
-        Nothing can be fitted to it.
-    """
-    from schedules.errors import NoSchedule
-    from schedules.measured import Row, fit
-
-    try:
-        found = fit([Row(row.bytes, row.seconds, row.messages, row.chunks) for row in rows])
-    except NoSchedule as error:
-        raise ValueError(f"measured {error.rule}") from None
-    costs = (found.alpha_seconds, found.overhead_seconds, found.chunk_seconds)
-    alpha, overhead, chunk = (Decimal(repr(float(one * 10**6))) for one in costs)
-    rate = Decimal(repr(float(found.link_bytes_per_second * 8 * degree / 10**9)))
-    return {
-        "node_gbps": min(max(rate, LEAST_POSITIVE), Decimal(MOST)),
-        "alpha_us": max(alpha, LEAST_POSITIVE),
-        "overhead_us": overhead or None,
-        "chunk_us": chunk or None,
-        "measured": None,
-    }
 
 
 class ExportRequest(Request):

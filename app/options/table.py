@@ -376,6 +376,13 @@ CHUNKS = _whole(
 )
 SYNCHRONOUS = _switch("synchronous", "all hosts wait for the slowest message of each step or round")
 
+OPPONENT = Option(
+    name="opponent",
+    type=str,
+    help="with --out: write the schedule of this one, schedule/1",
+    metavar="NAME",
+)
+
 # Runs on this machine.
 RANKS = _whole("ranks", "how many processes; must be the number of ranks it has", 1, 128)
 PROBED_RANKS = _whole(

@@ -1,0 +1,40 @@
+"""What a library would take on a fabric, on the command line."""
+
+import json
+
+import pytest
+
+ASKED = ("opponents", "dgx-a100-1", "--collective", "allgather", "--bytes", "1MiB")
+
+
+def test_opponents_are_listed_the_fastest_first(topoloom):
+    document = json.loads(topoloom(*ASKED, "--json").out)
+    times = [one["seconds"] for one in document["opponents"]]
+    assert {one["name"] for one in document["opponents"]} == {"nccl-ring", "nccl-pat"}
+    assert times == sorted(times)
+    ring = next(one for one in document["opponents"] if one["name"] == "nccl-ring")
+    assert ring["seconds"] == pytest.approx(7 * (10e-6 + 2**20 / 8 / 300e9))
+    shown = topoloom(*ASKED).out
+    assert all(one["name"] in shown for one in document["opponents"])
+
+
+def test_the_schedule_of_an_opponent_is_written_and_valid(topoloom, tmp_path):
+    path = tmp_path / "ring.json"
+    assert topoloom(*ASKED, "--opponent", "nccl-ring", "--out", str(path)).code == 0
+    assert topoloom("verify", str(path), "--topology", "dgx-a100-1").out == "valid\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--opponent", "nccl-nvls", "--out", "x.json"), "/opponent: must be one of these"),
+        (("--opponent", "nccl-ring"), "go together"),
+        (("--node-gbps", "1", "--link-gbps", "1"), "only one of node_gbps and link_gbps"),
+    ],
+)
+def test_what_cannot_be_meant_is_one_clear_error(topoloom, tmp_path, monkeypatch, more, said):
+    monkeypatch.chdir(tmp_path)
+    answer = topoloom(*ASKED, *more)
+    assert answer.code == 2
+    assert said in answer.err
+    assert not list(tmp_path.glob("x.json"))
