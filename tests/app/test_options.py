@@ -12,7 +12,7 @@ from typer.main import get_command
 from app import known_requests, lr_schemas, reference, schemas
 from app.cli import app
 from app.cli.options import READS
-from app.executing import ExecutionOptions
+from app.executing import ExecutionOptions, ProbeOptions
 from app.main import create_app
 from app.options import learning_rate, reading, table
 from app.options.option import REQUIRED, Option, choices
@@ -36,6 +36,7 @@ REQUESTS = {
     "schedule": [schemas.ScheduleRequest, schemas.ExportRequest],
     "simulate": [schemas.SimulationRequest],
     "execute": [ExecutionOptions],
+    "probe": [ProbeOptions],
     "patch plan": [schemas.PatchPlanRequest],
     "patch repair": [schemas.RepairsRequest],
     "patch survey": [schemas.SurveyRequest],
@@ -173,6 +174,7 @@ def test_every_command_with_a_request_is_looked_at():
     others = {
         "topology",
         "verify",
+        "opponents",
         "certify",
         "discover",
         "lr history",
