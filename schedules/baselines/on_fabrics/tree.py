@@ -6,7 +6,7 @@ NCCL, ``src/graph/trees.cc`` and ``src/graph/connect.cc``; Sanders, Speck and Tr
 algorithms for full bandwidth broadcast, reduction and scan", Parallel Computing 35(12), 2009.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from fractions import Fraction
 from itertools import pairwise
 
@@ -30,7 +30,7 @@ def boxes(topology: Topology) -> tuple[tuple[NodeId, ...], ...]:
     """
     widest = nx.Graph()
     widest.add_nodes_from(topology.nodes)
-    capacity: Counter[tuple[NodeId, NodeId]] = Counter()
+    capacity: defaultdict[tuple[NodeId, NodeId], Fraction] = defaultdict(Fraction)
     for link in topology.links:
         capacity[link.source, link.target] += Fraction(link.capacity)
     for (source, target), one in capacity.items():
