@@ -60,6 +60,7 @@ class DesignRequest(TypedDict, total=False):
     parallel_links: bool
     vertex_transitive: bool
     families: list[str]
+    bases: list[str]
     max_steps: int
     schedule: Literal["bfb", "best"]
     all_to_all: bool
@@ -89,6 +90,7 @@ class FrontierRequest(TypedDict, total=False):
     parallel_links: bool
     vertex_transitive: bool
     families: list[str]
+    bases: list[str]
     max_steps: int
     schedule: Literal["bfb", "best"]
     all_to_all: bool

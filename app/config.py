@@ -14,6 +14,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from app.prefer import DEFAULT_WAIT_SECONDS, MAX_WAIT_SECONDS
+from synth.installed import mark
 
 __all__ = [
     "HEAD",
@@ -28,8 +29,9 @@ __all__ = [
 PREFIX = "TOPOLOOM_"
 """What the names of all settings begin with in the environment."""
 
-KERNEL_VERSION = "8"
-"""Part of every cache key.  Raise it whenever any computed answer changes."""
+KERNEL_VERSION = "8" + mark()
+"""Part of every cache key.  Raise it whenever any computed answer changes; families that other
+packages bring are part of it."""
 
 HEAD = "0008"
 """The newest revision in ``migrations/``; kept here so that a start need not read them."""

@@ -90,6 +90,7 @@ PROBLEMS: dict[type[Exception], Problem] = {
     synth_errors.ImpossibleRequest: Problem(422, "No such graph exists", "impossible-request"),
     synth_errors.Unreachable: Problem(422, "Some node cannot be reached", "unreachable"),
     synth_errors.NotMeasurable: Problem(422, "The cost model does not apply", "not-measurable"),
+    synth_errors.BrokenFamily: Problem(500, "An installed family is broken", "broken-family"),
     synth_errors.ClaimBroken: Problem(500, "A theorem's promise was not kept", "claim-broken"),
     synth_errors.DoesNotFit: Problem(422, "It does not fit on the panels", "does-not-fit"),
     synth_errors.InvalidAtlas: Problem(422, "Not a valid atlas of bases", "invalid-atlas"),

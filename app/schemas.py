@@ -74,6 +74,7 @@ class FrontierRequest(Request):
     parallel_links: StrictBool = table.PARALLEL_LINKS.field()
     vertex_transitive: StrictBool = table.VERTEX_TRANSITIVE.field()
     families: list[str] | None = table.FAMILIES.field()
+    bases: list[str] | None = table.BASES.field()
     max_steps: StrictInt | None = table.MAX_STEPS.field()
     schedule: JudgeName = table.SCHEDULE.field()
     all_to_all: StrictBool | None = table.ALL_TO_ALL.field()
@@ -89,6 +90,20 @@ class FrontierRequest(Request):
     def _sorted(cls, families: list[str] | None) -> list[str] | None:
         # The order does not matter: equal questions have equal ids.
         return None if families is None else sorted(set(families))
+
+    @field_validator("bases")
+    @classmethod
+    def _recipes(cls, bases: list[str] | None) -> list[str] | None:
+        if bases is None:
+            return None
+        from synth.errors import SynthError
+        from synth.recipe import parse
+
+        try:
+            # Blanks and the order do not matter either.
+            return sorted({str(parse(base)) for base in bases})
+        except SynthError as refused:
+            raise ValueError(f"must be recipes: {refused}") from None
 
 
 class TimedRequest(FrontierRequest):

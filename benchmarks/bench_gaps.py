@@ -21,10 +21,10 @@ from typing import NamedTuple
 
 from synth.cost import Links
 from synth.errors import ImpossibleRequest
-from synth.search import Frontier, frontier
+from synth.gaps import MORE, gaps_of
+from synth.search import frontier
 
 DEGREES = (2, 3, 4, 6, 8)
-MORE = 4
 FIELDS = ("nodes", "degree", "links", "schedule", "bound_steps", "optimal_at", "seconds")
 NONE = ""
 JUDGED = {"bfb": "broadcast", "best": "and labels"}
@@ -64,22 +64,16 @@ def row(size: Size) -> dict[str, object]:
     judged: dict[str, object] = {"schedule": size.schedule}
     found = frontier(size.nodes, size.degree, Links(size.links), **judged)  # type: ignore[arg-type]
     seconds = time.process_time() - began
-    gaps = [gap_within(found, more) for more in range(MORE)]
-    optimal = [point.gap(found.bounds) for point in found.points]
-    at = [gap.steps for gap in optimal if gap.bandwidth == 0]
+    gaps = gaps_of(point.gap(found.bounds) for point in found.points)
     return {
         **size._asdict(),
         "bound_steps": found.bounds.steps,
-        "optimal_at": min(at, default=NONE),
+        "optimal_at": NONE if gaps.optimal_at is None else gaps.optimal_at,
         "seconds": f"{seconds:.2f}",
-        **{f"gap_{more}": NONE if gap is None else str(gap) for more, gap in enumerate(gaps)},
+        **{
+            f"gap_{more}": NONE if gap is None else str(gap) for more, gap in enumerate(gaps.within)
+        },
     }
-
-
-def gap_within(found: Frontier, more: int) -> Fraction | None:
-    """Return the least gap of T_B within so many steps above the bound; None without a point."""
-    gaps = (point.gap(found.bounds) for point in found.points)
-    return min((gap.bandwidth for gap in gaps if gap.steps <= more), default=None)
 
 
 def computed(path: Path, wanted: list[Size]) -> list[dict[str, str]]:

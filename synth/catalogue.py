@@ -40,12 +40,15 @@ class Wanted:
         Only graphs that are known to be vertex-transitive.
     families : frozenset of str, optional
         Only recipes over these families.
+    bases : tuple of Recipe
+        Take part as bases beside the members of the families, whichever these are.
     """
 
     bidirectional: bool = False
     parallel_links: bool = False
     vertex_transitive: bool = False
     families: frozenset[str] | None = None
+    bases: tuple[Recipe, ...] = ()
 
 
 class Catalogue:
@@ -127,9 +130,10 @@ class Catalogue:
         )
 
     def _bases(self, nodes: int, degree: int, parallel: bool) -> Iterator[Recipe]:
-        """Yield the members of all families."""
+        """Yield the members of all families, and the bases that are wanted beside them."""
         for family in self._families if nodes >= 2 and degree >= 1 else ():
             yield from family.matching(nodes, degree)
+        yield from (base for base in self._wanted.bases if recipes.size(base) == (nodes, degree))
 
     def _line_graphs(self, nodes: int, degree: int) -> Iterator[Recipe]:
         """Yield line graphs; they have no parallel links, and hardly ever two-way ones."""
@@ -208,6 +212,11 @@ class Catalogue:
                 optimal = costs is not None and all(cost.bandwidth == best for cost in costs)
                 if costs and optimal and self._fits(base, (nodes, degree, False)):
                     yield Candidate(base, *costs)
+        for own in self._wanted.bases:
+            if self._fits(own, (nodes, degree, False)) and recipes.is_regular(own):
+                (measured,) = measured_unless_dominated(own, ())
+                if all(cost.bandwidth == best for cost in measured.costs):
+                    yield measured
 
     def _products(self, nodes: int, degree: int) -> Iterator[Candidate]:
         """Yield the best pair of balanced factors for each split of nodes and degree."""

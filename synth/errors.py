@@ -60,6 +60,10 @@ class InvalidRecipe(SynthError):
     """Recipe text does not parse, or names a construction that does not exist."""
 
 
+class BrokenFamily(SynthError):
+    """An installed package brings a family of bases that cannot be used."""
+
+
 class OutOfDomain(SynthError):
     """A construction is asked for parameters on which it is not defined."""
 

@@ -3,17 +3,18 @@
 The search uses what theorems prove and measures the rest, and everything it returns.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
 from synth.bases import family
+from synth.build import build, size
 from synth.candidates import Candidate, measured_unless_dominated, undominated
 from synth.catalogue import Catalogue, Wanted
 from synth.cost import Cost, Links, lower_bound
-from synth.errors import ImpossibleRequest, InvalidRecipe
+from synth.errors import ImpossibleRequest, InvalidRecipe, Unreachable
 from synth.labelled import labelled, labels_serve, random_graphs
 from synth.near import MAX_NODES, require_possible, unknown
 from synth.recipe import Recipe
@@ -93,6 +94,7 @@ def frontier(
     families: Collection[str] | None = None,
     max_steps: int | None = None,
     schedule: Literal["bfb", "best"] = "best",
+    bases: Sequence[Recipe] = (),
 ) -> Frontier:
     """Return the Pareto frontier of latency and bandwidth that the catalogue reaches.
 
@@ -117,6 +119,9 @@ def frontier(
     schedule : str
         "best" judges a topology by breadth-first broadcast and by labels (`synth.labels`),
         "bfb" by breadth-first broadcast alone, as the paper does.
+    bases : sequence of Recipe
+        Take part beside the members of all families or of those chosen, as they are and expanded:
+        graphs of your own (`synth.bases.Base.of`), or any recipes.
 
     Returns
     -------
@@ -128,7 +133,8 @@ def frontier(
     ------
     ImpossibleRequest
         No such graph exists, none is known within the limits, or the size is beyond them;
-        the error says what is near (`synth.near`), or the least steps there are.
+        the error says what is near (`synth.near`), or the least steps there are.  Or one of
+        ``bases`` cannot be expanded to this size, or is not strongly connected.
     InvalidRecipe
         A family is unknown.
     ClaimBroken
@@ -154,7 +160,9 @@ def frontier(
     require_possible(nodes, degree, links, parallel_links)
     bounds = lower_bound(nodes, degree, links)
     chosen = None if families is None else _known(families)
-    wanted = Wanted(links is Links.BIDIRECTIONAL, parallel_links, vertex_transitive, chosen)
+    two_way = links is Links.BIDIRECTIONAL
+    own = _expandable(bases, nodes, degree)
+    wanted = Wanted(two_way, parallel_links, vertex_transitive, chosen, own)
     eager = schedule == "bfb" or not labels_serve(nodes, degree)
     catalogue = Catalogue(wanted, nodes, degree, eager=eager)
     # Random graphs are drawn beside the rest: each takes up to a second, in kernels.
@@ -185,6 +193,23 @@ def _known(families: Collection[str]) -> frozenset[str]:
         except InvalidRecipe as unknown:
             raise InvalidRecipe("families", unknown.rule) from None
     return frozenset(families)
+
+
+def _expandable(bases: Sequence[Recipe], nodes: int, degree: int) -> tuple[Recipe, ...]:
+    """Return the bases, once each can be of use: every operator multiplies nodes and adds ports."""
+    for index, base in enumerate(bases):
+        has, ports = size(base)
+        if nodes % has or ports > degree:
+            raise ImpossibleRequest(
+                f"bases/{index}",
+                f"must have a number of nodes that divides {nodes} and at most {degree} ports; "
+                f"it has {has} nodes of {ports}",
+            )
+        try:
+            build(base).require_connected()
+        except Unreachable as cut:
+            raise ImpossibleRequest(f"bases/{index}", f"cannot be a base: {cut.rule}") from None
+    return tuple(dict.fromkeys(bases))
 
 
 def _measured(candidate: Candidate) -> Candidate:

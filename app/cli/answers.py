@@ -25,6 +25,7 @@ __all__ = [
     "require_one_form",
     "show",
     "source_of",
+    "with_bases",
     "with_lists",
     "with_tasks",
     "with_times",
@@ -142,6 +143,21 @@ def with_lists(asked: Mapping[str, Any], settings: "Settings") -> dict[str, Any]
     """Return what was asked with its lists read from texts and files."""
     lists = {name: listed(asked[name], settings) for name in _LISTS if name in asked}
     return dict(asked) | lists
+
+
+def with_bases(asked: Mapping[str, Any], settings: "Settings") -> dict[str, Any]:
+    """Return what was asked with its bases as recipes, those that are files read as graphs."""
+    bases = [_base(text, settings) if is_file(text) else text for text in asked.get("bases", ())]
+    return dict(asked) | ({"bases": bases} if bases else {})
+
+
+def _base(file: str, settings: "Settings") -> str:
+    from app.files import read_text
+    from synth.bases import Base
+    from synth.formats import detect, read
+
+    text = read_text(Path(file), settings)
+    return str(Base.of(read(text, detect(text, file))))
 
 
 def with_tasks(asked: Mapping[str, Any], settings: "Settings") -> dict[str, Any]:

@@ -10,6 +10,7 @@ from app.cli.answers import (
     require_one_form,
     show,
     source_of,
+    with_bases,
     with_lists,
     with_tasks,
     with_times,
@@ -34,6 +35,7 @@ _SEARCH = (
     table.PARALLEL_LINKS,
     table.VERTEX_TRANSITIVE,
     table.FAMILIES,
+    table.BASES,
     table.MAX_STEPS,
     table.SCHEDULE,
 )
@@ -58,7 +60,7 @@ def design(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False
 
     require_one_form(as_json, as_csv)
     settings = Settings()
-    asked = with_times(with_tasks(asked, settings), settings)
+    asked = with_times(with_bases(with_tasks(asked, settings), settings), settings)
     request = DesignRequest.model_validate(with_wiring(asked, settings))
     answer = known.answer("design", request.canonical())
     if answer is None:
@@ -75,6 +77,7 @@ def frontier(
     asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False, explain: Explain = False
 ) -> None:
     """Find the Pareto frontier of latency and bandwidth."""
+    from app.config import Settings
     from app.schemas import FrontierRequest
 
     require_one_form(as_json, as_csv)
@@ -82,7 +85,7 @@ def frontier(
         raise typer.BadParameter(
             "must be left out where --json or --csv is given", param_hint="--explain"
         )
-    request = FrontierRequest.model_validate(asked)
+    request = FrontierRequest.model_validate(with_bases(asked, Settings()))
     answer = known.answer("frontier", request.canonical())
     if answer is None:
         from app.services import frontiers

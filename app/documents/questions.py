@@ -16,6 +16,7 @@ from schedules.options import Options
 from schedules.workloads.presets import preset
 from schedules.workloads.tasks import Task, Workload, merged
 from synth.cost import Links
+from synth.recipe import parse
 from synth.topology import NodeId, Topology
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def hosts_of(request: FrontierRequest) -> "Hosts":
         None if request.families is None else tuple(request.families),
         request.max_steps,
         request.schedule,
+        tuple(map(parse, request.bases or ())),
     )
 
 
@@ -70,6 +72,7 @@ def frontier_request(hosts: "Hosts") -> FrontierRequest:
         families=None if hosts.families is None else list(hosts.families),
         max_steps=hosts.max_steps,
         schedule=hosts.schedule,
+        bases=[str(base) for base in hosts.bases] or None,
     )
 
 

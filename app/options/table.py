@@ -112,6 +112,16 @@ FAMILIES = Option(
     metavar="NAME",
     typed=_MANY,
 )
+BASES = Option(
+    name="bases",
+    type=list[str],
+    help="recipes that take part beside the families, as they are and expanded",
+    least=1,
+    most=20,
+    flag="--base",
+    metavar="FILE_OR_RECIPE",
+    typed=f"or files of graphs, whose hosts' number divides N; {_MANY}",
+)
 MAX_STEPS = _whole(
     "max_steps", "only topologies of at most so many steps, and so on their transposes", 1, 10**6
 )

@@ -8,6 +8,7 @@ from schedules.baselines import Operation
 from schedules.model import Collective
 from schedules.workloads.tasks import Task
 from synth.cost import Links
+from synth.recipe import Recipe
 
 __all__ = ["Hosts", "Limits", "Speed"]
 
@@ -27,6 +28,7 @@ class Hosts:
     families: tuple[str, ...] | None = None
     max_steps: int | None = None
     schedule: Literal["bfb", "best"] = "best"
+    bases: tuple[Recipe, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,4 +137,5 @@ def searched(hosts: Hosts) -> Frontier:
         families=hosts.families,
         max_steps=hosts.max_steps,
         schedule=hosts.schedule,
+        bases=hosts.bases,
     )

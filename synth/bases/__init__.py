@@ -1,6 +1,9 @@
 """The catalogue of base topologies: a file for every kind, all of them in ``FAMILIES``."""
 
+from functools import lru_cache
+
 from synth.bases.bi_ring import BiRing
+from synth.bases.brought import brought
 from synth.bases.cayley import (
     Cayley,
     CayleyAlternating,
@@ -44,7 +47,7 @@ from synth.bases.twisted_torus import TwistedTorus
 from synth.bases.uni_ring import UniRing
 from synth.errors import InvalidRecipe
 
-FAMILIES: tuple[type[Base], ...] = (
+_OWN: tuple[type[Base], ...] = (
     UniRing,
     BiRing,
     Complete,
@@ -99,9 +102,10 @@ FAMILIES: tuple[type[Base], ...] = (
     RandomRegularTwoWay,
     Graph,
 )
-"""All families, in the order in which the search prefers equally good members."""
 
-_BY_NAME = {member.__name__: member for member in FAMILIES}
+FAMILIES: tuple[type[Base], ...]
+"""All families, in the order in which the search prefers equally good members; those that other
+installed packages bring are the last, and are loaded when this is asked for."""
 
 __all__ = [
     "FAMILIES",
@@ -165,6 +169,19 @@ __all__ = [
 ]
 
 
+@lru_cache(maxsize=1)
+def _by_name() -> dict[str, type[Base]]:
+    own = {member.__name__: member for member in _OWN}
+    return own | {member.__name__: member for member in brought(own)}
+
+
+def __getattr__(name: str) -> tuple[type[Base], ...]:
+    # Not sooner: a package that brings a family imports this one.
+    if name == "FAMILIES":
+        return tuple(_by_name().values())
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 def family(name: str) -> type[Base]:
     """Return the family of this name.
 
@@ -172,6 +189,8 @@ def family(name: str) -> type[Base]:
     ------
     InvalidRecipe
         There is none; the message lists all.
+    BrokenFamily
+        An installed package brings something that is no family.
 
     Examples
     --------
@@ -179,7 +198,7 @@ def family(name: str) -> type[Base]:
     3
     """
     try:
-        return _BY_NAME[name]
+        return _by_name()[name]
     except (KeyError, TypeError):
-        known = ", ".join(sorted(_BY_NAME))
+        known = ", ".join(sorted(_by_name()))
         raise InvalidRecipe("recipe", f"no family is called {name!r}; known: {known}") from None

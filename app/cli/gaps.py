@@ -1,0 +1,48 @@
+"""`topoloom gaps`: how far frontiers are from the bounds, over numbers of hosts."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from app.cli.answers import opened
+from app.cli.asking import asks
+from app.cli.options import AsCsv
+from app.options import table
+
+__all__ = ["app"]
+
+app = typer.Typer()
+
+Plot = Annotated[Path | None, typer.Option(help="also draw it, into this .png or .svg file")]
+
+
+@app.command()
+@asks(
+    table.SWEEP_NODES,
+    table.SWEEP_DEGREES,
+    table.LINKS,
+    table.PARALLEL_LINKS,
+    table.VERTEX_TRANSITIVE,
+    table.FAMILIES,
+    table.SCHEDULE,
+)
+def gaps(asked: dict[str, Any], as_csv: AsCsv = False, plot: Plot = None) -> None:
+    """Find how far the best topologies are from the bounds, at many sizes."""
+    from app.plots import canvas
+    from app.plots import gaps as panels
+    from app.printing.gaps import gap_table
+    from app.services import gaps as services
+    from app.sweep_request import SweepRequest
+
+    if plot is not None:
+        canvas.require_drawable(plot)
+    chosen = {name: asked.pop(name) for name in ("nodes", "degrees") if name in asked}
+    request = SweepRequest.model_validate({"over": "sizes", **chosen, "question": asked})
+    with opened() as context:
+        found = services.gaps(context, request)
+    gap_table(found).print(as_csv)
+    if plot is not None:
+        with canvas.drawn(plot, *panels.SIZE) as figure:
+            panels.draw(figure, found)
+        typer.echo(f"plot: written to {plot}", err=True)
