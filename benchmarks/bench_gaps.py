@@ -1,7 +1,7 @@
 """How far frontiers are from the bounds, by number of hosts: eager schedules beside labels.
 
     nice -n 19 python -m benchmarks.bench_gaps --out gaps.csv --most 1100 --stride 37
-    python -m benchmarks.bench_gaps --out gaps.csv --summary --plot gaps.svg
+    python -m benchmarks.bench_gaps --out gaps.csv --summary
 
 For every size: the least T_B over its bound, the worse of allgather and reduce-scatter, in as many
 steps as the bound on steps and one, two and three more, by breadth-first broadcast alone and by
@@ -131,32 +131,6 @@ def _cell(gaps: list[str]) -> str:
     return there if len(known) == len(gaps) else f"{there} (of {len(known)})"
 
 
-def plot(rows: list[dict[str, str]], path: Path) -> None:
-    """Draw the gap two steps above the bound over the number of hosts, by kind of links."""
-    from matplotlib.figure import Figure
-
-    figure = Figure((7, 6), layout="constrained")
-    panels = figure.subplots(len(Links), sharex=True)
-    for panel, links in zip(panels, Links, strict=True):
-        for schedule, mark in zip(JUDGED, "x.", strict=True):
-            for degree in sorted({int(one["degree"]) for one in rows}):
-                some = [
-                    one
-                    for one in rows
-                    if (one["links"], one["schedule"]) == (links.value, schedule)
-                    and int(one["degree"]) == degree
-                    and one["gap_2"] != NONE
-                ]
-                across = [int(one["nodes"]) for one in some]
-                up = [1 + float(Fraction(one["gap_2"])) for one in some]
-                label = f"{degree} ports, {JUDGED[schedule]}"
-                panel.plot(across, up, mark, color=f"C{DEGREES.index(degree)}", label=label)
-        panel.set_title(f"{links.value} links: T_B over its bound, two steps above the other")
-    panels[-1].set_xlabel("hosts")
-    panels[0].legend(fontsize=6, ncols=2)
-    figure.savefig(path)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path("gaps.csv"), help="the CSV file")
@@ -165,13 +139,10 @@ def main() -> None:
     parser.add_argument("--stride", type=int, default=97, help="from a number of hosts to the next")
     parser.add_argument("--degrees", type=int, nargs="+", default=list(DEGREES))
     parser.add_argument("--summary", action="store_true", help="only of what is in the file")
-    parser.add_argument("--plot", type=Path, help="also draw it")
     options = parser.parse_args()
     wanted = list(sizes(options.least, options.most, options.stride, options.degrees))
     rows = read(options.out) if options.summary else computed(options.out, wanted)
     print("\n".join(summary(rows)))
-    if options.plot:
-        plot(rows, options.plot)
 
 
 if __name__ == "__main__":
