@@ -24,7 +24,7 @@ from app.jobs.hosting import Host
 from app.jobs.model import Job, JobId, State
 from app.jobs.model import Task as JobTask
 from app.jobs.watching import Watcher
-from app.options import table
+from app.options import pages
 from app.prefer import Preference, preference
 from app.problems import MEDIA_TYPE, responses
 from app.services.context import Context, MustCompute
@@ -67,8 +67,8 @@ ACCEPTED: dict[int | str, dict[str, Any]] = {
 
 
 async def _headers(
-    prefer: Annotated[str | None, Header(description=table.PREFER.text)] = None,
-    topoloom_webhook: Annotated[str | None, Header(description=table.WEBHOOK.text)] = None,
+    prefer: Annotated[str | None, Header(description=pages.PREFER.text)] = None,
+    topoloom_webhook: Annotated[str | None, Header(description=pages.WEBHOOK.text)] = None,
 ) -> None:
     """Read nothing: the headers are read where an answer is not at hand."""
 

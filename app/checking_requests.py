@@ -14,8 +14,8 @@ from pydantic import (
 )
 
 from app.identity import IdPrefix
-from app.options import table
-from app.options.table import DialectName
+from app.options import exporting, replaying
+from app.options.exporting import DialectName
 from app.quantities import Bytes, Positive
 from app.request_base import Request, optional
 from app.schemas import OptimumRequest, SimulationRequest
@@ -153,8 +153,8 @@ class ComparisonRequest(Request):
     designs: Ids = optional("ids of 2 to 20 stored designs, or the first 6 or more of each")
     schedules: Ids = optional("instead: ids of 2 to 20 stored schedules")
     bytes: Bytes = optional("of schedules: size of the data that times are told for")
-    alpha_us: Positive = table.EXPORT_ALPHA_US.field()
-    node_gbps: Positive = table.SIMULATED_NODE_GBPS.field()
+    alpha_us: Positive = exporting.EXPORT_ALPHA_US.field()
+    node_gbps: Positive = replaying.SIMULATED_NODE_GBPS.field()
 
     @model_validator(mode="after")
     def _one_way(self) -> "ComparisonRequest":

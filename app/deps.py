@@ -24,7 +24,7 @@ from app.known_requests import ListRequest
 from app.logs import note
 from app.manners import refuse_unknown_query
 from app.negotiation import accepts_gzip, entity_tag, is_current
-from app.options import known, table
+from app.options import known, pages
 from app.options.known import FieldPaths
 from app.picking import check_paths, picked
 from app.problems import responses
@@ -75,9 +75,9 @@ JsonBody = Depends(require_json)
 IdDep = Annotated[
     IdPrefix, Path(description="id that a POST gave, or the first 6 or more characters of it")
 ]
-LimitDep = Annotated[int, table.LIMIT.query()]
-CursorDep = Annotated[str | None, table.CURSOR.query(max_length=200)]
-_LISTED = (table.LIMIT, table.CURSOR, known.SORT, *known.FILTERS, known.FIELDS)
+LimitDep = Annotated[int, pages.LIMIT.query()]
+CursorDep = Annotated[str | None, pages.CURSOR.query(max_length=200)]
+_LISTED = (pages.LIMIT, pages.CURSOR, known.SORT, *known.FILTERS, known.FIELDS)
 ListDep = Annotated[ListRequest, Depends(asked_by_query(ListRequest, *_LISTED))]
 FieldsDep = Annotated[FieldPaths | None, known.FIELDS.query()]
 IfNoneMatchDep = HeaderDep

@@ -9,7 +9,7 @@ from rich.console import Console
 from app.exported import exported_files
 from app.extras import require_extra
 from app.files import read_json
-from app.options import table
+from app.options import replaying
 from app.quantities import Bytes
 from app.request_base import Request
 from schedules.errors import ExecutionFailed
@@ -31,19 +31,19 @@ _MAX_MISTAKES = 10
 class ExecutionOptions(Request):
     """How a schedule shall be run."""
 
-    ranks: StrictInt | None = table.RANKS.field()
-    bytes: Bytes = table.EXECUTED_BYTES.field()
-    repeat: StrictInt = table.REPEAT.field()
-    pipeline_chunks: StrictInt = table.PIPELINE_CHUNKS.field()
-    timeout: float = table.TIMEOUT.field(allow_inf_nan=False)
+    ranks: StrictInt | None = replaying.RANKS.field()
+    bytes: Bytes = replaying.EXECUTED_BYTES.field()
+    repeat: StrictInt = replaying.REPEAT.field()
+    pipeline_chunks: StrictInt = replaying.PIPELINE_CHUNKS.field()
+    timeout: float = replaying.TIMEOUT.field(allow_inf_nan=False)
 
 
 class ProbeOptions(Request):
     """How messages between processes shall be measured."""
 
-    ranks: StrictInt = table.PROBED_RANKS.field()
-    repeat: StrictInt = table.ROUND_TRIPS.field()
-    timeout: float = table.TIMEOUT.field(allow_inf_nan=False)
+    ranks: StrictInt = replaying.PROBED_RANKS.field()
+    repeat: StrictInt = replaying.ROUND_TRIPS.field()
+    timeout: float = replaying.TIMEOUT.field(allow_inf_nan=False)
 
 
 def run(

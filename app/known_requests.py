@@ -5,9 +5,9 @@ from typing import Any
 from pydantic import StrictBool, StrictInt, model_validator
 
 from app.finding import SORTS, Wanted
-from app.options import known, table
+from app.options import cluster, known, pages
+from app.options.collectives import CollectiveName
 from app.options.known import FamilyName, FieldPaths, Label, LinkName, Moment, SortName
-from app.options.table import CollectiveName
 from app.quantities import Bytes, Positive
 from app.request_base import Rational, Request
 from app.schemas import DesignRequest, FrontierRequest, TaskRequest
@@ -21,8 +21,8 @@ MAX_SIZES = 4096
 class ListRequest(Request):
     """Which page of what is stored, of which entries, in which order."""
 
-    limit: StrictInt = table.LIMIT.field()
-    cursor: str = table.CURSOR.field(max_length=400)
+    limit: StrictInt = pages.LIMIT.field()
+    cursor: str = pages.CURSOR.field(max_length=400)
     sort: SortName = known.SORT.field()
     nodes: StrictInt = known.NODES[0].field()
     nodes_min: StrictInt = known.NODES[1].field()
@@ -73,16 +73,16 @@ class BestRequest(Request):
     nodes: StrictInt = known.BEST_NODES[0].field()
     nodes_min: StrictInt = known.BEST_NODES[1].field()
     nodes_max: StrictInt = known.BEST_NODES[2].field()
-    degree: StrictInt = table.DEGREE.field()
-    links: LinkName = table.LINKS.field()
-    max_steps: StrictInt = table.MAX_STEPS.field()
+    degree: StrictInt = cluster.DEGREE.field()
+    links: LinkName = cluster.LINKS.field()
+    max_steps: StrictInt = cluster.MAX_STEPS.field()
     max_bandwidth: Rational = known.MAX_BANDWIDTH.field()
-    collective: CollectiveName = table.COLLECTIVE.field()
-    bytes: Bytes = table.DESIGN_BYTES.field()
+    collective: CollectiveName = cluster.COLLECTIVE.field()
+    bytes: Bytes = cluster.DESIGN_BYTES.field()
     workload: list[TaskRequest] = known.BEST_WORKLOAD.field()
-    preset: str = table.PRESET.field(min_length=1, max_length=100)
-    node_gbps: Positive = table.NODE_GBPS.field()
-    alpha_us: Positive = table.ALPHA_US.field()
+    preset: str = cluster.PRESET.field(min_length=1, max_length=100)
+    node_gbps: Positive = cluster.NODE_GBPS.field()
+    alpha_us: Positive = cluster.ALPHA_US.field()
     search: StrictBool = known.SEARCH.field()
     limit: StrictInt = known.CANDIDATES.field()
 

@@ -20,17 +20,10 @@ from pydantic import (
 )
 
 from app.measured_times import MeasuredRow, fitted
-from app.options import table
-from app.options.table import (
-    AlgorithmName,
-    AnyCollectiveName,
-    CollectiveName,
-    JudgeName,
-    LinkKind,
-    PanelKind,
-    PlaceKind,
-    WayName,
-)
+from app.options import cluster, collectives, exporting, pages, patching, replaying
+from app.options.cluster import JudgeName, LinkKind
+from app.options.collectives import AlgorithmName, AnyCollectiveName, CollectiveName
+from app.options.patching import PanelKind, PlaceKind, WayName
 from app.quantities import Bytes, Gap, NotNegative, Positive
 from app.request_base import Request, optional
 from app.topology_source import TopologySource
@@ -68,16 +61,16 @@ PresentValues = Annotated[dict[str, Any], Field(title="Present")]
 class FrontierRequest(Request):
     """Which hosts there are."""
 
-    nodes: StrictInt = table.NODES.field()
-    degree: StrictInt = table.DEGREE.field()
-    links: LinkKind = table.LINKS.field()
-    parallel_links: StrictBool = table.PARALLEL_LINKS.field()
-    vertex_transitive: StrictBool = table.VERTEX_TRANSITIVE.field()
-    families: list[str] | None = table.FAMILIES.field()
-    bases: list[str] | None = table.BASES.field()
-    max_steps: StrictInt | None = table.MAX_STEPS.field()
-    schedule: JudgeName = table.SCHEDULE.field()
-    all_to_all: StrictBool | None = table.ALL_TO_ALL.field()
+    nodes: StrictInt = cluster.NODES.field()
+    degree: StrictInt = cluster.DEGREE.field()
+    links: LinkKind = cluster.LINKS.field()
+    parallel_links: StrictBool = cluster.PARALLEL_LINKS.field()
+    vertex_transitive: StrictBool = cluster.VERTEX_TRANSITIVE.field()
+    families: list[str] | None = cluster.FAMILIES.field()
+    bases: list[str] | None = cluster.BASES.field()
+    max_steps: StrictInt | None = cluster.MAX_STEPS.field()
+    schedule: JudgeName = cluster.SCHEDULE.field()
+    all_to_all: StrictBool | None = cluster.ALL_TO_ALL.field()
 
     @field_validator("all_to_all")
     @classmethod
@@ -109,8 +102,8 @@ class FrontierRequest(Request):
 class TimedRequest(FrontierRequest):
     """Which hosts there are, and how fast their links are."""
 
-    node_gbps: Positive = table.NODE_GBPS.field()
-    alpha_us: Positive = table.ALPHA_US.field()
+    node_gbps: Positive = cluster.NODE_GBPS.field()
+    alpha_us: Positive = cluster.ALPHA_US.field()
 
     @property
     def bytes_per_second(self) -> Fraction:
@@ -161,16 +154,16 @@ class DesignRequest(TimedRequest):
         },
     )
 
-    collective: CollectiveName = table.COLLECTIVE.field()
-    bytes: Bytes = table.DESIGN_BYTES.field()
-    workload: list[TaskRequest] = table.WORKLOAD.field()
-    preset: str = table.PRESET.field(min_length=1, max_length=100)
-    panels: PanelKind = table.DESIGN_PANELS.field()
-    plant: list[PlantValues] | PlantValues = table.DESIGN_PLANT.field()
-    present: list[PresentValues] | PresentValues = table.DESIGN_PRESENT.field()
-    place: PlaceKind = table.DESIGN_PLACE.field()
-    spares: StrictBool = table.DESIGN_SPARES.field()
-    max_moves: StrictInt = table.MAX_MOVES.field()
+    collective: CollectiveName = cluster.COLLECTIVE.field()
+    bytes: Bytes = cluster.DESIGN_BYTES.field()
+    workload: list[TaskRequest] = cluster.WORKLOAD.field()
+    preset: str = cluster.PRESET.field(min_length=1, max_length=100)
+    panels: PanelKind = patching.DESIGN_PANELS.field()
+    plant: list[PlantValues] | PlantValues = patching.DESIGN_PLANT.field()
+    present: list[PresentValues] | PresentValues = patching.DESIGN_PRESENT.field()
+    place: PlaceKind = patching.DESIGN_PLACE.field()
+    spares: StrictBool = patching.DESIGN_SPARES.field()
+    max_moves: StrictInt = patching.MAX_MOVES.field()
 
     @property
     def rewired(self) -> bool:
@@ -195,9 +188,9 @@ class DesignRequest(TimedRequest):
             )
         return self
 
-    overhead_us: NotNegative | None = table.MESSAGE_US.field()
-    chunk_us: NotNegative | None = table.CHUNK_US.field()
-    measured: list[MeasuredRow] | None = table.MEASURED.field()
+    overhead_us: NotNegative | None = cluster.MESSAGE_US.field()
+    chunk_us: NotNegative | None = cluster.CHUNK_US.field()
+    measured: list[MeasuredRow] | None = cluster.MEASURED.field()
 
     @model_validator(mode="after")
     def _fitted(self) -> "DesignRequest":
@@ -206,7 +199,7 @@ class DesignRequest(TimedRequest):
             return self
         said = (self.node_gbps, self.alpha_us, self.overhead_us, self.chunk_us)
         # The command line always says the defaults.
-        if said != (table.NODE_GBPS.default, table.ALPHA_US.default, None, None):
+        if said != (cluster.NODE_GBPS.default, cluster.ALPHA_US.default, None, None):
             raise ValueError(
                 "must have no node_gbps, alpha_us, overhead_us or chunk_us beside measured"
             )
@@ -238,18 +231,18 @@ class DesignRequest(TimedRequest):
 class ExportRequest(Request):
     """What may be said about the format that a schedule is written in."""
 
-    dialect: str | None = table.DIALECT.field(max_length=40)
-    runtime: str | None = table.RUNTIME.field(max_length=40)
-    inplace: StrictBool | None = table.INPLACE.field()
-    instances: StrictInt | None = table.INSTANCES.field()
-    ranks_per_node: StrictInt | None = table.RANKS_PER_NODE.field()
-    min_bytes: Bytes | None = table.MIN_BYTES.field()
-    max_bytes: Bytes | None = table.MAX_EXPORT_BYTES.field()
-    scratch_budget: Bytes | None = table.SCRATCH_BUDGET.field()
-    channels: StrictInt | None = table.TUNER_CHANNELS.field()
-    bytes: Bytes | None = table.EXPORT_BYTES.field()
-    alpha_us: Positive | None = table.EXPORT_ALPHA_US.field()
-    node_gbps: Positive | None = table.EXPORT_NODE_GBPS.field()
+    dialect: str | None = exporting.DIALECT.field(max_length=40)
+    runtime: str | None = exporting.RUNTIME.field(max_length=40)
+    inplace: StrictBool | None = exporting.INPLACE.field()
+    instances: StrictInt | None = exporting.INSTANCES.field()
+    ranks_per_node: StrictInt | None = exporting.RANKS_PER_NODE.field()
+    min_bytes: Bytes | None = exporting.MIN_BYTES.field()
+    max_bytes: Bytes | None = exporting.MAX_EXPORT_BYTES.field()
+    scratch_budget: Bytes | None = exporting.SCRATCH_BUDGET.field()
+    channels: StrictInt | None = exporting.TUNER_CHANNELS.field()
+    bytes: Bytes | None = exporting.EXPORT_BYTES.field()
+    alpha_us: Positive | None = exporting.EXPORT_ALPHA_US.field()
+    node_gbps: Positive | None = exporting.EXPORT_NODE_GBPS.field()
 
 
 class ShardSize(Request):
@@ -272,11 +265,11 @@ def _shard(value: Any) -> Any:
 class ForestRequest(Request):
     """What only forestcoll can be asked for: how many trees, of whose data, for whom."""
 
-    trees_per_root: StrictInt = table.TREES_PER_ROOT.field()
-    max_gap: Gap = table.MAX_GAP.field()
-    root: NodeName = table.ROOT.field()
-    shards: list[Annotated[ShardSize, BeforeValidator(_shard)]] = table.SHARDS.field()
-    participants: list[NodeName] = table.PARTICIPANTS.field()
+    trees_per_root: StrictInt = collectives.TREES_PER_ROOT.field()
+    max_gap: Gap = collectives.MAX_GAP.field()
+    root: NodeName = collectives.ROOT.field()
+    shards: list[Annotated[ShardSize, BeforeValidator(_shard)]] = collectives.SHARDS.field()
+    participants: list[NodeName] = collectives.PARTICIPANTS.field()
 
     @property
     def names_nodes(self) -> bool:
@@ -312,7 +305,7 @@ def _require_once(names: list[int | str]) -> None:
 class OptimumRequest(ForestRequest):
     """Of which collective the optimum is wanted, and of how many trees."""
 
-    collective: AnyCollectiveName = table.OPTIMUM_COLLECTIVE.field()
+    collective: AnyCollectiveName = collectives.OPTIMUM_COLLECTIVE.field()
 
 
 class ScheduleRequest(ForestRequest):
@@ -327,11 +320,11 @@ class ScheduleRequest(ForestRequest):
     )
 
     topology: TopologySource
-    collective: AnyCollectiveName = table.RUN_COLLECTIVE.field()
-    algorithm: AlgorithmName = table.ALGORITHM.field()
-    max_height: StrictInt = table.MAX_HEIGHT.field()
-    max_chunks: StrictInt = table.MAX_CHUNKS.field()
-    steps: StrictInt = table.STEPS.field()
+    collective: AnyCollectiveName = collectives.RUN_COLLECTIVE.field()
+    algorithm: AlgorithmName = collectives.ALGORITHM.field()
+    max_height: StrictInt = collectives.MAX_HEIGHT.field()
+    max_chunks: StrictInt = collectives.MAX_CHUNKS.field()
+    steps: StrictInt = collectives.STEPS.field()
 
 
 class SimulationRequest(Request):
@@ -341,15 +334,15 @@ class SimulationRequest(Request):
         extra="forbid", frozen=True, json_schema_extra={"examples": [{"bytes": "64MiB"}]}
     )
 
-    bytes: Bytes = table.SIMULATED_BYTES.field()
-    alpha_us: NotNegative = table.SIMULATED_ALPHA_US.field()
-    node_gbps: Positive = table.SIMULATED_NODE_GBPS.field()
-    link_gbps: Positive = table.LINK_GBPS.field()
-    overhead_us: NotNegative = table.OVERHEAD_US.field()
-    chunk_us: NotNegative | None = table.CHUNK_US.field()
-    channels: StrictInt = table.CHANNELS.field()
-    chunks: StrictInt = table.CHUNKS.field()
-    synchronous: StrictBool = table.SYNCHRONOUS.field()
+    bytes: Bytes = replaying.SIMULATED_BYTES.field()
+    alpha_us: NotNegative = replaying.SIMULATED_ALPHA_US.field()
+    node_gbps: Positive = replaying.SIMULATED_NODE_GBPS.field()
+    link_gbps: Positive = replaying.LINK_GBPS.field()
+    overhead_us: NotNegative = replaying.OVERHEAD_US.field()
+    chunk_us: NotNegative | None = cluster.CHUNK_US.field()
+    channels: StrictInt = replaying.CHANNELS.field()
+    chunks: StrictInt = replaying.CHUNKS.field()
+    synchronous: StrictBool = replaying.SYNCHRONOUS.field()
 
     @model_validator(mode="after")
     def _one_rate(self) -> "SimulationRequest":
@@ -370,21 +363,21 @@ class PatchPlanRequest(Request):
     )
 
     topology: TopologySource
-    panels: PanelKind = table.PANELS.field()
-    hosts: StrictInt = table.HOSTS.field()
-    lanes: StrictInt = table.LANES.field()
-    plant: list[Any] | dict[str, Any] = table.PLANT.field()
-    spares: StrictBool = table.SPARES.field()
-    place: PlaceKind = table.PLACE.field()
-    max_links_down: StrictInt = table.MAX_LINKS_DOWN.field()
-    stay_connected: StrictBool = table.STAY_CONNECTED.field()
-    make_first: StrictBool = table.MAKE_FIRST.field()
-    present: list[Any] | dict[str, Any] = table.PRESENT.field()
+    panels: PanelKind = patching.PANELS.field()
+    hosts: StrictInt = patching.HOSTS.field()
+    lanes: StrictInt = patching.LANES.field()
+    plant: list[Any] | dict[str, Any] = patching.PLANT.field()
+    spares: StrictBool = patching.SPARES.field()
+    place: PlaceKind = patching.PLACE.field()
+    max_links_down: StrictInt = patching.MAX_LINKS_DOWN.field()
+    stay_connected: StrictBool = patching.STAY_CONNECTED.field()
+    make_first: StrictBool = patching.MAKE_FIRST.field()
+    present: list[Any] | dict[str, Any] = patching.PRESENT.field()
 
     @model_validator(mode="after")
     def _one_plant(self) -> "PatchPlanRequest":
         # The command line always says a layout, if only the default.
-        regular = (self.panels, self.hosts, self.lanes) != (table.PANELS.default, None, None)
+        regular = (self.panels, self.hosts, self.lanes) != (patching.PANELS.default, None, None)
         if self.plant is not None and regular:
             raise ValueError("must have no panels, hosts or lanes beside a plant")
         return self
@@ -393,18 +386,18 @@ class PatchPlanRequest(Request):
 class RepairsRequest(Request):
     """What is dead of a plan that was carried out."""
 
-    hosts: list[str] = table.DEAD_HOSTS.field()
-    host_ports: list[str] = table.DEAD_HOST_PORTS.field()
-    ports: list[str] = table.DEAD_PORTS.field()
-    pairs: list[str] = table.DEAD_PAIRS.field()
-    way: WayName = table.WAY.field()
+    hosts: list[str] = patching.DEAD_HOSTS.field()
+    host_ports: list[str] = patching.DEAD_HOST_PORTS.field()
+    ports: list[str] = patching.DEAD_PORTS.field()
+    pairs: list[str] = patching.DEAD_PAIRS.field()
+    way: WayName = patching.WAY.field()
 
 
 class SurveyRequest(Request):
     """Which failures of a plan that was carried out are looked at, and how many are told."""
 
-    at_once: StrictInt = table.AT_ONCE.field()
-    worst: StrictInt = table.WORST.field()
+    at_once: StrictInt = patching.AT_ONCE.field()
+    worst: StrictInt = patching.WORST.field()
 
 
 class SeenPairRequest(Request):
@@ -449,5 +442,5 @@ class ObservationRequest(Request):
 class PageRequest(Request):
     """Which page of a list."""
 
-    limit: StrictInt = table.LIMIT.field()
-    cursor: str = table.CURSOR.field(max_length=200)
+    limit: StrictInt = pages.LIMIT.field()
+    cursor: str = pages.CURSOR.field(max_length=200)

@@ -15,8 +15,8 @@ from pydantic import (
     model_validator,
 )
 
-from app.options import table
-from app.options.table import PartName
+from app.options import pages
+from app.options.pages import PartName
 from app.request_base import Request, optional
 from app.schemas import DesignRequest, FrontierRequest, OptimumRequest
 from app.topology_source import TopologySource
@@ -106,10 +106,10 @@ class SweepRequest(Request):
         description="sizes: the frontier of every size; time: the best design of every size for "
         "a workload; faults: the optimum after every single link, host or switch lost"
     )
-    nodes: Sizes = table.SWEEP_NODES.field(min_length=1)
-    degrees: Degrees = table.SWEEP_DEGREES.field(min_length=1)
+    nodes: Sizes = pages.SWEEP_NODES.field(min_length=1)
+    degrees: Degrees = pages.SWEEP_DEGREES.field(min_length=1)
     topology: TopologySource = optional("faults: which topology loses parts")
-    lost: list[PartName] = table.LOST.field(min_length=1)
+    lost: list[PartName] = pages.LOST.field(min_length=1)
     question: dict[str, Any] = Field(
         default={},
         description="the rest of every question: for sizes as POST /v1/frontiers takes it, for "

@@ -8,7 +8,7 @@ import typer
 from app.cli.answers import opened, require_one_form, with_tasks
 from app.cli.asking import asks
 from app.cli.options import AsCsv, AsJson
-from app.options import known, table
+from app.options import cluster, known
 
 __all__ = ["app"]
 
@@ -18,16 +18,16 @@ app = typer.Typer()
 @app.command()
 @asks(
     *known.BEST_NODES,
-    table.DEGREE,
-    table.COLLECTIVE,
-    table.DESIGN_BYTES,
+    cluster.DEGREE,
+    cluster.COLLECTIVE,
+    cluster.DESIGN_BYTES,
     known.BEST_WORKLOAD,
-    table.PRESET,
-    table.LINKS,
-    table.MAX_STEPS,
+    cluster.PRESET,
+    cluster.LINKS,
+    cluster.MAX_STEPS,
     known.MAX_BANDWIDTH,
-    table.NODE_GBPS,
-    table.ALPHA_US,
+    cluster.NODE_GBPS,
+    cluster.ALPHA_US,
     known.SEARCH,
     known.CANDIDATES,
 )

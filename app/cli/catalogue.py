@@ -7,7 +7,7 @@ import typer
 
 from app.cli.asking import asks
 from app.cli.options import AsCsv
-from app.options import table
+from app.options import cluster
 from app.tabular import Column, Table
 
 __all__ = ["app"]
@@ -58,7 +58,7 @@ def _print(rows: list[dict[str, str]], line: str, as_csv: bool) -> None:
 
 
 @app.command()
-@asks(table.LINKS)
+@asks(cluster.LINKS)
 def discover(
     asked: dict[str, Any],
     nodes: Annotated[str, typer.Option(help="numbers of hosts, such as 64 or 16-32,48")],

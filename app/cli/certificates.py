@@ -9,7 +9,7 @@ import typer
 from app.cli.answers import opened, source_of, write
 from app.cli.asking import asks
 from app.cli.options import Out, Reading, Source, reads_topology
-from app.options import table
+from app.options import collectives
 
 __all__ = ["app"]
 
@@ -20,7 +20,7 @@ CertificateFile = Annotated[Path, typer.Argument(metavar="CERTIFICATE", help="ce
 
 @app.command()
 @reads_topology
-@asks(table.CERTIFIED_STEPS)
+@asks(collectives.CERTIFIED_STEPS)
 def certify(reading: Reading, source: Source, asked: dict[str, Any], out: Out = None) -> None:
     """Write what proves the cost of a topology, for another program to check."""
     from app.certificates.document import document_of

@@ -8,7 +8,7 @@ import typer
 from app.cli.answers import opened
 from app.cli.asking import asks
 from app.cli.options import AsCsv
-from app.options import table
+from app.options import cluster, pages
 
 __all__ = ["app"]
 
@@ -19,13 +19,13 @@ Plot = Annotated[Path | None, typer.Option(help="also draw it, into this .png or
 
 @app.command()
 @asks(
-    table.SWEEP_NODES,
-    table.SWEEP_DEGREES,
-    table.LINKS,
-    table.PARALLEL_LINKS,
-    table.VERTEX_TRANSITIVE,
-    table.FAMILIES,
-    table.SCHEDULE,
+    pages.SWEEP_NODES,
+    pages.SWEEP_DEGREES,
+    cluster.LINKS,
+    cluster.PARALLEL_LINKS,
+    cluster.VERTEX_TRANSITIVE,
+    cluster.FAMILIES,
+    cluster.SCHEDULE,
 )
 def gaps(asked: dict[str, Any], as_csv: AsCsv = False, plot: Plot = None) -> None:
     """Find how far the best topologies are from the bounds, at many sizes."""

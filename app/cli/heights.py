@@ -8,19 +8,25 @@ import typer
 from app.cli.answers import opened, source_of, with_lists
 from app.cli.asking import asks
 from app.cli.options import AsCsv, Reading, Source, reads_topology
-from app.options import table
+from app.options import collectives, exporting
 
 __all__ = ["app"]
 
 app = typer.Typer()
 
-_SPEEDS = (table.EXPORT_BYTES, table.EXPORT_ALPHA_US, table.EXPORT_NODE_GBPS)
+_SPEEDS = (exporting.EXPORT_BYTES, exporting.EXPORT_ALPHA_US, exporting.EXPORT_NODE_GBPS)
 
 
 @app.command()
 @reads_topology
 @asks(
-    *(table.RUN_COLLECTIVE, table.ROOT, table.SHARDS, table.PARTICIPANTS, table.TREES_PER_ROOT),
+    *(
+        collectives.RUN_COLLECTIVE,
+        collectives.ROOT,
+        collectives.SHARDS,
+        collectives.PARTICIPANTS,
+        collectives.TREES_PER_ROOT,
+    ),
     *_SPEEDS,
 )
 def heights(reading: Reading, source: Source, asked: dict[str, Any], as_csv: AsCsv = False) -> None:

@@ -10,7 +10,7 @@ from app.cli.answers import require_one_form
 from app.cli.asking import asks
 from app.cli.options import AsCsv, AsJson, given
 from app.config import Settings
-from app.options import table
+from app.options import pages
 from app.options.option import choices
 from app.tabular import Column, Table
 
@@ -30,7 +30,7 @@ Url = Annotated[
 ]
 JobArgument = Annotated[str, typer.Argument(metavar="JOB", help="id of the job")]
 WAIT_SECONDS = 30.0
-STATES = choices(table.JOB_STATE.type)
+STATES = choices(pages.JOB_STATE.type)
 
 _COLUMNS = (
     Column("job", "id", left=True),
@@ -154,7 +154,7 @@ def _asked(url: str | None, ask: Callable[[_Asked], Any]) -> Any:
 
 
 @jobs_app.command("list")
-@asks(table.LIMIT, table.CURSOR, table.JOB_STATE, table.JOB_OPERATION)
+@asks(pages.LIMIT, pages.CURSOR, pages.JOB_STATE, pages.JOB_OPERATION)
 def list_(
     asked: dict[str, Any], url: Url = None, as_json: AsJson = False, as_csv: AsCsv = False
 ) -> None:

@@ -11,7 +11,7 @@ from app.cli.answers import write
 from app.cli.asking import asks
 from app.cli.options import AsJson, Out
 from app.options import learning_rate as table
-from app.options.table import CURSOR, LIMIT
+from app.options.pages import CURSOR, LIMIT
 from app.printing.words import short_id
 from app.tabular import Column, Table
 

@@ -11,7 +11,7 @@ from app.cli.answers import opened, require_one_form
 from app.cli.asking import asks
 from app.cli.completing import among
 from app.cli.options import AsCsv, AsJson
-from app.options import known, table
+from app.options import cluster, known, pages, patching, table
 from app.printing.words import short_id
 from app.tabular import Column, Table
 
@@ -39,12 +39,12 @@ KIND = Annotated[
 _ORDER = [option.name for option in table.OPTIONS]
 _USUAL = {
     option.name: option.default
-    for option in (table.LINKS, table.NODE_GBPS, table.ALPHA_US, table.PANELS)
+    for option in (cluster.LINKS, cluster.NODE_GBPS, cluster.ALPHA_US, patching.PANELS)
 }
 
 
 @app.command("list")
-@asks(table.LIMIT, table.CURSOR, known.SORT, *known.FILTERS, known.FIELDS)
+@asks(pages.LIMIT, pages.CURSOR, known.SORT, *known.FILTERS, known.FIELDS)
 def list_(
     asked: dict[str, Any],
     kind: KIND,
@@ -84,11 +84,11 @@ def kind_of(name: str) -> str:
 def _again(kind: str, asked: dict[str, Any], cursor: str) -> str:
     """Return the command that lists what comes after a page."""
     words = ["topoloom", "list", kind]
-    for option in (table.LIMIT, known.SORT, *known.FILTERS):
+    for option in (pages.LIMIT, known.SORT, *known.FILTERS):
         if option.name in asked and asked[option.name] != option.default:
             value = asked[option.name]
             words += [option.spelling] if value is True else [option.spelling, str(value)]
-    return shlex.join([*words, table.CURSOR.spelling, cursor])
+    return shlex.join([*words, pages.CURSOR.spelling, cursor])
 
 
 def _row(entry: "Listed") -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 from app.cli.answers import is_file, opened, source_of, with_wiring, write
 from app.cli.asking import asks
 from app.cli.options import AsJson, Out, Reading, Source, reads_topology
-from app.options import table
+from app.options import patching
 
 if TYPE_CHECKING:
     from app.config import Settings
@@ -52,17 +52,17 @@ PlantOption = Annotated[
 @app.command()
 @reads_topology
 @asks(
-    table.PANELS,
-    table.PRESENT,
-    table.HOSTS,
-    table.LANES,
-    table.PLANT,
-    table.SPARES,
-    table.PLACE,
-    table.MAX_LINKS_DOWN,
-    table.STAY_CONNECTED,
-    table.MAKE_FIRST,
-    table.PLAN_FORMAT,
+    patching.PANELS,
+    patching.PRESENT,
+    patching.HOSTS,
+    patching.LANES,
+    patching.PLANT,
+    patching.SPARES,
+    patching.PLACE,
+    patching.MAX_LINKS_DOWN,
+    patching.STAY_CONNECTED,
+    patching.MAKE_FIRST,
+    patching.PLAN_FORMAT,
 )
 def plan(reading: Reading, source: Source, asked: dict[str, Any], out: Out = None) -> None:
     """Plan which port to plug where, with few moves from today's wiring."""
@@ -143,7 +143,7 @@ def show(plan: PlanFile, plant: PlantOption = None, as_json: AsJson = False) -> 
 
 
 @app.command()
-@asks(table.DEVICE_FORMAT)
+@asks(patching.DEVICE_FORMAT)
 def render(
     plan: PlanFile, asked: dict[str, Any], plant: PlantOption = None, out: Out = None
 ) -> None:

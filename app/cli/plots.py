@@ -9,7 +9,7 @@ from app.cli import known
 from app.cli.answers import opened, source_of, with_tasks
 from app.cli.asking import asks
 from app.cli.options import Reading, reads_topology
-from app.options import table
+from app.options import cluster, pages
 
 if TYPE_CHECKING:
     from app.schemas import FrontierRequest
@@ -30,7 +30,7 @@ TopologyOption = Annotated[
 
 
 @app.command()
-@asks(table.NODES, table.DEGREE, table.LINKS, table.SCHEDULE)
+@asks(cluster.NODES, cluster.DEGREE, cluster.LINKS, cluster.SCHEDULE)
 def frontier(asked: dict[str, Any], out: Out) -> None:
     """Draw the Pareto frontier of latency and bandwidth."""
     from app.plots import canvas
@@ -46,17 +46,17 @@ def frontier(asked: dict[str, Any], out: Out) -> None:
 
 @app.command()
 @asks(
-    table.NODES,
-    table.DEGREE,
-    table.COLLECTIVE,
-    table.WORKLOAD,
-    table.PRESET,
-    table.LEAST_BYTES,
-    table.MOST_BYTES,
-    table.LINKS,
-    table.SCHEDULE,
-    table.NODE_GBPS,
-    table.ALPHA_US,
+    cluster.NODES,
+    cluster.DEGREE,
+    cluster.COLLECTIVE,
+    cluster.WORKLOAD,
+    cluster.PRESET,
+    pages.LEAST_BYTES,
+    pages.MOST_BYTES,
+    cluster.LINKS,
+    cluster.SCHEDULE,
+    cluster.NODE_GBPS,
+    cluster.ALPHA_US,
 )
 def sizes(asked: dict[str, Any], out: Out) -> None:
     """Draw the time of what is run over the size of its data, beside baselines and bound."""

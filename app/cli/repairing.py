@@ -9,7 +9,7 @@ from app.cli.answers import write
 from app.cli.asking import asks
 from app.cli.options import AsCsv, AsJson, Out
 from app.cli.patching import PlanFile, PlantOption, app, made
-from app.options import table
+from app.options import patching
 
 __all__ = ["app"]
 
@@ -26,7 +26,7 @@ Wired = Annotated[
 
 
 @app.command()
-@asks(table.AT_ONCE, table.WORST)
+@asks(patching.AT_ONCE, patching.WORST)
 def survey(
     plan: PlanFile,
     asked: dict[str, Any],
@@ -52,7 +52,13 @@ def survey(
 
 
 @app.command()
-@asks(table.DEAD_HOSTS, table.DEAD_HOST_PORTS, table.DEAD_PORTS, table.DEAD_PAIRS, table.WAY)
+@asks(
+    patching.DEAD_HOSTS,
+    patching.DEAD_HOST_PORTS,
+    patching.DEAD_PORTS,
+    patching.DEAD_PAIRS,
+    patching.WAY,
+)
 def repair(
     plan: PlanFile,
     asked: dict[str, Any],

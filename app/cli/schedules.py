@@ -16,7 +16,7 @@ from app.cli.answers import (
 )
 from app.cli.asking import asks
 from app.cli.options import AsCsv, AsJson, Out, Reading, Source, reads_topology
-from app.options import table
+from app.options import cluster, collectives, exporting, replaying
 
 __all__ = ["app"]
 
@@ -36,18 +36,18 @@ Program = Annotated[
 RunsOn = Annotated[str, typer.Option(help="what it runs on, as FILE_OR_RECIPE of other commands")]
 
 _OF_FORMATS = (
-    table.DIALECT,
-    table.RUNTIME,
-    table.INPLACE,
-    table.INSTANCES,
-    table.RANKS_PER_NODE,
-    table.MIN_BYTES,
-    table.MAX_EXPORT_BYTES,
-    table.SCRATCH_BUDGET,
-    table.TUNER_CHANNELS,
-    table.EXPORT_BYTES,
-    table.EXPORT_ALPHA_US,
-    table.EXPORT_NODE_GBPS,
+    exporting.DIALECT,
+    exporting.RUNTIME,
+    exporting.INPLACE,
+    exporting.INSTANCES,
+    exporting.RANKS_PER_NODE,
+    exporting.MIN_BYTES,
+    exporting.MAX_EXPORT_BYTES,
+    exporting.SCRATCH_BUDGET,
+    exporting.TUNER_CHANNELS,
+    exporting.EXPORT_BYTES,
+    exporting.EXPORT_ALPHA_US,
+    exporting.EXPORT_NODE_GBPS,
 )
 _SPEEDS = ("bytes", "alpha_us", "node_gbps")
 """What formats take to write times, and every schedule to say how fast it is."""
@@ -56,17 +56,17 @@ _SPEEDS = ("bytes", "alpha_us", "node_gbps")
 @app.command()
 @reads_topology
 @asks(
-    table.RUN_COLLECTIVE,
-    table.ALGORITHM,
-    table.ROOT,
-    table.SHARDS,
-    table.PARTICIPANTS,
-    table.TREES_PER_ROOT,
-    table.MAX_GAP,
-    table.MAX_HEIGHT,
-    table.MAX_CHUNKS,
-    table.STEPS,
-    table.SCHEDULE_FORMAT,
+    collectives.RUN_COLLECTIVE,
+    collectives.ALGORITHM,
+    collectives.ROOT,
+    collectives.SHARDS,
+    collectives.PARTICIPANTS,
+    collectives.TREES_PER_ROOT,
+    collectives.MAX_GAP,
+    collectives.MAX_HEIGHT,
+    collectives.MAX_CHUNKS,
+    collectives.STEPS,
+    exporting.SCHEDULE_FORMAT,
     *_OF_FORMATS,
 )
 def schedule(reading: Reading, source: Source, asked: dict[str, Any], out: Out = None) -> None:
@@ -100,7 +100,7 @@ def schedule(reading: Reading, source: Source, asked: dict[str, Any], out: Out =
 
 @app.command()
 @reads_topology
-@asks(table.DIALECT, table.RUNTIME)
+@asks(exporting.DIALECT, exporting.RUNTIME)
 def verify(
     reading: Reading, schedule: ScheduleFile, topology: RunsOn, asked: dict[str, Any]
 ) -> None:
@@ -130,13 +130,13 @@ def verify(
 @app.command()
 @reads_topology
 @asks(
-    table.RANKS,
-    table.EXECUTED_BYTES,
-    table.REPEAT,
-    table.PIPELINE_CHUNKS,
-    table.TIMEOUT,
-    table.DIALECT,
-    table.RUNTIME,
+    replaying.RANKS,
+    replaying.EXECUTED_BYTES,
+    replaying.REPEAT,
+    replaying.PIPELINE_CHUNKS,
+    replaying.TIMEOUT,
+    exporting.DIALECT,
+    exporting.RUNTIME,
 )
 def execute(
     reading: Reading,
@@ -167,7 +167,7 @@ def execute(
 
 
 @app.command()
-@asks(table.PROBED_RANKS, table.ROUND_TRIPS, table.TIMEOUT)
+@asks(replaying.PROBED_RANKS, replaying.ROUND_TRIPS, replaying.TIMEOUT)
 def probe(asked: dict[str, Any], out: Out = None, as_json: AsJson = False) -> None:
     """Measure latency, rate and costs of messages between processes; write a table for design."""
     from app import probing
@@ -187,14 +187,14 @@ def probe(asked: dict[str, Any], out: Out = None, as_json: AsJson = False) -> No
 @app.command()
 @reads_topology
 @asks(
-    table.RUN_COLLECTIVE,
-    table.SIMULATED_BYTES,
-    table.SIMULATED_ALPHA_US,
-    table.SIMULATED_NODE_GBPS,
-    table.LINK_GBPS,
-    table.OVERHEAD_US,
-    table.CHUNK_US,
-    table.OPPONENT,
+    collectives.RUN_COLLECTIVE,
+    replaying.SIMULATED_BYTES,
+    replaying.SIMULATED_ALPHA_US,
+    replaying.SIMULATED_NODE_GBPS,
+    replaying.LINK_GBPS,
+    replaying.OVERHEAD_US,
+    cluster.CHUNK_US,
+    replaying.OPPONENT,
 )
 def opponents(
     reading: Reading,
@@ -230,17 +230,17 @@ def opponents(
 @app.command()
 @reads_topology
 @asks(
-    table.SIMULATED_BYTES,
-    table.SIMULATED_ALPHA_US,
-    table.SIMULATED_NODE_GBPS,
-    table.LINK_GBPS,
-    table.OVERHEAD_US,
-    table.CHUNK_US,
-    table.CHANNELS,
-    table.CHUNKS,
-    table.SYNCHRONOUS,
-    table.DIALECT,
-    table.RUNTIME,
+    replaying.SIMULATED_BYTES,
+    replaying.SIMULATED_ALPHA_US,
+    replaying.SIMULATED_NODE_GBPS,
+    replaying.LINK_GBPS,
+    replaying.OVERHEAD_US,
+    cluster.CHUNK_US,
+    replaying.CHANNELS,
+    replaying.CHUNKS,
+    replaying.SYNCHRONOUS,
+    exporting.DIALECT,
+    exporting.RUNTIME,
 )
 def simulate(
     reading: Reading,

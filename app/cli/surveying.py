@@ -8,7 +8,7 @@ import typer
 from app.cli.answers import opened, require_one_form, show, source_of, with_lists
 from app.cli.asking import asks
 from app.cli.options import AsCsv, AsJson, Reading, Source, reads_topology
-from app.options import table
+from app.options import collectives, pages
 
 if TYPE_CHECKING:
     from app.services.context import Context
@@ -19,8 +19,14 @@ __all__ = ["ASKED", "app", "surveyed"]
 app = typer.Typer()
 
 ASKED = (
-    *(table.OPTIMUM_COLLECTIVE, table.LOST, table.ROOT, table.SHARDS, table.PARTICIPANTS),
-    *(table.TREES_PER_ROOT, table.MAX_GAP),
+    *(
+        collectives.OPTIMUM_COLLECTIVE,
+        pages.LOST,
+        collectives.ROOT,
+        collectives.SHARDS,
+        collectives.PARTICIPANTS,
+    ),
+    *(collectives.TREES_PER_ROOT, collectives.MAX_GAP),
 )
 
 Picture = Annotated[Path | None, typer.Option(help="also draw it: file to write, .png or .svg")]

@@ -8,32 +8,32 @@ from app.cli import known
 from app.cli.answers import opened, require_one_form, show, with_tasks
 from app.cli.asking import asks
 from app.cli.options import AsCsv, AsJson
-from app.options import table
+from app.options import cluster, pages
 
 __all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, help="Ask one question of many sizes.")
 
-_SIZES = (table.SWEEP_NODES, table.SWEEP_DEGREES)
+_SIZES = (pages.SWEEP_NODES, pages.SWEEP_DEGREES)
 _SEARCH = (
-    table.LINKS,
-    table.PARALLEL_LINKS,
-    table.VERTEX_TRANSITIVE,
-    table.FAMILIES,
-    table.MAX_STEPS,
+    cluster.LINKS,
+    cluster.PARALLEL_LINKS,
+    cluster.VERTEX_TRANSITIVE,
+    cluster.FAMILIES,
+    cluster.MAX_STEPS,
 )
-_RUN = (table.COLLECTIVE, table.DESIGN_BYTES, table.WORKLOAD, table.PRESET)
+_RUN = (cluster.COLLECTIVE, cluster.DESIGN_BYTES, cluster.WORKLOAD, cluster.PRESET)
 
 
 @app.command()
-@asks(*_SIZES, *_SEARCH, table.ALL_TO_ALL)
+@asks(*_SIZES, *_SEARCH, cluster.ALL_TO_ALL)
 def sizes(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     """Find the frontier of every number of hosts and of ports."""
     _of_hosts("sizes", asked, as_json, as_csv)
 
 
 @app.command()
-@asks(*_SIZES, *_RUN, *_SEARCH, table.NODE_GBPS, table.ALPHA_US)
+@asks(*_SIZES, *_RUN, *_SEARCH, cluster.NODE_GBPS, cluster.ALPHA_US)
 def time(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     """Find the best design of every number of hosts and of ports for one workload."""
     from app.config import Settings

@@ -19,7 +19,7 @@ from app.cli.answers import (
 )
 from app.cli.asking import asks
 from app.cli.options import AsCsv, AsJson, Out, Reading, Source, reads_topology
-from app.options import table
+from app.options import cluster, collectives, patching
 
 __all__ = ["app"]
 
@@ -29,26 +29,32 @@ Explain = Annotated[
     bool, typer.Option("--explain", help="also say why each point is there, and what bounds hold")
 ]
 
-_HOSTS = (table.NODES, table.DEGREE)
+_HOSTS = (cluster.NODES, cluster.DEGREE)
 _SEARCH = (
-    table.LINKS,
-    table.PARALLEL_LINKS,
-    table.VERTEX_TRANSITIVE,
-    table.FAMILIES,
-    table.BASES,
-    table.MAX_STEPS,
-    table.SCHEDULE,
+    cluster.LINKS,
+    cluster.PARALLEL_LINKS,
+    cluster.VERTEX_TRANSITIVE,
+    cluster.FAMILIES,
+    cluster.BASES,
+    cluster.MAX_STEPS,
+    cluster.SCHEDULE,
 )
 _TODAY = (
-    table.DESIGN_PANELS,
-    table.DESIGN_PLANT,
-    table.DESIGN_PRESENT,
-    table.DESIGN_PLACE,
-    table.DESIGN_SPARES,
-    table.MAX_MOVES,
+    patching.DESIGN_PANELS,
+    patching.DESIGN_PLANT,
+    patching.DESIGN_PRESENT,
+    patching.DESIGN_PLACE,
+    patching.DESIGN_SPARES,
+    patching.MAX_MOVES,
 )
-_SPEED = (table.NODE_GBPS, table.ALPHA_US, table.MESSAGE_US, table.CHUNK_US, table.MEASURED)
-_RUN = (table.COLLECTIVE, table.DESIGN_BYTES, table.WORKLOAD, table.PRESET)
+_SPEED = (
+    cluster.NODE_GBPS,
+    cluster.ALPHA_US,
+    cluster.MESSAGE_US,
+    cluster.CHUNK_US,
+    cluster.MEASURED,
+)
+_RUN = (cluster.COLLECTIVE, cluster.DESIGN_BYTES, cluster.WORKLOAD, cluster.PRESET)
 
 
 @app.command()
@@ -72,7 +78,7 @@ def design(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False
 
 
 @app.command()
-@asks(*_HOSTS, *_SEARCH, table.ALL_TO_ALL)
+@asks(*_HOSTS, *_SEARCH, cluster.ALL_TO_ALL)
 def frontier(
     asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False, explain: Explain = False
 ) -> None:
@@ -101,7 +107,7 @@ def frontier(
 
 @app.command()
 @reads_topology
-@asks(table.TOPOLOGY_FORMAT)
+@asks(patching.TOPOLOGY_FORMAT)
 def topology(reading: Reading, source: Source, asked: dict[str, Any], out: Out = None) -> None:
     """Build a topology, or read one in any format, and write it."""
     form = asked["format"]
@@ -136,12 +142,12 @@ def measure(
 @app.command()
 @reads_topology
 @asks(
-    table.OPTIMUM_COLLECTIVE,
-    table.ROOT,
-    table.SHARDS,
-    table.PARTICIPANTS,
-    table.TREES_PER_ROOT,
-    table.MAX_GAP,
+    collectives.OPTIMUM_COLLECTIVE,
+    collectives.ROOT,
+    collectives.SHARDS,
+    collectives.PARTICIPANTS,
+    collectives.TREES_PER_ROOT,
+    collectives.MAX_GAP,
 )
 def optimum(
     reading: Reading, source: Source, asked: dict[str, Any], as_json: AsJson = False

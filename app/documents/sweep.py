@@ -9,7 +9,7 @@ from pydantic import Field
 from app.artefacts import Artefact, Asked, Computed
 from app.documents.base import Document, Exact, Identity, Node, omitted
 from app.documents.kind import Kind
-from app.options.table import PartName
+from app.options.pages import PartName
 from app.sweep_request import SweepName
 
 if TYPE_CHECKING:

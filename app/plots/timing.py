@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import model_validator
 
-from app.options import table
-from app.options.table import CollectiveName
+from app.options import cluster, pages
+from app.options.collectives import CollectiveName
 from app.quantities import Bytes
 from app.schemas import FrontierRequest, TaskRequest, TimedRequest
 from schedules.baselines import PASSES, Operation, baselines, bound_seconds
@@ -32,11 +32,11 @@ _AROUND = Fraction(1, 1024), 4
 class SizesRequest(TimedRequest):
     """What is run on which hosts, for sizes of its data between two."""
 
-    collective: CollectiveName = table.COLLECTIVE.field()
-    workload: list[TaskRequest] = table.WORKLOAD.field()
-    preset: str = table.PRESET.field(min_length=1, max_length=100)
-    least: Bytes = table.LEAST_BYTES.field(alias="from")
-    most: Bytes = table.MOST_BYTES.field(alias="to")
+    collective: CollectiveName = cluster.COLLECTIVE.field()
+    workload: list[TaskRequest] = cluster.WORKLOAD.field()
+    preset: str = cluster.PRESET.field(min_length=1, max_length=100)
+    least: Bytes = pages.LEAST_BYTES.field(alias="from")
+    most: Bytes = pages.MOST_BYTES.field(alias="to")
 
     @model_validator(mode="after")
     def _one_way(self) -> "SizesRequest":

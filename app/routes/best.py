@@ -13,7 +13,7 @@ from app.documents import best as document
 from app.documents.best import BestDocument
 from app.known_requests import BestRequest
 from app.manners import strict_router
-from app.options import known, table
+from app.options import cluster, known
 from app.problems import responses
 from app.queries import asked_by_query
 from app.services import best
@@ -24,9 +24,9 @@ __all__ = ["router"]
 
 router = strict_router("/v1/best", tags=["best"])
 
-_HOSTS = (*known.BEST_NODES, table.DEGREE, table.LINKS, table.MAX_STEPS, known.MAX_BANDWIDTH)
-_RUN = (table.COLLECTIVE, table.DESIGN_BYTES, known.BEST_WORKLOAD, table.PRESET)
-_SPEED = (table.NODE_GBPS, table.ALPHA_US)
+_HOSTS = (*known.BEST_NODES, cluster.DEGREE, cluster.LINKS, cluster.MAX_STEPS, known.MAX_BANDWIDTH)
+_RUN = (cluster.COLLECTIVE, cluster.DESIGN_BYTES, known.BEST_WORKLOAD, cluster.PRESET)
+_SPEED = (cluster.NODE_GBPS, cluster.ALPHA_US)
 QuestionDep = Annotated[
     BestRequest,
     Depends(asked_by_query(BestRequest, *_HOSTS, *_RUN, *_SPEED, known.SEARCH, known.CANDIDATES)),

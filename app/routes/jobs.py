@@ -16,7 +16,7 @@ from app.jobs.model import Job, State
 from app.jobs.port import Jobs
 from app.jobs.watching import Watcher
 from app.manners import strict_router
-from app.options import table
+from app.options import pages
 from app.problems import responses
 
 __all__ = ["router"]
@@ -30,8 +30,8 @@ def _jobs(request: Request) -> Jobs:
 
 JobsDep = Annotated[Jobs, Depends(_jobs)]
 JobIdDep = Annotated[JobIdentity, Path(description="id that a 202 gave in `Location`")]
-StateDep = Annotated[table.JobStateName | None, table.JOB_STATE.query()]
-OperationDep = Annotated[str | None, table.JOB_OPERATION.query(max_length=40)]
+StateDep = Annotated[pages.JobStateName | None, pages.JOB_STATE.query()]
+OperationDep = Annotated[str | None, pages.JOB_OPERATION.query(max_length=40)]
 ParentDep = Annotated[JobIdentity | None, Query(description="the parts of this job instead")]
 LastEventDep = Annotated[
     str | None,
@@ -63,7 +63,7 @@ _FOUND: dict[int | str, dict[str, Any]] = {
 )
 def list_jobs(
     jobs: JobsDep,
-    limit: LimitDep = table.LIMIT.default,
+    limit: LimitDep = pages.LIMIT.default,
     cursor: CursorDep = None,
     state: StateDep = None,
     operation: OperationDep = None,

@@ -16,7 +16,7 @@ from app.documents.lr_session import LrHistory, LrPage, LrReply, LrSession
 from app.lr_schemas import LrLeaseRequest, LrObservationRequest, LrSessionRequest
 from app.manners import strict_router
 from app.negotiation import negotiate
-from app.options import learning_rate, table
+from app.options import learning_rate, pages
 from app.options.learning_rate import HistoryFormat
 from app.problems import responses
 from app.services import lr_sessions
@@ -92,7 +92,7 @@ def create_session(body: LrSessionRequest, tuning: TuningDep) -> Response:
     responses={200: {"model": LrPage, "description": "a page"}, **responses(422, 503)},
 )
 def list_sessions(
-    tuning: TuningDep, limit: LimitDep = table.LIMIT.default, cursor: CursorDep = None
+    tuning: TuningDep, limit: LimitDep = pages.LIMIT.default, cursor: CursorDep = None
 ) -> JSONResponse:
     """Return one page of sessions."""
     return JSONResponse(documents.page_of(*tuning.store.page(limit, cursor)))

@@ -28,7 +28,7 @@ from app.documents.repairs import RepairsDocument
 from app.documents.survey import SurveyDocument
 from app.manners import strict_router
 from app.negotiation import negotiate
-from app.options.table import PlanFormat
+from app.options.patching import PlanFormat
 from app.patch_store import PatchStore
 from app.problems import responses
 from app.questions import ExportQuestion, RepairsQuestion, SurveyQuestion

@@ -11,7 +11,7 @@ from app.deps import IdDep, IfNoneMatchDep, list_route, representation
 from app.documents.plot import SVG
 from app.identity import IdPrefix
 from app.manners import strict_router
-from app.options import table
+from app.options import cluster, pages
 from app.options.option import REQUIRED, Option
 from app.plots.timing import SizesRequest
 from app.problems import responses
@@ -26,7 +26,7 @@ __all__ = ["router"]
 
 router = strict_router("/v1/plots", tags=["plots"])
 
-_HOSTS = (table.NODES, table.DEGREE, table.LINKS)
+_HOSTS = (cluster.NODES, cluster.DEGREE, cluster.LINKS)
 _SCHEDULE = Option(
     name="schedule_id",
     type=IdPrefix,
@@ -95,8 +95,8 @@ _plot(
     asked_by_query(
         SizesRequest,
         *_HOSTS,
-        *(table.COLLECTIVE, table.WORKLOAD, table.PRESET),
-        *(table.LEAST_BYTES, table.MOST_BYTES, table.NODE_GBPS, table.ALPHA_US),
+        *(cluster.COLLECTIVE, cluster.WORKLOAD, cluster.PRESET),
+        *(pages.LEAST_BYTES, pages.MOST_BYTES, cluster.NODE_GBPS, cluster.ALPHA_US),
     ),
 )
 _plot(

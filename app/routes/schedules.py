@@ -24,8 +24,8 @@ from app.documents.schedule_file import ScheduleDocument
 from app.documents.simulation import SimulationDocument
 from app.manners import strict_router
 from app.negotiation import negotiate
-from app.options import table
-from app.options.table import ScheduleFormat
+from app.options import exporting
+from app.options.exporting import ScheduleFormat
 from app.problems import responses
 from app.quantities import Bytes, Positive
 from app.questions import ExportQuestion, SimulationQuestion
@@ -49,18 +49,18 @@ FormatDep = Annotated[
 
 
 async def _options(
-    dialect: Annotated[str | None, table.DIALECT.query(max_length=40)] = None,
-    runtime: Annotated[str | None, table.RUNTIME.query(max_length=40)] = None,
-    inplace: Annotated[bool | None, table.INPLACE.query()] = None,
-    instances: Annotated[int | None, table.INSTANCES.query()] = None,
-    ranks_per_node: Annotated[int | None, table.RANKS_PER_NODE.query()] = None,
-    min_bytes: Annotated[Bytes | None, table.MIN_BYTES.query()] = None,
-    max_bytes: Annotated[Bytes | None, table.MAX_EXPORT_BYTES.query()] = None,
-    scratch_budget: Annotated[Bytes | None, table.SCRATCH_BUDGET.query()] = None,
-    channels: Annotated[int | None, table.TUNER_CHANNELS.query()] = None,
-    bytes: Annotated[Bytes | None, table.EXPORT_BYTES.query()] = None,
-    alpha_us: Annotated[Positive | None, table.EXPORT_ALPHA_US.query()] = None,
-    node_gbps: Annotated[Positive | None, table.EXPORT_NODE_GBPS.query()] = None,
+    dialect: Annotated[str | None, exporting.DIALECT.query(max_length=40)] = None,
+    runtime: Annotated[str | None, exporting.RUNTIME.query(max_length=40)] = None,
+    inplace: Annotated[bool | None, exporting.INPLACE.query()] = None,
+    instances: Annotated[int | None, exporting.INSTANCES.query()] = None,
+    ranks_per_node: Annotated[int | None, exporting.RANKS_PER_NODE.query()] = None,
+    min_bytes: Annotated[Bytes | None, exporting.MIN_BYTES.query()] = None,
+    max_bytes: Annotated[Bytes | None, exporting.MAX_EXPORT_BYTES.query()] = None,
+    scratch_budget: Annotated[Bytes | None, exporting.SCRATCH_BUDGET.query()] = None,
+    channels: Annotated[int | None, exporting.TUNER_CHANNELS.query()] = None,
+    bytes: Annotated[Bytes | None, exporting.EXPORT_BYTES.query()] = None,
+    alpha_us: Annotated[Positive | None, exporting.EXPORT_ALPHA_US.query()] = None,
+    node_gbps: Annotated[Positive | None, exporting.EXPORT_NODE_GBPS.query()] = None,
 ) -> ExportRequest:
     """Return what the query says about the format."""
     given = {

@@ -24,8 +24,9 @@ from app.documents.optimum import OptimumDocument
 from app.documents.topology import TopologyDocument
 from app.manners import strict_router
 from app.negotiation import negotiate
-from app.options import table
-from app.options.table import AnyCollectiveName, TopologyFormat
+from app.options import collectives
+from app.options.collectives import AnyCollectiveName
+from app.options.patching import TopologyFormat
 from app.problems import responses
 from app.quantities import Gap
 from app.questions import ExportQuestion
@@ -44,15 +45,15 @@ FormatDep = Annotated[
     Query(alias="format", description="representation; goes before the Accept header"),
 ]
 
-TreesDep = Annotated[int | None, table.TREES_PER_ROOT.query()]
-GapDep = Annotated[Gap | None, table.MAX_GAP.query()]
-RootDep = Annotated[str | None, table.ROOT.query(max_length=1000)]
-ShardsDep = Annotated[list[str] | None, table.SHARDS.query()]
-ParticipantsDep = Annotated[list[str] | None, table.PARTICIPANTS.query()]
+TreesDep = Annotated[int | None, collectives.TREES_PER_ROOT.query()]
+GapDep = Annotated[Gap | None, collectives.MAX_GAP.query()]
+RootDep = Annotated[str | None, collectives.ROOT.query(max_length=1000)]
+ShardsDep = Annotated[list[str] | None, collectives.SHARDS.query()]
+ParticipantsDep = Annotated[list[str] | None, collectives.PARTICIPANTS.query()]
 
 
 async def _question(
-    collective: AnyCollectiveName = table.OPTIMUM_COLLECTIVE.default,
+    collective: AnyCollectiveName = collectives.OPTIMUM_COLLECTIVE.default,
     trees_per_root: TreesDep = None,
     max_gap: GapDep = None,
     root: RootDep = None,

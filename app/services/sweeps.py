@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from app.documents.sweep import SWEEP, Part, SweepAnswer
-from app.options.table import PartName
+from app.options.pages import PartName
 from app.schemas import DesignRequest, FrontierRequest, OptimumRequest, TopologySource
 from app.services import costs, designs, frontiers, topologies
 from app.services.context import Context

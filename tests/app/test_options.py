@@ -14,7 +14,7 @@ from app.cli import app
 from app.cli.options import READS
 from app.executing import ExecutionOptions, ProbeOptions
 from app.main import create_app
-from app.options import learning_rate, reading, table
+from app.options import collectives, exporting, learning_rate, reading, replaying
 from app.options.option import REQUIRED, Option, choices
 from app.options.reading import CHANGES, READING
 from app.options.table import OPTIONS
@@ -226,17 +226,17 @@ def test_no_two_options_are_the_same_entry():
 
 
 def test_the_words_of_an_option_are_those_of_the_domain():
-    assert set(choices(table.ScheduleFormat)) == set(FORMATS)
+    assert set(choices(exporting.ScheduleFormat)) == set(FORMATS)
     assert [str(dialect) for dialect in Dialect] == ["msccl", "azure", "rccl"]
-    assert all(dialect in table.DIALECT.help for dialect in map(str, Dialect))
+    assert all(dialect in exporting.DIALECT.help for dialect in map(str, Dialect))
     assert choices(learning_rate.MethodName) == METHODS
     assert set(choices(learning_rate.AnchorName)) == set(ANCHORS)
     assert set(choices(learning_rate.ValidationName)) == set(VALIDATION)
     assert {option.name for option in learning_rate.TUNING} == set(Options.__dataclass_fields__)
-    assert table.RANKS.most == limits.MAX_RANKS
-    assert table.REPEAT.most == limits.MAX_REPEAT
-    assert table.PIPELINE_CHUNKS.most == limits.MAX_PIPELINE_CHUNKS
-    assert table.TIMEOUT.most == limits.MAX_SECONDS
+    assert replaying.RANKS.most == limits.MAX_RANKS
+    assert replaying.REPEAT.most == limits.MAX_REPEAT
+    assert replaying.PIPELINE_CHUNKS.most == limits.MAX_PIPELINE_CHUNKS
+    assert replaying.TIMEOUT.most == limits.MAX_SECONDS
     assert reading.BOXES.most == cluster.MOST_BOXES
     assert choices(reading.PcieName) == cluster.PCIE_TAKEN
     assert all(kind in reading.NVLINK.help for kind in nvlinks.NVLINKS)
@@ -254,7 +254,7 @@ def test_what_is_meant_where_reading_says_nothing_is_what_is_said():
 
 def test_every_algorithm_is_explained_where_it_is_offered():
     shown = parameter_of("schedule", "algorithm")
-    for name in choices(table.AlgorithmName):
+    for name in choices(collectives.AlgorithmName):
         assert f"{name}: " in shown.help
         assert name in shown.metavar.split(" | ")
         assert f"\n| `{name}` |" in (reference.DOCS / "cli.md").read_text()

@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 import yaml
 
-from app.options.table import DeviceFormat
+from app.options.patching import DeviceFormat
 from app.services import patch_plans
 from synth.build import build
 from synth.recipe import parse

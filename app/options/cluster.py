@@ -1,0 +1,137 @@
+"""The options of a search: which hosts there are, how fast they are, what they run."""
+
+from decimal import Decimal
+from typing import Literal, TypeAlias
+
+from app.options.collectives import CollectiveName
+from app.options.making import MANY, number, size, switch, whole
+from app.options.option import REQUIRED, Option
+from app.quantities import MOST, NotNegative
+
+__all__ = [
+    "ALL_TO_ALL",
+    "ALPHA_US",
+    "BASES",
+    "CHUNK_US",
+    "COLLECTIVE",
+    "DEGREE",
+    "DESIGN_BYTES",
+    "FAMILIES",
+    "LINKS",
+    "MAX_STEPS",
+    "MEASURED",
+    "MESSAGE_US",
+    "NODES",
+    "NODE_GBPS",
+    "PARALLEL_LINKS",
+    "PRESET",
+    "SCHEDULE",
+    "VERTEX_TRANSITIVE",
+    "WORKLOAD",
+    "JudgeName",
+    "LinkKind",
+]
+
+LinkKind: TypeAlias = Literal["unidirectional", "bidirectional"]
+JudgeName: TypeAlias = Literal["bfb", "best"]
+
+NODES = whole("nodes", "number of hosts", 2, 10**6, default=REQUIRED, metavar="N")
+DEGREE = whole("degree", "ports of each host", 1, 10**4, default=REQUIRED, metavar="D")
+LINKS = Option(
+    name="links",
+    type=LinkKind,
+    default="unidirectional",
+    help="unidirectional: a port is one fibre in and one out, which may lead to different "
+    "hosts; bidirectional: both lead to the same host",
+)
+PARALLEL_LINKS = switch(
+    "parallel_links", "allow several links from one host to the same other host"
+)
+VERTEX_TRANSITIVE = switch(
+    "vertex_transitive", "only topologies that are known to look the same from every host"
+)
+FAMILIES = Option(
+    name="families",
+    type=list[str],
+    help="only topologies made of these families of bases; left out, of all",
+    least=1,
+    most=100,
+    flag="--family",
+    metavar="NAME",
+    typed=MANY,
+)
+BASES = Option(
+    name="bases",
+    type=list[str],
+    help="recipes that take part beside the families, as they are and expanded",
+    least=1,
+    most=20,
+    flag="--base",
+    metavar="FILE_OR_RECIPE",
+    typed=f"or files of graphs, whose hosts' number divides N; {MANY}",
+)
+MAX_STEPS = whole(
+    "max_steps", "only topologies of at most so many steps, and so on their transposes", 1, 10**6
+)
+SCHEDULE = Option(
+    name="schedule",
+    type=JudgeName,
+    default="best",
+    help="what topologies are judged by: best, by breadth-first broadcast and by labels, that is, "
+    "also by arrivals that are not as early as they can be; bfb, by breadth-first broadcast alone",
+)
+ALL_TO_ALL = switch(
+    "all_to_all", "measure all-to-all on every point, too, exactly or between bounds", None
+)
+
+NODE_GBPS = number(
+    "node_gbps", "what one host sends at most, all ports together", "Gbit/s", default=Decimal(100)
+)
+ALPHA_US = number("alpha_us", "latency of one hop", "microseconds", default=Decimal(10))
+MESSAGE_US = Option(
+    name="overhead_us",
+    type=NotNegative,
+    help="how long each message keeps its link busy beside its bytes; left out, 0",
+    unit="microseconds",
+    least=0,
+    most=MOST,
+)
+CHUNK_US = Option(
+    name="chunk_us",
+    type=NotNegative,
+    help="the same for each chunk of a message; left out, 0",
+    unit="microseconds",
+    least=0,
+    most=MOST,
+)
+MEASURED = Option(
+    name="measured",
+    type=list,
+    help="instead of node_gbps, alpha_us, overhead_us and chunk_us: times of messages over one "
+    "link, to which they are fitted",
+    least=2,
+    most=10_000,
+    metavar="FILE",
+    typed="CSV with the columns bytes, seconds, messages, chunks, as `topoloom probe` writes it, "
+    "or a JSON file with a list of such rows",
+)
+COLLECTIVE = Option(name="collective", type=CollectiveName, help="what is run, on data of a size")
+DESIGN_BYTES = size(
+    "allgather: size of the result; reduce-scatter, allreduce: of the input; all-to-all: of "
+    "what a host has for all hosts together"
+)
+WORKLOAD = Option(
+    name="workload",
+    type=list,
+    help="instead: several collectives, each with its size and how often it is run",
+    least=1,
+    most=1000,
+    metavar="FILE",
+    typed='a JSON file with a list of {"collective", "bytes", "count"}',
+)
+PRESET = Option(
+    name="preset",
+    type=str,
+    help="instead: one training step of a known model, which `topoloom presets` lists",
+    metavar="NAME",
+)

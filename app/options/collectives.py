@@ -1,0 +1,133 @@
+"""The options of schedules: of which collective, by how many trees, whose data, for whom."""
+
+from typing import Literal, TypeAlias
+
+from app.options.making import whole
+from app.options.option import REQUIRED, Option
+from app.quantities import Gap
+
+__all__ = [
+    "ALGORITHM",
+    "CERTIFIED_STEPS",
+    "MAX_CHUNKS",
+    "MAX_GAP",
+    "MAX_HEIGHT",
+    "OPTIMUM_COLLECTIVE",
+    "PARTICIPANTS",
+    "ROOT",
+    "RUN_COLLECTIVE",
+    "SHARDS",
+    "STEPS",
+    "TREES_PER_ROOT",
+    "AlgorithmName",
+    "AnyCollectiveName",
+    "CollectiveName",
+]
+
+CollectiveName: TypeAlias = Literal["allgather", "reduce-scatter", "allreduce", "all-to-all"]
+AnyCollectiveName: TypeAlias = Literal[
+    "allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all"
+]
+AlgorithmName: TypeAlias = Literal[
+    "bfb",
+    "slack",
+    "forestcoll",
+    "lifted",
+    "bfb-one-shot",
+    "slack-one-shot",
+    "lifted-one-shot",
+    "mcf",
+    "shortest-paths",
+]
+
+OPTIMUM_COLLECTIVE = Option(
+    name="collective",
+    type=AnyCollectiveName,
+    default="allgather",
+    help="the optimum depends on where data starts and where it goes",
+)
+RUN_COLLECTIVE = Option(
+    name="collective", type=AnyCollectiveName, default=REQUIRED, help="what the schedule does"
+)
+TREES_PER_ROOT = whole(
+    "trees_per_root",
+    "forestcoll only: trees per root, or per unit of size of a shard; left out, the least "
+    "number that is optimal",
+    1,
+    10**6,
+    metavar="K",
+)
+MAX_GAP = Option(
+    name="max_gap",
+    type=Gap,
+    help="forestcoll only, instead of trees_per_root: the fewest trees per root that take at "
+    "most 1 + max_gap times as long as the optimum",
+    metavar="G",
+    typed="such as 1/100 or 0.01",
+)
+ROOT = Option(
+    name="root",
+    type=int | str,
+    help="of a broadcast or reduce: the compute node where the data begins or ends",
+    metavar="ID",
+)
+SHARDS = Option(
+    name="shards",
+    type=list,
+    help="forestcoll only: relative sizes of the shards, 0 for those left out; by default all "
+    "equal",
+    least=1,
+    most=10**5,
+    metavar="FILE_OR_LIST",
+    typed='a=3,b=1 or a JSON file with a list of {"rank", "size"}',
+)
+PARTICIPANTS = Option(
+    name="participants",
+    type=list,
+    help="forestcoll only: the compute nodes that take part, the others only forward; by "
+    "default all",
+    least=2,
+    most=10**5,
+    metavar="FILE_OR_LIST",
+    typed="a,b,c or a JSON file with a list of ids",
+)
+MAX_HEIGHT = whole(
+    "max_height",
+    "forestcoll only: no tree of a pass has more hops from rank to rank, at the best rate that is "
+    "found; left out, any height",
+    1,
+    10**6,
+)
+ALGORITHM = Option(
+    name="algorithm",
+    type=AlgorithmName,
+    help="bfb: fewest steps, for hosts joined by equal links; slack: least bandwidth within a "
+    "number of steps, for hosts joined directly; forestcoll: highest throughput, "
+    "for any fabric, and for broadcast, reduce, shards and participants; lifted: from the bases "
+    "of a recipe, at the cost its theorems state; bfb-one-shot: an allreduce in one pass, every "
+    "rank gathers all contributions and adds them up; slack-one-shot: the same by slack; "
+    "lifted-one-shot: the same by lifted; mcf: all-to-all by the routes of least load "
+    "(multi-commodity flow); shortest-paths: all-to-all by fewest hops; left out, bfb where it "
+    "applies, mcf for all-to-all, else forestcoll",
+)
+MAX_CHUNKS = whole(
+    "max_chunks",
+    "bfb and slack only, in one pass too: cut each shard into at most so many chunks, at the "
+    "least loss of bandwidth, which bfb says; left out, as many as lose none",
+    1,
+    2**16,
+)
+STEPS = whole(
+    "steps",
+    "slack only, in one pass too: at most so many steps of each pass, from the diameter on; left "
+    "out, two more than the diameter",
+    1,
+    126,
+)
+CERTIFIED_STEPS = whole(
+    "steps",
+    "labels within so many steps of each pass, as a point of a frontier says; left out, by "
+    "breadth-first broadcast",
+    1,
+    126,
+)

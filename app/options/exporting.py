@@ -1,0 +1,90 @@
+"""The options of a written schedule: its format, and the run-time that will load it."""
+
+from typing import Literal, TypeAlias
+
+from app.options.making import SIZE, number, size, switch, whole
+from app.options.option import Option
+
+__all__ = [
+    "DIALECT",
+    "EXPORT_ALPHA_US",
+    "EXPORT_BYTES",
+    "EXPORT_NODE_GBPS",
+    "INPLACE",
+    "INSTANCES",
+    "MAX_EXPORT_BYTES",
+    "MIN_BYTES",
+    "RANKS_PER_NODE",
+    "RUNTIME",
+    "SCHEDULE_FORMAT",
+    "SCRATCH_BUDGET",
+    "TUNER_CHANNELS",
+    "DialectName",
+    "ScheduleFormat",
+]
+
+ScheduleFormat: TypeAlias = Literal[
+    "json", "msccl-xml", "mscclpp-json", "chakra-et", "nccl-tuner-csv", "dot", "graphml"
+]
+DialectName: TypeAlias = Literal["msccl", "azure", "rccl"]
+
+SCHEDULE_FORMAT = Option(
+    name="format",
+    type=ScheduleFormat,
+    default="json",
+    help="what the schedule is written as; json is schedule/1",
+)
+DIALECT = Option(name="dialect", type=str, help="msccl-xml: msccl, azure or rccl; left out, msccl")
+RUNTIME = Option(
+    name="runtime",
+    type=str,
+    help="msccl-xml, mscclpp-json: what will load the file, a library on a device, whose limits it "
+    "keeps (docs/schedule-formats.md lists them); left out, the smallest device that takes it",
+    metavar="NAME",
+)
+INSTANCES = whole(
+    "instances",
+    "msccl-xml, mscclpp-json: into how many parts on channels of their own every message is cut "
+    "(left out, 1)",
+    1,
+    16,
+)
+MIN_BYTES = size(
+    "msccl-xml, mscclpp-json: least size of data that the file is for", name="min_bytes"
+)
+MAX_EXPORT_BYTES = size(
+    "msccl-xml, mscclpp-json: largest size of data that the file is for", name="max_bytes"
+)
+SCRATCH_BUDGET = size(
+    "msccl-xml, mscclpp-json: bytes of scratch that a GPU may give (left out, 1 GiB where a "
+    "run-time allocates at start, elsewhere no limit)",
+    name="scratch_budget",
+)
+TUNER_CHANNELS = whole(
+    "channels",
+    "nccl-tuner-csv: channels of NCCL (left out, at least 2, and one for every 20 GB/s of a host)",
+    1,
+    32,
+)
+INPLACE = switch(
+    "inplace", "msccl-xml, mscclpp-json: for calls whose input and output are one buffer", None
+)
+RANKS_PER_NODE = whole(
+    "ranks_per_node",
+    "ranks of one machine; mscclpp-json: they use memory channels, others port channels (left "
+    "out, 1); nccl-tuner-csv: rows are for so many machines (left out, for any number)",
+    1,
+    10**6,
+)
+_SAID = "with any format, for the time that is said"
+EXPORT_BYTES = size("chakra-et, which needs it: size of the data", typed=f"{SIZE}; {_SAID}")
+EXPORT_ALPHA_US = number(
+    "alpha_us", "nccl-tuner-csv: latency of one hop (left out, 10)", "microseconds", typed=_SAID
+)
+EXPORT_NODE_GBPS = number(
+    "node_gbps",
+    "nccl-tuner-csv: what one host sends at most (left out, the topology's own unit, and 100 "
+    "where that counts links)",
+    "Gbit/s",
+    typed="with any format, for the rates that are said",
+)

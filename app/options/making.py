@@ -1,0 +1,35 @@
+"""How entries of the table are made: whole numbers, decimal numbers, switches, sizes."""
+
+from typing import Any
+
+from pydantic import StrictBool, StrictInt
+
+from app.options.option import Option
+from app.quantities import LEAST_POSITIVE, MAX_BYTES, MOST, Bytes, Positive
+
+__all__ = ["MANY", "SIZE", "number", "size", "switch", "whole"]
+
+SIZE = "an integer, or with B, KB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, TiB (of 1024)"
+MANY = "may be given several times"
+
+
+def whole(name: str, help: str, least: int, most: int, **more: Any) -> Option:
+    """Return an option that is a whole number within limits."""
+    return Option(name=name, type=StrictInt, help=help, least=least, most=most, **more)
+
+
+def number(name: str, help: str, unit: str, **more: Any) -> Option:
+    """Return a decimal number that is more than 0."""
+    limits = {"least": LEAST_POSITIVE, "most": MOST}
+    return Option(name=name, type=Positive, help=help, unit=unit, **limits, **more)
+
+
+def switch(name: str, help: str, default: bool | None = False, **more: Any) -> Option:
+    """Return an option that is on or off."""
+    return Option(name=name, type=StrictBool, help=help, default=default, **more)
+
+
+def size(help: str, **more: Any) -> Option:
+    """Return an option that is a size of data in bytes."""
+    facts = {"name": "bytes", "type": Bytes, "least": 1, "most": MAX_BYTES, "typed": SIZE}
+    return Option(help=help, **facts | more)

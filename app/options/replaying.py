@@ -1,0 +1,95 @@
+"""The options of schedules in time: simulated, and run on this machine."""
+
+from decimal import Decimal
+
+from app.options.making import number, size, switch, whole
+from app.options.option import REQUIRED, Option
+from app.quantities import LEAST_POSITIVE, MOST, NotNegative
+
+__all__ = [
+    "CHANNELS",
+    "CHUNKS",
+    "EXECUTED_BYTES",
+    "LINK_GBPS",
+    "OPPONENT",
+    "OVERHEAD_US",
+    "PIPELINE_CHUNKS",
+    "PROBED_RANKS",
+    "RANKS",
+    "REPEAT",
+    "ROUND_TRIPS",
+    "SIMULATED_ALPHA_US",
+    "SIMULATED_BYTES",
+    "SIMULATED_NODE_GBPS",
+    "SYNCHRONOUS",
+    "TIMEOUT",
+]
+
+
+SIMULATED_BYTES = size(
+    "allgather: size of the result; else of the input of every rank", default=REQUIRED
+)
+SIMULATED_NODE_GBPS = number(
+    "node_gbps",
+    "what one host sends at most, all ports together (left out, the topology's own unit, and "
+    "100 where that counts links)",
+    "Gbit/s",
+)
+SIMULATED_ALPHA_US = Option(
+    name="alpha_us",
+    type=NotNegative,
+    default=Decimal(10),
+    help="latency of one hop, 0 for none",
+    unit="microseconds",
+    least=0,
+    most=MOST,
+)
+LINK_GBPS = number("link_gbps", "instead: what one unit of capacity carries", "Gbit/s")
+OVERHEAD_US = Option(
+    name="overhead_us",
+    type=NotNegative,
+    default=Decimal(0),
+    help="how long each message keeps its link busy beside its bytes",
+    unit="microseconds",
+    least=0,
+    most=MOST,
+)
+CHANNELS = whole("channels", "how many links a host sends on at a time; left out, on all", 1, 10**4)
+CHUNKS = whole(
+    "chunks",
+    "into how many pieces each message is cut; left out, 1 for steps, and for trees what is "
+    "best in lock step",
+    1,
+    2**20,
+)
+SYNCHRONOUS = switch("synchronous", "all hosts wait for the slowest message of each step or round")
+OPPONENT = Option(
+    name="opponent",
+    type=str,
+    help="with --out: write the schedule of this one, schedule/1",
+    metavar="NAME",
+)
+
+RANKS = whole("ranks", "how many processes; must be the number of ranks it has", 1, 128)
+PROBED_RANKS = whole(
+    "ranks",
+    "processes on this machine; the first talks to each other one",
+    2,
+    128,
+    default=2,
+)
+ROUND_TRIPS = whole("repeat", "round trips of each; their median counts", 1, 10_000, default=20)
+EXECUTED_BYTES = size("size of the data, a multiple of 4", default=2**20)
+REPEAT = whole("repeat", "runs, each on fresh data", 1, 1000, default=1)
+PIPELINE_CHUNKS = whole(
+    "pipeline_chunks", "pieces that each tree's data is cut into", 1, 1024, default=4
+)
+TIMEOUT = Option(
+    name="timeout",
+    type=float,
+    default=60,
+    help="after how long all is given up",
+    unit="seconds",
+    least=LEAST_POSITIVE,
+    most=86_400,
+)
