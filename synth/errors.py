@@ -14,6 +14,7 @@ The tree::
       InvalidPlant         a plant of hosts and panels breaks a rule
       InvalidWiring        a present wiring breaks a rule
       InvalidAtlas         a file of discovered bases breaks a rule of its format
+      BrokenFamily         what an installed package brings as a family is none
 
 Every error carries ``field``, a JSON pointer (RFC 6901) to the offending part of
 the input or the bare name of a parameter, and ``rule``, a sentence that says what
@@ -21,6 +22,7 @@ must hold.  Its message is both together.
 """
 
 __all__ = [
+    "BrokenFamily",
     "ClaimBroken",
     "DoesNotFit",
     "ImpossibleRequest",

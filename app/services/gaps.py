@@ -1,15 +1,14 @@
 """How far the frontiers of many sizes are from the bounds; each frontier is stored by itself."""
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 from app.schemas import FrontierRequest
-from app.services import frontiers
+from app.services import searches
+from app.services.cached_sources import CachedSources
 from app.services.context import Context
 from app.sweep_request import SweepRequest
 from schedules.errors import TookTooLong
 from schedules.progress import tell
-from synth.cost import Cost
 from synth.errors import SynthError
 from synth.gaps import Gaps, gaps_of
 
@@ -41,11 +40,10 @@ def gaps(context: Context, request: SweepRequest) -> list[SizeGaps]:
 
 def _of_size(context: Context, asked: FrontierRequest) -> SizeGaps:
     try:
-        document = frontiers.frontier(context, asked).document()
+        found = searches.answer(context, asked, CachedSources(context).keep).value.found
     except TookTooLong:
         raise
     except SynthError as none:
         return SizeGaps(asked, problem=str(none))
-    missed = (point["gap"] for point in document["frontier"])
-    costs = (Cost(gap["steps"], Fraction(gap["bandwidth"])) for gap in missed)
-    return SizeGaps(asked, document["bounds"]["steps"], gaps_of(costs))
+    missed = gaps_of(point.gap(found.bounds) for point in found.points)
+    return SizeGaps(asked, found.bounds.steps, missed)

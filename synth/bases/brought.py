@@ -41,7 +41,7 @@ def _checked(entry: EntryPoint, rule: str, taken: Collection[str]) -> type[Base]
         # Whatever another package does while it is imported.
         raise BrokenFamily(entry.name, rule.format(f"importable ({error})")) from error
     if not (isinstance(family, type) and issubclass(family, Base)) or isabstract(family):
-        wanted = "a subclass of synth.bases.Base that has size and links"
+        wanted = "a subclass of synth.bases.Base that has check_domain, size and links"
         raise BrokenFamily(entry.name, rule.format(wanted))
     if family.__name__ != entry.name or re.fullmatch("[A-Za-z][A-Za-z0-9]*", entry.name) is None:
         wanted = "named as its class, in letters and digits"

@@ -51,7 +51,7 @@ REQUESTS = {
 }
 """What the options of a command are sent as."""
 COMMANDS = dict(commands(get_command(app)))
-FILTERS = {"parallel_links", "vertex_transitive", "families", "max_steps", "all_to_all"}
+FILTERS = {"bases", "parallel_links", "vertex_transitive", "families", "max_steps", "all_to_all"}
 UNSAID = {
     # Plots are of the whole frontier, and a design measures all-to-all where it is run.
     **dict.fromkeys(("plot frontier", "plot sizes"), FILTERS),
@@ -181,7 +181,13 @@ def test_every_command_with_a_request_is_looked_at():
         "patch render",
         "jobs list",
     }
-    assert asking - set(REQUESTS) == others | {"sweep sizes", "sweep time", "survey", "heights"}
+    assert asking - set(REQUESTS) == others | {
+        "sweep sizes",
+        "sweep time",
+        "survey",
+        "heights",
+        "gaps",
+    }
 
 
 @pytest.mark.parametrize(("command", "field"), FIELDS, ids=str)
