@@ -76,7 +76,7 @@ def test_the_optimum_of_all_to_all_has_no_trees(client, topoloom):
 
 
 def test_too_many_hosts_for_routes_are_refused(client):
-    asked = {"topology": {"recipe": "UniRing(300)"}, "collective": "all-to-all"}
+    asked = {"topology": {"recipe": "UniRing(1025)"}, "collective": "all-to-all"}
     answer = client.post("/v1/schedules", json=asked)
     assert answer.status_code == 422
     assert answer.json()["type"] == "/problems/too-large"
