@@ -23,7 +23,15 @@ from synth.wiring.plant import Pair, Plant, Present, State
 from synth.wiring.plug import demand_of, joins_of, plugged
 from synth.wiring.program import Missing
 from synth.wiring.sites import Supply, supply
-from synth.wiring.trunked import Trunked, demanded, fewest, led_over_trunks, trunked, undecided
+from synth.wiring.trunked import (
+    Trunked,
+    demanded,
+    fewest,
+    led_over_trunks,
+    reaches_trunk,
+    trunked,
+    undecided,
+)
 from synth.wiring.usable import ours
 from synth.wiring.wiring import Wiring
 
@@ -212,7 +220,7 @@ def _over_trunks(
         _require_partners(topology)
     links, _ = demanded(topology, over.ends.duplex)
     mine = ours(plant, hosts)
-    bound = fewest(over, links, len(mine))
+    bound = fewest(over, links, mine)
     try:
         wiring, proven = led_over_trunks(topology, hosts, over)
     except DoesNotFit:
@@ -222,11 +230,9 @@ def _over_trunks(
         plan = _on_panels(topology, plant, hosts, spares)
         return replace(plan, lower_bound=bound, optimal=plan.moves == bound)
     plan = PatchPlan(topology, plant, wiring, bound, proven)
-    # A pair from a host to a trunk that leads no light may yet serve: that is not weighed.
-    whole = {pair for row in over.today.values() for kept in row.values()
-             for way in kept for pair in way.pairs}  # fmt: skip
-    dark = any(-1 in plant.hosts_of(pair) and pair not in whole for pair in mine)
-    return replace(plan, optimal=plan.moves == bound or (proven and not dark))
+    # A pair from a host to a trunk may serve another link, too: that is not weighed.
+    halves = any(reaches_trunk(plant, pair) for pair in mine)
+    return replace(plan, optimal=plan.moves == bound or (proven and not halves))
 
 
 def assign_ports(topology: Topology, plant: Plant) -> Wiring:

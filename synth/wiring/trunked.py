@@ -17,7 +17,15 @@ from synth.wiring.plug import edges_of
 from synth.wiring.usable import Usable
 from synth.wiring.wiring import Route, Wiring
 
-__all__ = ["Trunked", "demanded", "fewest", "led_over_trunks", "trunked", "undecided"]
+__all__ = [
+    "Trunked",
+    "demanded",
+    "fewest",
+    "led_over_trunks",
+    "reaches_trunk",
+    "trunked",
+    "undecided",
+]
 
 MOST_NAMED = 5
 """Places without room that one error names."""
@@ -96,20 +104,28 @@ def _plugged(plant: Plant, ends: Ends) -> Plugged:
     return found
 
 
-def fewest(found: Trunked, links: Counter[tuple[int, int]], ours: int) -> int:
+def fewest(found: Trunked, links: Counter[tuple[int, int]], mine: Sequence[Pair]) -> int:
     """Return moves that no wiring of the links on these hosts can undercut.
 
-    Of ways that join the ends of links as many are kept as can be, the longest first: a kept way
-    saves its removes and the one pair that a new link takes at least.
+    ``mine`` are the pairs that may be taken away.  Of ways that join the ends of links as many are
+    kept as can be, the longest first: a kept way saves its removes and the one pair that a new
+    link takes at least.  A new link may yet use one pair from a host to a trunk that is there.
     """
-    total = ours + links.total()
+    total, new = len(mine) + links.total(), links.total()
     for pair, count in links.items():
         there = sorted(
             (kind.pairs for kind, row in found.today.get(pair, {}).items() for _ in row),
             reverse=True,
         )
         total -= sum(pairs + 1 for pairs in there[:count])
-    return max(total, 0)
+        new -= min(count, len(there))
+    halves = sum(reaches_trunk(found.ends.plant, pair) for pair in mine)
+    return max(total - min(halves, new), 0)
+
+
+def reaches_trunk(plant: Plant, pair: Pair) -> bool:
+    """Whether a pair joins something to a trunk."""
+    return not plant.trunk_ends.keys().isdisjoint(plant.ends(pair))
 
 
 def demanded(topology: Topology, duplex: bool) -> tuple[Counter[tuple[int, int]], list[tuple]]:

@@ -15,7 +15,7 @@ from synth.wiring.light import ways
 from synth.wiring.placing import plan_placed
 from synth.wiring.plant import plant_csv, plant_document, read_plant, read_plant_text
 from synth.wiring.stages import Limits, connected, staged
-from synth.wiring.trunked import demanded, trunked
+from synth.wiring.trunked import demanded, reaches_trunk, trunked
 from synth.wiring.usable import ours
 from tests.synth.plants import meshes, shuffled, topologies
 
@@ -86,7 +86,10 @@ def test_fit_and_fewest_moves_are_those_of_trying_everything(data, plant):
     plan = planned(topology, plant)
     assert (best is None) == isinstance(plan, DoesNotFit)
     if best is not None:
-        assert plan.lower_bound <= plan.moves == best and plan.optimal
+        # A pair to a trunk that is there may serve another link, which trying ways does not see.
+        assert plan.lower_bound <= plan.moves <= best
+        halves = any(reaches_trunk(plant, pair) for pair in ours(plant, hosts))
+        assert halves or (plan.optimal and plan.moves == best)
 
 
 @given(st.data(), meshes())
