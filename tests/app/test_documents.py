@@ -69,7 +69,9 @@ def test_every_operation_publishes_what_it_answers():
     everything = {
         (method, path) for path, operations in OPENAPI["paths"].items() for method in operations
     }
-    drawings = {("get", f"/v1/plots/{name}") for name in ("frontier", "sizes", "load", "tree")}
+    drawings = {
+        ("get", f"/v1/plots/{name}") for name in ("frontier", "sizes", "load", "tree", "survey")
+    }
     streams = {("get", "/metrics"), ("get", "/v1/jobs/{id}/events")}
     drawings.add(("get", "/v1/plots/{id}"))
     deletions = {one for one in everything if one[0] == "delete" and one[1].endswith("/{id}")}
