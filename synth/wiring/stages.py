@@ -102,6 +102,8 @@ def staged(plan: PatchPlan, limits: Limits | None = None) -> tuple[Stage, ...]:
     while work.removes or work.adds:
         chunk = work.chunk(limits)
         stages.append(work.stage(chunk, None))
+        if not (stages[-1].removes or stages[-1].adds):
+            raise DoesNotFit("/links", "the plan plugs ports that pairs which stay hold")
     return tuple(stages)
 
 

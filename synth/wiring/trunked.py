@@ -14,7 +14,7 @@ from synth.wiring.detours import MOST_VARIABLES, Ends, Group, Kind, Lack, lackin
 from synth.wiring.light import Way, ways
 from synth.wiring.plant import HostPort, Mode, Pair, Plant, Port, Trunk
 from synth.wiring.plug import edges_of
-from synth.wiring.usable import Usable
+from synth.wiring.usable import Usable, ours
 from synth.wiring.wiring import Route, Wiring
 
 __all__ = [
@@ -43,7 +43,7 @@ class Trunked(NamedTuple):
 def trunked(plant: Plant, hosts: Sequence[int], spares: bool = False) -> Trunked | None:
     """Return what links can take over trunks; None where there are none that could be used."""
     usable = Usable(plant, spares)
-    cables = usable.trunks()
+    cables = _for_us(plant, hosts, usable.trunks())
     ports = [usable.ports(host) for host in hosts] if cables else []
     duplex = any(port.duplex for row in ports for port in row)
     if not cables or not all(_single(port, duplex) for row in ports for port in row):
@@ -57,6 +57,13 @@ def trunked(plant: Plant, hosts: Sequence[int], spares: bool = False) -> Trunked
                     place[node, Group(end.panel, end.side)].append(end)
     ends = Ends(plant, duplex, senders, receivers, _bundles(plant, cables, duplex))
     return Trunked(ends, _plugged(plant, ends))
+
+
+def _for_us(plant: Plant, hosts: Sequence[int], cables: list[Trunk]) -> list[Trunk]:
+    """Return those that hold no pair which stays, such as one of a host that is not asked about."""
+    going = frozenset(ours(plant, hosts))
+    stays = {port for pair in plant.present.pairs if pair not in going for port in plant.ends(pair)}
+    return [trunk for trunk in cables if stays.isdisjoint((trunk.source, trunk.target))]
 
 
 def _single(port: HostPort, duplex: bool) -> bool:

@@ -71,7 +71,32 @@ def test_a_plan_over_trunks_keeps_the_laws(data, plant):
     assert apply(document, plan.present, plant) == plan.final
     assert revert(document, plan.final, plant) == plan.present
     assert plan.present.foreign <= set(plan.final.pairs)
+    plugged = [port for pair in plan.final.pairs for port in plant.ends(pair)]
+    assert len(plugged) == len(set(plugged))
     assert plan_moves(topology, plant.with_present(plan.final)).moves == 0
+
+
+def test_a_trunk_that_another_host_uses_is_not_taken_from_it():
+    def panel(name, ports):
+        return {"id": name, "mode": "bidirectional", "ports": [str(n) for n in range(ports)]}
+
+    plant = read_plant(
+        {
+            "schema": "plant/1",
+            "panels": [panel("p0", 2), panel("p1", 3)],
+            "hosts": [
+                {"id": "h0", "ports": [{"id": "p", "at": "p0/0"}]},
+                {"id": "h1", "ports": [{"id": "p", "at": "p1/0"}]},
+                {"id": "h2", "ports": [{"id": "p", "at": "p1/1"}]},
+            ],
+            "trunks": [{"from": "p0/1", "to": "p1/2"}],
+            "cross_connects": [{"panel": "p1", "a": "1", "b": "2"}],
+        }
+    )
+    topology = Topology(["h0", "h1"], [("h0", "h1"), ("h1", "h0")])
+    with pytest.raises(DoesNotFit, match="p0 lacks 1 port of h1"):
+        plan_moves(topology, plant)
+    assert plan_moves(topology, plant.with_present(Present.of([]))).moves == 2
 
 
 @given(st.data(), meshes())
