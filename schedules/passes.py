@@ -8,6 +8,7 @@ of chunks that is worth trying is a line; the least of them is the time.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from math import lcm
 
 from schedules.baselines import Operation
@@ -36,10 +37,15 @@ class Loads:
         >>> [tuple(rung) for rung in Loads((Fraction(1), Fraction(1, 2)), 3).rungs()]
         [(6, 9)]
         """
-        if self.pieces == 1:
-            return ladder(self.shards, MAX_TRIED)
-        whole = lcm(self.pieces, *(load.denominator for load in self.shards))
-        return (Rung(whole, int(whole * sum(self.shards))),)
+        return _rungs(self)
+
+
+@lru_cache(maxsize=256)
+def _rungs(loads: Loads) -> tuple[Rung, ...]:
+    if loads.pieces == 1:
+        return ladder(loads.shards, MAX_TRIED)
+    whole = lcm(loads.pieces, *(load.denominator for load in loads.shards))
+    return (Rung(whole, int(whole * sum(loads.shards))),)
 
 
 @dataclass(frozen=True, slots=True)
