@@ -105,6 +105,7 @@ def test_the_examples_of_the_generator_hold():
     assert doctest.testmod(tables) == (0, 1)
 
 
+@pytest.mark.slow
 def test_a_second_generation_by_several_processes_gives_the_same_bytes(found, tmp_path):
     pytest.importorskip("matplotlib", reason="the extra `plots` is not installed")
     from benchmarks.atlas.__main__ import write

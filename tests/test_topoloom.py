@@ -141,6 +141,7 @@ def test_plots_are_files(tmp_path):
         topoloom.plot(made, tmp_path / "x.pdf", RECIPE)
 
 
+@pytest.mark.slow
 def test_schedules_and_programs_are_executed():
     pytest.importorskip("torch", reason="the extra `execute` is not installed")
     from schedules.formats import Options, write

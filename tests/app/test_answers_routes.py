@@ -49,6 +49,7 @@ def test_a_question_has_one_document_that_is_listed_and_read(client, path, body)
     assert client.get(first.headers["Location"] + "?fields=id").json() == {"id": document["id"]}
 
 
+@pytest.mark.slow
 def test_costs_and_optima_are_those_of_the_topologies_routes(client):
     place = client.post("/v1/topologies", json=RING).headers["Location"]
     for path, query in (("cost", {}), ("optimum", {"collective": "broadcast", "root": "0"})):
@@ -190,6 +191,7 @@ def drawn(schedule):
     ]
 
 
+@pytest.mark.slow
 def test_what_is_drawn_is_kept_and_read_by_its_id(client, drawn):
     pytest.importorskip("matplotlib")
     for path in drawn:

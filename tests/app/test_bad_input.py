@@ -99,6 +99,7 @@ def test_a_bad_topology_is_refused_over_http(client, bad):
     require_refused(answer, "/topology/document" + pointer, client)
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("command", ["measure", "optimum", "patch"])
 @pytest.mark.parametrize("bad", TOPOLOGIES.values(), ids=list(TOPOLOGIES))
 def test_a_bad_topology_is_refused_by_the_command_line(topoloom, tmp_path, command, bad):

@@ -50,6 +50,7 @@ def test_nothing_that_is_named_is_dominated_and_all_else_is(known):
         assert any(other.dominates(one) for other in named)
 
 
+@pytest.mark.slow
 @given(KNOWN)
 def test_without_a_workload_they_are_in_the_order_of_their_gaps(known):
     gaps = [one.gap for one in best(known, Links.UNIDIRECTIONAL)]
@@ -142,6 +143,7 @@ def test_two_way_links_are_named_only_where_they_are_known(client):
     assert "BiRing(6)" in {one["recipe"] for one in found}
 
 
+@pytest.mark.slow
 def test_a_search_is_made_only_when_it_is_asked_for(client):
     assert client.get("/v1/frontiers").json()["items"] == []
     found = asked(client, **HOSTS, search="true")

@@ -46,6 +46,7 @@ def test_every_point_of_a_frontier_is_proved(nodes, degree, links):
         assert document["topology"]["recipe"] == str(point.recipe)
 
 
+@pytest.mark.slow
 @given(st.integers(5, 24), st.integers(2, 4), st.integers(0, 20), st.integers(0, 2))
 def test_what_is_proved_is_what_a_slow_check_of_every_set_of_links_proves(n, d, seed, slack):
     graph = random_regular(max(n, d + 1), d, seed)

@@ -47,6 +47,7 @@ def test_a_wrong_setting_is_one_line(tmp_path):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_serve_refuses_a_database_it_cannot_use(tmp_path):
     url = "postgresql://nobody@127.0.0.1:1/none"
     done = run("serve", home=tmp_path, TOPOLOOM_DATABASE_URL=url)

@@ -99,6 +99,7 @@ def test_the_csv_of_a_design_has_its_exact_numbers(topoloom):
     }
 
 
+@pytest.mark.slow
 def test_a_piped_table_is_neither_folded_nor_cut_and_has_no_colours(
     settings, topoloom, monkeypatch
 ):
@@ -117,6 +118,7 @@ def test_a_piped_table_is_neither_folded_nor_cut_and_has_no_colours(
     assert "\x1b" not in done.stdout + done.stderr
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("columns", [60, 90])
 def test_a_table_fits_the_terminal_and_its_headings_are_bold(settings, topoloom, columns):
     topoloom("topology", "Cayley(64, 35, 16, 64, 182, 815, 1023)")
@@ -275,6 +277,7 @@ def test_the_time_of_much_data_is_the_one_of_algbw(topoloom, tmp_path, source, c
     assert seconds == pytest.approx(900 / float(found["algbw"].split()[0]), rel=1e-3)
 
 
+@pytest.mark.slow
 def test_a_document_on_stdout_has_nothing_beside_it(topoloom, settings):
     answer = topoloom("schedule", "BiRing(5)", "--collective", "allgather")
     assert answer.err == ""

@@ -273,6 +273,7 @@ def test_what_can_be_no_key_is_refused(key):
         Client(key=key)
 
 
+@pytest.mark.slow
 def test_a_client_with_a_key_is_let_in(tmp_path):
     database = tmp_path / "t.db"
     engine = open_database(f"sqlite:///{database}")

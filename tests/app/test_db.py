@@ -57,6 +57,7 @@ def test_migrating_what_is_at_head_changes_nothing(database_url):
     engine.dispose()
 
 
+@pytest.mark.one_in(2)
 def test_many_processes_may_migrate_at_the_same_time(database_url):
     code = "import sys; from app.db import *; e = open_engine(sys.argv[1]); migrate(e); e.dispose()"
     command = [sys.executable, "-c", code, database_url]

@@ -84,6 +84,7 @@ def test_a_schedule_is_run_and_found_exact(topoloom, schedule_of):
     }
 
 
+@pytest.mark.slow
 def test_what_came_out_wrong_is_listed_and_the_answer_is_no(topoloom, schedule_of):
     path = Path(schedule_of("UniRing(3)", "allgather"))
     document = json.loads(path.read_text())
@@ -159,6 +160,7 @@ def test_without_the_extra_one_line_says_what_to_install(topoloom, schedule_of, 
     assert answer == (2, "", "topoloom: needs torch: pip install 'topoloom[execute]'\n")
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_the_command_without_a_traceback(schedule_of, settings, tmp_path):
     path = schedule_of("Kautz(2, 2)")
     command = [sys.executable, "-m", "app", "execute", path]
@@ -184,6 +186,7 @@ def test_an_interrupt_ends_the_command_without_a_traceback(schedule_of, settings
     assert not list(tmp_path.glob("topoloom-execute-*"))
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_happens(topoloom, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "130")

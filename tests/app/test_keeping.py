@@ -129,6 +129,7 @@ def everything_recomputable(client):
     made(client, "verify", {"schedule_id": schedule.split("/")[-1]})
 
 
+@pytest.mark.one_in(2)
 def test_all_that_can_be_computed_again_is_let_go_and_what_cannot_stays(client, engine):
     everything_recomputable(client)
     mine = made(client, "topologies", MINE)

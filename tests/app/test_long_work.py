@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
 from fastapi.testclient import TestClient
 
 from app.main import create_app
@@ -37,6 +38,7 @@ def started(tmp_path, stderr):
     return subprocess.Popen(command, cwd=ROOT, env=environment, stderr=stderr)
 
 
+@pytest.mark.slow
 def test_a_terminal_sees_how_far_it_is_and_control_c_leaves_nothing_behind(tmp_path):
     ours, theirs = pty.openpty()
     process = started(tmp_path, theirs)
@@ -57,6 +59,7 @@ def test_a_terminal_sees_how_far_it_is_and_control_c_leaves_nothing_behind(tmp_p
     assert not (tmp_path / "long.json").exists()
 
 
+@pytest.mark.slow
 def test_a_file_for_errors_is_not_written_full_of_bars(tmp_path):
     with (tmp_path / "errors").open("wb") as errors:
         process = started(tmp_path, errors)

@@ -56,6 +56,7 @@ def test_a_long_history_comes_in_parts(job, monkeypatch):
     assert whole == list(range(1, job.sequence + 1))
 
 
+@pytest.mark.slow
 def test_the_picture_is_the_same_bytes_for_the_same_history(job):
     pytest.importorskip("matplotlib", reason="the extra `plots` is not installed")
     blank = job.client.get(f"{job.place}/history?format=svg")

@@ -42,6 +42,7 @@ def test_a_session_is_the_same_tuner_as_in_process(client, way):
     )
 
 
+@pytest.mark.slow
 def test_it_survives_a_restart_in_mid_stage_on_every_database(ready_url):
     with running(ready_url) as client:
         job = Job(client).train(31)

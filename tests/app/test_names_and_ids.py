@@ -36,6 +36,7 @@ def numbered(store, kind, count):
     return sorted(store.get_or_compute(kind, {"n": n}, lambda _: answer).id for n in range(count))
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("kind", ["topology", "schedule", "design"])
 def test_what_begins_so_is_exactly_what_is_found(store, kind):
     ids = numbered(store, kind, 300)
@@ -84,6 +85,7 @@ def test_an_ambiguous_beginning_names_up_to_five_candidates(context):
     assert whole.id.endswith("6")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("length", [6, 7, 20, 63, 64])
 def test_every_route_takes_the_beginning_of_an_id(client, length):
     topology = client.post("/v1/topologies", json={"recipe": RECIPE}).json()["id"][:length]

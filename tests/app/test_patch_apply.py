@@ -131,6 +131,7 @@ def lab(servers, sessions, tmp_path, topoloom, monkeypatch) -> Lab:
     return found
 
 
+@pytest.mark.slow
 @real
 def test_without_commit_the_switches_check_every_stage_and_nothing_changes(lab):
     lab.plan(circulant(1, 2), max_links_down=1)
@@ -159,6 +160,7 @@ def test_a_plan_is_carried_out_in_its_stages_and_then_nothing_is_left(lab):
     assert lab.pairs() == set(first.final.pairs)
 
 
+@pytest.mark.slow
 @real
 def test_two_ports_exchange_their_partners_in_one_edit(lab):
     lab.plug([Pair(0, 0, 1), Pair(0, 1, 2)])
@@ -170,6 +172,7 @@ def test_two_ports_exchange_their_partners_in_one_edit(lab):
         assert switch.pairs() == {Pair(0, 0, 2), Pair(0, 1, 1)}
 
 
+@pytest.mark.slow
 @real
 def test_a_changed_base_is_refused_before_anything_moves(lab):
     lab.plan(circulant(1, 2))
@@ -180,6 +183,7 @@ def test_a_changed_base_is_refused_before_anything_moves(lab):
     assert lab.pairs() == {Pair(1, 3, 3)}
 
 
+@pytest.mark.slow
 @real
 def test_an_edit_that_is_not_confirmed_goes_back(lab):
     step = Step((), (Pair(0, 0, 1),))
@@ -196,6 +200,7 @@ def test_an_edit_that_is_not_confirmed_goes_back(lab):
     assert lab.pairs() == set()
 
 
+@pytest.mark.slow
 @real
 def test_what_one_switch_refuses_is_done_on_none(lab):
     script = lab.plan(circulant(1, 2))
@@ -262,6 +267,7 @@ def test_cut_in_the_middle_every_panel_is_after_a_whole_stage_and_the_plan_goes_
     assert lab.pairs() == set(script.final.pairs)
 
 
+@pytest.mark.slow
 @real
 def test_two_who_carry_out_plans_exclude_each_other(lab):
     lab.plan(circulant(1, 2))

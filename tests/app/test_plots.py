@@ -198,6 +198,7 @@ def test_one_collective_has_the_size_that_is_drawn(size, collective):
         assert times.on(point, size) == cost.steps * request.alpha_seconds + wire
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_happens(topoloom, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = DOCS / "plots.md"

@@ -90,6 +90,7 @@ class Flaky(Client):
         return answer
 
 
+@pytest.mark.slow
 def test_it_gives_the_actions_of_the_tuner_in_process(service):
     tuner = RemoteTuner(Client(service.url), OPTIONS, name="same")
     actions, toy = trained(tuner)
@@ -105,6 +106,7 @@ def test_who_waits_for_lost_answers_gets_the_same_schedule(service):
     assert actions == trained(InProcess(OPTIONS))[0]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("seed", range(4))
 def test_who_does_not_wait_goes_on_and_catches_up(service, seed):
     client = Flaky(service.url, seed, share=0.0)

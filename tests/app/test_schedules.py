@@ -85,6 +85,7 @@ def test_a_gap_alone_asks_for_trees_and_bfb_refuses_it(client):
     assert refused.json()["errors"][0]["pointer"] == "/max_gap"
 
 
+@pytest.mark.slow
 def test_trees_per_root_is_obeyed(client):
     made = make(
         client,
@@ -173,6 +174,7 @@ REPLAYED = {
 }
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
 @pytest.mark.parametrize("form", REPLAYED)
 def test_what_is_exported_is_replayed_on_its_topology(client, form, collective):

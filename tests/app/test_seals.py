@@ -106,6 +106,7 @@ def test_swapped_rows_are_never_served_but_mended_by_post(client, kind, damage, 
     assert again == [200, 200]
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("kind", QUESTIONS)
 def test_swapped_rows_are_mended_by_get(client, kind):
     path, *questions = QUESTIONS[kind]
@@ -118,6 +119,7 @@ def test_swapped_rows_are_mended_by_get(client, kind):
     assert rows(engine, table) == sound
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("kind", QUESTIONS)
 def test_digests_made_to_fit_the_swapped_documents_do_not_help(client, kind):
     path, *questions = QUESTIONS[kind]
@@ -138,6 +140,7 @@ def test_rows_from_before_there_were_seals_are_served_as_they_are(client, kind):
     assert client.get(first.headers["Location"]).status_code == 200
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("content", [b"", b"no gzip", gzip.compress(b"{}", mtime=0), "a text"])
 def test_garbage_in_a_row_is_computed_anew(client, content):
     first = client.post("/v1/designs", json=DESIGN)
@@ -204,6 +207,7 @@ def about_answers(client):
         assert client.get(f"/v1/plots/{path}").status_code == 200, path
 
 
+@pytest.mark.slow
 def test_every_answer_can_be_computed_anew_from_its_row(client):
     everything(client)
     context, engine = client.app.state.context, client.app.state.engine
@@ -236,6 +240,7 @@ def test_a_damaged_document_that_came_as_it_is_is_a_clear_problem(client):
     assert client.get(place).status_code == 200
 
 
+@pytest.mark.slow
 def test_the_command_line_serves_no_swapped_row_either(topoloom, context, settings):
     def asked(size):
         return ("design", "--nodes", "6", "--degree", "2", "--collective", "allgather",

@@ -12,6 +12,8 @@ import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent.parent
 
 
@@ -51,6 +53,7 @@ def service(database, **settings):
         process.wait(timeout=30)
 
 
+@pytest.mark.slow
 def test_answers_outlive_the_process(tmp_path):
     database = tmp_path / "topoloom.db"
     question = {"topology": {"fabric": "dgx-a100-2"}, "collective": "allreduce",
@@ -78,6 +81,7 @@ def test_answers_outlive_the_process(tmp_path):
     assert (checked.returncode, checked.stdout) == (0, "valid\n")
 
 
+@pytest.mark.slow
 def test_a_hundred_megabytes_are_refused_on_a_real_connection(tmp_path):
     with service(tmp_path / "topoloom.db") as base:
         start = time.perf_counter()

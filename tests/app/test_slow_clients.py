@@ -110,6 +110,7 @@ HEAD = (
 )
 
 
+@pytest.mark.slow
 def test_a_body_that_comes_byte_by_byte_is_cut_with_408(service):
     port, server = service
     answer, seconds = drip(port, HEAD, b" " * 200)
@@ -121,6 +122,7 @@ def test_a_body_that_comes_byte_by_byte_is_cut_with_408(service):
     assert not server.server_state.tasks
 
 
+@pytest.mark.slow
 def test_a_slow_body_within_the_rate_is_waited_for(service):
     port, _ = service
     body = b'{"recipe": "UniRing(5)"}'.ljust(10_000)
@@ -180,6 +182,7 @@ async def answer_at_once(scope, receive, send):
     await send({"type": "http.response.body", "body": PIECE * 400})
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("app", [stream_for_ever, answer_at_once])
 def test_who_does_not_take_the_answer_is_cut_and_holds_nothing(app):
     with served(app) as (port, server), connected(port) as connection:

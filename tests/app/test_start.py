@@ -30,6 +30,7 @@ def serve(*arguments, **variables):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1"])
 def test_it_does_not_listen_where_others_reach_it_unless_told_so(host):
     refused = serve("--host", host)

@@ -114,6 +114,7 @@ DAMAGES = {
 }
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_of_a_file_that_is_not_as_it_was_written_nothing_is_stored(full, tmp_path, damage, caplog):
     path = tmp_path / "cache.jsonl"

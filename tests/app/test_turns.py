@@ -102,6 +102,7 @@ def test_an_error_about_something_else_is_not_shared(client):
     assert set(statuses[::2]) == {422} and sorted(statuses[1::2]) == [200, 200, 201]
 
 
+@pytest.mark.slow
 def test_stored_answers_wait_for_no_computation(client, computations):
     release, begun = computations
     release.set()

@@ -86,6 +86,7 @@ def test_what_takes_longer_is_waited_for_where_no_job_can_be_noted(
         assert "no job can be noted" in caplog.text
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("broken", [read_only, full, locked])
 def test_an_answer_is_delivered_when_sqlite_does_not_take_it(client, settings, broken, caplog):
     engine = client.app.state.engine
@@ -121,6 +122,7 @@ def test_a_later_store_ends_what_readyz_says_and_stores_the_rest(client):
     assert client.get("/readyz").status_code == 200
 
 
+@pytest.mark.slow
 def test_an_answer_is_delivered_when_postgresql_goes_away_meanwhile(own_postgres, monkeypatch):
     engine = open_engine(own_postgres.url)
     migrate(engine)

@@ -87,6 +87,7 @@ def test_work_that_takes_too_long_ends_in_time(crew_of):
     until(lambda: not workers_of(os.getpid()), ENDED)
 
 
+@pytest.mark.slow
 def test_the_limit_says_where_the_work_was(crew_of):
     asked = {"topology": {"recipe": "GeneralizedKautz(4, 1900)"}, "collective": "allgather"}
     long = Task("schedule", json.dumps({**asked, "algorithm": "forestcoll"}).encode())
@@ -157,6 +158,7 @@ def test_a_body_that_is_not_json_is_refused_by_every_operation(operation):
         assert caught.value.errors()[0]["type"] == "json_invalid"
 
 
+@pytest.mark.slow
 def test_of_a_million_unknown_members_a_hundred_are_named_at_once():
     body = json.dumps({f"k{n}": 0 for n in range(1_000_000)}).encode()
     start = time.process_time()
@@ -205,6 +207,7 @@ def test_what_an_operation_is_asked_tells_it_from_others(operation):
     assert one.identity != other.identity
 
 
+@pytest.mark.slow
 def test_a_first_start_says_what_it_compiles(tmp_path):
     command = [sys.executable, "-c", "import app.work.preloaded"]
     said = []

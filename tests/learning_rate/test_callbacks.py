@@ -84,6 +84,7 @@ WAYS = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 @pytest.mark.parametrize("on_disk", [False, True], ids=["memory", "disk"])
 def test_stopped_in_mid_candidate_and_resumed_it_is_the_undisturbed_run(way, on_disk, tmp_path):
@@ -106,6 +107,7 @@ def test_stopped_in_mid_candidate_and_resumed_it_is_the_undisturbed_run(way, on_
     assert again.tuner.state.to_json() == whole.tuner.state.to_json()
 
 
+@pytest.mark.slow
 def test_a_killed_process_is_resumed_bit_for_bit(tmp_path):
     program = (
         "import os, signal, sys\n"

@@ -28,6 +28,7 @@ def topology_of(name):
     return build(parse(name)) if "(" in name else fabric(name)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("collective", COLLECTIVES)
 @pytest.mark.parametrize(
     ("name", "algorithm"),

@@ -38,6 +38,7 @@ def gone(processes, seconds=10):
 LONG = {"size_bytes": 1 << 22, "repeat": 1000}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGSEGV])
 def test_a_rank_that_dies_ends_all_with_its_name(blow):
     schedule = make(ring(3), "allgather")
@@ -58,6 +59,7 @@ def test_a_rank_that_died_between_jobs_is_named_too():
             execute(make(ring(3), "allgather"), team=team)
 
 
+@pytest.mark.slow
 def test_a_rank_that_hangs_is_waited_for_no_longer_than_the_timeout():
     with Team(3, timeout_seconds=1) as team:
         threading.Timer(0.3, os.kill, (team.process_ids[1], signal.SIGSTOP)).start()
@@ -68,6 +70,7 @@ def test_a_rank_that_hangs_is_waited_for_no_longer_than_the_timeout():
     assert gone(team.process_ids)
 
 
+@pytest.mark.slow
 def test_leaving_the_block_ends_all_processes_and_removes_their_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     with Team(2) as team:
@@ -91,6 +94,7 @@ with Team(3) as team:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGINT])
 def test_no_process_outlives_the_one_that_asked(blow, tmp_path):
     asking = subprocess.Popen(

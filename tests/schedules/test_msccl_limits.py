@@ -57,6 +57,7 @@ def test_no_gpu_has_more_than_32_peers_on_a_channel_and_blocks_are_shared_if_the
         assert {block.channel for gpu in program.gpus for block in gpu.blocks} == {0, 1}
 
 
+@pytest.mark.slow
 def test_a_limit_that_cannot_be_met_is_named_with_the_number_needed():
     # Steps: nothing but their generator makes them coarser.
     topology = complete(70)
@@ -92,6 +93,7 @@ def test_no_program_passes_a_limit_of_its_run_time(name):
                 assert not runtime.scratch_at_start or needed <= 2**30
 
 
+@pytest.mark.slow
 def test_what_one_run_time_cannot_load_another_may_and_is_named():
     topology = complete(50)
     schedule = shortest_steps(topology)

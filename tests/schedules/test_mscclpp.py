@@ -103,6 +103,7 @@ def test_the_name_tells_plans_apart_and_may_be_given():
     assert len(names) == 4 and "mine" in names
 
 
+@pytest.mark.slow
 def test_a_limit_that_cannot_be_met_is_named_with_the_number_needed_and_what_would_take_it():
     topology = complete(45)
     schedule = shortest_trees(topology)

@@ -122,6 +122,7 @@ def test_options_are_those_of_what_gathers():
     assert lost.bandwidth == 4 * Fraction(1, 4)
 
 
+@pytest.mark.slow
 def test_processes_that_run_it_hold_the_sum_bit_for_bit():
     graph = GRAPHS["LineGraph(1, Complete(4))"]
     schedule = make(graph, "allreduce", "bfb-one-shot")

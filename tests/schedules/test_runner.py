@@ -198,6 +198,7 @@ def together(script, folder, world=WORLD):
     return [text for process, text in zip(processes, said, strict=True) if process.returncode]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="loopback is named lo")
 @pytest.mark.parametrize("script", [CASES, HOOKED], ids=["collectives", "hook"])
 def test_every_collective_gives_every_rank_what_it_promises(script, tmp_path):

@@ -26,6 +26,7 @@ def least(candidates, size):
     return min(one.seconds(size) for one in candidates)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(candidate_lists)
 def test_in_every_range_its_candidate_is_the_fastest_and_before_it_is_not(candidates):

@@ -101,6 +101,7 @@ def test_programs_of_trees_take_no_less_than_their_links_and_no_more_than_in_ste
     assert in_slices.messages == 8 * free.messages
 
 
+@pytest.mark.one_in(11)
 @EACH
 @pytest.mark.parametrize("name, collective", EVERY)
 def test_what_programs_send_makes_every_bit_right(team, form, options, name, collective):

@@ -137,6 +137,7 @@ def test_a_minute_is_not_needed_to_meet_both_bounds_at_8_nodes() -> None:
     assert explore(searches, atlas, lambda: True) == 0
 
 
+@pytest.mark.slow
 def test_searches_take_turns_until_told_to_stop() -> None:
     atlas, turns = Atlas(), iter(range(7))
     searches = sizes([17, 19], [2, 3], ONE_WAY, 3)
@@ -154,6 +155,7 @@ def test_a_grid_leaves_out_sizes_without_graphs_and_is_refused_if_none_is_left()
             sizes(nodes, degrees, TWO_WAY, 0)
 
 
+@pytest.mark.slow
 def test_a_search_that_was_stopped_goes_on_as_if_it_was_not(tmp_path: Path) -> None:
     search = Search(18, 3, TWO_WAY, 5)
     whole, first = Atlas(), Atlas()

@@ -225,6 +225,7 @@ def test_an_adjacency_list_is_read_back_or_refused_for_what_it_cannot_say(topolo
     assert as_text(read(text, "adjlist")) == as_text(topology)
 
 
+@pytest.mark.slow
 @given(
     numbered(undirected=False, parallel=True, most=9),
     st.lists(st.sampled_from([1, 7, 10**20, Fraction(1, 8), Fraction(33, 20)]), min_size=40),

@@ -76,6 +76,7 @@ def load_by_linear_program(topology: Topology, goal: int, step: int) -> float:
     return float(solved.fun)
 
 
+@pytest.mark.slow
 @given(connected())
 def test_every_step_carries_what_the_linear_program_says(topology: Topology) -> None:
     loads = step_loads(topology)

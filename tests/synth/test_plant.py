@@ -270,6 +270,7 @@ def test_plants_of_the_builders_are_read_back(plant):
     assert isinstance(plant, Plant) and read_plant(plant_document(plant)) == plant
 
 
+@pytest.mark.slow
 def test_four_thousand_hosts_are_read_in_seconds():
     document = plant_document(uniform("per-port", 4096, 4))
     start = time.process_time()

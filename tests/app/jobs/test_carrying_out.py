@@ -50,6 +50,7 @@ def test_progress_and_the_time_it_will_take_are_told(jobs, started, work):
     assert jobs.state(next_one).estimate_seconds == pytest.approx(taken, abs=0.001)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     ("error", "status", "kind"),
     [
@@ -72,6 +73,7 @@ def test_a_job_that_fails_keeps_the_problem_that_the_service_would_answer_with(
     assert found.made is None
 
 
+@pytest.mark.slow
 def test_work_that_finds_the_database_down_is_tried_again(jobs, started, work):
     started()
     work.error = DatabaseNotReady("database_url: gone")

@@ -15,6 +15,7 @@ from app.tables import WorkerRow
 from tests.app.jobs.work import task, until
 
 
+@pytest.mark.one_in(2)
 def test_a_worker_that_stops_hands_its_jobs_back_and_another_ends_them(jobs, started, work):
     first = started()
     job = jobs.enqueue(task())

@@ -1,5 +1,7 @@
 """Jobs that consist of others: all parts first, and what becomes of the whole."""
 
+import pytest
+
 from app.jobs.model import State
 from app.jobs.worker import WorkerLimits
 from schedules.errors import TookTooLong
@@ -7,6 +9,7 @@ from synth.errors import ImpossibleRequest
 from tests.app.jobs.work import task, until
 
 
+@pytest.mark.one_in(2)
 def test_a_job_with_parts_is_carried_out_after_all_of_them(jobs, started, work):
     parts = [task(number, "frontier") for number in range(1, 4)]
     job = jobs.enqueue(task(), parts=parts)

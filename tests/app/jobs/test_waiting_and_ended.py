@@ -26,6 +26,7 @@ def test_a_job_that_waits_is_cancelled_at_once_and_never_carried_out(jobs, start
     assert work.begun == [task(1)]
 
 
+@pytest.mark.one_in(2)
 def test_work_under_way_ends_within_two_seconds_of_a_cancel(jobs, started, work):
     started()
     job = jobs.enqueue(task())
@@ -54,6 +55,7 @@ def test_limits_on_how_many_wait_hold_in_all_and_for_one_owner(engine):
     jobs.close()
 
 
+@pytest.mark.one_in(2)
 def test_no_owner_has_more_jobs_in_work_than_allowed(jobs, started, work):
     started(WorkerLimits(concurrency=4, running_of_owner=1, keep_days=30))
     mine = [jobs.enqueue(task(number), owner="ann") for number in range(3)]
