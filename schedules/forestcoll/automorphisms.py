@@ -5,12 +5,18 @@ of its own, coloured by its capacity.  The automorphisms of that graph are those
 bliss, which igraph brings, finds generators of all of them.
 """
 
+import sys
 from collections.abc import Hashable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from schedules.forestcoll.network import Network
+
+if TYPE_CHECKING:
+    from igraph import Graph
 
 __all__ = ["Ints", "arc_images", "generators", "orbits"]
 
@@ -54,8 +60,6 @@ def generators(network: Network, colours: Sequence[Hashable]) -> list[Ints]:
     >>> generators(ring, "abbb")
     []
     """
-    from igraph import Graph
-
     numbers: dict[Hashable, int] = {}
     painted = [numbers.setdefault(("node", colour), len(numbers)) for colour in colours]
     arcs = zip(network.tail.tolist(), network.head.tolist(), strict=True)
@@ -77,8 +81,22 @@ def generators(network: Network, colours: Sequence[Hashable]) -> list[Ints]:
     for limit in network.shared:
         edges += [(len(painted), places[arc]) for arc in limit.arcs]
         painted.append(numbers.setdefault(("shared", limit.capacity), len(numbers)))
-    found = Graph(len(painted), edges).automorphism_group(color=painted)
+    found = _graph_class()(len(painted), edges).automorphism_group(color=painted)
     return [np.array(image[: network.node_count], np.int64) for image in found]
+
+
+@cache
+def _graph_class() -> "type[Graph]":
+    """Import igraph without what it draws with: matplotlib would take half a second to a second."""
+    if "matplotlib" in sys.modules:
+        from igraph import Graph
+    else:
+        sys.modules["matplotlib"] = None  # pyright: ignore[reportArgumentType]
+        try:
+            from igraph import Graph
+        finally:
+            del sys.modules["matplotlib"]
+    return Graph
 
 
 def arc_images(network: Network, images: Sequence[Ints]) -> list[Ints]:

@@ -77,7 +77,7 @@ def test_a_worker_ends_within_five_seconds_of_sigterm_and_another_goes_on(ready_
     with worker(ready_url):
         until(running(jobs, job))
         jobs.cancel(job)
-        assert jobs.wait(job, 60).state is State.CANCELLED
+        assert jobs.wait(job, 10).state is State.CANCELLED
 
 
 @pytest.mark.slow
@@ -110,7 +110,7 @@ def test_the_jobs_of_a_killed_worker_are_taken_over_within_thirty_seconds(ready_
             until(lambda: jobs.state(job).revision >= before + 2 and running(jobs, job)(), 30)
             assert time.monotonic() - start < 30
             jobs.cancel(job)
-            assert jobs.wait(job, 60).state is State.CANCELLED
+            assert jobs.wait(job, 10).state is State.CANCELLED
 
 
 @pytest.mark.slow

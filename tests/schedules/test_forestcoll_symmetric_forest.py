@@ -1,5 +1,7 @@
 """Symmetric fabrics: groups that are groups, and forests that are images of a few trees."""
 
+import subprocess
+import sys
 from itertools import pairwise
 
 import networkx as nx
@@ -175,3 +177,16 @@ def test_one_rank_stands_for_all_in_whatever_order_nodes_are_listed(name: str, s
     assert listed is not None
     action = rotations(listed)
     assert action is not None and len(action.roots) == 1
+
+
+def test_symmetry_is_found_without_loading_what_draws():
+    script = (
+        "import sys\n"
+        "from schedules.forestcoll.automorphisms import generators\n"
+        "from schedules.forestcoll.network import network_of\n"
+        "from synth.topology import Topology\n"
+        "ring = Topology(range(4), [(i, (i + 1) % 4) for i in range(4)])\n"
+        "assert len(generators(network_of(ring), 'aaaa')) == 1\n"
+        "assert not any(name.startswith('matplotlib') for name in sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
