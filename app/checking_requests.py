@@ -18,7 +18,7 @@ from app.options import exporting, replaying
 from app.options.exporting import DialectName
 from app.quantities import Bytes, Positive
 from app.request_base import Request, optional
-from app.schemas import OptimumRequest, SimulationRequest
+from app.schedule_requests import OptimumRequest, SimulationRequest
 from app.topology_source import TopologySource
 
 __all__ = [

@@ -17,8 +17,8 @@ from schedules.formats import Options, require_options
 from schedules.model import Schedule
 
 if TYPE_CHECKING:
-    from app.schemas import TopologySource
     from app.services.context import Context
+    from app.topology_source import TopologySource
     from schedules.execute import Execution
     from schedules.transcript import Transcript
     from synth.topology import Topology

@@ -4,15 +4,15 @@ from typing import Any
 
 from pydantic import StrictBool, StrictInt, model_validator
 
+from app.design_requests import DesignRequest, FrontierRequest, TaskRequest
 from app.finding import SORTS, Wanted
 from app.options import cluster, known, pages
 from app.options.collectives import CollectiveName
 from app.options.known import FamilyName, FieldPaths, Label, LinkName, Moment, SortName
 from app.quantities import Bytes, Positive
 from app.request_base import Rational, Request
-from app.schemas import DesignRequest, FrontierRequest, TaskRequest
 
-__all__ = ["BestRequest", "ListRequest"]
+__all__ = ["BestRequest", "ListRequest", "PageRequest"]
 
 MAX_SIZES = 4096
 """So many numbers of hosts may be asked for at once."""
@@ -126,3 +126,10 @@ class BestRequest(Request):
     def _hosts(self) -> dict[str, Any]:
         limits = self.canonical_part(("degree", "links", "max_steps"))
         return limits | {"nodes": self.sizes[0]}
+
+
+class PageRequest(Request):
+    """Which page of a list."""
+
+    limit: StrictInt = pages.LIMIT.field()
+    cursor: str = pages.CURSOR.field(max_length=200)

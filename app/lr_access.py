@@ -167,7 +167,7 @@ class _Local:
 
     def page(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         from app.documents.lr_session import page_of
-        from app.schemas import PageRequest
+        from app.known_requests import PageRequest
 
         request = PageRequest.model_validate(asked)
         return page_of(*self._tuning.store.page(request.limit, request.cursor))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.documents.questions import network_of
 from app.printing.words import seconds
-from app.schemas import SimulationRequest
+from app.schedule_requests import SimulationRequest
 from app.tabular import Column, Table
 from schedules.errors import NoSchedule
 from schedules.model import Collective

@@ -5,8 +5,9 @@ from typing import Literal
 from pydantic import Field
 
 from app.identity import IdPrefix
+from app.patch_requests import RepairsRequest, SurveyRequest
 from app.request_base import Request
-from app.schemas import ExportRequest, RepairsRequest, SimulationRequest, SurveyRequest
+from app.schedule_requests import ExportRequest, SimulationRequest
 
 __all__ = [
     "ExportQuestion",

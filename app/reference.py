@@ -18,9 +18,11 @@ from typing import Any
 
 from app import (
     checking_requests,
+    design_requests,
     known_requests,
     lr_schemas,
-    schemas,
+    patch_requests,
+    schedule_requests,
     sweep_request,
     topology_source,
 )
@@ -37,7 +39,9 @@ _TABLE = re.compile(
     r"(?P<mark><!-- (?P<kind>options|fields): (?P<name>[^>]+?) -->\n).*?(?P<end><!-- end -->)", re.S
 )
 _REQUESTS = (
-    schemas,
+    design_requests,
+    schedule_requests,
+    patch_requests,
     topology_source,
     known_requests,
     checking_requests,

@@ -15,10 +15,11 @@ from pydantic import (
     model_validator,
 )
 
+from app.design_requests import DesignRequest, FrontierRequest
 from app.options import pages
 from app.options.pages import PartName
 from app.request_base import Request, optional
-from app.schemas import DesignRequest, FrontierRequest, OptimumRequest
+from app.schedule_requests import OptimumRequest
 from app.topology_source import TopologySource
 
 __all__ = ["MAX_PARTS", "SweepName", "SweepRequest"]

@@ -21,7 +21,7 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
 from app.config import Settings
-from app.schemas import DesignRequest, FrontierRequest
+from app.design_requests import DesignRequest, FrontierRequest
 from app.services import designs, frontiers
 from app.services.opening import open_context
 from benchmarks.timing import timed

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from app.artefacts import Artefact
     from app.cli.options import Reading
     from app.config import Settings
-    from app.schemas import TopologySource
     from app.services.context import Context
+    from app.topology_source import TopologySource
 
 __all__ = [
     "described",
@@ -74,8 +74,8 @@ def shown_progress() -> Iterator[None]:
 def source_of(text: str, reading: "Reading", context: "Context") -> "TopologySource":
     """Tell a file from a recipe, an id and a name; take the changes along."""
     from app.identity import is_id
-    from app.schemas import TopologySource
     from app.services import topologies
+    from app.topology_source import TopologySource
 
     path = Path(text)
     if reading.source_format is not None or is_file(text):

@@ -32,7 +32,7 @@ _SPEEDS = (exporting.EXPORT_BYTES, exporting.EXPORT_ALPHA_US, exporting.EXPORT_N
 def heights(reading: Reading, source: Source, asked: dict[str, Any], as_csv: AsCsv = False) -> None:
     """Find the best rate of every height of trees, and which is fastest for a size of data."""
     from app.printing.heights import heights_table
-    from app.schemas import ExportRequest, ScheduleRequest
+    from app.schedule_requests import ExportRequest, ScheduleRequest
     from app.services import topologies
     from app.services.heights import curve
 

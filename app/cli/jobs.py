@@ -159,7 +159,7 @@ def list_(
     asked: dict[str, Any], url: Url = None, as_json: AsJson = False, as_csv: AsCsv = False
 ) -> None:
     """List jobs, newest first; the parts of sweeps are left out."""
-    from app.schemas import PageRequest
+    from app.known_requests import PageRequest
 
     require_one_form(as_json, as_csv)
     PageRequest.model_validate({name: asked[name] for name in ("limit", "cursor") if name in asked})

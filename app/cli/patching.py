@@ -66,7 +66,7 @@ PlantOption = Annotated[
 )
 def plan(reading: Reading, source: Source, asked: dict[str, Any], out: Out = None) -> None:
     """Plan which port to plug where, with few moves from today's wiring."""
-    from app.schemas import PatchPlanRequest
+    from app.patch_requests import PatchPlanRequest
     from app.services import patch_plans
 
     form = asked.pop("format")

@@ -12,7 +12,7 @@ from app.cli.options import Reading, reads_topology
 from app.options import cluster, pages
 
 if TYPE_CHECKING:
-    from app.schemas import FrontierRequest
+    from app.design_requests import FrontierRequest
     from schedules.model import Schedule
     from synth.topology import Topology
 
@@ -33,9 +33,9 @@ TopologyOption = Annotated[
 @asks(cluster.NODES, cluster.DEGREE, cluster.LINKS, cluster.SCHEDULE)
 def frontier(asked: dict[str, Any], out: Out) -> None:
     """Draw the Pareto frontier of latency and bandwidth."""
+    from app.design_requests import FrontierRequest
     from app.plots import canvas
     from app.plots import frontier as plot
-    from app.schemas import FrontierRequest
 
     canvas.require_drawable(out)
     document = _frontier(FrontierRequest.model_validate(asked))

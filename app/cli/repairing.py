@@ -35,8 +35,8 @@ def survey(
     as_csv: AsCsv = False,
 ) -> None:
     """Survey the failures of a plan that was carried out: what each leaves, the worst first."""
+    from app.patch_requests import SurveyRequest
     from app.printing.patching import failures_table
-    from app.schemas import SurveyRequest
     from app.services.patch_plans import MOST_RATED
     from app.services.repairs import surveyed
 
@@ -76,8 +76,8 @@ def repair(
     Exit 1 if there is no way.
     """
     from app.artefacts import compact
+    from app.patch_requests import RepairsRequest
     from app.printing.patching import repairs_table
-    from app.schemas import RepairsRequest
     from app.services.patch_plans import MOST_RATED
     from app.services.repairs import with_chosen
 

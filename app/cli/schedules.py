@@ -73,7 +73,7 @@ def schedule(reading: Reading, source: Source, asked: dict[str, Any], out: Out =
     """Generate a schedule, verify it, write it, and say how fast it is."""
     from app.printing.programs import show_requirements
     from app.printing.speeds import show_speed
-    from app.schemas import ExportRequest, ScheduleRequest
+    from app.schedule_requests import ExportRequest, ScheduleRequest
     from app.services import schedules, speeds
 
     form = asked.pop("format")
@@ -207,7 +207,7 @@ def opponents(
     """Say what NCCL's algorithms would take on a fabric; write the schedule of one of them."""
     from app import opposing
     from app.files import write_text
-    from app.schemas import SimulationRequest
+    from app.schedule_requests import SimulationRequest
     from app.services import topologies
 
     require_one_form(as_json, as_csv)
@@ -253,7 +253,7 @@ def simulate(
     from app.exported import exported_files
     from app.files import read_json
     from app.printing import PRINTERS
-    from app.schemas import SimulationRequest
+    from app.schedule_requests import SimulationRequest
     from app.services import schedules, simulations, topologies
 
     said = schedules.Options(dialect=asked.pop("dialect", None), runtime=asked.pop("runtime", None))

@@ -62,7 +62,7 @@ _RUN = (cluster.COLLECTIVE, cluster.DESIGN_BYTES, cluster.WORKLOAD, cluster.PRES
 def design(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     """Find the best topology for a workload, with a verified schedule."""
     from app.config import Settings
-    from app.schemas import DesignRequest
+    from app.design_requests import DesignRequest
 
     require_one_form(as_json, as_csv)
     settings = Settings()
@@ -84,7 +84,7 @@ def frontier(
 ) -> None:
     """Find the Pareto frontier of latency and bandwidth."""
     from app.config import Settings
-    from app.schemas import FrontierRequest
+    from app.design_requests import FrontierRequest
 
     require_one_form(as_json, as_csv)
     if explain and (as_json or as_csv):
@@ -154,7 +154,7 @@ def optimum(
 ) -> None:
     """Find the best any collective could do, with the cut that proves it."""
     from app.config import Settings
-    from app.schemas import OptimumRequest
+    from app.schedule_requests import OptimumRequest
 
     request = OptimumRequest.model_validate(with_lists(asked, Settings()))
     plain = request == OptimumRequest()

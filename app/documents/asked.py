@@ -11,18 +11,13 @@ from app.checking_requests import (
     TreePlotRequest,
     VerifyRequest,
 )
+from app.design_requests import DesignRequest, FrontierRequest
+from app.patch_requests import PatchPlanRequest
 from app.plots.timing import SizesRequest
 from app.questions import ExportQuestion
-from app.schemas import (
-    DesignRequest,
-    ExportRequest,
-    FrontierRequest,
-    OptimumRequest,
-    PatchPlanRequest,
-    ScheduleRequest,
-    TopologySource,
-)
+from app.schedule_requests import ExportRequest, OptimumRequest, ScheduleRequest
 from app.sweep_request import SweepRequest
+from app.topology_source import TopologySource
 
 __all__ = [
     "Asked",

@@ -8,10 +8,10 @@ from typing import Any, Literal
 from pydantic import Field
 
 from app.artefacts import Artefact, Computed
+from app.design_requests import DesignRequest
 from app.documents.base import Document, Exact, Identity, omitted
 from app.documents.kind import Kind
 from app.documents.schedule import CostFacts, Kept, given_facts
-from app.schemas import DesignRequest
 from schedules.speed import Speed
 
 __all__ = [

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from app.artefacts import Computed
+from app.design_requests import DesignRequest
 from app.documents.all_to_all import PointExchange, point_exchange
 from app.documents.base import Document, Exact, Identity, PassCost, omitted
 from app.documents.co_design import CoDesign, TaskDocument, said_of
@@ -15,7 +16,6 @@ from app.documents.frontier import PointDocument, algorithm_of, measured
 from app.documents.kind import Kind
 from app.documents.schedule import PartFacts, given_facts
 from app.documents.subject import Stored
-from app.schemas import DesignRequest
 from synth.recipe import Recipe
 
 if TYPE_CHECKING:

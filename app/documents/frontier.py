@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from app.artefacts import Artefact, Computed
+from app.design_requests import FrontierRequest
 from app.documents.all_to_all import PointExchange, point_exchange
 from app.documents.base import Document, Exact, Identity, PassCost, cost_of, omitted
 from app.documents.kind import Readable
 from app.documents.subject import Stored
-from app.schemas import FrontierRequest
 from synth.cost import Links
 from synth.recipe import parse
 

@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, Field
 
 from app.artefacts import Listed
+from app.design_requests import DesignRequest, FrontierRequest
 from app.documents.base import Document, Identity, Node, omitted
 from app.documents.comparison import ComparisonSummary
 from app.documents.cost import CostSummary
@@ -25,7 +26,7 @@ from app.documents.sweep import SweepSummary
 from app.documents.topology import TopologySummary
 from app.documents.verification import VerificationSummary
 from app.plots.timing import SizesRequest
-from app.schemas import DesignRequest, ForestRequest, FrontierRequest, SimulationRequest
+from app.schedule_requests import ForestRequest, SimulationRequest
 
 __all__ = ["PAGES", "entry_model", "of"]
 

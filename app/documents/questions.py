@@ -4,13 +4,8 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from app.schemas import (
-    DesignRequest,
-    ForestRequest,
-    FrontierRequest,
-    ScheduleRequest,
-    SimulationRequest,
-)
+from app.design_requests import DesignRequest, FrontierRequest
+from app.schedule_requests import ForestRequest, ScheduleRequest, SimulationRequest
 from schedules.model import Collective
 from schedules.options import Options
 from schedules.workloads.presets import preset

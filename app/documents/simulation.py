@@ -17,7 +17,7 @@ from app.documents.base import (
     rounded,
 )
 from app.documents.kind import Kind
-from app.schemas import SimulationRequest
+from app.schedule_requests import SimulationRequest
 from schedules.model import Schedule
 from synth.topology import Topology
 

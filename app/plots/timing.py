@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic import model_validator
 
+from app.design_requests import FrontierRequest, TaskRequest, TimedRequest
 from app.options import cluster, pages
 from app.options.collectives import CollectiveName
 from app.quantities import Bytes
-from app.schemas import FrontierRequest, TaskRequest, TimedRequest
 from schedules.baselines import PASSES, Operation, baselines, bound_seconds
 from schedules.codesign import ONE_SHOT, Offer, Routing, candidates, floor_seconds
 from schedules.errors import UnknownPreset

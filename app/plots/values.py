@@ -22,9 +22,9 @@ def draw_frontier(found: "Frontier", path: Path) -> None:
         As `canvas.require_drawable`.
     """
     canvas.require_drawable(path)
+    from app.design_requests import FrontierRequest
     from app.documents.frontier import FrontierAnswer, Stored, of
     from app.plots import frontier as plot
-    from app.schemas import FrontierRequest
 
     asked = {"nodes": found.nodes, "degree": found.degree, "links": found.links.value}
     request = FrontierRequest.model_validate(asked)

@@ -13,11 +13,11 @@ from starlette.concurrency import run_in_threadpool
 from app.access.scopes import DESIGN as SCOPE
 from app.checking_requests import BatchRequest
 from app.deps import JsonBody
+from app.design_requests import DesignRequest
 from app.documents.base import Document, omitted
 from app.documents.design import DesignDocument
 from app.manners import strict_router
 from app.problems import ProblemDocument, as_problem, responses
-from app.schemas import DesignRequest
 from app.turns import answered
 from app.work.operations import DESIGN
 

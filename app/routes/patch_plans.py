@@ -29,11 +29,11 @@ from app.documents.survey import SurveyDocument
 from app.manners import strict_router
 from app.negotiation import negotiate
 from app.options.patching import PlanFormat
+from app.patch_requests import ObservationRequest, RepairsRequest, SurveyRequest
 from app.patch_store import PatchStore
 from app.problems import responses
 from app.questions import ExportQuestion, RepairsQuestion, SurveyQuestion
 from app.routes.managing import manage_routes
-from app.schemas import ObservationRequest, RepairsRequest, SurveyRequest
 from app.services import patch_plans, patch_progress
 from app.services.errors import ChangedMeanwhile, NoVersion
 from app.store import Artefact

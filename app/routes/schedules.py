@@ -30,7 +30,7 @@ from app.problems import responses
 from app.quantities import Bytes, Positive
 from app.questions import ExportQuestion, SimulationQuestion
 from app.routes.managing import manage_routes
-from app.schemas import ExportRequest, SimulationRequest
+from app.schedule_requests import ExportRequest, SimulationRequest
 from app.services import schedules
 from app.services.exports import require_available
 from app.turns import document, presented

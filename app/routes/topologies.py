@@ -31,8 +31,9 @@ from app.problems import responses
 from app.quantities import Gap
 from app.questions import ExportQuestion
 from app.routes.managing import manage_routes
-from app.schemas import OptimumRequest, TopologySource
+from app.schedule_requests import OptimumRequest
 from app.services import topologies
+from app.topology_source import TopologySource
 from app.turns import answered, document
 from app.work.operations import COST, OPTIMUM, TOPOLOGY
 

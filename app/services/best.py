@@ -7,10 +7,10 @@ from app.documents.best import BestAnswer
 from app.documents.questions import speed_of, workload_of
 from app.known_requests import BestRequest
 from app.points import Stored, documents_of, stored_points
-from app.schemas import TopologySource
 from app.services import designs, frontiers, topologies
 from app.services.context import Context, MustCompute
 from app.services.errors import Damaged, NotStored
+from app.topology_source import TopologySource
 from schedules.known import Known, best, require_timed
 from synth.cost import Links
 

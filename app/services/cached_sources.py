@@ -7,11 +7,11 @@ from app.documents.frontier import FrontierAnswer
 from app.documents.questions import asked_of, frontier_request
 from app.documents.schedule import Kept
 from app.documents.subject import Stored
-from app.schemas import TopologySource
 from app.services import all_to_all, schedules, searches, topologies
 from app.services.context import Context
 from app.services.errors import NotStored
 from app.services.topologies import StoredTopology
+from app.topology_source import TopologySource
 from schedules.design import Hosts, Used
 from schedules.design.sources import loads_on
 from schedules.model import Collective, TreeSchedule

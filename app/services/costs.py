@@ -5,12 +5,13 @@ from app.documents.kind import Answer
 from app.documents.optimum import OPTIMUM, OptimumAnswer, Rate
 from app.documents.questions import asked_of
 from app.documents.subject import Subject
-from app.schemas import OptimumRequest, TopologySource
+from app.schedule_requests import OptimumRequest
 from app.services import topologies
 from app.services.all_to_all import exchange_on
 from app.services.context import Context
 from app.services.topologies import asked_options
 from app.store import Artefact
+from app.topology_source import TopologySource
 from schedules.model import Collective
 from schedules.options import require_plain
 from synth.errors import NotMeasurable

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
+from app.design_requests import DesignRequest
 from app.documents.design import DESIGN, DesignAnswer
 from app.documents.questions import hosts_of, speed_of, workload_of
 from app.options.patching import PANELS
-from app.schemas import DesignRequest
 from app.services.context import Context
 from app.services.plants import plant_of
 from app.store import Artefact

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from app.archives import zipped
 from app.documents.export import EXPORT, Exported
 from app.questions import ExportQuestion
-from app.schemas import ExportRequest
+from app.schedule_requests import ExportRequest
 from app.services import patch_plans, schedules, topologies
 from app.services.context import Context
 from app.store import Artefact

@@ -1,6 +1,6 @@
 """Frontiers: what can be had for some hosts."""
 
-from app.schemas import FrontierRequest
+from app.design_requests import FrontierRequest
 from app.services import searches
 from app.services.cached_sources import CachedSources
 from app.services.context import Context

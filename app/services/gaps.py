@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from app.schemas import FrontierRequest
+from app.design_requests import FrontierRequest
 from app.services import searches
 from app.services.cached_sources import CachedSources
 from app.services.context import Context

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from app.schemas import ExportRequest, ScheduleRequest
+from app.schedule_requests import ExportRequest, ScheduleRequest
 from app.services.context import Context
 from app.services.speeds import on_of
 from app.services.topologies import StoredTopology, asked_options

@@ -9,8 +9,8 @@ from app.artefacts import Artefact, canonical
 from app.documents.base import Presented
 from app.documents.patch_plan import script_of
 from app.documents.patch_progress import Seen, of, read_seen, write_seen
+from app.patch_requests import ObservationRequest
 from app.patch_store import PatchStore, Progress
-from app.schemas import ObservationRequest
 from app.services.errors import BaseTaken, ChangedMeanwhile
 from synth.errors import InvalidWiring
 

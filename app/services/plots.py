@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 from app.artefacts import Asked
 from app.checking_requests import LoadPlotRequest, SurveyPlotRequest, TreePlotRequest
+from app.design_requests import FrontierRequest
 from app.documents.kind import Answer
 from app.documents.plot import PLOT, Drawing
 from app.documents.schedule import SCHEDULE, Kept
 from app.documents.sweep import over_of
 from app.extras import require_extra
 from app.plots.timing import SizesRequest, sizes
-from app.schemas import FrontierRequest
 from app.services import frontiers, topologies
 from app.services.context import Context
 from app.store import Artefact

@@ -7,7 +7,7 @@ from app.documents.kind import Answer
 from app.documents.questions import asked_of
 from app.documents.schedule import SCHEDULE, Kept
 from app.documents.subject import Subject
-from app.schemas import ScheduleRequest
+from app.schedule_requests import ScheduleRequest
 from app.services import topologies
 from app.services.context import Context
 from app.services.topologies import StoredTopology, asked_options

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from app.design_requests import FrontierRequest
 from app.documents.frontier import FRONTIER, FrontierAnswer
 from app.documents.kind import Answer
 from app.documents.questions import hosts_of
 from app.documents.subject import Stored
-from app.schemas import FrontierRequest
 from app.services.context import Context
 from synth.recipe import Recipe
 

@@ -7,7 +7,7 @@ from app.documents.base import Presented
 from app.documents.questions import network_of
 from app.documents.schedule import SCHEDULE
 from app.documents.simulation import SIMULATION, Simulated, of
-from app.schemas import SimulationRequest
+from app.schedule_requests import SimulationRequest
 from app.services import schedules, topologies
 from app.services.context import Context
 from app.services.given_schedules import given

@@ -9,15 +9,16 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from app.design_requests import DesignRequest, FrontierRequest
 from app.documents.sweep import SWEEP, Part, SweepAnswer
 from app.options.pages import PartName
-from app.schemas import DesignRequest, FrontierRequest, OptimumRequest, TopologySource
+from app.schedule_requests import OptimumRequest
 from app.services import costs, designs, frontiers, topologies
 from app.services.context import Context
 from app.services.topologies import StoredTopology, asked_options
 from app.store import Artefact, Asked
 from app.sweep_request import MAX_PARTS, SweepRequest
-from app.topology_source import TopologyChanges
+from app.topology_source import TopologyChanges, TopologySource
 from schedules.errors import ScheduleError, TookTooLong
 from schedules.progress import tell
 from synth.degrade import MOST_PAIRS, joined_pairs

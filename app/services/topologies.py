@@ -7,11 +7,11 @@ from app.documents.kind import Answer
 from app.documents.questions import options_of
 from app.documents.subject import Subject
 from app.documents.topology import TOPOLOGY, Registered, digest_of, healthy_of, nodes_of
-from app.schemas import ForestRequest, TopologySource
+from app.schedule_requests import ForestRequest
 from app.services.context import Context
 from app.services.errors import Ambiguous, Gone, NotStored
 from app.store import Artefact, Asked
-from app.topology_source import TEXT_ONLY, GraphSource, TopologyChanges
+from app.topology_source import TEXT_ONLY, GraphSource, TopologyChanges, TopologySource
 from schedules.errors import NotExportable, ScheduleError
 from schedules.options import Options
 from synth.errors import SynthError

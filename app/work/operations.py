@@ -15,7 +15,9 @@ from app.checking_requests import (
     TreePlotRequest,
     VerifyRequest,
 )
+from app.design_requests import DesignRequest, FrontierRequest
 from app.documents.base import Presented
+from app.patch_requests import PatchPlanRequest
 from app.plots.timing import SizesRequest
 from app.questions import (
     ExportQuestion,
@@ -25,13 +27,7 @@ from app.questions import (
     StoredQuestion,
     SurveyQuestion,
 )
-from app.schemas import (
-    DesignRequest,
-    FrontierRequest,
-    PatchPlanRequest,
-    ScheduleRequest,
-    TopologySource,
-)
+from app.schedule_requests import ScheduleRequest
 from app.services import (
     comparisons,
     costs,
@@ -50,6 +46,7 @@ from app.services import (
 )
 from app.services.context import Context
 from app.sweep_request import SweepRequest
+from app.topology_source import TopologySource
 from app.work.task import Operation
 
 __all__ = [

@@ -25,17 +25,19 @@ from app.services.context import Context
 from app.services.opening import open_context
 
 
-@pytest.fixture(autouse=True)
-def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="session", autouse=True)
+def unhurried() -> Iterator[None]:
     """No answer becomes a job unasked: that would depend on how busy the machine is."""
-    monkeypatch.setattr("app.accepting.SHORT_SECONDS", 60.0)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("app.accepting.SHORT_SECONDS", 60.0)
+        patched.setenv("TOPOLOOM_WAIT_SECONDS", "60")
+        yield
 
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    # Kernels may have to be compiled first: no answer is promised only.
     url = f"sqlite:///{tmp_path / 'data' / 'topoloom.db'}"
-    return Settings(database_url=url, wait_seconds=60)
+    return Settings(database_url=url)
 
 
 @pytest.fixture
@@ -54,7 +56,7 @@ def client(settings: Settings) -> Iterator[TestClient]:
 def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     """Return an empty service for tests that change nothing of it: one for all of a module."""
     url = f"sqlite:///{tmp_path_factory.mktemp('still') / 'topoloom.db'}"
-    app = create_app(Settings(database_url=url, wait_seconds=60))
+    app = create_app(Settings(database_url=url))
     with TestClient(app, base_url="http://localhost") as opened:
         yield opened
 

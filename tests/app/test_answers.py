@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from app.design_requests import DesignRequest, FrontierRequest
 from app.documents.all_to_all import ALL_TO_ALL
 from app.documents.cost import COST
 from app.documents.frontier import FRONTIER
@@ -12,16 +13,11 @@ from app.documents.optimum import OPTIMUM
 from app.documents.questions import hosts_of, options_of
 from app.documents.schedule import SCHEDULE
 from app.documents.topology import TOPOLOGY
-from app.schemas import (
-    DesignRequest,
-    FrontierRequest,
-    OptimumRequest,
-    ScheduleRequest,
-    TopologySource,
-)
+from app.schedule_requests import OptimumRequest, ScheduleRequest
 from app.services import all_to_all, costs, designs, schedules, searches, topologies
 from app.services.cached_sources import CachedSources
 from app.store import Artefact, Computed
+from app.topology_source import TopologySource
 from schedules.design.sources import searched
 from schedules.formats.schedule.write import to_document
 from schedules.model import Collective

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.config import Settings
+from app.design_requests import DesignRequest
 from app.known_requests import BestRequest
-from app.schemas import DesignRequest
 from app.services import best as best_known
 from app.services import designs
 from app.services.opening import context_on

@@ -120,8 +120,8 @@ OPERATIONS = {
 def methods():
     """Return the methods of the client by the operations that they ask for."""
     found = {}
-    for name, member in vars(Client).items():
-        for asked in getattr(member, "operations", ()):
+    for name in dir(Client):
+        for asked in getattr(getattr(Client, name), "operations", ()):
             assert asked not in found, f"{asked} is asked for by {found[asked]} and {name}"
             found[asked] = name
     return found

@@ -10,8 +10,9 @@ from fractions import Fraction
 
 import pytest
 
-from app.schemas import FrontierRequest, TopologySource
+from app.design_requests import FrontierRequest
 from app.services import frontiers, topologies
+from app.topology_source import TopologySource
 from synth.build import build
 from synth.cost import Cost, Links
 from synth.discovery.atlas import bundled

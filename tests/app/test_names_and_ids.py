@@ -10,11 +10,11 @@ import pytest
 from sqlalchemy import text
 
 from app.db import migrate, open_engine
-from app.schemas import TopologySource
 from app.services import costs, topologies
 from app.services.errors import Ambiguous, NotStored
 from app.services.opening import open_context
 from app.store import Computed, Store
+from app.topology_source import TopologySource
 from synth.build import build
 from synth.measure import measure_both
 from synth.recipe import parse

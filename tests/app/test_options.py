@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 from pydantic import StrictInt, TypeAdapter, ValidationError, create_model
 from typer.main import get_command
 
-from app import known_requests, lr_schemas, reference, schemas
+from app import (
+    design_requests,
+    known_requests,
+    lr_schemas,
+    patch_requests,
+    reference,
+    schedule_requests,
+)
 from app.cli import app
 from app.cli.options import READS
 from app.executing import ExecutionOptions, ProbeOptions
@@ -30,24 +37,24 @@ from synth.formats.dumps import cluster, nvidia_smi, nvlinks, rocm_smi
 from tests.test_architecture import commands
 
 REQUESTS = {
-    "design": [schemas.DesignRequest],
-    "frontier": [schemas.FrontierRequest],
-    "optimum": [schemas.OptimumRequest],
-    "schedule": [schemas.ScheduleRequest, schemas.ExportRequest],
-    "simulate": [schemas.SimulationRequest],
+    "design": [design_requests.DesignRequest],
+    "frontier": [design_requests.FrontierRequest],
+    "optimum": [schedule_requests.OptimumRequest],
+    "schedule": [schedule_requests.ScheduleRequest, schedule_requests.ExportRequest],
+    "simulate": [schedule_requests.SimulationRequest],
     "execute": [ExecutionOptions],
     "probe": [ProbeOptions],
-    "patch plan": [schemas.PatchPlanRequest],
-    "patch repair": [schemas.RepairsRequest],
-    "patch survey": [schemas.SurveyRequest],
+    "patch plan": [patch_requests.PatchPlanRequest],
+    "patch repair": [patch_requests.RepairsRequest],
+    "patch survey": [patch_requests.SurveyRequest],
     "list": [known_requests.ListRequest],
     "best": [known_requests.BestRequest],
-    "plot frontier": [schemas.FrontierRequest],
+    "plot frontier": [design_requests.FrontierRequest],
     "plot sizes": [SizesRequest],
     "lr create": [lr_schemas.LrSessionRequest],
     "lr observe": [lr_schemas.LrObservationRequest],
     "lr attach": [lr_schemas.LrLeaseRequest],
-    "lr list": [schemas.PageRequest],
+    "lr list": [known_requests.PageRequest],
 }
 """What the options of a command are sent as."""
 COMMANDS = dict(commands(get_command(app)))
@@ -271,11 +278,11 @@ def test_queries_say_what_requests_say():
     asked = {
         entry["name"]: entry for entry in paths["/v1/topologies/{id}/optimum"]["get"]["parameters"]
     }
-    for name, info in schemas.OptimumRequest.model_fields.items():
+    for name, info in schedule_requests.OptimumRequest.model_fields.items():
         if name != "collective":
             assert asked[name]["description"] == info.description
     sent = {entry["name"]: entry for entry in paths["/v1/schedules/{id}"]["get"]["parameters"]}
-    for name, info in schemas.ExportRequest.model_fields.items():
+    for name, info in schedule_requests.ExportRequest.model_fields.items():
         assert sent[name]["description"] == info.description
 
 

@@ -11,8 +11,8 @@ from typer.main import get_command
 
 from app import extras
 from app.cli import app
+from app.design_requests import DesignRequest, FrontierRequest
 from app.plots import canvas, frontier, sizes, timing
-from app.schemas import DesignRequest, FrontierRequest
 from app.services import designs, frontiers
 from schedules.collectives import make
 from schedules.formats.schedule.write import to_document

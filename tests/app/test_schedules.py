@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from app.main import create_app
-from app.schemas import ScheduleRequest
+from app.schedule_requests import ScheduleRequest
 from app.services import schedules
 from schedules import bfb, verified
 from schedules.formats import Options

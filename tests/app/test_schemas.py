@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from app.design_requests import DesignRequest
 from app.quantities import parse_bytes
-from app.schemas import DesignRequest, TopologySource
+from app.topology_source import TopologySource
 
 QUESTION = {"nodes": 12, "degree": 4, "collective": "allreduce", "bytes": "1MB"}
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 import pytest
 
 from app.documents.questions import network_of
-from app.schemas import SimulationRequest
+from app.schedule_requests import SimulationRequest
 from schedules.baselines import Operation, seconds
 from schedules.model import Collective
 from synth.build import build

@@ -9,11 +9,12 @@ from sqlalchemy import text
 
 from app.config import Settings
 from app.db import open_database
+from app.design_requests import DesignRequest
 from app.files import UnusableFile
-from app.schemas import DesignRequest, TopologySource
 from app.services import costs, designs
 from app.services.opening import context_on
 from app.store import Wanted
+from app.topology_source import TopologySource
 from app.transfer import exported, imported
 
 DESIGN = {"nodes": 6, "degree": 2, "collective": "allgather", "bytes": "1MB"}

@@ -1,0 +1,107 @@
+"""What people ask of patch plans, and what they say was seen of the panels."""
+
+from typing import Any
+
+from pydantic import ConfigDict, Field, StrictBool, StrictInt, StrictStr, model_validator
+
+from app.options import patching
+from app.options.patching import PanelKind, PlaceKind, WayName
+from app.request_base import Request, optional
+from app.topology_source import TopologySource
+
+__all__ = [
+    "NeighbourRequest",
+    "ObservationRequest",
+    "PatchPlanRequest",
+    "RepairsRequest",
+    "SeenPairRequest",
+    "SurveyRequest",
+]
+
+
+class PatchPlanRequest(Request):
+    """Which topology to plug, on which panels, starting from which wiring."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={
+            "examples": [{"topology": {"recipe": "BiRing(5)"}, "panels": "per-port"}]
+        },
+    )
+
+    topology: TopologySource
+    panels: PanelKind = patching.PANELS.field()
+    hosts: StrictInt = patching.HOSTS.field()
+    lanes: StrictInt = patching.LANES.field()
+    plant: list[Any] | dict[str, Any] = patching.PLANT.field()
+    spares: StrictBool = patching.SPARES.field()
+    place: PlaceKind = patching.PLACE.field()
+    max_links_down: StrictInt = patching.MAX_LINKS_DOWN.field()
+    stay_connected: StrictBool = patching.STAY_CONNECTED.field()
+    make_first: StrictBool = patching.MAKE_FIRST.field()
+    present: list[Any] | dict[str, Any] = patching.PRESENT.field()
+
+    @model_validator(mode="after")
+    def _one_plant(self) -> "PatchPlanRequest":
+        # The command line always says a layout, if only the default.
+        regular = (self.panels, self.hosts, self.lanes) != (patching.PANELS.default, None, None)
+        if self.plant is not None and regular:
+            raise ValueError("must have no panels, hosts or lanes beside a plant")
+        return self
+
+
+class RepairsRequest(Request):
+    """What is dead of a plan that was carried out."""
+
+    hosts: list[str] = patching.DEAD_HOSTS.field()
+    host_ports: list[str] = patching.DEAD_HOST_PORTS.field()
+    ports: list[str] = patching.DEAD_PORTS.field()
+    pairs: list[str] = patching.DEAD_PAIRS.field()
+    way: WayName = patching.WAY.field()
+
+
+class SurveyRequest(Request):
+    """Which failures of a plan that was carried out are looked at, and how many are told."""
+
+    at_once: StrictInt = patching.AT_ONCE.field()
+    worst: StrictInt = patching.WORST.field()
+
+
+class SeenPairRequest(Request):
+    """A pair that is plugged."""
+
+    a: StrictInt | StrictStr = Field(description="port on the A side, such as 3A")
+    b: StrictInt | StrictStr = Field(description="port on the B side")
+    light: StrictBool = Field(default=True, description="whether light goes through it")
+
+    def on(self, panel: str) -> dict[str, Any]:
+        """Return it as a row of what is plugged."""
+        return {"panel": panel, "a": self.a, "b": self.b}
+
+
+class NeighbourRequest(Request):
+    """What a port of a host hears, as by LLDP."""
+
+    host: str = Field(description="the host that hears", max_length=200)
+    port: str = Field(description="its port", max_length=200)
+    peer: str = optional("the host that it hears; left out, nothing is heard", max_length=200)
+    peer_port: str = optional("the port that it hears", max_length=200)
+
+    @property
+    def heard(self) -> tuple[str, str] | None:
+        """The host and the port that are heard; None for nothing."""
+        return None if self.peer is None else (self.peer, self.peer_port or "")
+
+
+class ObservationRequest(Request):
+    """What was seen of the panels of a plan."""
+
+    panels: dict[str, list[SeenPairRequest]] = optional("by panel: all that is plugged there")
+    neighbours: list[NeighbourRequest] = optional(
+        "or beside them: what ports of hosts hear; of other ports what was known stays",
+        max_length=100_000,
+    )
+    stage: StrictInt = optional(
+        "stages of the plan that were carried out there; left out, the nearest are found", ge=0
+    )
