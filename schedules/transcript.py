@@ -77,6 +77,22 @@ class Transcript:
         exchanged = self.collective is Collective.ALL_TO_ALL
         return Fraction(len(self.ranks) if exchanged else 1, self.units)
 
+    @property
+    def in_one_pass(self) -> bool:
+        """Whether it is an allreduce that sends no sums: every rank gathers all and adds up.
+
+        O(spans).
+
+        >>> there, back = Message(0, 1, (Span(0, 2, 1),), ()), Message(1, 0, (Span(0, 2, 2),), ())
+        >>> Transcript(Collective.ALLREDUCE, (0, 1, 2), (there, back)).in_one_pass
+        True
+        """
+        return self.collective is Collective.ALLREDUCE and all(
+            span.contributions.bit_count() == 1
+            for message in self.messages
+            for span in message.spans
+        )
+
 
 def joined(spans: Iterable[Span]) -> Iterator[Span]:
     """Yield spans with neighbours of the same contributions made one.
@@ -119,9 +135,14 @@ def levels(transcript: Transcript) -> list[int]:
         any(span.contributions != everyone for span in message.spans)
         for message in transcript.messages
     ]
-    if transcript.collective in (Collective.ALLGATHER, Collective.ALL_TO_ALL) or any(
-        is_sum and not all(sums[need] for need in own)
-        for is_sum, own in zip(sums, needs, strict=True)
+    gathers = transcript.collective in (Collective.ALLGATHER, Collective.ALL_TO_ALL)
+    if (
+        gathers
+        or transcript.in_one_pass
+        or any(
+            is_sum and not all(sums[need] for need in own)
+            for is_sum, own in zip(sums, needs, strict=True)
+        )
     ):
         # Nothing is added up, or also to what was complete: there are no two phases.
         return _earliest(needs, [False] * len(needs), 0)

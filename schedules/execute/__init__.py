@@ -27,7 +27,7 @@ from schedules.execute.rank import Job
 from schedules.execute.routing import programs_of_routes
 from schedules.execute.runner import Runner, ranks_of
 from schedules.execute.team import Team
-from schedules.execute.transcripts import plan_of_transcript
+from schedules.execute.transcripts import gathering, plan_of_transcript
 from schedules.execute.turns import Program, program_of
 from schedules.model import Collective, RouteSchedule, Schedule, StepSchedule, parts_of
 from schedules.transcript import Transcript
@@ -114,7 +114,7 @@ def execute(
     (True, 4, 48)
     """
     ranks = schedule.ranks if isinstance(schedule, Transcript) else ranks_of(schedule)
-    folds = isinstance(schedule, StepSchedule) and schedule.in_one_pass
+    folds = _folds(schedule)
     # Every rank gathers the whole contributions of all.
     held_bytes = size_bytes * len(ranks) if folds else size_bytes
     _require_limits(len(ranks), held_bytes, repeat, pipeline_chunks, timeout_seconds)
@@ -158,20 +158,26 @@ def _planned(
         if isinstance(schedule, RouteSchedule):
             return whole, list(programs_of_routes(schedule, elements))
     if isinstance(schedule, Transcript):
-        found = plan_of_transcript(schedule, elements)
+        told = gathering(schedule) if schedule.in_one_pass else schedule
+        found = plan_of_transcript(told, elements)
     else:
         found = plan(schedule, elements, pipeline_chunks)
     return _task(schedule, found), [program_of(found, rank) for rank in range(ranks)]
 
 
+def _folds(schedule: Schedule | Transcript) -> bool:
+    """Return whether every rank gathers all contributions and adds them up by itself."""
+    return isinstance(schedule, StepSchedule | Transcript) and schedule.in_one_pass
+
+
 def _task(schedule: Schedule | Transcript, found: Plan) -> Task:
     """Return the collective's precondition and postcondition; the parts' if they are several."""
+    if _folds(schedule):
+        return Task(found.bounds, reduces=False, starts_whole=False, ends_whole=True, folds=True)
     if isinstance(schedule, Transcript):
         gathers = schedule.collective is Collective.ALLGATHER
         scatters = schedule.collective is Collective.REDUCE_SCATTER
         return Task(found.bounds, not gathers, starts_whole=not gathers, ends_whole=not scatters)
-    if isinstance(schedule, StepSchedule) and schedule.in_one_pass:
-        return Task(found.bounds, reduces=False, starts_whole=False, ends_whole=True, folds=True)
     parts = parts_of(schedule)
     return Task(
         found.bounds,

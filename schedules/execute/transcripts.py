@@ -2,7 +2,8 @@
 
 In a round all send what they held before it.  Each rank keeps one value of every unit of the
 data: what arrives replaces it where it holds all its contributions, and is added to it
-where they have none in common.
+where they have none in common.  Of an allreduce in one pass, which keeps all contributions apart,
+each is a shard that is gathered.
 """
 
 from itertools import groupby
@@ -13,9 +14,9 @@ from schedules.errors import InvalidProgram, TooLarge
 from schedules.execute.limits import MAX_PIECES
 from schedules.execute.plan import Plan, grouped
 from schedules.model import COPY, REDUCE, Collective
-from schedules.transcript import Transcript, levels
+from schedules.transcript import Span, Transcript, levels
 
-__all__ = ["plan_of_transcript"]
+__all__ = ["gathering", "plan_of_transcript"]
 
 _Row = tuple[int, int, int, int, int, int]
 """Round, source, target, first and past in units, op."""
@@ -62,6 +63,29 @@ def plan_of_transcript(transcript: Transcript, elements: int) -> Plan:
     bounds = tuple(bound * elements // transcript.units for bound in transcript.bounds)
     rounds = max(level, default=-1) + 1
     return Plan(tuple(grouped(scaled.astype(np.int64), rounds)), bounds)
+
+
+def gathering(transcript: Transcript) -> Transcript:
+    """Return the allgather that an allreduce in one pass begins with, of all contributions.
+
+    Unit u of what rank r contributes is unit r * U + u, where the data has U.
+
+    >>> there, back = Message(0, 1, (Span(0, 2, 1),), ()), Message(1, 0, (Span(0, 2, 2),), ())
+    >>> found = gathering(Transcript(Collective.ALLREDUCE, (0, 1, 2), (there, back)))
+    >>> found.bounds, found.messages[1].spans
+    ((0, 2, 4), (Span(first=2, past=4, contributions=2),))
+    """
+    units = transcript.units
+
+    def moved(span: Span) -> Span:
+        start = (span.contributions.bit_length() - 1) * units
+        return Span(start + span.first, start + span.past, span.contributions)
+
+    messages = tuple(
+        message._replace(spans=tuple(map(moved, message.spans))) for message in transcript.messages
+    )
+    bounds = tuple(units * rank for rank in range(len(transcript.bounds)))
+    return Transcript(Collective.ALLGATHER, bounds, messages)
 
 
 class _Held:

@@ -13,6 +13,7 @@ Where chunks lie.  Chunk c of shard i is number g = i * C + c.
   scratch by the others, so that no foreign part of the user's input is changed.
 * Allreduce.  Sums and results are in the output; out of place, contributions to
   which nothing was added are read from the input.
+* Allreduce in one pass.  Told in `fold_moves`.
 * All-to-all.  Told in `exchange_moves`.
 """
 
@@ -24,9 +25,10 @@ from numpy.typing import NDArray
 
 from schedules.errors import NotExportable
 from schedules.formats.exchange_moves import Relays
+from schedules.formats.fold_moves import Folds
 from schedules.formats.moves import Move, Place, Plan
 from schedules.formats.transfers import Transfer, least_messages, require_plain, transfers
-from schedules.model import Collective, Schedule
+from schedules.model import Collective, Schedule, StepSchedule
 from synth.topology import NodeId
 
 __all__ = ["MAX_MESSAGES", "plan", "require_few_messages"]
@@ -64,8 +66,11 @@ def plan(
     if schedule.collective is Collective.ALL_TO_ALL and inplace:
         raise NotExportable("/inplace", "an all-to-all needs an output of its own")
     chunks, found = transfers(schedule, ranks, instances)
+    folds = isinstance(schedule, StepSchedule) and schedule.in_one_pass
     if schedule.collective is Collective.ALL_TO_ALL:
         memory = Relays(len(ranks), chunks)
+    elif folds:
+        memory = Folds(len(ranks), chunks, inplace)
     else:
         memory = _Memory(schedule.collective, len(ranks), chunks, inplace, found)
     joined = _joined(memory.moves(found))
@@ -73,7 +78,8 @@ def plan(
     moves = tuple(islice(pieces, MAX_MESSAGES + 1))
     if len(moves) > MAX_MESSAGES:
         raise _too_many()
-    return Plan(schedule.collective, len(ranks), chunks, inplace, tuple(memory.scratch), moves)
+    scratch = tuple(memory.scratch)
+    return Plan(schedule.collective, len(ranks), chunks, inplace, scratch, moves, folds)
 
 
 def require_few_messages(schedule: Schedule) -> None:

@@ -21,7 +21,7 @@ class LastWriters:
     """
 
     def __init__(self, plan: Plan) -> None:
-        self._whole, self._scratch = plan.gpus * plan.chunks_per_shard, plan.scratch
+        self._whole, self._scratch = plan.whole, plan.scratch
         self._steps: dict[tuple[int, str], NDArray[np.int32]] = {}
 
     def before(self, gpu: int, place: Place, length: int) -> list[int]:

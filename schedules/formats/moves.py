@@ -17,7 +17,8 @@ class Move(NamedTuple):
     In an all-to-all that is the place where it is stored.
 
     ``origin`` is where the sender reads, ``goal`` where the receiver stores.  If the
-    receiver adds them to what it has, ``operand`` is where that lies; else it is None.
+    receiver adds them to what it has, ``operand`` is where that lies; else it is None.  Within a
+    GPU, from itself to itself, it is a copy, or adds ``origin`` to ``goal``, which is ``operand``.
     """
 
     source: int
@@ -28,10 +29,18 @@ class Move(NamedTuple):
     goal: Place
     operand: Place | None
 
+    @property
+    def is_local(self) -> bool:
+        """Whether nothing leaves the GPU."""
+        return self.source == self.target
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All moves in order, and the sizes of the buffers in chunks."""
+    """All moves in order, and the sizes of the buffers in chunks.
+
+    ``folds``: it is an allreduce in one pass, whose shards are whole contributions.
+    """
 
     collective: Collective
     gpus: int
@@ -39,11 +48,12 @@ class Plan:
     inplace: bool
     scratch: tuple[int, ...]
     moves: tuple[Move, ...]
+    folds: bool = False
 
     @property
     def whole(self) -> int:
         """Chunks of the larger of a GPU's input and output."""
-        return self.gpus * self.chunks_per_shard
+        return (1 if self.folds else self.gpus) * self.chunks_per_shard
 
     @property
     def sizes(self) -> tuple[int, int]:

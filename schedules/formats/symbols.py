@@ -87,8 +87,8 @@ class Messages:
 
     def transcript(self, collective: Collective, gpus: int, chunks: int) -> Transcript:
         """Return all of them, where ``chunks`` are those of all shards of the GPUs together."""
-        shard = chunks if collective is Collective.ALL_TO_ALL else chunks // gpus
-        bounds = tuple(shard * gpu for gpu in range(gpus + 1))
+        whole = chunks * gpus if collective is Collective.ALL_TO_ALL else chunks
+        bounds = tuple(whole * gpu // gpus for gpu in range(gpus + 1))
         return Transcript(collective, bounds, tuple(self._sent))
 
 
@@ -100,7 +100,7 @@ class Memory:
     """
 
     def __init__(self, collective: Collective, gpus: int, whole: int, inplace: bool) -> None:
-        """Load the buffers of so many GPUs; ``whole`` is a multiple of ``gpus``."""
+        """Load the buffers of so many GPUs; but in an allreduce ``whole`` is a multiple of them."""
         self.collective, self.inplace = collective, inplace
         self.gpus, self.whole, self.share = gpus, whole, whole // gpus
         self._chunks: list[dict[tuple[str, int], _Chunk]] = [{} for _ in range(gpus)]
@@ -156,13 +156,15 @@ class Memory:
 
     def _wanted(self, gpu: int, offset: int) -> Value:
         """Return what a chunk of a GPU's output ends as."""
+        everyone = (1 << self.gpus) - 1
+        if self.collective is Collective.ALLREDUCE:
+            return Value(offset, everyone)
+        if self.collective is Collective.REDUCE_SCATTER:
+            return Value(gpu * self.share + offset, everyone)
         source, part = divmod(offset, self.share)
         if self.collective is Collective.ALL_TO_ALL:
             return Value(source * self.whole + gpu * self.share + part, 1 << source)
-        if self.collective is Collective.ALLGATHER:
-            return Value(offset, 1 << source)
-        scatters = self.collective is Collective.REDUCE_SCATTER
-        return Value(gpu * self.share + offset if scatters else offset, (1 << self.gpus) - 1)
+        return Value(offset, 1 << source)
 
     def _require_end(self, gpu: int, offset: int, value: Value, end: Clock | None) -> None:
         chunk = self._at(gpu, "o", offset)

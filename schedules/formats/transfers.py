@@ -5,8 +5,8 @@ carry a stage: one needs only what those of earlier stages brought.  For steps t
 is the step, for trees the depth of the edge, counted backwards where edges lead to the
 root, for routes how many hops came before.
 
-In an all-to-all a shard is what one rank has for another: chunk c of what rank s has for rank t is
-number (s * N + t) * C + c.
+In an allreduce in one pass shard i is all that rank i contributes.  In an all-to-all a shard is
+what one rank has for another: chunk c of what rank s has for rank t is number (s * N + t) * C + c.
 """
 
 from itertools import pairwise
@@ -171,12 +171,6 @@ def require_plain(schedule: Schedule) -> None:
             )
         return
     parts = parts_of(schedule)
-    if any(isinstance(part, StepSchedule) and part.in_one_pass for part in parts):
-        raise NotExportable(
-            "/kind",
-            "must not be an allreduce in one pass, whose sums every rank makes by itself; its "
-            "allgather, of N times the data, can be written",
-        )
     if any(isinstance(part, TreeSchedule) and (part.shards or part.idle) for part in parts):
         raise NotExportable("/shards", "must be equal, and of all compute nodes, for this format")
 

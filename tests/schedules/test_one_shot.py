@@ -13,9 +13,9 @@ from schedules.baselines import Operation
 from schedules.bfb import allgather
 from schedules.codesign import ONE_SHOT, Offer, candidates
 from schedules.collectives import GATHERS, make
-from schedules.errors import NoSchedule, NotExportable
+from schedules.errors import NoSchedule
 from schedules.execute import execute
-from schedules.formats import FORMATS, Options, write
+from schedules.formats import Options, write
 from schedules.formats.schedule.read import from_document
 from schedules.loads import busy_shares
 from schedules.model import Collective, Tree, TreeSchedule
@@ -95,15 +95,6 @@ def test_links_are_as_busy_as_in_the_allgather():
     graph = GRAPHS["GeneralizedKautz(2, 9)"]
     once = make(graph, "allreduce", "bfb-one-shot")
     assert busy_shares(once, graph) == busy_shares(allgather(graph), graph)
-
-
-@pytest.mark.parametrize("form", ["msccl-xml", "mscclpp-json", "chakra-et"])
-def test_a_format_that_cannot_say_it_refuses_and_says_what_it_can(form):
-    graph = GRAPHS["Circulant(12, 2, 3)"]
-    schedule = make(graph, "allreduce", "bfb-one-shot")
-    options = Options(bytes=4800) if "bytes" in FORMATS[form].needs else Options()
-    with pytest.raises(NotExportable, match="/kind: must not be an allreduce in one pass"):
-        write(form, schedule, graph, options)
 
 
 def test_other_collectives_are_refused():

@@ -2,11 +2,12 @@
 
 Every (peer, channel) of a GPU gets one thread block that only sends and one that
 only receives, so both directions run at once; where a GPU has too few blocks for
-that, a sending and a receiving one are made one.
+that, a sending and a receiving one are made one.  What stays on a GPU is done by blocks
+without peers, one after the other (`LocalBlocks`).
 
 No deadlock.  All blocks of all GPUs run their steps in the order of the moves, and a
 step waits only for steps of earlier moves.  Take the first move that is not finished.
-Its two steps are the next ones of their blocks, as every step before them belongs to
+Its steps are the next ones of their blocks, as every step before them belongs to
 a finished move; what they wait for is finished; and the connection between them is
 empty, as all messages sent before on it belong to finished moves.  So it can run,
 even if the connection holds no message at all until the receiver takes it.
@@ -23,6 +24,7 @@ from schedules.formats.msccl.draft import (
     Draft,
     DraftBlock,
     DraftStep,
+    LocalBlocks,
     excess,
     require_elements,
 )
@@ -60,7 +62,7 @@ def arrange(plan: Plan, limits: Runtime, instances: int = 1) -> Draft:
     """
     spread = _spread(plan)
     most = limits.channels // (max(spread.values(), default=0) + 1)
-    loads = Counter((move.source, move.target) for move in plan.moves)
+    loads = Counter((move.source, move.target) for move in plan.moves if not move.is_local)
     busiest = max(loads.values(), default=0)
     problem = NotExportable(
         "/nchannels",
@@ -71,7 +73,7 @@ def arrange(plan: Plan, limits: Runtime, instances: int = 1) -> Draft:
     for shared in (False, True):
         copies = max(instances, -(-busiest // limits.steps))
         while copies <= most:
-            draft = _draft(plan, spread, copies, shared)
+            draft = _draft(plan, limits, spread, copies, shared)
             problem = excess(draft, limits)
             if problem is None:
                 return draft
@@ -87,7 +89,7 @@ def _spread(plan: Plan) -> dict[tuple[int, int], int]:
     Peers at distance (target - source) mod N in one window of the limit's length
     share a channel: each GPU has at most one peer at each distance.
     """
-    pairs = sorted({(move.source, move.target) for move in plan.moves})
+    pairs = sorted({(move.source, move.target) for move in plan.moves if not move.is_local})
     peers: dict[tuple[str, int], int] = defaultdict(int)
     for source, target in pairs:
         peers["out", source] += 1
@@ -100,12 +102,15 @@ def _spread(plan: Plan) -> dict[tuple[int, int], int]:
     }
 
 
-def _draft(plan: Plan, spread: dict[tuple[int, int], int], copies: int, shared: bool) -> Draft:
+def _draft(
+    plan: Plan, limits: Runtime, spread: dict[tuple[int, int], int], copies: int, shared: bool
+) -> Draft:
     channels = _channels(plan, spread, copies)
     blocks: list[dict[_Key, DraftBlock]] = [{} for _ in range(plan.gpus)]
     if plan.copies_own:
         for gpu in range(plan.gpus):
             blocks[gpu][-1, -1, 0] = _own_shard(plan, gpu)
+    local = [LocalBlocks(limits.steps) for _ in range(plan.gpus)]
     ends = _ends(plan, channels, shared)
     written, steps = LastWriters(plan), list[DraftStep]()
 
@@ -114,6 +119,13 @@ def _draft(plan: Plan, spread: dict[tuple[int, int], int], copies: int, shared: 
 
     for move, channel in zip(plan.moves, channels, strict=True):
         source, target, length = move.source, move.target, move.length
+        if move.is_local:
+            waits = writers(source, move.origin, length)
+            if move.operand is not None:
+                waits += writers(source, move.goal, length)
+            steps.append(local[source].add(move, waits))
+            written.wrote(len(steps), target, move.goal, length)
+            continue
         sending = _block(blocks[source], ends[0, source, target, channel])
         receiving = _block(blocks[target], ends[1, target, source, channel])
         send = DraftStep("s", move.origin, move.goal, length, sending)
@@ -127,7 +139,10 @@ def _draft(plan: Plan, spread: dict[tuple[int, int], int], copies: int, shared: 
         receiving.steps.append(receive)
         steps.append(receive)
         written.wrote(len(steps), target, move.goal, length)
-    gpus = tuple(_ordered([by_key[key] for key in sorted(by_key)]) for by_key in blocks)
+    gpus = tuple(
+        _ordered([*own.blocks, *(by_key[key] for key in sorted(by_key))])
+        for own, by_key in zip(local, blocks, strict=True)
+    )
     for gpu in gpus:
         _number(gpu)
     return Draft(plan, max(channels, default=0) + 1, gpus)
@@ -148,21 +163,26 @@ def _block(blocks: dict[_Key, DraftBlock], key: _Key) -> DraftBlock:
 
 
 def _channels(plan: Plan, spread: dict[tuple[int, int], int], copies: int) -> list[int]:
-    """Return each move's channel: in turn the ones of its pair; numbered without gap."""
+    """Return each move's channel: in turn the ones of its pair; numbered without gap.
+
+    What stays on a GPU needs none, and is given the first.
+    """
     turn: dict[tuple[int, int], int] = defaultdict(int)
     wide = []
     for move in plan.moves:
         pair = move.source, move.target
-        wide.append(spread[pair] * copies + turn[pair] % copies)
+        wide.append(-1 if move.is_local else spread[pair] * copies + turn[pair] % copies)
         turn[pair] += 1
-    dense = {channel: index for index, channel in enumerate(sorted(set(wide)))}
-    return [dense[channel] for channel in wide]
+    dense = {channel: index for index, channel in enumerate(sorted(set(wide) - {-1}))}
+    return [dense.get(channel, 0) for channel in wide]
 
 
 def _ends(plan: Plan, channels: list[int], shared: bool) -> dict[tuple[int, int, int, int], _Key]:
     """Return the block of each (0 sending or 1 receiving, GPU, peer, channel)."""
     peers: dict[tuple[int, int], tuple[set[int], set[int]]] = defaultdict(lambda: (set(), set()))
     for move, channel in zip(plan.moves, channels, strict=True):
+        if move.is_local:
+            continue
         peers[move.source, channel][0].add(move.target)
         peers[move.target, channel][1].add(move.source)
     ends: dict[tuple[int, int, int, int], _Key] = {}

@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from schedules.errors import NotExportable
-from schedules.formats.moves import Place, Plan
+from schedules.formats.moves import Move, Place, Plan
 from schedules.formats.msccl.program import (
     MAX_AWAITED_BLOCK,
     MAX_CHILDREN,
@@ -17,7 +17,15 @@ from schedules.formats.msccl.program import (
 )
 from schedules.formats.runtimes import Runtime
 
-__all__ = ["TOO_LONG", "Draft", "DraftBlock", "DraftStep", "excess", "require_elements"]
+__all__ = [
+    "TOO_LONG",
+    "Draft",
+    "DraftBlock",
+    "DraftStep",
+    "LocalBlocks",
+    "excess",
+    "require_elements",
+]
 
 TOO_LONG = "/thread_block/steps"
 
@@ -52,6 +60,34 @@ class DraftBlock:
         return sum(max(1, len(step.waits)) for step in self.steps)
 
 
+class LocalBlocks:
+    """The blocks of a GPU for what stays on it: a next one is begun before one is too long."""
+
+    def __init__(self, longest: int) -> None:
+        self.longest, self.blocks = longest, list[DraftBlock]()
+        self._room = 0
+        # Copies out of the output: it is not overwritten before them.
+        self._saved: list[DraftStep] = []
+
+    def add(self, move: Move, waits: list[DraftStep]) -> DraftStep:
+        """Return the step that does a move, after those that wrote what it reads."""
+        adds = move.operand is not None
+        if move.goal[0] == "o" and not adds:
+            waits = waits + self._saved
+        # At most: those of one block are one wait.
+        needed = max(1, len({step.block for step in waits}))
+        if needed > self._room:
+            self.blocks.append(DraftBlock(-1, -1, 0))
+            self._room = self.longest
+        self._room -= needed
+        block = self.blocks[-1]
+        step = DraftStep("re" if adds else "cpy", move.origin, move.goal, move.length, block, waits)
+        if move.origin[0] == "o":
+            self._saved.append(step)
+        block.steps.append(step)
+        return step
+
+
 @dataclass(frozen=True, slots=True)
 class Draft:
     """The blocks of every GPU."""
@@ -64,7 +100,7 @@ class Draft:
 def require_elements(plan: Plan) -> None:
     """Raise if even without blocks and nops a rank has too much to keep."""
     steps = Counter(move.source for move in plan.moves)
-    steps.update(move.target for move in plan.moves)
+    steps.update(move.target for move in plan.moves if not move.is_local)
     needed = max(steps.values(), default=0) + plan.gpus + 1
     if needed > MAX_ELEMENTS:
         raise _too_many_elements(needed)

@@ -24,6 +24,7 @@ from schedules.formats.msccl.program import (
 from schedules.formats.msccl.read import parse
 from schedules.formats.runtimes import Runtime
 from schedules.formats.symbols import Actor, Clock, Memory, Messages, Value, added
+from schedules.model import Collective
 from schedules.transcript import Transcript
 
 __all__ = ["replay", "transcript"]
@@ -141,7 +142,8 @@ class _Run:
 
     def __init__(self, program: Program, inplace: bool, slots: int) -> None:
         self.slots, self.messages = slots, Messages()
-        if program.chunks % len(program.gpus):
+        sharded = program.collective is not Collective.ALLREDUCE
+        if sharded and program.chunks % len(program.gpus):
             raise InvalidProgram("/algo/nchunksperloop", "must be a multiple of ngpus")
         self.memory = Memory(program.collective, len(program.gpus), program.chunks, inplace)
         self.queues: dict[_Connection, deque[_Message]] = defaultdict(deque)

@@ -5,6 +5,7 @@ Each move takes a *lane*: one channel from its source to its target, with a thre
 each end that serves nothing else.  The receiving block first signals that its GPU has
 begun, and the sending block waits for this once.  A copy is stored where it belongs; what is
 to be added is stored in a place of scratch of its own, and the receiving block adds it.
+What stays on a GPU is done by blocks without peers, each of which goes on where another ends.
 Where a step needs what another block of its GPU did, that block releases a semaphore
 that belongs to these two alone.
 
@@ -51,7 +52,7 @@ class DraftStep:
 
 @dataclass(slots=True, eq=False)
 class DraftBlock:
-    """One end of a lane, or (``peer`` is -1) the copying of a GPU's own shard."""
+    """One end of a lane, or (``peer`` is -1) what a GPU copies, or adds up, by itself."""
 
     peer: int
     sends: bool
@@ -61,6 +62,11 @@ class DraftBlock:
     @property
     def length(self) -> int:
         """The most operations its steps may need."""
+        if self.peer < 0:
+            return sum(
+                _groups(step.acquires) + _groups(step.releases) + 2 + bool(step.releases)
+                for step in self.steps
+            )
         steps = (_groups(step.acquires) + _groups(step.releases) + 4 for step in self.steps)
         # Beginning, and for each step: nop, work, nop, signal.
         return 2 + sum(steps)
@@ -97,7 +103,8 @@ def arrange(plan: Plan, limits: Runtime, instances: int = 1) -> Draft:
         longest: Counter[tuple[int, int]] = Counter()
         for gpu, blocks in enumerate(draft.gpus):
             for block in blocks:
-                pair = (gpu, block.peer) if block.sends else (block.peer, gpu)
+                peer = gpu if block.peer < 0 else block.peer
+                pair = (gpu, peer) if block.sends else (peer, gpu)
                 longest[pair] = max(longest[pair], block.length)
         crowded = {pair: most for pair, most in longest.items() if most > limits.steps}
         if not crowded:
@@ -110,8 +117,8 @@ def _require_blocks(plan: Plan, lanes: dict[tuple[int, int], int], limits: Runti
     own = int(plan.copies_own)
     needed = Counter(dict.fromkeys(range(plan.gpus), own))
     for (source, target), count in lanes.items():
-        needed[source] += count
-        needed[target] += count
+        for gpu in {source, target}:
+            needed[gpu] += count
     most = max(needed.values())
     if most > limits.thread_blocks:
         raise NotExportable(
@@ -128,12 +135,28 @@ def _draft(plan: Plan, lanes: dict[tuple[int, int], int]) -> Draft:
             block = blocks[gpu][False, -1, 0] = DraftBlock(-1, False, 0)
             block.steps.append(DraftStep(*plan.own(gpu), plan.chunks_per_shard, block))
     scratch = list(plan.scratch)
+    # By GPU: copies out of its output, which is not overwritten before them.
+    saved: dict[int, list[DraftStep]] = defaultdict(list)
     written, steps = LastWriters(plan), list[DraftStep]()
 
     def writers(gpu: int, place: Place, length: int) -> list[DraftStep]:
         return [steps[at - 1] for at in written.before(gpu, place, length)]
 
     for move, (source, target, lane) in zip(plan.moves, _lanes_of(plan, lanes), strict=True):
+        if move.is_local:
+            block = blocks[source].setdefault((False, -1, lane), DraftBlock(-1, False, lane))
+            step = DraftStep(move.origin, move.goal, move.length, block, move.operand)
+            step.waits = writers(source, move.origin, move.length)
+            if move.operand is not None:
+                step.waits += writers(source, move.goal, move.length)
+            elif move.goal[0] == "o":
+                step.waits += saved[source]
+            if move.origin[0] == "o":
+                saved[source].append(step)
+            block.steps.append(step)
+            steps.append(step)
+            written.wrote(len(steps), target, move.goal, move.length)
+            continue
         sending = blocks[source].setdefault((True, target, lane), DraftBlock(target, True, lane))
         receiving = blocks[target].setdefault(
             (False, source, lane), DraftBlock(source, False, lane)
@@ -157,11 +180,15 @@ def _draft(plan: Plan, lanes: dict[tuple[int, int], int]) -> Draft:
 
 
 def _lanes_of(plan: Plan, lanes: dict[tuple[int, int], int]) -> Iterator[_Lane]:
-    """Yield the lane of each move: in turn those of its pair."""
+    """Yield the lane of each move: in turn those of its pair; on a GPU one after the other."""
     turn: dict[tuple[int, int], int] = defaultdict(int)
+    local = Counter(move.source for move in plan.moves if move.is_local)
     for move in plan.moves:
         pair = move.source, move.target
-        yield *pair, turn[pair] % lanes[pair]
+        if move.is_local:
+            yield *pair, turn[pair] * lanes[pair] // local[move.source]
+        else:
+            yield *pair, turn[pair] % lanes[pair]
         turn[pair] += 1
 
 

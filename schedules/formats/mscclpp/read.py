@@ -100,7 +100,7 @@ def _whole(collective: Collective, sizes: list[dict[str, int]]) -> int:
     """Return the chunks of all shards together, the same for all GPUs."""
     gathers, scatters = collective is Collective.ALLGATHER, collective is Collective.REDUCE_SCATTER
     whole = sizes[0]["o" if gathers else "i"]
-    if whole % len(sizes):
+    if whole % len(sizes) and collective is not Collective.ALLREDUCE:
         raise InvalidProgram("/gpus/0", "its chunks must be a multiple of the GPUs")
     shard = whole // len(sizes)
     for at, size in enumerate(sizes):

@@ -217,7 +217,7 @@ class _Wiring:
     def block(self, index: int, block: DraftBlock) -> dict[str, Any]:
         """Return a thread block as the file has it."""
         if block.peer < 0:
-            return {"id": index, "ops": _copies(block), "channels": [], "remote_buffer_refs": []}
+            return {"id": index, "ops": _own_work(block), "channels": [], "remote_buffer_refs": []}
         kind = self.kind(block.peer).value
         buffers = sorted({step.target[0] for step in block.steps}) if block.sends else []
         ids = [self.buffer_ids[block.peer, buffer] for buffer in buffers]
@@ -235,15 +235,24 @@ class _Wiring:
 _NOP = {"name": "nop"}
 
 
-def _copies(block: DraftBlock) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": "copy",
-            "src_buff": [_local(step.source, step.length)],
-            "dst_buff": [_local(step.target, step.length)],
-        }
-        for step in block.steps
-    ]
+def _own_work(block: DraftBlock) -> list[dict[str, Any]]:
+    ops: list[dict[str, Any]] = []
+    for step in block.steps:
+        ops += _semaphores("sem_acquire", step.acquires)
+        if ops:
+            ops.append(_NOP)
+        ops.append(_copy(step) if step.added is None else _addition(step, step.added))
+        if step.releases:
+            ops += [_NOP, *_semaphores("sem_release", step.releases)]
+    return ops
+
+
+def _copy(step: DraftStep) -> dict[str, Any]:
+    return {
+        "name": "copy",
+        "src_buff": [_local(step.source, step.length)],
+        "dst_buff": [_local(step.target, step.length)],
+    }
 
 
 def _sends(block: DraftBlock, kind: str, buffers: list[str]) -> list[dict[str, Any]]:
