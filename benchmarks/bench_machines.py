@@ -66,7 +66,7 @@ class Tally:
 
 def main() -> None:
     """Ask, take everything to machines, print; exit 1 if anything failed."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="Random designs taken to machines.")
     parser.add_argument("--count", type=int, default=30, help="how many questions")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--nodes", type=int, default=LARGEST, help="largest number of hosts")

@@ -115,7 +115,7 @@ BESIDE_ROOMS = {
     "schedule": {"binary", "fields"},
     "msccl": {"blocks", "draft", "elements"},
     "mscclpp": {"blocks", "signals"},
-    "chakra": {"exchange", "ordering", "protobuf", "running"},
+    "chakra": {"exchange", "nodes", "ordering", "protobuf", "running"},
 }
 """By format: modules of one idea of its own each."""
 

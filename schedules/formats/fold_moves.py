@@ -42,8 +42,8 @@ class Folds:
                 yield Move(gpu, gpu, gpu * self.chunks, self.chunks, ("o", 0), kept, None)
         for one in transfers:
             owner, part = divmod(one.chunk, self.chunks)
-            places = (self._kept(gpu, owner, part) for gpu in (one.source, one.target))
-            yield Move(one.source, one.target, one.chunk, one.length, *places, None)
+            here, there = (self._kept(gpu, owner, part) for gpu in (one.source, one.target))
+            yield Move(one.source, one.target, one.chunk, one.length, here, there, None)
         for gpu in range(self.gpus):
             for owner in range(self.gpus):
                 first, kept = owner * self.chunks, self._kept(gpu, owner, 0)
