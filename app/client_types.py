@@ -183,6 +183,7 @@ class OptimumQuery(TypedDict, total=False):
     root: str
     shards: list[str]
     participants: list[str]
+    values: bool
 
 
 class PatchPlanRequest(TypedDict, total=False):
@@ -290,6 +291,7 @@ class TopologyOptimumRequest(TypedDict, total=False):
     shards: list[dict[str, Any]]
     participants: list[int | str]
     collective: Literal["allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all"]
+    values: bool
     topology: Required[dict[str, Any]]
 
 

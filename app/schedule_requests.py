@@ -113,6 +113,7 @@ class OptimumRequest(ForestRequest):
     """Of which collective the optimum is wanted, and of how many trees."""
 
     collective: AnyCollectiveName = collectives.OPTIMUM_COLLECTIVE.field()
+    values: StrictBool = collectives.VALUES.field()
 
 
 class ScheduleRequest(ForestRequest):

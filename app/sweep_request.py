@@ -136,6 +136,8 @@ class SweepRequest(Request):
             raise ValueError(f"{place}: {found['msg'].removeprefix('Value error, ')}") from None
         if isinstance(asked, OptimumRequest) and asked.collective == "all-to-all":
             raise ValueError("question/collective: must not be all-to-all")
+        if isinstance(asked, OptimumRequest) and asked.values is not None:
+            raise ValueError("question/values: must be left out")
         return self
 
     def hosts_asked(self) -> "Iterator[FrontierRequest | DesignRequest]":

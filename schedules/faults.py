@@ -17,7 +17,7 @@ from schedules.options import Options
 from synth.degrade import MOST_PAIRS, joined_pairs
 from synth.topology import NodeId, Topology
 
-__all__ = ["PARTS", "FaultKind", "Part", "fault_kinds"]
+__all__ = ["PARTS", "FaultKind", "Part", "fault_kinds", "link_kinds"]
 
 Part: TypeAlias = Literal["link", "host", "switch"]
 PARTS: tuple[Part, ...] = ("link", "host", "switch")
@@ -60,22 +60,42 @@ def fault_kinds(
     [FaultKind(part='link', lost=('a', 's'), alike=3), FaultKind(part='host', lost=('a',), alike=3),
      FaultKind(part='switch', lost=('s',), alike=1)]
     """
+    network, images = _symmetry(topology, options or Options())
+    found = [FaultKind("link", pairs[0], len(pairs)) for pairs in _pairs(network, topology, images)]
+    found += _nodes(network, topology, images)
+    found.sort(key=lambda kind: PARTS.index(kind.part))
+    return [kind for kind in found if kind.part in parts]
+
+
+def link_kinds(topology: Topology, options: Options) -> list[list[tuple[NodeId, NodeId]]]:
+    """Return the pairs of joined nodes, those that symmetry makes alike together.
+
+    Parameters and errors as of `fault_kinds`.
+
+    >>> star = Topology("abs", ["as", "bs", "sa", "sb"], switches="s")
+    >>> link_kinds(star, Options()), link_kinds(star, Options(root="a"))
+    ([[('a', 's'), ('b', 's')]], [[('a', 's')], [('b', 's')]])
+    """
+    network, images = _symmetry(topology, options)
+    return list(_pairs(network, topology, images))
+
+
+def _symmetry(topology: Topology, options: Options) -> tuple[Network, list[Ints]]:
+    """Return the network, and automorphisms that keep what is asked for."""
     if (pairs := joined_pairs(topology)) > MOST_PAIRS:
         raise TooLarge("/topology", f"joins {pairs} pairs of nodes; at most {MOST_PAIRS}")
-    options = options or Options()
     demand = demand_of(topology, options.shards, options.participants, options.root)
     network, ranks = network_of(topology, demand), set(demand.ranks)
     colours = [
         (node in topology.switches, node in topology.multicast, node in ranks, size)
         for node, size in zip(topology.nodes, network.sizes.tolist(), strict=True)
     ]
-    images = generators(network, colours)
-    found = [*_pairs(network, topology, images), *_nodes(network, topology, images)]
-    found.sort(key=lambda kind: PARTS.index(kind.part))
-    return [kind for kind in found if kind.part in parts]
+    return network, generators(network, colours)
 
 
-def _pairs(network: Network, topology: Topology, images: list[Ints]) -> Iterator[FaultKind]:
+def _pairs(
+    network: Network, topology: Topology, images: list[Ints]
+) -> Iterator[list[tuple[NodeId, NodeId]]]:
     """Yield the kinds of pairs: what takes an arc to another takes their pairs to each other."""
     numbers = orbits(len(network.tail), arc_images(network, images)).tolist()
     members: dict[tuple[int, int], set[int]] = {}
@@ -85,9 +105,9 @@ def _pairs(network: Network, topology: Topology, images: list[Ints]) -> Iterator
     alike: dict[int, list[tuple[int, int]]] = {}
     for pair, orbit in members.items():
         alike.setdefault(min(orbit), []).append(pair)
+    nodes = topology.nodes
     for pairs in alike.values():
-        one, other = pairs[0]
-        yield FaultKind("link", (topology.nodes[one], topology.nodes[other]), len(pairs))
+        yield [(nodes[one], nodes[other]) for one, other in pairs]
 
 
 def _nodes(network: Network, topology: Topology, images: list[Ints]) -> Iterator[FaultKind]:

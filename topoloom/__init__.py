@@ -21,7 +21,15 @@ from typing import TYPE_CHECKING, Any
 
 from topoloom.carried_out import execute, schedule, simulate, verify
 from topoloom.designs import design, files, runnable
-from topoloom.topologies import build, from_networkx, frontier, measure, optimum, to_networkx
+from topoloom.topologies import (
+    build,
+    from_networkx,
+    frontier,
+    link_values,
+    measure,
+    optimum,
+    to_networkx,
+)
 from topoloom.wired import plan_moves, plot
 
 if TYPE_CHECKING:
@@ -41,6 +49,7 @@ __all__ = [
     "files",
     "from_networkx",
     "frontier",
+    "link_values",
     "measure",
     "optimum",
     "plan_moves",

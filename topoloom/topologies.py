@@ -9,13 +9,22 @@ from topoloom.arguments import links_of, topology_of
 if TYPE_CHECKING:
     import networkx as nx
 
+    from schedules.link_values import LinkValue
     from schedules.optima import CollectiveOptimum
     from synth.cost import Cost
     from synth.search import Frontier
     from synth.topology import NodeId, Topology
     from topoloom.arguments import Source
 
-__all__ = ["build", "from_networkx", "frontier", "measure", "optimum", "to_networkx"]
+__all__ = [
+    "build",
+    "from_networkx",
+    "frontier",
+    "link_values",
+    "measure",
+    "optimum",
+    "to_networkx",
+]
 
 
 def frontier(
@@ -142,6 +151,39 @@ def optimum(
 
     options = Options(trees_per_root, max_gap, root, shards, participants)
     return collective_optimum(topology_of(source), Collective.of(collective), options)
+
+
+def link_values(
+    source: "Source",
+    collective: str = "allgather",
+    *,
+    root: "NodeId | None" = None,
+    shards: "Mapping[NodeId, int] | None" = None,
+    participants: "Collection[NodeId] | None" = None,
+) -> "list[LinkValue]":
+    """Return what every kind of link is worth: what more of it brings, and less of it costs.
+
+    The most valuable first; all numbers are exact, of the ``algbw`` of `optimum`.
+
+    Raises
+    ------
+    NoSchedule, Unreachable, TooLarge
+        As `schedules.link_values.link_values`.
+
+    Examples
+    --------
+    More of one link brings nothing, more of every link to the network does:
+
+    >>> value = link_values("dgx-a100-2")[1]
+    >>> value.pairs[0], value.more, value.each_more, value.all_doubled
+    (('0.gpu0', 'plane0'), Fraction(0, 1), Fraction(16, 15), Fraction(1120, 3))
+    """
+    from schedules.link_values import link_values as found
+    from schedules.model import Collective
+    from schedules.options import Options
+
+    options = Options(root=root, shards=shards, participants=participants)
+    return found(topology_of(source), Collective.of(collective), options)
 
 
 def from_networkx(

@@ -148,6 +148,7 @@ def measure(
     collectives.PARTICIPANTS,
     collectives.TREES_PER_ROOT,
     collectives.MAX_GAP,
+    collectives.VALUES,
 )
 def optimum(
     reading: Reading, source: Source, asked: dict[str, Any], as_json: AsJson = False

@@ -11,6 +11,7 @@ from app.artefacts import Artefact, Computed
 from app.documents.base import Document, Exact, Identity, Node, omitted, rounded
 from app.documents.cut import CutDocument, ProofDocument, cut_document, proof_document
 from app.documents.kind import Readable
+from app.documents.link_values import LinkValueDocument, RestoredDocument, Worth, worth_members
 from app.documents.questions import asked_of
 from app.documents.subject import AboutTopology, Subject
 from schedules.model import Collective
@@ -50,6 +51,7 @@ class OptimumAnswer:
     found: "CollectiveOptimum | None" = None
     options: Options = field(default_factory=Options)
     healthy: "OptimumAnswer | None" = None
+    worth: Worth = field(default_factory=Worth)
 
     @property
     def left(self) -> Fraction:
@@ -149,6 +151,12 @@ class OptimumDocument(AboutTopology[Literal["optimum/1"]]):
     bound: BoundDocument = omitted("of an allreduce: how fast both passes could be at once")
     bound_left_out: str = omitted("of an allreduce without `bound`: why it is missing")
     healthy: HealthyOptimum = omitted("of a topology made by changes: its optimum before them")
+    values: list[LinkValueDocument] = omitted(
+        "where asked for: what every kind of link is worth, the most valuable first"
+    )
+    restored: list[RestoredDocument] = omitted(
+        "where asked for, of a topology made by changes: the optimum with each one undone"
+    )
 
 
 class OptimumSummary(Document):
@@ -169,6 +177,7 @@ def of(answer: OptimumAnswer, identity: str) -> OptimumDocument:
     members |= _whole(found)
     if answer.healthy is not None:
         members["healthy"] = _healthy(answer.healthy, answer.left)
+    members |= worth_members(answer.worth)
     return OptimumDocument(
         schema="optimum/1",
         id=identity,

@@ -2,7 +2,7 @@
 
 from typing import Literal, TypeAlias
 
-from app.options.making import whole
+from app.options.making import switch, whole
 from app.options.option import REQUIRED, Option
 from app.quantities import Gap
 
@@ -19,6 +19,7 @@ __all__ = [
     "SHARDS",
     "STEPS",
     "TREES_PER_ROOT",
+    "VALUES",
     "AlgorithmName",
     "AnyCollectiveName",
     "CollectiveName",
@@ -45,6 +46,12 @@ OPTIMUM_COLLECTIVE = Option(
     type=AnyCollectiveName,
     default="allgather",
     help="the optimum depends on where data starts and where it goes",
+)
+VALUES = switch(
+    "values",
+    "also what every link is worth: algbw gained with more of it and lost with less; of a topology "
+    "with lost or slow parts what undoing each change brings",
+    None,
 )
 RUN_COLLECTIVE = Option(
     name="collective", type=AnyCollectiveName, default=REQUIRED, help="what the schedule does"

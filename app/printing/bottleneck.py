@@ -4,7 +4,7 @@ from typing import Any
 
 from schedules.crossing import listed
 
-__all__ = ["cut_lines"]
+__all__ = ["cut_lines", "labelled"]
 
 MOST_CUT_LINES = 8
 MOST_MISSING = 60
@@ -41,10 +41,10 @@ def cut_lines(cut: dict[str, Any], unit: str) -> list[str]:
         + (" each" if group["count"] > 1 else "")
         for group in cut.get("links", ())
     ]
-    return [*_labelled("inside", held_lines), *_labelled(verb, link_lines)]
+    return [*labelled("inside", held_lines), *labelled(verb, link_lines)]
 
 
-def _labelled(label: str, lines: list[str]) -> list[str]:
+def labelled(label: str, lines: list[str]) -> list[str]:
     """Return lines under one label; of many, the first and how many more."""
     shown = lines[:MOST_CUT_LINES]
     if len(lines) > len(shown):

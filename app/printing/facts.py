@@ -4,6 +4,7 @@ from typing import Any
 
 from app.printing.bottleneck import cut_lines
 from app.printing.frontiers import cost_table
+from app.printing.link_values import value_lines
 from app.printing.words import fraction, seconds
 
 __all__ = ["show_cost", "show_optimum", "show_simulation"]
@@ -56,7 +57,7 @@ def show_optimum(document: dict[str, Any]) -> None:
             f"healthy algbw  {healthy['algbw']} {unit}, {healthy['nodes']} compute nodes; "
             f"{fraction(healthy['ratio'])} of it is left"
         )
-    for line in lines:
+    for line in lines + value_lines(document):
         print(line)
 
 

@@ -50,6 +50,7 @@ TreesDep = Annotated[int | None, collectives.TREES_PER_ROOT.query()]
 GapDep = Annotated[Gap | None, collectives.MAX_GAP.query()]
 RootDep = Annotated[str | None, collectives.ROOT.query(max_length=1000)]
 ShardsDep = Annotated[list[str] | None, collectives.SHARDS.query()]
+ValuesDep = Annotated[bool | None, collectives.VALUES.query()]
 ParticipantsDep = Annotated[list[str] | None, collectives.PARTICIPANTS.query()]
 
 
@@ -60,6 +61,7 @@ async def _question(
     root: RootDep = None,
     shards: ShardsDep = None,
     participants: ParticipantsDep = None,
+    values: ValuesDep = None,
 ) -> OptimumRequest:
     """Return the query as a request; it breaks the rules of requests in the query."""
     given = {
@@ -68,6 +70,7 @@ async def _question(
         "root": root,
         "shards": shards,
         "participants": participants,
+        "values": values,
     }
     asked = {name: value for name, value in given.items() if value is not None}
     try:

@@ -2,6 +2,7 @@
 
 from app.documents.cost import COST, CostAnswer
 from app.documents.kind import Answer
+from app.documents.link_values import Worth
 from app.documents.optimum import OPTIMUM, OptimumAnswer, Rate
 from app.documents.questions import asked_of
 from app.documents.subject import Subject
@@ -9,11 +10,12 @@ from app.schedule_requests import OptimumRequest
 from app.services import topologies
 from app.services.all_to_all import exchange_on
 from app.services.context import Context
-from app.services.topologies import asked_options
+from app.services.topologies import StoredTopology, asked_options
 from app.store import Artefact
 from app.topology_source import TopologySource
+from schedules.errors import NoSchedule
 from schedules.model import Collective
-from schedules.options import require_plain
+from schedules.options import Options, require_plain
 from synth.errors import NotMeasurable
 
 __all__ = ["measure", "optimum", "rate"]
@@ -42,6 +44,8 @@ def optimum(
     if request.collective == Collective.ALL_TO_ALL:
         loaded = topologies.load(context, source, field=field)
         require_plain(asked_options(request, loaded))
+        if request.values:
+            raise NoSchedule("/values", "must be left out: all-to-all has no trees")
         return exchange_on(context, loaded).artefact
     return _optimal(context, source, request, field).artefact
 
@@ -91,10 +95,29 @@ def _optimal(
         subject, before = Subject.of(loaded.id, topology), None
         if loaded.healthy is not None:
             healthy = TopologySource(id=loaded.healthy)
-            before = _optimal(context, healthy, request, field).value
-        return OptimumAnswer(subject, topology.bandwidth_unit, rate, found, options, before)
+            plain = request.model_copy(update={"values": None})
+            before = _optimal(context, healthy, plain, field).value
+        worth = _worth(context, loaded, collective, options) if request.values else Worth()
+        unit = topology.bandwidth_unit
+        return OptimumAnswer(subject, unit, rate, found, options, before, worth)
 
     asked = {"topology_id": loaded.id, **asked_of(options)}
     if collective is not Collective.ALLGATHER:
         asked["collective"] = collective.value
+    if request.values:
+        asked["values"] = True
     return context.answer(OPTIMUM, asked, compute)
+
+
+def _worth(
+    context: Context, loaded: StoredTopology, collective: Collective, options: Options
+) -> Worth:
+    """Return what the links of a topology are worth, and what undoing its changes brings."""
+    from schedules.link_values import link_values, restored
+
+    topology = loaded.topology
+    values = link_values(topology, collective, options)
+    if loaded.healthy is None:
+        return Worth(values)
+    healthy = topologies.load(context, TopologySource(id=loaded.healthy)).topology
+    return Worth(values, restored(healthy, topology, collective, options))

@@ -4,8 +4,9 @@ Read in this order: `demand` (who brings how much), `network` (integer capacitie
 (the max-flow kernel), `optimality` (the best rate and the cut that proves it), `fewest_trees` (how
 few trees come close to it); `automorphisms`, `linear`, `flow_program`, `proof`, `division` and
 `balance` (where cuts alone do not tell the truth); `optimum` (all, in the topology's terms);
-`allreduce` and `together` (both passes at once); `splitting_off`, `shares`,
-`splitting` and `routes` (switches away); `shortest` (trees of shortest paths, where they do);
+`allreduce` and `together` (both passes at once); `margins` (what more or less of links brings);
+`splitting_off`, `shares`, `splitting` and `routes` (switches away); `shortest` (trees of
+shortest paths, where they do);
 `symmetry` and `symmetric_forest` (images of a few trees, where these do); `packing`, `forest`,
 `flow_repair`, `tree_growing` and `shortening` (trees elsewhere);
 `forests` (all three ways); `low_trees` and `heights` (trees of limited height).

@@ -28,7 +28,7 @@ from schedules.forestcoll.optimality import best_rate
 from schedules.forestcoll.proof import Cut, Proof, proof_of
 from synth.topology import NodeId, Topology
 
-__all__ = ["AllreduceBound", "allreduce_bound"]
+__all__ = ["AllreduceBound", "allreduce_bound", "bound_within", "in_turn"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +104,20 @@ def allreduce_bound(
         require_paths(topology, demand, inward=inward)
     network = network_of(topology, demand)
     copying = tuple(i for i, node in enumerate(topology.nodes) if node in topology.multicast)
+    return bound_within(network, copying, topology.nodes)
+
+
+def bound_within(
+    network: Network, copying: tuple[int, ...], names: tuple[NodeId, ...]
+) -> AllreduceBound:
+    """Return `allreduce_bound` of a network in which all ranks reach each other.
+
+    ``copying`` are the nodes that copy and add up, ``names`` those of all nodes.
+    """
     program = FlowProgram(_question(network, copying, free=True))
     _, potentials, prices = program.best()
-    proof = proof_of(program, potentials, prices, topology.nodes)
-    sequential = _sequential(network)
+    proof = proof_of(program, potentials, prices, names)
+    sequential = in_turn(network) / network.unit
     division = None
     if sequential < proof.rate:
         division = _divided(network, copying, proof.rate, sequential)
@@ -134,12 +144,12 @@ def _question(
     )
 
 
-def _sequential(network: Network) -> Fraction:
-    """Return the rate of one pass after the other, with equal shares."""
+def in_turn(network: Network) -> Fraction:
+    """Return the rate of one pass after the other, with equal shares, in the topology's unit."""
     turned = replace(network, tail=network.head, head=network.tail)
     both = [balanced(one) for one in (network, turned)]
     inverse = sum((best_rate(one.network).inverse / one.network.unit for one in both), Fraction(0))
-    return network.data / (inverse * network.unit)
+    return network.data / inverse
 
 
 def _divided(

@@ -55,7 +55,9 @@ class Proof:
 
     ``potentials`` are scaled such that every root is held with weight 1 at least, or on
     average by share; ``copying`` are the weights p_u, ``adding`` the q_u, of forwarding nodes,
-    ``sharing`` the r_g, by the number of the shared limit.
+    ``sharing`` the r_g, by the number of the shared limit.  ``weights`` are the max(0, ...) of
+    every arc and ``fixed`` the sum of c_g r_g: whatever the capacities c_e are changed to,
+    nothing carries more than the sum of c_e times the weight of e, and ``fixed``.
     """
 
     rate: Fraction
@@ -65,6 +67,8 @@ class Proof:
     sharing: dict[int, Fraction]
     names: tuple[NodeId, ...]
     symmetry: tuple[Ints, ...]
+    weights: tuple[Fraction, ...]
+    fixed: Fraction
 
     def named(self, names: tuple[NodeId, ...]) -> "Proof":
         """Return the same of nodes with other names, in the same order."""
@@ -106,7 +110,15 @@ def proof_of(
         # The solver's dual proves nothing: the sets that miss one receiver do.
         potentials, prices = _simple(program), Prices({}, {}, {})
         held = _held(program, potentials)
-    total = _total(program, potentials, prices) / held
+    network = program.question.network
+    weights = [weight / held for weight in _weights(program, potentials, prices)]
+    fixed = sum(
+        (price * network.shared[index].capacity for index, price in prices.sharing.items()),
+        Fraction(0),
+    )
+    fixed /= held
+    carried = zip(network.capacity.tolist(), weights, strict=True)
+    total = sum((capacity * weight for capacity, weight in carried), fixed)
     scaled = tuple(
         Potential(one.receiver, one.count, one.inward, tuple(v / held for v in one.values))
         for one in potentials
@@ -115,7 +127,8 @@ def proof_of(
         {names[node]: price / held for node, price in half.items()} for half in prices[:2]
     )
     sharing = {index: price / held for index, price in prices.sharing.items()}
-    return Proof(total, scaled, copying, adding, sharing, names, tuple(program.symmetry))
+    symmetry = tuple(program.symmetry)
+    return Proof(total, scaled, copying, adding, sharing, names, symmetry, tuple(weights), fixed)
 
 
 def _held(program: FlowProgram, potentials: list[Potential]) -> Fraction:
@@ -135,8 +148,8 @@ def _held(program: FlowProgram, potentials: list[Potential]) -> Fraction:
     return whole / network.data
 
 
-def _total(program: FlowProgram, potentials: list[Potential], prices: Prices) -> Fraction:
-    """Return the sum over links of c_e max(0, Y_e - R_e, Z_e - R_e), and that of c_g r_g."""
+def _weights(program: FlowProgram, potentials: list[Potential], prices: Prices) -> list[Fraction]:
+    """Return max(0, Y_e - R_e, Z_e - R_e) of every arc; it is the same on alike arcs."""
     network = program.question.network
     falls: tuple[dict[int, Fraction], ...] = (defaultdict(Fraction), defaultdict(Fraction))
     ends = list(zip(network.tail.tolist(), network.head.tolist(), strict=True))
@@ -148,25 +161,22 @@ def _total(program: FlowProgram, potentials: list[Potential], prices: Prices) ->
             if drop > 0:
                 fall[kind] += drop * potential.count
     copying, adding, sharing = prices
-    none, total = Fraction(0), Fraction(0)
+    none = Fraction(0)
     limited: dict[int, Fraction] = defaultdict(Fraction)
     for index, price in sharing.items():
-        limit = network.shared[index]
-        total += price * limit.capacity
-        for arc in limit.arcs:
+        for arc in network.shared[index].arcs:
             limited[arc] += price
     counts = np.bincount(program.arcs).tolist()
     numbers, first = np.unique(program.arcs, return_index=True)
+    found: dict[int, Fraction] = {}
     for kind, arc in zip(numbers.tolist(), first.tolist(), strict=True):
         tail, head = ends[arc]
         spread = falls[0][kind] / counts[kind] + copying.get(head, none) - copying.get(tail, none)
         added = falls[1][kind] / counts[kind] + adding.get(tail, none) - adding.get(head, none)
         if program.question.passes == 1:
             added = spread
-        total += (
-            int(network.capacity[arc]) * counts[kind] * max(none, max(spread, added) - limited[arc])
-        )
-    return total
+        found[kind] = max(none, max(spread, added) - limited[arc])
+    return [found[kind] for kind in orbit]
 
 
 def _simple(program: FlowProgram) -> list[Potential]:
