@@ -196,6 +196,7 @@ class PatchPlanRequest(TypedDict, total=False):
     plant: list[Any] | dict[str, Any]
     spares: bool
     place: Literal["fixed", "free"]
+    objective: Literal["moves", "seconds", "drained"]
     max_links_down: int
     stay_connected: bool
     make_first: bool

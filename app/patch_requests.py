@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import ConfigDict, Field, StrictBool, StrictInt, StrictStr, model_validator
 
 from app.options import patching
-from app.options.patching import PanelKind, PlaceKind, WayName
+from app.options.patching import ObjectiveName, PanelKind, PlaceKind, WayName
 from app.request_base import Request, optional
 from app.topology_source import TopologySource
 
@@ -37,6 +37,7 @@ class PatchPlanRequest(Request):
     plant: list[Any] | dict[str, Any] = patching.PLANT.field()
     spares: StrictBool = patching.SPARES.field()
     place: PlaceKind = patching.PLACE.field()
+    objective: ObjectiveName = patching.OBJECTIVE.field()
     max_links_down: StrictInt = patching.MAX_LINKS_DOWN.field()
     stay_connected: StrictBool = patching.STAY_CONNECTED.field()
     make_first: StrictBool = patching.MAKE_FIRST.field()

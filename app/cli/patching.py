@@ -59,6 +59,7 @@ PlantOption = Annotated[
     patching.PLANT,
     patching.SPARES,
     patching.PLACE,
+    patching.OBJECTIVE,
     patching.MAX_LINKS_DOWN,
     patching.STAY_CONNECTED,
     patching.MAKE_FIRST,

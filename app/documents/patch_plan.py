@@ -127,6 +127,19 @@ class Stage(Document):
     effect: Effect = Field(description="what is left while the stage runs")
 
 
+class GoalDocument(Document):
+    """What a plan was chosen for, beside its moves."""
+
+    least: Literal["seconds", "drained"] = Field(
+        description="seconds: what the moves take in one stage, by the panels; drained: hosts at "
+        "which light is taken away"
+    )
+    value: float = Field(description="what the plan takes of it", ge=0)
+    lower_bound: float = Field(description="what no plan can undercut", ge=0)
+    gap: float = Field(description="value less lower_bound", ge=0)
+    optimal: bool = Field(description="whether no plan takes less; false: not known")
+
+
 class PlanSummary(Document):
     """How many moves, and how few there could be."""
 
@@ -138,6 +151,7 @@ class PlanSummary(Document):
     optimal: bool = Field(description="whether no plan with fewer moves exists; false: not known")
     stages: int = Field(description="number of stages", ge=0)
     seconds: float = omitted("how long all stages take, by the panels", ge=0)
+    objective: GoalDocument = omitted("what the plan was chosen for, where that is not moves")
 
 
 class FinalPair(Document):

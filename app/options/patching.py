@@ -23,6 +23,7 @@ __all__ = [
     "MAKE_FIRST",
     "MAX_LINKS_DOWN",
     "MAX_MOVES",
+    "OBJECTIVE",
     "PANELS",
     "PLACE",
     "PLANT",
@@ -34,6 +35,7 @@ __all__ = [
     "WAY",
     "WORST",
     "DeviceFormat",
+    "ObjectiveName",
     "PanelKind",
     "PlaceKind",
     "PlanFormat",
@@ -56,6 +58,7 @@ TopologyFormat: TypeAlias = Literal[
     "digraph6",
 ]
 PanelKind: TypeAlias = Literal["per-port", "single"]
+ObjectiveName: TypeAlias = Literal["moves", "seconds", "drained"]
 PlaceKind: TypeAlias = Literal["fixed", "free"]
 DeviceFormat: TypeAlias = Literal[
     "sonic-cli",
@@ -101,6 +104,13 @@ PLACE = Option(
     default="fixed",
     help="fixed: every node sits on the host of its name or number; free: on whichever host "
     "needs the fewest moves",
+)
+OBJECTIVE = Option(
+    name="objective",
+    type=ObjectiveName,
+    default="moves",
+    help="what there shall be least of: moves, seconds that they take by the panels, or hosts at "
+    "which light is taken away; then of moves",
 )
 MAX_LINKS_DOWN = whole(
     "max_links_down", "most links that are taken away in one stage; left out, any", 1, 10**6

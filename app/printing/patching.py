@@ -83,6 +83,8 @@ def show_plan(document: dict[str, Any], script: "Script") -> None:
         f"{summary['moves']} moves: {summary['removes']} removed, {summary['adds']} added, "
         f"{summary['kept']} links kept; bound {summary['lower_bound']}, {best}"
     )
+    if "objective" in summary:
+        print(_chosen_for(summary["objective"]))
     if not script.steps:
         print("nothing is to do")
         return
@@ -90,6 +92,16 @@ def show_plan(document: dict[str, Any], script: "Script") -> None:
     _stages(document, script).print()
     print()
     _panels(script).print()
+
+
+def _chosen_for(goal: dict[str, Any]) -> str:
+    if goal["least"] == "seconds":
+        shown, what = seconds, "in one stage"
+    else:
+        shown, what = "{:.0f}".format, "hosts drained"
+    value, bound = (shown(goal[name]) for name in ("value", "lower_bound"))
+    best = "the least there can be" if goal["optimal"] else "less may be possible"
+    return f"chosen for least {goal['least']}: {value} {what}; bound {bound}, {best}"
 
 
 def _stages(document: dict[str, Any], script: "Script") -> Table:

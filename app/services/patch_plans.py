@@ -60,12 +60,12 @@ def create(context: Context, request: PatchPlanRequest) -> Artefact:
 
 
 def _planned(request: PatchPlanRequest, topology: "Topology", plant: "Plant") -> "PatchPlan":
-    from synth.wiring import plan_moves
+    from synth.wiring import Objective, plan_moves
     from synth.wiring.placing import plan_placed
 
     plan = plan_placed if request.place == "free" else plan_moves
     try:
-        return plan(topology, plant, spares=request.spares)
+        return plan(topology, plant, spares=request.spares, objective=Objective(request.objective))
     except DoesNotFit as error:
         raise DoesNotFit("/topology", error.rule) from None
 
@@ -126,8 +126,15 @@ def _asked(plant: "Plant", request: PatchPlanRequest) -> Asked:
     # What has its default is left out, so that plans of before keep their ids.
     chosen = {
         name: value
-        for name in ("spares", "place", "max_links_down", "stay_connected", "make_first")
-        if (value := getattr(request, name)) not in (None, False, "fixed")
+        for name in (
+            "spares",
+            "place",
+            "objective",
+            "max_links_down",
+            "stay_connected",
+            "make_first",
+        )
+        if (value := getattr(request, name)) not in (None, False, "fixed", "moves")
     }
     if made is None:
         return {"plant": plant_document(plant), **chosen}

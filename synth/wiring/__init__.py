@@ -2,6 +2,7 @@
 
 from synth.wiring.document import apply, revert, to_document
 from synth.wiring.moves import PatchPlan, assign_ports, plan_moves
+from synth.wiring.objective import Objective
 from synth.wiring.plant import Layout, Pair, Plant, Present, cross_wired, duplex, sized, uniform
 from synth.wiring.present import read_present, read_present_csv
 from synth.wiring.wiring import Wiring, violations
@@ -9,6 +10,7 @@ from synth.wiring.work_order import work_order
 
 __all__ = [
     "Layout",
+    "Objective",
     "Pair",
     "PatchPlan",
     "Plant",

@@ -13,6 +13,7 @@ from typing import Any
 from synth.errors import InvalidWiring
 from synth.topology import Topology
 from synth.wiring.moves import PatchPlan
+from synth.wiring.objective import Goal
 from synth.wiring.plant import Pair, Plant, Port, Present, plant_digest
 from synth.wiring.present import read_present
 from synth.wiring.stages import Limits, Stage, staged
@@ -72,6 +73,7 @@ def to_document(
             "optimal": plan.optimal,
             "stages": len(stages),
             **({"seconds": float(sum(s.seconds for s in stages))} if detailed else {}),
+            **_goal(plan.goal),
         },
         "final": {
             device: {
@@ -82,6 +84,21 @@ def to_document(
         },
     }
     return {"schema": "patch-plan/1", "plan_id": _digest(document), **document}
+
+
+def _goal(goal: Goal | None) -> dict[str, Any]:
+    """Return what the plan was chosen for, where that is not its moves."""
+    if goal is None:
+        return {}
+    return {
+        "objective": {
+            "least": goal.objective.value,
+            "value": float(goal.value),
+            "lower_bound": float(goal.lower_bound),
+            "gap": float(goal.gap),
+            "optimal": goal.optimal,
+        }
+    }
 
 
 def _digest(content: Any) -> str:

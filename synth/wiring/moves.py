@@ -12,17 +12,20 @@ means most pairs kept.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 
 from synth.errors import DoesNotFit
 from synth.topology import Topology
+from synth.wiring.aiming import aim_of, aimed
 from synth.wiring.choose import NoRoom, choose
-from synth.wiring.cross_wiring import cross_wiring
 from synth.wiring.demand import Demand
+from synth.wiring.objective import Goal, Objective, worth
 from synth.wiring.plant import Pair, Plant, Present, State
 from synth.wiring.plug import demand_of, joins_of, plugged
-from synth.wiring.program import Missing
+from synth.wiring.refusing import advice, lacking, require_partners, require_room
 from synth.wiring.sites import Supply, supply
+from synth.wiring.stakes import Stakes, at_least
 from synth.wiring.trunked import (
     Trunked,
     demanded,
@@ -35,11 +38,7 @@ from synth.wiring.trunked import (
 from synth.wiring.usable import ours
 from synth.wiring.wiring import Wiring
 
-__all__ = ["PatchPlan", "assign_ports", "plan_moves", "seats"]
-
-
-MOST_NAMED = 5
-"""Places without room that one error names."""
+__all__ = ["PatchPlan", "assign_ports", "bound_on_any", "plan_moves", "seats", "towards"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +47,7 @@ class PatchPlan:
 
     ``plant`` has the wiring of today.  ``moves >= lower_bound`` always.  ``optimal`` means
     that no wiring of the topology on this plant, with the same freedom, needs fewer moves;
-    without it that is not known.
+    without it that is not known.  ``goal`` says the same of what else the plan was chosen for.
     """
 
     topology: Topology
@@ -56,6 +55,7 @@ class PatchPlan:
     wiring: Wiring
     lower_bound: int
     optimal: bool
+    goal: Goal | None = None
 
     @property
     def present(self) -> Present:
@@ -131,6 +131,7 @@ def plan_moves(
     *,
     hosts: Sequence[int] | None = None,
     spares: bool = False,
+    objective: Objective = Objective.MOVES,
 ) -> PatchPlan:
     """Return a wiring of the topology that is reached from today's by few moves.
 
@@ -148,11 +149,13 @@ def plan_moves(
         The number of the host of every node; left out, as in `seats`.
     spares : bool
         Whether spare ports are used.
+    objective : Objective
+        What there shall be least of; of plans that take as little of it, one of few moves.
 
     Returns
     -------
     PatchPlan
-        Same input, same plan.
+        Same input, same plan.  Its ``goal`` is set where the objective is not moves.
 
     Raises
     ------
@@ -169,7 +172,8 @@ def plan_moves(
     the size of the multiset intersection of today's host pairs and those of the links;
     ``lower_bound`` is the moves at that k.
 
-    How the panels are chosen: `synth.wiring.choose`.  Within a channel every kept link keeps
+    How the panels are chosen: `synth.wiring.choose`, and `synth.wiring.aiming` for least time or
+    fewest drained hosts.  Within a channel every kept link keeps
     its ports, and any free ports serve the others.
 
     Examples
@@ -190,37 +194,83 @@ def plan_moves(
     at = seats(topology, plant, hosts)
     over = trunked(plant, at, spares)
     if over is None:
-        return _on_panels(topology, plant, at, spares)
-    return _over_trunks(topology, plant, at, spares, over)
+        return _on_panels(topology, plant, at, spares, objective)
+    return _over_trunks(topology, plant, at, spares, over, objective)
 
 
-def _on_panels(topology: Topology, plant: Plant, hosts: tuple[int, ...], spares: bool) -> PatchPlan:
+def _on_panels(
+    topology: Topology,
+    plant: Plant,
+    hosts: tuple[int, ...],
+    spares: bool,
+    objective: Objective = Objective.MOVES,
+) -> PatchPlan:
     """Plan with every link on one panel, or one for each of its lanes."""
     found = supply(plant, hosts, spares)
-    _require_room(topology, found)
+    require_room(topology, found)
     demand = demand_of(topology, found)
     try:
         choice, proven = choose(demand)
     except NoRoom as error:
-        advice = _advice(topology, found, spares)
-        raise DoesNotFit("/links", _lacking(error.missing, found) + advice) from None
+        more = advice(found, topology, lambda plant: _fits(topology, plant, hosts, spares))
+        raise DoesNotFit("/links", lacking(error.missing, found) + more) from None
     wiring = plugged(topology, found, demand, choice)
-    plan = PatchPlan(topology, plant, wiring, _fewest(topology, found, demand), proven)
+    removes, adds = _fewest(topology, found, demand)
+    plan = PatchPlan(topology, plant, wiring, removes + adds, proven)
     # Of several pairs that make one link some may be plugged: `choose` counts whole links.
     single = _pairs_of_a_link(found) == (1, 1)
     optimal = plan.moves == plan.lower_bound or (proven and single)
-    return PatchPlan(topology, plant, wiring, plan.lower_bound, optimal)
+    plan = replace(plan, optimal=optimal)
+    if objective is Objective.MOVES:
+        return plan
+    aim = aim_of(objective, found, demand, (removes, adds))
+    choice, bound = aimed(demand, choice, aim)
+    better = replace(plan, wiring=plugged(topology, found, demand, choice))
+    return towards(objective, bound, [plan, better])
+
+
+def towards(objective: Objective, bound: Fraction, plans: Sequence[PatchPlan]) -> PatchPlan:
+    """Return the plan that takes least of an objective, with this bound of it.
+
+    The first is one of fewest moves, by what is said of it.
+    """
+    worths = [worth(objective, plan.plant, plan.removes, plan.adds) for plan in plans]
+    value, moves, number = min(
+        (value, plan.moves, number)
+        for number, (plan, value) in enumerate(zip(plans, worths, strict=True))
+    )
+    optimal = plans[0].optimal and moves == plans[0].moves
+    return replace(
+        plans[number],
+        lower_bound=plans[0].lower_bound,
+        optimal=optimal,
+        goal=Goal(objective, value, bound),
+    )
+
+
+def _fits(topology: Topology, plant: Plant, hosts: tuple[int, ...], spares: bool) -> bool:
+    try:
+        plan_moves(topology, plant, hosts=hosts, spares=spares)
+    except DoesNotFit:
+        return False
+    return True
 
 
 def _over_trunks(
-    topology: Topology, plant: Plant, hosts: tuple[int, ...], spares: bool, over: Trunked
+    topology: Topology,
+    plant: Plant,
+    hosts: tuple[int, ...],
+    spares: bool,
+    over: Trunked,
+    objective: Objective,
 ) -> PatchPlan:
     """Plan with links over trunks where that is needed, or takes fewer moves."""
     if over.ends.duplex:
-        _require_partners(topology)
+        require_partners(topology)
     links, _ = demanded(topology, over.ends.duplex)
     mine = ours(plant, hosts)
-    bound = fewest(over, links, mine)
+    removes, adds = fewest(over, links, mine)
+    bound = removes + adds
     try:
         wiring, proven = led_over_trunks(topology, hosts, over)
     except DoesNotFit:
@@ -232,7 +282,23 @@ def _over_trunks(
     plan = PatchPlan(topology, plant, wiring, bound, proven)
     # A pair from a host to a trunk may serve another link, too: that is not weighed.
     halves = any(reaches_trunk(plant, pair) for pair in mine)
-    return replace(plan, optimal=plan.moves == bound or (proven and not halves))
+    plan = replace(plan, optimal=plan.moves == bound or (proven and not halves))
+    if objective is Objective.MOVES:
+        return plan
+    return towards(objective, bound_on_any(objective, plant, mine, removes, adds), [plan])
+
+
+def bound_on_any(
+    objective: Objective, plant: Plant, mine: Sequence[Pair], removes: int, adds: int
+) -> Fraction:
+    """Return what plans with so many removes of ``mine`` and so many adds at least must take."""
+    stakes = Stakes(objective, plant, Counter(pair.panel for pair in mine), frozenset(), False)
+    room = {
+        number: len(panel.a) // 2 if panel.one_sided else min(len(panel.a), len(panel.b))
+        for number, panel in enumerate(plant.panels)
+    }
+    at_hosts = Counter(host for pair in mine for host in set(plant.hosts_of(pair)) - {-1})
+    return at_least(stakes, removes, adds, room, list(at_hosts.values()))
 
 
 def assign_ports(topology: Topology, plant: Plant) -> Wiring:
@@ -247,8 +313,8 @@ def assign_ports(topology: Topology, plant: Plant) -> Wiring:
     return plan_moves(topology, plant, Present.of(foreign, foreign)).wiring
 
 
-def _fewest(topology: Topology, found: Supply, demand: Demand) -> int:
-    """Return moves that no wiring on these hosts can undercut."""
+def _fewest(topology: Topology, found: Supply, demand: Demand) -> tuple[int, int]:
+    """Return removes and adds that no wiring on these hosts can undercut."""
     node_of = {host: node for node, host in enumerate(found.hosts)}
     today: Counter[tuple[int, int]] = Counter()
     for pair in joins_of(found):
@@ -258,7 +324,7 @@ def _fewest(topology: Topology, found: Supply, demand: Demand) -> int:
     links = Counter(demand.links)
     kept = sum(min(today[ends], count * most) for ends, count in links.items())
     mine = len(ours(found.plant, found.hosts))
-    return max(mine - kept, 0) + max(links.total() * least - kept, 0)
+    return max(mine - kept, 0), max(links.total() * least - kept, 0)
 
 
 def _pairs_of_a_link(found: Supply) -> tuple[int, int]:
@@ -270,74 +336,3 @@ def _pairs_of_a_link(found: Supply) -> tuple[int, int]:
             both = found.duplex and site.tx != site.rx
             counts.add(len(site.tx) * (2 if both else 1))
     return (min(counts), max(counts)) if counts else (1, 1)
-
-
-def _require_partners(topology: Topology) -> None:
-    if not topology.is_bidirectional:
-        raise DoesNotFit("/links", "duplex ports need every link to have its partner back")
-
-
-def _require_room(topology: Topology, found: Supply) -> None:
-    """Raise unless every host has ports enough for its links, panels aside."""
-    plant = found.plant
-    if found.duplex:
-        _require_partners(topology)
-    for wanted, sites, verb in (
-        (topology.out_degrees, found.sending.sum(axis=0), "send"),
-        (topology.in_degrees, found.receiving.sum(axis=0), "receive"),
-    ):
-        if found.duplex:
-            senders = sum(
-                (channel.shared is False) * found.receiving[number]
-                for number, channel in enumerate(found.channels)
-            )
-            sites = found.sending.sum(axis=0) + senders
-            verb = "be joined"
-        for node, (count, most) in enumerate(zip(wanted.tolist(), sites.tolist(), strict=True)):
-            if count > most:
-                raise DoesNotFit("/links", _too_few(plant, found.hosts[node], count, most, verb))
-
-
-def _too_few(plant: Plant, host: int, count: int, most: int, verb: str) -> str:
-    if plant.uniform is not None and not plant.present.foreign:
-        return f"degree {count} needs as many lanes; hosts have {plant.uniform.lanes}"
-    return f"host {plant.hosts[host].id} has {count} links and {most} ports that can {verb}"
-
-
-def _lacking(missing: list[Missing], found: Supply) -> str:
-    """Say which panel lacks which ports, as far as that is proven."""
-    said = [
-        f"{found.channels[lack.channel].name} lacks {lack.count} port{'s' * (lack.count > 1)} of "
-        f"{found.plant.hosts[found.hosts[lack.node]].id} that "
-        f"{'can be joined' if found.duplex else 'receive' if lack.receives else 'send'}"
-        for lack in missing[:MOST_NAMED]
-    ]
-    if len(missing) > MOST_NAMED:
-        said.append(f"and {len(missing) - MOST_NAMED} more places lack some")
-    if not said:
-        said = ["no assignment to the panels was found, and none was proven impossible"]
-    return "; ".join(said)
-
-
-def _advice(topology: Topology, found: Supply, spares: bool) -> str:
-    """Say whether the plant wired otherwise once would have every such topology fit."""
-    if not any(channel.shared for channel in found.channels):
-        return ""
-    crossed = cross_wiring(found.plant, found.hosts)
-    if crossed is not None:
-        try:
-            plan_moves(topology, crossed.plant, hosts=found.hosts, spares=spares)
-        except DoesNotFit:
-            return ""
-        return (
-            f"; with the receive fibres of {len(crossed.exchanges)} pairs of ports exchanged once "
-            "(cross wiring: topoloom patch cross-wire) it fits"
-        )
-    rooms = found.sending.sum(axis=0)
-    one_sided = all(channel.shared for channel in found.channels)
-    if one_sided and (topology.out_degrees <= rooms // 2 * 2).all():
-        return (
-            "; on panels of two sides, half of each host's ports on A sides and half on B sides, "
-            "every two-way topology of that degree fits"
-        )
-    return ""

@@ -15,7 +15,8 @@ from synth.topology import Topology
 from synth.wiring.closed_walks import most_kept
 from synth.wiring.light import ways
 from synth.wiring.likeness import Arcs, isomorphism
-from synth.wiring.moves import PatchPlan, plan_moves, seats
+from synth.wiring.moves import PatchPlan, bound_on_any, plan_moves, seats
+from synth.wiring.objective import Objective
 from synth.wiring.plant import Plant, Present, State
 from synth.wiring.plug import joins_of
 from synth.wiring.sites import supply
@@ -37,12 +38,13 @@ def plan_placed(
     *,
     fixed: Mapping[int, int] | None = None,
     spares: bool = False,
+    objective: Objective = Objective.MOVES,
 ) -> PatchPlan:
     """Return a plan of few moves in which nodes may sit on any host.
 
     Parameters
     ----------
-    topology, plant, present, spares
+    topology, plant, present, spares, objective
         As for `plan_moves`.
     fixed : mapping of int to int, optional
         Nodes, by position, that must sit on a given host.
@@ -94,15 +96,20 @@ def plan_placed(
         placed = swapped(wanted, today, start, frozen)
     best = max((placed, start), key=lambda hosts: kept_arcs(wanted, today, hosts))
     try:
-        plan = _planned(topology, plant, pool, (best, start), spares)
+        plan = _planned(topology, plant, pool, (best, start), spares, objective)
     except DoesNotFit:
         if not plant.trunk_ends:
             raise
         # Trunks are few: put linked nodes on hosts of one panel.
         apart = swapped(wanted, _neighbours(plant, pool), start, frozen)
-        plan = _planned(topology, plant, pool, (apart,), spares)
-    bound = _fewest(topology, plant, pool, wanted, today)
-    return replace(plan, lower_bound=bound, optimal=plan.moves == bound)
+        plan = _planned(topology, plant, pool, (apart,), spares, objective)
+    removes, adds = _fewest(topology, plant, pool, wanted, today)
+    bound = removes + adds
+    plan = replace(plan, lower_bound=bound, optimal=plan.moves == bound)
+    if plan.goal is None:
+        return plan
+    least = bound_on_any(objective, plant, ours(plant, pool), removes, adds)
+    return replace(plan, goal=replace(plan.goal, lower_bound=least))
 
 
 def _planned(
@@ -111,6 +118,7 @@ def _planned(
     pool: tuple[int, ...],
     placings: tuple[Integers, ...],
     spares: bool,
+    objective: Objective,
 ) -> PatchPlan:
     """Return the better of the plans of some placings; one that does not fit does not count."""
     plans: list[PatchPlan] = []
@@ -118,14 +126,16 @@ def _planned(
     for hosts in placings:
         try:
             chosen = [pool[at] for at in hosts.tolist()]
-            plans.append(plan_moves(topology, plant, hosts=chosen, spares=spares))
+            plans.append(
+                plan_moves(topology, plant, hosts=chosen, spares=spares, objective=objective)
+            )
         except DoesNotFit as error:
             refused = refused or error
         if plans and not plans[0].moves:
             break
     if not plans:
         raise refused or DoesNotFit("/nodes", "no placing was tried")
-    return min(plans, key=lambda plan: plan.moves)
+    return min(plans, key=lambda plan: (plan.goal.value if plan.goal else 0, plan.moves))
 
 
 def _pool(
@@ -219,8 +229,8 @@ def _fewest(
     pool: tuple[int, ...],
     wanted: Arcs,
     today: NDArray[np.int16],
-) -> int:
-    """Return moves that no placing can undercut."""
+) -> tuple[int, int]:
+    """Return removes and adds that no placing can undercut."""
     found = supply(plant, pool, spares=True)
     sites = [site for c in found.channels for row in c.senders for site in row]
     lanes = max((len(site.tx) for site in sites), default=1)
@@ -237,5 +247,5 @@ def _fewest(
         kept = min(kept, most_kept(links, today.astype(np.int64)))
     adds = -(-(topology.link_count * lanes - kept) // max(shared))
     if len(pool) > topology.node_count or plant.trunk_ends:
-        return adds
-    return adds + max(0, len(ours(plant, pool)) - kept // min(shared))
+        return 0, adds
+    return max(0, len(ours(plant, pool)) - kept // min(shared)), adds

@@ -11,7 +11,7 @@ from synth.wiring.plant import Pair, Port
 from synth.wiring.sites import Channel, Site, Supply
 from synth.wiring.wiring import Route, Wiring
 
-__all__ = ["demand_of", "edges_of", "plugged"]
+__all__ = ["demand_of", "edges_of", "grouped", "joins_of", "plugged"]
 
 Joined = dict[tuple[int, int], list[tuple[Site, Site]]]
 
@@ -139,6 +139,18 @@ def _free(
 
     found = [[site for site in reversed(row) if site not in used] for row in rows]
     return [sorted(row, key=empty) for row in found]
+
+
+def grouped(found: Supply) -> dict[tuple[int, int], list[tuple[Pair, ...]]]:
+    """Return the pairs of every two sites that are joined today as a link joins them, by nodes."""
+    partner = partners(found)
+    whole: dict[tuple[int, int], list[tuple[Pair, ...]]] = defaultdict(list)
+    for channel in found.channels:
+        for ends, rows in _joined(channel, found, partner).items():
+            for sites in rows:
+                ahead, back = found.joined(*sites)
+                whole[ends].append(tuple(dict.fromkeys((*ahead, *back))))
+    return whole
 
 
 def joins_of(found: Supply) -> set[Pair]:

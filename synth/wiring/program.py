@@ -8,16 +8,24 @@ of its relaxation exists, no choice exists, and the places with slack are the ce
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import coo_array
 
-from synth.wiring.demand import Choice, Demand, Ends, Integers
+from synth.wiring.demand import Choice, Demand, Ends
+from synth.wiring.linear import Program
 
-__all__ = ["EXACT_NODES", "EXACT_VARIABLES", "Missing", "best_choice", "missing_ports", "variables"]
+__all__ = [
+    "EXACT_NODES",
+    "EXACT_VARIABLES",
+    "Kept",
+    "Missing",
+    "Written",
+    "best_choice",
+    "missing_ports",
+    "variables",
+    "written",
+]
 
 EXACT_VARIABLES = 600
 """Largest integer program tried for fewest moves: its x variables."""
@@ -36,36 +44,46 @@ class Missing:
     count: int
 
 
+class Kept(NamedTuple):
+    """A column that counts links which stay: between these ends in a channel, ``there`` at most."""
+
+    column: int
+    ends: Ends
+    channel: int
+    there: int
+
+
 @dataclass
-class _Program:
-    """Columns and rows of the program, as they are written down."""
+class Written:
+    """The program of a demand: its keys with their counts, and what each x column stands for.
+
+    ``kept`` has the reward columns: column x, key, channel and number of links there today.
+    """
 
     demand: Demand
+    program: Program = field(default_factory=Program)
     keys: list[Ends] = field(default_factory=list)
     counts: list[int] = field(default_factory=list)
     columns: list[tuple[int, int, bool]] = field(default_factory=list)
-    entries: list[tuple[int, int, float]] = field(default_factory=list)
-    low: list[float] = field(default_factory=list)
-    high: list[float] = field(default_factory=list)
+    room: dict[tuple[int, int, bool], int] = field(default_factory=dict)
+    kept: list[Kept] = field(default_factory=list)
 
-    def row(self, low: float, high: float) -> int:
-        self.low.append(low)
-        self.high.append(high)
-        return len(self.low) - 1
+    def choice(self, values: list[int]) -> Choice | None:
+        """Return the choice that columns stand for; None if they are none that fits.
 
-    def solve(self, cost: NDArray[Any], upper: Any, integral: bool) -> Any:
-        rows, columns, values = (np.array(part) for part in zip(*self.entries, strict=True))
-        matrix = coo_array((values, (rows, columns)), shape=(len(self.low), len(cost)))
-        low: Any = self.low
-        high: Any = self.high
-        return milp(
-            cost,
-            integrality=np.full(len(cost), int(integral)),
-            bounds=Bounds(0, upper),
-            constraints=LinearConstraint(matrix.tocsr(), low, high),
-            # No time limit: the answer must not depend on the machine.
-            options={"node_limit": EXACT_NODES, "mip_rel_gap": 0} if integral else {},
+        The solver computes in floating point: nothing is taken from it unchecked.
+        """
+        given: dict[Ends, list[tuple[int, bool]]] = {key: [] for key in self.keys}
+        for (k, channel, turned), amount in zip(self.columns, values, strict=False):
+            given[self.keys[k]] += [(channel, turned)] * amount
+        if any(len(given[key]) != n for key, n in zip(self.keys, self.counts, strict=True)):
+            return None
+        taken = [given[ends].pop(0) for ends in self.demand.links]
+        choice = Choice(
+            np.array([channel for channel, _ in taken], np.int64),
+            np.array([turned for _, turned in taken], np.bool_),
         )
+        return choice if self.demand.fits(choice) else None
 
 
 def variables(demand: Demand) -> int:
@@ -74,32 +92,46 @@ def variables(demand: Demand) -> int:
     return len(set(demand.links)) * ways
 
 
-def _written(demand: Demand) -> tuple[_Program, dict[tuple[int, int, bool], int]]:
-    """Return the program without objective, and the row of every limit on sites."""
-    program = _Program(demand)
+def written(demand: Demand, *, keeping: bool) -> Written:
+    """Return the program without objective; ``keeping``: with the columns of what stays."""
+    found = Written(demand)
+    program = found.program
     for ends, count in sorted(Counter(demand.links).items()):
-        program.keys.append(ends)
-        program.counts.append(count)
-    room: dict[tuple[int, int, bool], int] = {}
+        found.keys.append(ends)
+        found.counts.append(count)
 
     def limit(channel: int, node: int, receives: bool) -> int:
         at = (channel, node, receives and not demand.shared[channel])
-        if at not in room:
+        if at not in found.room:
             sites = demand.receiving if at[2] else demand.sending
-            room[at] = program.row(-np.inf, float(sites[channel, node]))
-        return room[at]
+            found.room[at] = program.row(-np.inf, float(sites[channel, node]))
+        return found.room[at]
 
-    for k, (u, v) in enumerate(program.keys):
-        total = program.row(program.counts[k], program.counts[k])
+    for k, (u, v) in enumerate(found.keys):
+        count = float(found.counts[k])
+        total = program.row(count, count)
         for channel, shared in enumerate(demand.shared):
             for turned in (False, True) if demand.turnable and not shared else (False,):
                 source, target = (v, u) if turned else (u, v)
-                column = len(program.columns)
-                program.columns.append((k, channel, turned))
-                program.entries.append((total, column, 1))
-                program.entries.append((limit(channel, source, False), column, 1))
-                program.entries.append((limit(channel, target, True), column, 1))
-    return program, room
+                column = program.column(count)
+                found.columns.append((k, channel, turned))
+                for row in (total, limit(channel, source, False), limit(channel, target, True)):
+                    program.put(row, column)
+    if keeping:
+        _keep(found)
+    return found
+
+
+def _keep(found: Written) -> None:
+    demand, program = found.demand, found.program
+    for column, (k, channel, turned) in enumerate(found.columns):
+        u, v = found.keys[k][::-1] if turned else found.keys[k]
+        ends = (min(u, v), max(u, v)) if demand.shared[channel] else (u, v)
+        there = demand.joined[channel][ends]
+        if there:
+            reward = program.column(float(there))
+            program.row(0, np.inf, {column: 1.0, reward: -1.0})
+            found.kept.append(Kept(reward, ends, channel, there))
 
 
 def best_choice(demand: Demand) -> tuple[Choice | None, bool]:
@@ -107,44 +139,16 @@ def best_choice(demand: Demand) -> tuple[Choice | None, bool]:
 
     None if there is none (proven), or none was found within the limit of nodes.
     """
-    program, _ = _written(demand)
-    xs = len(program.columns)
-    upper = [float(program.counts[k]) for k, _, _ in program.columns]
-    cost = [0.0] * xs
-    for column, (k, channel, turned) in enumerate(program.columns):
-        u, v = program.keys[k][::-1] if turned else program.keys[k]
-        there = demand.joined[channel][(min(u, v), max(u, v)) if demand.shared[channel] else (u, v)]
-        if there:
-            reward = xs + len(upper) - xs
-            row = program.row(0, np.inf)
-            program.entries += [(row, column, 1), (row, reward, -1)]
-            upper.append(float(there))
-            cost.append(-1.0)
-    if not program.keys:
+    if not len(demand.sources):
         return Choice.straight(np.zeros(0, np.int64)), True
-    result = program.solve(np.array(cost), np.array(upper), integral=True)
-    if result.x is None:
-        return None, result.status == 2
-    choice = _choice(demand, program, np.round(result.x[:xs]).astype(np.int64))
-    # The solver computes in floating point: take nothing from it unchecked.
-    if choice is None or not demand.fits(choice):
-        return None, False
-    return choice, result.status == 0
-
-
-def _choice(demand: Demand, program: _Program, amounts: Integers) -> Choice | None:
-    given: dict[Ends, list[tuple[int, bool]]] = {key: [] for key in program.keys}
-    for (k, channel, turned), amount in zip(program.columns, amounts.tolist(), strict=True):
-        given[program.keys[k]] += [(channel, turned)] * amount
-    if any(
-        len(given[key]) != count for key, count in zip(program.keys, program.counts, strict=True)
-    ):
-        return None
-    taken = [given[ends].pop(0) for ends in demand.links]
-    return Choice(
-        np.array([channel for channel, _ in taken], np.int64),
-        np.array([turned for _, turned in taken], np.bool_),
-    )
+    found = written(demand, keeping=True)
+    for kept in found.kept:
+        found.program.cost[kept.column] = -1.0
+    solved = found.program.solve(nodes=EXACT_NODES)
+    if solved.values is None:
+        return None, solved.proven
+    choice = found.choice(solved.values)
+    return choice, choice is not None and solved.proven
 
 
 def missing_ports(demand: Demand, integral: bool) -> list[Missing]:
@@ -153,20 +157,18 @@ def missing_ports(demand: Demand, integral: bool) -> list[Missing]:
     With ``integral`` false this is the relaxation, quick at any size: what it finds missing
     is missing, but nothing missing does not say that the links fit.
     """
-    program, room = _written(demand)
-    if not program.keys:
+    if not len(demand.sources):
         return []
-    xs = len(program.columns)
-    for number, row in enumerate(room.values()):
-        program.entries.append((row, xs + number, -1))
-    cost = np.concatenate([np.zeros(xs), np.ones(len(room))])
-    upper = np.array([float(program.counts[k]) for k, _, _ in program.columns])
-    everything = np.concatenate([upper, np.full(len(room), float(len(demand.sources)))])
-    result = program.solve(cost, everything, integral)
-    if result.x is None:
-        return []
-    found = []
-    for (channel, node, receives), slack in zip(room, result.x[xs:].tolist(), strict=True):
-        if slack > 1e-6:
-            found.append(Missing(channel, node, receives, int(np.ceil(slack - 1e-6))))
-    return found
+    found = written(demand, keeping=False)
+    program = found.program
+    slack = {}
+    for at, row in found.room.items():
+        slack[at] = program.column(float(len(demand.sources)), 1.0)
+        program.put(row, slack[at], -1.0)
+    solved = program.solve(integral, EXACT_NODES)
+    lacking = []
+    for (channel, node, receives), column in slack.items() if solved.exact else ():
+        count = solved.exact[column]
+        if count > 1e-6:
+            lacking.append(Missing(channel, node, receives, int(np.ceil(count - 1e-6))))
+    return lacking

@@ -14,6 +14,7 @@ from synth.errors import DoesNotFit, InvalidTopology, Unreachable
 from synth.topology import Link, Topology
 from synth.wiring.light import ways
 from synth.wiring.moves import PatchPlan
+from synth.wiring.objective import drained, seconds
 from synth.wiring.plant import Mode, Pair, Plant, Port
 
 __all__ = ["Limits", "Stage", "staged"]
@@ -45,9 +46,9 @@ class Limits:
 class Stage:
     """Moves that are made together.
 
-    ``links_down`` counts what is taken away; ``drained`` are the hosts, by number, at its
-    ends; ``dark`` is what is plugged when the stage has taken away and not yet added, as a
-    topology of the plan's nodes; ``capacity_left`` the share of the wanted topology's capacity
+    ``links_down`` counts what is taken away; ``drained`` are the hosts, by number, whose light
+    goes with it; ``dark`` is what is plugged when the stage has taken away and not yet added, as
+    a topology of the plan's nodes; ``capacity_left`` the share of the wanted topology's capacity
     that is in it.  ``seconds`` follow from the panels: all of them work at the same time, each
     makes so many moves at once.
     """
@@ -157,6 +158,7 @@ class _Work:
     def stage(self, chunk: list[Unit], adds: list[Unit] | None) -> Stage:
         """Carry one stage out and return it."""
         removed = tuple(sorted(pair for unit in chunk for pair in unit))
+        hosts = drained(self.plant, removed, self.plugged)
         self.plugged -= set(removed)
         gone = set(chunk)
         self.removes = [unit for unit in self.removes if unit not in gone]
@@ -166,7 +168,6 @@ class _Work:
         self.adds = [unit for unit in self.adds if unit not in come]
         added = tuple(sorted(pair for unit in ready for pair in unit))
         self.plugged |= set(added)
-        hosts = {host for pair in removed for host in self.plant.hosts_of(pair) if host >= 0}
         return Stage(
             removed,
             added,
@@ -174,7 +175,7 @@ class _Work:
             tuple(sorted(hosts)),
             dark,
             left,
-            _seconds(self.plant, removed) + _seconds(self.plant, added),
+            seconds(self.plant, removed) + seconds(self.plant, added),
         )
 
     def topology(self, without: Iterable[Unit] = ()) -> Topology:
@@ -230,18 +231,6 @@ def _units(plant: Plant, pairs: Iterable[Pair], plugged: Iterable[Pair]) -> list
 
 def _ports(plant: Plant, unit: Unit) -> list[Port]:
     return [port for pair in unit for port in plant.ends(pair)]
-
-
-def _seconds(plant: Plant, pairs: Iterable[Pair]) -> Fraction:
-    """Return how long moves take that all panels begin at once."""
-    counts: dict[int, int] = defaultdict(int)
-    for pair in pairs:
-        counts[pair.panel] += 1
-    times = [
-        plant.panels[panel].move_seconds * -(-count // plant.panels[panel].at_once)
-        for panel, count in counts.items()
-    ]
-    return max(times, default=Fraction(0))
 
 
 def connected(topology: Topology) -> bool:

@@ -111,23 +111,26 @@ def _plugged(plant: Plant, ends: Ends) -> Plugged:
     return found
 
 
-def fewest(found: Trunked, links: Counter[tuple[int, int]], mine: Sequence[Pair]) -> int:
-    """Return moves that no wiring of the links on these hosts can undercut.
+def fewest(
+    found: Trunked, links: Counter[tuple[int, int]], mine: Sequence[Pair]
+) -> tuple[int, int]:
+    """Return removes and adds that no wiring of the links on these hosts can undercut.
 
     ``mine`` are the pairs that may be taken away.  Of ways that join the ends of links as many are
     kept as can be, the longest first: a kept way saves its removes and the one pair that a new
-    link takes at least.  A new link may yet use one pair from a host to a trunk that is there.
+    link takes at least.  A new link may yet use one pair from a host to a trunk that is there,
+    beside one that is new.
     """
-    total, new = len(mine) + links.total(), links.total()
+    removes, new = len(mine), links.total()
     for pair, count in links.items():
         there = sorted(
             (kind.pairs for kind, row in found.today.get(pair, {}).items() for _ in row),
             reverse=True,
         )
-        total -= sum(pairs + 1 for pairs in there[:count])
+        removes -= sum(there[:count])
         new -= min(count, len(there))
     halves = sum(reaches_trunk(found.ends.plant, pair) for pair in mine)
-    return max(total - min(halves, new), 0)
+    return max(removes - min(halves, new), 0), new
 
 
 def reaches_trunk(plant: Plant, pair: Pair) -> bool:

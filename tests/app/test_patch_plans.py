@@ -136,6 +136,31 @@ def test_nodes_may_be_placed_freely(client):
     assert free["summary"]["moves"] == 0
 
 
+def test_a_plan_may_be_chosen_for_time_or_for_drained_hosts(client, topoloom, tmp_path):
+    plant = plant_of(5, 3)
+    for panel, pace in zip(plant["panels"], (60, 5, 1), strict=True):
+        panel["move_seconds"] = pace
+    body = {"topology": {"recipe": "UniRing(5)"}, "plant": plant}
+    few = client.post("/v1/patch-plans", json=body).json()
+    assert "objective" not in few["summary"]
+    soon = client.post("/v1/patch-plans", json=body | {"objective": "seconds"}).json()
+    goal = soon["summary"]["objective"]
+    assert goal["least"] == "seconds" and goal["gap"] == 0 and goal["optimal"]
+    assert goal["value"] == soon["summary"]["seconds"] <= few["summary"]["seconds"]
+    assert soon["id"] != few["id"]
+    moves = client.post("/v1/patch-plans", json=body | {"objective": "moves"})
+    assert (moves.status_code, moves.json()["id"]) == (200, few["id"])
+    (tmp_path / "plant.json").write_text(json.dumps(plant))
+    (tmp_path / "today.json").write_text(json.dumps(few))
+    asked = ["patch", "UniRing(5)", "--plant", str(tmp_path / "plant.json"), "--objective"]
+    asked += ["drained", "--present", str(tmp_path / "today.json")]
+    assert topoloom(*asked, "--out", str(tmp_path / "plan.json")).code == 0
+    shown = topoloom(
+        "patch", "show", str(tmp_path / "plan.json"), "--plant", str(tmp_path / "plant.json")
+    )
+    assert "chosen for least drained: 0 hosts drained; bound 0, the least there" in shown.out
+
+
 def test_formats_of_plans_are_those_that_devices_are_told():
     assert patch_plans.FORMATS.keys() == {"json", "csv"} | DEVICES.keys()
     assert get_args(DeviceFormat) == tuple(DEVICES)
