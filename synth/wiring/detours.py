@@ -1,31 +1,32 @@
-"""Links led over trunks: which ports, and which trunk, serve each link where panels are many.
+"""Ways for links on plants whose panels are joined by trunks: where light can be led.
 
-Ports on one panel are joined by one pair, ports on two by a pair on each and a trunk between.  How
-many links of two hosts take which kind of way is an integer program: every host has so many ports
-on a side of a panel, every bundle of trunks so many cables.  It counts moves exactly: a way that
-is there today and is used again saves its removes and its adds.
+Two ports on one panel are joined by one pair, ports on two by a pair on each and a trunk between,
+and so on over several panels.  A link joins two *sites*, ports of hosts as they can be plugged;
+each of its *strands*, one for every lane and, where the two directions have fibres of their own,
+for each of them, takes a *path* over bundles of trunks.  Alike sites are of one *class*, and
+links between two classes by the same paths are of one *kind*.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, NamedTuple
+from fractions import Fraction
+from itertools import combinations_with_replacement, islice, product
+from typing import NamedTuple
 
-import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import coo_array
+from synth.wiring.plant import Mode, Plant, Port, Side, Trunk
+from synth.wiring.sites import Site
 
-from synth.wiring.light import Way
-from synth.wiring.plant import Plant, Port, Side, Trunk
+__all__ = ["MOST_TRUNKS", "Bundle", "Ends", "Group", "Kind", "Path", "SiteClass", "class_of"]
 
-__all__ = ["MOST_VARIABLES", "Ends", "Group", "Kind", "Lack", "Shares", "lacking", "shared_out"]
+MOST_TRUNKS = 3
+"""Most trunks between two hosts."""
 
-MOST_VARIABLES = 20_000
-"""Largest integer program: kinds of ways of all linked pairs of hosts together."""
+MOST_PATHS = 32
+"""Paths between two sides of panels that are weighed, those of fewest trunks first."""
 
-NODES = 200
-"""Branch-and-bound nodes after which the best that was found is taken."""
+MOST_KINDS = 64
+"""Kinds of ways between two classes of sites that are weighed, those of fewest pairs first."""
 
 
 class Group(NamedTuple):
@@ -35,231 +36,195 @@ class Group(NamedTuple):
     side: Side
 
 
-class Kind(NamedTuple):
-    """A kind of way: from a port of one group to one of another, over a trunk or not."""
+Bundle = tuple[Group, Group]
+"""Trunks, by the ports that can be joined to their near and to their far ends."""
 
-    first: Group
-    second: Group
-    trunk: bool
+Path = tuple[Bundle, ...]
+"""The bundles that a strand passes, one trunk of each; none where both ends are on one panel."""
+
+
+class SiteClass(NamedTuple):
+    """What alike sites send into and receive from, by lane."""
+
+    tx: tuple[Group, ...]
+    rx: tuple[Group, ...]
+    one_fibre: bool
+
+
+class Kind(NamedTuple):
+    """A kind of way for links: the classes of both sites, and the path of every strand."""
+
+    first: SiteClass
+    second: SiteClass
+    paths: tuple[Path, ...]
+
+    @property
+    def on(self) -> Counter[int]:
+        """How many pairs such a link takes on which panel."""
+        starts = strands(self.first, self.second)
+        return Counter(
+            group.panel
+            for (start, _), path in zip(starts, self.paths, strict=True)
+            for group in (start, *(far for _, far in path))
+        )
 
     @property
     def pairs(self) -> int:
-        """How many pairs such a way takes."""
-        return 2 if self.trunk else 1
+        """How many pairs such a link takes."""
+        return len(self.paths) + sum(map(len, self.paths))
 
 
-@dataclass(frozen=True)
+def class_of(site: Site) -> SiteClass:
+    """Return the class of a site."""
+    tx, rx = (tuple(Group(end.panel, end.side) for end in side) for side in (site.tx, site.rx))
+    return SiteClass(tx, rx, site.tx == site.rx)
+
+
+def strands(first: SiteClass, second: SiteClass) -> list[tuple[Group, Group]]:
+    """Return where the strands of a link start and end; none if the sites do not match.
+
+    Those from the first site come first; where one fibre carries both ways there are no others.
+    """
+    if first.one_fibre != second.one_fibre or len(first.tx) != len(second.rx):
+        return []
+    ahead = list(zip(first.tx, second.rx, strict=True))
+    if first.one_fibre or not first.rx:
+        return ahead
+    if len(second.tx) != len(first.rx):
+        return []
+    return ahead + list(zip(second.tx, first.rx, strict=True))
+
+
+@dataclass
 class Ends:
-    """What links can take: ports by node and group, trunks by what they lead from and to.
+    """What links can take: sites by node and class, and trunks by bundle.
 
-    With ``duplex`` links go both ways, and ``receivers`` is ``senders``.
+    With ``duplex`` links go both ways, and ``receivers`` is ``senders``.  ``way_in`` says what
+    light loses between hosts and a panel.  A path has at most ``most_trunks``; ``whole`` says
+    whether all of them were weighed so far.
     """
 
     plant: Plant
     duplex: bool
-    senders: dict[tuple[int, Group], list[Port]]
-    receivers: dict[tuple[int, Group], list[Port]]
-    trunks: dict[tuple[Group, Group], list[Trunk]]
-
-    def key(self, kind: Kind) -> tuple[Group, Group]:
-        """Return the bundle of trunks that a kind of way takes one of."""
-        if self.duplex and kind.second < kind.first:
-            return kind.second, kind.first
-        return kind.first, kind.second
-
-    def kinds(self, u: int, v: int, everywhere: bool = False) -> list[Kind]:
-        """Return the kinds of ways from one node to another, direct ones first.
-
-        ``everywhere`` adds those over trunks that are not there.
-        """
-        found = []
-        for first in self._groups[0].get(u, ()):
-            for second in self._groups[1].get(v, ()):
-                facing = Group(first.panel, self.plant.panels[first.panel].opposite(first.side))
-                if facing == second:
-                    found.append(Kind(first, second, False))
-                elif everywhere or self.key(Kind(first, second, True)) in self.trunks:
-                    found.append(Kind(first, second, True))
-        return sorted(found, key=lambda kind: (kind.trunk, kind))
-
-    @cached_property
-    def _groups(self) -> tuple[dict[int, list[Group]], dict[int, list[Group]]]:
-        return _listed(self.senders), _listed(self.receivers)
-
-    def kind_of(self, way: Way) -> Kind | None:
-        """Return what kind of way a plugged one is; None if links are not led so."""
-        start, end = (Group(port.panel, port.side) for port in (way.start, way.end))
-        if len(way.pairs) > 2:
-            return None
-        kind = Kind(start, end, len(way.pairs) == 2)
-        return kind if not kind.trunk or self.key(kind) in self.trunks else None
-
-
-def _listed(ports: dict[tuple[int, Group], list[Port]]) -> dict[int, list[Group]]:
-    found: dict[int, list[Group]] = defaultdict(list)
-    for node, group in sorted(ports):
-        found[node].append(group)
-    return found
-
-
-Shares = dict[tuple[int, int], Counter[Kind]]
-"""How many links of each linked pair of nodes take each kind of way."""
-
-
-class Lack(NamedTuple):
-    """Ports of a node in a group, or trunks of a bundle, that are missing."""
-
-    node: int | None
-    where: tuple[Group, ...]
-    receives: bool
-    more: int
-
-
-@dataclass
-class _Program:
-    """Columns are kinds of ways of linked pairs of nodes; rows are links, ports and trunks."""
-
-    ends: Ends
-    links: Counter[tuple[int, int]]
-    everywhere: bool = False
-    columns: list[tuple[tuple[int, int], Kind]] = field(default_factory=list)
-    entries: list[tuple[int, int, float]] = field(default_factory=list)
-    low: list[float] = field(default_factory=list)
-    high: list[float] = field(default_factory=list)
-    limits: dict[tuple, int] = field(default_factory=dict)
+    hosts: tuple[int, ...]
+    senders: dict[tuple[int, SiteClass], list[Site]]
+    receivers: dict[tuple[int, SiteClass], list[Site]]
+    trunks: dict[Bundle, list[Trunk]]
+    way_in: Callable[[int], Fraction]
+    most_trunks: int = MOST_TRUNKS
+    whole: bool = True
+    _known: dict[tuple[SiteClass, SiteClass, bool], list[Kind]] = field(default_factory=dict)
+    _paths: dict[tuple[Group, Group], list[Path]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for ends, count in sorted(self.links.items()):
-            total = self.row(count, count)
-            for kind in self.ends.kinds(*ends, everywhere=self.everywhere):
-                column = len(self.columns)
-                self.columns.append((ends, kind))
-                rows = (total, *self._limits(ends, kind))
-                self.entries += [(row, column, 1.0) for row in rows]
+        self._classes = _listed(self.senders), _listed(self.receivers)
+        self._onward: dict[Group, list[Group]] = defaultdict(list)
+        for near, far in sorted(self.trunks):
+            self._onward[near].append(far)
+            if near != far and self.both_ways(near.panel):
+                self._onward[far].append(near)
 
-    def _limits(self, ends: tuple[int, int], kind: Kind) -> Iterator[int]:
-        found = self.ends
-        for node, group, receives in ((ends[0], kind.first, False), (ends[1], kind.second, True)):
-            receives = receives and not found.duplex
-            ports = found.receivers if receives else found.senders
-            yield self._limit((node, group, receives), len(ports.get((node, group), ())))
-        if kind.trunk:
-            key = found.key(kind)
-            yield self._limit(key, len(found.trunks.get(key, ())))
+    def limited(self, most_trunks: int) -> "Ends":
+        """Return the same with shorter paths."""
+        return Ends(
+            self.plant, self.duplex, self.hosts, self.senders, self.receivers, self.trunks,
+            self.way_in, most_trunks,
+        )  # fmt: skip
 
-    def _limit(self, key: tuple, most: int) -> int:
-        if key not in self.limits:
-            self.limits[key] = self.row(0, most)
-        return self.limits[key]
+    def bright(self, start: Group, path: Path) -> bool:
+        """Whether light that goes a path is within the plant's budget; of trunks the worst counts.
 
-    def row(self, low: float, high: float) -> int:
-        self.low.append(low)
-        self.high.append(high)
-        return len(self.low) - 1
+        Those over one trunk are: no other trunks are asked about.
+        """
+        budget = self.plant.budget_db
+        if budget is None or len(path) < 2:
+            return True
+        passed = [start.panel, *(far.panel for _, far in path)]
+        lost = sum(self.plant.panels[panel].loss_db for panel in passed)
+        lost += sum(max(t.loss_db for t in self.trunks[self.key(bundle)]) for bundle in path)
+        return lost + self.way_in(passed[0]) + self.way_in(passed[-1]) <= budget
 
-    def solve(self, cost: list[float], upper: list[float], integral: bool) -> Any:
-        rows, columns, values = (np.array(part) for part in zip(*self.entries, strict=True))
-        matrix = coo_array((values, (rows, columns)), shape=(len(self.low), len(cost)))
-        most: Any = np.array(upper)
-        low: Any = np.array(self.low)
-        high: Any = np.array(self.high)
-        return milp(
-            np.array(cost),
-            integrality=np.full(len(cost), int(integral)),
-            bounds=Bounds(0, most),
-            constraints=LinearConstraint(matrix.tocsr(), low, high),
-            # No time limit: the answer must not depend on the machine.
-            options={"node_limit": NODES, "mip_rel_gap": 0} if integral else {},
-        )
+    def both_ways(self, panel: int) -> bool:
+        """Whether light goes both ways through the pairs of a panel."""
+        return self.plant.panels[panel].mode is Mode.BIDIRECTIONAL
 
+    def key(self, bundle: Bundle) -> Bundle:
+        """Return how a bundle is named, in whichever direction it is passed."""
+        near, far = bundle
+        return (far, near) if self.both_ways(near.panel) and far < near else bundle
 
-def shared_out(
-    ends: Ends, links: Counter[tuple[int, int]], today: Shares
-) -> tuple[Shares | None, bool]:
-    """Return how many links take which kind of way, for fewest moves, and whether that is proven.
+    def facing(self, port: Port | Group) -> Group:
+        """Return the ports that one can be joined to."""
+        return Group(port.panel, self.plant.panels[port.panel].opposite(port.side))
 
-    Parameters
-    ----------
-    ends : Ends
-    links : Counter
-        How many links there are from node to node; of duplex ends each is both ways, and counted
-        once with the smaller node first.
-    today : Shares
-        The ways that are plugged and may be kept.
+    def kinds(self, u: int, v: int, everywhere: bool = False) -> list[Kind]:
+        """Return the kinds of ways from one node to another, those of fewest pairs first.
 
-    Returns
-    -------
-    Shares or None
-        None if there is no way (proven), or none was found.
-    """
-    program = _Program(ends, links)
-    if not links:
-        return {}, True
-    if any(not ends.kinds(*pair) for pair in links):
-        return None, True
-    if len(program.columns) > MOST_VARIABLES:
-        return None, False
-    cost = [float(kind.pairs) for _, kind in program.columns]
-    upper = [float(links[pair]) for pair, _ in program.columns]
-    for column, (pair, kind) in enumerate(program.columns):
-        there = today.get(pair, Counter())[kind]
-        if there:
-            row = program.row(0, np.inf)
-            program.entries += [(row, column, 1.0), (row, len(cost), -1.0)]
-            cost.append(-2.0 * kind.pairs)
-            upper.append(float(there))
-    result = program.solve(cost, upper, integral=True)
-    if result.x is None:
-        return None, result.status == 2
-    amounts = np.round(result.x[: len(program.columns)]).astype(np.int64).tolist()
-    found: Shares = defaultdict(Counter)
-    for (pair, kind), amount in zip(program.columns, amounts, strict=True):
-        if amount:
-            found[pair][kind] = amount
-    # The solver computes in floating point: take nothing from it unchecked.
-    return (found, result.status == 0) if _fits(ends, links, found) else (None, False)
+        ``everywhere`` adds those over one trunk that is not there.
+        """
+        found = [
+            kind
+            for first in self._classes[0].get(u, ())
+            for second in self._classes[1].get(v, ())
+            for kind in self._between(first, second, everywhere)
+        ]
+        return sorted(found, key=lambda kind: (kind.pairs, kind))
 
+    def _between(self, first: SiteClass, second: SiteClass, everywhere: bool) -> list[Kind]:
+        at = (first, second, everywhere)
+        if at not in self._known:
+            found = list(islice(self._listed_kinds(first, second, everywhere), MOST_KINDS + 1))
+            self.whole = self.whole and len(found) <= MOST_KINDS
+            found.sort(key=lambda kind: kind.pairs)
+            self._known[at] = found[:MOST_KINDS]
+        return self._known[at]
 
-def _fits(ends: Ends, links: Counter[tuple[int, int]], found: Shares) -> bool:
-    used: Counter[tuple] = Counter()
-    for (u, v), kinds in found.items():
-        for kind, count in kinds.items():
-            used[u, kind.first, False] += count
-            used[v, kind.second, not ends.duplex] += count
-            if kind.trunk:
-                used[ends.key(kind)] += count
-    for key, count in used.items():
-        if len(key) == 2:
-            room = len(ends.trunks.get(key, ()))
-        else:
-            node, group, receives = key
-            room = len((ends.receivers if receives else ends.senders).get((node, group), ()))
-        if count > room:
-            return False
-    return all(found[pair].total() == count for pair, count in links.items())
+    def _listed_kinds(
+        self, first: SiteClass, second: SiteClass, everywhere: bool
+    ) -> Iterator[Kind]:
+        """Yield the kinds between two classes; of strands that are alike, no two orders."""
+        led = strands(first, second)
+        alike = Counter(led)
+        ways = [
+            combinations_with_replacement(self.paths(*ends, everywhere), count)
+            for ends, count in alike.items()
+        ]
+        for chosen in product(*ways) if led else ():
+            left = {ends: list(paths) for ends, paths in zip(alike, chosen, strict=True)}
+            yield Kind(first, second, tuple(left[ends].pop(0) for ends in led))
+
+    def paths(self, start: Group, end: Group, everywhere: bool = False) -> list[Path]:
+        """Return the paths from ports of one side of a panel to another, the shortest first."""
+        if (start, end) not in self._paths:
+            found = list(islice(self._found(start, end), MOST_PATHS + 1))
+            self.whole = self.whole and len(found) <= MOST_PATHS
+            self._paths[start, end] = found[:MOST_PATHS]
+        known = self._paths[start, end]
+        straight = ((start, end),)
+        if everywhere and () not in known and straight not in known:
+            same = self.both_ways(start.panel) == self.both_ways(end.panel)
+            return [*known, straight] if same else known
+        return known
+
+    def _found(self, start: Group, end: Group) -> Iterator[Path]:
+        if self.facing(start) == end:
+            yield ()
+        rows: list[tuple[Group, Path]] = [(start, ())]
+        for _ in range(self.most_trunks):
+            further: list[tuple[Group, Path]] = []
+            for near, path in rows:
+                passed = {start.panel, *(far.panel for _, far in path)}
+                for far in self._onward.get(near, ()):
+                    longer = (*path, (near, far))
+                    if far == end and self.bright(start, longer):
+                        yield longer
+                    if far.panel not in passed:
+                        further.append((self.facing(far), longer))
+            rows = further
 
 
-def lacking(ends: Ends, links: Counter[tuple[int, int]], integral: bool) -> list[Lack]:
-    """Return fewest ports and trunks that would have to be added for all links to fit.
-
-    Empty if none are needed, or with ``integral`` false if that is not seen so.
-    """
-    program = _Program(ends, links, everywhere=True)
-    if not program.columns or len(program.columns) > MOST_VARIABLES * (1 if integral else 4):
-        return []
-    count = len(program.columns)
-    rows = list(program.limits.items())
-    program.entries += [(row, count + number, -1.0) for number, (_, row) in enumerate(rows)]
-    cost = [0.0] * count + [1.0] * len(rows)
-    upper = [float(links[pair]) for pair, _ in program.columns]
-    result = program.solve(cost, upper + [float(links.total())] * len(rows), integral)
-    if result.x is None:
-        return []
-    found = []
-    for (key, _), slack in zip(rows, result.x[count:].tolist(), strict=True):
-        missing = int(np.ceil(slack - 1e-6))
-        if missing > 0:
-            place = (key[1],) if len(key) == 3 else key
-            node, receives = (key[0], key[2]) if len(key) == 3 else (None, False)
-            found.append(Lack(node, place, receives, missing))
+def _listed(sites: dict[tuple[int, SiteClass], list[Site]]) -> dict[int, list[SiteClass]]:
+    found: dict[int, list[SiteClass]] = defaultdict(list)
+    for node, kind in sorted(sites):
+        found[node].append(kind)
     return found

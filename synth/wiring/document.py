@@ -12,8 +12,8 @@ from typing import Any
 
 from synth.errors import InvalidWiring
 from synth.topology import Topology
-from synth.wiring.moves import PatchPlan
 from synth.wiring.objective import Goal
+from synth.wiring.patch_plan import PatchPlan
 from synth.wiring.plant import Pair, Plant, Port, Present, plant_digest
 from synth.wiring.present import read_present
 from synth.wiring.stages import Limits, Stage, staged

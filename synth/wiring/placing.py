@@ -15,8 +15,9 @@ from synth.topology import Topology
 from synth.wiring.closed_walks import most_kept
 from synth.wiring.light import ways
 from synth.wiring.likeness import Arcs, isomorphism
-from synth.wiring.moves import PatchPlan, bound_on_any, plan_moves, seats
+from synth.wiring.moves import plan_moves, seats
 from synth.wiring.objective import Objective
+from synth.wiring.patch_plan import PatchPlan, bound_on_any
 from synth.wiring.plant import Plant, Present, State
 from synth.wiring.plug import joins_of
 from synth.wiring.sites import supply

@@ -7,7 +7,7 @@ from typing import Any
 from synth.errors import InvalidTopology, InvalidWiring
 from synth.topology import Link, Topology
 from synth.wiring.devices.script import Script, read_script
-from synth.wiring.moves import PatchPlan
+from synth.wiring.patch_plan import PatchPlan
 from synth.wiring.plant import Mode, Pair, Plant
 from synth.wiring.wiring import Wiring, violations
 

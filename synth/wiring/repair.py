@@ -10,7 +10,8 @@ from types import MappingProxyType
 
 from synth.errors import DoesNotFit, InvalidPlant, Unreachable
 from synth.topology import Topology
-from synth.wiring.moves import PatchPlan, plan_moves
+from synth.wiring.moves import plan_moves
+from synth.wiring.patch_plan import PatchPlan
 from synth.wiring.plant import Pair, Plant, Port, State
 from synth.wiring.wiring import Wiring
 

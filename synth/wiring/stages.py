@@ -13,8 +13,8 @@ from fractions import Fraction
 from synth.errors import DoesNotFit, InvalidTopology, Unreachable
 from synth.topology import Link, Topology
 from synth.wiring.light import ways
-from synth.wiring.moves import PatchPlan
 from synth.wiring.objective import drained, seconds
+from synth.wiring.patch_plan import PatchPlan
 from synth.wiring.plant import Mode, Pair, Plant, Port
 
 __all__ = ["Limits", "Stage", "staged"]

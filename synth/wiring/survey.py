@@ -12,7 +12,7 @@ from typing import Literal
 
 from synth.errors import DoesNotFit
 from synth.topology import Topology
-from synth.wiring.moves import PatchPlan
+from synth.wiring.patch_plan import PatchPlan
 from synth.wiring.plant import Pair
 from synth.wiring.stages import connected
 

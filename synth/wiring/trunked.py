@@ -1,19 +1,24 @@
 """The wiring of a topology on a plant whose panels are joined by trunks.
 
 Hosts may be spread over many small panels: links between hosts of two panels are led over trunks,
-each of one lane.  Ports of several lanes, and duplex ports with a fibre for each way, are not.
+each lane and each direction by itself.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from fractions import Fraction
 
 from synth.errors import DoesNotFit
 from synth.topology import Topology
-from synth.wiring.detours import MOST_VARIABLES, Ends, Group, Kind, Lack, lacking, shared_out
-from synth.wiring.light import Way, ways
-from synth.wiring.plant import HostPort, Mode, Pair, Plant, Port, Trunk
+from synth.wiring.detours import MOST_TRUNKS, Bundle, Ends, Group, Kind, Path, class_of
+from synth.wiring.light import ways
+from synth.wiring.plant import HostPort, Pair, Plant, Port, Trunk
 from synth.wiring.plug import edges_of
+from synth.wiring.routing import Plugged, Today, lanes_of, routed
+from synth.wiring.sharing import MOST_VARIABLES, Lack, Shared, Shares, lacking, shared_out
+from synth.wiring.sites import Site
+from synth.wiring.stakes import Stakes
 from synth.wiring.usable import Usable, ours
 from synth.wiring.wiring import Route, Wiring
 
@@ -30,33 +35,57 @@ __all__ = [
 MOST_NAMED = 5
 """Places without room that one error names."""
 
-Plugged = dict[tuple[int, int], dict[Kind, list[Way]]]
+FEW_VARIABLES = 2_000
+"""Largest program in which paths of all lengths are weighed at once; else longer ones are only
+where shorter ones do not do."""
 
 
-class Trunked(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Trunked:
     """Ends of links on a plant with trunks, and the ways that are plugged between nodes."""
 
     ends: Ends
-    today: Plugged
+    today: Today
+
+    @property
+    def counts(self) -> Shares:
+        """How many ways of which kind are plugged between nodes."""
+        return {
+            pair: Counter({kind: len(rows) for kind, rows in kinds.items()})
+            for pair, kinds in self.today.items()
+        }
 
 
 def trunked(plant: Plant, hosts: Sequence[int], spares: bool = False) -> Trunked | None:
-    """Return what links can take over trunks; None where there are none that could be used."""
+    """Return what links can take over trunks; None where there are none that could be used.
+
+    None also where ports of hosts are of different kinds, which `synth.wiring.sites` refuses.
+    """
     usable = Usable(plant, spares)
     cables = _for_us(plant, hosts, usable.trunks())
     ports = [usable.ports(host) for host in hosts] if cables else []
-    duplex = any(port.duplex for row in ports for port in row)
-    if not cables or not all(_single(port, duplex) for row in ports for port in row):
+    kinds = {port.duplex for row in ports for port in row}
+    lanes = {len(side) for row in ports for port in row for side in (port.tx, port.rx) if side}
+    if not cables or len(kinds) > 1 or len(lanes) > 1:
         return None
-    senders: dict[tuple[int, Group], list[Port]] = defaultdict(list)
+    duplex = kinds == {True}
+    senders: dict = defaultdict(list)
     receivers = senders if duplex else defaultdict(list)
     for node, row in enumerate(ports):
         for port in row:
-            for place, fibres in ((senders, port.tx), (receivers, () if duplex else port.rx)):
-                for end in fibres:
-                    place[node, Group(end.panel, end.side)].append(end)
-    ends = Ends(plant, duplex, senders, receivers, _bundles(plant, cables, duplex))
+            for site, receives in _sites(node, port):
+                (receivers if receives else senders)[node, class_of(site)].append(site)
+    bundles = _bundles(plant, cables)
+    ends = Ends(plant, duplex, tuple(hosts), dict(senders), dict(receivers), bundles, usable.way_in)
     return Trunked(ends, _plugged(plant, ends))
+
+
+def _sites(node: int, port: HostPort) -> list[tuple[Site, bool]]:
+    """Return the sites of a port, and whether each only receives."""
+    if port.duplex:
+        return [(Site(node, port.tx, port.rx), False)]
+    found = [(Site(node, port.tx, ()), False)] if port.tx else []
+    return found + ([(Site(node, (), port.rx), True)] if port.rx else [])
 
 
 def _for_us(plant: Plant, hosts: Sequence[int], cables: list[Trunk]) -> list[Trunk]:
@@ -66,62 +95,81 @@ def _for_us(plant: Plant, hosts: Sequence[int], cables: list[Trunk]) -> list[Tru
     return [trunk for trunk in cables if stays.isdisjoint((trunk.source, trunk.target))]
 
 
-def _single(port: HostPort, duplex: bool) -> bool:
-    one_fibre = port.tx == port.rx if duplex else True
-    return port.duplex == duplex and one_fibre and len(port.tx) <= 1 and len(port.rx) <= 1
-
-
-def _bundles(
-    plant: Plant, cables: list[Trunk], duplex: bool
-) -> dict[tuple[Group, Group], list[Trunk]]:
+def _bundles(plant: Plant, cables: list[Trunk]) -> dict[Bundle, list[Trunk]]:
     """Return the trunks by the groups of ports that can be joined to their two ends."""
-    found: dict[tuple[Group, Group], list[Trunk]] = defaultdict(list)
+    found: dict[Bundle, list[Trunk]] = defaultdict(list)
     for trunk in cables:
-        modes = {plant.panels[end.panel].mode for end in (trunk.source, trunk.target)}
-        if modes != {Mode.BIDIRECTIONAL if duplex else Mode.DIRECTED}:
+        modes = [plant.panels[end.panel].mode for end in (trunk.source, trunk.target)]
+        if modes[0] != modes[1]:
             continue
         one, other = (
             Group(end.panel, plant.panels[end.panel].opposite(end.side))
             for end in (trunk.source, trunk.target)
         )
-        if duplex and other < one:
+        if modes[0] == "bidirectional" and other < one:
             one, other = other, one
         found[one, other].append(trunk)
     return dict(found)
 
 
-def _plugged(plant: Plant, ends: Ends) -> Plugged:
-    """Return the ways of today between usable ports, by their nodes, the smaller one first."""
-    node_at = {port: node for (node, _), row in ends.senders.items() for port in row}
-    hears = {port: node for (node, _), row in ends.receivers.items() for port in row}
-    cables = {port for row in ends.trunks.values() for t in row for port in (t.source, t.target)}
-    found: Plugged = defaultdict(lambda: defaultdict(list))
+def _plugged(plant: Plant, ends: Ends) -> Today:
+    """Return the ways of today between usable sites, by their nodes, the smaller one first."""
+    cables = {
+        port: (key, trunk)
+        for key, row in ends.trunks.items()
+        for trunk in row
+        for port in (trunk.source, trunk.target)
+    }
+    led: dict[tuple[Port, Port], tuple[Pair, ...]] = {}
+    reached: dict[Port, Port] = {}
     for way in ways(plant, plant.present.pairs):
-        u, v = node_at.get(way.start), hears.get(way.end)
-        if u is None or v is None or u == v:
+        inner = {port for pair in way.pairs for port in plant.ends(pair)} - {way.start, way.end}
+        if not inner <= cables.keys():
             continue
-        passed = {port for pair in way.pairs for port in plant.ends(pair)}
-        if not passed - {way.start, way.end} <= cables:
-            continue
-        if ends.duplex and v < u:
-            u, v, way = v, u, Way(way.end, way.start, way.pairs[::-1])
-        kind = ends.kind_of(way)
-        if kind is not None:
-            found[u, v][kind].append(way)
+        led[way.start, way.end], reached[way.start] = way.pairs, way.end
+        if ends.both_ways(way.start.panel):
+            led[way.end, way.start], reached[way.end] = way.pairs[::-1], way.start
+    hears = {site.rx: site for row in ends.receivers.values() for site in row if site.rx}
+    found: Today = defaultdict(lambda: defaultdict(list))
+    for row in ends.senders.values():
+        for site in row:
+            far = hears.get(tuple(reached[tx] for tx in site.tx if tx in reached))
+            if far is None or far.host == site.host or (ends.duplex and far.host < site.host):
+                continue
+            lanes = lanes_of(site, far)
+            if not lanes or any(lane not in led for lane in lanes):
+                continue
+            strand_pairs = tuple(led[lane] for lane in lanes)
+            paths = tuple(_path(plant, ends, lane[0], led[lane]) for lane in lanes)
+            if not all(map(ends.bright, (Group(*lane[0][:2]) for lane in lanes), paths)):
+                continue
+            kind = Kind(class_of(site), class_of(far), paths)
+            found[site.host, far.host][kind].append(Plugged(site, far, strand_pairs))
     return found
 
 
+def _path(plant: Plant, ends: Ends, start: Port, pairs: Sequence[Pair]) -> Path:
+    """Return the bundles that light passes on its way through some pairs."""
+    found = []
+    port = start
+    for pair in pairs[:-1]:
+        one, other = plant.ends(pair)
+        leaves = other if port == one else one
+        port = plant.trunk_ends[leaves]
+        found.append((ends.facing(leaves), ends.facing(port)))
+    return tuple(found)
+
+
 def fewest(
-    found: Trunked, links: Counter[tuple[int, int]], mine: Sequence[Pair]
+    found: Trunked, links: Counter[tuple[int, int]], mine: Sequence[Pair], loose: int
 ) -> tuple[int, int]:
     """Return removes and adds that no wiring of the links on these hosts can undercut.
 
-    ``mine`` are the pairs that may be taken away.  Of ways that join the ends of links as many are
-    kept as can be, the longest first: a kept way saves its removes and the one pair that a new
-    link takes at least.  A new link may yet use one pair from a host to a trunk that is there,
-    beside one that is new.
+    ``mine`` are the pairs that may be taken away; so many as are ``loose`` may serve new links.
+    Of ways that join the ends of links as many are kept as can be, the longest first: a kept way
+    saves its removes and the one pair at least that a new link adds.
     """
-    removes, new = len(mine), links.total()
+    removes, new, strands = len(mine), links.total(), 0
     for pair, count in links.items():
         there = sorted(
             (kind.pairs for kind, row in found.today.get(pair, {}).items() for _ in row),
@@ -129,8 +177,9 @@ def fewest(
         )
         removes -= sum(there[:count])
         new -= min(count, len(there))
-    halves = sum(reaches_trunk(found.ends.plant, pair) for pair in mine)
-    return max(removes - min(halves, new), 0), new
+        first = next(iter(found.ends.kinds(*pair)), None)
+        strands = max(strands, len(first.paths) if first else 0)
+    return max(removes - min(loose, new * (strands * (MOST_TRUNKS + 1) - 1)), 0), new
 
 
 def reaches_trunk(plant: Plant, pair: Pair) -> bool:
@@ -142,7 +191,7 @@ def demanded(topology: Topology, duplex: bool) -> tuple[Counter[tuple[int, int]]
     """Return how many links there are between nodes, and each link's nodes with its indices."""
     ends = list(zip(topology.sources.tolist(), topology.targets.tolist(), strict=True))
     if duplex:
-        rows = [((*sorted(ends[there]),), (there, back)) for there, back in edges_of(topology)]
+        rows = [(ends[there], (there, back)) for there, back in edges_of(topology)]
     else:
         rows = [(pair, (index,)) for index, pair in enumerate(ends)]
     return Counter(pair for pair, _ in rows), rows
@@ -154,87 +203,58 @@ def undecided(found: Trunked, links: Counter[tuple[int, int]]) -> bool:
 
 
 def led_over_trunks(
-    topology: Topology, hosts: Sequence[int], found: Trunked
-) -> tuple[Wiring, bool]:
-    """Return a wiring of few moves, and whether none of fewer is known to exist.
+    topology: Topology, found: Trunked, stakes: Stakes | None = None
+) -> tuple[Wiring, bool, Fraction]:
+    """Return a wiring of few moves, whether none of fewer exists, and a bound of what is at stake.
 
     Raises
     ------
     DoesNotFit
         There is none; the error names ports and trunks that are missing if that is proven.
     """
-    ends, today = found
+    ends = found.ends
     links, rows = demanded(topology, ends.duplex)
-    there = {pair: Counter({k: len(v) for k, v in kinds.items()}) for pair, kinds in today.items()}
-    shares, proven = shared_out(ends, links, there)
-    if shares is None:
+    shared = _shared(found, links, stakes)
+    if shared.shares is None:
         lacks = lacking(ends, links, integral=False)
-        if not lacks and proven:
+        if not lacks and shared.proven:
             lacks = lacking(ends, links, integral=True)
-        raise DoesNotFit("/links", _said(lacks, ends, hosts))
-    kinds = {pair: list(shares[pair].elements()) for pair in links}
+        raise DoesNotFit("/links", _said(lacks, ends))
+    kinds = {pair: list(shared.shares[pair].elements()) for pair in links}
     chosen = [(pair, kinds[pair].pop(0)) for pair, _ in rows]
     routes: list[Route] = [()] * topology.link_count
-    for (_, indices), route in zip(rows, _routed(found, chosen), strict=True):
-        for index in indices:
-            routes[index] = route
-    return Wiring(ends.plant, tuple(hosts), tuple(routes)), proven
+    led = routed(ends, found.today, chosen)
+    for (_, indices), (_, kind), way in zip(rows, chosen, led, strict=True):
+        lanes = len(kind.first.tx)
+        # One fibre carries both ways; else the strands back follow those ahead.
+        back = way[lanes:] or way
+        for index, part in zip(indices, (way[:lanes], back), strict=False):
+            routes[index] = tuple(pair for strand in part for pair in strand)
+    return Wiring(ends.plant, ends.hosts, tuple(routes)), shared.proven, shared.bound
 
 
-def _routed(found: Trunked, chosen: list[tuple[tuple[int, int], Kind]]) -> list[Route]:
-    """Return the pairs of every link: what is plugged first, then free ports and trunks."""
-    ends, today = found
-    left = {pair: {k: list(v) for k, v in kinds.items()} for pair, kinds in today.items()}
-    kept = [row.pop(0) if (row := left.get(pair, {}).get(kind)) else None for pair, kind in chosen]
-    panels = ends.plant.panels
-    busy = {port for pair in ends.plant.present.pairs for port in ends.plant.ends(pair)}
-    used = {port for way in kept if way for pair in way.pairs for port in ends.plant.ends(pair)}
-
-    def free(ports: list[Port]) -> list[Port]:
-        # Those where nothing is plugged are taken first: they wait for nothing.
-        return sorted((p for p in reversed(ports) if p not in used), key=lambda p: p not in busy)
-
-    senders = {key: free(row) for key, row in ends.senders.items()}
-    receivers = senders if ends.duplex else {k: free(row) for k, row in ends.receivers.items()}
-    trunks = {
-        key: sorted(
-            (t for t in reversed(row) if used.isdisjoint((t.source, t.target))),
-            key=lambda t: busy.isdisjoint((t.source, t.target)),
-        )
-        for key, row in ends.trunks.items()
-    }
-    routes: list[Route] = []
-    for ((u, v), kind), way in zip(chosen, kept, strict=True):
-        if way is not None:
-            routes.append(way.pairs)
-            continue
-        start, end = senders[u, kind.first].pop(), receivers[v, kind.second].pop()
-        if not kind.trunk:
-            routes.append((_join(panels, start, end),))
-            continue
-        trunk = trunks[ends.key(kind)].pop()
-        ports = [trunk.source, trunk.target]
-        near, far = ports if _faces(ends, kind.first, trunk.source) else ports[::-1]
-        routes.append((_join(panels, start, near), _join(panels, far, end)))
-    return routes
+def _shared(found: Trunked, links: Counter[tuple[int, int]], stakes: Stakes | None) -> Shared:
+    """Share the links out; where that is large, first without long paths."""
+    ends, today = found.ends, found.counts
+    if sum(len(ends.kinds(*pair)) for pair in links) > FEW_VARIABLES:
+        for most in range(1, MOST_TRUNKS):
+            shared = shared_out(ends.limited(most), links, today, stakes)
+            if shared.shares is not None:
+                return shared._replace(proven=False, bound=Fraction(0))
+    shared = shared_out(ends, links, today, stakes)
+    if ends.whole:
+        return shared
+    return shared._replace(proven=False, bound=Fraction(0))
 
 
-def _join(panels: Sequence, one: Port, other: Port) -> Pair:
-    return panels[one.panel].join(one, other)
-
-
-def _faces(ends: Ends, group: Group, port: Port) -> bool:
-    panel = ends.plant.panels[port.panel]
-    return group == Group(port.panel, panel.opposite(port.side))
-
-
-def _said(lacks: list[Lack], ends: Ends, hosts: Sequence[int]) -> str:
+def _said(lacks: list[Lack], ends: Ends) -> str:
     """Say which ports and trunks are missing."""
     plant = ends.plant
     said = []
     for lack in lacks[:MOST_NAMED]:
-        names = [plant.panels[group.panel].id for group in lack.where]
+        names = [plant.panels[group.panel].id for group in dict.fromkeys(lack.where)]
         if lack.node is None:
+            names = [plant.panels[group.panel].id for group in lack.where]
             there = len(ends.trunks.get((lack.where[0], lack.where[1]), ()))
             said.append(
                 f"of trunks from {names[0]} to {names[1]} {lack.more + there} are needed and "
@@ -242,13 +262,14 @@ def _said(lacks: list[Lack], ends: Ends, hosts: Sequence[int]) -> str:
             )
         else:
             does = "can be joined" if ends.duplex else "receive" if lack.receives else "send"
-            name = plant.hosts[hosts[lack.node]].id
+            name = plant.hosts[ends.hosts[lack.node]].id
             said.append(
-                f"{names[0]} lacks {lack.more} port{'s' * (lack.more > 1)} of {name} that {does}"
+                f"{'+'.join(names)} lacks {lack.more} port{'s' * (lack.more > 1)} of {name} "
+                f"that {does}"
             )
     if len(lacks) > MOST_NAMED:
         said.append(f"and {len(lacks) - MOST_NAMED} more places lack some")
     return "; ".join(said) or (
-        "no way over panels and trunks was found, and none was proven impossible (programs of up "
-        f"to {MOST_VARIABLES} variables are solved)"
+        f"no way over panels and at most {MOST_TRUNKS} trunks was found, and none was proven "
+        f"impossible (programs of up to {MOST_VARIABLES} variables are solved)"
     )

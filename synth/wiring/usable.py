@@ -11,16 +11,32 @@ __all__ = ["Usable", "ours"]
 def ours(plant: Plant, hosts: Iterable[int]) -> tuple[Pair, ...]:
     """Return the pairs of today that may be taken away: those that touch one of the hosts.
 
-    Pairs of others and pairs on reserved ports are not among them.
+    With them those between two trunks that light of one of the hosts is led over.  Pairs of
+    others and pairs on reserved ports are not among them.
     """
     used = frozenset(hosts)
-    return tuple(
-        pair
-        for pair in plant.present.pairs
-        if pair not in plant.present.foreign
-        and not used.isdisjoint(plant.hosts_of(pair))
-        and not any(_reserved(plant, port) for port in plant.ends(pair))
-    )
+    ends = {pair: plant.ends(pair) for pair in plant.present.pairs}
+    free = {
+        pair: not used.isdisjoint(plant.hosts_of(pair))
+        for pair, ports in ends.items()
+        if pair not in plant.present.foreign and not any(_reserved(plant, port) for port in ports)
+    }
+    if plant.trunk_ends:
+        _follow(plant, free)
+    return tuple(pair for pair, mine in free.items() if mine)
+
+
+def _follow(plant: Plant, free: dict[Pair, bool]) -> None:
+    """Add the pairs between trunks that light comes to from pairs that are among them."""
+    at = {port: pair for pair in free for port in plant.ends(pair)}
+    waiting = [pair for pair, mine in free.items() if mine]
+    while waiting:
+        for port in plant.ends(waiting.pop()):
+            beyond = plant.trunk_ends.get(port)
+            pair = None if beyond is None else at.get(beyond)
+            if pair is not None and not free[pair] and plant.hosts_of(pair) == (-1, -1):
+                free[pair] = True
+                waiting.append(pair)
 
 
 def _reserved(plant: Plant, port: Port) -> bool:
@@ -82,11 +98,13 @@ class Usable:
             return False
         if self.plant.budget_db is None:
             return True
-        passed = sum(self.plant.panels[port.panel].loss_db + self._way_in(port) for port in ends)
+        passed = sum(
+            self.plant.panels[port.panel].loss_db + self.way_in(port.panel) for port in ends
+        )
         return passed + trunk.loss_db <= self.plant.budget_db
 
-    def _way_in(self, end: Port) -> Fraction:
-        """Return the most that light loses between a host and this panel."""
+    def way_in(self, panel: int) -> Fraction:
+        """Return the most that light loses between a host and a panel."""
         lost = self.plant.folded.lost_db
-        used = (db for port, db in lost.items() if port.panel == end.panel and self._bright(port))
+        used = (db for port, db in lost.items() if port.panel == panel and self._bright(port))
         return max(used, default=Fraction(0))

@@ -5,7 +5,7 @@ import io
 
 from synth.topology import NodeId
 from synth.wiring.document import link_names
-from synth.wiring.moves import PatchPlan
+from synth.wiring.patch_plan import PatchPlan
 from synth.wiring.plant import Port
 from synth.wiring.stages import Limits, staged
 

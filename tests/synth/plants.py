@@ -175,10 +175,9 @@ def two_way(draw, hosts, degree):
 
 
 @st.composite
-def meshes(draw, most_hosts=4):
-    """A plant of one-lane ports whose panels are joined by trunks, some pairs plugged."""
-    flavours = ("one-way", "one-sided", "two-sided")
-    plant = draw(plants(most_hosts, 3, flavours, states=False, lanes=1))
+def meshes(draw, most_hosts=4, most_trunks=6):
+    """A plant whose panels are joined by trunks, some pairs plugged."""
+    plant = draw(plants(most_hosts, 4, states=False))
     free = [
         Port(number, side, index)
         for number, panel in enumerate(plant.panels)
@@ -187,7 +186,7 @@ def meshes(draw, most_hosts=4):
         if Port(number, side, index) not in plant.at
     ]
     trunks = []
-    for _ in range(draw(st.integers(0, 4))):
+    for _ in range(draw(st.integers(0, most_trunks))):
         starts = [p for p in free if plant.panels[p.panel].mode is Mode.BIDIRECTIONAL
                   or p.side is Side.B]  # fmt: skip
         if not starts:
