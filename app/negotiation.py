@@ -1,10 +1,11 @@
 """Which representation a client gets, and whether it has it already."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from app.services.errors import NotAcceptable
 
-__all__ = ["accepts_gzip", "entity_tag", "is_current", "negotiate"]
+__all__ = ["accepts_gzip", "entity_tag", "files_described", "is_current", "negotiate"]
 
 
 def negotiate(form: str | None, accept: str | None, offered: Mapping[str, str]) -> str:
@@ -35,6 +36,18 @@ def negotiate(form: str | None, accept: str | None, offered: Mapping[str, str]) 
             if wanted in ("*/*", media, media.split("/")[0] + "/*"):
                 return name
     raise NotAcceptable(accept, list(offered.values()))
+
+
+def files_described(media_types: Iterable[str]) -> dict[str, Any]:
+    """Return what the OpenAPI document says of files beside a document: text, or JSON.
+
+    >>> files_described(["application/json", "text/csv", "vnd.a/b+json"])
+    {'text/csv': {'schema': {'type': 'string'}}, 'vnd.a/b+json': {'schema': {'type': ['array', 'object']}}}
+    """
+    beside = [media for media in media_types if media != "application/json"]
+    return {
+        media: {"schema": {} if media.endswith("+json") else {"type": "string"}} for media in beside
+    }
 
 
 def _ranges(accept: str) -> list[str]:

@@ -27,7 +27,7 @@ from app.documents.patch_progress import PatchProgress
 from app.documents.repairs import RepairsDocument
 from app.documents.survey import SurveyDocument
 from app.manners import strict_router
-from app.negotiation import negotiate
+from app.negotiation import files_described, negotiate
 from app.options.patching import PlanFormat
 from app.patch_requests import ObservationRequest, RepairsRequest, SurveyRequest
 from app.patch_store import PatchStore
@@ -99,11 +99,7 @@ manage_routes(router, "patch-plan")
         200: _BODY
         | {
             "description": "the patch plan",
-            "content": {
-                kind: {"schema": {"type": "string"}}
-                for kind in patch_plans.FORMATS.values()
-                if kind != "application/json"
-            },
+            "content": files_described(patch_plans.FORMATS.values()),
         },
         **responses(404, 406, 422, 503),
     },

@@ -23,7 +23,7 @@ from app.documents.schedule import ScheduleSummary
 from app.documents.schedule_file import ScheduleDocument
 from app.documents.simulation import SimulationDocument
 from app.manners import strict_router
-from app.negotiation import negotiate
+from app.negotiation import files_described, negotiate
 from app.options import exporting
 from app.options.exporting import ScheduleFormat
 from app.problems import responses
@@ -112,11 +112,7 @@ manage_routes(router, "schedule")
         200: {
             "model": ScheduleDocument,
             "description": "the schedule; large ones are streamed",
-            "content": {
-                media: {"schema": {"type": "string"}}
-                for name, media in MEDIA_TYPES.items()
-                if name != "json"
-            },
+            "content": files_described(MEDIA_TYPES.values()),
         },
         **responses(404, 406, 422, 503),
     },

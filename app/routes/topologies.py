@@ -23,7 +23,7 @@ from app.documents.cost import CostDocument
 from app.documents.optimum import OptimumDocument
 from app.documents.topology import TopologyDocument
 from app.manners import strict_router
-from app.negotiation import negotiate
+from app.negotiation import files_described, negotiate
 from app.options import collectives
 from app.options.collectives import AnyCollectiveName
 from app.options.patching import TopologyFormat
@@ -115,11 +115,7 @@ manage_routes(router, "topology")
         200: {
             "model": TopologyDocument,
             "description": "the topology",
-            "content": {
-                media: {"schema": {"type": "string"}}
-                for form, media in topologies.FORMATS.items()
-                if form != "json"
-            },
+            "content": files_described(topologies.FORMATS.values()),
         },
         **responses(404, 406, 422, 503),
     },
