@@ -9,7 +9,7 @@ from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 from app.config import Settings
 from app.files import UnusableFile, write_bytes
 
-__all__ = ["unzipped", "write_files", "zipped"]
+__all__ = ["unzipped", "write_files", "write_folder", "zipped"]
 
 
 def write_files(path: Path, files: Mapping[str, bytes]) -> None:
@@ -30,6 +30,34 @@ def write_files(path: Path, files: Mapping[str, bytes]) -> None:
         return
     for name, data in files.items():
         write_bytes(path.with_name(path.name + name), data)
+
+
+def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
+    """Write several files: into one ``.zip``, or by their names into a folder of their own.
+
+    Parameters
+    ----------
+    path : Path
+        A folder is made; one that is there must be empty: run-times load all that lies in it.
+
+    Raises
+    ------
+    UnusableFile
+        The folder holds something, or one of the files cannot be written.
+    """
+    if path.suffix == ".zip":
+        write_bytes(path, zipped(files))
+        return
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        if any(path.iterdir()):
+            raise UnusableFile(path, "must be an empty folder, or one to be made, or end in .zip")
+        for folder in {(path / name).parent for name in files}:
+            folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise UnusableFile(path, (error.strerror or str(error)).lower()) from None
+    for name, data in files.items():
+        write_bytes(path / name, data)
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:

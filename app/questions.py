@@ -56,7 +56,9 @@ class SurveyQuestion(Request):
 class ExportQuestion(Request):
     """Which stored document is wanted in which format."""
 
-    kind: Literal["topology", "schedule", "patch-plan"] = Field(description="kind of document")
+    kind: Literal["topology", "schedule", "patch-plan", "design"] = Field(
+        description="kind of document"
+    )
     id: IdPrefix = Field(description="its id")
     format: str = Field(description="one of the formats of its kind", max_length=40)
     options: ExportRequest = Field(default=ExportRequest(), description="of a schedule's format")

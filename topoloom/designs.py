@@ -105,13 +105,16 @@ def files(
     scratch_budget: int | str | None = None,
     inplace: bool = False,
     ranks_per_node: int | None = None,
+    instances: int | None = None,
+    channels: int | None = None,
 ) -> "FileSet":
     """Return the programs of a design, each with the sizes it is the fastest at.
 
     Together they serve every size from ``min_bytes`` to ``max_bytes``, no two the same; those of
     the topology in ``design.co_design``, for every collective of its workload.  ``format`` is
-    msccl-xml or mscclpp-json; ``left_out`` tells which algorithms it cannot say, and why.  The
-    rest as `schedules.formats.Options`.
+    msccl-xml or mscclpp-json; ``left_out`` tells which algorithms it cannot say, and why, and
+    ``tuner`` is a table for NCCL's tuner, of so many ``channels``, for calls that no file takes.
+    The rest as `schedules.formats.Options`.
 
     Raises
     ------
@@ -133,6 +136,8 @@ def files(
         runtime=runtime,
         inplace=inplace or None,
         ranks_per_node=ranks_per_node,
+        instances=instances,
+        channels=channels,
         min_bytes=None if min_bytes is None else bytes_of(min_bytes),
         max_bytes=None if max_bytes is None else bytes_of(max_bytes),
         scratch_budget=None if scratch_budget is None else bytes_of(scratch_budget),

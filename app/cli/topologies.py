@@ -1,6 +1,8 @@
 """Commands that answer about topologies: designs, frontiers, costs."""
 
-from typing import Annotated, Any
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,7 +21,10 @@ from app.cli.answers import (
 )
 from app.cli.asking import asks
 from app.cli.options import AsCsv, AsJson, Out, Reading, Source, reads_topology
-from app.options import cluster, collectives, patching
+from app.options import cluster, collectives, exporting, patching
+
+if TYPE_CHECKING:
+    from app.design_requests import DesignRequest
 
 __all__ = ["app"]
 
@@ -57,17 +62,35 @@ _SPEED = (
 _RUN = (cluster.COLLECTIVE, cluster.DESIGN_BYTES, cluster.WORKLOAD, cluster.PRESET)
 
 
+_OF_FILES = (
+    exporting.DIALECT,
+    exporting.RUNTIME,
+    exporting.INPLACE,
+    exporting.INSTANCES,
+    exporting.RANKS_PER_NODE,
+    exporting.MIN_BYTES,
+    exporting.MAX_EXPORT_BYTES,
+    exporting.SCRATCH_BUDGET,
+    exporting.TUNER_CHANNELS,
+)
+
+
+def _design_asked(asked: dict[str, Any]) -> "DesignRequest":
+    """Return the question for a design, with what stands in the files that it names."""
+    from app.config import Settings
+    from app.design_requests import DesignRequest
+
+    settings = Settings()
+    asked = with_times(with_bases(with_tasks(asked, settings), settings), settings)
+    return DesignRequest.model_validate(with_wiring(asked, settings))
+
+
 @app.command()
 @asks(*_HOSTS, *_RUN, *_SEARCH, *_SPEED, *_TODAY)
 def design(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     """Find the best topology for a workload, with a verified schedule."""
-    from app.config import Settings
-    from app.design_requests import DesignRequest
-
     require_one_form(as_json, as_csv)
-    settings = Settings()
-    asked = with_times(with_bases(with_tasks(asked, settings), settings), settings)
-    request = DesignRequest.model_validate(with_wiring(asked, settings))
+    request = _design_asked(asked)
     answer = known.answer("design", request.canonical())
     if answer is None:
         from app.services import designs
@@ -75,6 +98,43 @@ def design(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False
         with opened() as context:
             answer = designs.create(context, request)
     show(answer, as_json, as_csv)
+
+
+@app.command()
+@asks(*_HOSTS, *_RUN, *_SEARCH, *_SPEED, *_TODAY, exporting.FILES_FORMAT, *_OF_FILES)
+def files(
+    asked: dict[str, Any],
+    out: Annotated[Path, typer.Option(help="folder, empty or to be made, or FILE.zip")],
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Write the programs that run a design: together they serve all sizes."""
+    from app.archives import write_folder
+    from app.documents.program_set import INDEX
+    from app.printing.programs import files_table
+    from app.schedule_requests import ExportRequest
+    from app.services import designs
+    from app.services import files as service
+    from app.services.exports import options_of
+
+    require_one_form(as_json, as_csv)
+    form = asked.pop("format")
+    said = {name: asked.pop(name) for name in [one.name for one in _OF_FILES] if name in asked}
+    options = options_of(ExportRequest.model_validate(said))
+    service.require_available(form, options)
+    request = _design_asked(asked)
+    with opened() as context:
+        made = service.of_design(context, designs.create(context, request), form, options)
+    write_folder(out, made)
+    index = json.loads(made[INDEX])
+    if as_json:
+        typer.echo(json.dumps(index, separators=(",", ":")))
+        return
+    files_table(index).print(as_csv)
+    if not as_csv:
+        for one in index["left_out"]:
+            typer.echo(f"left out  {one['algorithm']}, {one['collective']}: {one['why']}")
+        typer.echo(f"{len(made)} files written to {out}")
 
 
 @app.command()

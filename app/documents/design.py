@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from app.artefacts import Computed
+from app.artefacts import Artefact, Computed
 from app.design_requests import DesignRequest
 from app.documents.all_to_all import PointExchange, point_exchange
 from app.documents.base import Document, Exact, Identity, PassCost, omitted
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from schedules.design import Change, Design, Used
     from synth.search import Frontier
 
-__all__ = ["DESIGN", "DesignAnswer", "DesignDocument", "DesignSummary", "of"]
+__all__ = ["DESIGN", "DesignAnswer", "DesignDocument", "DesignSummary", "of", "question_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +157,11 @@ class DesignSummary(Document):
     recipe: str = Field(description="recipe of the best topology")
     name: str = Field(description="its short name")
     seconds: float = Field(description="time of the workload there")
+
+
+def question_of(artefact: Artefact) -> DesignRequest:
+    """Return the question that a stored design answers."""
+    return DesignRequest.model_validate(artefact.document()["request"])
 
 
 def of(answer: DesignAnswer, identity: str) -> dict[str, Any]:

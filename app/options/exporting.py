@@ -10,6 +10,7 @@ __all__ = [
     "EXPORT_ALPHA_US",
     "EXPORT_BYTES",
     "EXPORT_NODE_GBPS",
+    "FILES_FORMAT",
     "INPLACE",
     "INSTANCES",
     "MAX_EXPORT_BYTES",
@@ -19,6 +20,7 @@ __all__ = [
     "SCHEDULE_FORMAT",
     "SCRATCH_BUDGET",
     "TUNER_CHANNELS",
+    "DesignFormat",
     "DialectName",
     "ScheduleFormat",
 ]
@@ -26,6 +28,7 @@ __all__ = [
 ScheduleFormat: TypeAlias = Literal[
     "json", "msccl-xml", "mscclpp-json", "chakra-et", "nccl-tuner-csv", "dot", "graphml"
 ]
+DesignFormat: TypeAlias = Literal["json", "msccl-xml", "mscclpp-json"]
 DialectName: TypeAlias = Literal["msccl", "azure", "rccl"]
 
 SCHEDULE_FORMAT = Option(
@@ -33,6 +36,12 @@ SCHEDULE_FORMAT = Option(
     type=ScheduleFormat,
     default="json",
     help="what the schedule is written as; json is schedule/1",
+)
+FILES_FORMAT = Option(
+    name="format",
+    type=Literal["msccl-xml", "mscclpp-json"],
+    default="msccl-xml",
+    help="what the programs are written as",
 )
 DIALECT = Option(name="dialect", type=str, help="msccl-xml: msccl, azure or rccl; left out, msccl")
 RUNTIME = Option(

@@ -1,12 +1,29 @@
-"""What is said of an exported program: what it needs, and which sizes it takes."""
+"""What is said of exported programs: what each needs, and which sizes it takes."""
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from app.tabular import Column, Table
 
 if TYPE_CHECKING:
     from schedules.formats.requirements import Requirements
 
-__all__ = ["lines_of", "show_requirements"]
+__all__ = ["files_table", "lines_of", "show_requirements"]
+
+
+def files_table(document: dict[str, Any]) -> Table:
+    """Return the table of a files/1 document: a row for each program."""
+    columns = (
+        Column("collective", "collective", left=True),
+        Column("algorithm", "algorithm", left=True),
+        Column("from bytes", "first_bytes"),
+        Column("to", "last_bytes", lambda last: "" if last is None else str(last)),
+        Column("multiples of", "multiple"),
+        Column(None, "scheduler_multiple"),
+        Column("channels", "channels"),
+        Column("file", "file", left=True),
+    )
+    return Table(columns, document["files"])
 
 
 def show_requirements(found: "Requirements", *, beside: bool) -> None:

@@ -1,10 +1,13 @@
 """/v1/designs: the best topology for a workload."""
 
-from fastapi import Request, Response
+from typing import Annotated
+
+from fastapi import Query, Request, Response
 
 from app.access.scopes import READ
 from app.deps import (
     CREATED,
+    AcceptDep,
     FieldsDep,
     IdDep,
     IfNoneMatchDep,
@@ -15,8 +18,13 @@ from app.deps import (
 )
 from app.documents.design import DesignDocument
 from app.manners import strict_router
+from app.negotiation import negotiate
+from app.options.exporting import DesignFormat
 from app.problems import responses
+from app.questions import ExportQuestion
+from app.routes.export_options import OptionsDep
 from app.routes.managing import manage_routes
+from app.services.exports import media_type, require_available
 from app.turns import document
 from app.work.operations import DESIGN
 
@@ -26,6 +34,18 @@ router = strict_router("/v1/designs", tags=["designs"], route_class=WorkRoute)
 
 
 _BODY = {"model": DesignDocument}
+MEDIA_TYPES = {"json": "application/json"} | {
+    name: media_type("design", name) for name in ("msccl-xml", "mscclpp-json")
+}
+
+FormatDep = Annotated[
+    DesignFormat | None,
+    Query(
+        alias="format",
+        description="representation; a format of programs gives an archive of those that together "
+        "serve all sizes; goes before the Accept header",
+    ),
+]
 
 create_route(
     router,
@@ -47,22 +67,41 @@ manage_routes(router, "design")
 @router.get(
     "/{id}",
     operation_id="readDesign",
-    summary="Read a design",
+    summary="Read a design, or the programs of its algorithms",
     dependencies=[READ],
     response_model=None,
-    responses={200: _BODY | {"description": "design/1"}, **responses(404, 422, 503)},
+    responses={
+        200: _BODY
+        | {
+            "description": "design/1, or an archive with files/1",
+            "content": {"application/zip": {"schema": {"type": "string"}}},
+        },
+        **responses(404, 406, 422, 503),
+    },
 )
 async def read_design(
-    request: Request, id: IdDep, fields: FieldsDep = None, if_none_match: IfNoneMatchDep = None
+    request: Request,
+    id: IdDep,
+    options: OptionsDep,
+    form: FormatDep = None,
+    fields: FieldsDep = None,
+    accept: AcceptDep = None,
+    if_none_match: IfNoneMatchDep = None,
 ) -> Response:
-    """Return a design/1 document."""
+    """Return a design/1 document, or a set of programs."""
     artefact = await document(request, "design", id)
+    form_ = negotiate(form, accept, MEDIA_TYPES)
+    require_available("design", form_, options)
+    exported = None
+    if form_ != "json":
+        exported = ExportQuestion(kind="design", id=artefact.id, format=form_, options=options)
     return await representation(
         request,
         artefact,
-        "json",
-        "application/json",
+        form_,
+        MEDIA_TYPES[form_],
         if_none_match,
+        exported,
         fields=fields,
         model=DesignDocument,
     )

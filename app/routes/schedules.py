@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import Depends, Query, Request, Response
+from fastapi import Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from app.access.scopes import DESIGN, READ
@@ -23,14 +23,18 @@ from app.documents.schedule import ScheduleSummary
 from app.documents.schedule_file import ScheduleDocument
 from app.documents.simulation import SimulationDocument
 from app.manners import strict_router
+<<<<<<< HEAD
 from app.negotiation import files_described, negotiate
 from app.options import exporting
+=======
+from app.negotiation import negotiate
+>>>>>>> a7ae741 (A design's programs can be had as one set, as a folder by topoloom files and as an archive over REST, with an index and a tuner table that agrees with them; sets are cut as the chunks' cost says)
 from app.options.exporting import ScheduleFormat
 from app.problems import responses
-from app.quantities import Bytes, Positive
 from app.questions import ExportQuestion, SimulationQuestion
+from app.routes.export_options import OptionsDep
 from app.routes.managing import manage_routes
-from app.schedule_requests import ExportRequest, SimulationRequest
+from app.schedule_requests import SimulationRequest
 from app.services import schedules
 from app.services.exports import require_available
 from app.turns import document, presented
@@ -46,41 +50,6 @@ FormatDep = Annotated[
     ScheduleFormat | None,
     Query(alias="format", description="representation; goes before the Accept header"),
 ]
-
-
-async def _options(
-    dialect: Annotated[str | None, exporting.DIALECT.query(max_length=40)] = None,
-    runtime: Annotated[str | None, exporting.RUNTIME.query(max_length=40)] = None,
-    inplace: Annotated[bool | None, exporting.INPLACE.query()] = None,
-    instances: Annotated[int | None, exporting.INSTANCES.query()] = None,
-    ranks_per_node: Annotated[int | None, exporting.RANKS_PER_NODE.query()] = None,
-    min_bytes: Annotated[Bytes | None, exporting.MIN_BYTES.query()] = None,
-    max_bytes: Annotated[Bytes | None, exporting.MAX_EXPORT_BYTES.query()] = None,
-    scratch_budget: Annotated[Bytes | None, exporting.SCRATCH_BUDGET.query()] = None,
-    channels: Annotated[int | None, exporting.TUNER_CHANNELS.query()] = None,
-    bytes: Annotated[Bytes | None, exporting.EXPORT_BYTES.query()] = None,
-    alpha_us: Annotated[Positive | None, exporting.EXPORT_ALPHA_US.query()] = None,
-    node_gbps: Annotated[Positive | None, exporting.EXPORT_NODE_GBPS.query()] = None,
-) -> ExportRequest:
-    """Return what the query says about the format."""
-    given = {
-        "dialect": dialect,
-        "runtime": runtime,
-        "inplace": inplace,
-        "instances": instances,
-        "ranks_per_node": ranks_per_node,
-        "min_bytes": min_bytes,
-        "max_bytes": max_bytes,
-        "scratch_budget": scratch_budget,
-        "channels": channels,
-        "bytes": bytes,
-        "alpha_us": alpha_us,
-        "node_gbps": node_gbps,
-    }
-    return ExportRequest(**{name: value for name, value in given.items() if value is not None})
-
-
-OptionsDep = Annotated[ExportRequest, Depends(_options)]
 
 
 create_route(

@@ -14,7 +14,7 @@ from app.services.topologies import StoredTopology
 from app.topology_source import TopologySource
 from schedules.design import Hosts, Used
 from schedules.design.sources import loads_on
-from schedules.model import Collective, TreeSchedule
+from schedules.model import Collective, Schedule, TreeSchedule
 from schedules.options import NOTHING_ASKED, Options
 from schedules.passes import Loads
 from schedules.verified import Facts
@@ -74,6 +74,12 @@ class CachedSources:
         if asked not in self._schedules:
             self._made(recipe, collective, algorithm, options)
         return self._schedules[asked][1]
+
+    def scheduled(
+        self, recipe: Recipe, collective: Collective, algorithm: str, options: Options
+    ) -> Schedule:
+        """Return a verified schedule, which is stored."""
+        return self._made(recipe, collective, algorithm, options).load()
 
     def loads(self, point: Point) -> tuple[Loads, Loads]:
         """Return what links carry step by step on a point, and on its transpose."""

@@ -11,9 +11,10 @@ from app.services.plants import plant_of
 from app.store import Artefact
 
 if TYPE_CHECKING:
-    from schedules.design import Today
+    from app.services.cached_sources import CachedSources
+    from schedules.design import Design, Today
 
-__all__ = ["ROUTED_IN_DESIGNS", "create"]
+__all__ = ["ROUTED_IN_DESIGNS", "create", "made", "today_of"]
 
 ROUTED_IN_DESIGNS = 256
 """For more hosts a design leaves the routes of an all-to-all to be asked for by themselves."""
@@ -24,29 +25,37 @@ def create(context: Context, request: DesignRequest) -> Artefact:
 
     What is best, and why, is decided by `schedules.design.design`.
     """
-    today = _today(request)
+    today = today_of(request)
 
     def compute() -> DesignAnswer:
-        from app.services.cached_sources import CachedSources
-        from schedules.design import Limits, design
-
-        sources = CachedSources(context)
-        settings = context.settings
-        found = design(
-            hosts_of(request),
-            speed_of(request),
-            workload_of(request),
-            sources,
-            Limits(settings.max_scheduled_nodes, min(settings.max_routed_nodes, ROUTED_IN_DESIGNS)),
-            all_to_all=bool(request.all_to_all),
-            today=today,
-        )
+        found, sources = made(context, request, today)
         return DesignAnswer(request, found, sources.stored, sources.schedule_id)
 
     return context.keep(DESIGN, request.canonical(), compute)
 
 
-def _today(request: DesignRequest) -> "Today | None":
+def made(
+    context: Context, request: DesignRequest, today: "Today | None"
+) -> "tuple[Design, CachedSources]":
+    """Return the design for a request, made of what is stored, and where that is read."""
+    from app.services.cached_sources import CachedSources
+    from schedules.design import Limits, design
+
+    sources = CachedSources(context)
+    settings = context.settings
+    found = design(
+        hosts_of(request),
+        speed_of(request),
+        workload_of(request),
+        sources,
+        Limits(settings.max_scheduled_nodes, min(settings.max_routed_nodes, ROUTED_IN_DESIGNS)),
+        all_to_all=bool(request.all_to_all),
+        today=today,
+    )
+    return found, sources
+
+
+def today_of(request: DesignRequest) -> "Today | None":
     """Return what is plugged today, if that is weighed."""
     if not request.rewired:
         return None

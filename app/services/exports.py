@@ -10,7 +10,7 @@ from app.archives import zipped
 from app.documents.export import EXPORT, Exported
 from app.questions import ExportQuestion
 from app.schedule_requests import ExportRequest
-from app.services import patch_plans, schedules, topologies
+from app.services import files, patch_plans, schedules, topologies
 from app.services.context import Context
 from app.store import Artefact
 from schedules.formats import FORMATS, Options
@@ -44,6 +44,8 @@ def require_available(kind: str, form: str, options: ExportRequest) -> None:
     """Raise `NotExportable` unless there is this format, and it takes these options."""
     if kind == "schedule":
         schedules.require_options(form, options_of(options))
+    elif kind == "design":
+        files.require_available(form, options_of(options))
     elif kind == "topology":
         topologies.require_available(form)
     else:
@@ -59,11 +61,15 @@ def media_type(kind: str, form: str) -> str:
     """Return the media type of a format."""
     if kind == "schedule":
         return FORMATS[form].media_type
+    if kind == "design":
+        return files.MEDIA_TYPE
     return (topologies.FORMATS if kind == "topology" else patch_plans.FORMATS)[form]
 
 
 def _pieces(context: Context, wanted: ExportQuestion) -> bytes | Iterable[str]:
     artefact = context.read(wanted.kind, wanted.id)
+    if wanted.kind == "design":
+        return zipped(files.of_design(context, artefact, wanted.format, options_of(wanted.options)))
     if wanted.kind != "schedule":
         write = topologies.export if wanted.kind == "topology" else patch_plans.export
         return [write(artefact, wanted.format)]

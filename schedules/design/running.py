@@ -11,7 +11,7 @@ from schedules.verified import verified
 from synth.build import build
 from synth.topology import Topology
 
-__all__ = ["scheduled", "served"]
+__all__ = ["asked_of", "scheduled", "served"]
 
 
 def scheduled(
@@ -22,9 +22,13 @@ def scheduled(
     max_chunks: int | None = None,
 ) -> Schedule:
     """Return the verified schedule of a candidate of a point, in its number of steps and chunks."""
+    return verified(topology, collective, name, asked_of(point, name, max_chunks)).schedule
+
+
+def asked_of(point: Point, name: str, max_chunks: int | None = None) -> Options:
+    """Return what a candidate of a point is asked for: its number of steps and chunks."""
     own = GATHERS.get(name, name) == point.measured.algorithm
-    options = Options(max_chunks=max_chunks, steps=point.measured.within if own else None)
-    return verified(topology, collective, name, options).schedule
+    return Options(max_chunks=max_chunks, steps=point.measured.within if own else None)
 
 
 def served(design: Design) -> tuple[Served, ...]:

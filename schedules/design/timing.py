@@ -26,7 +26,7 @@ from synth.search import Point as Measured
 if TYPE_CHECKING:
     from schedules.alltoall.exchange import Exchange
 
-__all__ = ["FOREST_NODES", "LIFTED_NODES", "Timing", "usual_way"]
+__all__ = ["FOREST_NODES", "LARGEST_BYTES", "LIFTED_NODES", "Timing", "usual_way"]
 
 FOREST_NODES = 128
 """Up to so many hosts ForestColl's trees are looked at; they are packed for that."""

@@ -38,6 +38,7 @@ from tests.test_architecture import commands
 
 REQUESTS = {
     "design": [design_requests.DesignRequest],
+    "files": [design_requests.DesignRequest, schedule_requests.ExportRequest],
     "frontier": [design_requests.FrontierRequest],
     "optimum": [schedule_requests.OptimumRequest],
     "schedule": [schedule_requests.ScheduleRequest, schedule_requests.ExportRequest],
@@ -63,6 +64,8 @@ UNSAID = {
     # Plots are of the whole frontier, and a design measures all-to-all where it is run.
     **dict.fromkeys(("plot frontier", "plot sizes"), FILTERS),
     "design": {"all_to_all"},
+    # A set of files is timed as its design is, and is of no one size.
+    "files": {"all_to_all", *FORMATS["chakra-et"].options},
 }
 FIELDS = [
     (command, info.alias or name)

@@ -13,7 +13,7 @@ hop latency alpha; they favour NCCL, whose rings and trees get all of B on any t
 A row holds where its line is the lowest; lines cross at exact fractions.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from math import ceil, isqrt
 from typing import NamedTuple
@@ -34,7 +34,7 @@ from schedules.verify import require_valid, step_cost, tree_inverse_rate
 from schedules.verify.costs import node_capacity
 from synth.topology import Topology
 
-__all__ = ["render"]
+__all__ = ["beside", "render"]
 
 _BYTES_PER_CHANNEL = 20 * 10**9
 """What one channel, a thread block, is taken to move per second."""
@@ -99,6 +99,69 @@ def render(
     if schedule.collective is Collective.ALL_TO_ALL:
         raise NotExportable("/collective", "NCCL has no choice of algorithms for all-to-all")
     ranks = len(topology.compute_nodes)
+    rate = node_capacity(topology) * unit_bytes_per_second
+    numbers = _numbers(ranks, rate, ranks_per_node, channels)
+    lines = _lines(schedule.collective, ranks, alpha_seconds, rate)
+    envelope = list(_lowest(lines))
+    faster = _faster_sizes(schedule, topology, lines, alpha_seconds, unit_bytes_per_second)
+    return _table(schedule, envelope, numbers, faster)
+
+
+def beside(
+    collectives: Iterable[Collective],
+    notes: Iterable[str],
+    ranks: int,
+    *,
+    alpha_seconds: Fraction,
+    bytes_per_second: Fraction,
+    ranks_per_node: int | None = None,
+    channels: int | None = None,
+    least_channels: int = 1,
+) -> Iterator[str]:
+    """Yield one table for all that NCCL still runs where programs take the place of its calls.
+
+    Parameters
+    ----------
+    collectives : iterable of Collective
+        Those without a choice in NCCL are left out.
+    notes : iterable of str
+        Put before the rows: which program serves which sizes.
+    bytes_per_second : Fraction
+        What a rank sends at most; positive.
+    least_channels : int
+        Where ``channels`` is left out no fewer: programs want so many.
+
+    Raises
+    ------
+    NotExportable
+        There are not whole machines, or no such number of channels.
+
+    Examples
+    --------
+    >>> speed = {"alpha_seconds": Fraction(1, 10**5), "bytes_per_second": Fraction(10**9)}
+    >>> lines = beside([Collective.ALLGATHER], ["no program"], 2, least_channels=4, **speed)
+    >>> print(*list(lines)[1:3], sep="", end="")
+    # no program
+    allgather,0,10000,ring,ll,4,-1,2
+    """
+    numbers = _numbers(ranks, bytes_per_second, ranks_per_node, channels, least_channels)
+    yield "# collective,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks\n"
+    for note in notes:
+        yield f"# {note}\n"
+    for collective in collectives:
+        if collective in COLLECTIVES:
+            lines = _lines(collective, ranks, alpha_seconds, bytes_per_second)
+            yield from _rows(collective, list(_lowest(lines)), numbers)
+
+
+def _numbers(
+    ranks: int,
+    rate: Fraction,
+    ranks_per_node: int | None,
+    channels: int | None,
+    least_channels: int = 1,
+) -> tuple[int, int, int]:
+    """Return what ends every row: channels, machines, ranks."""
     nodes = -1
     if ranks < 2:
         raise NotExportable("/ranks", "a table needs at least 2 ranks")
@@ -106,15 +169,12 @@ def render(
         nodes, rest = divmod(ranks, ranks_per_node)
         if rest:
             raise NotExportable("/ranks_per_node", f"must divide the {ranks} ranks")
-    rate = node_capacity(topology) * unit_bytes_per_second
     if channels is None:
-        channels = min(MAX_CHANNELS, max(2, ceil(rate / _BYTES_PER_CHANNEL)))
+        wanted = max(2, least_channels, ceil(rate / _BYTES_PER_CHANNEL))
+        channels = min(MAX_CHANNELS, wanted)
     if not 1 <= channels <= MAX_CHANNELS:
         raise NotExportable("/channels", f"must be 1 to {MAX_CHANNELS}")
-    lines = _lines(schedule.collective, ranks, alpha_seconds, rate)
-    envelope = list(_lowest(lines))
-    faster = _faster_sizes(schedule, topology, lines, alpha_seconds, unit_bytes_per_second)
-    return _table(schedule, envelope, (channels, nodes, ranks), faster)
+    return channels, nodes, ranks
 
 
 def _lines(collective: Collective, ranks: int, alpha: Fraction, rate: Fraction) -> list[_Line]:
@@ -204,6 +264,11 @@ def _table(
         yield f"# the schedule is faster than all rows from {faster[0]} to {faster[-1]} bytes\n"
     else:
         yield f"# of sizes from {_SIZES[0]} to {_SIZES[-1]} bytes the schedule is faster at none\n"
+    yield from _rows(schedule.collective, envelope, numbers)
+
+
+def _rows(
+    collective: Collective, envelope: list[tuple[int, int, _Line]], numbers: tuple[int, int, int]
+) -> Iterator[str]:
     for first, last, line in envelope:
-        row = Row(schedule.collective, first, last, line.algorithm, line.protocol, *numbers)
-        yield f"{row}\n"
+        yield f"{Row(collective, first, last, line.algorithm, line.protocol, *numbers)}\n"
