@@ -41,12 +41,14 @@ def negotiate(form: str | None, accept: str | None, offered: Mapping[str, str]) 
 def files_described(media_types: Iterable[str]) -> dict[str, Any]:
     """Return what the OpenAPI document says of files beside a document: text, or JSON.
 
-    >>> files_described(["application/json", "text/csv", "vnd.a/b+json"])
-    {'text/csv': {'schema': {'type': 'string'}}, 'vnd.a/b+json': {'schema': {'type': ['array', 'object']}}}
+    >>> described = files_described(["application/json", "text/csv", "vnd.patch+json"])
+    >>> {media: one["schema"]["type"] for media, one in described.items()}
+    {'text/csv': 'string', 'vnd.patch+json': ['array', 'object']}
     """
-    beside = [media for media in media_types if media != "application/json"]
     return {
-        media: {"schema": {} if media.endswith("+json") else {"type": "string"}} for media in beside
+        media: {"schema": {"type": ["array", "object"] if media.endswith("+json") else "string"}}
+        for media in media_types
+        if media != "application/json"
     }
 
 
