@@ -23,12 +23,7 @@ from app.documents.schedule import ScheduleSummary
 from app.documents.schedule_file import ScheduleDocument
 from app.documents.simulation import SimulationDocument
 from app.manners import strict_router
-<<<<<<< HEAD
 from app.negotiation import files_described, negotiate
-from app.options import exporting
-=======
-from app.negotiation import negotiate
->>>>>>> a7ae741 (A design's programs can be had as one set, as a folder by topoloom files and as an archive over REST, with an index and a tuner table that agrees with them; sets are cut as the chunks' cost says)
 from app.options.exporting import ScheduleFormat
 from app.problems import responses
 from app.questions import ExportQuestion, SimulationQuestion
