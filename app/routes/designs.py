@@ -18,7 +18,7 @@ from app.deps import (
 )
 from app.documents.design import DesignDocument
 from app.manners import strict_router
-from app.negotiation import negotiate
+from app.negotiation import files_described, negotiate
 from app.options.exporting import DesignFormat
 from app.problems import responses
 from app.questions import ExportQuestion
@@ -74,7 +74,7 @@ manage_routes(router, "design")
         200: _BODY
         | {
             "description": "design/1, or an archive with files/1",
-            "content": {"application/zip": {"schema": {"type": "string"}}},
+            "content": files_described(MEDIA_TYPES.values()),
         },
         **responses(404, 406, 422, 503),
     },
