@@ -165,6 +165,8 @@ class Tree:
 def tree_height(tree: Tree) -> int:
     """Return the most hops from rank to rank between the root and any other, either way.
 
+    Of edges that are no tree it is the most hops to what can be reached.
+
     >>> tree_height(Tree("a", 1, (("a", "s", "b"), ("b", "c"))))
     2
     >>> tree_height(Tree("a", 1, (("c", "b"), ("b", "s", "a"))))
@@ -178,7 +180,7 @@ def tree_height(tree: Tree) -> int:
     level, height = [tree.root], -1
     while level:
         height += 1
-        level = [far for node in level for far in below.get(node, ())]
+        level = [far for node in level for far in below.pop(node, ())]
     return height
 
 

@@ -1,11 +1,13 @@
 """The symmetry of a network, found from its structure alone: the order of nodes does not matter.
 
-A network becomes a coloured graph without directions, in which every arc is a vertex or two
-of its own, coloured by its capacity.  The automorphisms of that graph are those of the network;
-bliss, which igraph brings, finds generators of all of them.
+A network becomes a coloured graph without directions, in which an arc is a vertex or two
+of its own, coloured by its capacity; links of the commonest capacity are edges.  The
+automorphisms of that graph are those of the network; bliss, which igraph brings, finds
+generators of all of them.
 """
 
 import sys
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
@@ -40,10 +42,10 @@ def generators(network: Network, colours: Sequence[Hashable]) -> list[Ints]:
 
     Notes
     -----
-    Two arcs of equal capacity both ways are one vertex between their ends, any other arc
-    two, in its direction; so is every arc where limits are shared, which are vertices joined to
-    their arcs.  Bliss is fast on the networks of clusters (0.1 s for 1,024 GPUs),
-    and exponential on some graphs made to be hard.
+    Two arcs of equal capacity both ways are one vertex between their ends, or with the commonest
+    such capacity an edge, any other arc two, in its direction; so is every arc where limits are
+    shared, which are vertices joined to their arcs.  Bliss is fast on the networks of clusters
+    (0.1 s for 1,024 GPUs), and exponential on some graphs made to be hard.
 
     References
     ----------
@@ -64,13 +66,19 @@ def generators(network: Network, colours: Sequence[Hashable]) -> list[Ints]:
     painted = [numbers.setdefault(("node", colour), len(numbers)) for colour in colours]
     arcs = zip(network.tail.tolist(), network.head.tolist(), strict=True)
     capacities = dict(zip(arcs, network.capacity.tolist(), strict=True))
+    equal = Counter(
+        room for (tail, head), room in capacities.items() if capacities.get((head, tail)) == room
+    )
+    commonest = max(equal, key=equal.__getitem__, default=None)
     edges: list[tuple[int, int]] = []
     places: list[int] = []
     for (tail, head), capacity in capacities.items():
         place = len(painted)
         places.append(place)
         if capacities.get((head, tail)) == capacity and not network.shared:
-            if tail < head:
+            if tail < head and capacity == commonest:
+                edges.append((tail, head))
+            elif tail < head:
                 painted.append(numbers.setdefault(("both", capacity), len(numbers)))
                 edges += [(tail, place), (place, head)]
             continue

@@ -9,8 +9,11 @@ which joins several blocks are taken first: boxes are then listed alike, each GP
 its own plane or rail.
 """
 
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from heapq import heappop, heappush
+from itertools import chain
 
 import numpy as np
 from numba import njit
@@ -22,6 +25,9 @@ from schedules.forestcoll.network import Network
 __all__ = ["in_order"]
 
 Ints = NDArray[np.int64]
+
+MIXED = 24
+"""So many random products stand for all generators of a group."""
 
 
 def in_order(network: Network) -> Network | None:
@@ -52,41 +58,112 @@ def in_order(network: Network) -> Network | None:
     is_rank = np.zeros(network.node_count, np.bool_)
     is_rank[ranks] = True
     colours = list(zip(is_rank.tolist(), network.sizes.tolist(), strict=True))
-    images = _on_ranks(network, generators(network, colours))
-    if not len(images) or orbits(len(ranks), images).any():
+    images = generators(network, colours)
+    on_ranks = _on_ranks(network, images)
+    if not len(on_ranks) or orbits(len(ranks), on_ranks).any():
         return None
-    fixed = [(colour, node == ranks[0]) for node, colour in enumerate(colours)]
-    kept = orbits(len(ranks), _on_ranks(network, generators(network, fixed)))
-    _, ahead = np.unique(kept, return_index=True)
-    moves = np.stack(images)
+    moves, mixed = np.stack(on_ranks), np.stack(_mixed(on_ranks))
+    _, ahead = np.unique(_kept_orbits(moves, mixed), return_index=True)
     order = np.zeros(1, np.int64)
     while len(order) < len(ranks):
-        grown = [_block(moves, np.append(order, other)) for other in ahead if other not in order]
+        grown = [_block(mixed, np.append(order, other)) for other in ahead if other not in order]
         block = min(grown, key=len)
+        if not _is_kept(moves, _joined(mixed, block)):
+            block = _block(moves, block)
+        calm = _calm(network, colours, images, _joined(mixed, order), block)
+        tried = (np.stack(some) for some in calm)
         # Single ranks, listed in any order, are alike.
-        calm = _calm(network, colours, _joined(moves, order)) if len(order) > 1 else []
-        listed = _listed(np.stack(calm), order, block) if calm else order
-        order = listed if len(listed) == len(block) else _listed(moves, order, block)
+        listed = order
+        for some in chain(tried if len(order) > 1 else (), (moves,)):
+            listed = _listed(some, order, block)
+            if len(listed) == len(block):
+                break
+        order = listed
     return replace(network, terminals=ranks[order])
 
 
-def _calm(network: Network, colours: list[tuple[bool, int]], label: Ints) -> list[Ints]:
-    """Return automorphisms, on the ranks, that keep each switch joined to several blocks.
+def _mixed(moves: list[Ints]) -> list[Ints]:
+    """Return random products of permutations, few of which do what all together can.
 
-    ``label`` numbers the block of every rank.
+    What blocks and orbits these have need not be all of the group's, which costs speed only.
     """
-    place = np.full(network.node_count, -1)
-    place[network.terminals] = label
+    if len(moves) <= MIXED:
+        return moves
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(MIXED):
+        product = np.arange(len(moves[0]))
+        for place in rng.permutation(len(moves))[: (len(moves) + 1) // 2].tolist():
+            product = moves[place][product]
+        found.append(product)
+    return found
+
+
+def _kept_orbits(moves: Ints, mixed: Ints) -> Ints:
+    """Return orbits of the ranks under automorphisms that keep the first: these, or parts of them.
+
+    By Schreier's lemma: an automorphism, followed by one that takes the image of the first rank
+    back along a tree of moves, keeps it.
+    """
+    count = moves.shape[1]
+    came: dict[int, tuple[int, int]] = {0: (0, 0)}
+    queue = [0]
+    for rank in queue:
+        goals = moves[:, rank]
+        for goal, move in zip(*np.unique(goals, return_index=True), strict=True):
+            if int(goal) not in came:
+                came[int(goal)] = (rank, int(move))
+                queue.append(int(goal))
+    back: dict[int, Ints] = {}
+    keeping = []
+    for one in mixed:
+        for other in (*mixed[:4], np.arange(count)):
+            image = other[one]
+            while image[0]:
+                move = came[int(image[0])][1]
+                if move not in back:
+                    back[move] = np.argsort(moves[move])
+                image = back[move][image]
+            keeping.append(image)
+    return orbits(count, keeping)
+
+
+def _calm(
+    network: Network,
+    colours: list[tuple[bool, int]],
+    images: list[Ints],
+    label: Ints,
+    block: Ints,
+) -> Iterator[list[Ints]]:
+    """Yield automorphisms, on the ranks, that keep each switch joined to several blocks.
+
+    First those of the generators that do, which may be all that is needed, then generators of
+    all that do; none where the parts of ``block`` are not joined to such switches alike.
+    ``label`` numbers the part that every rank is in.
+    """
+    number = np.full(network.node_count, -1)
+    number[network.terminals] = np.arange(len(label))
     joined: dict[int, set[int]] = {}
+    near: dict[int, set[int]] = {}
     for ends in ((network.tail, network.head), (network.head, network.tail)):
-        for switch, rank in zip(*(side.tolist() for side in ends), strict=True):
-            if place[switch] < 0 <= place[rank]:
-                joined.setdefault(switch, set()).add(int(place[rank]))
-    kept = [
-        (colour, node if len(joined.get(node, ())) > 1 else -1)
-        for node, colour in enumerate(colours)
-    ]
-    return _on_ranks(network, generators(network, kept))
+        numbers = number[ends[1]].tolist()
+        for switch, rank in zip(ends[0].tolist(), numbers, strict=True):
+            if number[switch] < 0 <= rank:
+                joined.setdefault(switch, set()).add(int(label[rank]))
+                near.setdefault(rank, set()).add(switch)
+    still = np.array([node for node, parts in joined.items() if len(parts) > 1], np.int64)
+    kinds: dict[int, Counter[frozenset[int]]] = {}
+    for rank in block.tolist():
+        kept = near.get(rank, set()).intersection(still.tolist())
+        kinds.setdefault(int(label[rank]), Counter())[frozenset(kept)] += 1
+    if len({frozenset(kind.items()) for kind in kinds.values()}) > 1:
+        return
+    if found := _on_ranks(network, [image for image in images if (image[still] == still).all()]):
+        yield found
+    single = set(still.tolist())
+    painted = [(colour, node if node in single else -1) for node, colour in enumerate(colours)]
+    if found := _on_ranks(network, generators(network, painted)):
+        yield found
 
 
 def _on_ranks(network: Network, images: list[Ints]) -> list[Ints]:
@@ -101,6 +178,11 @@ def _block(moves: Ints, members: Ints) -> Ints:
     """Return the least block that holds the members."""
     label = _joined(moves, members)
     return np.flatnonzero(label == label[members[0]])
+
+
+def _is_kept(moves: Ints, label: Ints) -> bool:
+    """Return whether every move takes the parts that are labelled to such parts."""
+    return all((label[move] == label[move[label]]).all() for move in moves)
 
 
 @njit(cache=True, nogil=True)
@@ -141,20 +223,24 @@ def _root(above, node):
 
 def _listed(moves: Ints, order: Ints, block: Ints) -> Ints:
     """Return the ranks of a block in images of a smaller one, each listed as that one is."""
-    inside = set(block.tolist())
+    inside = np.zeros(moves.shape[1], np.bool_)
+    inside[block] = True
     # What moves little keeps the rest of the structure where it is: it is tried first.
-    efforts = (moves != np.arange(moves.shape[1])).sum(axis=1).tolist()
+    efforts = (moves != np.arange(moves.shape[1])).sum(axis=1)
+    least = np.argsort(efforts, kind="stable")
+    moves, efforts = moves[least], efforts[least].tolist()
     found: dict[int, Ints] = {}
-    waiting, pushed = [(0, 0, order)], 1
-    while waiting:
+    waiting, pushed, missing = [(0, 0, order)], 1, len(block)
+    while waiting and missing:
         spent, _, rows = heappop(waiting)
         if int(rows.min()) in found:
             continue
         found[int(rows.min())] = rows
+        # Blocks are images of each other: all of the larger one are inside.
+        missing -= len(rows) if inside[rows[0]] else 0
         reached = moves[:, rows]
-        for at, key in enumerate(reached.min(axis=1).tolist()):
-            if key not in found:
+        for key, at in zip(*np.unique(reached.min(axis=1), return_index=True), strict=True):
+            if int(key) not in found:
                 heappush(waiting, (spent + efforts[at], pushed, reached[at]))
                 pushed += 1
-    # Blocks are images of each other: all of a larger one are here.
-    return np.concatenate([rows for rows in found.values() if int(rows[0]) in inside])
+    return np.concatenate([rows for rows in found.values() if inside[rows[0]]])

@@ -59,14 +59,15 @@ def rotations(network: Network) -> Action | None:
     if count * network.node_count > MOST_IMAGES:
         return None
     divisors = [g for g in range(1, count + 1) if count % g == 0]
-    near = _neighbours(network)
+    near, marks = _neighbours(network), _marks(network)
     images = np.arange(network.node_count)[None, :]
     reached = 1
     for low in divisors:
         if low % reached:
             continue
         for high in reversed([high for high in divisors if high > low and high % low == 0]):
-            image = _extended(network, near, _turn(count, low, high))
+            turn = _turn(count, low, high)
+            image = _extended(network, near, turn) if _may_be(network, marks, turn) else None
             if image is not None:
                 images = _powers(image, high // low)[:, images].reshape(-1, network.node_count)
                 reached = high
@@ -95,6 +96,55 @@ def _neighbours(network: Network) -> list[list[Row]]:
         near[tail].append((head, capacity, 0))
         near[head].append((tail, capacity, 1))
     return near
+
+
+class _Marks(NamedTuple):
+    """Arcs between any node and a rank, sorted by the node: a number for the kind of each."""
+
+    nodes: NDArray[np.int64]
+    first: NDArray[np.int64]
+    ranks: NDArray[np.int64]
+    kinds: NDArray[np.uint64]
+    of_rank: NDArray[np.uint64]
+
+
+def _marks(network: Network) -> _Marks:
+    count = len(network.terminals)
+    number = np.full(network.node_count, -1)
+    number[network.terminals] = np.arange(count)
+    both = ((network.tail, network.head), (network.head, network.tail))
+    nodes = np.concatenate([near for near, _ in both])
+    ranks = np.concatenate([number[far] for _, far in both])
+    kinds = np.concatenate([2 * network.capacity, 2 * network.capacity + 1])
+    kept = np.flatnonzero(ranks >= 0)
+    kept = kept[np.argsort(nodes[kept], kind="stable")]
+    every, first = np.unique(nodes[kept], return_index=True)
+    seed = np.random.default_rng(0)
+    _, code = np.unique(kinds, return_inverse=True)
+    numbers = seed.integers(0, 1 << 64, int(code.max()) + 1, np.uint64) | np.uint64(1)
+    of_rank = seed.integers(0, 1 << 64, count, np.uint64)
+    return _Marks(every, first, ranks[kept], numbers[code[kept]], of_rank)
+
+
+def _may_be(network: Network, marks: _Marks, turn: NDArray[np.int64]) -> bool:
+    """Return False if what the ranks do moves the ranks next to some node to no such place.
+
+    Sets of neighbours are told apart by sums of random numbers; whatever passes is checked.
+    """
+    before, after = (
+        np.add.reduceat(of_rank[marks.ranks] * marks.kinds, marks.first)
+        for of_rank in (marks.of_rank, marks.of_rank[turn])
+    )
+    image = np.arange(network.node_count)
+    image[network.terminals] = network.terminals[turn]
+    is_rank = np.zeros(network.node_count, np.bool_)
+    is_rank[network.terminals] = True
+    here = is_rank[marks.nodes]
+    sums = np.zeros(network.node_count, np.uint64)
+    sums[marks.nodes] = before
+    if (sums[image[marks.nodes[here]]] != after[here]).any():
+        return False
+    return bool((np.sort(before[~here]) == np.sort(after[~here])).all())
 
 
 def _extended(

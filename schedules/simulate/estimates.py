@@ -10,17 +10,18 @@ exact until the last line; seconds are floats.
 from dataclasses import dataclass
 from math import isqrt
 
-from schedules.errors import InvalidSchedule, NoSchedule
+from schedules.errors import NoSchedule
 from schedules.model import (
     RouteSchedule,
     Schedule,
     SequenceSchedule,
     StepSchedule,
     TreeSchedule,
+    tree_height,
 )
 from schedules.verify import route_inverse_rate, route_phases, step_cost, tree_inverse_rate
 from schedules.verify.costs import node_capacity
-from synth.topology import NodeId, Topology
+from synth.topology import Topology
 
 __all__ = ["MAX_PIPELINE_CHUNKS", "Estimate", "estimate", "tree_depth"]
 
@@ -111,17 +112,7 @@ def tree_depth(schedule: TreeSchedule) -> int:
     >>> tree_depth(TreeSchedule(Collective.ALLGATHER, "sha256:0", (0, 1, 2), 1, (chain,)))
     2
     """
-    outward = schedule.collective.outward
-    deepest = 0
-    for index, tree in enumerate(schedule.trees):
-        depth: dict[NodeId, int] = {tree.root: 0}
-        for edge in tree.edges:
-            near, far = (edge[0], edge[-1]) if outward else (edge[-1], edge[0])
-            if near not in depth:
-                raise InvalidSchedule(f"/trees/{index}", "edges must follow one another")
-            depth[far] = depth[near] + 1
-        deepest = max(deepest, *depth.values())
-    return deepest
+    return max(map(tree_height, schedule.trees), default=0)
 
 
 def _part(

@@ -1,0 +1,73 @@
+"""The order in which nodes and links are listed changes no rate, number of trees or symmetry."""
+
+import random
+
+import pytest
+
+from schedules.forestcoll import allgather, forests, optimum
+from schedules.model import Collective, TreeSchedule, tree_height
+from schedules.optima import collective_optimum
+from schedules.options import Options
+from schedules.verify import tree_inverse_rate, violations
+from synth.fabrics import fabric
+from synth.topology import Topology
+from tests.oracles import random_topology
+
+SYMMETRIC = ("dgx-a100-8", "dgx-h100-4", "gb200-nvl72", "gh200-nvl32", "mi300x", "trainium2")
+OTHERS = ("dgx-1v", "mi250-1", "mi250-2")
+
+
+def shuffled(topology: Topology, seed: int) -> Topology:
+    rng = random.Random(seed)
+    nodes, links = list(topology.nodes), list(topology.links)
+    rng.shuffle(nodes)
+    rng.shuffle(links)
+    return Topology(
+        nodes,
+        links,
+        switches=topology.switches,
+        multicast=topology.multicast,
+        shared=topology.shared,
+        bandwidth_unit=topology.bandwidth_unit,
+    )
+
+
+def height(schedule: TreeSchedule) -> int:
+    return max(map(tree_height, schedule.trees))
+
+
+@pytest.mark.parametrize("name", [*SYMMETRIC, *OTHERS])
+def test_a_fabric_in_any_order_gets_as_many_trees_at_the_same_rate(name: str) -> None:
+    topology = fabric(name)
+    other = shuffled(topology, len(name))
+    best, again = optimum(topology), optimum(other)
+    assert (again.inverse_rate, again.trees_per_root) == (best.inverse_rate, best.trees_per_root)
+    schedule = allgather(other)
+    assert violations(schedule, other) == []
+    assert tree_inverse_rate(schedule, other) == best.inverse_rate
+
+
+@pytest.mark.parametrize("name", SYMMETRIC)
+@pytest.mark.parametrize("seed", range(2))
+def test_symmetric_fabrics_get_trees_as_low_by_their_symmetry(
+    name: str, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lowest = height(allgather(fabric(name)))
+
+    def packed(*_: object) -> None:
+        raise AssertionError("trees were packed, though symmetry gives them")
+
+    monkeypatch.setattr(forests, "packed", packed)
+    assert height(allgather(shuffled(fabric(name), seed))) == lowest
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_fabrics_in_any_order_have_the_same_optima(seed: int) -> None:
+    topology = random_topology(random.Random(900 + seed), balanced=seed % 2 == 0)
+    other = shuffled(topology, seed)
+    for collective in (Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE):
+        best = collective_optimum(topology, collective, Options())
+        again = collective_optimum(other, collective, Options())
+        assert again.inverse_rate == best.inverse_rate
+        if collective is not Collective.ALLREDUCE and best.passes[0].proof is None:
+            assert again.passes[0].trees_per_root == best.passes[0].trees_per_root
