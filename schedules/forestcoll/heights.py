@@ -9,10 +9,12 @@ reach, but no tree is lower than the farthest rank is away, and no rate better t
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
+
+import numpy as np
 
 from schedules.errors import NoSchedule, TooLarge
 from schedules.forestcoll.balance import balanced
@@ -134,7 +136,7 @@ def _tried(topology: Topology, demand: Demand, count: int | None) -> Iterator[Lo
         rates += [best_rate_for(network, k, free) for k in few]
     for number, rate in enumerate(rates):
         tell("packing low forests", number, len(rates))
-        yield from _in_orders(topology, demand, network, rate)
+        yield from _in_orders(topology, network, rate)
     for slack in SLACKS:
         tell("growing low forests", slack, len(SLACKS))
         for k in FEW if count is None else (count,):
@@ -143,27 +145,32 @@ def _tried(topology: Topology, demand: Demand, count: int | None) -> Iterator[Lo
                 yield _low(network, topology, k, _named(topology, found[0]))
 
 
-def _in_orders(topology: Topology, demand: Demand, network: Network, rate: Rate) -> Iterator[Low]:
+def _in_orders(topology: Topology, network: Network, rate: Rate) -> Iterator[Low]:
     """Yield forests packed at one rate with the nodes in different orders."""
     ranks = len(network.terminals)
     work = ranks * ranks * len(network.tail) * rate.trees_per_root
     for order in range(max(1, min(ORDERS, MOST_PACKED // work))):
         turned = _reordered(topology, order) if order else topology
-        whole = Demand(
-            tuple(node for node in turned.nodes if node in set(demand.ranks)),
-            tuple(size for _, size in sorted(_sizes(turned, demand))),
-        )
+        inner = _renumbered(network, topology, turned)
         try:
-            inner = balanced(network_of(turned, whole)).network
             yield _low(inner, turned, rate.trees_per_root, packed(turned, inner, rate))
         except (NoSchedule, TooLarge):
             # Rounded to whole trees, a switch may let out more than it takes in.
             return
 
 
-def _sizes(turned: Topology, demand: Demand) -> Iterator[tuple[int, int]]:
-    for rank, size in zip(demand.ranks, demand.sizes, strict=True):
-        yield turned.position[rank], size
+def _renumbered(network: Network, topology: Topology, turned: Topology) -> Network:
+    """Return the same network, with the same best rate, for another order of the nodes."""
+    place = np.array([turned.position[node] for node in topology.nodes], np.int64)
+    sizes = np.zeros_like(network.sizes)
+    sizes[place] = network.sizes
+    return replace(
+        network,
+        terminals=np.sort(place[network.terminals]),
+        sizes=sizes,
+        tail=place[network.tail],
+        head=place[network.head],
+    )
 
 
 def _reordered(topology: Topology, order: int) -> Topology:
