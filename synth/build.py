@@ -6,7 +6,7 @@ import numpy as np
 
 from synth.bases import Ends
 from synth.errors import ClaimBroken, InvalidRecipe
-from synth.expansions import bidirected, cartesian, degree, line_graph
+from synth.expansions import bidirected, cartesian, degree, insertion, line_graph
 from synth.expansions.traits import Traits
 from synth.limits import require_size
 from synth.names import short_name
@@ -14,6 +14,7 @@ from synth.recipe import (
     Base,
     Bidirected,
     DegreeExpansion,
+    Inserted,
     LineGraph,
     Power,
     Product,
@@ -137,6 +138,8 @@ def traits(recipe: Recipe) -> Traits:
             below = traits(of)
             require_size(below.nodes, 2 * below.degree)
             found = bidirected.traits(below, _degrees(recipe))
+        case Inserted(more, depth, _, of):
+            found = insertion.traits(traits(of), more, depth)
         case _:
             raise InvalidRecipe("recipe", f"must be a recipe, not {type(recipe).__name__}")
     require_size(found.nodes, found.degree)
@@ -182,6 +185,19 @@ def _construct(recipe: Recipe) -> tuple[int, Ends]:
         case Bidirected(of):
             nodes, ends = _construct(of)
             return nodes, bidirected.links(nodes, ends)
+        case Inserted(more, _, _, of):
+            return size(of)[0] + more, _inserted(recipe)
+
+
+@lru_cache(maxsize=64)
+def _inserted(recipe: Inserted) -> Ends:
+    nodes, ends = _construct(recipe.of)
+    more, depth, seed, _ = recipe.arguments
+    found = insertion.links(nodes, ends, traits(recipe.of), more, depth, seed)
+    for side in found:
+        # Whoever asks again gets the same arrays.
+        side.setflags(write=False)
+    return found
 
 
 def _compare(recipe: Recipe, what: str, promised: int, found: int) -> None:

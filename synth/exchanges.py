@@ -16,7 +16,7 @@ from synth.drawable import WORD, by_walks
 from synth.link_pairs import pick
 from synth.walks import exchange_near
 
-__all__ = ["exchange", "exchange_far", "heads_of", "late_pairs"]
+__all__ = ["count_late", "exchange", "exchange_far", "heads_of", "late_pairs", "memory"]
 
 
 def heads_of(nodes: int, sources: NDArray[Any], targets: NDArray[Any]) -> NDArray[np.int64]:
@@ -33,7 +33,7 @@ def late_pairs(heads: NDArray[np.int64], depth: int) -> int:
     >>> late_pairs(np.array([[1], [2], [3], [0]]), 2)
     4
     """
-    return int(_late(heads, depth, *_memory(len(heads))))
+    return int(count_late(heads, depth, *memory(len(heads))))
 
 
 def exchange(
@@ -82,11 +82,12 @@ def exchange_far(
     heads: NDArray[np.int64], depth: int, most: int, two_way: bool, state: NDArray[np.uint64]
 ) -> tuple[int, int]:
     """Do what `exchange` does, counting all balls anew for every exchange."""
-    late, looked = _exchange(heads, depth, most, two_way, state, *_memory(len(heads)))
+    late, looked = _exchange(heads, depth, most, two_way, state, *memory(len(heads)))
     return int(late), int(looked)
 
 
-def _memory(nodes: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+def memory(nodes: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return memory for the balls around all nodes, of this step and of the next."""
     shape = nodes, -(-nodes // WORD)
     return np.empty(shape, np.uint64), np.empty(shape, np.uint64)
 
@@ -95,7 +96,7 @@ def _memory(nodes: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
 def _exchange(
     heads: Any, depth: int, most: int, two_way: bool, state: Any, near: Any, far: Any
 ) -> tuple[int, int]:
-    late, looked = _late(heads, depth, near, far), 0
+    late, looked = count_late(heads, depth, near, far), 0
     while looked < most and late > 0:
         looked += 1
         a, i, c, k, back_b, back_e = pick(heads, two_way, state)
@@ -105,7 +106,7 @@ def _exchange(
         _lead(heads, a, i, e, c, k, b)
         if two_way:
             _lead(heads, b, back_b, c, e, back_e, a)
-        now = _late(heads, depth, near, far)
+        now = count_late(heads, depth, near, far)
         if now <= late:
             late = now
             continue
@@ -121,7 +122,8 @@ def _lead(heads: Any, one: int, i: int, to: int, other: int, k: int, towards: in
 
 
 @njit(cache=True, nogil=True)
-def _late(heads: Any, depth: int, near: Any, far: Any) -> int:
+def count_late(heads: Any, depth: int, near: Any, far: Any) -> int:
+    """Do what `late_pairs` does, in `memory` of as many nodes."""
     nodes, degree = heads.shape
     row = near.shape[1]
     near[:] = 0

@@ -10,19 +10,20 @@ long a search as a schedule within so many steps makes, so that both find the sa
 
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from itertools import chain
 from os import cpu_count
 
 from synth.bases.random_graphs import Randomly
 from synth.build import build
 from synth.candidates import Candidate, measured_unless_dominated, undominated
-from synth.catalogue import Wanted
+from synth.catalogue import Catalogue, Wanted
 from synth.cost import Cost, Links, optimal_bandwidth
 from synth.discovery.drawn import drawn
+from synth.discovery.enlarged import enlarged
 from synth.labels import MAX_DEGREE, MAX_SLACK, MAX_STEPS, BothWays, default_moves
-from synth.recipe import Recipe
+from synth.recipe import Inserted, Recipe
 from synth.translations import translations
 
 __all__ = ["MAX_CELLS", "labelled", "labels_serve", "random_graphs"]
@@ -105,7 +106,7 @@ class _Graph:
         topology = build(eager.recipe)
         images = translations(topology)
         cells = topology.node_count**2 // len(images)
-        worth = isinstance(eager.recipe, Randomly) and cells <= MAX_CELLS
+        worth = isinstance(eager.recipe, Randomly | Inserted) and cells <= MAX_CELLS
         if not (worth or default_moves(cells)):
             return None
         return _Graph(eager, BothWays(topology, known=images))
@@ -128,7 +129,9 @@ class _Graph:
 
 
 def random_graphs(wanted: Wanted, nodes: int, degree: int) -> Sequence[Recipe]:
-    """Return random graphs that fit what is wanted, where labels can be made on them.
+    """Return graphs of no symmetry that fit what is wanted, where labels can be made on them.
+
+    Random ones, and smaller ones enlarged.
 
     >>> random_graphs(Wanted(), 61, 6)
     [RandomRegular(61, 6, 2, 2, 10000)]
@@ -138,11 +141,21 @@ def random_graphs(wanted: Wanted, nodes: int, degree: int) -> Sequence[Recipe]:
     if wanted.vertex_transitive or not labels_serve(nodes, degree):
         return []
     links = Links.BIDIRECTIONAL if wanted.bidirectional else Links.UNIDIRECTIONAL
-    return [
+    found: list[Recipe] = [
         one
         for one in drawn(nodes, degree, links)
         if wanted.families is None or type(one).__name__ in wanted.families
     ]
+    if wanted.families is None:
+        smaller = replace(wanted, parallel_links=False, bases=())
+        found += enlarged(nodes, degree, links, partial(_smaller, smaller, degree))
+    return found
+
+
+@lru_cache(maxsize=256)
+def _smaller(wanted: Wanted, degree: int, nodes: int) -> tuple[Candidate, ...]:
+    """Return what is known of a size without any search."""
+    return Catalogue(wanted, nodes, degree, eager=False).front(nodes, degree)
 
 
 def _is_best(costs: tuple[Cost, Cost], nodes: int) -> bool:

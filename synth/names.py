@@ -27,6 +27,7 @@ _OPERATORS = {
     "Power": "pow",
     "Product": "prod",
     "Bidirected": "bi",
+    "Inserted": "ins",
 }
 _PART = re.compile(r"([A-Za-z][A-Za-z0-9]*)\(([0-9]*)")
 

@@ -18,6 +18,7 @@ __all__ = [
     "OPERATORS",
     "Bidirected",
     "DegreeExpansion",
+    "Inserted",
     "LineGraph",
     "Operator",
     "Power",
@@ -192,7 +193,37 @@ class Bidirected(Operator):
     source = "from unidirectional to bidirectional topologies in arXiv:2202.03356"
 
 
-Recipe: TypeAlias = Base | LineGraph | DegreeExpansion | Power | Product | Bidirected
+class Inserted(Operator):
+    """Inserted(more, depth, seed, of): ``more`` nodes in the middle of links of a regular graph.
 
-OPERATORS: tuple[type[Operator], ...] = (LineGraph, DegreeExpansion, Power, Product, Bidirected)
+    See `synth.expansions.insertion`.
+
+    >>> from synth.bases import Kautz
+    >>> str(Inserted(1, 4, 1, Kautz(3, 3)))
+    'Inserted(1, 4, 1, Kautz(3, 3))'
+    """
+
+    __match_args__ = ("more", "depth", "seed", "of")
+    more: int
+    depth: int
+    seed: int
+    of: "Recipe"
+    title = "so many nodes in the middle of links, few pairs of nodes more than depth links apart"
+    source = "subdivided links as in Imase, Soneoka and Okada 1985; places by local search"
+
+    def check_domain(self) -> None:
+        """Limit the seed to what a state of random numbers takes."""
+        require(self.seed < 2**63, "seed", "must be less than 2**63")
+
+
+Recipe: TypeAlias = Base | LineGraph | DegreeExpansion | Power | Product | Bidirected | Inserted
+
+OPERATORS: tuple[type[Operator], ...] = (
+    LineGraph,
+    DegreeExpansion,
+    Power,
+    Product,
+    Bidirected,
+    Inserted,
+)
 """All operators."""

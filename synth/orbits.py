@@ -4,7 +4,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synth.build import size, traits
-from synth.recipe import Base, Bidirected, DegreeExpansion, LineGraph, Power, Product, Recipe
+from synth.recipe import (
+    Base,
+    Bidirected,
+    DegreeExpansion,
+    Inserted,
+    LineGraph,
+    Power,
+    Product,
+    Recipe,
+)
 
 __all__ = ["representatives"]
 
@@ -40,6 +49,8 @@ def representatives(recipe: Recipe) -> NDArray[np.int64]:
             return found
         case DegreeExpansion(_, of) | Bidirected(of):
             return representatives(of)
+        case Inserted():
+            return np.arange(size(recipe)[0])
         case Power(times, of):
             return _together([of] * times)
         case Product(factors):

@@ -17,6 +17,7 @@ from synth.recipe import (
     Base,
     Bidirected,
     DegreeExpansion,
+    Inserted,
     LineGraph,
     Power,
     Product,
@@ -88,6 +89,8 @@ def translations_of(recipe: Recipe) -> Images:
             return direct_product([rotations(factor), translations_of(of)])
         case Bidirected(of):
             return translations_of(of)
+        case Inserted():
+            return _rotating(build(recipe))
         case Power(times, of):
             return direct_product([translations_of(of)] * times)
         case Product(factors):

@@ -28,6 +28,7 @@ from synth.recipe import (
     Base,
     Bidirected,
     DegreeExpansion,
+    Inserted,
     LineGraph,
     Power,
     Product,
@@ -177,7 +178,7 @@ def _built(recipe: Recipe, turned: bool) -> Topology:
 def _lifted(recipe: Recipe, turned: bool, gather: Gather) -> StepSchedule:
     """Return an allgather on the topology of a recipe, or if ``turned`` on its transpose."""
     match recipe:
-        case Base():
+        case Base() | Inserted():
             return gather(_built(recipe, turned))
         case LineGraph(times, of):
             below = LineGraph(times - 1, of) if times > 1 else of
@@ -204,7 +205,7 @@ def _part(recipe: Recipe, turned: bool, gather: Gather) -> StepSchedule:
     Better is less in steps or bandwidth and more in neither.
     """
     schedule, graph = _lifted(recipe, turned, gather), _built(recipe, turned)
-    if isinstance(recipe, Base) or graph.in_degrees.max() > MAX_DEGREE:
+    if isinstance(recipe, Base | Inserted) or graph.in_degrees.max() > MAX_DEGREE:
         return schedule
     found, measured = step_cost(schedule, graph), measure(graph)
     no_worse = measured.steps <= found.steps and measured.bandwidth <= found.bandwidth

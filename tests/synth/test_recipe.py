@@ -15,6 +15,7 @@ from synth.recipe import (
     MAX_TEXT,
     Bidirected,
     DegreeExpansion,
+    Inserted,
     LineGraph,
     Power,
     Product,
@@ -22,7 +23,7 @@ from synth.recipe import (
 )
 from tests.synth.catalogue import LARGER, MATCHED
 
-OPERATORS = {"LineGraph", "DegreeExpansion", "Power", "Product", "Bidirected"}
+OPERATORS = {"LineGraph", "DegreeExpansion", "Power", "Product", "Bidirected", "Inserted"}
 
 counts = st.integers(1, 10**12 - 1)
 recipes = st.recursive(
@@ -32,6 +33,7 @@ recipes = st.recursive(
         st.builds(DegreeExpansion, counts, inner),
         st.builds(Power, counts, inner),
         st.builds(Bidirected, inner),
+        st.builds(Inserted, counts, counts, counts, inner),
         st.lists(inner, min_size=2, max_size=4).map(lambda factors: Product(*factors)),
     ),
     max_leaves=8,

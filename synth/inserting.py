@@ -1,0 +1,133 @@
+"""New nodes in the middle of links: graphs of any number of nodes out of good ones nearby.
+
+A new node takes the place of d links a -> b, one after another: a -> x and x -> b stand for each.
+Every walk over one of them is a link longer, and of most other pairs there is another walk in
+time; so a short graph of N - 1 nodes mostly makes one of N that is as short, where nothing
+else may be known of N.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from synth.drawable import words, work
+from synth.exchanges import count_late, exchange, memory
+from synth.link_pairs import place
+from synth.random_regular import connected
+from synth.splitmix import below
+
+__all__ = ["insert"]
+
+# Places of one node that are tried at most, and words that are read for it, and to exchange.
+_TRIES = 256
+_TRIED_WORDS = 1 << 28
+_EXCHANGED_WORDS = 1 << 28
+
+
+def insert(
+    heads: NDArray[np.int64], more: int, depth: int, two_way: bool, state: NDArray[np.uint64]
+) -> NDArray[np.int64]:
+    """Return the graph with ``more`` nodes more, which leave few pairs of nodes far apart.
+
+    Parameters
+    ----------
+    heads : (nodes, degree) array of int64
+        Where links lead to: a regular graph without loops and parallel links, and at least
+        twice as many nodes as the degree.  The new one is like it, its new nodes the last.
+    more : int
+        At least 1; with two-way links of an odd degree even, as nodes come in pairs then.
+    depth : int
+        Pairs of nodes more than so many links apart are few, none if that is found.
+    two_way : bool
+        Every link has a partner the other way, in the new graph, too.
+    state : array of uint64
+        Of `synth.splitmix`.
+
+    Notes
+    -----
+    Of some hundred places of a node drawn at random the best is taken, or the first that leaves no
+    pair late.  If some stay late, links exchange ends (`synth.exchanges`).
+    O(more * tries * `synth.drawable.words`); a tenth of a second at most where these are less than
+    a million.
+
+    Examples
+    --------
+    >>> from synth.bases import Kautz
+    >>> from synth.exchanges import heads_of, late_pairs
+    >>> from synth.splitmix import seeded
+    >>> heads = heads_of(36, *Kautz(3, 3).links())
+    >>> one_more = insert(heads, 1, 4, False, seeded(1))
+    >>> one_more.shape, late_pairs(heads, 3), late_pairs(one_more, 3) > 0, late_pairs(one_more, 4)
+    ((37, 3), 0, True, 0)
+    """
+    joint = 2 if two_way and heads.shape[1] % 2 else 1
+    for _ in range(0, more, joint):
+        size = len(heads) + joint
+        tries = max(1, min(_TRIES, _TRIED_WORDS // words(size, heads.shape[1], depth)))
+        heads, late = _grown(heads, joint, depth, tries, two_way, state, *memory(size))
+    if late:
+        exchanged = heads.copy()
+        most = _EXCHANGED_WORDS // work(*heads.shape, depth)
+        exchange(exchanged, depth, most, two_way, state)
+        sources = np.repeat(np.arange(len(heads)), heads.shape[1])
+        heads = exchanged if connected(len(heads), sources, exchanged.ravel()) else heads
+    return heads
+
+
+@njit(cache=True, nogil=True)
+def _grown(
+    heads: Any, joint: int, depth: int, tries: int, two_way: bool, state: Any, near: Any, far: Any
+) -> tuple[Any, int]:
+    """Return the best of some graphs with one node more, or two, and its late pairs."""
+    nodes, degree = heads.shape
+    best = np.empty((nodes + joint, degree), np.int64)
+    tried = np.empty((nodes + joint, degree), np.int64)
+    least = -1
+    for _ in range(tries):
+        tried[:nodes] = heads
+        tried[nodes:] = -1
+        for new in range(nodes, nodes + joint):
+            if two_way:
+                _insert_two_way(tried, nodes, new, state)
+            else:
+                _insert_one_way(tried, nodes, new, state)
+        if joint == 2:
+            tried[nodes, degree - 1], tried[nodes + 1, degree - 1] = nodes + 1, nodes
+        late = count_late(tried, depth, near, far)
+        if least < 0 or late < least:
+            least = late
+            best[:] = tried
+        if least == 0:
+            break
+    return best, least
+
+
+@njit(cache=True, nogil=True)
+def _insert_one_way(heads: Any, old: int, new: int, state: Any) -> None:
+    """Lead d links of different ends over the new node."""
+    degree, filled = heads.shape[1], 0
+    tails = np.empty(degree, np.int64)
+    while filled < degree:
+        a, i = below(state, old), below(state, degree)
+        b = heads[a, i]
+        if place(tails[:filled], a) >= 0 or place(heads[new, :filled], b) >= 0:
+            continue
+        heads[a, i], heads[new, filled], tails[filled] = new, b, a
+        filled += 1
+
+
+@njit(cache=True, nogil=True)
+def _insert_two_way(heads: Any, old: int, new: int, state: Any) -> None:
+    """Lead half of d two-way links between old nodes, none of which share an end, over it."""
+    degree, filled = heads.shape[1], 0
+    while filled + 2 <= degree:
+        a, i = below(state, old), below(state, degree)
+        b = heads[a, i]
+        if b >= old or place(heads[new], a) >= 0 or place(heads[new], b) >= 0:
+            continue
+        heads[b, place(heads[b], a)] = new
+        heads[a, i] = new
+        heads[new, filled], heads[new, filled + 1] = a, b
+        filled += 2
