@@ -62,16 +62,17 @@ def insert(
     >>> one_more.shape, late_pairs(heads, 3), late_pairs(one_more, 3) > 0, late_pairs(one_more, 4)
     ((37, 3), 0, True, 0)
     """
-    joint = 2 if two_way and heads.shape[1] % 2 else 1
+    degree, late = heads.shape[1], 0
+    joint = 2 if two_way and degree % 2 else 1
     for _ in range(0, more, joint):
         size = len(heads) + joint
-        tries = max(1, min(_TRIES, _TRIED_WORDS // words(size, heads.shape[1], depth)))
+        tries = max(1, min(_TRIES, _TRIED_WORDS // words(size, degree, depth)))
         heads, late = _grown(heads, joint, depth, tries, two_way, state, *memory(size))
     if late:
         exchanged = heads.copy()
-        most = _EXCHANGED_WORDS // work(*heads.shape, depth)
+        most = _EXCHANGED_WORDS // work(len(heads), degree, depth)
         exchange(exchanged, depth, most, two_way, state)
-        sources = np.repeat(np.arange(len(heads)), heads.shape[1])
+        sources = np.repeat(np.arange(len(heads)), degree)
         heads = exchanged if connected(len(heads), sources, exchanged.ravel()) else heads
     return heads
 
