@@ -50,7 +50,7 @@ def best_rate(network: Network) -> Rate:
     have passed stay fine when the ratio grows, so each is asked until it passes once.
 
     The capacities of a `Network` have no common factor, so with 1/x = p/q the least k
-    that makes every U * b_e whole is q.
+    that makes every U * b_e whole is q; `fewest_trees` knows whether a smaller one does.
 
     Time: one small flow per compute node, and one more per improvement of the ratio.
     """

@@ -89,11 +89,12 @@ def optimum(
         Any directed graph of compute nodes and switches.
     trees_per_root : int, optional
         The number k of trees per root, at least 1.  Without it, the least k that reaches
-        the optimum.  With it, the best rate at which k trees per root can be packed.
+        the optimum with every link full.  With it, the best rate at which k trees per root can
+        be packed.
     max_gap : Fraction or int, optional
         Instead of k: the fewest trees per root whose best rate takes at most 1 + max_gap
-        times as long as the optimum.  At 0 that may be fewer than without it, because links
-        that no bottleneck needs may then be left unused in part.
+        times as long as the optimum.  At 0 it is the least k of all: fewer than without it where
+        links that no bottleneck needs may be left unused in part.
     shards : mapping, optional
         Relative sizes of the shards by compute node, integers from 0; nodes left out have
         size 0.  Equal shards without it.

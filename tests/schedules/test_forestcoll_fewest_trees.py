@@ -7,6 +7,7 @@ from schedules.collectives import make
 from schedules.errors import NoSchedule, TooLarge
 from schedules.forestcoll import allgather, fewest_trees, optimum
 from schedules.verify import tree_inverse_rate, violations
+from schedules.verify.cuts import cut_inverse_rate
 from synth.fabrics import fabric
 from synth.topology import Topology
 from tests.oracles import cuts, random_topology, torus, worst_ratio
@@ -27,6 +28,20 @@ def slowdown(topology: Topology, trees: int) -> Fraction:
             next(u for u in jumps if sum(int(u * c) for c in leaving) >= trees * count),
         )
     return worst / trees / worst_ratio(topology) - 1
+
+
+def test_four_boxes_of_mi250_need_three_trees_and_cuts_forbid_fewer() -> None:
+    boxes = fabric("mi250-4")
+    filled, least = optimum(boxes), optimum(boxes, max_gap=0)
+    assert (filled.trees_per_root, least.trees_per_root, least.gap) == (8, 3, 0)
+    sizes = dict.fromkeys(boxes.compute_nodes, 1)
+    for fewer in (1, 2):
+        best = optimum(boxes, fewer)
+        proven = cut_inverse_rate(boxes, best.bottleneck, sizes, trees_per_root=fewer)
+        assert proven == best.inverse_rate > filled.inverse_rate
+    schedule = allgather(boxes, max_gap=0)
+    assert violations(schedule, boxes) == []
+    assert tree_inverse_rate(schedule, boxes) == filled.inverse_rate
 
 
 @pytest.mark.parametrize("gap", GAPS)

@@ -52,6 +52,11 @@ def test_every_height_has_the_forest_that_it_says(seed: int) -> None:
     require_curve(random_topology(random.Random(seed), balanced=bool(seed % 2)))
 
 
+@pytest.mark.parametrize("seed", [900188, 900848, 900964, 901140, 901248])
+def test_other_orders_are_packed_in_the_same_capacities_of_unbalanced_switches(seed: int) -> None:
+    require_curve(random_topology(random.Random(seed)))
+
+
 @pytest.mark.parametrize("name", ["dgx-1v", "mi250-1", "dgx-a100-2"])
 def test_some_forest_is_as_low_as_the_farthest_rank_and_one_is_optimal(name: str) -> None:
     topology = fabric(name)
