@@ -6,7 +6,9 @@
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "house.md"
@@ -23,6 +25,7 @@ first lines of the modules. `tests/test_architecture.py` states the rules.
 """
 
 
+@cache
 def modules() -> dict[str, Path]:
     """Return every module of ours by its full name; packages by theirs."""
     found = dict[str, Path]()
@@ -33,13 +36,24 @@ def modules() -> dict[str, Path]:
     return found
 
 
-def imported(path: Path) -> Iterator[str]:
-    """Yield the full names that a module imports, inside functions too."""
-    for node in ast.walk(ast.parse(path.read_text())):
+class Read(NamedTuple):
+    """What a module says: its docstring, and the full names it imports, in functions too."""
+
+    told: str
+    imports: frozenset[str]
+
+
+@cache
+def read(path: Path) -> Read:
+    """Read a module; once, since reading all of them takes seconds."""
+    tree, names = ast.parse(path.read_text()), set[str]()
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            origin = "." * node.level + (node.module or "")
+            names |= {f"{origin}.{alias.name}" for alias in node.names}
+    return Read(ast.get_docstring(tree) or "", frozenset(names))
 
 
 def room(name: str) -> str:
@@ -54,19 +68,19 @@ def room(name: str) -> str:
     return parts[0]
 
 
+@cache
 def arrows() -> dict[str, set[str]]:
     """Return, for every room, the other rooms it imports from."""
     found: dict[str, set[str]] = defaultdict(set)
     for name, path in modules().items():
-        targets = {room(one) for one in imported(path) if one.split(".")[0] in FLOORS}
+        targets = {room(one) for one in read(path).imports if one.split(".")[0] in FLOORS}
         found[room(name)] |= targets - {room(name)}
     return dict(found)
 
 
 def purpose(path: Path) -> str:
     """Return the first sentence of a module's docstring, as one line."""
-    told = ast.get_docstring(ast.parse(path.read_text())) or ""
-    line = " ".join(told.split("\n\n")[0].split())
+    line = " ".join(read(path).told.split("\n\n")[0].split())
     # A bar would end the cell of a table, angle brackets would be markup.
     return line.replace("|", "\\|").replace("<", "&lt;").replace("``", "`")
 
