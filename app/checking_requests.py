@@ -14,9 +14,9 @@ from pydantic import (
 )
 
 from app.identity import IdPrefix
-from app.options import exporting, replaying
+from app.options import cluster, replaying
 from app.options.exporting import DialectName
-from app.quantities import Bytes, Positive
+from app.quantities import Bytes, NotNegative, Positive
 from app.request_base import Request, optional
 from app.schedule_requests import OptimumRequest, SimulationRequest
 from app.topology_source import TopologySource
@@ -152,17 +152,21 @@ class ComparisonRequest(Request):
 
     designs: Ids = optional("ids of 2 to 20 stored designs, or the first 6 or more of each")
     schedules: Ids = optional("instead: ids of 2 to 20 stored schedules")
-    bytes: Bytes = optional("of schedules: size of the data that times are told for")
-    alpha_us: Positive = exporting.EXPORT_ALPHA_US.field()
+    bytes: Bytes = replaying.COMPARED_BYTES.field()
+    alpha_us: Positive = replaying.COMPARED_ALPHA_US.field()
     node_gbps: Positive = replaying.SIMULATED_NODE_GBPS.field()
+    overhead_us: NotNegative | None = cluster.MESSAGE_US.field()
+    chunk_us: NotNegative | None = cluster.CHUNK_US.field()
 
     @model_validator(mode="after")
     def _one_way(self) -> "ComparisonRequest":
         if (self.designs is None) == (self.schedules is None):
             raise ValueError("must have designs or schedules")
-        of_schedules = (self.bytes, self.alpha_us, self.node_gbps)
-        if self.designs is not None and any(one is not None for one in of_schedules):
-            raise ValueError("must have bytes, alpha_us and node_gbps for schedules only")
+        said = (self.bytes, self.alpha_us, self.node_gbps, self.overhead_us, self.chunk_us)
+        if self.designs is not None and any(one is not None for one in said):
+            raise ValueError(
+                "must have bytes, alpha_us, node_gbps, overhead_us and chunk_us for schedules only"
+            )
         return self
 
 

@@ -43,6 +43,8 @@ class ComparisonRequest(TypedDict, total=False):
     bytes: int | str
     alpha_us: float
     node_gbps: float
+    overhead_us: float
+    chunk_us: float
 
 
 class CostRequest(TypedDict, total=False):

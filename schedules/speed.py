@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from schedules.model import Collective, Schedule
+from schedules.simulate import Network, simulate
 from schedules.simulate.estimates import estimate
 from schedules.verified import Facts
 from schedules.verify.costs import node_capacity
@@ -18,12 +19,15 @@ class On:
     """Of what speed hosts are, and how much data is asked about.
 
     ``unit_bytes_per_second`` is what one unit of capacity carries; ``size_bytes`` is None
-    where no time is asked for.
+    where no time is asked for.  Every message keeps its link busy for ``overhead_seconds`` beside
+    its bytes, and every chunk of it for ``chunk_seconds``.
     """
 
     unit_bytes_per_second: Fraction
     alpha_seconds: Fraction
     size_bytes: int | None = None
+    overhead_seconds: Fraction = Fraction(0)
+    chunk_seconds: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,8 @@ class Speed:
 
     ``busbw`` is algbw times what nccl-tests multiply it by: the rate at which hosts must
     send.  ``gap`` is None where the optimum was not looked for.  ``seconds`` is the time
-    of the size asked about, by the alpha-beta model of the schedule alone.
+    of the size asked about, by the alpha-beta model of the schedule alone; where messages or
+    chunks cost time, that of a synchronous simulation.
     """
 
     algbw: Fraction
@@ -73,15 +78,7 @@ def speed(
     (Fraction(2000000000, 1), Fraction(1000000000, 1), Fraction(0, 1), 5.0)
     """
     rate = _rate(facts, topology)
-    seconds = None
-    if on.size_bytes is not None:
-        seconds = estimate(
-            schedule(),
-            topology,
-            size_bytes=on.size_bytes,
-            alpha_seconds=float(on.alpha_seconds),
-            unit_bytes_per_second=float(on.unit_bytes_per_second),
-        ).seconds
+    seconds = None if on.size_bytes is None else _seconds(schedule(), topology, on, on.size_bytes)
     ranks = facts.ranks or len(topology.compute_nodes)
     return Speed(
         rate * on.unit_bytes_per_second,
@@ -90,6 +87,26 @@ def speed(
         on,
         seconds,
     )
+
+
+def _seconds(schedule: Schedule, topology: Topology, on: On, size_bytes: int) -> float:
+    """Return the time of a size."""
+    if on.overhead_seconds or on.chunk_seconds:
+        network = Network(
+            on.alpha_seconds,
+            on.unit_bytes_per_second,
+            on.overhead_seconds,
+            chunk_seconds=on.chunk_seconds,
+        )
+        found = simulate(schedule, topology, network, size_bytes=size_bytes, synchronous=True)
+        return float(found.seconds)
+    return estimate(
+        schedule,
+        topology,
+        size_bytes=size_bytes,
+        alpha_seconds=float(on.alpha_seconds),
+        unit_bytes_per_second=float(on.unit_bytes_per_second),
+    ).seconds
 
 
 def _rate(facts: Facts, topology: Topology) -> Fraction:

@@ -8,7 +8,7 @@ import typer
 from app.cli.answers import opened, require_one_form, with_tasks
 from app.cli.asking import asks
 from app.cli.options import AsCsv, AsJson
-from app.options import cluster, known
+from app.options import cluster, known, replaying
 
 __all__ = ["app"]
 
@@ -53,16 +53,20 @@ def best(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) 
 
 
 @app.command()
+@asks(
+    replaying.COMPARED_BYTES,
+    replaying.COMPARED_ALPHA_US,
+    replaying.SIMULATED_NODE_GBPS,
+    cluster.MESSAGE_US,
+    cluster.CHUNK_US,
+)
 def compare(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="designs or schedules")],
     ids: Annotated[
         list[str],
         typer.Argument(metavar="ID...", help="2 to 20 ids, or the first 6 or more of each"),
     ],
-    size: Annotated[
-        str | None,
-        typer.Option("--bytes", help="of schedules: size of the data that times are told for"),
-    ] = None,
+    asked: dict[str, Any],
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
@@ -74,8 +78,7 @@ def compare(
     require_one_form(as_json, as_csv)
     if kind not in ("designs", "schedules"):
         raise typer.BadParameter("must be designs or schedules", param_hint="KIND")
-    said = {} if size is None else {"bytes": size}
-    request = ComparisonRequest.model_validate({kind: ids, **said})
+    request = ComparisonRequest.model_validate({kind: ids, **asked})
     with opened() as context:
         answer = comparisons.create(context, request)
     if as_json:

@@ -22,6 +22,7 @@ _SEARCH = (
     cluster.FAMILIES,
     cluster.MAX_STEPS,
 )
+_SPEED = (cluster.NODE_GBPS, cluster.ALPHA_US, cluster.MESSAGE_US, cluster.CHUNK_US)
 _RUN = (cluster.COLLECTIVE, cluster.DESIGN_BYTES, cluster.WORKLOAD, cluster.PRESET)
 
 
@@ -33,7 +34,7 @@ def sizes(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False)
 
 
 @app.command()
-@asks(*_SIZES, *_RUN, *_SEARCH, cluster.NODE_GBPS, cluster.ALPHA_US)
+@asks(*_SIZES, *_RUN, *_SEARCH, *_SPEED)
 def time(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     """Find the best design of every number of hosts and of ports for one workload."""
     from app.config import Settings

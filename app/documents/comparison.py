@@ -78,7 +78,11 @@ class ComparedSchedule(CostFacts):
     nodes: int = Field(description="number of ranks", ge=1)
     algbw: float = Field(description="bytes per time of much data, GB/s", ge=0)
     busbw: float = Field(description="the same times the factor of nccl-tests, GB/s", ge=0)
-    seconds: float = omitted("time of the size that was asked for, by the alpha-beta model", ge=0)
+    seconds: float = omitted(
+        "time of the size that was asked for, by the alpha-beta model; where messages or chunks "
+        "cost time, as simulated step by step",
+        ge=0,
+    )
 
 
 class ComparisonDocument(Document):

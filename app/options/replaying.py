@@ -9,6 +9,8 @@ from app.quantities import LEAST_POSITIVE, MOST, NotNegative
 __all__ = [
     "CHANNELS",
     "CHUNKS",
+    "COMPARED_ALPHA_US",
+    "COMPARED_BYTES",
     "EXECUTED_BYTES",
     "LINK_GBPS",
     "OPPONENT",
@@ -45,6 +47,10 @@ SIMULATED_ALPHA_US = Option(
     most=MOST,
 )
 LINK_GBPS = number("link_gbps", "instead: what one unit of capacity carries", "Gbit/s")
+COMPARED_BYTES = size("of schedules: size of the data that times are told for")
+COMPARED_ALPHA_US = number(
+    "alpha_us", "of schedules: latency of one hop (left out, 10)", "microseconds"
+)
 OVERHEAD_US = Option(
     name="overhead_us",
     type=NotNegative,

@@ -23,7 +23,7 @@ def create(context: Context, request: ComparisonRequest) -> Artefact:
     """Return the stored comparison/1 document of stored designs or schedules."""
     kind = "design" if request.designs is not None else "schedule"
     ids = [context.completed(kind, one) for one in request.designs or request.schedules]
-    said = request.canonical_part(("bytes", "alpha_us", "node_gbps"))
+    said = request.canonical_part(("bytes", "alpha_us", "node_gbps", "overhead_us", "chunk_us"))
 
     def compute() -> ComparedDesigns | ComparedSchedules:
         if request.designs is not None:
@@ -40,6 +40,12 @@ def _timed(context: Context, identity: str, request: ComparisonRequest) -> Timed
     topology = topologies.load_subject(context, kept.subject).topology
     node = None if request.node_gbps is None else Fraction(request.node_gbps)
     alpha_us = DEFAULT_ALPHA_US if request.alpha_us is None else Fraction(request.alpha_us)
-    on = On(unit_bytes_per_second(topology, node), alpha_us / 10**6, request.bytes)
+    on = On(
+        unit_bytes_per_second(topology, node),
+        alpha_us / 10**6,
+        request.bytes,
+        Fraction(request.overhead_us or 0) / 10**6,
+        Fraction(request.chunk_us or 0) / 10**6,
+    )
     found = speed(kept.facts, topology, on, schedule=kept.load)
     return TimedSchedule(identity, kept, len(topology.compute_nodes), found)

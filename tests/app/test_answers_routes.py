@@ -145,6 +145,29 @@ def test_a_stored_simulation_says_what_an_unstored_one_says(client, schedule):
     require_published("get", "/v1/simulations", client.get("/v1/simulations"))
 
 
+def test_schedules_are_compared_with_what_messages_and_chunks_cost(client, schedule, topoloom):
+    other = client.post(
+        "/v1/schedules", json={"topology": RING, "collective": "allgather", "max_chunks": 1}
+    ).json()
+    on = {"bytes": "1KB", "alpha_us": 2, "overhead_us": 3, "chunk_us": "0.5"}
+    asked = {"schedules": [schedule["id"], other["id"]]} | on
+    answer = client.post("/v1/comparisons", json=asked)
+    found = require_published("post", "/v1/comparisons", answer)
+    for one in found["schedules"]:
+        simulated = client.post(
+            f"/v1/schedules/{one['id']}/simulation", json=on | {"synchronous": True}
+        ).json()
+        assert one["seconds"] == pytest.approx(simulated["seconds"], rel=1e-9)
+    free = client.post("/v1/comparisons", json={**asked, "overhead_us": 0, "chunk_us": 0}).json()
+    for one, less in zip(found["schedules"], free["schedules"], strict=True):
+        assert one["seconds"] > less["seconds"]
+    said = ["--bytes", "1KB", "--alpha-us", "2", "--overhead-us", "3", "--chunk-us", "0.5"]
+    shown = topoloom("compare", "schedules", *asked["schedules"], *said, "--json")
+    assert json.loads(shown.out) == found
+    refused = client.post("/v1/comparisons", json={"designs": ["0" * 64] * 2, "overhead_us": 1})
+    assert refused.status_code == 422 and "for schedules only" in refused.text
+
+
 def test_designs_and_schedules_are_put_side_by_side(client, schedule, topoloom):
     ids = [
         client.post("/v1/designs", json=DESIGN | {"bytes": size}).json()["id"]

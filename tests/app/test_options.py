@@ -10,6 +10,7 @@ from pydantic import StrictInt, TypeAdapter, ValidationError, create_model
 from typer.main import get_command
 
 from app import (
+    checking_requests,
     design_requests,
     known_requests,
     lr_schemas,
@@ -50,6 +51,7 @@ REQUESTS = {
     "patch survey": [patch_requests.SurveyRequest],
     "list": [known_requests.ListRequest],
     "best": [known_requests.BestRequest],
+    "compare": [checking_requests.ComparisonRequest],
     "plot frontier": [design_requests.FrontierRequest],
     "plot sizes": [SizesRequest],
     "lr create": [lr_schemas.LrSessionRequest],
@@ -64,6 +66,7 @@ UNSAID = {
     # Plots are of the whole frontier, and a design measures all-to-all where it is run.
     **dict.fromkeys(("plot frontier", "plot sizes"), FILTERS),
     "design": {"all_to_all"},
+    "compare": {"designs", "schedules"},
     # A set of files is timed as its design is, and is of no one size.
     "files": {"all_to_all", *FORMATS["chakra-et"].options},
 }
