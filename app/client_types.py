@@ -8,6 +8,7 @@ __all__ = [
     "BatchRequest",
     "ComparisonRequest",
     "CostRequest",
+    "CrossWiringRequest",
     "DesignRequest",
     "FrontierRequest",
     "ListQuery",
@@ -51,6 +52,12 @@ class CostRequest(TypedDict, total=False):
     """What is asked by POST /v1/costs."""
 
     topology: Required[dict[str, Any]]
+
+
+class CrossWiringRequest(TypedDict, total=False):
+    """What is asked by POST /v1/patch-plans/cross-wiring."""
+
+    plant: Required[list[Any] | dict[str, Any]]
 
 
 class DesignRequest(TypedDict, total=False):

@@ -10,6 +10,7 @@ from app.request_base import Request, optional
 from app.topology_source import TopologySource
 
 __all__ = [
+    "CrossWiringRequest",
     "NeighbourRequest",
     "ObservationRequest",
     "PatchPlanRequest",
@@ -50,6 +51,14 @@ class PatchPlanRequest(Request):
         if self.plant is not None and regular:
             raise ValueError("must have no panels, hosts or lanes beside a plant")
         return self
+
+
+class CrossWiringRequest(Request):
+    """The plant whose fibres may be exchanged."""
+
+    plant: list[Any] | dict[str, Any] = Field(
+        description="plant/1, or a list of cables as NetBox and Nautobot have it"
+    )
 
 
 class RepairsRequest(Request):

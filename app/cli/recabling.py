@@ -35,14 +35,11 @@ def cross_wire(
     if found is None:
         typer.echo("no host has two panels with an odd number of its duplex ports each")
         raise typer.Exit(1)
-    for one in found.exchanges:
-        host = today.hosts[one.host]
-        for port, after in ((one.port, one.other), (one.other, one.port)):
-            ends = zip(host.ports[port].rx, host.ports[after].rx, strict=True)
-            for old, new in ends:
-                typer.echo(
-                    f"{host.id} {host.ports[port].id}: receive fibre from "
-                    f"{today.full_name(old)} to {today.full_name(new)}"
-                )
+    for fibre in found.fibres(today):
+        host = today.hosts[fibre.host]
+        typer.echo(
+            f"{host.id} {host.ports[fibre.port].id}: receive fibre from "
+            f"{today.full_name(fibre.before)} to {today.full_name(fibre.after)}"
+        )
     if out is not None:
         write(json.dumps(plant_document(found.plant), indent=1) + "\n", out, "plant")

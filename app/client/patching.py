@@ -4,7 +4,13 @@ from typing import Any, Unpack
 
 from app.client.operations import operation, part
 from app.client_transport import Transport
-from app.client_types import ObservationRequest, PatchPlanRequest, RepairsRequest, SurveyRequest
+from app.client_types import (
+    CrossWiringRequest,
+    ObservationRequest,
+    PatchPlanRequest,
+    RepairsRequest,
+    SurveyRequest,
+)
 
 __all__ = ["Wiring"]
 
@@ -44,3 +50,8 @@ class Wiring(Transport):
     def survey(self, plan_id: str, **question: Unpack[SurveyRequest]) -> dict[str, Any]:
         """Return the survey/1 document of the worst failures of a stored patch plan."""
         return self._post(f"/v1/patch-plans/{part(plan_id)}/survey", question)
+
+    @operation("crossWirePlant")
+    def cross_wiring(self, **question: Unpack[CrossWiringRequest]) -> dict[str, Any]:
+        """Return the cross-wiring/1 document of a plant: which receive fibres to exchange."""
+        return self._post("/v1/patch-plans/cross-wiring", question)

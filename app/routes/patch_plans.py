@@ -1,7 +1,7 @@
 """/v1/patch-plans: which port to plug where."""
 
 import re
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, Header, Query, Request, Response
 from fastapi.responses import JSONResponse
@@ -21,7 +21,8 @@ from app.deps import (
     list_route,
     representation,
 )
-from app.documents.base import Presented
+from app.documents.base import Document, Presented
+from app.documents.cross_wiring import CrossWiringDocument
 from app.documents.patch_plan import PatchPlanDocument
 from app.documents.patch_progress import PatchProgress
 from app.documents.repairs import RepairsDocument
@@ -29,16 +30,23 @@ from app.documents.survey import SurveyDocument
 from app.manners import strict_router
 from app.negotiation import files_described, negotiate
 from app.options.patching import PlanFormat
-from app.patch_requests import ObservationRequest, RepairsRequest, SurveyRequest
+from app.patch_requests import (
+    CrossWiringRequest,
+    ObservationRequest,
+    RepairsRequest,
+    SurveyRequest,
+)
 from app.patch_store import PatchStore
 from app.problems import responses
-from app.questions import ExportQuestion, RepairsQuestion, SurveyQuestion
+from app.questions import ExportQuestion
+from app.request_base import Request as Body
 from app.routes.managing import manage_routes
 from app.services import patch_plans, patch_progress
 from app.services.errors import ChangedMeanwhile, NoVersion
 from app.store import Artefact
 from app.turns import document, presented
-from app.work.operations import PATCH_PLAN, REPAIRS, SURVEY
+from app.work.operations import CROSS_WIRING, PATCH_PLAN, REPAIRS, SURVEY
+from app.work.task import Operation
 
 __all__ = ["router"]
 
@@ -128,40 +136,76 @@ async def read_patch_plan(
     )
 
 
-@router.post(
-    "/{id}/repairs",
+def _asked_of_plan(
+    path: str,
+    operation: Operation[Any],
+    body: type[Body],
+    answer: type[Document],
+    *,
+    operation_id: str,
+    summary: str,
+    description: str,
+) -> None:
+    """Add the route that asks something of a carried-out plan; nothing is stored."""
+
+    async def ask(request: Request, id: IdDep, body: Any) -> JSONResponse:
+        artefact = await document(request, "patch-plan", id)
+        question = operation.body(id=artefact.id, on=body)
+        return JSONResponse(dict(await presented(request, operation, question)))
+
+    ask.__annotations__["body"] = body
+    router.add_api_route(
+        f"/{{id}}/{path}",
+        ask,
+        methods=["POST"],
+        operation_id=operation_id,
+        summary=summary,
+        description=description,
+        dependencies=[JsonBody, PLAN],
+        response_model=None,
+        responses={
+            200: {"model": answer, "description": f"{path}/1"},
+            **responses(400, 404, 413, 415, 422, 503),
+        },
+    )
+
+
+_asked_of_plan(
+    "repairs",
+    REPAIRS,
+    RepairsRequest,
+    RepairsDocument,
     operation_id="repairPatchPlan",
     summary="Weigh the ways to live with what is dead",
-    dependencies=[JsonBody, PLAN],
-    response_model=None,
-    responses={
-        200: {"model": RepairsDocument, "description": "repairs/1"},
-        **responses(400, 404, 413, 415, 422, 503),
-    },
+    description="Return what can be done about dead parts of a carried-out plan; nothing is "
+    "stored.",
 )
-async def repair_patch_plan(request: Request, id: IdDep, body: RepairsRequest) -> JSONResponse:
-    """Return what can be done about dead parts of a carried-out plan; nothing is stored."""
-    artefact = await document(request, "patch-plan", id)
-    question = RepairsQuestion(id=artefact.id, on=body)
-    return JSONResponse(dict(await presented(request, REPAIRS, question)))
+_asked_of_plan(
+    "survey",
+    SURVEY,
+    SurveyRequest,
+    SurveyDocument,
+    operation_id="surveyPatchPlan",
+    summary="Survey the failures of a plan",
+    description="Return the worst failures of a carried-out plan and what each leaves; nothing is "
+    "stored.",
+)
 
 
 @router.post(
-    "/{id}/survey",
-    operation_id="surveyPatchPlan",
-    summary="Survey the failures of a plan",
+    "/cross-wiring",
+    operation_id="crossWirePlant",
+    summary="Say which fibres to exchange once",
     dependencies=[JsonBody, PLAN],
     response_model=None,
     responses={
-        200: {"model": SurveyDocument, "description": "survey/1"},
-        **responses(400, 404, 413, 415, 422, 503),
+        200: {"model": CrossWiringDocument, "description": "cross-wiring/1"},
+        **responses(400, 413, 415, 422, 503),
     },
 )
-async def survey_patch_plan(request: Request, id: IdDep, body: SurveyRequest) -> JSONResponse:
-    """Return the worst failures of a carried-out plan and what each leaves; nothing is stored."""
-    artefact = await document(request, "patch-plan", id)
-    question = SurveyQuestion(id=artefact.id, on=body)
-    return JSONResponse(dict(await presented(request, SURVEY, question)))
+async def cross_wire_plant(request: Request, body: CrossWiringRequest) -> JSONResponse:
+    """Return the exchanges after which every two-way topology fits; nothing is stored."""
+    return JSONResponse(dict(await presented(request, CROSS_WIRING, body)))
 
 
 @router.get(

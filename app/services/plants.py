@@ -9,7 +9,7 @@ from synth.errors import SynthError
 if TYPE_CHECKING:
     from synth.wiring import Plant
 
-__all__ = ["plant_of"]
+__all__ = ["given_plant", "plant_of"]
 
 
 def plant_of(given: Any, layout: str, hosts: int, lanes: int, present: Any) -> "Plant":
@@ -30,18 +30,21 @@ def plant_of(given: Any, layout: str, hosts: int, lanes: int, present: Any) -> "
         With a pointer into the request.
     """
     from synth.wiring import uniform
-    from synth.wiring.plant import read_plant_values
     from synth.wiring.present import read_present
 
-    if given is None:
-        plant = uniform(layout, hosts, lanes)
-    else:
-        with _within("/plant"):
-            plant = read_plant_values(given)
+    plant = uniform(layout, hosts, lanes) if given is None else given_plant(given)
     if present is None:
         return plant
     with _within("/present"):
         return plant.with_present(read_present(present, plant))
+
+
+def given_plant(given: Any) -> "Plant":
+    """Return the plant that a request's ``plant`` is; what is wrong has a pointer into it."""
+    from synth.wiring.plant import read_plant_values
+
+    with _within("/plant"):
+        return read_plant_values(given)
 
 
 @contextmanager

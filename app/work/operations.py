@@ -17,7 +17,7 @@ from app.checking_requests import (
 )
 from app.design_requests import DesignRequest, FrontierRequest
 from app.documents.base import Presented
-from app.patch_requests import PatchPlanRequest
+from app.patch_requests import CrossWiringRequest, PatchPlanRequest
 from app.plots.timing import SizesRequest
 from app.questions import (
     ExportQuestion,
@@ -31,6 +31,7 @@ from app.schedule_requests import ScheduleRequest
 from app.services import (
     comparisons,
     costs,
+    cross_wiring,
     designs,
     exports,
     frontiers,
@@ -52,6 +53,7 @@ from app.work.task import Operation
 __all__ = [
     "COMPARISON",
     "COST",
+    "CROSS_WIRING",
     "DESIGN",
     "EXPORT",
     "FRONTIER",
@@ -112,6 +114,7 @@ STORED = Operation("stored", StoredQuestion, _stored)
 SIMULATED = Operation("simulated", SimulationQuestion, _simulated, is_stored=False)
 REPAIRS = Operation("repairs", RepairsQuestion, repairs.of_stored, is_stored=False)
 SURVEY = Operation("survey", SurveyQuestion, repairs.survey_of_stored, is_stored=False)
+CROSS_WIRING = Operation("cross-wiring", CrossWiringRequest, cross_wiring.of_plant, is_stored=False)
 PART = Operation("part", PartQuestion, parts.part, is_stored=False)
 
 OPERATIONS: Mapping[str, Operation[Any]] = MappingProxyType(

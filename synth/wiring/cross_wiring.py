@@ -16,11 +16,12 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import NamedTuple
 
-from synth.wiring.plant import HostPort, Plant, State
+from synth.wiring.plant import HostPort, Plant, Port, State
 from synth.wiring.plant.parts import Mode
 
-__all__ = ["CrossWiring", "Exchange", "cross_wiring"]
+__all__ = ["CrossWiring", "Exchange", "Fibre", "cross_wiring"]
 
 Panels = tuple[int, ...]
 
@@ -34,12 +35,31 @@ class Exchange:
     other: int
 
 
+class Fibre(NamedTuple):
+    """A receive fibre of a host's port, by numbers: where it is cabled to, and where it goes."""
+
+    host: int
+    port: int
+    before: Port
+    after: Port
+
+
 @dataclass(frozen=True, slots=True)
 class CrossWiring:
     """The plant as it is after all exchanges; what is plugged on its panels stays."""
 
     plant: Plant
     exchanges: tuple[Exchange, ...]
+
+    def fibres(self, today: Plant) -> tuple[Fibre, ...]:
+        """Return what moves between the plant of today and this one, once for every fibre."""
+        return tuple(
+            Fibre(host, number, *ends)
+            for host, (old, new) in enumerate(zip(today.hosts, self.plant.hosts, strict=True))
+            for number, two in enumerate(zip(old.ports, new.ports, strict=True))
+            for ends in zip(two[0].rx, two[1].rx, strict=True)
+            if ends[0] != ends[1]
+        )
 
 
 def cross_wiring(plant: Plant, hosts: Iterable[int] | None = None) -> CrossWiring | None:

@@ -5,12 +5,13 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import zip_longest
 from typing import Any
 
 from synth.errors import InvalidWiring
+from synth.progress import tell
 from synth.topology import Topology
 from synth.wiring.objective import Goal
 from synth.wiring.patch_plan import PatchPlan
@@ -62,7 +63,7 @@ def to_document(
         "ports": _ports(plan),
         "stages": [
             _stage(plan, links, stage, number, limits, rate)
-            for number, stage in enumerate(stages, start=1)
+            for number, stage in _told("weighing stages", stages)
         ],
         "summary": {
             "moves": plan.moves,
@@ -99,6 +100,12 @@ def _goal(goal: Goal | None) -> dict[str, Any]:
             "optimal": goal.optimal,
         }
     }
+
+
+def _told(what: str, stages: Sequence[Stage]) -> Iterator[tuple[int, Stage]]:
+    for number, stage in enumerate(stages, start=1):
+        tell(what, number - 1, len(stages))
+        yield number, stage
 
 
 def _digest(content: Any) -> str:

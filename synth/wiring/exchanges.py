@@ -11,6 +11,7 @@ from itertools import combinations
 
 import numpy as np
 
+from synth.progress import tell
 from synth.wiring.demand import Choice, Demand, Ends
 from synth.wiring.objective import Objective, panel_seconds
 from synth.wiring.stakes import Stakes
@@ -54,7 +55,10 @@ def exchanged(
         if demand.shared[two[0]] == demand.shared[two[1]]
     ]
     for _ in range(MOST_ROUNDS):
-        gains = [search.improve(*two) for two in alike]
+        gains = []
+        for number, two in enumerate(alike):
+            tell("exchanging links", number, len(alike))
+            gains.append(search.improve(*two))
         if not any(gains) or search.tried > MOST_TRIED:
             break
     return Choice(np.array(search.channel, np.int64), choice.turned)

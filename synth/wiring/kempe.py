@@ -4,9 +4,13 @@ Deciding whether a graph of greatest degree K has an edge colouring with K colou
 NP-complete (Holyer 1981), so a search may fail where a colouring exists.
 """
 
+from functools import partial
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+
+from synth.progress import attended
 
 __all__ = ["coloured"]
 
@@ -155,6 +159,9 @@ def coloured(
             at[ends_v[edge], colours[edge]] = edge
         waiting = np.flatnonzero(colours < 0)
         kicks = KICKS * len(colours)
-        if _search(ends_u, ends_v, at, colours, preferred, waiting, attempt + 1, kicks):
+        search = partial(
+            _search, ends_u, ends_v, at, colours, preferred, waiting, attempt + 1, kicks
+        )
+        if attended("colouring links", search):
             return colours
     return None

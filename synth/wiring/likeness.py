@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from synth.progress import tell
+
 __all__ = ["Arcs", "isomorphism"]
 
 Integers = NDArray[np.int64]
@@ -111,6 +113,7 @@ class _Search:
             if self.left <= 0:
                 return None
             self.left -= 1
+            tell("looking for today's topology", depth, self.one.size)
             found = self.run(fixed, self._single(self.other, theirs, candidate, depth), depth + 1)
             if found is not None:
                 return found

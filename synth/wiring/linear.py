@@ -8,6 +8,8 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array
 
+from synth.progress import attended
+
 __all__ = ["Program", "Solved"]
 
 
@@ -67,12 +69,17 @@ class Program:
         low: Any = self.low
         high: Any = self.high
         most: Any = np.array(self.upper)
-        result: Any = milp(
-            np.array(self.cost),
-            integrality=kinds,
-            bounds=Bounds(0, most),
-            constraints=LinearConstraint(matrix.tocsr(), low, high),
-            options={"node_limit": nodes, "mip_rel_gap": 0} if integral else {},
+        limits = LinearConstraint(matrix.tocsr(), low, high)
+        options = {"node_limit": nodes, "mip_rel_gap": 0} if integral else {}
+        result: Any = attended(
+            "solving a program",
+            lambda: milp(
+                np.array(self.cost),
+                integrality=kinds,
+                bounds=Bounds(0, most),
+                constraints=limits,
+                options=options,
+            ),
         )
         bound = getattr(result, "mip_dual_bound", None) if integral else result.fun
         least = -np.inf if bound is None else float(bound)

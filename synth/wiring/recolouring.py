@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from synth.progress import tell
 from synth.wiring.colouring import RegularMultigraph
 
 __all__ = ["complete", "exchange", "kept_colours", "resettle", "successive"]
@@ -187,6 +188,7 @@ def successive(
     keys = graph.rows * size + graph.columns
     later = np.sum([_is_preferred(keys, wanted) for wanted in preferred], axis=0)
     for colour, wanted in enumerate(preferred):
+        tell("colouring panel by panel", colour, len(preferred))
         here = _is_preferred(keys, wanted)
         later -= here
         costs = np.where(here, 1, np.where(later >= graph.left, 3, 2))
@@ -221,6 +223,7 @@ def exchange(size: int, sources: Integers, targets: Integers, colours: Integers,
     for first, second in cycle(pairs):
         if tried == MOST_EXCHANGES or since_improved == len(pairs):
             break
+        tell("exchanging links", since_improved, len(pairs))
         tried, since_improved = tried + 1, since_improved + 1
         edges = np.concatenate([members[first], members[second]])
         on_first = colours[edges] == first
@@ -257,6 +260,7 @@ def resettle(size: int, sources: Integers, targets: Integers, colours: Integers,
     keys = sources * size + targets
     rounds, idle, touched = 0, 0, 0
     while rounds < MOST_ROUNDS and idle < 3 * len(preferred) ** 2 and touched < MOST_EDGES:
+        tell("colouring anew", rounds, MOST_ROUNDS)
         drawn = draw.sample(range(len(preferred)), min(3 + rounds % 2, len(preferred)))
         edges = np.flatnonzero(np.isin(colours, drawn))
         wanted = [preferred[colour] for colour in drawn]

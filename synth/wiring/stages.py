@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from synth.errors import DoesNotFit, InvalidTopology, Unreachable
+from synth.progress import tell
 from synth.topology import Link, Topology
 from synth.wiring.light import ways
 from synth.wiring.objective import drained, seconds
@@ -100,7 +101,9 @@ def staged(plan: PatchPlan, limits: Limits | None = None) -> tuple[Stage, ...]:
     stages: list[Stage] = []
     if limits.make_first and (ready := work.ready()):
         stages.append(work.stage([], ready))
+    total = len(work.removes) + len(work.adds)
     while work.removes or work.adds:
+        tell("making stages", total - len(work.removes) - len(work.adds), total)
         chunk = work.chunk(limits)
         stages.append(work.stage(chunk, None))
         if not (stages[-1].removes or stages[-1].adds):

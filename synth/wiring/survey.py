@@ -11,6 +11,7 @@ from itertools import combinations
 from typing import Literal
 
 from synth.errors import DoesNotFit
+from synth.progress import tell
 from synth.topology import Topology
 from synth.wiring.patch_plan import PatchPlan
 from synth.wiring.plant import Pair
@@ -125,7 +126,8 @@ def survey(
         raise DoesNotFit("/at_once", f"there are {count} failures; at most {most} are looked at")
     known: dict[tuple[frozenset[int], frozenset[int]], tuple[bool, Fraction | None]] = {}
     found = []
-    for failed in _cases(everything, at_once):
+    for number, failed in enumerate(_cases(everything, at_once)):
+        tell("surveying failures", number, count)
         nodes = frozenset(part.node for part in failed if part.node is not None)
         links = frozenset().union(*(part.links for part in failed))
         if (nodes, links) not in known:

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from synth.progress import tell
 from synth.wiring.likeness import Arcs
 
 __all__ = ["kept_arcs", "swapped"]
@@ -18,6 +19,11 @@ PROPOSALS = 6_000
 """Exchanges tried per node."""
 
 MOST_PROPOSALS = 12_000_000
+
+AT_A_TIME = 200_000
+"""Exchanges between two words on how far the search is: some tenths of a second."""
+
+SEED = np.uint64(88172645463325252 + 2654435769)
 
 EMPTY = -1
 
@@ -61,11 +67,14 @@ def _between(node, other, start, near, count, forward, today, at):
 
 
 @njit(cache=True, nogil=True)
-def _anneal(start, near, count, forward, today, beside, begin, at, who, frozen, proposals, seed):
+def _anneal(
+    start, near, count, forward, today, beside, begin,
+    at, who, frozen, steps, proposals, best, gains, state,
+):  # fmt: skip
+    """Go some steps of so many proposals; ``gains`` are the present and the best so far."""
     size, pool = len(at), len(who)
-    state = np.uint64(seed * 2654435769 + 88172645463325252)
-    best, best_gain, gain = at.copy(), 0, 0
-    for step in range(proposals):
+    gain, best_gain = gains[0], gains[1]
+    for step in range(steps[0], steps[1]):
         heat = 1.2 * (1.0 - step / proposals) + 1e-3
         state = _random(state)
         node = np.int64(state % np.uint64(size))
@@ -109,7 +118,8 @@ def _anneal(start, near, count, forward, today, beside, begin, at, who, frozen, 
             at[node] = old
             if other >= 0:
                 at[other] = host
-    return best
+    gains[:] = gain, best_gain
+    return state
 
 
 def swapped(
@@ -146,8 +156,15 @@ def swapped(
     who = np.full(pool, EMPTY, np.int64)
     who[hosts] = np.arange(size)
     proposals = min(PROPOSALS * size, MOST_PROPOSALS)
-    return _anneal(
-        start.astype(np.int64), near.astype(np.int64), count.astype(np.int64),
-        forward[order] > 0, today, beside, begin.astype(np.int64), hosts.astype(np.int64).copy(),
-        who, frozen, proposals, 1,
+    at = hosts.astype(np.int64).copy()
+    best, gains, state = at.copy(), np.zeros(2, np.int64), SEED
+    graph = (
+        start.astype(np.int64), near.astype(np.int64), count.astype(np.int64), forward[order] > 0,
+        today, beside, begin.astype(np.int64),
     )  # fmt: skip
+    for first in range(0, proposals, AT_A_TIME):
+        tell("choosing hosts", first, proposals)
+        steps = first, min(first + AT_A_TIME, proposals)
+        found = _anneal(*graph, at, who, frozen, steps, proposals, best, gains, state)
+        state = np.uint64(found)
+    return best

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array, vstack
 
+from synth.progress import tell
 from synth.wiring.demand import Choice, Demand, Integers
 
 __all__ = ["fill", "share_out"]
@@ -113,7 +114,11 @@ def share_out(demand: Demand) -> Choice | None:
     if not fill(amounts):
         return None
     for _ in range(MOST_ROUNDS):
-        gained = [_exchange(amounts, *pair) for pair in combinations(range(demand.channels), 2)]
+        gained = []
+        pairs = list(combinations(range(demand.channels), 2))
+        for number, pair in enumerate(pairs):
+            tell("exchanging links", number, len(pairs))
+            gained.append(_exchange(amounts, *pair))
         if not any(gained) or demand.channels == 2:
             break
     return _choice(amounts)
@@ -136,6 +141,7 @@ def _fill_in(amounts: _Amounts, order: tuple[int, ...]) -> bool:
     left = amounts.total.copy()
     amounts.on[:] = 0
     for step, channel in enumerate(order):
+        tell("filling panels", step, len(order))
         later = list(order[step + 1 :])
         out, into = amounts.at_nodes(left)
         # What a node cannot place later must be placed now.

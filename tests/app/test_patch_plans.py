@@ -16,6 +16,7 @@ from synth.recipe import parse
 from synth.wiring import Present, apply, read_present, uniform
 from synth.wiring.devices import FORMATS as DEVICES
 from synth.wiring.plant import plant_document
+from tests.synth.plants import straight
 
 
 @pytest.mark.parametrize("layout", ["per-port", "single"])
@@ -159,6 +160,33 @@ def test_a_plan_may_be_chosen_for_time_or_for_drained_hosts(client, topoloom, tm
         "patch", "show", str(tmp_path / "plan.json"), "--plant", str(tmp_path / "plant.json")
     )
     assert "chosen for least drained: 0 hosts drained; bound 0, the least there" in shown.out
+
+
+def test_a_plant_is_told_which_fibres_to_exchange_once(client):
+    plant = plant_document(straight(3, 2))
+    told = client.post("/v1/patch-plans/cross-wiring", json={"plant": plant})
+    assert told.status_code == 200, told.text
+    found = told.json()
+    assert (found["schema"], found["exchanges"], len(found["fibres"])) == ("cross-wiring/1", 3, 6)
+    assert found["fibres"][0] == {
+        "host": "0", "port": "0", "before": "panel-0/0B", "after": "panel-1/0B"
+    }  # fmt: skip
+    triangle = {"topology": {"recipe": "Complete(3)"}}
+    assert client.post("/v1/patch-plans", json=triangle | {"plant": plant}).status_code == 422
+    crossed = client.post("/v1/patch-plans", json=triangle | {"plant": found["plant"]})
+    assert crossed.status_code == 201
+    again = client.post("/v1/patch-plans/cross-wiring", json={"plant": found["plant"]}).json()
+    assert again == {"schema": "cross-wiring/1", "exchanges": 0, "fibres": []}
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [({}, "/plant"), ({"plant": {"schema": "plant/2"}}, "/plant/schema"), ({"plant": 3}, "/plant")],
+)
+def test_a_plant_that_cannot_be_cross_wired_is_refused_by_its_place(client, body, pointer):
+    answer = client.post("/v1/patch-plans/cross-wiring", json=body)
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["pointer"].startswith(pointer)
 
 
 def test_formats_of_plans_are_those_that_devices_are_told():

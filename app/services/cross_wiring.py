@@ -1,0 +1,24 @@
+"""Cross wiring of a plant: which receive fibres to exchange once."""
+
+from app.documents import cross_wiring as documents
+from app.documents.base import Presented
+from app.patch_requests import CrossWiringRequest
+from app.services.context import Context
+from app.services.plants import given_plant
+
+__all__ = ["of_plant"]
+
+
+def of_plant(context: Context, request: CrossWiringRequest) -> Presented:
+    """Return the cross-wiring/1 document of a plant.
+
+    Raises
+    ------
+    InvalidPlant
+        Something in the plant breaks a rule.
+    """
+    from synth.wiring.cross_wiring import cross_wiring
+
+    plant = given_plant(request.plant)
+    with context.watch():
+        return documents.of(plant, cross_wiring(plant))
