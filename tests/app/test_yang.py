@@ -1,4 +1,4 @@
-"""Bodies for NETCONF against the module that they are written for, by a YANG validator of others."""
+"""Bodies for NETCONF against the module that they are written for, by a validator of others."""
 
 import json
 from pathlib import Path
