@@ -11,6 +11,7 @@ long a search as a schedule within so many steps makes, so that both find the sa
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import chain
 from os import cpu_count
@@ -32,6 +33,8 @@ MAX_CELLS = 1 << 22
 """Most cells of a random graph for which labels are made here: N nodes have N^2."""
 
 _WORKERS = min(4, cpu_count() or 1)
+# How many times as near the bound of bandwidth a graph is beside which others are not searched.
+_BY_FAR = 8
 
 
 def labels_serve(nodes: int, degree: int) -> bool:
@@ -85,7 +88,9 @@ def labelled(
         kept = {one.recipe for one in undominated([*eager, *greedy])}
         stay = [one for one in graphs if one.is_searched and one.eager.recipe in kept]
         most = min(most, _enough(greedy, nodes))
-        searched = chain(*pool.map(partial(_Graph.points, most=most, moves=None), stay))
+        there = [*eager, *greedy]
+        limits = [min(most, _hopeful(one.eager.recipe, there, nodes)) for one in stay]
+        searched = chain(*pool.map(partial(_Graph.points, moves=None), stay, limits))
         again = {one.eager.recipe for one in graphs if one.is_searched}
         found = [*searched, *(one for one in greedy if one.recipe not in again)]
     return undominated([*eager, *found])
@@ -157,6 +162,22 @@ def random_graphs(wanted: Wanted, nodes: int, degree: int) -> Sequence[Recipe]:
 def _smaller(wanted: Wanted, degree: int, nodes: int) -> tuple[Candidate, ...]:
     """Return what is known of a size without any search."""
     return Catalogue(wanted, nodes, degree, eager=False).front(nodes, degree)
+
+
+def _hopeful(recipe: Recipe, found: Iterable[Candidate], nodes: int) -> int:
+    """Return up to how many steps moves on a graph are worth a try.
+
+    Not where another graph is nearer the bound by far than greedy labels on this one in any
+    number of steps: moves hardly ever make up for that.
+    """
+    candidates = list(found)
+    mine = min(_missed(one, nodes) for one in candidates if one.recipe == recipe)
+    better = (one.steps for one in candidates if _missed(one, nodes) * _BY_FAR < mine)
+    return min(better, default=MAX_STEPS + 1) - 1
+
+
+def _missed(one: Candidate, nodes: int) -> Fraction:
+    return max(cost.bandwidth for cost in one.costs) - optimal_bandwidth(nodes)
 
 
 def _is_best(costs: tuple[Cost, Cost], nodes: int) -> bool:
