@@ -23,7 +23,7 @@ __all__ = ["insert"]
 # Places of one node that are tried at most, and words that are read for it, and to exchange.
 _TRIES = 256
 _TRIED_WORDS = 1 << 28
-_EXCHANGED_WORDS = 1 << 28
+_EXCHANGED_WORDS, _EXCHANGES = 1 << 28, 50_000
 
 
 def insert(
@@ -70,7 +70,7 @@ def insert(
         heads, late = _grown(heads, joint, depth, tries, two_way, state, *memory(size))
     if late:
         exchanged = heads.copy()
-        most = _EXCHANGED_WORDS // work(len(heads), degree, depth)
+        most = min(_EXCHANGES, _EXCHANGED_WORDS // work(len(heads), degree, depth))
         exchange(exchanged, depth, most, two_way, state)
         sources = np.repeat(np.arange(len(heads)), degree)
         heads = exchanged if connected(len(heads), sources, exchanged.ravel()) else heads
