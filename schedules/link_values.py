@@ -19,8 +19,8 @@ from schedules.forestcoll.network import network_of
 from schedules.model import Collective
 from schedules.optima import collective_optimum
 from schedules.options import Options, require_root
-from schedules.progress import tell
 from synth.degrade import Changes, degraded
+from synth.progress import tell
 from synth.topology import Link, NodeId, Topology
 
 __all__ = ["MOST_KINDS", "MOST_RESTORED", "LinkValue", "Restored", "link_values", "restored"]

@@ -8,9 +8,9 @@ from app.services.cached_sources import CachedSources
 from app.services.context import Context
 from app.sweep_request import SweepRequest
 from schedules.errors import TookTooLong
-from schedules.progress import tell
 from synth.errors import SynthError
 from synth.gaps import Gaps, gaps_of
+from synth.progress import tell
 
 __all__ = ["SizeGaps", "gaps"]
 

@@ -20,9 +20,9 @@ from app.store import Artefact, Asked
 from app.sweep_request import MAX_PARTS, SweepRequest
 from app.topology_source import TopologyChanges, TopologySource
 from schedules.errors import ScheduleError, TookTooLong
-from schedules.progress import tell
 from synth.degrade import MOST_PAIRS, joined_pairs
 from synth.errors import SynthError
+from synth.progress import tell
 
 if TYPE_CHECKING:
     from schedules.faults import FaultKind

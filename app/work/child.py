@@ -26,7 +26,7 @@ from app.work.operations import OPERATIONS
 from app.work.parcels import packed
 from app.work.task import Task
 from schedules.errors import TooLarge
-from schedules.progress import Listener, listened
+from synth.progress import Listener, listened
 
 __all__ = ["work"]
 

@@ -19,7 +19,7 @@ from app.work.parcels import unpacked
 from app.work.served import Served
 from app.work.task import Task
 from schedules.errors import TookTooLong
-from schedules.progress import Listener
+from synth.progress import Listener
 
 __all__ = ["Crew", "Done", "Ending"]
 

@@ -19,7 +19,7 @@ from schedules.alltoall.routes import MAX_HOPS, most_hops, routed
 from schedules.alltoall.spreading import Spread, length_bound, longest_length, spread
 from schedules.errors import TooLarge
 from schedules.model import RouteSchedule
-from schedules.progress import tell
+from synth.progress import tell
 from synth.recent import Recent, key_of
 from synth.topology import Topology
 

@@ -6,9 +6,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from schedules.design.answer import Point
-from schedules.progress import tell
 from synth.build import build
 from synth.errors import DoesNotFit
+from synth.progress import tell
 from synth.topology import Topology
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from schedules.errors import TooLarge
 from schedules.forestcoll.flow import arcs_of, scratch_for, shortfall
 from schedules.forestcoll.network import Network
 from schedules.forestcoll.optimality import Rate, data_inside, nearby_order, tree_capacities
-from schedules.progress import tell
+from synth.progress import tell
 
 __all__ = ["MOST_TREES_TRIED", "enough_trees", "fewest_trees"]
 

@@ -30,7 +30,7 @@ from schedules.forestcoll.automorphisms import arc_images, generators, orbits
 from schedules.forestcoll.flow_question import Potential, Prices, Question, Solution
 from schedules.forestcoll.linear import Rows, solve
 from schedules.forestcoll.network import Network
-from schedules.progress import tell
+from synth.progress import tell
 
 __all__ = ["MOST_COLUMNS", "FlowProgram"]
 

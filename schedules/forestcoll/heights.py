@@ -24,7 +24,7 @@ from schedules.forestcoll.low_trees import Grown, grown, hops_from
 from schedules.forestcoll.network import Network, network_of
 from schedules.forestcoll.optimality import Rate, best_rate, best_rate_for
 from schedules.model import Tree, tree_height
-from schedules.progress import tell
+from synth.progress import tell
 from synth.splitmix import seeded, shuffled
 from synth.topology import Topology
 

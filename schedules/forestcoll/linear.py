@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedules.errors import TookTooLong
-from schedules.progress import tell
+from synth.progress import tell
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

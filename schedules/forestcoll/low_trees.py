@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 from itertools import pairwise
 
 from schedules.forestcoll.network import Network
-from schedules.progress import tell
+from synth.progress import tell
 
 __all__ = ["MOST_GROWTH", "Grown", "grown", "hops_from"]
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from schedules.forestcoll.flow import Arcs, arcs_of, scratch_for, shortfall
 from schedules.forestcoll.network import Network, guard
-from schedules.progress import tell
+from synth.progress import tell
 
 __all__ = ["Rate", "best_rate", "best_rate_for", "data_inside", "entry_rate", "tree_capacities"]
 

@@ -11,7 +11,7 @@ from schedules.forestcoll.flow import arcs_of
 from schedules.forestcoll.forest import forest_for, stack_for, warm_up
 from schedules.forestcoll.shortening import shorten
 from schedules.forestcoll.tree_growing import grow, plant
-from schedules.progress import tell
+from synth.progress import tell
 
 __all__ = ["MOST_FLOW_ENTRIES", "Group", "pack"]
 

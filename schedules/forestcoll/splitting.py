@@ -19,7 +19,7 @@ from schedules.errors import NoSchedule
 from schedules.forestcoll.routes import Routes
 from schedules.forestcoll.shares import even_shares
 from schedules.forestcoll.splitting_off import OptimisticSplits, Pair, Way
-from schedules.progress import tell
+from synth.progress import tell
 from synth.topology import NodeId
 
 __all__ = ["Splitter"]

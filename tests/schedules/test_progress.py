@@ -4,9 +4,9 @@ import pytest
 
 from schedules import forestcoll
 from schedules.collectives import make
-from schedules.progress import listened, tell
 from synth.build import build
 from synth.fabrics import fabric
+from synth.progress import listened, tell
 from synth.recipe import parse
 
 LONG = [build(parse("GeneralizedKautz(4, 40)")), fabric("mi250-2")]
