@@ -9,11 +9,11 @@ long a search as a schedule within so many steps makes, so that both find the sa
 """
 
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache, partial
-from itertools import chain
+from itertools import chain, groupby
 from os import cpu_count
 
 from synth.bases.random_graphs import Randomly
@@ -84,7 +84,7 @@ def labelled(
     with ThreadPoolExecutor(_WORKERS) as pool:
         improvable = (one for one in eager if not _is_best(one.costs, nodes))
         graphs = [one for one in pool.map(_Graph.of, improvable) if one is not None]
-        greedy = list(chain(*pool.map(partial(_Graph.points, most=most, moves=0), graphs)))
+        greedy = _greedily(pool, graphs, most, nodes)
         kept = {one.recipe for one in undominated([*eager, *greedy])}
         stay = [one for one in graphs if one.is_searched and one.eager.recipe in kept]
         most = min(most, _enough(greedy, nodes))
@@ -94,6 +94,18 @@ def labelled(
         again = {one.eager.recipe for one in graphs if one.is_searched}
         found = [*searched, *(one for one in greedy if one.recipe not in again)]
     return undominated([*eager, *found])
+
+
+def _greedily(pool: Executor, graphs: Iterable["_Graph"], most: int, nodes: int) -> list[Candidate]:
+    """Return what greedy labels reach, on graphs of the least diameter first.
+
+    Within more steps than are known to be enough for the bound nothing is left to be won.
+    """
+    found: list[Candidate] = []
+    for _, alike in groupby(sorted(graphs, key=_Graph.diameter), _Graph.diameter):
+        found += chain(*pool.map(partial(_Graph.points, most=most, moves=0), alike))
+        most = min(most, _enough(found, nodes))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +133,13 @@ class _Graph:
     def is_searched(self) -> bool:
         return default_moves(self.asked.cells) > 0
 
+    def diameter(self) -> int:
+        return max(cost.steps for cost in self.eager.costs)
+
     def points(self, most: int, moves: int | None) -> list[Candidate]:
         """Return what labels reach within so many steps, where it is not what was there."""
-        diameter = max(cost.steps for cost in self.eager.costs)
-        most = min(diameter + MAX_SLACK, most, MAX_STEPS)
-        if diameter > most:
+        most = min(self.diameter() + MAX_SLACK, most, MAX_STEPS)
+        if self.diameter() > most:
             return []
         return [
             Candidate(self.eager.recipe, *point.costs, measured=True, within=point.steps)

@@ -70,6 +70,7 @@ def gathering(transcript: Transcript) -> Transcript:
 
     Unit u of what rank r contributes is unit r * U + u, where the data has U.
 
+    >>> from schedules.transcript import Message, Span
     >>> there, back = Message(0, 1, (Span(0, 2, 1),), ()), Message(1, 0, (Span(0, 2, 2),), ())
     >>> found = gathering(Transcript(Collective.ALLREDUCE, (0, 1, 2), (there, back)))
     >>> found.bounds, found.messages[1].spans

@@ -160,16 +160,26 @@ def _in_orders(topology: Topology, network: Network, rate: Rate) -> Iterator[Low
 
 
 def _renumbered(network: Network, topology: Topology, turned: Topology) -> Network:
-    """Return the same network, with the same best rate, for another order of the nodes."""
+    """Return the same network, with the same best rate, for another order of the nodes.
+
+    Arcs are in order of their ends, as in that of the turned topology: packing follows them.
+    """
     place = np.array([turned.position[node] for node in topology.nodes], np.int64)
     sizes = np.zeros_like(network.sizes)
     sizes[place] = network.sizes
+    tail, head = place[network.tail], place[network.head]
+    order = np.lexsort((head, tail))
+    now = np.argsort(order)
     return replace(
         network,
         terminals=np.sort(place[network.terminals]),
         sizes=sizes,
-        tail=place[network.tail],
-        head=place[network.head],
+        tail=tail[order],
+        head=head[order],
+        capacity=network.capacity[order],
+        shared=tuple(
+            one._replace(arcs=tuple(now[list(one.arcs)].tolist())) for one in network.shared
+        ),
     )
 
 

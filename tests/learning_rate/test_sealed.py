@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_architecture import OURS, imports
+from benchmarks import house
+from tests.test_architecture import OURS
 
 ROOT = Path(__file__).parent.parent.parent
 MODULES = sorted((ROOT / "schedules" / "learning_rate").rglob("*.py"))
@@ -14,7 +15,7 @@ MODULES = sorted((ROOT / "schedules" / "learning_rate").rglob("*.py"))
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.name)
 def test_it_imports_nothing_else_of_ours(path):
-    ours = {name for name in imports(path) if name.partition(".")[0] in OURS}
+    ours = {name for name in house.read(path).imports if name.partition(".")[0] in OURS}
     assert all(name.startswith("schedules.learning_rate.") for name in ours)
 
 
