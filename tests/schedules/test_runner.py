@@ -19,8 +19,9 @@ torch = pytest.importorskip("torch", reason="the extra `execute` is not installe
 dist = importlib.import_module("torch.distributed")
 
 WORLD = 4
+# Ended without finalisation, which threads of torch may outlive, to end in SIGABRT.
 CASES = """
-import sys
+import os, sys
 import torch
 import torch.distributed as dist
 import topoloom
@@ -144,10 +145,11 @@ refused("/output", lambda: runner.reduce_scatter(torch.zeros(2, dtype=torch.int3
 refused("/pipeline_chunks", lambda: Served(torus, 0, 0))
 dist.barrier()
 dist.destroy_process_group()
+os._exit(0)
 """
 
 HOOKED = """
-import sys
+import os, sys
 import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
@@ -177,6 +179,7 @@ import gradients as example
 assert example.main() > 0
 dist.barrier()
 dist.destroy_process_group()
+os._exit(0)
 """
 
 
