@@ -178,15 +178,14 @@ def _smaller(wanted: Wanted, degree: int, nodes: int) -> tuple[Candidate, ...]:
     return Catalogue(wanted, nodes, degree, eager=False).front(nodes, degree)
 
 
-def _hopeful(recipe: Recipe, found: Iterable[Candidate], nodes: int) -> int:
+def _hopeful(recipe: Recipe, found: Sequence[Candidate], nodes: int) -> int:
     """Return up to how many steps moves on a graph are worth a try.
 
     Not where another graph is nearer the bound by far than greedy labels on this one in any
     number of steps: moves hardly ever make up for that.
     """
-    candidates = list(found)
-    mine = min(_missed(one, nodes) for one in candidates if one.recipe == recipe)
-    better = (one.steps for one in candidates if _missed(one, nodes) * _BY_FAR < mine)
+    mine = min(_missed(one, nodes) for one in found if one.recipe == recipe)
+    better = (one.steps for one in found if _missed(one, nodes) * _BY_FAR < mine)
     return min(better, default=MAX_STEPS + 1) - 1
 
 

@@ -140,9 +140,7 @@ def test_readers_know_nothing_of_how_files_are_written(path):
 
 def test_programs_import_no_other_room():
     for path in FORMATS_ROOM.glob("*/program.py"):
-        assert not {
-            name for name in house.read(path).imports if name.startswith("schedules.formats")
-        }
+        assert not imported(path, ("schedules.formats",))
 
 
 ERRORS = [

@@ -36,15 +36,7 @@ Program = Annotated[
 RunsOn = Annotated[str, typer.Option(help="what it runs on, as FILE_OR_RECIPE of other commands")]
 
 _OF_FORMATS = (
-    exporting.DIALECT,
-    exporting.RUNTIME,
-    exporting.INPLACE,
-    exporting.INSTANCES,
-    exporting.RANKS_PER_NODE,
-    exporting.MIN_BYTES,
-    exporting.MAX_EXPORT_BYTES,
-    exporting.SCRATCH_BUDGET,
-    exporting.TUNER_CHANNELS,
+    *exporting.OF_PROGRAMS,
     exporting.EXPORT_BYTES,
     exporting.EXPORT_ALPHA_US,
     exporting.EXPORT_NODE_GBPS,

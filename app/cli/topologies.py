@@ -62,19 +62,6 @@ _SPEED = (
 _RUN = (cluster.COLLECTIVE, cluster.DESIGN_BYTES, cluster.WORKLOAD, cluster.PRESET)
 
 
-_OF_FILES = (
-    exporting.DIALECT,
-    exporting.RUNTIME,
-    exporting.INPLACE,
-    exporting.INSTANCES,
-    exporting.RANKS_PER_NODE,
-    exporting.MIN_BYTES,
-    exporting.MAX_EXPORT_BYTES,
-    exporting.SCRATCH_BUDGET,
-    exporting.TUNER_CHANNELS,
-)
-
-
 def _design_asked(asked: dict[str, Any]) -> "DesignRequest":
     """Return the question for a design, with what stands in the files that it names."""
     from app.config import Settings
@@ -101,7 +88,7 @@ def design(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False
 
 
 @app.command()
-@asks(*_HOSTS, *_RUN, *_SEARCH, *_SPEED, *_TODAY, exporting.FILES_FORMAT, *_OF_FILES)
+@asks(*_HOSTS, *_RUN, *_SEARCH, *_SPEED, *_TODAY, exporting.FILES_FORMAT, *exporting.OF_PROGRAMS)
 def files(
     asked: dict[str, Any],
     out: Annotated[Path, typer.Option(help="folder, empty or to be made, or FILE.zip")],
@@ -119,7 +106,11 @@ def files(
 
     require_one_form(as_json, as_csv)
     form = asked.pop("format")
-    said = {name: asked.pop(name) for name in [one.name for one in _OF_FILES] if name in asked}
+    said = {
+        name: asked.pop(name)
+        for name in [one.name for one in exporting.OF_PROGRAMS]
+        if name in asked
+    }
     options = options_of(ExportRequest.model_validate(said))
     service.require_available(form, options)
     request = _design_asked(asked)

@@ -15,6 +15,7 @@ __all__ = [
     "INSTANCES",
     "MAX_EXPORT_BYTES",
     "MIN_BYTES",
+    "OF_PROGRAMS",
     "RANKS_PER_NODE",
     "RUNTIME",
     "SCHEDULE_FORMAT",
@@ -97,3 +98,16 @@ EXPORT_NODE_GBPS = number(
     "Gbit/s",
     typed="with any format, for the rates that are said",
 )
+
+OF_PROGRAMS = (
+    DIALECT,
+    RUNTIME,
+    INPLACE,
+    INSTANCES,
+    RANKS_PER_NODE,
+    MIN_BYTES,
+    MAX_EXPORT_BYTES,
+    SCRATCH_BUDGET,
+    TUNER_CHANNELS,
+)
+"""What every program is written by, of one schedule or of all that a design names."""

@@ -43,7 +43,7 @@ def plan_of_transcript(transcript: Transcript, elements: int) -> Plan:
 
     Examples
     --------
-    >>> from schedules.transcript import Message, Span
+    >>> from schedules.transcript import Message
     >>> there, back = Message(0, 1, (Span(0, 1, 1),), ()), Message(1, 0, (Span(1, 2, 2),), ())
     >>> pair = Transcript(Collective.ALLGATHER, (0, 1, 2), (there, back))
     >>> [[m.ranges.tolist() for m in one] for one in plan_of_transcript(pair, 10).rounds]

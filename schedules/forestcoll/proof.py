@@ -38,7 +38,7 @@ from schedules.forestcoll.flow_program import FlowProgram, Ints
 from schedules.forestcoll.flow_question import Potential, Prices
 from synth.topology import NodeId
 
-__all__ = ["Cut", "Proof", "proof_of"]
+__all__ = ["Cut", "Proof", "proof_of", "simple_proof"]
 
 
 class Cut(NamedTuple):
@@ -107,9 +107,26 @@ def proof_of(
     potentials = list(potentials)
     held = _held(program, potentials)
     if not held:
-        # The solver's dual proves nothing: the sets that miss one receiver do.
-        potentials, prices = _simple(program), Prices({}, {}, {})
-        held = _held(program, potentials)
+        # The solver's dual proves nothing.
+        return simple_proof(program, names)
+    return _proof(program, potentials, prices, held, names)
+
+
+def simple_proof(program: FlowProgram, names: tuple[NodeId, ...]) -> Proof:
+    """Return what the sets that miss one receiver prove, without a solver."""
+    potentials = _simple(program)
+    held = _held(program, potentials)
+    return _proof(program, potentials, Prices({}, {}, {}), held, names)
+
+
+def _proof(
+    program: FlowProgram,
+    potentials: list[Potential],
+    prices: Prices,
+    held: Fraction,
+    names: tuple[NodeId, ...],
+) -> Proof:
+    """Return the proof by potentials of which every root is held with weight ``held``."""
     network = program.question.network
     weights = [weight / held for weight in _weights(program, potentials, prices)]
     fixed = sum(

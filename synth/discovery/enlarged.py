@@ -48,10 +48,9 @@ def enlarged(nodes: int, degree: int, links: Links, front: Front) -> tuple[Inser
     if nodes < _FEWEST or degree < 2 + (links is Links.BIDIRECTIONAL):
         return ()
     least = lower_bound(nodes, degree, links).steps
-    known = [one for near in _near(nodes, degree, links) for one in front(near)]
-    known += [
-        one for near in _near(nodes, degree, links) for one in _line_graphs(near, degree, links)
-    ]
+    near = _near(nodes, degree, links)
+    known = [one for fewer in near for one in front(fewer)]
+    known += [one for fewer in near for one in _line_graphs(fewer, degree, links)]
     few = degree == 2 or links is Links.BIDIRECTIONAL
     most = least + (_FARTHEST_OF_FEW if few else _FARTHEST)
     made = (one for depth in range(least, most + 1) for one in _enlarged(known, nodes, depth))
