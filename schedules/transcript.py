@@ -49,18 +49,25 @@ class Transcript:
     """All messages of a collective, each after those that it needs.
 
     Shard i of the data is units [bounds[i], bounds[i + 1]), so ``bounds`` has one entry more
-    than there are ranks.  In an all-to-all it is all that rank i sends: a block for every rank, as
-    many units each, in their order.
+    than there are ranks.  In a broadcast and a reduce all is the root's.  In an all-to-all it is
+    all that rank i sends: a block for every rank, as many units each, in their order.  Ranks that
+    are ``idle`` take no part, but may pass on what others send.
     """
 
     collective: Collective
     bounds: tuple[int, ...]
     messages: tuple[Message, ...]
+    idle: tuple[int, ...] = ()
 
     @property
     def ranks(self) -> tuple[int, ...]:
         """The ranks by number: a program knows no other names."""
         return tuple(range(len(self.bounds) - 1))
+
+    @property
+    def everyone(self) -> int:
+        """The contributions of all ranks that take part, as bits."""
+        return sum(1 << rank for rank in self.ranks if rank not in self.idle)
 
     @property
     def units(self) -> int:
@@ -130,12 +137,12 @@ def levels(transcript: Transcript) -> list[int]:
     [0, 1, 2]
     """
     needs = [message.needs for message in transcript.messages]
-    everyone = (1 << len(transcript.ranks)) - 1
+    everyone = transcript.everyone
     sums = [
         any(span.contributions != everyone for span in message.spans)
         for message in transcript.messages
     ]
-    gathers = transcript.collective in (Collective.ALLGATHER, Collective.ALL_TO_ALL)
+    gathers = transcript.collective.outward or transcript.collective is Collective.ALL_TO_ALL
     if (
         gathers
         or transcript.in_one_pass

@@ -175,9 +175,10 @@ def _task(schedule: Schedule | Transcript, found: Plan) -> Task:
     if _folds(schedule):
         return Task(found.bounds, reduces=False, starts_whole=False, ends_whole=True, folds=True)
     if isinstance(schedule, Transcript):
-        gathers = schedule.collective is Collective.ALLGATHER
-        scatters = schedule.collective is Collective.REDUCE_SCATTER
-        return Task(found.bounds, not gathers, starts_whole=not gathers, ends_whole=not scatters)
+        gathers = schedule.collective.outward
+        scatters = schedule.collective in (Collective.REDUCE_SCATTER, Collective.REDUCE)
+        ends = {"starts_whole": not gathers, "ends_whole": not scatters}
+        return Task(found.bounds, not gathers, **ends, idle=schedule.idle)
     parts = parts_of(schedule)
     return Task(
         found.bounds,

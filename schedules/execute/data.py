@@ -34,6 +34,7 @@ class Task(NamedTuple):
     each being all that its rank contributes.  ``reduces``: the result is a sum over all
     ranks.  ``starts_whole``, ``ends_whole``: the rank holds all data before, after;
     otherwise its own shard.  ``exchanges``: it is an all-to-all, of blocks instead of shards.
+    ``idle``: ranks that take no part.
     """
 
     bounds: tuple[int, ...]
@@ -42,6 +43,7 @@ class Task(NamedTuple):
     ends_whole: bool
     exchanges: bool = False
     folds: bool = False
+    idle: tuple[int, ...] = ()
 
 
 class Mistake(NamedTuple):
@@ -83,7 +85,7 @@ def expected(task: Task, run: int, shard: int) -> Elements:
     if not task.reduces:
         return contribution(shard, run, first, past)
     total = np.zeros(past - first, dtype=ELEMENT)
-    for rank in range(len(task.bounds) - 1):
+    for rank in set(range(len(task.bounds) - 1)) - set(task.idle):
         total += contribution(rank, run, first, past)
     return total
 
@@ -139,6 +141,8 @@ def mistakes(task: Task, rank: int, run: int, buffer: NDArray[Any]) -> list[Mist
         wrong = np.flatnonzero(buffer != folded(task, np.concatenate(shards)))
         return [Mistake(rank, rank, len(wrong), int(wrong[0]))] if len(wrong) else []
     found = []
+    if rank in task.idle:
+        return found
     for shard in range(len(task.bounds) - 1) if task.ends_whole else (rank,):
         wanted = block(task, run, shard, rank) if task.exchanges else expected(task, run, shard)
         held = buffer[task.bounds[shard] : task.bounds[shard] + len(wanted)]

@@ -98,9 +98,12 @@ class _Held:
         cuts = {*transcript.bounds, *(s.first for s in spans), *(s.past for s in spans)}
         self.cuts = np.array(sorted(cuts), dtype=np.int64)
         self.owner = np.searchsorted(transcript.bounds, self.cuts[:-1], side="right") - 1
-        gathers = transcript.collective is Collective.ALLGATHER
+        gathers, idle = transcript.collective.outward, transcript.idle
         self.masks = [
-            [1 << rank if not gathers or owner == rank else 0 for owner in self.owner.tolist()]
+            [
+                1 << rank if rank not in idle and (not gathers or owner == rank) else 0
+                for owner in self.owner.tolist()
+            ]
             for rank in transcript.ranks
         ]
 
@@ -145,11 +148,12 @@ class _Held:
     def require_result(self) -> None:
         """Raise unless every rank holds what the collective promises."""
         transcript = self.transcript
-        everyone = (1 << len(transcript.ranks)) - 1
+        gathers, everyone = transcript.collective.outward, transcript.everyone
+        scatters = transcript.collective in (Collective.REDUCE_SCATTER, Collective.REDUCE)
         for rank, masks in enumerate(self.masks):
+            if rank in transcript.idle:
+                continue
             for owner, mask in zip(self.owner.tolist(), masks, strict=True):
-                gathers = transcript.collective is Collective.ALLGATHER
-                scatters = transcript.collective is Collective.REDUCE_SCATTER
                 wanted = 1 << owner if gathers else everyone
                 if mask != wanted and not (scatters and owner != rank):
                     raise self._several(len(transcript.messages), rank)

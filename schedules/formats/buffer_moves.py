@@ -13,6 +13,8 @@ Where chunks lie.  Chunk c of shard i is number g = i * C + c.
   scratch by the others, so that no foreign part of the user's input is changed.
 * Allreduce.  Sums and results are in the output; out of place, contributions to
   which nothing was added are read from the input.
+* Broadcast and reduce.  As allgather and reduce-scatter, with all of the data the root's shard.
+* On its way.  What passes a GPU that takes no part lies in a place of scratch of its own.
 * Allreduce in one pass.  Told in `fold_moves`.
 * All-to-all.  Told in `exchange_moves`.
 """
@@ -27,8 +29,22 @@ from schedules.errors import NotExportable
 from schedules.formats.exchange_moves import Relays
 from schedules.formats.fold_moves import Folds
 from schedules.formats.moves import Move, Place, Plan
-from schedules.formats.transfers import Transfer, least_messages, require_plain, transfers
-from schedules.model import Collective, Schedule, StepSchedule
+from schedules.formats.transfers import (
+    NOWHERE,
+    Transfer,
+    least_messages,
+    require_few_hops,
+    shard_bounds,
+    transfers,
+)
+from schedules.model import (
+    Collective,
+    RouteSchedule,
+    Schedule,
+    StepSchedule,
+    TreeSchedule,
+    parts_of,
+)
 from synth.topology import NodeId
 
 __all__ = ["MAX_MESSAGES", "plan", "require_few_messages"]
@@ -72,14 +88,27 @@ def plan(
     elif folds:
         memory = Folds(len(ranks), chunks, inplace)
     else:
-        memory = _Memory(schedule.collective, len(ranks), chunks, inplace, found)
+        bounds = shard_bounds(schedule, ranks, chunks)
+        memory = _Memory(schedule.collective, bounds, inplace, found)
     joined = _joined(memory.moves(found))
     pieces = _split(joined, longest or MAX_MESSAGES, instances)
     moves = tuple(islice(pieces, MAX_MESSAGES + 1))
     if len(moves) > MAX_MESSAGES:
         raise _too_many()
-    scratch = tuple(memory.scratch)
-    return Plan(schedule.collective, len(ranks), chunks, inplace, scratch, moves, folds)
+    scratch, uneven = tuple(memory.scratch), _uneven(schedule, ranks, chunks)
+    collective, count = schedule.collective, len(ranks)
+    return Plan(collective, count, chunks, inplace, scratch, moves, folds, *uneven)
+
+
+def _uneven(
+    schedule: Schedule, ranks: tuple[NodeId, ...], chunks: int
+) -> tuple[tuple[int, ...], frozenset[int]]:
+    """Return where shards begin and end, if they are not equal, and which GPUs take no part."""
+    first = None if isinstance(schedule, RouteSchedule) else parts_of(schedule)[0]
+    if not isinstance(first, TreeSchedule) or not (first.shards or first.idle):
+        return (), frozenset()
+    idle = frozenset(at for at, node in enumerate(ranks) if node in set(first.idle))
+    return shard_bounds(schedule, ranks, chunks), idle
 
 
 def require_few_messages(schedule: Schedule) -> None:
@@ -87,7 +116,7 @@ def require_few_messages(schedule: Schedule) -> None:
 
     Told from its arrays, long before a plan is made.
     """
-    require_plain(schedule)
+    require_few_hops(schedule)
     if least_messages(schedule, joined=True) > MAX_MESSAGES:
         raise _too_many()
 
@@ -104,24 +133,28 @@ class _Memory:
     def __init__(
         self,
         collective: Collective,
-        gpus: int,
-        chunks: int,
+        bounds: tuple[int, ...],
         inplace: bool,
         transfers: Iterable[Transfer],
     ) -> None:
-        self.collective, self.chunks, self.inplace = collective, chunks, inplace
+        self.collective, self.bounds, self.inplace = collective, bounds, inplace
+        gpus = len(bounds) - 1
+        self.owner = np.repeat(np.arange(gpus), np.diff(bounds))
         # Whether a GPU received something of a chunk: a part of its sum, or its result.
-        self.received = np.zeros((gpus, gpus * chunks), dtype=np.bool_)
+        self.received = np.zeros((gpus, bounds[-1]), dtype=np.bool_)
         self.slots: NDArray[np.int64] | None = None
-        self.scratch = (0,) * gpus
-        if collective is Collective.REDUCE_SCATTER:
+        self.scratch = [0] * gpus
+        # By number of a place on the way: its first chunk in scratch.
+        self.passing: dict[int, int] = {}
+        if collective in (Collective.REDUCE_SCATTER, Collective.REDUCE):
             kept = np.zeros_like(self.received)
             for transfer in transfers:
-                if transfer.target != transfer.chunk // chunks:
+                ends = transfer.passed_to == NOWHERE
+                if ends and transfer.target != self.owner[transfer.chunk]:
                     kept[transfer.target, transfer.chunk : transfer.chunk + transfer.length] = True
             # Slots in order of the chunks, so that neighbours stay neighbours.
             self.slots = np.cumsum(kept, axis=1) - 1
-            self.scratch = tuple(kept.sum(axis=1).tolist())
+            self.scratch = kept.sum(axis=1).tolist()
 
     def moves(self, transfers: Iterable[Transfer]) -> Iterator[Move]:
         """Yield the moves of the transfers, cut where places or operands change."""
@@ -129,23 +162,25 @@ class _Memory:
             start, end = transfer.chunk, transfer.chunk + transfer.length
             sent = self.received[transfer.source, start:end]
             kept = self.received[transfer.target, start:end]
+            came, goes = self.passing.pop(transfer.passed_from, None), None
+            if transfer.passed_to != NOWHERE:
+                goes = self.passing[transfer.passed_to] = self.scratch[transfer.target]
+                self.scratch[transfer.target] += transfer.length
             changes = np.flatnonzero(np.diff(sent) | np.diff(kept)) + 1
             for low, high in pairwise([0, *changes.tolist(), end - start]):
-                chunk = start + low
-                goal = self._sum(transfer.target, chunk)
-                operand = None
+                chunk, operand = start + low, None
+                if came is None:
+                    origin = self._held(transfer.source, chunk, bool(sent[low]))
+                else:
+                    origin = "s", came + low
+                goal = self._sum(transfer.target, chunk) if goes is None else ("s", goes + low)
                 if transfer.reduce:
                     operand = goal if kept[low] else self._own(transfer.target, chunk)
                 yield Move(
-                    transfer.source,
-                    transfer.target,
-                    chunk,
-                    high - low,
-                    self._held(transfer.source, chunk, bool(sent[low])),
-                    goal,
-                    operand,
+                    transfer.source, transfer.target, chunk, high - low, origin, goal, operand
                 )
-            kept[:] = True
+            if goes is None:
+                kept[:] = True
 
     def _own(self, gpu: int, chunk: int) -> Place:
         """Return where a GPU's own contribution lies."""
@@ -155,17 +190,17 @@ class _Memory:
 
     def _sum(self, gpu: int, chunk: int) -> Place:
         """Return where what a GPU receives of a chunk is kept."""
-        if self.collective is not Collective.REDUCE_SCATTER:
+        if self.slots is None:
             return "o", chunk
-        if self.slots is not None and gpu != chunk // self.chunks:
+        if gpu != self.owner[chunk]:
             return "s", int(self.slots[gpu, chunk])
-        return ("i", chunk) if self.inplace else ("o", chunk % self.chunks)
+        return ("i", chunk) if self.inplace else ("o", chunk - self.bounds[gpu])
 
     def _held(self, gpu: int, chunk: int, received: bool) -> Place:
         """Return where a GPU reads a chunk that it sends."""
-        if self.collective is Collective.ALLGATHER:
-            if gpu == chunk // self.chunks and not self.inplace:
-                return "i", chunk % self.chunks
+        if self.collective.outward:
+            if gpu == self.owner[chunk] and not self.inplace:
+                return "i", chunk - self.bounds[gpu]
             return "o", chunk
         return self._sum(gpu, chunk) if received else self._own(gpu, chunk)
 

@@ -39,7 +39,9 @@ class Move(NamedTuple):
 class Plan:
     """All moves in order, and the sizes of the buffers in chunks.
 
-    ``folds``: it is an allreduce in one pass, whose shards are whole contributions.
+    ``folds``: it is an allreduce in one pass, whose shards are whole contributions.  ``bounds``:
+    where the shards of the GPUs begin and end in chunks, where they are not equal.  ``idle``: GPUs
+    that take no part but may pass data on.
     """
 
     collective: Collective
@@ -49,28 +51,36 @@ class Plan:
     scratch: tuple[int, ...]
     moves: tuple[Move, ...]
     folds: bool = False
+    bounds: tuple[int, ...] = ()
+    idle: frozenset[int] = frozenset()
 
     @property
     def whole(self) -> int:
         """Chunks of the larger of a GPU's input and output."""
+        if self.bounds:
+            return self.bounds[-1]
         return (1 if self.folds else self.gpus) * self.chunks_per_shard
 
-    @property
-    def sizes(self) -> tuple[int, int]:
-        """Chunks of a GPU's input and of its output."""
-        gathers = self.collective is Collective.ALLGATHER
-        scatters = self.collective is Collective.REDUCE_SCATTER
-        shard = self.chunks_per_shard
-        return shard if gathers else self.whole, shard if scatters else self.whole
+    def share(self, gpu: int) -> int:
+        """Return the chunks of a GPU's shard."""
+        if self.bounds:
+            return self.bounds[gpu + 1] - self.bounds[gpu]
+        return self.chunks_per_shard
 
-    @property
-    def copies_own(self) -> bool:
-        """Whether every GPU copies a shard of its own from its input to its output."""
+    def sizes(self, gpu: int) -> tuple[int, int]:
+        """Return the chunks of a GPU's input and of its output; all, if it takes no part."""
+        gathers = self.collective is Collective.ALLGATHER and gpu not in self.idle
+        scatters = self.collective is Collective.REDUCE_SCATTER and gpu not in self.idle
+        share = self.share(gpu)
+        return share if gathers else self.whole, share if scatters else self.whole
+
+    def copies_own(self, gpu: int) -> bool:
+        """Return whether a GPU copies a shard of its own from its input to its output."""
         if self.collective is Collective.ALL_TO_ALL:
             return True
-        return self.collective is Collective.ALLGATHER and not self.inplace
+        return self.collective.outward and not self.inplace and self.share(gpu) > 0
 
     def own(self, gpu: int) -> tuple[Place, Place]:
         """Return from where to where a GPU copies its own shard."""
-        there = gpu * self.chunks_per_shard
+        there = self.bounds[gpu] if self.bounds else gpu * self.chunks_per_shard
         return ("i", there if self.collective is Collective.ALL_TO_ALL else 0), ("o", there)

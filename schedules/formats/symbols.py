@@ -5,6 +5,7 @@ it.  Each chunk also remembers who wrote it and who has read it since, so that t
 accesses that nothing orders are found.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
@@ -85,32 +86,47 @@ class Messages:
         self._sent.append(Message(source, target, tuple(spans), tuple(needs)))
         return [Value(value.number, value.contributions, came) for value in held]
 
-    def transcript(self, collective: Collective, gpus: int, chunks: int) -> Transcript:
-        """Return all of them, where ``chunks`` are those of all shards of the GPUs together."""
-        whole = chunks * gpus if collective is Collective.ALL_TO_ALL else chunks
-        bounds = tuple(whole * gpu // gpus for gpu in range(gpus + 1))
-        return Transcript(collective, bounds, tuple(self._sent))
+    def transcript(
+        self,
+        collective: Collective,
+        bounds: tuple[int, ...],
+        idle: frozenset[int] = frozenset(),
+    ) -> Transcript:
+        """Return all of them; ``bounds`` and ``idle`` as in `Memory`."""
+        times = len(bounds) - 1 if collective is Collective.ALL_TO_ALL else 1
+        scaled = tuple(times * bound for bound in bounds)
+        return Transcript(collective, scaled, tuple(self._sent), tuple(sorted(idle)))
 
 
 class Memory:
     """Buffers loaded with what the collective starts from.
 
     In place the smaller of input and output is the GPU's part of the larger one; in
-    an allreduce they are the same.
+    an allreduce, a broadcast and a reduce they are the same.
     """
 
-    def __init__(self, collective: Collective, gpus: int, whole: int, inplace: bool) -> None:
-        """Load the buffers of so many GPUs; but in an allreduce ``whole`` is a multiple of them."""
-        self.collective, self.inplace = collective, inplace
-        self.gpus, self.whole, self.share = gpus, whole, whole // gpus
-        self._chunks: list[dict[tuple[str, int], _Chunk]] = [{} for _ in range(gpus)]
-        gathers = self.collective is Collective.ALLGATHER
-        for gpu in range(self.gpus):
-            for offset in range(self.share if gathers else self.whole):
-                number = gpu * self.share + offset if gathers else offset
-                if self.collective is Collective.ALL_TO_ALL:
-                    number += gpu * whole
-                self._at(gpu, "i", offset).value = Value(number, 1 << gpu)
+    def __init__(
+        self,
+        collective: Collective,
+        bounds: tuple[int, ...],
+        inplace: bool,
+        idle: frozenset[int] = frozenset(),
+    ) -> None:
+        """Load the buffers of GPUs whose shards are chunks [bounds[i], bounds[i + 1]).
+
+        All is the root's in a broadcast and a reduce; in an all-to-all a shard is a block, of
+        what one GPU has for another.  GPUs that are ``idle`` have nothing and end with nothing.
+        """
+        self.collective, self.bounds, self.inplace, self.idle = collective, bounds, inplace, idle
+        self.gpus, self.whole = len(bounds) - 1, bounds[-1]
+        self.everyone = sum(1 << gpu for gpu in range(self.gpus) if gpu not in idle)
+        self._chunks: list[dict[tuple[str, int], _Chunk]] = [{} for _ in range(self.gpus)]
+        for gpu in set(range(self.gpus)) - idle:
+            start = bounds[gpu] if collective.outward else 0
+            if collective is Collective.ALL_TO_ALL:
+                start = gpu * self.whole
+            for offset in range(self._share(gpu) if collective.outward else self.whole):
+                self._at(gpu, "i", offset).value = Value(start + offset, 1 << gpu)
 
     def read(self, actor: Actor, buffer: str, offset: int) -> Value:
         """Return the value of a chunk of the actor's GPU, noting who read it."""
@@ -137,10 +153,11 @@ class Memory:
         if not self.inplace or buffer == "s":
             return buffer, offset
         if self.collective is Collective.ALLGATHER and buffer == "i":
-            return "o", gpu * self.share + offset
+            return "o", self.bounds[gpu] + offset
         if self.collective is Collective.REDUCE_SCATTER and buffer == "o":
-            return "i", gpu * self.share + offset
-        return ("i" if self.collective is Collective.REDUCE_SCATTER else "o"), offset
+            return "i", self.bounds[gpu] + offset
+        scatters = (Collective.REDUCE_SCATTER, Collective.REDUCE)
+        return ("i" if self.collective in scatters else "o"), offset
 
     def require_result(self, ends: Sequence[Clock] | None = None) -> None:
         """Raise unless the output holds what the collective ends with.
@@ -148,22 +165,25 @@ class Memory:
         ``ends`` holds what each GPU knows to have come before its end; then each chunk
         must have been written before the end of the GPU that holds it.
         """
-        scatters = self.collective is Collective.REDUCE_SCATTER
-        for gpu in range(self.gpus):
+        scatters = self.collective in (Collective.REDUCE_SCATTER, Collective.REDUCE)
+        for gpu in sorted(set(range(self.gpus)) - self.idle):
             end = None if ends is None else ends[gpu]
-            for offset in range(self.share if scatters else self.whole):
+            for offset in range(self._share(gpu) if scatters else self.whole):
                 self._require_end(gpu, offset, self._wanted(gpu, offset), end)
+
+    def _share(self, gpu: int) -> int:
+        return self.bounds[gpu + 1] - self.bounds[gpu]
 
     def _wanted(self, gpu: int, offset: int) -> Value:
         """Return what a chunk of a GPU's output ends as."""
-        everyone = (1 << self.gpus) - 1
         if self.collective is Collective.ALLREDUCE:
-            return Value(offset, everyone)
-        if self.collective is Collective.REDUCE_SCATTER:
-            return Value(gpu * self.share + offset, everyone)
-        source, part = divmod(offset, self.share)
+            return Value(offset, self.everyone)
+        if not self.collective.outward and self.collective is not Collective.ALL_TO_ALL:
+            return Value(self.bounds[gpu] + offset, self.everyone)
+        source = bisect_right(self.bounds, offset) - 1
         if self.collective is Collective.ALL_TO_ALL:
-            return Value(source * self.whole + gpu * self.share + part, 1 << source)
+            part = self.bounds[gpu] + offset - self.bounds[source]
+            return Value(source * self.whole + part, 1 << source)
         return Value(offset, 1 << source)
 
     def _require_end(self, gpu: int, offset: int, value: Value, end: Clock | None) -> None:

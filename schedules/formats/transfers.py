@@ -5,11 +5,17 @@ carry a stage: one needs only what those of earlier stages brought.  For steps t
 is the step, for trees the depth of the edge, counted backwards where edges lead to the
 root, for routes how many hops came before.
 
+Shards may differ in size: then C are the chunks of a unit of it, and the shard of rank i begins at
+chunk ``shard_bounds(...)[i]``.  Compute nodes that take no part hold no shard, but pass chunks on:
+each edge through one of them is several transfers, and what lies there between two has a number
+of its own.
+
 In an allreduce in one pass shard i is all that rank i contributes.  In an all-to-all a shard is
 what one rank has for another: chunk c of what rank s has for rank t is number (s * N + t) * C + c.
 """
 
-from itertools import pairwise
+from collections.abc import Iterator
+from itertools import accumulate, count, pairwise
 from math import gcd, lcm
 from typing import Any, NamedTuple
 
@@ -24,6 +30,7 @@ from schedules.model import (
     RouteSchedule,
     Schedule,
     StepSchedule,
+    Tree,
     TreeSchedule,
     parts_of,
 )
@@ -31,10 +38,13 @@ from synth.topology import NodeId
 
 __all__ = [
     "MAX_CELLS",
+    "NOWHERE",
     "Transfer",
     "chunks_per_shard",
     "least_messages",
+    "require_few_hops",
     "require_plain",
+    "shard_bounds",
     "transfers",
 ]
 
@@ -46,12 +56,15 @@ COLLECTIVES = (
 )
 MAX_CELLS = 1 << 27
 MAX_HOPS = 1 << 20
+NOWHERE = -1
 
 
 class Transfer(NamedTuple):
     """``length`` chunks sent at one stage; the target adds them if ``reduce``.
 
     ``in_step`` tells whether the stage is a step, not a depth in trees that are pipelined.
+    ``passed_from`` and ``passed_to`` are numbers of places where data lies on its way, at nodes
+    that take no part; NOWHERE at those that do.
     """
 
     stage: int
@@ -61,6 +74,8 @@ class Transfer(NamedTuple):
     length: int
     reduce: bool
     in_step: bool
+    passed_from: int = NOWHERE
+    passed_to: int = NOWHERE
 
 
 def transfers(
@@ -74,12 +89,12 @@ def transfers(
     Raises
     ------
     NotExportable
-        It is another collective than these are made for, or the chunks on all GPUs are
-        too many to follow.
+        The hops of routes, or the chunks on all GPUs, are too many to follow.
     """
-    require_plain(schedule)
+    require_few_hops(schedule)
     chunks = chunks_per_shard(schedule) * finer
-    cells = len(ranks) ** 2 * chunks
+    bounds = shard_bounds(schedule, ranks, chunks)
+    cells = len(ranks) * bounds[-1]
     if cells > MAX_CELLS:
         raise NotExportable(
             "/chunks_per_shard",
@@ -88,13 +103,32 @@ def transfers(
     if isinstance(schedule, RouteSchedule):
         return chunks, _crossed(schedule, chunks)
     found: list[Transfer] = []
-    stage = 0
+    stage, places = 0, count()
     for part in parts_of(schedule):
-        made = _sent(part, ranks, chunks, _grain(part)[0], stage)
+        if isinstance(part, StepSchedule):
+            made = _sent(part, chunks, stage)
+        else:
+            made = _spread(part, ranks, bounds, chunks, stage, places)
         found += made
         stage = 1 + max((transfer.stage for transfer in made), default=stage)
     found.sort()
     return chunks, found
+
+
+def shard_bounds(schedule: Schedule, ranks: tuple[NodeId, ...], chunks: int) -> tuple[int, ...]:
+    """Return where the shard of each compute node begins and ends, with so many chunks a unit.
+
+    >>> from schedules.model import Tree
+    >>> trees = (Tree(0, 3, ((0, 2),)), Tree(2, 1, ((2, 0),)))
+    >>> some = TreeSchedule(Collective.ALLGATHER, "", (0, 2), 1, trees, (3, 1), (1,))
+    >>> shard_bounds(some, (0, 1, 2), 10)
+    (0, 30, 30, 40)
+    """
+    sizes = dict.fromkeys(ranks, 1)
+    first = None if isinstance(schedule, RouteSchedule) else parts_of(schedule)[0]
+    if isinstance(first, TreeSchedule):
+        sizes = dict.fromkeys(ranks, 0) | dict(zip(first.ranks, first.sizes, strict=True))
+    return tuple(accumulate((chunks * size for size in sizes.values()), initial=0))
 
 
 def least_messages(schedule: Schedule, *, joined: bool) -> int:
@@ -163,16 +197,19 @@ def require_plain(schedule: Schedule) -> None:
     if schedule.collective not in COLLECTIVES:
         names = ", ".join(COLLECTIVES)
         raise NotExportable("/collective", f"must be one of {names} for this format")
-    if isinstance(schedule, RouteSchedule):
-        hops = _hops(schedule)
-        if hops > MAX_HOPS:
-            raise NotExportable(
-                "/routes", f"at most {MAX_HOPS} hops are written as messages; {hops} are needed"
-            )
-        return
-    parts = parts_of(schedule)
+    require_few_hops(schedule)
+    parts = () if isinstance(schedule, RouteSchedule) else parts_of(schedule)
     if any(isinstance(part, TreeSchedule) and (part.shards or part.idle) for part in parts):
         raise NotExportable("/shards", "must be equal, and of all compute nodes, for this format")
+
+
+def require_few_hops(schedule: Schedule) -> None:
+    """Raise `NotExportable` if it is by routes of more hops than are written."""
+    hops = _hops(schedule) if isinstance(schedule, RouteSchedule) else 0
+    if hops > MAX_HOPS:
+        raise NotExportable(
+            "/routes", f"at most {MAX_HOPS} hops are written as messages; {hops} are needed"
+        )
 
 
 def _hops(schedule: RouteSchedule) -> int:
@@ -207,44 +244,69 @@ def _grain(part: StepSchedule | TreeSchedule) -> tuple[int, int]:
     return total, grain
 
 
-def _sent(
-    part: StepSchedule | TreeSchedule,
+def _sent(part: StepSchedule, chunks: int, stage: int) -> list[Transfer]:
+    """Return what steps send, in units of 1 / ``chunks`` of a shard."""
+    total = part.chunks_per_shard
+    return [
+        Transfer(
+            stage + number,
+            source,
+            target,
+            shard * chunks + first * chunks // total,
+            count * chunks // total,
+            op == REDUCE,
+            True,
+        )
+        for number, step in enumerate(part.steps)
+        for source, target, shard, first, count, _, op in step.tolist()
+    ]
+
+
+def _spread(
+    part: TreeSchedule,
     ranks: tuple[NodeId, ...],
+    bounds: tuple[int, ...],
     chunks: int,
-    total: int,
     stage: int,
+    places: Iterator[int],
 ) -> list[Transfer]:
-    """Return what a part sends, in units of 1 / ``chunks`` of a shard."""
-    if isinstance(part, StepSchedule):
-        return [
-            Transfer(
-                stage + number,
-                source,
-                target,
-                shard * chunks + first * chunks // total,
-                count * chunks // total,
-                op == REDUCE,
-                True,
-            )
-            for number, step in enumerate(part.steps)
-            for source, target, shard, first, count, _, op in step.tolist()
-        ]
+    """Return what trees send, in units of 1 / ``chunks`` of a unit of size."""
     rank = {node: index for index, node in enumerate(ranks)}
-    outward = part.collective is Collective.ALLGATHER
+    idle, total, outward = set(part.idle), part.trees_per_root, part.collective.outward
     served = dict.fromkeys(ranks, 0)
-    found = []
+    found: list[Transfer] = []
     for tree in part.trees:
-        chunk = rank[tree.root] * chunks + served[tree.root] * chunks // total
+        chunk = bounds[rank[tree.root]] + served[tree.root] * chunks // total
+        length = tree.weight * chunks // total
         served[tree.root] += tree.weight
-        depth = {tree.root: 0}
-        for edge in tree.edges:
-            near, far = (edge[0], edge[-1]) if outward else (edge[-1], edge[0])
-            depth[far] = depth[near] + 1
-            when = depth[far] if outward else len(ranks) - depth[far]
-            ends = rank[edge[0]], rank[edge[-1]]
-            found.append(
-                Transfer(
-                    stage + when, *ends, chunk, tree.weight * chunks // total, not outward, False
+        for when, stops in _along(tree, outward, idle, len(ranks)):
+            here = NOWHERE
+            for hop, (near, far) in enumerate(pairwise(stops)):
+                last = hop + 2 == len(stops)
+                there = NOWHERE if last else next(places)
+                adds = last and not outward
+                ends = rank[near], rank[far]
+                found.append(
+                    Transfer(stage + when + hop, *ends, chunk, length, adds, False, here, there)
                 )
-            )
+                here = there
     return found
+
+
+def _along(
+    tree: Tree, outward: bool, idle: set[NodeId], ranks: int
+) -> Iterator[tuple[int, tuple[NodeId, ...]]]:
+    """Yield for each edge the stage of its first hop, and the nodes where its data lies.
+
+    Those are its ends and, between, nodes that take no part.
+    """
+    lies = [
+        (edge[0], *(node for node in edge[1:-1] if node in idle), edge[-1]) for edge in tree.edges
+    ]
+    depth = {tree.root: 0}
+    for stops in lies:
+        near, far = (stops[0], stops[-1]) if outward else (stops[-1], stops[0])
+        depth[far] = depth[near] + len(stops) - 1
+    top = max(ranks, *depth.values()) if not outward else 0
+    for stops in lies:
+        yield 1 + depth[stops[0]] if outward else top - depth[stops[0]], stops

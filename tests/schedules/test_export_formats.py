@@ -118,11 +118,11 @@ def test_what_programs_cannot_say_is_refused():
     from schedules.collectives import make
 
     broadcast = make(ring(3), Collective.BROADCAST, "forestcoll", root=0)
-    for form in REPLAYED:
+    for form in REPLAYED - {"mscclpp-json"}:
         with pytest.raises(NotExportable) as caught:
             written(form, broadcast, ring(3))
         assert caught.value.field == "/collective"
-    for form in ("json", "dot", "graphml"):
+    for form in ("json", "mscclpp-json", "dot", "graphml"):
         assert written(form, broadcast, ring(3))
 
 

@@ -107,8 +107,8 @@ def _draft(
 ) -> Draft:
     channels = _channels(plan, spread, copies)
     blocks: list[dict[_Key, DraftBlock]] = [{} for _ in range(plan.gpus)]
-    if plan.copies_own:
-        for gpu in range(plan.gpus):
+    for gpu in range(plan.gpus):
+        if plan.copies_own(gpu):
             blocks[gpu][-1, -1, 0] = _own_shard(plan, gpu)
     local = [LocalBlocks(limits.steps) for _ in range(plan.gpus)]
     ends = _ends(plan, channels, shared)
@@ -204,8 +204,8 @@ def _own_shard(plan: Plan, gpu: int) -> DraftBlock:
     """Return the block that copies a GPU's own shard from its input to its output."""
     block = DraftBlock(-1, -1, 0)
     (_, source), (_, goal) = plan.own(gpu)
-    for start in range(0, plan.chunks_per_shard, MAX_COUNT):
-        count = min(MAX_COUNT, plan.chunks_per_shard - start)
+    for start in range(0, plan.share(gpu), MAX_COUNT):
+        count = min(MAX_COUNT, plan.share(gpu) - start)
         places = ("i", source + start), ("o", goal + start)
         block.steps.append(DraftStep("cpy", *places, count, block))
     return block

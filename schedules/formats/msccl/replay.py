@@ -80,7 +80,7 @@ def transcript(text: str, runtime: Runtime | str) -> Transcript:
         As `replay`.
     """
     program, messages = _replayed(text, runtime, 2)
-    return messages.transcript(program.collective, len(program.gpus), program.chunks)
+    return messages.transcript(program.collective, _bounds(program))
 
 
 def _replayed(text: str, runtime: Runtime | str, slots: int) -> tuple[Program, Messages]:
@@ -91,6 +91,12 @@ def _replayed(text: str, runtime: Runtime | str, slots: int) -> tuple[Program, M
     for run in runs:
         run.finish()
     return program, runs[0].messages
+
+
+def _bounds(program: Program) -> tuple[int, ...]:
+    """Return where the shard of each GPU begins and ends, in chunks of the whole."""
+    gpus = len(program.gpus)
+    return tuple(program.chunks * gpu // gpus for gpu in range(gpus + 1))
 
 
 def _check_messages(program: Program) -> None:
@@ -145,7 +151,7 @@ class _Run:
         sharded = program.collective is not Collective.ALLREDUCE
         if sharded and program.chunks % len(program.gpus):
             raise InvalidProgram("/algo/nchunksperloop", "must be a multiple of ngpus")
-        self.memory = Memory(program.collective, len(program.gpus), program.chunks, inplace)
+        self.memory = Memory(program.collective, _bounds(program), inplace)
         self.queues: dict[_Connection, deque[_Message]] = defaultdict(deque)
         self.workers: list[list[_Worker]] = []
         total = sum(len(gpu.blocks) for gpu in program.gpus)

@@ -172,7 +172,7 @@ def _program(draft: Draft, title: str, protocol: str) -> Program:
 
 
 def _sizes(plan: Plan, index: int) -> dict[str, int]:
-    entering, leaving = plan.sizes
+    entering, leaving = plan.sizes(index)
     if plan.inplace:
         # One buffer only: the larger one, and the output if they are equal.
         scatters = plan.collective is Collective.REDUCE_SCATTER

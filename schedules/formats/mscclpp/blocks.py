@@ -114,8 +114,7 @@ def arrange(plan: Plan, limits: Runtime, instances: int = 1) -> Draft:
 
 
 def _require_blocks(plan: Plan, lanes: dict[tuple[int, int], int], limits: Runtime) -> None:
-    own = int(plan.copies_own)
-    needed = Counter(dict.fromkeys(range(plan.gpus), own))
+    needed = Counter({gpu: int(plan.copies_own(gpu)) for gpu in range(plan.gpus)})
     for (source, target), count in lanes.items():
         for gpu in {source, target}:
             needed[gpu] += count
@@ -131,9 +130,9 @@ def _require_blocks(plan: Plan, lanes: dict[tuple[int, int], int], limits: Runti
 def _draft(plan: Plan, lanes: dict[tuple[int, int], int]) -> Draft:
     blocks: list[dict[tuple[bool, int, int], DraftBlock]] = [{} for _ in range(plan.gpus)]
     for gpu in range(plan.gpus):
-        if plan.copies_own:
+        if plan.copies_own(gpu):
             block = blocks[gpu][False, -1, 0] = DraftBlock(-1, False, 0)
-            block.steps.append(DraftStep(*plan.own(gpu), plan.chunks_per_shard, block))
+            block.steps.append(DraftStep(*plan.own(gpu), plan.share(gpu), block))
     scratch = list(plan.scratch)
     # By GPU: copies out of its output, which is not overwritten before them.
     saved: dict[int, list[DraftStep]] = defaultdict(list)

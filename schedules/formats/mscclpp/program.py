@@ -58,6 +58,8 @@ COLLECTIVES: Mapping[Collective, str] = MappingProxyType(
         Collective.REDUCE_SCATTER: "reducescatter",
         Collective.ALLREDUCE: "allreduce",
         Collective.ALL_TO_ALL: "alltoall",
+        Collective.BROADCAST: "broadcast",
+        Collective.REDUCE: "reduce",
     }
 )
 
@@ -109,10 +111,16 @@ class Gpu:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A whole plan; ``chunks`` are those of all shards together."""
+    """A whole plan; ``chunks`` are those of all shards together.
+
+    ``bounds``: where the shard of each GPU begins and ends in them; in a broadcast and a reduce
+    all is the root's.  ``idle``: GPUs that take no part.
+    """
 
     name: str
     collective: Collective
     inplace: bool
     chunks: int
     gpus: tuple[Gpu, ...]
+    bounds: tuple[int, ...]
+    idle: frozenset[int] = frozenset()

@@ -8,6 +8,7 @@ are written.
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
 from schedules.errors import InvalidProgram
 from schedules.formats.json_fields import Fields
@@ -33,6 +34,9 @@ from schedules.formats.runtimes import MSCCLPP_JSON, Runtime, meant
 from schedules.model import Collective
 
 __all__ = ["parse", "sizes_of"]
+
+_SHARED = {Collective.ALLGATHER: "i", Collective.REDUCE_SCATTER: "o"}
+"""The buffer of which every GPU has its shard only."""
 
 
 def parse(text: str, runtime: Runtime | None = None) -> Program:
@@ -70,11 +74,13 @@ def parse(text: str, runtime: Runtime | None = None) -> Program:
             raise InvalidProgram(f"/{flag}", "must be false")
     gpus = top.objects("gpus", 2, MAX_GPUS)
     sizes = [_sizes(gpu) for gpu in gpus]
-    chunks = _whole(collective, sizes)
+    idle = _idle(top, collective, len(gpus))
+    bounds = _bounds(top, collective, sizes, idle)
+    chunks = bounds[-1]
     _check_bytes(top, chunks, sizes)
     made = tuple(_gpu(gpu, at, sizes, limits) for at, gpu in enumerate(gpus))
     _check_pairs(made)
-    return Program(name, collective, inplace, chunks, made)
+    return Program(name, collective, inplace, chunks, made, bounds, idle)
 
 
 def sizes_of(text: str) -> tuple[int, int]:
@@ -96,21 +102,49 @@ def _sizes(gpu: Fields) -> dict[str, int]:
     }
 
 
-def _whole(collective: Collective, sizes: list[dict[str, int]]) -> int:
-    """Return the chunks of all shards together, the same for all GPUs."""
-    gathers, scatters = collective is Collective.ALLGATHER, collective is Collective.REDUCE_SCATTER
-    whole = sizes[0]["o" if gathers else "i"]
-    if whole % len(sizes) and collective is not Collective.ALLREDUCE:
-        raise InvalidProgram("/gpus/0", "its chunks must be a multiple of the GPUs")
-    shard = whole // len(sizes)
+def _idle(top: Fields, collective: Collective, gpus: int) -> frozenset[int]:
+    """Return the GPUs that take no part."""
+    if "idle" not in top.values:
+        return frozenset()
+    if collective is Collective.ALL_TO_ALL:
+        raise InvalidProgram("/idle", "an all-to-all is among all GPUs")
+    idle = top.numbers("idle", 0, gpus - 1, 0, gpus - 2)
+    if len(set(idle)) < len(idle):
+        raise InvalidProgram("/idle", "must name a GPU once")
+    return frozenset(idle)
+
+
+def _bounds(
+    top: Fields, collective: Collective, sizes: list[dict[str, int]], idle: frozenset[int]
+) -> tuple[int, ...]:
+    """Return where the shard of each GPU begins and ends, in chunks of the whole.
+
+    What a GPU holds all of is equally long for all, and the shards make it up; GPUs that take no
+    part hold all on both sides.
+    """
+    shared = _SHARED.get(collective)
+    whole = sizes[0]["o" if shared == "i" else "i"]
+    if collective.has_root:
+        root = top.number("root", 0, len(sizes) - 1)
+        if root in idle:
+            raise InvalidProgram("/root", "must take part")
+        shares = [whole if at == root else 0 for at in range(len(sizes))]
+    elif shared:
+        shares = [0 if at in idle else size[shared] for at, size in enumerate(sizes)]
+    else:
+        if whole % len(sizes) and collective is Collective.ALL_TO_ALL:
+            raise InvalidProgram("/gpus/0", "its chunks must be a multiple of the GPUs")
+        ends = [whole * at // len(sizes) for at in range(len(sizes) + 1)]
+        shares = [high - low for low, high in pairwise(ends)]
     for at, size in enumerate(sizes):
-        if size["i"] != (shard if gathers else whole) or size["o"] != (
-            shard if scatters else whole
-        ):
-            raise InvalidProgram(
-                f"/gpus/{at}", f"must have the input and output of shards of {shard} chunks"
-            )
-    return whole
+        full = [size[buffer] for buffer in "io" if at in idle or buffer != shared]
+        if set(full) != {whole}:
+            raise InvalidProgram(f"/gpus/{at}", f"must hold all {whole} chunks, as GPU 0 does")
+    if sum(shares) != whole:
+        raise InvalidProgram(
+            "/gpus", f"must have shards of {whole} chunks in all, not of {sum(shares)}"
+        )
+    return tuple(accumulate(shares, initial=0))
 
 
 def _check_bytes(top: Fields, chunks: int, sizes: list[dict[str, int]]) -> None:
@@ -136,7 +170,7 @@ def _gpu(gpu: Fields, index: int, sizes: list[dict[str, int]], limits: Runtime) 
     semaphores = tuple(
         entry.number("init_value", 0, 2**31 - 1) for entry in gpu.objects("semaphores")
     )
-    blocks = gpu.objects("threadblocks", 0, limits.thread_blocks)
+    blocks = gpu.objects("threadblocks", 1, limits.thread_blocks)
     reader = _Reader(index, sizes, peers, remote, len(semaphores), limits.steps)
     made = tuple(reader.block(block, at) for at, block in enumerate(blocks))
     return Gpu(sizes[index], peers, semaphores, made)

@@ -75,7 +75,7 @@ def transcript(text: str, runtime: Runtime | None = None) -> Transcript:
         As `replay`.
     """
     program, messages = _replayed(text, runtime)
-    return messages.transcript(program.collective, len(program.gpus), program.chunks)
+    return messages.transcript(program.collective, program.bounds, program.idle)
 
 
 def _replayed(text: str, runtime: Runtime | None) -> tuple[Program, Messages]:
@@ -125,7 +125,7 @@ class _Run:
 
     def __init__(self, program: Program, ends: dict[End, End]) -> None:
         self.program, self.ends, self.messages = program, ends, Messages()
-        self.memory = Memory(program.collective, len(program.gpus), program.chunks, program.inplace)
+        self.memory = Memory(program.collective, program.bounds, program.inplace, program.idle)
         self.signals: dict[End, deque[_News]] = defaultdict(deque)
         self.releases: dict[tuple[int, int], deque[_News]] = defaultdict(deque)
         total = sum(len(gpu.blocks) for gpu in program.gpus)

@@ -5,6 +5,10 @@ How chunks lie in buffers is told in `schedules.formats.buffer_moves`, who does 
 Threads of a block go their own ways between two operations ``nop``.  Hence one stands
 after waiting and before data are touched or others told, and after touching data and
 before others are told.
+
+The file names no root and no group that the executor would know: it does what the operations
+say.  ``root`` and ``idle`` at the top are members of our own, which the executor skips; they are
+what a reader checks the operations against.
 """
 
 import hashlib
@@ -15,6 +19,7 @@ from typing import Any
 from schedules.errors import NotExportable
 from schedules.formats.buffer_moves import plan, require_few_messages
 from schedules.formats.fitting import fitted
+from schedules.formats.moves import Plan
 from schedules.formats.mscclpp.blocks import Draft, DraftBlock, DraftStep, arrange
 from schedules.formats.mscclpp.program import (
     ALIGNMENT,
@@ -25,7 +30,6 @@ from schedules.formats.mscclpp.program import (
 )
 from schedules.formats.runtimes import MSCCLPP_JSON, Runtime, meant
 from schedules.formats.sizes import ALL_SIZES, Sizes, require_instances
-from schedules.formats.transfers import require_plain
 from schedules.model import Schedule
 from schedules.verify import require_valid
 from synth.topology import Topology
@@ -75,7 +79,8 @@ def render(
     InvalidSchedule
         The schedule is not valid on the topology.
     NotExportable
-        A limit of the executor cannot be met; the limit and the number needed are named.
+        A rank that takes part has no shard, though the collective is none of one root; or a limit
+        of the executor cannot be met; the limit and the number needed are named.
 
     Notes
     -----
@@ -99,12 +104,12 @@ def render(
     if ranks_per_node < 1:
         raise NotExportable("/ranks_per_node", "must be at least 1")
     require_instances(instances)
-    require_plain(schedule)
     require_valid(schedule, topology)
 
     def made(candidate: Schedule, limits: Runtime) -> Draft:
         require_few_messages(candidate)
         moves = plan(candidate, ranks, inplace, instances=instances)
+        _require_shards(moves)
         return _require_addressable(arrange(moves, limits, instances))
 
     draft, taken, _ = fitted(schedule, meant(MSCCLPP_JSON, runtime), made)
@@ -122,6 +127,17 @@ def _lines(gpus: list[dict[str, Any]]) -> Iterator[str]:
     for gpu in gpus:
         blocks = ",\n".join(map(json.dumps, gpu.pop("threadblocks")))
         yield f'{json.dumps(gpu)[:-1]}, "threadblocks": [\n{blocks}\n]}}'
+
+
+def _require_shards(plan: Plan) -> None:
+    """Raise if a GPU that takes part has an input or output of no chunks."""
+    for gpu in range(plan.gpus):
+        if not all(plan.sizes(gpu)):
+            raise NotExportable(
+                f"/shards/{gpu}",
+                "must not be 0: the executor divides by the chunks of every input and output; "
+                "leave the rank out of the participants, or write a broadcast or reduce",
+            )
 
 
 def _largest_chunk(draft: Draft) -> int:
@@ -151,6 +167,7 @@ def _head(draft: Draft, sizes: Sizes, runtime: Runtime) -> dict[str, Any]:
         raise NotExportable("/min_bytes", f"must be at most {largest}: offsets have 32 bits")
     return {
         "collective": COLLECTIVES[plan.collective],
+        **_roles(plan),
         "protocol": "Simple",
         "inplace": plan.inplace,
         "reuse_resources": False,
@@ -162,9 +179,16 @@ def _head(draft: Draft, sizes: Sizes, runtime: Runtime) -> dict[str, Any]:
     }
 
 
+def _roles(plan: Plan) -> dict[str, Any]:
+    """Return which GPU is the root, and which take no part, where there are such."""
+    shares = [plan.share(gpu) for gpu in range(plan.gpus)]
+    root = {"root": shares.index(plan.whole)} if plan.collective.has_root else {}
+    return root | ({"idle": sorted(plan.idle)} if plan.idle else {})
+
+
 def _gpu(draft: Draft, gpu: int, ranks_per_node: int) -> dict[str, Any]:
     blocks, plan = draft.gpus[gpu], draft.plan
-    entering, leaving = plan.sizes
+    entering, leaving = plan.sizes(gpu)
     wiring = _Wiring(gpu, blocks, ranks_per_node)
     return {
         "id": gpu,
@@ -181,7 +205,9 @@ def _gpu(draft: Draft, gpu: int, ranks_per_node: int) -> dict[str, Any]:
             for peer, buffer in wiring.buffers
         ],
         "semaphores": [{"init_value": 0}] * draft.semaphores[gpu],
-        "threadblocks": [wiring.block(at, block) for at, block in enumerate(blocks)],
+        # No kernel starts without any block.
+        "threadblocks": [wiring.block(at, block) for at, block in enumerate(blocks)]
+        or [{"id": 0, "ops": [_NOP], "channels": [], "remote_buffer_refs": []}],
     }
 
 
