@@ -10,13 +10,14 @@ is looked at once a second:
   than that for long is answered 408, or cut where an answer has begun.
 
 Time in which the service does not read, since it has not used up what it got, is not counted.
+
+Requests are read by httptools (llhttp), in a quarter of the time that h11 takes.
 """
 
 import asyncio
 from typing import Any
 
-import h11
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 __all__ = ["LEAST_RATE", "PatientProtocol", "patient"]
 
@@ -56,7 +57,7 @@ class _Counted:
         return getattr(self._transport, name)
 
 
-class PatientProtocol(H11Protocol):
+class PatientProtocol(HttpToolsProtocol):
     """A connection of uvicorn's that is given up when its client is too slow; see `patient`."""
 
     header_seconds: float
@@ -66,6 +67,8 @@ class PatientProtocol(H11Protocol):
         super().__init__(*given, **named)
         self._look: asyncio.TimerHandle | None = None
         self._head_since: float | None = None
+        self._head_bytes = 0
+        self._awaits_body = False
         self._patience = self.stall_seconds
         self._arrived = self._taken = 0
 
@@ -82,15 +85,39 @@ class PatientProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take what came; the first byte of a head is when its time begins."""
-        before = self.cycle
-        if self._head_since is None and (before is None or before.response_complete):
+        """Take what came; the first byte after a request is when the time of a head begins."""
+        if self._head_since is None and not self._awaits_body and self._is_answered():
             self._head_since = self.loop.time()
         self._arrived += len(data)
+        self._head_bytes += len(data)
         super().data_received(data)
-        if self.cycle is not before:
-            self._head_since = None
-            self._patience = self.stall_seconds
+        if self._head_since is not None and self._head_bytes > MAX_HEAD:
+            self._refuse_head()
+
+    def on_headers_complete(self) -> None:
+        """Begin to answer a request, unless its head is too large."""
+        self._head_since = None
+        self._patience = self.stall_seconds
+        sizes = (len(name) + len(value) for name, value in self.headers)
+        if len(self.url) + sum(sizes) > MAX_HEAD:
+            # What is raised in here is answered with 400.
+            raise ValueError("the head of the request is too large")
+        super().on_headers_complete()
+        self._awaits_body = True
+
+    def on_message_complete(self) -> None:
+        """Note that the body is there."""
+        self._awaits_body = False
+        self._head_bytes = 0
+        super().on_message_complete()
+
+    def _refuse_head(self) -> None:
+        if not self.transport.is_closing():
+            self.send_400_response("The head of the request is too large.")
+
+    def _is_answered(self) -> bool:
+        """Whether no request is under way."""
+        return self.cycle is None or self.cycle.response_complete
 
     def _looked_at(self) -> None:
         """Give the connection up, or look again in a second."""
@@ -114,7 +141,7 @@ class PatientProtocol(H11Protocol):
         arrived, self._arrived = self._arrived, 0
         taken = self.transport.written - unsent  # pyright: ignore[reportAttributeAccessIssue]
         moved, self._taken = taken - self._taken, taken
-        if self.conn.their_state is h11.SEND_BODY and not self.flow.read_paused:
+        if self._awaits_body and not self.flow.read_paused:
             return b"the body of the request took too long" if self._tried(arrived) else None
         if unsent:
             return b"the answer was taken too slowly" if self._tried(moved) else None
@@ -124,8 +151,7 @@ class PatientProtocol(H11Protocol):
 
     def _keep_alive_but_not_for_ever(self) -> None:
         """Set uvicorn's timer where it does not: after a body that came behind its answer."""
-        idle = self.conn.their_state is h11.IDLE and self.timeout_keep_alive_task is None
-        if idle and self.cycle is not None and self.cycle.response_complete:
+        if self.timeout_keep_alive_task is None and self._is_answered():
             self.timeout_keep_alive_task = self.loop.call_later(
                 self.timeout_keep_alive, self.timeout_keep_alive_handler
             )

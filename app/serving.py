@@ -7,7 +7,7 @@ import uvicorn
 from app import logs
 from app.access import keys
 from app.config import PREFIX, Settings, is_loopback
-from app.connections import MAX_HEAD, patient
+from app.connections import patient
 from app.db import open_database
 from app.main import create_app
 from app.telemetry import is_wanted, require_exporter
@@ -61,7 +61,6 @@ def serve(settings: Settings) -> None:
         access_log=False,
         server_header=False,
         limit_concurrency=settings.max_connections,
-        h11_max_incomplete_event_size=MAX_HEAD,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
 

@@ -4,11 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from schedules.facts import Facts
 from schedules.model import Collective, Schedule
-from schedules.simulate import Network, simulate
-from schedules.simulate.estimates import estimate
-from schedules.verified import Facts
-from schedules.verify.costs import node_capacity
 from synth.topology import Topology
 
 __all__ = ["On", "Speed", "speed"]
@@ -91,6 +88,10 @@ def speed(
 
 def _seconds(schedule: Schedule, topology: Topology, on: On, size_bytes: int) -> float:
     """Return the time of a size."""
+    # Compiled code, loaded only where a time is asked for.
+    from schedules.simulate import Network, simulate
+    from schedules.simulate.estimates import estimate
+
     if on.overhead_seconds or on.chunk_seconds:
         network = Network(
             on.alpha_seconds,
@@ -114,6 +115,8 @@ def _rate(facts: Facts, topology: Topology) -> Fraction:
     if facts.data is not None and facts.inverse_rate is not None:
         return facts.data / facts.inverse_rate
     assert facts.bandwidth is not None
+    from schedules.verify.costs import node_capacity
+
     return node_capacity(topology) / facts.bandwidth
 
 

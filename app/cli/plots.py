@@ -63,7 +63,7 @@ def sizes(asked: dict[str, Any], out: Out) -> None:
     from app.config import Settings
     from app.plots import canvas
     from app.plots import sizes as plot
-    from app.plots.timing import SizesRequest
+    from app.sizes_request import SizesRequest
 
     canvas.require_drawable(out)
     request = SizesRequest.model_validate(with_tasks(asked, Settings()))

@@ -13,9 +13,9 @@ from app.checking_requests import (
 )
 from app.design_requests import DesignRequest, FrontierRequest
 from app.patch_requests import PatchPlanRequest
-from app.plots.timing import SizesRequest
 from app.questions import ExportQuestion
 from app.schedule_requests import ExportRequest, OptimumRequest, ScheduleRequest
+from app.sizes_request import SizesRequest
 from app.sweep_request import SweepRequest
 from app.topology_source import TopologySource
 

@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
 from app.documents.base import Document, Exact, Identity, PassCost, omitted
 from app.known_requests import BestRequest
-from schedules.known import Rated
+
+if TYPE_CHECKING:
+    from schedules.known import Rated
 
 __all__ = ["BestAnswer", "BestDocument", "of"]
 
@@ -18,7 +20,7 @@ class BestAnswer:
     """The best of what is known, and which document a search that was asked for has stored."""
 
     request: BestRequest
-    rated: Sequence[Rated]
+    rated: "Sequence[Rated]"
     searched: tuple[str, str] | None = None
 
 
@@ -82,7 +84,7 @@ def of(answer: BestAnswer) -> dict[str, Any]:
     return document.given() | {"request": answer.request.canonical()}
 
 
-def _candidate(one: Rated) -> CandidateDocument:
+def _candidate(one: "Rated") -> CandidateDocument:
     known = one.known
     more: dict[str, Any] = {}
     if known.recipe is not None:

@@ -25,8 +25,8 @@ from app.documents.simulation import SimulationSummary
 from app.documents.sweep import SweepSummary
 from app.documents.topology import TopologySummary
 from app.documents.verification import VerificationSummary
-from app.plots.timing import SizesRequest
 from app.schedule_requests import ForestRequest, SimulationRequest
+from app.sizes_request import SizesRequest
 
 __all__ = ["PAGES", "entry_model", "of"]
 

@@ -19,7 +19,7 @@ from app.documents.subject import Subject
 from schedules.model import Collective, Schedule
 
 if TYPE_CHECKING:
-    from schedules.verified import Facts, Losses, Sharing
+    from schedules.facts import Facts, Losses, Sharing
 
 __all__ = [
     "SCHEDULE",
@@ -130,12 +130,12 @@ _COUNTS = ("chunks_per_shard", "trees_per_root", "units_per_pair", "ranks", "dat
 def facts_of(members: Mapping[str, Any]) -> "Facts":
     """Return the facts that a summary, or a part of one, tells of.
 
-    >>> from schedules.verified import Facts
+    >>> from schedules.facts import Facts
     >>> facts = Facts(Collective.ALLGATHER, 2, Fraction(11, 12), chunks_per_shard=1)
     >>> facts_of(given_facts(facts)) == facts
     True
     """
-    from schedules.verified import Facts
+    from schedules.facts import Facts
 
     exact = {
         name: Fraction(members[name]) for name in ("bandwidth", "inverse_rate") if name in members
@@ -162,7 +162,7 @@ def _sharing(saved: "Sharing") -> dict[str, str]:
 
 
 def _shared(members: Mapping[str, str]) -> "Sharing":
-    from schedules.verified import Sharing
+    from schedules.facts import Sharing
 
     together = members.get("inverse_rate_together")
     return Sharing(
@@ -179,8 +179,8 @@ def _encode(kept: Kept, identity: str) -> Computed:
 
 
 def _decode(artefact: Artefact) -> Kept:
+    from schedules.facts import Losses
     from schedules.formats.schedule.binary import unpack
-    from schedules.verified import Losses
 
     members = artefact.summary
     lost, gap = (members.get(name) for name in ("bandwidth_loss", "gap"))

@@ -5,7 +5,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from app.plots.canvas import COLOURS, GREY, label_of
-from app.plots.timing import SizesRequest, Times, costs_of, sizes
+from app.plots.timing import Times, costs_of
+from app.sizes_request import SizesRequest, sizes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

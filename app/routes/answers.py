@@ -5,16 +5,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from app.access.scopes import READ
-from app.deps import (
-    CREATED,
-    FieldsDep,
-    IdDep,
-    IfNoneMatchDep,
-    WorkRoute,
-    create_route,
-    list_route,
-    representation,
-)
+from app.deps import CREATED, FieldsDep, IdDep, IfNoneMatchDep
 from app.documents.all_to_all import AllToAllDocument
 from app.documents.comparison import ComparisonDocument
 from app.documents.cost import CostDocument
@@ -24,7 +15,9 @@ from app.documents.simulation import SimulationDocument
 from app.documents.verification import VerificationDocument
 from app.manners import strict_router
 from app.problems import responses
+from app.representing import representation
 from app.routes.managing import manage_routes
+from app.routing import WorkRoute, create_route, list_route, plainly
 from app.turns import document
 from app.work.operations import COMPARISON, COST, FRONTIER, OPTIMUM, SIMULATION, VERIFICATION
 from app.work.task import Operation
@@ -65,6 +58,7 @@ def _router(
         response_model=None,
         responses={200: body_model | {"description": f"{kind}/1"}, **responses(404, 422, 503)},
     )
+    @plainly(kind)
     async def read_document(
         request: Request,
         id: IdDep,

@@ -5,25 +5,17 @@ from typing import Annotated
 from fastapi import Query, Request, Response
 
 from app.access.scopes import READ
-from app.deps import (
-    CREATED,
-    AcceptDep,
-    FieldsDep,
-    IdDep,
-    IfNoneMatchDep,
-    WorkRoute,
-    create_route,
-    list_route,
-    representation,
-)
+from app.deps import CREATED, AcceptDep, FieldsDep, IdDep, IfNoneMatchDep
 from app.documents.design import DesignDocument
 from app.manners import strict_router
 from app.negotiation import files_described, negotiate
 from app.options.exporting import DesignFormat
 from app.problems import responses
 from app.questions import ExportQuestion
+from app.representing import representation
 from app.routes.export_options import OptionsDep
 from app.routes.managing import manage_routes
+from app.routing import WorkRoute, create_route, list_route, plainly
 from app.services.exports import media_type, require_available
 from app.turns import document
 from app.work.operations import DESIGN
@@ -79,6 +71,7 @@ manage_routes(router, "design")
         **responses(404, 406, 422, 503),
     },
 )
+@plainly("design")
 async def read_design(
     request: Request,
     id: IdDep,

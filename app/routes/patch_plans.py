@@ -8,19 +8,7 @@ from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 
 from app.access.scopes import PLAN, READ
-from app.deps import (
-    CREATED,
-    AcceptDep,
-    FieldsDep,
-    IdDep,
-    IfNoneMatchDep,
-    JsonBody,
-    WorkRoute,
-    create_route,
-    created,
-    list_route,
-    representation,
-)
+from app.deps import CREATED, AcceptDep, FieldsDep, IdDep, IfNoneMatchDep, JsonBody
 from app.documents.base import Document, Presented
 from app.documents.cross_wiring import CrossWiringDocument
 from app.documents.patch_plan import PatchPlanDocument
@@ -39,8 +27,10 @@ from app.patch_requests import (
 from app.patch_store import PatchStore
 from app.problems import responses
 from app.questions import ExportQuestion
+from app.representing import created, representation
 from app.request_base import Request as Body
 from app.routes.managing import manage_routes
+from app.routing import WorkRoute, create_route, list_route
 from app.services import patch_plans, patch_progress
 from app.services.errors import ChangedMeanwhile, NoVersion
 from app.store import Artefact

@@ -7,17 +7,19 @@ from fastapi import Depends, Request, Response
 
 from app.access.scopes import DESIGN, READ
 from app.checking_requests import LoadPlotRequest, SurveyPlotRequest, TreePlotRequest
-from app.deps import IdDep, IfNoneMatchDep, list_route, representation
+from app.deps import IdDep, IfNoneMatchDep
 from app.design_requests import FrontierRequest
 from app.documents.plot import SVG
 from app.identity import IdPrefix
 from app.manners import strict_router
 from app.options import cluster, pages
 from app.options.option import REQUIRED, Option
-from app.plots.timing import SizesRequest
 from app.problems import responses
 from app.queries import asked_by_query
+from app.representing import representation
 from app.routes.managing import manage_routes
+from app.routing import list_route
+from app.sizes_request import SizesRequest
 from app.turns import answered, document
 from app.work.operations import FRONTIER_PLOT, LOAD_PLOT, SIZES_PLOT, SURVEY_PLOT, TREE_PLOT
 from app.work.task import Operation

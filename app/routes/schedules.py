@@ -6,19 +6,7 @@ from fastapi import Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from app.access.scopes import DESIGN, READ
-from app.deps import (
-    CREATED,
-    AcceptDep,
-    FieldsDep,
-    IdDep,
-    IfNoneMatchDep,
-    JsonBody,
-    WorkRoute,
-    create_route,
-    created_summary,
-    list_route,
-    representation,
-)
+from app.deps import CREATED, AcceptDep, FieldsDep, IdDep, IfNoneMatchDep, JsonBody
 from app.documents.schedule import ScheduleSummary
 from app.documents.schedule_file import ScheduleDocument
 from app.documents.simulation import SimulationDocument
@@ -27,8 +15,10 @@ from app.negotiation import files_described, negotiate
 from app.options.exporting import ScheduleFormat
 from app.problems import responses
 from app.questions import ExportQuestion, SimulationQuestion
+from app.representing import created_summary, representation
 from app.routes.export_options import OptionsDep
 from app.routes.managing import manage_routes
+from app.routing import WorkRoute, create_route, list_route
 from app.schedule_requests import SimulationRequest
 from app.services import schedules
 from app.services.exports import require_available

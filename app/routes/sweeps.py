@@ -7,21 +7,14 @@ from starlette.concurrency import run_in_threadpool
 
 from app.accepting import ACCEPTED, Waits, answer_or_accept
 from app.access.scopes import DESIGN, READ
-from app.deps import (
-    CREATED,
-    ContextDep,
-    IdDep,
-    IfNoneMatchDep,
-    JsonBody,
-    created,
-    list_route,
-    representation,
-)
+from app.deps import CREATED, ContextDep, IdDep, IfNoneMatchDep, JsonBody
 from app.documents.sweep import SweepDocument
 from app.jobs.sweeping import task_and_parts
 from app.manners import strict_router
 from app.problems import responses
+from app.representing import created, representation
 from app.routes.managing import manage_routes
+from app.routing import WorkRoute, list_route, plainly
 from app.services import sweeps
 from app.services.context import MustCompute
 from app.sweep_request import SweepRequest
@@ -29,7 +22,7 @@ from app.turns import document
 
 __all__ = ["router"]
 
-router = strict_router("/v1/sweeps", tags=["sweeps"])
+router = strict_router("/v1/sweeps", tags=["sweeps"], route_class=WorkRoute)
 
 _BODY = {"model": SweepDocument}
 
@@ -72,6 +65,7 @@ manage_routes(router, "sweep")
     response_model=None,
     responses={200: _BODY | {"description": "sweep/1"}, **responses(404, 422, 503)},
 )
+@plainly("sweep")
 async def read_sweep(request: Request, id: IdDep, if_none_match: IfNoneMatchDep = None) -> Response:
     """Return a sweep/1 document."""
     artefact = await document(request, "sweep", id)

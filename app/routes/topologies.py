@@ -8,16 +8,7 @@ from pydantic import ValidationError
 
 from app.access.scopes import DESIGN, READ
 from app.checking_requests import CostRequest, TopologyOptimumRequest
-from app.deps import (
-    AcceptDep,
-    FieldsDep,
-    IdDep,
-    IfNoneMatchDep,
-    WorkRoute,
-    create_route,
-    list_route,
-    representation,
-)
+from app.deps import AcceptDep, FieldsDep, IdDep, IfNoneMatchDep
 from app.documents.all_to_all import AllToAllDocument
 from app.documents.cost import CostDocument
 from app.documents.optimum import OptimumDocument
@@ -30,7 +21,9 @@ from app.options.patching import TopologyFormat
 from app.problems import responses
 from app.quantities import Gap
 from app.questions import ExportQuestion
+from app.representing import representation
 from app.routes.managing import manage_routes
+from app.routing import WorkRoute, create_route, list_route, plainly
 from app.schedule_requests import OptimumRequest
 from app.services import topologies
 from app.topology_source import TopologySource
@@ -120,6 +113,7 @@ manage_routes(router, "topology")
         **responses(404, 406, 422, 503),
     },
 )
+@plainly("topology")
 async def read_topology(
     request: Request,
     id: IdDep,

@@ -14,10 +14,10 @@ from app.services.topologies import StoredTopology
 from app.topology_source import TopologySource
 from schedules.design import Hosts, Used
 from schedules.design.sources import loads_on
+from schedules.facts import Facts
 from schedules.model import Collective, Schedule, TreeSchedule
 from schedules.options import NOTHING_ASKED, Options
 from schedules.passes import Loads
-from schedules.verified import Facts
 from synth.recipe import Recipe
 from synth.search import Frontier, Point
 from synth.topology import Topology

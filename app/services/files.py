@@ -1,16 +1,19 @@
 """The programs of a stored design: a set of files that together serve all sizes."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from app.documents import program_set
 from app.documents.design import question_of
 from app.services import designs
 from app.services.context import Context
 from app.store import Artefact
-from schedules.design import Point
 from schedules.formats import Options, require_options
 from schedules.model import Collective, Schedule
 from synth.topology import Topology
+
+if TYPE_CHECKING:
+    from schedules.design import Point
 
 __all__ = ["MEDIA_TYPE", "of_design", "require_available"]
 
@@ -48,7 +51,11 @@ def of_design(
     design, sources = designs.made(context, request, designs.today_of(request))
 
     def make(
-        point: Point, topology: Topology, collective: Collective, name: str, max_chunks: int | None
+        point: "Point",
+        topology: Topology,
+        collective: Collective,
+        name: str,
+        max_chunks: int | None,
     ) -> Schedule:
         asked = asked_of(point, name, max_chunks)
         return sources.scheduled(point.measured.recipe, collective, name, asked)

@@ -10,7 +10,6 @@ from app.config import KERNEL_VERSION
 from app.documents import asked as again
 from app.documents.asked import Asked
 from app.documents.frontier import FRONTIER
-from app.plots.timing import SizesRequest
 from app.services import (
     comparisons,
     costs,
@@ -27,6 +26,7 @@ from app.services import (
 )
 from app.services.context import Context
 from app.services.errors import Damaged
+from app.sizes_request import SizesRequest
 
 __all__ = ["asked_again"]
 

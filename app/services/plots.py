@@ -11,9 +11,9 @@ from app.documents.plot import PLOT, Drawing
 from app.documents.schedule import SCHEDULE, Kept
 from app.documents.sweep import over_of
 from app.extras import require_extra
-from app.plots.timing import SizesRequest, sizes
 from app.services import frontiers, topologies
 from app.services.context import Context
+from app.sizes_request import SizesRequest, sizes
 from app.store import Artefact
 from schedules.errors import NoSchedule, TooLarge
 

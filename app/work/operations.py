@@ -18,7 +18,6 @@ from app.checking_requests import (
 from app.design_requests import DesignRequest, FrontierRequest
 from app.documents.base import Presented
 from app.patch_requests import CrossWiringRequest, PatchPlanRequest
-from app.plots.timing import SizesRequest
 from app.questions import (
     ExportQuestion,
     PartQuestion,
@@ -46,6 +45,7 @@ from app.services import (
     verifications,
 )
 from app.services.context import Context
+from app.sizes_request import SizesRequest
 from app.sweep_request import SweepRequest
 from app.topology_source import TopologySource
 from app.work.task import Operation

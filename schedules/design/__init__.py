@@ -17,9 +17,9 @@ from schedules.design.rewiring import Change, Today, changes_to, within
 from schedules.design.sources import Generators, Sources
 from schedules.design.timing import FOREST_NODES, LIFTED_NODES, Timing, usual_way
 from schedules.errors import TooLarge
+from schedules.facts import Facts
 from schedules.model import Collective
 from schedules.options import NOTHING_ASKED, Options
-from schedules.verified import Facts
 from schedules.workloads.tasks import Task, Workload
 from synth.cost import Cost
 from synth.errors import ClaimBroken

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from schedules.baselines import Baseline
 from schedules.design.question import Hosts, Speed
+from schedules.facts import Facts
 from schedules.model import Collective
 from schedules.options import NOTHING_ASKED, Options
 from schedules.switch_over import Candidate, Range, ranges
-from schedules.verified import Facts
 from schedules.workloads.tasks import Task, Workload
 from synth.cost import Cost
 from synth.search import Point as Measured

@@ -3,10 +3,11 @@
 from typing import TYPE_CHECKING, Protocol
 
 from schedules.design.question import Hosts
+from schedules.facts import Facts
 from schedules.model import Collective, TreeSchedule
 from schedules.options import NOTHING_ASKED, Options
 from schedules.passes import Loads
-from schedules.verified import Facts, verified
+from schedules.verified import verified
 from synth.build import build
 from synth.measure import step_loads
 from synth.recipe import Recipe

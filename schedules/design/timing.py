@@ -12,11 +12,11 @@ from schedules.design.answer import Choice, Point, total
 from schedules.design.question import Hosts, Speed
 from schedules.design.sources import Sources
 from schedules.errors import TookTooLong, TooLarge
+from schedules.facts import Facts
 from schedules.model import Collective
 from schedules.passes import Loads, Pass
 from schedules.simulate import Lockstep, Network, lockstep
 from schedules.switch_over import Candidate
-from schedules.verified import Facts
 from schedules.verify.costs import node_capacity
 from schedules.workloads.tasks import Task, Workload
 from synth.cost import Cost, all_to_all_bound, optimal_bandwidth

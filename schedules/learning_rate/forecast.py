@@ -22,7 +22,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import make_smoothing_spline
 
 from schedules.learning_rate.errors import InvalidObservation
 
@@ -138,6 +137,9 @@ def without_outliers(times: Values, values: Values) -> tuple[Values, Values]:
 
 
 def _smoothed(times: Values, values: Values) -> Values:
+    # Half a second of processor time to load, which whoever never forecasts is spared.
+    from scipy.interpolate import make_smoothing_spline
+
     # Regularisation grows with the cube of the spacing over which detail is not wanted.
     window = max(2.0, len(values) / 8)
     return make_smoothing_spline(times, values, lam=window**3)(times)

@@ -14,8 +14,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import UnivariateSpline
-from scipy.optimize import minimize
 
 from schedules.learning_rate.forecast import last_value, usable
 
@@ -59,6 +57,9 @@ def published_forecast(losses: Sequence[float], horizon: int, *, validation: boo
 def _spline(times: Values, values: Values, at: Values) -> Values:
     if len(times) <= DEGREE + 1:
         raise ValueError("too few points for a spline")
+    # Loaded where it is used, as in `schedules.learning_rate.forecast`.
+    from scipy.interpolate import UnivariateSpline
+
     return np.asarray(UnivariateSpline(times, values, k=DEGREE)(at), dtype=np.float64)
 
 
@@ -76,6 +77,7 @@ def _smoothing_rounds(times: Values, values: Values, validation: bool) -> tuple[
 
 def _exponential(times: Values, values: Values, horizon: int) -> float:
     """Return a exp(b * horizon) + c of the best b (variable projection)."""
+    from scipy.optimize import minimize
 
     def fitted(beta: float) -> tuple[float, Values, float]:
         b = -math.exp(min(beta, 50.0))

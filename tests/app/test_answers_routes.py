@@ -12,7 +12,7 @@ from app.config import Settings
 from app.db import migrate, open_engine
 from app.known_requests import BestRequest
 from app.main import create_app
-from app.plots.timing import SizesRequest
+from app.sizes_request import SizesRequest
 from app.store import Store, Wanted
 from app.topology_source import TopologySource
 from tests.app.test_documents import require_published

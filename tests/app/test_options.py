@@ -26,8 +26,8 @@ from app.options import collectives, exporting, learning_rate, reading, replayin
 from app.options.option import REQUIRED, Option, choices
 from app.options.reading import CHANGES, READING
 from app.options.table import OPTIONS
-from app.plots.timing import SizesRequest
 from app.quantities import MOST, NotNegative, Positive, format_bytes, parse_bytes
+from app.sizes_request import SizesRequest
 from app.topology_source import TEXT_ONLY, TopologyChanges, TopologySource
 from schedules.execute import limits
 from schedules.formats import FORMATS

@@ -14,6 +14,7 @@ from app.cli import app
 from app.design_requests import DesignRequest, FrontierRequest
 from app.plots import canvas, frontier, sizes, timing
 from app.services import designs, frontiers
+from app.sizes_request import SizesRequest
 from schedules.collectives import make
 from schedules.formats.schedule.write import to_document
 from schedules.model import Collective
@@ -121,7 +122,7 @@ def test_a_long_frontier_is_cut_below_not_squeezed(tmp_path):
 
 def sizes_request(**changes):
     asked = {"nodes": 12, "degree": 4, "collective": "allreduce", "from": "1KiB", "to": "1GiB"}
-    return timing.SizesRequest.model_validate(asked | changes)
+    return SizesRequest.model_validate(asked | changes)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +172,7 @@ WORKLOAD = [
 
 @pytest.mark.parametrize("run", [{"preset": "gpt2-xl-ddp"}, {"workload": WORKLOAD}], ids=str)
 def test_a_workload_takes_at_its_own_size_what_its_design_says(context, tmp_path, run):
-    request = timing.SizesRequest.model_validate({"nodes": 8, "degree": 2} | run)
+    request = SizesRequest.model_validate({"nodes": 8, "degree": 2} | run)
     document = frontiers.frontier(context, request.frontier()).document()
     design = designs.DesignRequest.model_validate({"nodes": 8, "degree": 2} | run)
     answer = designs.create(context, design).document()

@@ -11,7 +11,7 @@ import uvicorn
 from starlette.responses import StreamingResponse
 
 from app.config import Settings
-from app.connections import patient
+from app.connections import MAX_HEAD, patient
 from app.main import create_app
 
 
@@ -234,3 +234,91 @@ def test_a_steady_reader_is_never_cut_however_long_it_takes():
             time.sleep(0.005)
         assert total > 30 * 8 * 65_536
         assert last.endswith(b"end\r\n0\r\n\r\n") or last.endswith(b"0\r\n\r\n")
+
+
+def answers(port, sent, pieces=1):
+    """Send bytes and return all that comes back until the connection ends or is quiet."""
+    with connected(port) as connection:
+        step = -(-len(sent) // pieces)
+        with suppress(OSError):
+            for start in range(0, len(sent), step):
+                connection.sendall(sent[start : start + step])
+        connection.settimeout(0.5)
+        answer = b""
+        with suppress(OSError):
+            while received := connection.recv(65_536):
+                answer += received
+        return answer
+
+
+PROBE = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+
+
+@pytest.mark.parametrize("pieces", [1, 7])
+@pytest.mark.parametrize("ended", [b"\r\n\r\n", b""], ids=["whole", "begun"])
+def test_a_head_that_is_too_large_is_answered_with_400(service, pieces, ended):
+    port, _ = service
+    answer = answers(port, PROBE + b"X: " + b"a" * (MAX_HEAD + 10) + ended, pieces)
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert answer.count(b"HTTP/1.1 ") == 1
+
+
+def test_a_head_of_many_small_lines_is_counted_as_a_whole(service):
+    port, _ = service
+    lines = b"".join(b"X-%d: 1\r\n" % number for number in range(MAX_HEAD // 5))
+    assert answers(port, PROBE + lines + b"\r\n").startswith(b"HTTP/1.1 400 ")
+
+
+def test_a_head_just_within_the_limit_is_answered(service):
+    port, _ = service
+    answer = answers(port, PROBE + b"X: " + b"a" * (MAX_HEAD - 100) + b"\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 200 ")
+
+
+def test_requests_sent_in_one_go_are_answered_in_their_order(service):
+    port, _ = service
+    version = PROBE.replace(b"healthz", b"version")
+    answer = answers(port, (PROBE + b"\r\n" + version + b"\r\n") * 3, pieces=4)
+    assert answer.count(b"HTTP/1.1 200 ") == 6
+    bodies = [part for part in answer.split(b"\r\n") if part.startswith(b"{")]
+    assert [b"kernel_version" in body for body in bodies] == [False, True] * 3
+
+
+def test_who_asks_for_a_websocket_is_answered_as_if_he_had_not(service):
+    port, _ = service
+    asked = PROBE + b"Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+    assert answers(port, asked).startswith(b"HTTP/1.1 200 ")
+
+
+def test_what_is_no_http_is_answered_with_400(service):
+    port, _ = service
+    for sent in (
+        b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n",
+        b"GET\r\n\r\n",
+        b"GET /a b HTTP/1.1\r\n\r\n",
+    ):
+        assert answers(port, sent).startswith(b"HTTP/1.1 400 "), sent
+
+
+def test_two_lengths_of_one_body_are_refused(service):
+    port, _ = service
+    both = b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n"
+    assert answers(port, HEAD[:-2].replace(b"Content-Length: 10000\r\n", b"") + both).startswith(
+        b"HTTP/1.1 400 "
+    )
+
+
+async def refuse_unread(scope, receive, send):
+    """Answer before the body has come."""
+    await send(
+        {"type": "http.response.start", "status": 413, "headers": [(b"content-length", b"0")]}
+    )
+    await send({"type": "http.response.body", "body": b""})
+
+
+def test_a_body_that_ends_after_its_answer_leaves_the_connection_open():
+    with served(refuse_unread) as (port, _), connected(port) as connection:
+        for _ in range(2):
+            connection.sendall(HEAD)
+            assert connection.recv(4096).startswith(b"HTTP/1.1 413 ")
+            connection.sendall(b" " * 10_000)

@@ -129,3 +129,18 @@ def test_readiness_tells_strangers_nothing_of_the_database(settings):
     assert answer.status_code == 503
     assert "somebody" not in answer.text
     assert "hidden" not in answer.text
+
+
+HELD = """
+import sys
+import app.serving
+print([name for name in ("numba", "scipy", "networkx", "matplotlib") if name in sys.modules])
+"""
+
+
+def test_a_service_is_ready_before_anything_that_computes_is_loaded():
+    # Workers compute; what reads stored answers shall not wait seconds for kernels.
+    found = subprocess.run(
+        [sys.executable, "-c", HELD], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert found.stdout == "[]\n", found.stderr[-2000:]

@@ -22,9 +22,9 @@ from schedules.design import (
     require_cost,
 )
 from schedules.errors import TooLarge
+from schedules.facts import Facts
 from schedules.model import Collective
 from schedules.options import NOTHING_ASKED
-from schedules.verified import Facts
 from synth.build import build
 from synth.cost import Cost, Links, lower_bound
 from synth.errors import ClaimBroken, ImpossibleRequest
