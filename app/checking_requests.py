@@ -14,11 +14,12 @@ from pydantic import (
 )
 
 from app.identity import IdPrefix
-from app.options import cluster, replaying
+from app.options import cluster, collectives, replaying
+from app.options.collectives import AnyCollectiveName
 from app.options.exporting import DialectName
 from app.quantities import Bytes, NotNegative, Positive
 from app.request_base import Request, optional
-from app.schedule_requests import OptimumRequest, SimulationRequest
+from app.schedule_requests import NodeName, OptimumRequest, SimulationRequest
 from app.topology_source import TopologySource
 
 __all__ = [
@@ -137,21 +138,33 @@ class TimedScheduleRequest(GivenSchedule, SimulationRequest):
         return SimulationRequest.model_construct(**given)
 
 
-_COMPARED = ("designs", "schedules")
+_COMPARED = ("designs", "schedules", "topology")
 Ids: TypeAlias = Annotated[list[IdPrefix], Field(min_length=2, max_length=20)]
 
 
 class ComparisonRequest(Request):
-    """Which stored designs, or schedules, are put side by side."""
+    """Which stored designs, or schedules, or ways to run a collective are put side by side."""
 
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
-        json_schema_extra={"oneOf": [{"required": [way]} for way in _COMPARED]},
+        json_schema_extra={
+            "oneOf": [{"required": [way]} for way in _COMPARED],
+            "dependentRequired": {
+                "topology": ["collective"],
+                "collective": ["topology"],
+                "root": ["topology"],
+            },
+        },
     )
 
     designs: Ids = optional("ids of 2 to 20 stored designs, or the first 6 or more of each")
     schedules: Ids = optional("instead: ids of 2 to 20 stored schedules")
+    topology: TopologySource = optional(
+        "instead: where all ways to run a collective are compared, for every size"
+    )
+    collective: AnyCollectiveName = optional(collectives.RUN_COLLECTIVE.help)
+    root: NodeName = collectives.ROOT.field()
     bytes: Bytes = replaying.COMPARED_BYTES.field()
     alpha_us: Positive = replaying.COMPARED_ALPHA_US.field()
     node_gbps: Positive = replaying.SIMULATED_NODE_GBPS.field()
@@ -160,12 +173,17 @@ class ComparisonRequest(Request):
 
     @model_validator(mode="after")
     def _one_way(self) -> "ComparisonRequest":
-        if (self.designs is None) == (self.schedules is None):
-            raise ValueError("must have designs or schedules")
+        if sum(getattr(self, way) is not None for way in _COMPARED) != 1:
+            raise ValueError("must have designs, schedules or a topology, one of them")
+        if (self.topology is None) != (self.collective is None):
+            raise ValueError("must have a collective where it has a topology, and only there")
+        if self.root is not None and self.topology is None:
+            raise ValueError("must have a root only where it has a topology")
         said = (self.bytes, self.alpha_us, self.node_gbps, self.overhead_us, self.chunk_us)
         if self.designs is not None and any(one is not None for one in said):
             raise ValueError(
-                "must have bytes, alpha_us, node_gbps, overhead_us and chunk_us for schedules only"
+                "must have bytes, alpha_us, node_gbps, overhead_us and chunk_us only for schedules"
+                " or a topology"
             )
         return self
 

@@ -41,6 +41,9 @@ class ComparisonRequest(TypedDict, total=False):
 
     designs: list[str]
     schedules: list[str]
+    topology: dict[str, Any]
+    collective: Literal["allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all"]
+    root: int | str
     bytes: int | str
     alpha_us: float
     node_gbps: float

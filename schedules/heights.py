@@ -19,7 +19,7 @@ from schedules.speed import On
 from schedules.verify import require_valid, tree_inverse_rate
 from synth.topology import Topology
 
-__all__ = ["Point", "curve"]
+__all__ = ["Point", "curve", "heights"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def curve(
         raise NoSchedule("/collective", "must not be all-to-all: it has no trees")
     best = collective_optimum(topology, collective, replace(options, trees_per_root=None))
     found: list[Point] = []
-    for height in _heights(topology, collective, options):
+    for height in heights(topology, collective, options):
         asked = replace(options, max_height=height)
         point = _point(topology, collective, asked, best.algbw, on)
         if not found or point.algbw > found[-1].algbw:
@@ -77,8 +77,15 @@ def curve(
     return found
 
 
-def _heights(topology: Topology, collective: Collective, options: Options) -> list[int]:
-    """Return the heights at which some pass gains, from where all passes have trees."""
+def heights(topology: Topology, collective: Collective, options: Options) -> list[int]:
+    """Return the heights at which some pass gains, from where all passes have trees.
+
+    Parameters and errors as of `curve`.
+
+    >>> from synth.fabrics import fabric
+    >>> heights(fabric("dgx-1v"), Collective.ALLREDUCE, Options())
+    [2, 3]
+    """
     demand = demand_of(topology, options.shards, options.participants, options.root)
     passes = []
     if collective.outward or collective is Collective.ALLREDUCE:

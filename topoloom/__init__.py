@@ -29,6 +29,7 @@ from topoloom.topologies import (
     measure,
     optimum,
     to_networkx,
+    ways,
 )
 from topoloom.wired import plan_moves, plot
 
@@ -59,6 +60,7 @@ __all__ = [
     "simulate",
     "to_networkx",
     "verify",
+    "ways",
 ]
 
 _CLASSES = {

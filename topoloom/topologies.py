@@ -4,17 +4,18 @@ from collections.abc import Collection, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
-from topoloom.arguments import links_of, topology_of
+from topoloom.arguments import links_of, number, topology_of
 
 if TYPE_CHECKING:
     import networkx as nx
 
     from schedules.link_values import LinkValue
     from schedules.optima import CollectiveOptimum
+    from schedules.ways import Ways
     from synth.cost import Cost
     from synth.search import Frontier
     from synth.topology import NodeId, Topology
-    from topoloom.arguments import Source
+    from topoloom.arguments import Rate, Source
 
 __all__ = [
     "build",
@@ -24,6 +25,7 @@ __all__ = [
     "measure",
     "optimum",
     "to_networkx",
+    "ways",
 ]
 
 
@@ -184,6 +186,51 @@ def link_values(
 
     options = Options(root=root, shards=shards, participants=participants)
     return found(topology_of(source), Collective.of(collective), options)
+
+
+def ways(
+    source: "Source",
+    collective: str,
+    *,
+    root: "NodeId | None" = None,
+    alpha_us: "Rate" = 10,
+    node_gbps: "Rate | None" = None,
+    overhead_us: "Rate" = 0,
+    chunk_us: "Rate" = 0,
+) -> "Ways":
+    """Return all ways to run a collective on a fabric, and which is fastest from which size on.
+
+    Schedules in steps, trees and routes, and what NCCL would run, each with its time by size.
+    ``node_gbps`` is what a host sends at most; left out, the topology's own unit, and 100 where
+    that counts links.
+
+    Raises
+    ------
+    NoSchedule, Unreachable, TooLarge
+        As `schedules.ways.ways`.
+
+    Examples
+    --------
+    >>> found = ways("Torus(4, 4)", "allreduce")
+    >>> [(part.name, part.first_bytes) for part in found.ranges]
+    [('bfb-one-shot', 1), ('bfb', 39025)]
+    >>> found.fastest(2**30).rate
+    Fraction(20000000000, 3)
+    """
+    from schedules.model import Collective
+    from schedules.simulate import Network
+    from schedules.verify.costs import unit_bytes_per_second
+    from schedules.ways import ways as found
+
+    topology = topology_of(source)
+    node = None if node_gbps is None else number(node_gbps, "node_gbps")
+    network = Network(
+        number(alpha_us, "alpha_us") / 10**6,
+        unit_bytes_per_second(topology, node),
+        number(overhead_us, "overhead_us") / 10**6,
+        chunk_seconds=number(chunk_us, "chunk_us") / 10**6,
+    )
+    return found(topology, Collective.of(collective), network, root=root)
 
 
 def from_networkx(

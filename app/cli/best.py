@@ -5,10 +5,10 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli.answers import opened, require_one_form, with_tasks
+from app.cli.answers import opened, require_one_form, source_of, with_tasks
 from app.cli.asking import asks
-from app.cli.options import AsCsv, AsJson
-from app.options import cluster, known, replaying
+from app.cli.options import AsCsv, AsJson, Reading, Source, reads_topology
+from app.options import cluster, collectives, known, replaying
 
 __all__ = ["app"]
 
@@ -85,3 +85,50 @@ def compare(
         typer.echo(answer.text())
     else:
         comparison_table(answer.document()).print(as_csv)
+
+
+SHOWN_SIZES = (1 << 10, 1 << 16, 1 << 20, 1 << 24, 1 << 30)
+"""Sizes whose times people are shown; a document has more."""
+
+
+@app.command()
+@reads_topology
+@asks(
+    collectives.RUN_COLLECTIVE,
+    collectives.ROOT,
+    replaying.COMPARED_BYTES,
+    replaying.COMPARED_ALPHA_US,
+    replaying.SIMULATED_NODE_GBPS,
+    cluster.MESSAGE_US,
+    cluster.CHUNK_US,
+)
+def ways(
+    reading: Reading,
+    source: Source,
+    asked: dict[str, Any],
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Compare all ways to run a collective on a fabric, and say which is fastest for which size."""
+    from app.checking_requests import ComparisonRequest
+    from app.printing.best import ways_notes, ways_table
+    from app.services import comparisons
+
+    require_one_form(as_json, as_csv)
+    with opened() as context:
+        wanted = {**asked, "topology": source_of(source, reading, context)}
+        request = ComparisonRequest.model_validate(wanted)
+        with context.watch():
+            answer = comparisons.create(context, request)
+    if as_json:
+        typer.echo(answer.text())
+        return
+    document = answer.document()
+    if not as_csv and request.bytes is None:
+        sizes = document["fabric"]["sizes"]
+        document["fabric"]["sizes"] = [one for one in sizes if one["bytes"] in SHOWN_SIZES]
+    ways_table(document).print(as_csv)
+    if not as_csv:
+        typer.echo()
+        for line in ways_notes(document):
+            typer.echo(line)

@@ -65,7 +65,10 @@ class Questions(Transport):
 
     @operation("createComparison")
     def compare(self, **question: Any) -> dict[str, Any]:
-        """Return the comparison/1 document of ``designs=[id, ...]`` or ``schedules=[...]``."""
+        """Return the comparison/1 document of ``designs=[id, ...]`` or ``schedules=[...]``.
+
+        Or of all ways to run a ``collective`` on a ``topology``, named as in `topology`.
+        """
         return self._post("/v1/comparisons", question)
 
     @operation("createCost")

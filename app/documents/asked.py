@@ -123,7 +123,11 @@ def simulation_again(asked: Asked) -> TimedScheduleRequest | None:
 def comparison_again(asked: Asked) -> ComparisonRequest:
     """Return the request for a comparison."""
     names = {"design": "designs", "schedule": "schedules"}
-    compared = {names[kind]: ids for kind, ids in asked["of"].items()}
+    compared: dict[str, Any] = {
+        names[kind]: ids for kind, ids in asked["of"].items() if kind in names
+    }
+    if "topology" in asked["of"]:
+        compared["topology"] = {"id": asked["of"]["topology"][0]}
     said = {name: value for name, value in asked.items() if name != "of"}
     return ComparisonRequest.model_validate(compared | said)
 

@@ -1,9 +1,9 @@
-"""comparison/1: several stored designs, or schedules, side by side."""
+"""comparison/1: stored designs, or schedules, or all ways to run a collective, side by side."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -12,10 +12,12 @@ from app.design_requests import DesignRequest
 from app.documents.base import Document, Exact, Identity, omitted
 from app.documents.kind import Kind
 from app.documents.schedule import CostFacts, Kept, given_facts
+from app.documents.ways import ComparedFabric, FabricDocument, fabric_document
 from schedules.speed import Speed
 
 __all__ = [
     "COMPARISON",
+    "Compared",
     "ComparedDesigns",
     "ComparedSchedules",
     "ComparisonDocument",
@@ -46,6 +48,10 @@ class ComparedSchedules:
     """Stored schedules, in the order in which they were named."""
 
     schedules: Sequence[TimedSchedule]
+
+
+Compared: TypeAlias = ComparedDesigns | ComparedSchedules | ComparedFabric
+"""What is put side by side."""
 
 
 class ComparedDesign(Document):
@@ -92,16 +98,18 @@ class ComparisonDocument(Document):
     id: Identity = Field(description="what the answer is stored under")
     designs: list[ComparedDesign] = omitted("the designs, in the order of the question")
     schedules: list[ComparedSchedule] = omitted("the schedules, in the order of the question")
-    fastest: Identity = Field(
-        description="the one of least seconds, else of highest algbw; the first of equals"
+    fabric: FabricDocument = omitted("all ways to run a collective on a topology")
+    fastest: Identity = omitted(
+        "of designs and schedules: the one of least seconds, else of highest algbw; the first of"
+        " equals"
     )
 
 
 class ComparisonSummary(Document):
     """What lists say of a comparison."""
 
-    compared: int = Field(description="how many are side by side", ge=2)
-    fastest: Identity = Field(description="the fastest of them")
+    compared: int = Field(description="how many are side by side", ge=1)
+    fastest: Identity = omitted("the fastest of stored ones")
 
 
 def _design(artefact: Artefact) -> ComparedDesign:
@@ -147,7 +155,11 @@ def _gigabytes(rate: Fraction) -> float:
     return round(float(rate / 10**9), 6)
 
 
-def _encode(answer: ComparedDesigns | ComparedSchedules, identity: str) -> Computed:
+def _encode(answer: Compared, identity: str) -> Computed:
+    if isinstance(answer, ComparedFabric):
+        fabric = fabric_document(answer).given()
+        document = {"schema": "comparison/1", "id": identity, "fabric": fabric}
+        return Computed.json(document, ComparisonSummary(compared=len(fabric["ways"])).given())
     if isinstance(answer, ComparedDesigns):
         rows = [_design(artefact).given() for artefact in answer.designs]
         fastest, name = min(rows, key=lambda row: row["seconds"]), "designs"

@@ -135,10 +135,16 @@ class AskedSimulation(AskedOfSchedule):
 class AskedComparison(Document):
     """What was put side by side."""
 
-    of: dict[str, list[str]] = Field(description="by kind, the ids of what is compared")
+    of: dict[str, list[str]] = Field(
+        description="by kind, the ids of what is compared, or of the topology it is compared on"
+    )
+    collective: str = omitted("of a topology: what is run there")
+    root: Node = omitted("of a broadcast or reduce: where the data begins or ends")
     bytes: int = omitted("size of the data that times are told for", ge=1)
     alpha_us: float = omitted("latency of one hop, microseconds", ge=0)
     node_gbps: float = omitted("what one host sends at most, Gbit/s", ge=0)
+    overhead_us: float = omitted("how long a message keeps its link busy, microseconds", ge=0)
+    chunk_us: float = omitted("the same for each of its chunks, microseconds", ge=0)
 
 
 class AskedPlot(Document):

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from app.printing.words import fraction, short_id
+from app.printing.words import fraction, seconds, short_id
+from app.quantities import format_bytes
 from app.tabular import Column, Table
 
-__all__ = ["best_table", "comparison_table"]
+__all__ = ["best_table", "comparison_table", "ways_notes", "ways_table"]
 
 
 def best_table(document: dict[str, Any]) -> Table:
@@ -73,6 +74,37 @@ def comparison_table(document: dict[str, Any]) -> Table:
         Column("time", "seconds", _microseconds),
     )
     return Table(columns, document["schedules"])
+
+
+def ways_table(document: dict[str, Any]) -> Table:
+    """Return the table of a comparison/1 document of all ways on a fabric, a column a size."""
+    fabric = document["fabric"]
+    times = {
+        size["bytes"]: {one["name"]: one["seconds"] for one in size["times"]}
+        for size in fabric["sizes"]
+    }
+    columns = (
+        Column("way", "name", left=True),
+        Column("kind", "kind", left=True),
+        Column("hops", "hops"),
+        Column("trees", "trees_per_root"),
+        Column("algbw GB/s", "algbw", "{:.4g}".format),
+        *(Column(format_bytes(size), str(size), seconds) for size in times),
+    )
+    rows = [
+        {"trees_per_root": None}
+        | way
+        | {str(size): found[way["name"]] for size, found in times.items()}
+        for way in fabric["ways"]
+    ]
+    return Table(columns, rows)
+
+
+def ways_notes(document: dict[str, Any]) -> list[str]:
+    """Return who is fastest from which size on, and what is not compared and why."""
+    fabric = document["fabric"]
+    lines = [f"from {one['from_bytes']} bytes: {one['name']}" for one in fabric["switch_over"]]
+    return lines + [f"not {one['name']}: {one['reason']}" for one in fabric["left_out"]]
 
 
 def _microseconds(seconds: float) -> str:

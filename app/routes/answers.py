@@ -111,7 +111,7 @@ routers = (
     _router(
         "comparisons",
         COMPARISON,
-        "Put stored designs, or schedules, side by side",
+        "Put stored designs, or schedules, or all ways to run a collective, side by side",
         ComparisonDocument,
     ),
 )

@@ -1,31 +1,46 @@
-"""Comparisons: stored designs, or schedules, side by side."""
+"""Comparisons: stored designs, or schedules, or all ways to run a collective, side by side."""
 
 from fractions import Fraction
 
 from app.checking_requests import ComparisonRequest
 from app.documents.comparison import (
     COMPARISON,
+    Compared,
     ComparedDesigns,
     ComparedSchedules,
     TimedSchedule,
 )
 from app.documents.schedule import SCHEDULE
+from app.documents.subject import Subject
+from app.documents.ways import ComparedFabric
 from app.services import topologies
 from app.services.context import Context
 from app.services.speeds import DEFAULT_ALPHA_US
 from app.store import Artefact
+from schedules.model import Collective
 from schedules.speed import On, speed
+from synth.topology import Topology
 
 __all__ = ["create"]
 
+_SPEED = ("bytes", "alpha_us", "node_gbps", "overhead_us", "chunk_us")
+
 
 def create(context: Context, request: ComparisonRequest) -> Artefact:
-    """Return the stored comparison/1 document of stored designs or schedules."""
+    """Return the stored comparison/1 document of designs, schedules or a fabric.
+
+    Raises
+    ------
+    TooLarge
+        The fabric has more nodes than forests are made for, or `schedules.ways.MAX_RANKS` ranks.
+    """
+    if request.topology is not None:
+        return _of_fabric(context, request)
     kind = "design" if request.designs is not None else "schedule"
     ids = [context.completed(kind, one) for one in request.designs or request.schedules]
-    said = request.canonical_part(("bytes", "alpha_us", "node_gbps", "overhead_us", "chunk_us"))
+    said = request.canonical_part(_SPEED)
 
-    def compute() -> ComparedDesigns | ComparedSchedules:
+    def compute() -> Compared:
         if request.designs is not None:
             return ComparedDesigns([context.read(kind, one) for one in ids])
         return ComparedSchedules([_timed(context, one, request) for one in ids])
@@ -34,18 +49,53 @@ def create(context: Context, request: ComparisonRequest) -> Artefact:
 
 
 def _timed(context: Context, identity: str, request: ComparisonRequest) -> TimedSchedule:
-    from schedules.verify.costs import unit_bytes_per_second
-
     kept = context.stored(SCHEDULE, identity).value
     topology = topologies.load_subject(context, kept.subject).topology
+    found = speed(kept.facts, topology, _on(request, topology), schedule=kept.load)
+    return TimedSchedule(identity, kept, len(topology.compute_nodes), found)
+
+
+def _of_fabric(context: Context, request: ComparisonRequest) -> Artefact:
+    """Return all ways to run a collective on a topology, by message size."""
+    loaded = topologies.load(context, request.topology, field="/topology")
+    limit = context.settings.max_forest_nodes
+    context.require_at_most("/topology", loaded.node_count, limit, "nodes")
+
+    def compute() -> Compared:
+        from schedules.simulate import Network
+        from schedules.switch_over import SIZES
+        from schedules.ways import ways
+
+        topology, collective = loaded.topology, Collective.of(request.collective)
+        on = _on(request, topology)
+        network = Network(
+            on.alpha_seconds,
+            on.unit_bytes_per_second,
+            on.overhead_seconds,
+            chunk_seconds=on.chunk_seconds,
+        )
+        sizes = SIZES if request.bytes is None else (request.bytes,)
+        ids = {str(node): node for node in topology.nodes}
+        root = None if request.root is None else ids.get(str(request.root), request.root)
+        largest = max(*SIZES, *sizes)
+        found = ways(topology, collective, network, root=root, largest_bytes=largest)
+        subject, ranks = Subject.of(loaded.id, topology), len(topology.compute_nodes)
+        return ComparedFabric(subject, ranks, collective.value, root, found, sizes)
+
+    said = request.canonical_part((*_SPEED, "collective", "root"))
+    return context.keep(COMPARISON, {"of": {"topology": [loaded.id]}} | said, compute)
+
+
+def _on(request: ComparisonRequest, topology: Topology) -> On:
+    """Return of what speed hosts are, and how much data is asked about."""
+    from schedules.verify.costs import unit_bytes_per_second
+
     node = None if request.node_gbps is None else Fraction(request.node_gbps)
     alpha_us = DEFAULT_ALPHA_US if request.alpha_us is None else Fraction(request.alpha_us)
-    on = On(
+    return On(
         unit_bytes_per_second(topology, node),
         alpha_us / 10**6,
         request.bytes,
         Fraction(request.overhead_us or 0) / 10**6,
         Fraction(request.chunk_us or 0) / 10**6,
     )
-    found = speed(kept.facts, topology, on, schedule=kept.load)
-    return TimedSchedule(identity, kept, len(topology.compute_nodes), found)

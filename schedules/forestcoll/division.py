@@ -8,6 +8,7 @@ rate says so by its own rate.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain, takewhile
 from math import gcd, lcm
 
 import numpy as np
@@ -17,6 +18,7 @@ from schedules.errors import TooLarge
 from schedules.forestcoll.flow import arcs_of, scratch_for, shortfall
 from schedules.forestcoll.flow_program import FlowProgram
 from schedules.forestcoll.flow_question import Question, Solution
+from schedules.forestcoll.linear import FEW_COLUMNS
 from schedules.forestcoll.network import Network, guard
 from schedules.forestcoll.optimality import best_rate
 
@@ -52,9 +54,12 @@ def exact_division(program: FlowProgram, rate: Fraction, *others: Solution) -> D
         To be rounded too, if the solution that uses least of the links does not reach it.
     """
     best: Division | None = None
-    least = program.least(rate)
-    for solution in (least, *others):
-        for found in _rounded(program, solution, rate) if solution is not None else ():
+    # Large programs are solved by an interior point, whose answers are no corners of what counts.
+    ways = (True, False) if program.columns > FEW_COLUMNS else (False, True)
+    corners = (program.least(rate, varied=varied) for varied in ways)
+    for solution in chain(takewhile(lambda one: one is not None, corners), others):
+        assert solution is not None
+        for found in _rounded(program, solution, rate):
             if best is None or found.rate > best.rate:
                 best = found
             if best.rate >= rate:

@@ -194,16 +194,20 @@ class FlowProgram:
         potentials = list(self._potentials(found.eqlin.marginals))
         return self._solution(found.x), potentials, self._prices(found.ineqlin.marginals)
 
-    def least(self, rate: Fraction) -> Solution | None:
+    def least(self, rate: Fraction, *, varied: bool = False) -> Solution | None:
         """Return a solution of this rate that uses little of the links; None if there is none.
 
-        Free shares are as equal as they can be.
+        Free shares are as equal as they can be.  With ``varied``, links count a little more or
+        less by chance: then few solutions are the best, which lie at corners of what passes can
+        have of the links, and are fractions of small denominators.
         """
         columns = self.columns + 1
         goal = np.zeros(columns)
         sizes = np.bincount(self.arcs)
-        for base in self.base:
-            goal[base : base + len(sizes)] = sizes / sizes.sum()
+        worth = np.random.default_rng(0).uniform(1, 5, (len(self.base), len(sizes)))
+        for number, base in enumerate(self.base):
+            weights = sizes * worth[number] if varied else sizes
+            goal[base : base + len(sizes)] = weights / weights.sum()
         bounds: list[tuple[float, float | None]] = [(0, None)] * columns
         target = float(rate) / self.whole
         equal, most = self._equal.matrix(columns), self._most.matrix(columns)

@@ -12,12 +12,13 @@ from synth.progress import tell
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["MOST_SECONDS", "Rows", "solve"]
+__all__ = ["FEW_COLUMNS", "MOST_SECONDS", "Rows", "solve"]
 
 MOST_SECONDS = 120.0
 """Limit on the time of one linear program."""
 
-_FEW_COLUMNS = 4_000
+FEW_COLUMNS = 4_000
+"""Up to so many columns the simplex method is the faster one."""
 
 
 @dataclass(slots=True)
@@ -77,7 +78,7 @@ def solve(
         A_eq=equal if sums else None,
         b_eq=sums or None,
         bounds=bounds,
-        method="highs-ds" if len(goal) <= _FEW_COLUMNS else "highs-ipm",
+        method="highs-ds" if len(goal) <= FEW_COLUMNS else "highs-ipm",
         options={"time_limit": MOST_SECONDS},
     )
     if found.status == 2:

@@ -165,7 +165,7 @@ def test_schedules_are_compared_with_what_messages_and_chunks_cost(client, sched
     shown = topoloom("compare", "schedules", *asked["schedules"], *said, "--json")
     assert json.loads(shown.out) == found
     refused = client.post("/v1/comparisons", json={"designs": ["0" * 64] * 2, "overhead_us": 1})
-    assert refused.status_code == 422 and "for schedules only" in refused.text
+    assert refused.status_code == 422 and "only for schedules or a topology" in refused.text
 
 
 def test_designs_and_schedules_are_put_side_by_side(client, schedule, topoloom):
@@ -201,6 +201,45 @@ def test_designs_and_schedules_are_put_side_by_side(client, schedule, topoloom):
     assert missing.status_code == 404
     both = client.post("/v1/comparisons", json={"designs": ids, "bytes": 1})
     assert both.status_code == 422
+
+
+def test_all_ways_to_run_a_collective_on_a_topology_are_compared_by_size(client, topoloom):
+    asked = {"topology": {"fabric": "dgx-1v"}, "collective": "broadcast", "root": "0.gpu1"}
+    answer = client.post("/v1/comparisons", json=asked | {"alpha_us": 3})
+    found = require_published("post", "/v1/comparisons", answer)
+    fabric = found["fabric"]
+    names = [way["name"] for way in fabric["ways"]]
+    assert "forestcoll" in names and len(set(names)) == len(names)
+    for size in fabric["sizes"]:
+        times = {one["name"]: one["seconds"] for one in size["times"]}
+        assert list(times) == names and times[size["fastest"]] == min(times.values())
+        in_force = [one for one in fabric["switch_over"] if one["from_bytes"] <= size["bytes"]]
+        assert times[in_force[-1]["name"]] == pytest.approx(min(times.values()), rel=1e-12)
+    listed = require_published("get", "/v1/comparisons", client.get("/v1/comparisons"))
+    assert listed["items"][0]["id"] == found["id"]
+    said = ("dgx-1v", "--collective", "broadcast", "--root", "0.gpu1", "--alpha-us", "3")
+    assert json.loads(topoloom("ways", *said, "--json").out) == found
+    shown = topoloom("ways", *said).out
+    assert all(name in shown for name in names) and "from 1 bytes: " in shown
+    assert topoloom("ways", *said, "--bytes", "1MB", "--csv").out.count("\n") == len(names) + 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"topology": {"fabric": "dgx-1v"}}, "collective"),
+        ({"collective": "allgather"}, "designs, schedules or a topology"),
+        ({"topology": {"fabric": "dgx-1v"}, "collective": "reduce"}, "root"),
+        ({"topology": {"fabric": "dgx-1v"}, "collective": "reduce", "root": "no"}, "root"),
+        ({"topology": {"fabric": "no"}, "collective": "allgather"}, "/topology"),
+        ({"topology": {"fabric": "dgx-a100-64"}, "collective": "allgather"}, "256"),
+        ({"schedules": ["0" * 64] * 2, "root": 1}, "root"),
+    ],
+)
+def test_comparisons_on_a_topology_that_make_no_sense_are_refused(client, asked, said):
+    refused = client.post("/v1/comparisons", json=asked)
+    assert refused.status_code in (413, 422), refused.text
+    assert said in refused.text
 
 
 @pytest.fixture

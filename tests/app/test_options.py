@@ -52,6 +52,7 @@ REQUESTS = {
     "list": [known_requests.ListRequest],
     "best": [known_requests.BestRequest],
     "compare": [checking_requests.ComparisonRequest],
+    "ways": [checking_requests.ComparisonRequest],
     "plot frontier": [design_requests.FrontierRequest],
     "plot sizes": [SizesRequest],
     "lr create": [lr_schemas.LrSessionRequest],
@@ -66,7 +67,9 @@ UNSAID = {
     # Plots are of the whole frontier, and a design measures all-to-all where it is run.
     **dict.fromkeys(("plot frontier", "plot sizes"), FILTERS),
     "design": {"all_to_all"},
-    "compare": {"designs", "schedules"},
+    "compare": {"designs", "schedules", "collective", "root"},
+    # What is run must be said where a topology is, and not where stored ones are compared.
+    "ways": {"designs", "schedules", "collective"},
     # A set of files is timed as its design is, and is of no one size.
     "files": {"all_to_all", *FORMATS["chakra-et"].options},
 }
