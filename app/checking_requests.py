@@ -163,7 +163,7 @@ class ComparisonRequest(Request):
     topology: TopologySource = optional(
         "instead: where all ways to run a collective are compared, for every size"
     )
-    collective: AnyCollectiveName = optional(collectives.RUN_COLLECTIVE.help)
+    collective: AnyCollectiveName = collectives.COMPARED_COLLECTIVE.field()
     root: NodeName = collectives.ROOT.field()
     bytes: Bytes = replaying.COMPARED_BYTES.field()
     alpha_us: Positive = replaying.COMPARED_ALPHA_US.field()

@@ -94,7 +94,7 @@ SHOWN_SIZES = (1 << 10, 1 << 16, 1 << 20, 1 << 24, 1 << 30)
 @app.command()
 @reads_topology
 @asks(
-    collectives.RUN_COLLECTIVE,
+    collectives.COMPARED_COLLECTIVE,
     collectives.ROOT,
     replaying.COMPARED_BYTES,
     replaying.COMPARED_ALPHA_US,

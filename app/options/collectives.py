@@ -9,6 +9,7 @@ from app.quantities import Gap
 __all__ = [
     "ALGORITHM",
     "CERTIFIED_STEPS",
+    "COMPARED_COLLECTIVE",
     "MAX_CHUNKS",
     "MAX_GAP",
     "MAX_HEIGHT",
@@ -55,6 +56,11 @@ VALUES = switch(
 )
 RUN_COLLECTIVE = Option(
     name="collective", type=AnyCollectiveName, default=REQUIRED, help="what the schedule does"
+)
+COMPARED_COLLECTIVE = Option(
+    name="collective",
+    type=AnyCollectiveName,
+    help="of a topology, which needs it: what is run there",
 )
 TREES_PER_ROOT = whole(
     "trees_per_root",

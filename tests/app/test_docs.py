@@ -83,6 +83,7 @@ def test_the_documentation_shows_a_request_of_every_kind():
         "/v1/patch-plans",
         "/v1/lr-sessions",
         "/v1/frontiers",
+        "/v1/comparisons",
         "/v1/costs",
         "/v1/optima",
         "/v1/verify",

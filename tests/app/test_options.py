@@ -68,8 +68,7 @@ UNSAID = {
     **dict.fromkeys(("plot frontier", "plot sizes"), FILTERS),
     "design": {"all_to_all"},
     "compare": {"designs", "schedules", "collective", "root"},
-    # What is run must be said where a topology is, and not where stored ones are compared.
-    "ways": {"designs", "schedules", "collective"},
+    "ways": {"designs", "schedules"},
     # A set of files is timed as its design is, and is of no one size.
     "files": {"all_to_all", *FORMATS["chakra-et"].options},
 }
