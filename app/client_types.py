@@ -87,7 +87,10 @@ class DesignRequest(TypedDict, total=False):
     present: list[dict[str, Any]] | dict[str, Any]
     place: Literal["fixed", "free"]
     spares: bool
+    objective: Literal["moves", "seconds", "drained"]
     max_moves: int
+    max_rewiring_seconds: float
+    max_drained: int
     overhead_us: float
     chunk_us: float
     measured: list[dict[str, Any]]

@@ -14,7 +14,7 @@ from app.measured_times import MeasuredRow, fitted
 from app.options import cluster, patching
 from app.options.cluster import JudgeName, LinkKind
 from app.options.collectives import CollectiveName
-from app.options.patching import PanelKind, PlaceKind
+from app.options.patching import ObjectiveName, PanelKind, PlaceKind
 from app.quantities import Bytes, NotNegative, Positive
 from app.request_base import Request
 
@@ -109,6 +109,14 @@ class TaskRequest(Request):
         return {"collective": collective, "bytes": rest[0], "count": int(count)}
 
 
+_OF_TODAY = (
+    "place",
+    "spares",
+    "objective",
+    "max_moves",
+    "max_rewiring_seconds",
+    "max_drained",
+)
 _WAYS = (("collective", "bytes"), ("workload",), ("preset",))
 
 
@@ -136,7 +144,10 @@ class DesignRequest(TimedRequest):
     present: list[PresentValues] | PresentValues = patching.DESIGN_PRESENT.field()
     place: PlaceKind = patching.DESIGN_PLACE.field()
     spares: StrictBool = patching.DESIGN_SPARES.field()
+    objective: ObjectiveName = patching.DESIGN_OBJECTIVE.field()
     max_moves: StrictInt = patching.MAX_MOVES.field()
+    max_rewiring_seconds: NotNegative = patching.MAX_REWIRING_SECONDS.field()
+    max_drained: StrictInt = patching.MAX_DRAINED.field()
     overhead_us: NotNegative | None = cluster.MESSAGE_US.field()
     chunk_us: NotNegative | None = cluster.CHUNK_US.field()
     measured: list[MeasuredRow] | None = cluster.MEASURED.field()
@@ -145,6 +156,12 @@ class DesignRequest(TimedRequest):
     def rewired(self) -> bool:
         """Whether today's wiring is weighed."""
         return any(one is not None for one in (self.panels, self.plant, self.present))
+
+    @field_validator("objective")
+    @classmethod
+    def _other_than_moves(cls, objective: str | None) -> str | None:
+        # Moves, and left out, are one question.
+        return None if objective == "moves" else objective
 
     @field_validator("spares")
     @classmethod
@@ -156,11 +173,11 @@ class DesignRequest(TimedRequest):
     def _of_today(self) -> "DesignRequest":
         if self.panels is not None and self.plant is not None:
             raise ValueError("must have only one of panels and plant")
-        said = (self.place, self.spares, self.max_moves)
-        if not self.rewired and any(one is not None for one in said):
+        said = [name for name in _OF_TODAY if getattr(self, name) is not None]
+        if not self.rewired and said:
             raise ValueError(
-                "must say what is plugged today, by present, plant or panels, where max_moves, "
-                "place or spares is given"
+                "must say what is plugged today, by present, plant or panels, where "
+                f"{said[0]} is given"
             )
         return self
 

@@ -50,7 +50,10 @@ _TODAY = (
     patching.DESIGN_PRESENT,
     patching.DESIGN_PLACE,
     patching.DESIGN_SPARES,
+    patching.DESIGN_OBJECTIVE,
     patching.MAX_MOVES,
+    patching.MAX_REWIRING_SECONDS,
+    patching.MAX_DRAINED,
 )
 _SPEED = (
     cluster.NODE_GBPS,

@@ -14,6 +14,7 @@ from app.documents.co_design import CoDesign, TaskDocument, said_of
 from app.documents.co_design import of as co_design
 from app.documents.frontier import PointDocument, algorithm_of, measured
 from app.documents.kind import Kind
+from app.documents.patch_plan import GoalDocument
 from app.documents.schedule import PartFacts, given_facts
 from app.documents.subject import Stored
 from synth.recipe import Recipe
@@ -53,11 +54,14 @@ class MovesDocument(Document):
     lower_bound: int = omitted("moves that no plan can undercut", ge=0)
     kept: int = omitted("links that stay on the pair they have", ge=0)
     optimal: bool = omitted("whether no plan with fewer moves exists; false: not known")
+    seconds: float = omitted("what the plan takes in one stage, by the panels", ge=0)
+    drained: int = omitted("hosts at which it takes light away", ge=0)
+    objective: GoalDocument = omitted("what is weighed, where that is not moves")
     does_not_fit: str = omitted("why there is no plan")
 
 
 class TradeOff(Document):
-    """A topology that no other point of the frontier beats in time and in moves."""
+    """A topology that no other point of the frontier beats in time and in what is weighed."""
 
     recipe: str = Field(description="how the topology is made")
     name: str = Field(description="its short name")
@@ -65,6 +69,11 @@ class TradeOff(Document):
     seconds: float = Field(description="time of the workload, as the best is chosen by")
     moves: int = Field(description="moves from today's wiring", ge=0)
     lower_bound: int = Field(description="moves that no plan can undercut", ge=0)
+    rewiring_seconds: float = Field(
+        description="what the moves take in one stage, by the panels", ge=0
+    )
+    drained: int = Field(description="hosts at which the moves take light away", ge=0)
+    objective: GoalDocument = omitted("what is weighed, where that is not moves")
 
 
 class TimedPoint(PointDocument):
@@ -136,11 +145,11 @@ class DesignDocument(Document):
     bounds: TimedCost = Field(description="what no topology of these hosts can undercut")
     frontier: list[TimedPoint] = Field(description="the Pareto frontier, sorted by steps")
     trade_off: list[TradeOff] = omitted(
-        "the points that no other beats in time and in moves, fastest first, where today's wiring "
-        "is given"
+        "the points that no other beats in time and in what is weighed, fastest first, where "
+        "today's wiring is given"
     )
     best: Best = Field(
-        description="the point of least time, within max_moves if given, with its schedule"
+        description="the point of least time, within the limits that are given, with its schedule"
     )
     co_design: CoDesign = Field(
         description="the topology of least time when every message size has its algorithm"
@@ -217,7 +226,7 @@ def _trade_off(answer: DesignAnswer) -> dict[str, Any]:
     if not design.changes:
         return {}
     rows = []
-    for number in not_beaten(design.times, design.changes):
+    for number in not_beaten(design.times, design.changes, design.weighed):
         recipe = design.points[number].measured.recipe
         stored, change = answer.topology(recipe), design.changes[number]
         assert change.moves is not None
@@ -228,6 +237,9 @@ def _trade_off(answer: DesignAnswer) -> dict[str, Any]:
             seconds=float(design.times[number]),
             moves=change.moves,
             lower_bound=change.lower_bound,
+            rewiring_seconds=float(change.seconds),
+            drained=change.drained,
+            **_goal(change),
         )
         rows.append(row.given())
     return {"trade_off": rows}
@@ -241,7 +253,18 @@ def _rewiring(change: "Change") -> MovesDocument:
         lower_bound=change.lower_bound,
         kept=change.kept,
         optimal=change.optimal,
+        seconds=float(change.seconds),
+        drained=change.drained,
+        **_goal(change),
     )
+
+
+def _goal(change: "Change") -> dict[str, Any]:
+    if change.goal is None:
+        return {}
+    from synth.wiring.document import goal_document
+
+    return {"objective": GoalDocument(**goal_document(change.goal))}
 
 
 def _point(answer: DesignAnswer, found: "Frontier", number: int) -> TimedPoint:

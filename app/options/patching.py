@@ -5,6 +5,7 @@ from typing import Literal, TypeAlias
 
 from app.options.making import MANY, switch, whole
 from app.options.option import REQUIRED, Option
+from app.quantities import MOST, NotNegative
 
 __all__ = [
     "AT_ONCE",
@@ -12,6 +13,7 @@ __all__ = [
     "DEAD_HOST_PORTS",
     "DEAD_PAIRS",
     "DEAD_PORTS",
+    "DESIGN_OBJECTIVE",
     "DESIGN_PANELS",
     "DESIGN_PLACE",
     "DESIGN_PLANT",
@@ -21,8 +23,10 @@ __all__ = [
     "HOSTS",
     "LANES",
     "MAKE_FIRST",
+    "MAX_DRAINED",
     "MAX_LINKS_DOWN",
     "MAX_MOVES",
+    "MAX_REWIRING_SECONDS",
     "OBJECTIVE",
     "PANELS",
     "PLACE",
@@ -142,8 +146,29 @@ DESIGN_PRESENT = replace(
 )
 DESIGN_PLACE = replace(PLACE, default=None, help=f"where moves are counted: {PLACE.help}")
 DESIGN_SPARES = replace(SPARES, default=None, help=f"where moves are counted: {SPARES.help}")
+DESIGN_OBJECTIVE = replace(
+    OBJECTIVE,
+    default=None,
+    help="where moves are counted: what is weighed against the time of the workload, and what "
+    "plans take least of: moves, seconds that they take by the panels, or hosts at which light is "
+    "taken away; left out, moves",
+)
 MAX_MOVES = whole(
     "max_moves", "only topologies that today's wiring reaches in at most so many moves", 0, 10**7
+)
+MAX_REWIRING_SECONDS = Option(
+    name="max_rewiring_seconds",
+    type=NotNegative,
+    help="only topologies that today's wiring reaches in at most so much time, all panels at once",
+    unit="seconds",
+    least=0,
+    most=MOST,
+)
+MAX_DRAINED = whole(
+    "max_drained",
+    "only topologies that today's wiring reaches with light taken away at no more hosts",
+    0,
+    10**6,
 )
 PLAN_FORMAT = Option(
     name="format",

@@ -17,7 +17,19 @@ _TASK = (
     Column("time", "seconds", seconds),
     Column("to floor", "to_floor", "{:.3f}".format),
 )
-_MOVES = ("moves", "lower_bound")
+_WEIGHED = {
+    "moves": (Column("moves", "moves"), Column("at least", "lower_bound")),
+    "seconds": (
+        Column("rewiring", "rewiring", seconds),
+        Column("at least", "lower_bound", seconds),
+        Column("moves", "moves"),
+    ),
+    "drained": (
+        Column("hosts drained", "drained"),
+        Column("at least", "lower_bound", "{:.0f}".format),
+        Column("moves", "moves"),
+    ),
+}
 
 
 def design_table(design: dict[str, Any]) -> Table:
@@ -25,9 +37,7 @@ def design_table(design: dict[str, Any]) -> Table:
     bounds, whole = design["bounds"], _is_workload(design)
     times = design["co_design"]["points"] if whole else design["frontier"]
     rows = [
-        point_row(entry)
-        | {"kind": "point", "seconds": timed["seconds"]}
-        | {name: entry["rewiring"].get(name) for name in _MOVES if "rewiring" in entry}
+        point_row(entry) | {"kind": "point", "seconds": timed["seconds"]} | _rewiring(entry)
         for timed, entry in zip(times, design["frontier"], strict=True)
     ]
     rows += [
@@ -48,7 +58,7 @@ def design_table(design: dict[str, Any]) -> Table:
         Column(None, "kind"),
     )
     if "trade_off" in design:
-        more = (*more[:2], Column("moves", "moves"), Column("at least", "lower_bound"), more[2])
+        more = (*more[:2], *_WEIGHED[_weighed(design)], more[2])
     return Table((*POINT, *more), rows)
 
 
@@ -89,10 +99,39 @@ def _best(design: dict[str, Any]) -> dict[str, Any]:
 def _trade_off(design: dict[str, Any]) -> list[str]:
     """Return what less change costs in time."""
     return [
-        f"{one['moves']} moves (at least {one['lower_bound']}): {seconds(one['seconds'])}, "
+        f"{_change(one)}: {seconds(one['seconds'])}, "
         f"{name_of(one)}, topology {short_id(one['topology_id'])}"
         for one in design.get("trade_off", ())
     ]
+
+
+def _weighed(design: dict[str, Any]) -> str:
+    return design["request"].get("objective", "moves")
+
+
+def _rewiring(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return the cells of what it takes to reach a point, None where it does not fit."""
+    if "rewiring" not in entry:
+        return {}
+    found = entry["rewiring"]
+    bound = found.get("objective", found).get("lower_bound")
+    cells = {"moves": found["moves"], "drained": found.get("drained")}
+    return cells | {"rewiring": found.get("seconds"), "lower_bound": bound}
+
+
+def _change(one: dict[str, Any]) -> str:
+    """Return what is weighed of a change, and its bound.
+
+    >>> _change({"moves": 4, "lower_bound": 2})
+    '4 moves (at least 2)'
+    """
+    goal = one.get("objective")
+    if goal is None:
+        return f"{one['moves']} moves (at least {one['lower_bound']})"
+    value, bound = goal["value"], goal["lower_bound"]
+    if goal["least"] == "seconds":
+        return f"{seconds(value)} of {one['moves']} moves (at least {seconds(bound)})"
+    return f"{value:.0f} hosts drained by {one['moves']} moves (at least {bound:.0f})"
 
 
 def _is_workload(design: dict[str, Any]) -> bool:

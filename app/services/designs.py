@@ -1,5 +1,6 @@
 """The main job: the best topology for a workload, with all that stands behind it."""
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from app.design_requests import DesignRequest
@@ -68,4 +69,13 @@ def today_of(request: DesignRequest) -> "Today | None":
         request.degree,
         request.present,
     )
-    return Today(plant, request.place == "free", bool(request.spares), request.max_moves)
+    seconds = request.max_rewiring_seconds
+    return Today(
+        plant,
+        request.place == "free",
+        bool(request.spares),
+        request.max_moves,
+        None if seconds is None else Fraction(seconds),
+        request.max_drained,
+        request.objective or "moves",
+    )

@@ -72,13 +72,13 @@ def design(
     all_to_all : bool
         Look at all-to-all on every point, even if the workload holds none.
     today : Today, optional
-        What is plugged today: the moves to every point are then counted, and what is best is
-        chosen among the points that fit, within the moves that are allowed.
+        What is plugged today: what it takes to reach every point is then counted, and what is
+        best is chosen among the points that fit, within the limits that are given.
 
     Raises
     ------
     DoesNotFit
-        No point of the frontier can be wired, or none within the moves that are allowed.
+        No point of the frontier can be wired, or none within the limits.
     ImpossibleRequest, InvalidRecipe, TooLarge
         As the sources.
     ClaimBroken
@@ -119,6 +119,7 @@ def design(
         timing.baselines,
         timing.assumed,
         changes,
+        "moves" if today is None else today.weighed,
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from schedules.baselines import Baseline
 from schedules.design.question import Hosts, Speed
 from schedules.facts import Facts
+from schedules.design.rewiring import Change, Weighed
 from schedules.model import Collective
 from schedules.options import NOTHING_ASKED, Options
 from schedules.switch_over import Candidate, Range, ranges
@@ -17,7 +18,6 @@ from synth.search import Point as Measured
 
 if TYPE_CHECKING:
     from schedules.alltoall.exchange import Exchange
-    from schedules.design.rewiring import Change
 
 __all__ = ["Choice", "Design", "Point", "Used", "total"]
 
@@ -118,6 +118,8 @@ class Design:
         What they would take with more than cables, such as a switch that costs no latency.
     changes : tuple of Change
         How each point is reached from today's wiring, where that was given; else empty.
+    weighed : str
+        What of these changes is weighed against time: moves, seconds or drained hosts.
     """
 
     hosts: Hosts
@@ -132,7 +134,8 @@ class Design:
     used: tuple[Used, ...]
     baselines: tuple[Baseline, ...]
     assumed: tuple[Baseline, ...] = ()
-    changes: tuple["Change", ...] = ()
+    changes: tuple[Change, ...] = ()
+    weighed: Weighed = "moves"
 
     @property
     def times(self) -> tuple[Fraction, ...]:

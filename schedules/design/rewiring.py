@@ -1,20 +1,28 @@
-"""Today's wiring as a second axis of a design: how many moves it takes to each point."""
+"""Today's wiring as a second axis of a design: what it takes to reach each point.
+
+That is counted in moves, in seconds of rewiring, or in hosts that are drained meanwhile.
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from schedules.design.answer import Point
 from synth.build import build
 from synth.errors import DoesNotFit
 from synth.progress import tell
 from synth.topology import Topology
 
 if TYPE_CHECKING:
-    from synth.wiring import Plant
+    from schedules.design.answer import Point
+    from synth.wiring import PatchPlan, Plant
+    from synth.wiring.objective import Goal
 
-__all__ = ["Change", "Today", "changes_to", "not_beaten", "within"]
+__all__ = ["Change", "Today", "Weighed", "changes_to", "not_beaten", "within"]
+
+Weighed: TypeAlias = Literal["moves", "seconds", "drained"]
+"""What is weighed against time; the values of `synth.wiring.Objective`, which takes a third of a
+second to load."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,31 +30,70 @@ class Change:
     """How a topology is reached from today's wiring.
 
     ``moves`` is None, and ``refused`` says why, where it does not fit the plant.  No plan has
-    fewer moves than ``lower_bound``; with ``optimal`` none has fewer than ``moves``.
+    fewer moves than ``lower_bound``; with ``optimal`` none has fewer than ``moves``.  ``seconds``
+    and ``drained`` are what the same plan takes in one stage; ``goal`` is there where one of
+    these is weighed.
     """
 
     moves: int | None
     lower_bound: int = 0
     kept: int = 0
     optimal: bool = False
+    seconds: Fraction = Fraction(0)
+    drained: int = 0
+    goal: "Goal | None" = None
     refused: str = ""
+
+    def taken(self, weighed: Weighed) -> Fraction:
+        """Return what the plan takes of moves, seconds or drained hosts.
+
+        >>> change = Change(4, seconds=Fraction(5, 2), drained=3)
+        >>> str(change.taken("moves")), str(change.taken("seconds")), str(change.taken("drained"))
+        ('4', '5/2', '3')
+        """
+        if weighed == "seconds":
+            return self.seconds
+        return Fraction(self.drained if weighed == "drained" else self.moves or 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Today:
     """What is plugged today, on which plant, and how much of it may change.
 
-    With ``free_hosts`` nodes sit on whichever hosts need fewest moves; ``spares`` uses spare
-    ports; ``most_moves`` is None where any number will do.
+    With ``free_hosts`` nodes sit on whichever hosts need least; ``spares`` uses spare ports.
+    Of what is ``weighed`` plans take as little as can be found.  ``most_moves``, ``most_seconds``
+    and ``most_drained`` are None where any number will do.
     """
 
     plant: "Plant"
     free_hosts: bool = False
     spares: bool = False
     most_moves: int | None = None
+    most_seconds: Fraction | None = None
+    most_drained: int | None = None
+    weighed: Weighed = "moves"
+
+    @property
+    def limits(self) -> dict[Weighed, Fraction]:
+        """The limits that are given."""
+        said: dict[Weighed, int | Fraction | None] = {
+            "moves": self.most_moves,
+            "seconds": self.most_seconds,
+            "drained": self.most_drained,
+        }
+        return {one: Fraction(most) for one, most in said.items() if most is not None}
+
+    def allows(self, change: Change) -> bool:
+        """Whether a change fits the plant and keeps all limits."""
+        return change.moves is not None and all(
+            change.taken(one) <= most for one, most in self.limits.items()
+        )
 
     def change_to(self, topology: Topology) -> Change:
         """Return how a topology is reached.
+
+        The plan is chosen for what is weighed.  Where it breaks a limit, one is chosen for that
+        limit as well; of plans that keep all limits the one counts that takes least.
 
         >>> from synth.wiring import plan_moves, sized
         >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
@@ -54,18 +101,46 @@ class Today:
         >>> today.change_to(ring).moves, today.change_to(ring.transpose()).moves
         (0, 6)
         """
-        from synth.wiring import plan_moves
+        try:
+            found = [self._planned(topology, self.weighed)]
+            for one, most in self.limits.items():
+                if one != self.weighed and found[0].taken(one) > most:
+                    found.append(self._planned(topology, one))
+        except DoesNotFit as error:
+            return Change(None, refused=error.rule)
+        best = min(
+            found,
+            key=lambda change: (
+                not self.allows(change), change.taken(self.weighed), change.moves or 0
+            ),
+        )  # fmt: skip
+        goal = found[0].goal
+        # A bound of what is weighed holds for every plan, whatever that was chosen for.
+        weighed = None if goal is None else replace(goal, value=best.taken(self.weighed))
+        return replace(best, goal=weighed)
+
+    def _planned(self, topology: Topology, weighed: Weighed) -> Change:
+        from synth.wiring import Objective, plan_moves
         from synth.wiring.placing import plan_placed
 
         planned = plan_placed if self.free_hosts else plan_moves
-        try:
-            plan = planned(topology, self.plant, spares=self.spares)
-        except DoesNotFit as error:
-            return Change(None, refused=error.rule)
-        return Change(plan.moves, plan.lower_bound, plan.kept, plan.optimal)
+        plan = planned(topology, self.plant, spares=self.spares, objective=Objective(weighed))
+        return _change_of(plan)
 
 
-def changes_to(points: Sequence[Point], today: Today) -> tuple[Change, ...]:
+def _change_of(plan: "PatchPlan") -> Change:
+    from synth.wiring.objective import Objective, worth
+
+    seconds, drained = (
+        worth(one, plan.plant, plan.removes, plan.adds)
+        for one in (Objective.SECONDS, Objective.DRAINED)
+    )
+    return Change(
+        plan.moves, plan.lower_bound, plan.kept, plan.optimal, seconds, int(drained), plan.goal
+    )
+
+
+def changes_to(points: "Sequence[Point]", today: Today) -> tuple[Change, ...]:
     """Return how each point is reached; points on one topology are planned once."""
     found: dict[object, Change] = {}
     for number, point in enumerate(points):
@@ -76,45 +151,70 @@ def changes_to(points: Sequence[Point], today: Today) -> tuple[Change, ...]:
     return tuple(found[point.measured.recipe] for point in points)
 
 
-def within(points: Sequence[Point], changes: Sequence[Change], today: Today) -> tuple[Point, ...]:
-    """Return the points that may be chosen: those that fit, within the moves that are allowed.
+_SAID: dict[Weighed, tuple[str, str]] = {
+    "moves": ("/max_moves", "moves"),
+    "seconds": ("/max_rewiring_seconds", "seconds"),
+    "drained": ("/max_drained", "drained hosts"),
+}
+
+
+def within(
+    points: "Sequence[Point]", changes: Sequence[Change], today: Today
+) -> "tuple[Point, ...]":
+    """Return the points that may be chosen: those that fit, within the limits that are given.
 
     Raises
     ------
     DoesNotFit
         There is none.
     """
-    fitting = [(change.moves, p) for p, change in zip(points, changes, strict=True)
-               if change.moves is not None]  # fmt: skip
+    fitting = [change for change in changes if change.moves is not None]
     if not fitting:
         raise DoesNotFit("/plant", f"no point of the frontier fits: {changes[0].refused}")
-    most = today.most_moves
-    chosen = tuple(point for moves, point in fitting if most is None or moves <= most)
+    chosen = tuple(p for p, change in zip(points, changes, strict=True) if today.allows(change))
     if not chosen:
-        least = min(moves for moves, _ in fitting)
-        raise DoesNotFit(
-            "/max_moves", f"for no point of the frontier a plan was found below {least} moves"
-        )
+        raise _too_much(fitting, today.limits)
     return chosen
 
 
-def not_beaten(times: Sequence[Fraction], changes: Sequence[Change]) -> tuple[int, ...]:
-    """Return the numbers of points that no other beats in time and moves, fastest first.
+def _too_much(changes: Sequence[Change], limits: dict[Weighed, Fraction]) -> DoesNotFit:
+    """Return the error of limits that no change keeps: the first that alone is too tight."""
+    for one, most in limits.items():
+        least = min(change.taken(one) for change in changes)
+        if least > most:
+            pointer, what = _SAID[one]
+            number = int(least) if least.denominator == 1 else float(least)
+            return DoesNotFit(
+                pointer, f"for no point of the frontier a plan was found below {number} {what}"
+            )
+    pointer, _ = _SAID[next(iter(limits))]
+    words = " and ".join(_SAID[one][1] for one in limits)
+    return DoesNotFit(
+        pointer, f"for no point of the frontier a plan was found within the limits of {words}"
+    )
 
-    Of points of equal time and moves the first stays.
+
+def not_beaten(
+    times: Sequence[Fraction],
+    changes: Sequence[Change],
+    weighed: Weighed = "moves",
+) -> tuple[int, ...]:
+    """Return the numbers of points that no other beats in time and what is weighed, fastest first.
+
+    Of points that are equal in both the one of fewest moves stays, and of these the first.
 
     >>> not_beaten([Fraction(3), Fraction(1), Fraction(2)], [Change(0), Change(9), Change(9)])
     (1, 0)
     """
     order = sorted(
-        (seconds, change.moves, number)
+        (seconds, change.taken(weighed), change.moves, number)
         for number, (seconds, change) in enumerate(zip(times, changes, strict=True))
         if change.moves is not None
     )
     found: list[int] = []
-    fewest: int | None = None
-    for _, moves, number in order:
-        if fewest is None or moves < fewest:
+    least: Fraction | None = None
+    for _, taken, _, number in order:
+        if least is None or taken < least:
             found.append(number)
-            fewest = moves
+            least = taken
     return tuple(found)

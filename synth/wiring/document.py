@@ -74,7 +74,7 @@ def to_document(
             "optimal": plan.optimal,
             "stages": len(stages),
             **({"seconds": float(sum(s.seconds for s in stages))} if detailed else {}),
-            **_goal(plan.goal),
+            **({"objective": goal_document(plan.goal)} if plan.goal else {}),
         },
         "final": {
             device: {
@@ -87,18 +87,20 @@ def to_document(
     return {"schema": "patch-plan/1", "plan_id": _digest(document), **document}
 
 
-def _goal(goal: Goal | None) -> dict[str, Any]:
-    """Return what the plan was chosen for, where that is not its moves."""
-    if goal is None:
-        return {}
+def goal_document(goal: Goal) -> dict[str, Any]:
+    """Return what a plan was chosen for beside its moves, as JSON values.
+
+    >>> from fractions import Fraction
+    >>> from synth.wiring import Objective
+    >>> goal_document(Goal(Objective.DRAINED, Fraction(3), Fraction(2)))["gap"]
+    1.0
+    """
     return {
-        "objective": {
-            "least": goal.objective.value,
-            "value": float(goal.value),
-            "lower_bound": float(goal.lower_bound),
-            "gap": float(goal.gap),
-            "optimal": goal.optimal,
-        }
+        "least": goal.objective.value,
+        "value": float(goal.value),
+        "lower_bound": float(goal.lower_bound),
+        "gap": float(goal.gap),
+        "optimal": goal.optimal,
     }
 
 

@@ -1,13 +1,15 @@
 """Today's wiring as a second axis of a design: time against moves."""
 
+from dataclasses import replace
 from fractions import Fraction
+from typing import get_args
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedules.design import Change, Generators, Hosts, Limits, Speed, Task, Today, Workload, design
-from schedules.design.rewiring import not_beaten
+from schedules.design.rewiring import Weighed, changes_to, not_beaten, within
 from schedules.model import Collective
 from synth.build import build
 from synth.errors import DoesNotFit
@@ -32,18 +34,31 @@ def wired(topology, lanes=4, **options):
         plan_moves(topology, plant).final), **options)  # fmt: skip
 
 
+WEIGHED = get_args(Weighed)
+LIMITS = {
+    "moves": ("most_moves", "/max_moves"),
+    "seconds": ("most_seconds", "/max_rewiring_seconds"),
+    "drained": ("most_drained", "/max_drained"),
+}
 CHANGES = st.builds(
-    lambda moves: Change(moves, refused="" if moves is not None else "no room"),
+    lambda moves, seconds, drained: Change(
+        moves, seconds=seconds, drained=drained, refused="" if moves is not None else "no room"
+    ),
     st.none() | st.integers(0, 12),
+    st.integers(0, 5).map(lambda halves: Fraction(halves, 2)),
+    st.integers(0, 5),
 )
 
 
-@given(st.lists(st.tuples(st.integers(1, 9).map(Fraction), CHANGES), max_size=12))
-def test_what_is_kept_is_what_no_other_point_beats_in_time_and_moves(rows):
+@pytest.mark.parametrize("weighed", WEIGHED)
+@given(rows=st.lists(st.tuples(st.integers(1, 9).map(Fraction), CHANGES), max_size=12))
+def test_what_is_kept_is_what_no_other_point_beats_in_time_and_what_is_weighed(weighed, rows):
     times, changes = [row[0] for row in rows], [row[1] for row in rows]
-    kept = not_beaten(times, changes)
+    kept = not_beaten(times, changes, weighed)
     point = {
-        n: (times[n], changes[n].moves) for n in range(len(rows)) if changes[n].moves is not None
+        n: (times[n], changes[n].taken(weighed))
+        for n in range(len(rows))
+        if changes[n].moves is not None
     }
     beaten = {
         n
@@ -54,6 +69,76 @@ def test_what_is_kept_is_what_no_other_point_beats_in_time_and_moves(rows):
     assert {point[n] for n in kept} == {point[n] for n in point.keys() - beaten}
     assert len({point[n] for n in kept}) == len(kept)
     assert [point[n] for n in kept] == sorted(point[n] for n in kept)
+
+
+def paced(topology, paces, **options):
+    """What is plugged after a topology was wired, on panels of different speeds."""
+    plant = uniform("per-port", topology.node_count, len(paces))
+    panels = [
+        replace(panel, move_seconds=Fraction(pace))
+        for panel, pace in zip(plant.panels, paces, strict=True)
+    ]
+    plant = replace(plant, panels=tuple(panels), uniform=None)
+    return Today(plant.with_present(plan_moves(topology, plant).final), **options)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.integers(3, 7),
+    st.lists(st.sampled_from(["1", "3/2", "60"]), min_size=3, max_size=3),
+    st.permutations(WEIGHED),
+    st.randoms(use_true_random=False),
+)
+def test_what_a_change_takes_is_what_its_plan_takes_and_never_less_than_its_bound(
+    nodes, paces, order, draw
+):
+    before, after = (
+        Topology(range(nodes), [(u, v) for u in range(nodes) for v in draw.sample(
+            [w for w in range(nodes) if w != u], 1)])
+        for _ in range(2)
+    )  # fmt: skip
+    today = paced(Topology(range(nodes), [(i, (i + 1) % nodes) for i in range(nodes)]), paces)
+    weighed, other, _ = order
+    for topology in (before, after):
+        free = {one: replace(today, weighed=one).change_to(topology) for one in WEIGHED}
+        if free[weighed].moves is None:
+            assert free[weighed].refused
+            continue
+        for one, change in free.items():
+            bound = change.lower_bound if change.goal is None else change.goal.lower_bound
+            assert bound <= change.taken(one) <= min(found.taken(one) for found in free.values())
+            assert change.goal is None or change.goal.value == change.taken(one)
+        # What a plan that was chosen for a limit keeps is kept whatever is weighed.
+        name, _ = LIMITS[other]
+        most = free[other].taken(other)
+        tight = replace(today, weighed=weighed, **{name: most})
+        assert tight.allows(tight.change_to(topology))
+        assert free[weighed].taken(weighed) <= tight.change_to(topology).taken(weighed)
+
+
+@pytest.fixture(scope="module")
+def points():
+    return asked(SMALL).points
+
+
+@pytest.mark.parametrize("weighed", WEIGHED)
+def test_within_what_each_point_takes_it_may_be_chosen_and_below_that_not(points, weighed):
+    name, pointer = LIMITS[weighed]
+    today = paced(build(points[1].measured.recipe), ["60", "1", "1", "1"], weighed=weighed)
+    changes = changes_to(points, today)
+    fast, slow = (change.taken(weighed) for change in changes)
+    assert fast > slow == 0
+    for most, allowed in ((fast, points), (fast - 1, points[1:]), (0, points[1:])):
+        assert within(points, changes, replace(today, **{name: most})) == allowed
+    with pytest.raises(DoesNotFit, match=f"{pointer}: .* below {float(fast):g} "):
+        within(points[:1], changes[:1], replace(today, **{name: fast - 1}))
+
+
+def test_limits_that_no_plan_keeps_together_are_named_together(points):
+    today = Today(uniform("per-port", 3, 1), most_moves=4, most_drained=2)
+    changes = [Change(4, drained=3), Change(6, drained=2)]
+    with pytest.raises(DoesNotFit, match=r"/max_moves: .* limits of moves and drained"):
+        within(points, changes, today)
 
 
 @pytest.mark.parametrize("work", [SMALL, LARGE], ids=["small", "large"])
