@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from schedules.baselines import Baseline
 from schedules.design.question import Hosts, Speed
-from schedules.facts import Facts
 from schedules.design.rewiring import Change, Weighed
+from schedules.facts import Facts
 from schedules.model import Collective
 from schedules.options import NOTHING_ASKED, Options
 from schedules.switch_over import Candidate, Range, ranges
