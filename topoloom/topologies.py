@@ -213,7 +213,7 @@ def ways(
     --------
     >>> found = ways("Torus(4, 4)", "allreduce")
     >>> [(part.name, part.first_bytes) for part in found.ranges]
-    [('bfb-one-shot', 1), ('bfb', 39025)]
+    [('bfb-one-shot', 1), ('bfb', 38096)]
     >>> found.fastest(2**30).rate
     Fraction(20000000000, 3)
     """
