@@ -53,6 +53,7 @@ def test_every_kind_of_plot_is_tested():
     assert set(get_command(app).commands["plot"].commands) == set(COMMANDS)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("kind", COMMANDS)
 def test_the_same_question_gives_the_same_bytes(topoloom, tmp_path, kind):

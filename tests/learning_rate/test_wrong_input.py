@@ -15,6 +15,7 @@ from tests.learning_rate.trainers import PAPER, Toy, options, trained
 pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", sorted(set(DEFAULTS["paper"])))
 def test_every_improvement_and_default_of_a_method_can_be_set_alone(name):
     value = DEFAULTS["topoloom"][name]

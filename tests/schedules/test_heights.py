@@ -46,6 +46,7 @@ def require_curve(topology: Topology) -> None:
         assert tree_inverse_rate(made, topology) <= low.inverse_rate
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None)
 @given(st.integers(0, 10**6))
 def test_every_height_has_the_forest_that_it_says(seed: int) -> None:
@@ -57,6 +58,7 @@ def test_other_orders_are_packed_in_the_same_capacities_of_unbalanced_switches(s
     require_curve(random_topology(random.Random(seed)))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", ["dgx-1v", "mi250-1", "dgx-a100-2"])
 def test_some_forest_is_as_low_as_the_farthest_rank_and_one_is_optimal(name: str) -> None:
     topology = fabric(name)

@@ -31,6 +31,7 @@ def test_more_than_71_chunks_are_sent_in_several_messages():
     assert max(counts) <= MAX_COUNT and sum(counts) == 2 * 201
 
 
+@pytest.mark.slow
 def test_blocks_that_grow_too_long_are_spread_over_channels():
     topology = ring(40)
     schedule = shortest_steps(topology, 1)
@@ -79,6 +80,7 @@ def test_trees_of_more_chunks_than_a_run_time_can_say_are_made_coarser_and_it_is
     assert program.chunks // 2 < before == sum(weights)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", [name for name in RUNTIMES if RUNTIMES[name].dialect])
 def test_no_program_passes_a_limit_of_its_run_time(name):
     runtime = RUNTIMES[name]

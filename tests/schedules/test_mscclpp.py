@@ -31,6 +31,7 @@ from tests.schedules.export_cases import EVERY, operations, schedule_of, topolog
 GOLDEN = Path(__file__).parent.parent / "golden"
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("inplace", [False, True], ids=["out-of-place", "in-place"])
 @pytest.mark.parametrize("per_node", [1, 4], ids=lambda count: f"{count}-a-node")
 @pytest.mark.parametrize("name, collective", EVERY)
@@ -113,6 +114,7 @@ def test_a_limit_that_cannot_be_met_is_named_with_the_number_needed_and_what_wou
     replay(render(schedule, topology, inplace=True), RUNTIMES["mscclpp-a100"])
 
 
+@pytest.mark.slow
 def test_a_plan_for_gb200_nvl72_runs_where_148_blocks_run_and_nowhere_with_fewer_than_142():
     topology = fabric("gb200-nvl72")
     schedule = make(topology, "allgather", "forestcoll")

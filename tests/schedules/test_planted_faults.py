@@ -122,6 +122,7 @@ def test_a_fault_in_steps_is_found_unless_it_is_harmless(fault, collective, data
     judge(fault(schedule, picker(data)), topology)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("collective", [*HALVES, *ROOTED])
 @pytest.mark.parametrize("fault", TREE_FAULTS.values(), ids=TREE_FAULTS)
 @RELAXED

@@ -9,6 +9,7 @@ from schedules.execute.probing import SHAPES, between_processes
 from schedules.measured import fit
 
 
+@pytest.mark.slow
 def test_every_shape_is_measured_with_every_other_rank():
     rows = between_processes(3, repeat=2)
     shapes = [(row.messages, row.chunks, row.size_bytes) for row in rows]

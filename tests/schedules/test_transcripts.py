@@ -69,6 +69,7 @@ def test_every_format_that_moves_data_is_transcribed():
     assert set(REPLAYED) - set(TRANSCRIBED) == {"nccl-tuner-csv"}
 
 
+@pytest.mark.one_in(2)
 @EACH
 @pytest.mark.parametrize("name, collective", [case for case in EVERY if "(" in case[0]])
 def test_programs_of_steps_take_the_time_of_the_schedule(form, options, name, collective):

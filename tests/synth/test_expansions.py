@@ -107,6 +107,7 @@ MEMBERS_OF_LIFTS = [
 ALL = [*LINE_GRAPHS, *DEGREE_EXPANSIONS, *PRODUCTS, *POWERS, *NESTED, *BIDIRECTED]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("recipe", ALL, ids=str)
 def test_every_expansion_is_what_it_promises_before_it_is_built(recipe):
     graph, promised = built(recipe), traits(recipe)
@@ -118,6 +119,7 @@ def test_every_expansion_is_what_it_promises_before_it_is_built(recipe):
     graph.require_connected()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("recipe", ALL, ids=str)
 def test_every_claim_holds_on_the_graph_and_on_its_transpose(recipe):
     for claimed, measured in (
@@ -132,6 +134,7 @@ def test_every_claim_holds_on_the_graph_and_on_its_transpose(recipe):
         assert cost == claimed.cost or not claimed.exact
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("recipe", [*ALL, *MEMBERS_OF_LIFTS], ids=str)
 def test_representatives_stand_for_all_nodes_on_the_graph_and_on_its_transpose(recipe):
     graph, chosen = built(recipe), representatives(recipe)
