@@ -25,8 +25,12 @@ Tensor: TypeAlias = Any
 """A `torch.Tensor`: the type checker must do without PyTorch."""
 
 
+_Posted: TypeAlias = Sequence[tuple[int, Tensor]]
+"""The peer's rank, and what is sent from or received into."""
+
+
 class _Message(NamedTuple):
-    """A transfer, the peer's global rank, and memory to pass through, if it needs that."""
+    """A transfer, the peer's rank, and memory to pass through, if it needs that."""
 
     pieces: tuple[Piece, ...]
     peer: int
@@ -51,10 +55,13 @@ class Prepared:
         ``tensors`` are flat and contiguous, by the number of their buffer.
         """
         for step in self._steps:
-            operations = self._posted(step, tensors)
-            under_way = self._carrier.distributed.batch_isend_irecv(operations)
+            under_way = self._carrier.post(
+                [(message.peer, self._place(message, tensors)) for message in step.receives],
+                [(message.peer, self._packed(message, tensors)) for message in step.sends],
+                step.number,
+            )
             # Where the back end makes one work of a batch, it is done before anything is used.
-            together = len(under_way) < len(operations)
+            together = len(under_way) < len(step.receives) + len(step.sends)
             for at, work in enumerate(under_way):
                 if timeout is None:
                     work.wait()
@@ -65,28 +72,16 @@ class Prepared:
             for message in step.receives if together else ():
                 _store(message, tensors)
 
-    def _posted(self, step: _Step, tensors: Sequence[Tensor]) -> list[Any]:
-        """Pack what must be, and return the operations of a turn: what is received, then sent."""
-        distributed, group = self._carrier.distributed, self._carrier.group
-        operations = []
-        for message in step.receives:
-            held = message.held
-            if held is None:
-                held = _view(message.pieces[0], tensors)
-            # The tag is the number of the round: nothing is taken that belongs to another.
-            operations.append(
-                distributed.P2POp(distributed.irecv, held, message.peer, group, step.number)
-            )
-        for message in step.sends:
-            views, held = [_view(piece, tensors) for piece in message.pieces], message.held
-            if held is None:
-                held = views[0]
-            else:
-                self._carrier.torch.cat(views, out=held)
-            operations.append(
-                distributed.P2POp(distributed.isend, held, message.peer, group, step.number)
-            )
-        return operations
+    def _place(self, message: _Message, tensors: Sequence[Tensor]) -> Tensor:
+        """Return what a message is sent from, or received into."""
+        return _view(message.pieces[0], tensors) if message.held is None else message.held
+
+    def _packed(self, message: _Message, tensors: Sequence[Tensor]) -> Tensor:
+        """Return what a message is sent from, with its data in it."""
+        if message.held is not None:
+            views = [_view(piece, tensors) for piece in message.pieces]
+            self._carrier.torch.cat(views, out=message.held)
+        return self._place(message, tensors)
 
 
 class Carrier:
@@ -102,23 +97,62 @@ class Carrier:
         self.torch = import_module("torch")
         self.distributed = import_module("torch.distributed")
         self.group = group
+        # Without the checks and the batch of `batch_isend_irecv`, which cost more than a small
+        # message itself; others than gloo may only be sure to make way with the batch.
+        self._way: Any = None
+        if self.distributed.get_backend(group) == "gloo":
+            self._way = group if group is not None else self.distributed.group.WORLD
         self.rank: int = self.distributed.get_rank(group)
         self.size: int = self.distributed.get_world_size(group)
 
+    def post(self, receives: _Posted, sends: _Posted, tag: int) -> list[Any]:
+        """Post what a turn receives and sends, by rank of the group; return what to wait for.
+
+        The tag is the number of the round: nothing is taken that belongs to another.
+        """
+        if self._way is not None:
+            found = [self._way.recv([held], peer, tag) for peer, held in receives]
+            found += [self._way.send([held], peer, tag) for peer, held in sends]
+            return found
+        kind = self.distributed.P2POp
+        ways = (self.distributed.irecv, receives), (self.distributed.isend, sends)
+        return self.distributed.batch_isend_irecv(
+            [
+                kind(way, held, self._peer(peer), self.group, tag)
+                for way, posted in ways
+                for peer, held in posted
+            ]
+        )
+
+    def _peer(self, rank: int) -> int:
+        """Return the global rank of a rank of the group."""
+        return rank if self.group is None else self.distributed.get_global_rank(self.group, rank)
+
     def prepared(self, program: Program, like: Tensor) -> Prepared:
         """Return the turns of a program, for tensors of the type and device of ``like``."""
-        return Prepared(self, [self._step(number, turn, like) for number, turn in program.turns])
+        pool: list[Tensor] = []
+        return Prepared(
+            self, [self._step(number, turn, like, pool) for number, turn in program.turns]
+        )
 
-    def _step(self, number: int, turn: Turn, like: Tensor) -> _Step:
+    def _step(self, number: int, turn: Turn, like: Tensor, pool: list[Tensor]) -> _Step:
+        """Return a turn; every turn passes through the memory in ``pool``, which it enlarges."""
         sent = [piece for transfer in turn.sends for piece in transfer.pieces]
         changed = [piece for transfer in turn.receives for piece in transfer.pieces]
 
+        used = 0
+
         def message(transfer: Transfer, straight: bool) -> _Message:
-            peer = transfer.peer
-            if self.group is not None:
-                peer = self.distributed.get_global_rank(self.group, peer)
-            held = None if straight else like.new_empty(transfer.elements)
-            return _Message(transfer.pieces, peer, held)
+            nonlocal used
+            held = None
+            if not straight:
+                if used == len(pool):
+                    pool.append(like.new_empty(transfer.elements))
+                if pool[used].numel() < transfer.elements:
+                    pool[used] = like.new_empty(transfer.elements)
+                held = pool[used][: transfer.elements]
+                used += 1
+            return _Message(transfer.pieces, transfer.peer, held)
 
         return _Step(
             number,
