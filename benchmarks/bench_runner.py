@@ -3,8 +3,8 @@
     python -m benchmarks.bench_runner
 
 Eight processes on this machine's loopback.  Each round runs gloo, then every schedule, once;
-told are the median of the slowest rank's seconds, and the processor time of all ranks together,
-which says more where processes wait for cores.
+told are the median and the least of the slowest rank's seconds, and the median of the processor
+time of all ranks together.  The last two say more where processes wait for cores.
 """
 
 import argparse
@@ -20,33 +20,37 @@ from importlib import import_module
 import topoloom
 
 SOURCES = ("Complete(8)", "Circulant(8, 1, 3)", "Hypercube(3)")
-SIZES = (1 << 20, 1 << 22, 1 << 24, 1 << 26)
+SIZES = (1, 4, 16, 64)
 RANKS = 8
 
 
 def main() -> None:
     """Print a line for each size and way."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=10)
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--mib", type=int, nargs="+", default=SIZES, help="sizes")
+    asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         spawn = multiprocessing.get_context("spawn")
-        ranks = [spawn.Process(target=_rank, args=(at, folder, rounds)) for at in range(RANKS)]
+        ranks = [
+            spawn.Process(target=_rank, args=(at, folder, asked.rounds, asked.mib))
+            for at in range(RANKS)
+        ]
         for rank in ranks:
             rank.start()
         for rank in ranks:
             rank.join()
 
 
-def _rank(rank: int, folder: str, rounds: int) -> None:
+def _rank(rank: int, folder: str, rounds: int, sizes: list[int]) -> None:
     os.environ["GLOO_SOCKET_IFNAME"] = "lo"
     torch, group = import_module("torch"), import_module("torch.distributed")
     torch.set_num_threads(1)
     store = group.FileStore(f"{folder}/rendezvous", RANKS)
     group.init_process_group("gloo", store=store, rank=rank, world_size=RANKS)
     runners = [topoloom.Runner(topoloom.schedule(source, "allreduce")) for source in SOURCES]
-    for size in SIZES:
-        tensor = torch.zeros(size // 4)
+    for size in sizes:
+        tensor = torch.zeros(size << 18)
         ways: list[Callable[[], None]] = [
             lambda held=tensor: group.all_reduce(held),
             *((lambda held=tensor, one=one: one.all_reduce(held)) for one in runners),
@@ -75,15 +79,15 @@ def _timed(way: Callable[[], None]) -> list[float]:
     return [seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime]
 
 
-def _print(size: int, found: list[list[list[float]]]) -> None:
-    medians = [[statistics.median(column) for column in zip(*one, strict=True)] for one in found]
-    for name, (seconds, spent) in zip(("gloo", *SOURCES), medians, strict=True):
-        ratios = seconds / medians[0][0], spent / medians[0][1]
-        print(
-            f"{size >> 20:3} MiB  {name:20} {seconds * 1e3:8.1f} ms  x{ratios[0]:5.2f}"
-            f"   processors {spent * 1e3:8.1f} ms  x{ratios[1]:5.2f}",
-            flush=True,
-        )
+def _print(mib: int, found: list[list[list[float]]]) -> None:
+    told = [
+        (statistics.median(seconds), min(seconds), statistics.median(spent))
+        for seconds, spent in (zip(*one, strict=True) for one in found)
+    ]
+    for name, figures in zip(("gloo", *SOURCES), told, strict=True):
+        pairs = zip(("median", "least", "processors"), figures, told[0], strict=True)
+        text = (f"{what} {one * 1e3:8.1f} ms x{one / gloo:5.2f}" for what, one, gloo in pairs)
+        print(f"{mib:3} MiB  {name:20}", *text, sep="  ", flush=True)
 
 
 if __name__ == "__main__":
