@@ -16,8 +16,8 @@ __all__ = ["OpenToOthers", "serve"]
 
 log = logging.getLogger(__name__)
 
-GRACE_SECONDS = 5
-"""So long requests under way may go on when the service is told to end."""
+GRACE_SECONDS = 3
+"""So long requests under way may go on when the service is told to end; all of it takes 5."""
 
 
 class OpenToOthers(ValueError):
