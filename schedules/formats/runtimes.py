@@ -52,6 +52,8 @@ class Runtime:
     scratch_at_start : bool
         Whether scratch for the largest size that a file allows is allocated when it is loaded,
         not for the size of a call when it is made.
+    multimem : bool
+        Whether the device has instructions that a switch copies and adds up for.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Runtime:
     channels: int
     scratch_at_start: bool
     source: str
+    multimem: bool = False
 
     @property
     def thread_blocks(self) -> int:
@@ -120,8 +123,8 @@ RUNTIMES: Mapping[str, Runtime] = MappingProxyType(
             replace(_PLANS, name="mscclpp-v100", **_V100),
             _PLANS,
             replace(_PLANS, name="mscclpp-mi250x", **_MI250X),
-            replace(_PLANS, name="mscclpp-h100", **_H100),
-            replace(_PLANS, name="mscclpp-b200", **_B200),
+            replace(_PLANS, name="mscclpp-h100", multimem=True, **_H100),
+            replace(_PLANS, name="mscclpp-b200", multimem=True, **_B200),
             replace(_PLANS, name="mscclpp-mi300x", **_MI300X),
         )
     }

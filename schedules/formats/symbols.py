@@ -128,9 +128,9 @@ class Memory:
             for offset in range(self._share(gpu) if collective.outward else self.whole):
                 self._at(gpu, "i", offset).value = Value(start + offset, 1 << gpu)
 
-    def read(self, actor: Actor, buffer: str, offset: int) -> Value:
-        """Return the value of a chunk of the actor's GPU, noting who read it."""
-        chunk = self._at(actor.gpu, buffer, offset)
+    def read(self, actor: Actor, buffer: str, offset: int, gpu: int | None = None) -> Value:
+        """Return the value of a chunk, of the actor's GPU if none is given, noting who read it."""
+        chunk = self._at(actor.gpu if gpu is None else gpu, buffer, offset)
         self._require_after(actor, chunk.writer, buffer, offset)
         if chunk.value is None:
             raise actor.error(f"reads {buffer}[{offset}], which was never written")

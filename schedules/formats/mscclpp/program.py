@@ -15,6 +15,7 @@ __all__ = [
     "ALIGNMENT",
     "BUFFERS",
     "COLLECTIVES",
+    "EVERY_GPU",
     "MAX_BUFFER_BYTES",
     "MAX_CHANNELS",
     "MAX_CHUNKS",
@@ -24,6 +25,8 @@ __all__ = [
     "PUTS",
     "SEMAPHORES",
     "SIGNALS",
+    "SWITCH",
+    "SWITCHED",
     "WAITS",
     "Block",
     "ChannelType",
@@ -49,8 +52,13 @@ SIGNALS = frozenset({"signal", "rlxsignal", "pwsf"})
 WAITS = frozenset({"wait", "rlxwait"})
 SEMAPHORES = frozenset({"sem_acquire", "sem_release"})
 PUTS = frozenset({"put", "pwsf"})
-NAMES = tuple(sorted({"nop", "copy", "re"} | SIGNALS | WAITS | SEMAPHORES | PUTS))
-"""Operations that move and add data between ranks without packets or multicast."""
+SWITCHED = frozenset({"glres", "gstore"})
+"""What a switch does: add up a place of all GPUs and store the sum in all, or store in all."""
+NAMES = tuple(sorted({"nop", "copy", "re"} | SIGNALS | WAITS | SEMAPHORES | PUTS | SWITCHED))
+"""Operations that move and add data between ranks without packets."""
+SWITCH = "switch"
+"""The type of the channels of `SWITCHED`, which join all GPUs instead of two."""
+EVERY_GPU = -1
 
 COLLECTIVES: Mapping[Collective, str] = MappingProxyType(
     {
@@ -73,7 +81,7 @@ class ChannelType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Chunks:
-    """Neighbouring chunks of a buffer of a GPU."""
+    """Neighbouring chunks of a buffer of a GPU, or (`EVERY_GPU`) of that buffer of all."""
 
     gpu: int
     buffer: str
@@ -101,12 +109,16 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """One GPU: its buffers' sizes in chunks, its channels' peers, its semaphores' values."""
+    """One GPU: its buffers' sizes in chunks, its channels' peers, its semaphores' values.
+
+    ``switches`` are the buffers of its channels over a switch.
+    """
 
     sizes: Mapping[str, int]
     peers: Mapping[ChannelType, tuple[int, ...]]
     semaphores: tuple[int, ...]
     blocks: tuple[Block, ...]
+    switches: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Reading MSCCL++ execution plans: from text to a program that keeps the executor's rules.
 
-Read are the operations that move and add data between ranks without packets or
-multicast: the part of the format that the replay can follow.  Nothing here knows how plans
-are written.
+Read are the operations that move and add data between ranks without packets: the part of the
+format that the replay can follow.  A switch joins all GPUs, or is refused.  Nothing here knows
+how plans are written.
 """
 
 import json
@@ -15,6 +15,7 @@ from schedules.formats.json_fields import Fields
 from schedules.formats.mscclpp.program import (
     BUFFERS,
     COLLECTIVES,
+    EVERY_GPU,
     MAX_BUFFER_BYTES,
     MAX_CHANNELS,
     MAX_CHUNKS,
@@ -23,6 +24,8 @@ from schedules.formats.mscclpp.program import (
     NAMES,
     PUTS,
     SEMAPHORES,
+    SWITCH,
+    SWITCHED,
     Block,
     ChannelType,
     Chunks,
@@ -80,6 +83,9 @@ def parse(text: str, runtime: Runtime | None = None) -> Program:
     _check_bytes(top, chunks, sizes)
     made = tuple(_gpu(gpu, at, sizes, limits) for at, gpu in enumerate(gpus))
     _check_pairs(made)
+    for at, gpu in enumerate(made):
+        if gpu.switches != made[0].switches:
+            raise InvalidProgram(f"/gpus/{at}/channels", "must have the switch channels of GPU 0")
     return Program(name, collective, inplace, chunks, made, bounds, idle)
 
 
@@ -159,7 +165,11 @@ def _check_bytes(top: Fields, chunks: int, sizes: list[dict[str, int]]) -> None:
 def _gpu(gpu: Fields, index: int, sizes: list[dict[str, int]], limits: Runtime) -> Gpu:
     gpu.number("id", index, index)
     peers: dict[ChannelType, tuple[int, ...]] = {}
-    for channel in gpu.objects("channels", 0, len(ChannelType)):
+    switches: list[str] = []
+    for channel in gpu.objects("channels", 0, len(ChannelType) + len(BUFFERS)):
+        if channel.values.get("channel_type") == SWITCH:
+            switches.append(_switch(channel, len(sizes)))
+            continue
         kind = ChannelType(channel.choice("channel_type", tuple(ChannelType)))
         if kind in peers:
             raise InvalidProgram(f"{channel.place}/channel_type", "must be listed once")
@@ -171,9 +181,20 @@ def _gpu(gpu: Fields, index: int, sizes: list[dict[str, int]], limits: Runtime) 
         entry.number("init_value", 0, 2**31 - 1) for entry in gpu.objects("semaphores")
     )
     blocks = gpu.objects("threadblocks", 1, limits.thread_blocks)
-    reader = _Reader(index, sizes, peers, remote, len(semaphores), limits.steps)
+    if switches and not limits.multimem:
+        raise InvalidProgram(f"{gpu.place}/channels", f"{limits.device} has no switch channels")
+    reader = _Reader(index, sizes, peers, remote, len(semaphores), limits.steps, switches)
     made = tuple(reader.block(block, at) for at, block in enumerate(blocks))
-    return Gpu(sizes[index], peers, semaphores, made)
+    return Gpu(sizes[index], peers, semaphores, made, tuple(switches))
+
+
+def _switch(channel: Fields, gpus: int) -> str:
+    """Return the buffer of a channel over a switch, which must join all GPUs."""
+    (group,) = channel.objects("rank_groups", 1, 1)
+    group.number("size", 1, MAX_CHUNKS)
+    if sorted(group.numbers("ranks", 0, gpus - 1)) != list(range(gpus)):
+        raise InvalidProgram(f"{group.place}/ranks", "must be all GPUs")
+    return channel.choice("buffer_type", BUFFERS)
 
 
 def _remote(entry: Fields, index: int, gpus: int) -> tuple[int, str, frozenset[str]]:
@@ -196,12 +217,18 @@ class _Reader:
     remote: list[tuple[int, str, frozenset[str]]]
     semaphores: int
     most_operations: int
+    switches: list[str]
 
     def block(self, block: Fields, at: int) -> Block:
         """Return a thread block; operations name its own channels and buffers by position."""
         block.number("id", at, at)
         channels: dict[ChannelType, list[int]] = {kind: [] for kind in ChannelType}
+        switches: list[str] = []
         for entry in block.objects("channels"):
+            if entry.values.get("channel_type") == SWITCH:
+                ids = entry.numbers("channel_ids", 0, len(self.switches) - 1, 0, MAX_CHANNELS)
+                switches += [self.switches[number] for number in ids]
+                continue
             kind = ChannelType(entry.choice("channel_type", tuple(ChannelType)))
             most = len(self.peers.get(kind, ())) - 1
             channels[kind] += entry.numbers("channel_ids", 0, most)
@@ -218,13 +245,14 @@ class _Reader:
                     block.place, f"may have {MAX_CHANNELS} {kind} channels and remote buffers"
                 )
         ops = block.objects("ops", 0, self.most_operations)
-        return Block(tuple(self._operation(op, channels, buffers) for op in ops))
+        return Block(tuple(self._operation(op, channels, buffers, switches) for op in ops))
 
     def _operation(
         self,
         op: Fields,
         channels: dict[ChannelType, list[int]],
         buffers: dict[ChannelType, list[int]],
+        switches: list[str],
     ) -> Operation:
         name = op.choice("name", NAMES)
         if name == "nop":
@@ -236,6 +264,8 @@ class _Reader:
             return Operation(name, semaphores=tuple(numbers))
         if name in ("copy", "re"):
             return self._local_work(op, name)
+        if name in SWITCHED:
+            return self._switched(op, name, switches)
         kind = ChannelType(op.choice("channel_type", tuple(ChannelType)))
         if name in PUTS and (name == "pwsf") != (kind is ChannelType.PORT):
             raise InvalidProgram(
@@ -266,6 +296,24 @@ class _Reader:
             raise InvalidProgram(op.place, "must have sources and target of one size")
         return Operation(name, sources, target)
 
+    def _switched(self, op: Fields, name: str, switches: list[str]) -> Operation:
+        """Read what a switch copies, or adds up and copies."""
+        op.choice("channel_type", (SWITCH,))
+        if name == "glres":
+            op.choice("reduce_op", ("sum",))
+            source = self._everywhere(_only(op, "src_buff"), switches)
+        else:
+            source = self._local(_only(op, "src_buff"))
+        target = self._everywhere(_only(op, "dst_buff"), switches)
+        if source.count != target.count:
+            raise InvalidProgram(op.place, "must have source and target of one size")
+        return Operation(name, (source,), target)
+
+    def _everywhere(self, entry: Fields, switches: list[str]) -> Chunks:
+        buffer = switches[entry.number("switch_channel_id", 0, len(switches) - 1)]
+        smallest = min(range(len(self.sizes)), key=lambda gpu: self.sizes[gpu][buffer])
+        return self._chunks(entry, smallest, buffer, EVERY_GPU)
+
     def _local(self, entry: Fields) -> Chunks:
         return self._chunks(entry, self.gpu, entry.choice("type", BUFFERS))
 
@@ -274,10 +322,12 @@ class _Reader:
         rank, buffer, _ = self.remote[buffers[position]]
         return self._chunks(entry, rank, buffer)
 
-    def _chunks(self, entry: Fields, gpu: int, buffer: str) -> Chunks:
+    def _chunks(self, entry: Fields, gpu: int, buffer: str, where: int | None = None) -> Chunks:
+        """Return chunks of a buffer as large as a GPU's, there or at GPUs ``where``."""
         size = self.sizes[gpu][buffer]
         count = entry.number("size", 1, max(1, size))
-        return Chunks(gpu, buffer, entry.number("index", 0, size - count), count)
+        first = entry.number("index", 0, size - count)
+        return Chunks(gpu if where is None else where, buffer, first, count)
 
 
 def _only(op: Fields, key: str) -> Fields:

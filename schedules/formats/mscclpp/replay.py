@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from schedules.errors import InvalidProgram
 from schedules.formats.mscclpp.program import (
+    EVERY_GPU,
     WAITS,
     Block,
     ChannelType,
@@ -213,6 +214,9 @@ class _Run:
         return _News(worker.clock.copy(), worker.begun.copy())
 
     def _move(self, worker: _Worker, sources: tuple[Chunks, ...], target: Chunks) -> None:
+        if target.gpu == EVERY_GPU:
+            self._switched(worker, sources[0], target)
+            return
         if not worker.begun[target.gpu]:
             raise worker.error(f"writes to GPU {target.gpu} before it is known to have begun")
         same = [self._cell(source) == self._cell(target) for source in sources]
@@ -237,6 +241,25 @@ class _Run:
         sent = self.messages.add(worker.gpu, target.gpu, values)
         for place, value in enumerate(sent, target.first):
             self.memory.write(worker, target.buffer, place, value, target.gpu)
+
+    def _switched(self, worker: _Worker, source: Chunks, target: Chunks) -> None:
+        """Store in a place of all GPUs what one has, or the sum of what all have."""
+        if not worker.begun.all():
+            gpu = int(np.flatnonzero(~worker.begun)[0])
+            raise worker.error(f"writes to GPU {gpu} before it is known to have begun")
+        adds = source.gpu == EVERY_GPU
+        total: list[Value] = []
+        for gpu in range(len(self.program.gpus)) if adds else (worker.gpu,):
+            places = range(source.first, source.first + source.count)
+            values = [self.memory.read(worker, source.buffer, place, gpu) for place in places]
+            if gpu != worker.gpu:
+                values = self.messages.add(gpu, worker.gpu, values)
+            pairs = zip(total, values, strict=True)
+            total = [added(worker, *pair) for pair in pairs] if total else values
+        for gpu in range(len(self.program.gpus)):
+            sent = total if gpu == worker.gpu else self.messages.add(worker.gpu, gpu, total)
+            for place, value in enumerate(sent, target.first):
+                self.memory.write(worker, target.buffer, place, value, gpu)
 
     def _cell(self, chunks: Chunks) -> tuple[int, str, int]:
         return chunks.gpu, *self.memory.cell(chunks.gpu, chunks.buffer, chunks.first)

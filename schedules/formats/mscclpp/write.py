@@ -28,6 +28,7 @@ from schedules.formats.mscclpp.program import (
     MAX_SEMAPHORES_PER_OPERATION,
     ChannelType,
 )
+from schedules.formats.mscclpp.stars import star, star_gpus
 from schedules.formats.runtimes import MSCCLPP_JSON, Runtime, meant
 from schedules.formats.sizes import ALL_SIZES, Sizes, require_instances
 from schedules.model import Schedule
@@ -51,7 +52,8 @@ def render(
     """Return a schedule as an MSCCL++ execution plan.
 
     Switches disappear: a path through them is a message from its first to its last
-    GPU.  Parallel links are left to the run time.
+    GPU.  Parallel links are left to the run time.  But where one switch that copies joins all GPUs
+    of a machine, and every tree is a star over it, it does so on a run-time named for it (`stars`).
 
     Parameters
     ----------
@@ -106,6 +108,14 @@ def render(
     require_instances(instances)
     require_valid(schedule, topology)
 
+    near = runtime is not None and runtime.multimem and ranks_per_node >= len(ranks)
+    shape = star(schedule, topology, inplace, instances) if near else None
+    if runtime is not None and shape is not None:
+        _require_shards(shape)
+        empty = Draft(shape, (), (), shape.scratch)
+        head = _head(_require_addressable(empty), sizes, runtime)
+        return _text(head, star_gpus(shape, runtime, instances), name)
+
     def made(candidate: Schedule, limits: Runtime) -> Draft:
         require_few_messages(candidate)
         moves = plan(candidate, ranks, inplace, instances=instances)
@@ -115,9 +125,15 @@ def render(
     draft, taken, _ = fitted(schedule, meant(MSCCLPP_JSON, runtime), made)
     head = _head(draft, sizes, taken)
     gpus = [_gpu(draft, gpu, ranks_per_node) for gpu in range(len(ranks))]
+    return _text(head, gpus, name)
+
+
+def _text(head: dict[str, Any], gpus: list[dict[str, Any]], name: str) -> str:
+    """Return the file, which is named after its content if it is given no name."""
+    count = len(gpus)
     body = ",\n".join(_lines(gpus))
     digest = hashlib.sha256(f"{json.dumps(head)}{body}".encode()).hexdigest()[:12]
-    made_up = f"topoloom-{head['collective']}-{len(ranks)}-{digest}"
+    made_up = f"topoloom-{head['collective']}-{count}-{digest}"
     opening = json.dumps({"name": name or made_up} | head)[:-1]
     return f'{opening}, "gpus": [\n{body}\n]}}\n'
 
