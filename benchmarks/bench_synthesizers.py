@@ -1,11 +1,12 @@
-r"""Sets our allgathers beside those of TACOS and SCCL on the same graphs.
+r"""Sets our allgathers beside those of TACOS, SCCL and OptCCL's model on the same graphs.
 
     git clone https://github.com/astra-sim/tacos /tmp/tacos
     g++ -O2 -std=c++17 -I /tmp/tacos/include benchmarks/tacos_peer.cpp /tmp/tacos/src/*/*.cpp \
         -o /tmp/tacos_peer
     git clone https://github.com/microsoft/msccl-tools /tmp/msccl-tools
     python3 -m venv /tmp/sccl-venv && /tmp/sccl-venv/bin/pip install z3-solver /tmp/msccl-tools
-    python -m benchmarks.bench_synthesizers --tacos /tmp/tacos_peer --sccl /tmp/sccl-venv/bin/python
+    python -m benchmarks.bench_synthesizers --optccl --tacos /tmp/tacos_peer \
+        --sccl /tmp/sccl-venv/bin/python
 
 First table, against TACOS: microseconds of an allgather in TACOS's own model, in which a message
 keeps its link busy for its latency, too (`overhead` here), the least of five random tries and of
@@ -15,6 +16,9 @@ of making them, all numbers and tries together.
 Second table, against SCCL: whether its solver finds an allgather of our steps and rounds (a round
 moves one chunk over every link), one of a step less in as many rounds, and one of a round less in
 our steps; ``-`` where it had found nothing after --limit seconds.
+
+Third table, against the linear program of OptCCL (`optccl_model`, solved by HiGHS): the least total
+length of our number of steps, in shards on a link of capacity 1, and that of ours.
 """
 
 import argparse
@@ -26,6 +30,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from benchmarks.optccl_model import least_rounds
 from schedules.collectives import make
 from schedules.errors import ScheduleError
 from schedules.model import StepSchedule, TreeSchedule
@@ -70,6 +75,7 @@ CASES = (
     Case("dgx-1v", gibytes_per_second=1, size_bytes=1 << 28),
 )
 SOLVED = ("BiRing(6)", "Torus(3, 3)", "Hypercube(3)", "Kautz(2, 2)", "dgx-1v")
+PROGRAMS = (*SOLVED, "Torus(4, 4)", "GeneralizedKautz(2, 12)", "Circulant(12, 2, 3)")
 
 
 def links_of(topology: Topology) -> dict[tuple[int, int], Fraction]:
@@ -195,6 +201,45 @@ def against_sccl(peer: Path, limit: float) -> None:
             )
 
 
+def length_of(schedule: StepSchedule, topology: Topology) -> Fraction:
+    """Return the length of all steps: of each, the most shards on a link of capacity 1."""
+    widths, length = links_of(topology), Fraction(0)
+    for step in schedule.steps:
+        load: dict[tuple[int, int], int] = {}
+        for send in step.tolist():
+            load[send[0], send[1]] = load.get((send[0], send[1]), 0) + send[4]
+        length += max(Fraction(count) / widths[pair] for pair, count in load.items())
+    return length / schedule.chunks_per_shard
+
+
+def against_optccl() -> None:
+    print(
+        f"\n{'fabric':<26}{'by':>8}{'steps':>7}{'ours':>9}{'ours ms':>9}{'OptCCL':>9}{'s':>8}"
+        f"{'ours / its':>12}"
+    )
+    for name in PROGRAMS:
+        topology = Case(name).topology
+        for algorithm in ("bfb", "slack"):
+            try:
+                make(topology, "allgather", algorithm)
+            except ScheduleError:
+                continue
+            start = time.perf_counter()
+            schedule = make(topology, "allgather", algorithm)
+            taken = time.perf_counter() - start
+            assert isinstance(schedule, StepSchedule)
+            ours, steps = length_of(schedule, topology), len(schedule.steps)
+            start = time.perf_counter()
+            theirs = least_rounds(topology.node_count, links_of(topology), steps)
+            spent = time.perf_counter() - start
+            ratio = f"{float(ours) / theirs:.6f}" if theirs else "none"
+            print(
+                f"{name:<26}{algorithm:>8}{steps:>7}{ours!s:>9}{1000 * taken:>9.1f}"
+                f"{theirs or 0:>9.4f}{spent:>8.2f}{ratio:>12}",
+                flush=True,
+            )
+
+
 def _said(answer: dict[str, Any] | None, limit: float) -> str:
     if answer is None:
         return f"- {limit:g} s"
@@ -207,10 +252,13 @@ def main() -> None:
     )
     parser.add_argument("--tacos", type=Path, help="the program made of tacos_peer.cpp")
     parser.add_argument("--sccl", type=Path, help="an interpreter that has msccl-tools")
+    parser.add_argument("--optccl", action="store_true", help="solve OptCCL's program")
     parser.add_argument("--limit", type=float, default=60, help="seconds of SCCL's solver")
     options = parser.parse_args()
     if options.tacos:
         against_tacos(options.tacos)
+    if options.optccl:
+        against_optccl()
     if options.sccl:
         against_sccl(options.sccl, options.limit)
 

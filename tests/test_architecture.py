@@ -111,7 +111,7 @@ ROOMS = {
 BESIDE_ROOMS = {
     "schedule": {"binary", "fields"},
     "msccl": {"blocks", "draft", "elements"},
-    "mscclpp": {"blocks", "signals"},
+    "mscclpp": {"blocks", "signals", "stars"},
     "chakra": {"exchange", "nodes", "ordering", "protobuf", "running"},
 }
 """By format: modules of one idea of its own each."""

@@ -4,7 +4,7 @@ import doctest
 
 import pytest
 
-from benchmarks import bench_efficientdirect
+from benchmarks import bench_efficientdirect, optccl_model
 from benchmarks.bench_efficientdirect import same_loads
 from synth.build import build
 from synth.measure import step_loads
@@ -31,5 +31,6 @@ def test_a_program_left_unsolved_is_no_agreement():
     assert not same_loads(topology, answer(topology, missing=1))
 
 
-def test_the_examples_of_the_peer_benchmark_hold():
+def test_the_examples_of_the_peer_benchmarks_hold():
     assert doctest.testmod(bench_efficientdirect) == (0, 3)
+    assert doctest.testmod(optccl_model) == (0, 2)
