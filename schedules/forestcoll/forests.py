@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from schedules.forestcoll.listing import by_neighbours
 from schedules.forestcoll.network import Network
 from schedules.forestcoll.optimality import Rate, tree_capacities
 from schedules.forestcoll.ordering import in_order
@@ -61,12 +62,14 @@ def symmetric(topology: Topology, network: Network, rate: Rate) -> Iterator[Tree
     """
     if not (network.sizes[network.terminals] == 1).all():
         return None
-    action = rotations(network)
-    if action is None or len(action.roots) > 1:
-        listed = in_order(network)
+    action = None
+    for order in (lambda: network, lambda: by_neighbours(network), lambda: in_order(network)):
+        listed = order()
         found = None if listed is None else rotations(listed)
         if found is not None and (action is None or len(found.roots) < len(action.roots)):
             action = found
+        if action is not None and len(action.roots) == 1:
+            break
     if (action is None or len(action.roots) > 1) and len(network.terminals) == network.node_count:
         # What the recipe that the topology is named by knows of itself.
         action = acting(network, translations(topology))
