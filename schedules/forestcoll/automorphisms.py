@@ -10,7 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from schedules.forestcoll.network import Network
 if TYPE_CHECKING:
     from igraph import Graph
 
-__all__ = ["Ints", "arc_images", "generators", "orbits"]
+__all__ = ["Ints", "arc_images", "canonical_order", "generators", "orbits"]
 
 Ints = NDArray[np.int64]
 
@@ -62,14 +62,51 @@ def generators(network: Network, colours: Sequence[Hashable]) -> list[Ints]:
     >>> generators(ring, "abbb")
     []
     """
-    numbers: dict[Hashable, int] = {}
-    painted = [numbers.setdefault(("node", colour), len(numbers)) for colour in colours]
+    count, edges, painted = _graph_of(network, colours)
+    found = _graph_class()(count, edges).automorphism_group(color=painted)
+    return [np.array(image[: network.node_count], np.int64) for image in found]
+
+
+def canonical_order(network: Network, colours: Sequence[Hashable]) -> Ints:
+    """Return the nodes in an order that their numbers have no part in.
+
+    Whichever way a network is numbered, its nodes are listed alike, but for automorphisms.
+
+    Parameters
+    ----------
+    network, colours
+        As of `generators`; of colours their texts count.
+
+    Examples
+    --------
+    >>> from schedules.forestcoll.network import network_of
+    >>> from synth.topology import Topology
+    >>> for chain in ("abc", "bca"):
+    ...     links = [("a", "b"), ("b", "a"), ("b", "c"), ("c", "b"), ("a", "c")]
+    ...     order = canonical_order(network_of(Topology(chain, links)), [0, 0, 0])
+    ...     print([chain[node] for node in order])
+    ['c', 'b', 'a']
+    ['c', 'b', 'a']
+    """
+    count, edges, painted = _graph_of(network, colours)
+    graph = _graph_class()(count, edges, vertex_attrs={"number": range(count)})
+    # Versions of igraph differ in which way its permutations are meant, but not from each other.
+    listed = graph.permute_vertices(graph.canonical_permutation(color=painted)).vs["number"]
+    order = np.array(listed, np.int64)
+    return order[order < network.node_count]
+
+
+def _graph_of(
+    network: Network, colours: Sequence[Hashable]
+) -> tuple[int, list[tuple[int, int]], list[int]]:
+    """Return the coloured graph of a network: vertices, nodes first, edges, and their colours."""
+    painted: list[tuple[str, Any]] = [("node", colour) for colour in colours]
     arcs = zip(network.tail.tolist(), network.head.tolist(), strict=True)
     capacities = dict(zip(arcs, network.capacity.tolist(), strict=True))
     equal = Counter(
         room for (tail, head), room in capacities.items() if capacities.get((head, tail)) == room
     )
-    commonest = max(equal, key=equal.__getitem__, default=None)
+    commonest = max(equal, key=lambda room: (equal[room], room), default=None)
     edges: list[tuple[int, int]] = []
     places: list[int] = []
     for (tail, head), capacity in capacities.items():
@@ -79,18 +116,22 @@ def generators(network: Network, colours: Sequence[Hashable]) -> list[Ints]:
             if tail < head and capacity == commonest:
                 edges.append((tail, head))
             elif tail < head:
-                painted.append(numbers.setdefault(("both", capacity), len(numbers)))
+                painted.append(("both", capacity))
                 edges += [(tail, place), (place, head)]
             continue
-        painted += [
-            numbers.setdefault((side, capacity), len(numbers)) for side in ("leaving", "entering")
-        ]
+        painted += [("leaving", capacity), ("entering", capacity)]
         edges += [(tail, place), (place, place + 1), (place + 1, head)]
     for limit in network.shared:
         edges += [(len(painted), places[arc]) for arc in limit.arcs]
-        painted.append(numbers.setdefault(("shared", limit.capacity), len(numbers)))
-    found = _graph_class()(len(painted), edges).automorphism_group(color=painted)
-    return [np.array(image[: network.node_count], np.int64) for image in found]
+        painted.append(("shared", limit.capacity))
+    # By their order, not by which comes first: that would depend on the numbers of nodes.
+    number = {colour: index for index, colour in enumerate(sorted(set(painted), key=_ranked))}
+    return len(painted), edges, [number[colour] for colour in painted]
+
+
+def _ranked(colour: tuple[str, Any]) -> tuple[str, Any]:
+    kind, value = colour
+    return (kind, repr(value)) if kind == "node" else (kind, value)
 
 
 @cache

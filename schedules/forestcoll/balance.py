@@ -18,6 +18,7 @@ from schedules.errors import NoSchedule
 from schedules.forestcoll.division import exact_division
 from schedules.forestcoll.flow_program import FlowProgram
 from schedules.forestcoll.flow_question import Question
+from schedules.forestcoll.listing import canonical_orders, renumbered
 from schedules.forestcoll.network import Network, guard
 from schedules.forestcoll.optimality import Rate, best_rate, tree_capacities
 from schedules.forestcoll.proof import Proof, proof_of
@@ -102,7 +103,11 @@ def _excess(network: Network) -> list[int]:
 
 
 def _can_be_trimmed(network: Network, cut: Rate) -> bool:
-    """Return whether what nodes let out too much of is needed by no cut at the best rate."""
+    """Return whether what nodes let out too much of is needed by no cut at the best rate.
+
+    It is asked in the order of the nodes in which trees are packed first.
+    """
+    network = renumbered(network, next(canonical_orders(network)))
     room = tree_capacities(network, cut.scale, cut.trees_per_root)
     pairs = zip(network.tail.tolist(), network.head.tolist(), strict=True)
     splitter = Splitter(

@@ -8,25 +8,23 @@ reach, but no tree is lower than the farthest rank is away, and no rate better t
 """
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise
-
-import numpy as np
+from itertools import islice, pairwise
 
 from schedules.errors import NoSchedule, TooLarge
 from schedules.forestcoll.balance import balanced
 from schedules.forestcoll.demand import Demand
-from schedules.forestcoll.forests import forest_at, packed
+from schedules.forestcoll.forests import forest_at, packed_in_order
+from schedules.forestcoll.listing import canonical_orders, renumbered
 from schedules.forestcoll.low_trees import Grown, grown, hops_from
 from schedules.forestcoll.network import Network, network_of
 from schedules.forestcoll.optimality import Rate, best_rate, best_rate_for
 from schedules.model import Tree, tree_height
 from synth.progress import tell
-from synth.splitmix import seeded, shuffled
-from synth.topology import Topology
+from synth.topology import NodeId, Topology
 
 __all__ = ["MOST_PACKED", "Low", "low_forests", "lowest"]
 
@@ -137,68 +135,31 @@ def _tried(topology: Topology, demand: Demand, count: int | None) -> Iterator[Lo
     for number, rate in enumerate(rates):
         tell("packing low forests", number, len(rates))
         yield from _in_orders(topology, network, rate)
+    order = next(canonical_orders(network))
+    inner, names = renumbered(network, order), [topology.nodes[node] for node in order.tolist()]
     for slack in SLACKS:
         tell("growing low forests", slack, len(SLACKS))
         for k in FEW if count is None else (count,):
-            found = grown(network, k, slack)
+            found = grown(inner, k, slack)
             if found is not None:
-                yield _low(network, topology, k, _named(topology, found[0]))
+                yield _low(network, topology, k, _named(names, found[0]))
 
 
 def _in_orders(topology: Topology, network: Network, rate: Rate) -> Iterator[Low]:
     """Yield forests packed at one rate with the nodes in different orders."""
     ranks = len(network.terminals)
     work = ranks * ranks * len(network.tail) * rate.trees_per_root
-    for order in range(max(1, min(ORDERS, MOST_PACKED // work))):
-        turned = _reordered(topology, order) if order else topology
-        inner = _renumbered(network, topology, turned)
+    for order in islice(canonical_orders(network), max(1, min(ORDERS, MOST_PACKED // work))):
         try:
-            yield _low(inner, turned, rate.trees_per_root, packed(turned, inner, rate))
+            trees = packed_in_order(topology, network, rate, order)
+            yield _low(network, topology, rate.trees_per_root, trees)
         except (NoSchedule, TooLarge):
             # Rounded to whole trees, a switch may let out more than it takes in.
-            return
+            continue
 
 
-def _renumbered(network: Network, topology: Topology, turned: Topology) -> Network:
-    """Return the same network, with the same best rate, for another order of the nodes.
-
-    Arcs are in order of their ends, as in that of the turned topology: packing follows them.
-    """
-    place = np.array([turned.position[node] for node in topology.nodes], np.int64)
-    sizes = np.zeros_like(network.sizes)
-    sizes[place] = network.sizes
-    tail, head = place[network.tail], place[network.head]
-    order = np.lexsort((head, tail))
-    now = np.argsort(order)
-    return replace(
-        network,
-        terminals=np.sort(place[network.terminals]),
-        sizes=sizes,
-        tail=tail[order],
-        head=head[order],
-        capacity=network.capacity[order],
-        shared=tuple(
-            one._replace(arcs=tuple(now[list(one.arcs)].tolist())) for one in network.shared
-        ),
-    )
-
-
-def _reordered(topology: Topology, order: int) -> Topology:
-    """Return the same topology with its nodes listed in another order."""
-    places = shuffled(seeded(order), topology.node_count)
-    return Topology(
-        [topology.nodes[place] for place in places.tolist()],
-        topology.links,
-        switches=topology.switches,
-        multicast=topology.multicast,
-        shared=topology.shared,
-        bandwidth_unit=topology.bandwidth_unit,
-    )
-
-
-def _named(topology: Topology, trees: list[Grown]) -> Iterator[Tree]:
+def _named(nodes: list[NodeId], trees: list[Grown]) -> Iterator[Tree]:
     """Yield grown trees with the ids of nodes; edges in breadth-first order."""
-    nodes = topology.nodes
     for tree in trees:
         depth = {tree.root: 0}
         for path in tree.edges:
@@ -207,7 +168,7 @@ def _named(topology: Topology, trees: list[Grown]) -> Iterator[Tree]:
         yield Tree(nodes[tree.root], 1, tuple(tuple([nodes[at] for at in path]) for path in edges))
 
 
-def _low(network: Network, topology: Topology, count: int, trees: Iterator[Tree]) -> Low:
+def _low(network: Network, topology: Topology, count: int, trees: Iterable[Tree]) -> Low:
     """Return a forest with its height and its rate, counted on the links."""
     listed = tuple(trees)
     loads: Counter[tuple[int, int]] = Counter()

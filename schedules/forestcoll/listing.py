@@ -6,13 +6,17 @@ alike place by place, which `symmetry.rotations` can check in a tenth of the tim
 finding all automorphisms takes (`ordering`).
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import count
 
 import numpy as np
 
+from schedules.forestcoll.automorphisms import Ints, canonical_order
 from schedules.forestcoll.network import Network
+from synth.splitmix import seeded, shuffled
 
-__all__ = ["by_neighbours"]
+__all__ = ["by_neighbours", "canonical_orders", "renumbered"]
 
 
 def by_neighbours(network: Network) -> Network:
@@ -50,6 +54,42 @@ def by_neighbours(network: Network) -> Network:
         for rank, switches in near.items()
     }
     return replace(network, terminals=np.array(sorted(near, key=keys.__getitem__), np.int64))
+
+
+def canonical_orders(network: Network) -> Iterator[Ints]:
+    """Yield orders of all nodes without end that the numbers of nodes have no part in.
+
+    The first is `automorphisms.canonical_order`, the others are that one shuffled.
+    """
+    is_rank = np.zeros(network.node_count, np.bool_)
+    is_rank[network.terminals] = True
+    colours = list(zip(is_rank.tolist(), network.sizes.tolist(), strict=True))
+    first = canonical_order(network, colours)
+    yield first
+    for seed in count(1):
+        yield first[shuffled(seeded(seed), len(first))]
+
+
+def renumbered(network: Network, order: Ints) -> Network:
+    """Return the same network, with the same best rate, with node ``order[i]`` as its node i.
+
+    Arcs are in order of their ends: packing follows them.
+    """
+    place = np.argsort(order)
+    tail, head = place[network.tail], place[network.head]
+    sequence = np.lexsort((head, tail))
+    now = np.argsort(sequence)
+    return replace(
+        network,
+        terminals=np.sort(place[network.terminals]),
+        sizes=network.sizes[order],
+        tail=tail[sequence],
+        head=head[sequence],
+        capacity=network.capacity[sequence],
+        shared=tuple(
+            one._replace(arcs=tuple(now[list(one.arcs)].tolist())) for one in network.shared
+        ),
+    )
 
 
 def _parts(network: Network) -> list[int]:

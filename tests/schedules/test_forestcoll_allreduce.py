@@ -157,3 +157,10 @@ def test_what_is_too_large_or_makes_no_sense_is_refused() -> None:
         allreduce_bound(torus(3), [0, 7])
     with pytest.raises(InvalidTopology):
         allreduce_bound(Topology([0], []))
+
+
+@pytest.mark.slow
+def test_both_passes_at_once_are_exact_on_irregular_nodes_whose_program_is_large() -> None:
+    bound = allreduce_bound(build(parse("GeneralizedKautz(4, 61)")))
+    assert bound.sequential == Fraction(61, 40)
+    assert bound.rate == bound.feasible == 2

@@ -73,12 +73,13 @@ def test_other_orders_of_the_nodes_give_lower_optimal_forests() -> None:
     chips = fabric("mi250-1")
     packed = max(tree_height(tree) for tree in allgather(chips).trees)
     low = low_forests(chips, demand_of(chips))[-1]
-    assert (packed, low.height, low.inverse_rate) == (10, 8, optimum(chips).inverse_rate)
+    assert (packed, low.height, low.inverse_rate) == (9, 8, optimum(chips).inverse_rate)
 
 
 @pytest.mark.slow
-def test_two_boxes_of_mi250_take_ten_hops_where_fourteen_were_packed() -> None:
+def test_two_boxes_of_mi250_take_ten_hops() -> None:
     boxes = fabric("mi250-2")
+    assert max(map(tree_height, (tree for tree in allgather(boxes).trees))) == 10
     low = low_forests(boxes, demand_of(boxes))[-1]
     assert (low.height, low.inverse_rate) == (10, optimum(boxes).inverse_rate)
 

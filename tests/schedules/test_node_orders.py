@@ -1,16 +1,20 @@
 """The order in which nodes and links are listed changes no rate, number of trees or symmetry."""
 
 import random
+from fractions import Fraction
 
 import pytest
 
 from schedules.forestcoll import allgather, forests, optimum
+from schedules.forestcoll.demand import demand_of
+from schedules.forestcoll.heights import low_forests
 from schedules.model import Collective, TreeSchedule, tree_height
 from schedules.optima import collective_optimum
 from schedules.options import Options
 from schedules.verify import tree_inverse_rate, violations
+from synth.errors import Unreachable
 from synth.fabrics import fabric
-from synth.topology import Topology
+from synth.topology import Link, Topology
 from tests.oracles import random_topology
 
 SYMMETRIC = ("dgx-a100-8", "dgx-h100-4", "gb200-nvl72", "gh200-nvl32", "mi300x", "trainium2")
@@ -59,6 +63,49 @@ def test_symmetric_fabrics_get_trees_as_low_by_their_symmetry(
 
     monkeypatch.setattr(forests, "packed", packed)
     assert height(allgather(shuffled(fabric(name), seed))) == lowest
+
+
+def damaged(topology: Topology, seed: int) -> Topology:
+    """Return it without one of its links, both ways, and with another at half its capacity."""
+    rng = random.Random(seed)
+    while True:
+        lost, slow = ({link.source, link.target} for link in rng.sample(topology.links, 2))
+        links = [
+            Link(source, target, Fraction(capacity, 2 if {source, target} == slow else 1))
+            for source, target, capacity in topology.links
+            if {source, target} != lost
+        ]
+        found = Topology(topology.nodes, links, switches=topology.switches)
+        try:
+            found.require_connected()
+        except Unreachable:
+            continue
+        return found
+
+
+def shape(schedule: TreeSchedule) -> list[tuple[int, int]]:
+    return sorted((tree.weight, tree_height(tree)) for tree in schedule.trees)
+
+
+@pytest.mark.parametrize("name", ["dgx-1v", "mi250-1", "dgx-a100-2", "trainium2"])
+@pytest.mark.parametrize("seed", range(3))
+def test_trees_of_fabrics_with_faults_are_alike_in_any_order(name: str, seed: int) -> None:
+    topology = damaged(fabric(name), seed)
+    first, again = allgather(topology), allgather(shuffled(topology, seed))
+    assert (again.trees_per_root, shape(again)) == (first.trees_per_root, shape(first))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_trees_of_random_balanced_fabrics_are_alike_in_any_order(seed: int) -> None:
+    topology = random_topology(random.Random(seed), balanced=True)
+    other = shuffled(topology, seed)
+    first, again = allgather(topology), allgather(other)
+    assert violations(again, other) == []
+    assert (again.trees_per_root, height(again)) == (first.trees_per_root, height(first))
+    low, low_again = (low_forests(one, demand_of(one)) for one in (topology, other))
+    assert [(one.height, one.inverse_rate) for one in low_again] == [
+        (one.height, one.inverse_rate) for one in low
+    ]
 
 
 @pytest.mark.parametrize("seed", range(12))
