@@ -2,22 +2,26 @@
 
 ``python -m benchmarks.bench_wiring --hosts 12 64 1024 --free 64 256 --pods 64x32``: so many
 hosts of 4 ports, on one panel per port and on two uneven panels; from empty, from another
-topology, and after a dead port.  Then with hosts chosen.  Then random demands of duplex pods:
-the share that fits and the moves, ours, beside a flow that fills one switch after the other on
-the same panels as published systems do.  Seconds are of CPU time.
+topology, and after a dead port.  Then with hosts chosen, after a few changed links (``--few``
+hosts), and for least time and fewest drained hosts (``--objectives``).  Then random demands of
+duplex pods: the share that fits and the moves, ours, beside a flow that fills one switch after
+the other on the same panels as published systems do.  Seconds are of CPU time.
 """
 
 import argparse
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from synth.errors import DoesNotFit
 from synth.topology import Topology
-from synth.wiring import PatchPlan, Plant, cross_wired, plan_moves, uniform
+from synth.wiring import Objective, PatchPlan, Plant, cross_wired, plan_moves, uniform
+from synth.wiring.objective import worth
 from synth.wiring.placing import plan_placed
 from synth.wiring.plant import read_plant
 from synth.wiring.repair import Faults, repairs
@@ -91,6 +95,54 @@ def hosts_fixed(nodes: int) -> None:
         seconds = time.process_time() - start
         for way in ways:
             report(f"{nodes} {shape}, dead port, {way.way}", way.plan, seconds)
+
+
+def changed(topology: Topology, count: int, seed: int) -> Topology:
+    """Return a topology of which so many links go to each other's targets."""
+    rng = np.random.default_rng(seed)
+    while True:
+        chosen = rng.choice(topology.link_count, count, replace=False)
+        targets = topology.targets.copy()
+        targets[chosen] = np.roll(targets[chosen], 1)
+        if (targets != topology.sources).all():
+            return Topology.direct(topology.node_count, topology.sources, targets)
+
+
+def few_changed(nodes: int, counts: list[int], spare: int) -> None:
+    """Plan after a few links changed, with so many spare ports per host, on both plants."""
+    before = regular(nodes, DEGREE, 1)
+    for shape, plant in (
+        ("even", uniform("per-port", nodes, DEGREE + spare)),
+        ("uneven", uneven(nodes, DEGREE + spare)),
+    ):
+        today = plan_moves(before, plant).final
+        for count in counts:
+            wanted = changed(before, count, 0)
+            plan, seconds = timed(lambda w=wanted, p=plant, t=today: plan_moves(w, p, t))
+            report(f"{nodes} {shape}, {spare} spare, {count} links changed", plan, seconds)
+
+
+def for_objectives(nodes: int) -> None:
+    """Plan a quarter of new links for every objective, on panels of which one is slow."""
+    before = regular(nodes, DEGREE, 1)
+    plant = uniform("per-port", nodes, DEGREE + 1)
+    panels = [
+        replace(panel, move_seconds=Fraction(60 if number == 0 else 1))
+        for number, panel in enumerate(plant.panels)
+    ]
+    plant = replace(plant, panels=tuple(panels), uniform=None)
+    plant = plant.with_present(plan_moves(before, plant).final)
+    wanted = changed(before, nodes, 0)
+    for objective in Objective:
+        plan, cpu = timed(lambda o=objective: plan_moves(wanted, plant, objective=o))
+        taken = [worth(one, plant, plan.removes, plan.adds) for one in Objective]
+        bound = plan.lower_bound if plan.goal is None else plan.goal.lower_bound
+        moves, time_taken, hosts = map(float, taken)
+        print(
+            f"{f'{nodes} hosts, least {objective}':<44}{moves:>8.0f} moves{time_taken:>9.0f} s"
+            f"{hosts:>6.0f} drained, bound {float(bound):.0f}, {cpu:.2f} s of CPU",
+            flush=True,
+        )
 
 
 def hosts_free(nodes: int) -> None:
@@ -180,6 +232,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--hosts", type=int, nargs="*", default=[12, 64, 1024])
     parser.add_argument("--free", type=int, nargs="*", default=[12, 64, 256])
+    parser.add_argument("--few", type=int, nargs="*", default=[64])
+    parser.add_argument("--changed", type=int, nargs="*", default=[2, 8, 64])
+    parser.add_argument("--objectives", type=int, nargs="*", default=[12, 64])
     parser.add_argument("--pods", nargs="*", default=["64x32"], metavar="PODSxPORTS")
     parser.add_argument("--tries", type=int, default=3)
     asked = parser.parse_args()
@@ -189,6 +244,11 @@ def main() -> None:
         hosts_fixed(nodes)
     for nodes in asked.free:
         hosts_free(nodes)
+    for nodes in asked.few:
+        for spare in (0, 1):
+            few_changed(nodes, asked.changed, spare)
+    for nodes in asked.objectives:
+        for_objectives(nodes)
     for size in asked.pods:
         count, ports = map(int, size.split("x"))
         beside_flows(count, ports, asked.tries)

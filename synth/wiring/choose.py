@@ -15,11 +15,16 @@ from numpy.typing import NDArray
 from synth.wiring.demand import Choice, Demand, Integers
 from synth.wiring.kempe import coloured
 from synth.wiring.orientation import balanced, sides, turned_to_fit
+from synth.wiring.prices import most_preferred
 from synth.wiring.program import EXACT_VARIABLES, Missing, best_choice, missing_ports, variables
 from synth.wiring.recolouring import complete, exchange, kept_colours, resettle, successive
+from synth.wiring.thetas import turned_thetas
 from synth.wiring.uneven import share_out
 
 __all__ = ["NoRoom", "choose"]
+
+TURNS = 3
+"""Times that thetas are turned and colours chosen anew."""
 
 FITTING_VARIABLES = 20_000
 """Largest integer program that decides whether there is any choice."""
@@ -33,8 +38,8 @@ class NoRoom(Exception):
         self.missing = missing
 
 
-def choose(demand: Demand) -> tuple[Choice, bool]:
-    """Return a choice of channels that keeps many links in place, and whether none keeps more.
+def choose(demand: Demand) -> tuple[Choice, int]:
+    """Return a choice of channels that keeps many links in place, and how many any keeps at most.
 
     Raises
     ------
@@ -42,22 +47,34 @@ def choose(demand: Demand) -> tuple[Choice, bool]:
         There is none, or none was found.
     """
     if not len(demand.sources):
-        return Choice.straight(np.zeros(0, np.int64)), True
+        return Choice.straight(np.zeros(0, np.int64)), 0
     bound = demand.most_kept()
     choice = _kept_as_they_are(demand) or _searched(demand, bound)
     if choice is None:
         return _decided(demand, bound)
-    if demand.kept(choice) == bound:
-        return choice, True
+    kept = demand.kept(choice)
+    if kept == bound:
+        return choice, bound
     if variables(demand) > EXACT_VARIABLES:
-        return choice, False
+        return choice, _priced(demand, bound)
     exact, proven = best_choice(demand)
-    if exact is None or demand.kept(exact) < demand.kept(choice):
-        return choice, False
-    return exact, proven
+    if exact is None or demand.kept(exact) < kept:
+        return choice, bound
+    return exact, demand.kept(exact) if proven else bound
 
 
-def _decided(demand: Demand, bound: int) -> tuple[Choice, bool]:
+def _priced(demand: Demand, bound: int) -> int:
+    """Return how many links stay at most, by prices where every port is in use."""
+    if demand.turnable or len(demand.sources) < demand.size * demand.channels:
+        return bound
+    if (demand.sending != 1).any() or (demand.receiving != 1).any():
+        return bound
+    keys = demand.sources * demand.size + demand.targets
+    preferred = _preferred_by_channel(demand, keys)
+    return min(bound, most_preferred(demand.size, demand.sources, demand.targets, preferred))
+
+
+def _decided(demand: Demand, bound: int) -> tuple[Choice, int]:
     """Decide by integer program whether there is any choice, where the search found none."""
     missing = missing_ports(demand, integral=False)
     if missing or variables(demand) > FITTING_VARIABLES:
@@ -65,7 +82,7 @@ def _decided(demand: Demand, bound: int) -> tuple[Choice, bool]:
     choice, proven = best_choice(demand)
     if choice is None:
         raise NoRoom(missing_ports(demand, integral=True) if proven else [])
-    return choice, demand.kept(choice) == bound or proven
+    return choice, demand.kept(choice) if proven else bound
 
 
 def _kept_as_they_are(demand: Demand) -> Choice | None:
@@ -233,6 +250,11 @@ def _recoloured(demand: Demand, bound: int) -> Integers:
         kept = kept_colours(keys, colours, preferred)
     if kept < bound:
         resettle(size, sources, targets, colours, preferred)
+        likes = np.stack([np.isin(keys, wanted) for wanted in preferred], axis=1)
+        for _ in range(TURNS):
+            if not turned_thetas(size, sources, targets, colours, likes):
+                break
+            resettle(size, sources, targets, colours, preferred)
     return colours
 
 

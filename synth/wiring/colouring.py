@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching, min_weight_full_bipartite_matching
 
-__all__ = ["PADDING", "RegularMultigraph", "edge_colours"]
+__all__ = ["PADDING", "RegularMultigraph", "cheapest", "edge_colours"]
 
 PADDING = -1
 Integers = NDArray[np.int64]
@@ -60,14 +60,9 @@ class RegularMultigraph:
         return maximum_bipartite_matching(graph, perm_type="column").astype(np.int64)
 
     def cheapest_matching(self, costs: Integers) -> Integers:
-        """Return a perfect matching of least cost; ``costs`` > 0, one per class."""
+        """Return a perfect matching of least cost; ``costs``, one per class."""
         present = self.left > 0
-        ends = (self.rows[present], self.columns[present])
-        graph = csr_array((costs[present], ends), shape=(self.size, self.size))
-        left, right = min_weight_full_bipartite_matching(graph)
-        mates = np.empty(self.size, dtype=np.int64)
-        mates[left] = right
-        return mates
+        return cheapest(self.size, self.rows[present], self.columns[present], costs[present])
 
     def take(self, mates: Integers) -> Integers:
         """Remove one edge per left node and return the numbers of the real ones."""
@@ -76,6 +71,24 @@ class RegularMultigraph:
         self._next[taken] += 1
         self.left[taken] -= 1
         return edges[edges != PADDING]
+
+
+def cheapest(size: int, rows: Integers, columns: Integers, costs: Integers) -> Integers:
+    """Return a perfect matching of least cost: the right node of every left node.
+
+    ``rows`` and ``columns`` are the ends of different edges, of which some are a perfect matching;
+    costs may be of any sign.
+
+    >>> cheapest(2, *np.array([[0, 0, 1, 1], [0, 1, 0, 1]]), np.array([5, -1, 0, 9])).tolist()
+    [1, 0]
+    """
+    # An edge of cost 0 would be none to the solver.
+    above = costs - costs.min() + 1
+    graph = csr_array((above, (rows, columns)), shape=(size, size))
+    left, right = min_weight_full_bipartite_matching(graph)
+    mates = np.empty(size, dtype=np.int64)
+    mates[left] = right
+    return mates
 
 
 def edge_colours(size: int, sources: Integers, targets: Integers) -> Integers:

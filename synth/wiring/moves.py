@@ -105,7 +105,7 @@ def plan_moves(
     -----
     Lower bound.  A pair can stay only if it joins the two hosts of a link, so k is at most
     the size of the multiset intersection of today's host pairs and those of the links;
-    ``lower_bound`` is the moves at that k.
+    ``lower_bound`` is the moves at that k, or at what `synth.wiring.choose` proves.
 
     How the panels are chosen: `synth.wiring.choose`, and `synth.wiring.aiming` for least time or
     fewest drained hosts.  Within a channel every kept link keeps
@@ -147,17 +147,14 @@ def _on_panels(
     require_room(topology, found)
     demand = demand_of(topology, found)
     try:
-        choice, proven = choose(demand)
+        choice, most = choose(demand)
     except NoRoom as error:
         more = advice(found, topology, lambda plant: _fits(topology, plant, hosts, spares))
         raise DoesNotFit("/links", lacking(error.missing, found) + more) from None
     wiring = plugged(topology, found, demand, choice)
-    removes, adds = _fewest(topology, found, demand)
-    plan = PatchPlan(topology, plant, wiring, removes + adds, proven)
-    # Of several pairs that make one link some may be plugged: `choose` counts whole links.
-    single = _pairs_of_a_link(found) == (1, 1)
-    optimal = plan.moves == plan.lower_bound or (proven and single)
-    plan = replace(plan, optimal=optimal)
+    removes, adds = _fewest(found, demand, most)
+    plan = PatchPlan(topology, plant, wiring, removes + adds, False)
+    plan = replace(plan, optimal=plan.moves == plan.lower_bound)
     if objective is Objective.MOVES:
         return plan
     aim = aim_of(objective, found, demand, (removes, adds))
@@ -186,16 +183,22 @@ def assign_ports(topology: Topology, plant: Plant) -> Wiring:
     return plan_moves(topology, plant, Present.of(foreign, foreign)).wiring
 
 
-def _fewest(topology: Topology, found: Supply, demand: Demand) -> tuple[int, int]:
-    """Return removes and adds that no wiring on these hosts can undercut."""
+def _fewest(found: Supply, demand: Demand, most: int) -> tuple[int, int]:
+    """Return removes and adds that no wiring on these hosts can undercut.
+
+    ``most`` is the number of whole links that stay at most.
+    """
     node_of = {host: node for node, host in enumerate(found.hosts)}
     today: Counter[tuple[int, int]] = Counter()
     for pair in joins_of(found):
         u, v = (node_of[host] for host in found.plant.hosts_of(pair))
         today[(min(u, v), max(u, v)) if found.duplex else (u, v)] += 1
-    least, most = _pairs_of_a_link(found)
+    least, most_pairs = _pairs_of_a_link(found)
     links = Counter(demand.links)
-    kept = sum(min(today[ends], count * most) for ends, count in links.items())
+    kept = sum(min(today[ends], count * most_pairs) for ends, count in links.items())
+    if (least, most_pairs) == (1, 1):
+        # Of several pairs that make one link some may be plugged: whole links say less of them.
+        kept = min(kept, most)
     mine = len(ours(found.plant, found.hosts))
     return max(mine - kept, 0), max(links.total() * least - kept, 0)
 

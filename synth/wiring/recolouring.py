@@ -33,8 +33,12 @@ from the fewest edges."""
 MOST_EXCHANGES = 20_000
 """Most pairs of colours looked at."""
 
+BLUR = 64
+"""What an edge that prefers a colour costs, and between how much more or less it is drawn."""
+
 MOST_ROUNDS = 600
-MOST_EDGES = 1_000_000
+MOST_IDLE = 100
+MOST_EDGES = 400_000
 """Limits of `resettle`."""
 
 
@@ -166,7 +170,11 @@ def complete(
 
 
 def successive(
-    size: int, sources: Integers, targets: Integers, preferred: list[Integers]
+    size: int,
+    sources: Integers,
+    targets: Integers,
+    preferred: list[Integers],
+    draw: np.random.Generator | None = None,
 ) -> Integers:
     """Return a proper edge colouring made colour by colour, each on most edges that prefer it.
 
@@ -176,6 +184,8 @@ def successive(
         As for `complete`.
     preferred : list of int arrays
         As for `exchange`; its length is the number of colours.
+    draw : random generator, optional
+        Blurs what edges cost, so that other matchings are found.
 
     Notes
     -----
@@ -191,7 +201,9 @@ def successive(
         tell("colouring panel by panel", colour, len(preferred))
         here = _is_preferred(keys, wanted)
         later -= here
-        costs = np.where(here, 1, np.where(later >= graph.left, 3, 2))
+        costs = BLUR * np.where(here, 1, np.where(later >= graph.left, 3, 2))
+        if draw is not None:
+            costs += draw.integers(-BLUR // 2, BLUR // 2, len(costs))
         colours[graph.take(graph.cheapest_matching(costs))] = colour
     return colours
 
@@ -251,20 +263,23 @@ def resettle(size: int, sources: Integers, targets: Integers, colours: Integers,
     Notes
     -----
     Three or four colours drawn at random (always the same draws) are coloured by
-    `successive`, in the drawn order, and `exchange`; the result is taken unless it
-    gives fewer edges a preferred colour.  Ends after `MOST_ROUNDS` rounds, after
-    ``3 * len(preferred)**2`` in sequence without gain, or when `MOST_EDGES` edges
-    have been coloured anew.
+    `successive`, in the drawn order, every other time with blurred costs, and `exchange`; the
+    result is taken unless it gives fewer edges a preferred colour.  Ends after `MOST_ROUNDS`
+    rounds, after ``size / 2`` (at most `MOST_IDLE`) and ``3 * len(preferred)**2`` more in
+    sequence without gain, or when `MOST_EDGES` edges have been coloured anew.
     """
-    draw = random.Random(0)
+    draw, blur = random.Random(0), np.random.default_rng(0)
+    patience = min(MOST_IDLE, size // 2) + 3 * len(preferred) ** 2
     keys = sources * size + targets
     rounds, idle, touched = 0, 0, 0
-    while rounds < MOST_ROUNDS and idle < 3 * len(preferred) ** 2 and touched < MOST_EDGES:
+    while rounds < MOST_ROUNDS and idle < patience and touched < MOST_EDGES:
         tell("colouring anew", rounds, MOST_ROUNDS)
         drawn = draw.sample(range(len(preferred)), min(3 + rounds % 2, len(preferred)))
         edges = np.flatnonzero(np.isin(colours, drawn))
         wanted = [preferred[colour] for colour in drawn]
-        fresh = successive(size, sources[edges], targets[edges], wanted)
+        fresh = successive(
+            size, sources[edges], targets[edges], wanted, blur if rounds % 2 else None
+        )
         exchange(size, sources[edges], targets[edges], fresh, wanted)
         recoloured = np.array(drawn)[fresh]
         gain = kept_colours(keys[edges], recoloured, preferred) - kept_colours(

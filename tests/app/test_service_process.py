@@ -99,3 +99,77 @@ def test_a_hundred_megabytes_are_refused_on_a_real_connection(tmp_path):
                 assert json.load(error)["type"] == "/problems/body-too-large"
         assert time.perf_counter() - start < 10
         assert request(f"{base}/healthz")[0] == 200
+
+
+def served_by(base):
+    """Return the process that was started for a service."""
+    port = base.rpartition(":")[2].encode()
+    (found,) = (
+        int(child)
+        for task in Path("/proc/self/task").iterdir()
+        for child in (task / "children").read_text().split()
+        if port in Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")
+    )
+    return found
+
+
+def used(root):
+    """Return the CPU seconds of a process and all below it, and whether one of them would run."""
+    seconds, running, waiting = 0.0, False, [root]
+    while waiting:
+        at = Path(f"/proc/{waiting.pop()}")
+        try:
+            for task in (at / "task").iterdir():
+                waiting += map(int, (task / "children").read_text().split())
+                # What follows the name in parentheses: state, ..., user and system time.
+                fields = (task / "stat").read_text().rpartition(")")[2].split()
+                running = running or fields[0] == "R"
+                seconds += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        except OSError:
+            continue  # it ended meanwhile
+    return seconds, running
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux")
+def test_a_long_plan_that_is_cancelled_leaves_the_core_within_two_seconds_of_it(tmp_path):
+    # Hosts chosen among 2000 take tens of seconds: what is plugged is of another topology.
+    plugged = [
+        {"panel": panel, "a": host, "b": (host * factor + 1) % 2000}
+        for panel, factor in enumerate((3, 7, 9, 11))
+        for host in range(2000)
+    ]
+    body = {
+        "topology": {"recipe": "GeneralizedKautz(4, 2000)"},
+        "present": plugged,
+        "place": "free",
+    }
+    with service(tmp_path / "topoloom.db") as base:
+        owner = served_by(base)
+        asked = urllib.request.Request(
+            f"{base}/v1/patch-plans",
+            data=json.dumps(body).encode(),
+            headers={"Content-Type": "application/json", "Prefer": "respond-async"},
+        )
+        with urllib.request.urlopen(asked, timeout=120) as answer:
+            assert answer.status == 202
+            place = base + answer.headers["location"]
+        for _ in range(600):
+            job = json.loads(request(place)[2])
+            assert job["state"] in ("queued", "running"), job
+            if job["state"] == "running" and "choosing hosts" in json.dumps(job):
+                break
+            time.sleep(0.2)
+        request(f"{place}/cancel", {})
+        before, _ = used(owner)
+        quiet = 0
+        for _ in range(240):
+            first, _ = used(owner)
+            time.sleep(0.25)
+            last, running = used(owner)
+            quiet = quiet + 1 if not running and last - first < 0.02 else 0
+            assert last - before < 2, "the plan goes on"
+            if quiet == 4:
+                break
+        assert quiet == 4, "the service never comes to rest"
+        assert json.loads(request(place)[2])["state"] == "cancelled"
