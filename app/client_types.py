@@ -174,9 +174,11 @@ class LrSessionRequest(TypedDict, total=False):
     validation: Literal["late", "never"]
     eps: float
     anchor: Literal["cosine", "wsd", "none"]
+    decay_share: float
     continue_winner: bool
     stop_hopeless: bool
     warm_start: bool
+    hold_rate: bool
     stop_rises: bool
     max_overhead: float | Literal["inf"]
 

@@ -82,9 +82,11 @@ class LrSessionRequest(Request):
     validation: ValidationName = _FIELDS["validation"].field()
     eps: StrictFloat = _FIELDS["eps"].field()
     anchor: AnchorName = _FIELDS["anchor"].field()
+    decay_share: StrictFloat = _FIELDS["decay_share"].field()
     continue_winner: StrictBool = _FIELDS["continue_winner"].field()
     stop_hopeless: StrictBool = _FIELDS["stop_hopeless"].field()
     warm_start: StrictBool = _FIELDS["warm_start"].field()
+    hold_rate: StrictBool = _FIELDS["hold_rate"].field()
     stop_rises: StrictBool = _FIELDS["stop_rises"].field()
     max_overhead: Share = _FIELDS["max_overhead"].field()
 

@@ -76,7 +76,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of all jobs; seconds of answers, sorted."""
+    """What came of all jobs; seconds of answers, sorted; others' load before they began."""
 
     jobs: int
     answered: int
@@ -84,10 +84,12 @@ class Outcome:
     failed: list[str]
     plain: list[float]
     searching: list[float]
+    load: float
 
     def lines(self) -> Iterator[str]:
         """Yield what is printed."""
         yield f"{self.jobs} jobs, {self.answered} observations, {self.lost} lost"
+        yield f"{os.cpu_count()} cores, {self.load:.1f} processes at work before it began"
         for name, seconds in (("plain", self.plain), ("searching", self.searching)):
             if seconds:
                 at = [statistics.median(seconds), quantile(seconds, 0.99), seconds[-1]]
@@ -132,6 +134,7 @@ def service() -> Iterator[str]:
 
 def measured(jobs: int, seconds: float, pace: float) -> Outcome:
     """Run so many jobs for so long."""
+    load = os.getloadavg()[0]
     options = {"min_lr": 1e-4, "max_lr": 1.0, "total_steps": 20_000, "warmup_steps": 64}
     with service() as url:
         client = Client(url, timeout_seconds=60)
@@ -150,6 +153,7 @@ def measured(jobs: int, seconds: float, pace: float) -> Outcome:
         [f"{type(job.error).__name__}: {job.error}" for job in trainers if job.error],
         sorted(one for job in trainers for one in job.plain),
         sorted(one for job in trainers for one in job.searching),
+        load,
     )
 
 

@@ -83,9 +83,11 @@ class LrOptions(Document):
     validation: ValidationName = Field(description="whether long stages use validation loss")
     eps: float = Field(description="share of the best gain within which the largest rate wins")
     anchor: AnchorName = Field(description="the shape that rates are multiples of")
+    decay_share: float = Field(description="share of the steps over which wsd goes to zero")
     continue_winner: bool = Field(description="whether the winner's trial goes on")
     stop_hopeless: bool = Field(description="whether candidates clearly behind are given up")
     warm_start: bool = Field(description="whether a stage begins with what is known")
+    hold_rate: bool = Field(description="whether smaller rates must promise clearly more")
     stop_rises: bool = Field(description="whether a loss that rises again halves the rate")
     max_overhead: float | Literal["inf"] = Field(
         description="steps that may be thrown away, as a share of all"

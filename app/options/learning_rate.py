@@ -110,9 +110,11 @@ TUNING: tuple[Option, ...] = (
         type=AnchorName,
         help=f"the shape of schedule that rates are multiples of; {_OF_METHOD}",
     ),
+    _number("decay_share", "of wsd, the share of the steps over which it goes to zero"),
     _choice("continue_winner", "go on from the winner's trial, not from the checkpoint"),
     _choice("stop_hopeless", "give up candidates that are clearly behind"),
     _choice("warm_start", "begin with the rate in use and what the stage before told"),
+    _choice("hold_rate", "a rate smaller than warm-up's last must promise clearly more"),
     _choice("stop_rises", "where the loss clearly rises again go back, at half the rate"),
     _number("max_overhead", "steps that may be thrown away, as a share of all; inf: no limit"),
 )

@@ -14,6 +14,7 @@ __all__ = ["ORDER", "Row", "at_best_rate", "best_rate", "forecast_table", "repor
 
 Row = dict[str, Any]
 RIVALS = ("cosine", "WSD")
+COMPARED = (*RIVALS, *PROBED)
 ORDER = (*TUNED, *RIVALS, *PROBED, *(name for name in SCHEDULES if name not in RIVALS), *PACKAGED)
 
 
@@ -107,7 +108,7 @@ def report(rows: list[Row]) -> str:
         if "cosine" not in methods:
             continue
         target = target_of(mine)
-        rivals = {name: at_best_rate(mine, name) for name in RIVALS if name in methods}
+        rivals = {name: at_best_rate(mine, name) for name in COMPARED if name in methods}
         lines += [f"### {task} (target {target:.4f})", "",
                   "| method | seeds | rate | final loss | "
                   + "".join(f"less than {name} | " for name in rivals)

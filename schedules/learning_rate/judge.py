@@ -109,7 +109,8 @@ def winner(state: State) -> Attempt | None:
     decaying early.  The gain that ``eps`` is a share of is that from the stage's start.
 
     Where the stage began at a rate in use, which is then the first candidate, that rate
-    stays unless the best forecast is below its own by more than both deviations.
+    stays unless the best forecast is below its own by more than both deviations.  For the first
+    stage see `_held`.
     """
     done = [attempt for attempt in state.attempts if attempt.status == "finished"]
     if not done:
@@ -119,15 +120,35 @@ def winner(state: State) -> Attempt | None:
         return min(done, key=lambda attempt: (_mean(attempt), attempt.rate))
     best = min(done, key=lambda attempt: (_pessimistic(attempt), -attempt.rate))
     start = [loss for loss in (*state.recent, best.losses[0]) if usable(loss)]
-    gain = statistics.fmean(start[-8:]) - _mean(best) if start else 0.0
-    margin = state.settings.eps * max(0.0, gain)
+    level = statistics.fmean(start[-8:]) if start else _mean(best)
+    margin = state.settings.eps * max(0.0, level - _mean(best))
     control = state.attempts[0]
     if state.settings.warm_start and control.rate == state.rate and control in done:
         doubt = math.hypot(control.deviation or 0.0, best.deviation or 0.0)
         if _mean(control) - _mean(best) <= max(margin, doubt):
             return control
+    if (held := _held(state, best, level)) is not None:
+        return held
     limit = _pessimistic(best) + margin
     return max((a for a in done if _pessimistic(a) <= limit), key=lambda attempt: attempt.rate)
+
+
+def _held(state: State, best: Attempt, level: float) -> Attempt | None:
+    """Return the run's first candidate where a smaller rate is best and promises little more.
+
+    Where the loss hardly falls any more all rates promise about the same, and the smallest a
+    little more than the others, by the noise that it saves at once.
+    """
+    settings, control = state.settings, state.attempts[0]
+    first = [loss for loss in state.first if usable(loss)]
+    chosen_before = state.rate is not None or not settings.warm_start
+    if not settings.hold_rate or chosen_before or not first:
+        return None
+    if control.status != "finished" or best.rate >= control.rate:
+        return None
+    fall = statistics.median(first) - min(level, _mean(best))
+    lost = _mean(control) - _mean(best)
+    return control if lost <= settings.eps * fall else None
 
 
 def _mean(attempt: Attempt) -> float:

@@ -22,6 +22,7 @@ MAX_CANDIDATES = 64
 MAX_OVERRUN = 4096  # steps of one report of steps that ran unasked
 METHODS = ("topoloom", "paper")
 VALIDATION = ("late", "never")
+SWITCHES = ("continue_winner", "stop_hopeless", "warm_start", "hold_rate", "stop_rises")
 # What None stands for.  Of the paper's: tau from 1000 doubling to 8000, tau' = tau / 10, ten
 # candidates, kappa 1000 (the authors' program has 1e6, which explores and nothing else).
 DEFAULTS: dict[str, dict[str, Any]] = {
@@ -34,9 +35,11 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "validation": "late",
         "eps": 0.0,
         "anchor": "none",
+        "decay_share": 0.2,
         "continue_winner": False,
         "stop_hopeless": False,
         "warm_start": False,
+        "hold_rate": False,
         "stop_rises": False,
         "max_overhead": math.inf,
     },
@@ -49,9 +52,11 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "validation": "never",
         "eps": 0.05,
         "anchor": "wsd",
+        "decay_share": 0.2,
         "continue_winner": True,
         "stop_hopeless": True,
         "warm_start": True,
+        "hold_rate": True,
         "stop_rises": True,
         "max_overhead": 0.1,
     },
@@ -94,12 +99,17 @@ class Options:
     anchor : str
         "cosine", "wsd" or "none".  After the first stage rates are searched between half and
         twice the first stage's winner times the anchor; with "none" anew in the whole interval.
+    decay_share : float
+        Of the steps after warm-up, over which "wsd" goes to zero; in (0, 1].
     continue_winner : bool
         The winner's branch goes on; otherwise its steps are run again from the checkpoint.
     stop_hopeless : bool
         A candidate clearly behind the best one at the same step is given up.
     warm_start : bool
         The Gaussian process is also told the trials of the stage before.
+    hold_rate : bool
+        The first candidate of a warm-started run, the middle of the interval, is left for a
+        smaller rate only where that promises more by ``eps`` of the fall since the run began.
     stop_rises : bool
         Where the loss of the kept branch clearly rises again (`schedules.learning_rate.rises`), the
         run goes back to before that at half the rate, and warm-up ends there; as far as
@@ -125,9 +135,11 @@ class Options:
     validation: str | None = None
     eps: float | None = None
     anchor: str | None = None
+    decay_share: float | None = None
     continue_winner: bool | None = None
     stop_hopeless: bool | None = None
     warm_start: bool | None = None
+    hold_rate: bool | None = None
     stop_rises: bool | None = None
     max_overhead: float | None = None
 
@@ -184,9 +196,11 @@ class Settings:
     validation: str
     eps: float
     anchor: str
+    decay_share: float
     continue_winner: bool
     stop_hopeless: bool
     warm_start: bool
+    hold_rate: bool
     stop_rises: bool
     max_overhead: float
 
@@ -199,19 +213,20 @@ class Settings:
         _whole("tau_max", self.tau_max, self.tau_min, MAX_STEPS)
         _whole("candidates", self.candidates, 2, MAX_CANDIDATES)
         _whole("side_by_side", self.side_by_side, 1, MAX_CANDIDATES)
-        for name in ("min_lr", "max_lr", "warmup_lr", "trial_fraction"):
+        for name in ("min_lr", "max_lr", "warmup_lr", "trial_fraction", "decay_share"):
             _number(name, getattr(self, name), above=0.0)
         _number("kappa", self.kappa)
         _number("eps", self.eps)
         _require("min_lr", self.min_lr < self.max_lr, "must be less than max_lr")
-        _require("trial_fraction", self.trial_fraction <= 1, "must be at most 1")
+        for name in ("trial_fraction", "decay_share"):
+            _require(name, getattr(self, name) <= 1, "must be at most 1")
         _require("eps", self.eps < 1, "must be less than 1")
         _require("method", self.method in METHODS, f"must be one of {', '.join(METHODS)}")
         _require("anchor", self.anchor in ANCHORS, f"must be one of {', '.join(ANCHORS)}")
         _require(
             "validation", self.validation in VALIDATION, f"must be one of {', '.join(VALIDATION)}"
         )
-        for name in ("continue_winner", "stop_hopeless", "warm_start", "stop_rises"):
+        for name in SWITCHES:
             _require(name, isinstance(getattr(self, name), bool), "must be true or false")
         if self.max_overhead != math.inf:
             _number("max_overhead", self.max_overhead)

@@ -104,7 +104,7 @@ def rate_at(state: State, rate: float) -> float:
         return settings.warmup_lr * (min(warmup, (step // grain + 1) * grain) / warmup)
     grain = _grain(settings)
     start = step - (step - warmup) % grain  # before the end of a warm-up cut short: the peak
-    return rate * shape(settings.anchor, start, warmup, settings.total_steps)
+    return rate * shape(settings.anchor, start, warmup, settings.total_steps, settings.decay_share)
 
 
 def warming(state: State) -> bool:

@@ -3,8 +3,9 @@
 A rate that a network does not bear for long mostly does not explode.  The loss turns, rises
 for some tens of steps and stays: units have died, and no rate brings them back.  What is
 compared is the mean of the last `WINDOW` losses (the level) with the least level so far (the
-floor), in units of what the loss had fallen by then: noise neither makes such a rise, nor does
-one odd batch.
+floor), in units of what the loss had fallen by then: one odd batch makes no such rise.  After
+warm-up noise comes on top, since the floor is then the least of many levels, and one that
+noise has made; in warm-up, which is short, a rise that is seen late has already done its harm.
 """
 
 import math
@@ -37,7 +38,8 @@ def risen(state: State) -> bool:
     if rise <= 0:
         return False
     doubt = CERTAIN * _standard_error(state.recent[-WINDOW:])
-    return fall > doubt and rise > max(RISE * fall, doubt)
+    least = max(RISE * fall, doubt) if state.stage < 0 else RISE * fall + doubt
+    return fall > doubt and rise > least
 
 
 def low(state: State) -> bool:

@@ -10,7 +10,7 @@ from schedules.learning_rate.options import Settings
 
 __all__ = ["VERSION", "Action", "Attempt", "Stage", "State"]
 
-VERSION = 2
+VERSION = 3
 PHASES = (
     "warm_up",
     "save_stage",
@@ -177,8 +177,10 @@ class State:
             raise InvalidState("", "must be an object")
         if document.get("version") == 1:
             document = _of_version_1(document)
+        if document.get("version") == 2:
+            document = _of_version_2(document)
         if document.get("version") != VERSION:
-            raise InvalidState("/version", f"must be {VERSION}, or 1")
+            raise InvalidState("/version", f"must be 1 to {VERSION}")
         state = decode(cls, document)
         try:
             state.settings.check()
@@ -200,4 +202,12 @@ def _of_version_1(document: dict[str, Any]) -> dict[str, Any]:
     running = max(0, len(attempts) - 1) if isinstance(attempts, list) else 0
     more = {"floor": None, "warm_until": None, "ceiling": None, "round": []}
     more["round_start"] = running
-    return {**more, **document, "settings": settings, "version": VERSION}
+    return {**more, **document, "settings": settings, "version": 2}
+
+
+def _of_version_2(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document as written before decays had a length: the run goes on with a fifth."""
+    settings = document.get("settings")
+    if isinstance(settings, dict):
+        settings = {"decay_share": 0.2, "hold_rate": False, **settings}
+    return {**document, "settings": settings, "version": VERSION}

@@ -18,6 +18,7 @@ WAYS = {
     "topoloom": {},
     "cosine": {"anchor": "cosine"},
     "free": {"anchor": "none"},
+    "free to fall": {"hold_rate": False, "decay_share": 0.2},
     "late validation": {"validation": "late", "max_overhead": 0.5},
     "cold": {"warm_start": False},
     "retrained": {"continue_winner": False},

@@ -75,14 +75,21 @@ def test_a_rise_that_cannot_be_paid_for_halves_the_rate_where_it_is():
     assert falls < sum(action.do == "restore" and "safe" in action.slot for action in toy.actions)
 
 
-def course(losses):
+def course(losses, stage=0):
     """Return whether a rise is seen anywhere along a kept branch of such losses."""
-    state, seen = start(options({})), False
+    state, seen = replace(start(options({})), stage=stage), False
     for place in range(len(losses)):
         last = tuple(losses[max(0, place - WINDOW + 1) : place + 1])
         state = watched(replace(state, first=tuple(losses[:8]), recent=last))
         seen |= risen(state)
     return seen
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_noise_of_a_fifth_of_the_fall_is_no_rise(seed):
+    draw = random.Random(seed)
+    losses = [3.1 + 0.8 * math.exp(-step / 12) + draw.gauss(0, 0.16) for step in range(500)]
+    assert not course(losses)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -102,13 +109,14 @@ def test_a_flat_or_short_course_has_no_rise():
 
 
 def test_a_run_begun_before_rises_were_watched_goes_on_without():
-    asked = without_rises()
+    asked = without_rises(decay_share=0.2, hold_rate=False)
     _, toy = trained(asked)
     half, begun = trained(asked, most=40)
     document = json.loads(half.to_json())
     for name in ("floor", "warm_until", "ceiling"):
         del document[name]
-    del document["settings"]["stop_rises"]
+    for name in ("stop_rises", "decay_share", "hold_rate"):
+        del document["settings"][name]
     old = State.from_document(document | {"version": 1})
     assert old.settings.stop_rises is False
     assert replace(old, floor=half.floor) == half

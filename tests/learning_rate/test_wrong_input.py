@@ -39,6 +39,9 @@ OPTIONS = {
     "too many steps": ({"total_steps": 10**9}, "/total_steps", "whole number"),
     "method": ({"method": "magic"}, "/method", "one of"),
     "anchor": ({"anchor": "sine"}, "/anchor", "one of"),
+    "no decay": ({"decay_share": 0.0}, "/decay_share", "greater than 0"),
+    "more than a whole decay": ({"decay_share": 1.5}, "/decay_share", "at most 1"),
+    "hold": ({"hold_rate": 1}, "/hold_rate", "true or false"),
     "validation": ({"validation": "often"}, "/validation", "one of"),
     "warm-up is all": ({"warmup_steps": 600}, "/warmup_steps", "0 to 599"),
     "tau": ({"tau_min": 9, "tau_max": 8}, "/tau_max", "9 to"),
@@ -106,7 +109,7 @@ def spoilt(**changes):
 
 STATES = {
     "no object": ([], "", "object"),
-    "version": (spoilt(version=3), "/version", "must be 2, or 1"),
+    "version": (spoilt(version=4), "/version", "must be 1 to 3"),
     "unknown": (spoilt(more=1), "/more", "not known"),
     "phase": (spoilt(phase="lunch"), "/phase", "one of"),
     "step": (spoilt(step="7"), "/step", "int"),
