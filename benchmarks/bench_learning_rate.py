@@ -112,6 +112,7 @@ def main() -> None:
     with arguments.out.open("w") as file:
         for row in rows:
             file.write(json.dumps(row) + "\n")
+        file.flush()
         for number, asked in enumerate(keys):
             if arguments.report or asked not in chosen:
                 continue
