@@ -1,6 +1,7 @@
 """Which recipes may be good for (nodes, degree): a recursion over bases and operators."""
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -24,6 +25,11 @@ __all__ = ["Catalogue", "Wanted"]
 
 # Primes from which on cyclic groups are not sampled where labels serve.
 _CYCLIC = 64
+# Nodes from which on products are not looked for where labels serve.
+_LARGE_FACTORS = 128
+# Links of the graphs of one size that are built to be measured, and the fewest such graphs.
+_MEASURED_LINKS = 1 << 22
+_LEAST_MEASURED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +78,25 @@ class Catalogue:
         self._fronts: dict[tuple[int, int, bool], tuple[Candidate, ...]] = {}
         self._balanced: dict[tuple[int, int], Candidate | None] = {}
 
+    @property
+    def _labelled(self) -> bool:
+        """Whether random graphs with labels take part, too."""
+        wanted = self._wanted
+        chosen = wanted.families is not None or wanted.bases
+        return not (self._eager or wanted.vertex_transitive or chosen)
+
     def asked(self) -> tuple[Candidate, ...]:
         """Return the undominated candidates of the size of the question."""
         # Half a second at most sizes: samples are drawn beside each other and the rest.
         with ThreadPoolExecutor(2) as pool:
             self._begin_sampling(pool)
             return self.front(self._nodes, self._degree)
+
+    def most_even(self) -> tuple[Candidate, ...]:
+        """Return a candidate of optimal bandwidth, of however many steps, if theorems name one."""
+        eager = Catalogue(self._wanted, self._nodes, self._degree)
+        found = eager._balance(self._nodes, self._degree)
+        return () if found is None else (found,)
 
     def has_base(self) -> bool:
         """Return whether a family has a member of the size of the question; fast."""
@@ -115,7 +134,7 @@ class Catalogue:
         found = list(undominated(found))
         # All nodes alike: cheap to measure, and likely to rule out the rest.
         unclaimed.sort(key=lambda recipe: not recipes.is_vertex_transitive(recipe))
-        for recipe in unclaimed:
+        for recipe in _in_turn(unclaimed)[: _most_measured(unclaimed)]:
             found += measured_unless_dominated(recipe, found)
         return undominated(found)
 
@@ -167,11 +186,12 @@ class Catalogue:
         if wanted.families is None or "Cayley" in wanted.families:
             links = Links.BIDIRECTIONAL if wanted.bidirectional else Links.UNIDIRECTIONAL
             sizes = [self._nodes] if self._nodes % degree else [self._nodes, self._nodes // degree]
-            labelled = not (self._eager or wanted.vertex_transitive or wanted.families)
             for nodes in sizes:
-                if labelled and nodes > _CYCLIC and is_prime(nodes):
+                if self._labelled and nodes > _CYCLIC and is_prime(nodes):
                     continue
-                self._samples[nodes] = pool.submit(sampled, nodes, degree, links)
+                self._samples[nodes] = pool.submit(
+                    sampled, nodes, degree, links, eager=not self._labelled
+                )
         if wanted.bidirectional and degree % 2 == 0:
             self._one_way._begin_sampling(pool)
 
@@ -195,11 +215,14 @@ class Catalogue:
     def _balance(self, nodes: int, degree: int) -> Candidate | None:
         """Return the candidate of optimal bandwidth with the fewest steps, by claims alone.
 
-        Only simple graphs, of which the product theorem speaks without conditions.
+        Only simple graphs, of which the product theorem speaks without conditions.  None where
+        random graphs with labels are as even in fewer steps.
         """
         key = (nodes, degree)
         if key not in self._balanced:
             self._balanced[key] = None
+            if self._labelled and nodes > _LARGE_FACTORS and degree > 2:
+                return None
             found = [*self._balanced_bases(*key), *self._products(*key)]
             self._balanced[key] = min(found, key=_by_steps, default=None)
         return self._balanced[key]
@@ -228,6 +251,23 @@ class Catalogue:
                 second = first and self._balance(nodes // left, degree - ports)
                 if first and second:
                     yield _product(first, second, nodes)
+
+
+def _most_measured(offered: Sequence[Recipe]) -> int:
+    """Return how many recipes of one size are measured at most; all but on large graphs."""
+    nodes, degree = recipes.size(offered[0]) if offered else (1, 1)
+    return max(_LEAST_MEASURED, _MEASURED_LINKS // (nodes * degree))
+
+
+def _in_turn(offered: Sequence[Recipe]) -> list[Recipe]:
+    """Return recipes so that those of every kind come in turn, of a kind in their order."""
+    place: Counter[str] = Counter()
+    ranked: list[tuple[int, int]] = []
+    for number, recipe in enumerate(offered):
+        kind = type(recipe).__name__
+        ranked.append((place[kind], number))
+        place[kind] += 1
+    return [offered[number] for _, number in sorted(ranked)]
 
 
 def _line_graph(times: int, recipe: Recipe) -> LineGraph:

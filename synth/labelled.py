@@ -23,7 +23,7 @@ from synth.catalogue import Catalogue, Wanted
 from synth.cost import Cost, Links, optimal_bandwidth
 from synth.discovery.drawn import drawn
 from synth.discovery.enlarged import enlarged
-from synth.labels import MAX_DEGREE, MAX_SLACK, MAX_STEPS, BothWays, default_moves
+from synth.labels import MAX_DEGREE, MAX_SEARCHED, MAX_SLACK, MAX_STEPS, BothWays
 from synth.recipe import Inserted, Recipe
 from synth.translations import translations
 
@@ -125,13 +125,13 @@ class _Graph:
         images = translations(topology)
         cells = topology.node_count**2 // len(images)
         worth = isinstance(eager.recipe, Randomly | Inserted) and cells <= MAX_CELLS
-        if not (worth or default_moves(cells)):
+        if not (worth or cells <= MAX_SEARCHED):
             return None
         return _Graph(eager, BothWays(topology, known=images))
 
     @property
     def is_searched(self) -> bool:
-        return default_moves(self.asked.cells) > 0
+        return self.asked.cells <= MAX_SEARCHED
 
     def diameter(self) -> int:
         return max(cost.steps for cost in self.eager.costs)

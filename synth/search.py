@@ -171,6 +171,8 @@ def frontier(
         found = undominated(map(_measured, catalogue.asked()))
         if drawn is not None:
             found = labelled(found, drawn.result(), nodes, degree)
+    if not eager and not any(_is_even(one, bounds) for one in found):
+        found = undominated([*found, *map(_measured, catalogue.most_even())])
     if not found:
         raise unknown(wanted, nodes, degree)
     points = tuple(Point(one.recipe, *one.costs, one.within) for one in found)
@@ -210,6 +212,10 @@ def _expandable(bases: Sequence[Recipe], nodes: int, degree: int) -> tuple[Recip
         except Unreachable as cut:
             raise ImpossibleRequest(f"bases/{index}", f"cannot be a base: {cut.rule}") from None
     return tuple(dict.fromkeys(bases))
+
+
+def _is_even(candidate: Candidate, bounds: Cost) -> bool:
+    return all(cost.bandwidth == bounds.bandwidth for cost in candidate.costs)
 
 
 def _measured(candidate: Candidate) -> Candidate:

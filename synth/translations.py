@@ -6,6 +6,8 @@ between distinct nodes, has as many members as the group, and what one node send
 copied to its whole orbit with equal loads along every orbit of links.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -150,6 +152,35 @@ def _are_automorphisms(images: Images, topology: Topology) -> bool:
         return np.sort((row[sources] * nodes + row[targets]) * len(kinds) + capacity)
 
     fixed = keys(np.arange(nodes))
-    return all(
-        np.array_equal(keys(row), fixed) and np.array_equal(switch[row], switch) for row in images
-    )
+
+    def moves_links(row: NDArray[np.int64]) -> bool:
+        return np.array_equal(keys(row), fixed) and np.array_equal(switch[row], switch)
+
+    return _are_generated(images, moves_links)
+
+
+def _are_generated(images: Images, moves_links: Callable[[NDArray[np.int64]], bool]) -> bool:
+    """Tell whether all rows are automorphisms, of which compositions are known to be.
+
+    A row is looked at itself unless it is composed of rows that were, which is found without
+    sorting any links.
+    """
+    by_first = np.full(images.shape[1], -1)
+    by_first[images[:, 0]] = np.arange(len(images))
+    known = np.zeros(len(images), np.bool_)
+    generators: list[NDArray[np.int64]] = []
+    for index, row in enumerate(images):
+        if known[index]:
+            continue
+        if not moves_links(row):
+            return False
+        known[index] = True
+        generators.append(row)
+        fresh = np.flatnonzero(known)
+        while len(fresh):
+            made = np.concatenate([images[fresh][:, one] for one in generators])
+            place = by_first[made[:, 0]]
+            same = (place >= 0) & (images[place] == made).all(1)
+            fresh = np.unique(place[same & ~known[place]])
+            known[fresh] = True
+    return True

@@ -61,19 +61,19 @@ def _near(nodes: int, degree: int, links: Links) -> list[int]:
     """Return smaller numbers of nodes of which more is known, the nearest first."""
     near = set()
     if links is Links.UNIDIRECTIONAL:
-        near.add(nodes - nodes % degree)
+        near.add(nodes - (nodes % degree or degree))
     entries = bundled()
     for fewer in range(nodes - 1, nodes - max(1, nodes // _NODES_A_NEW) - 1, -1):
         if any(one.links is links for one in entries.of_size(fewer, degree)):
             near.add(fewer)
             break
-    return sorted((fewer for fewer in near if fewer < nodes), reverse=True)
+    return sorted(near, reverse=True)
 
 
 def _line_graphs(nodes: int, degree: int, links: Links) -> Iterator[Candidate]:
     """Yield line graphs of what a short search finds, where the atlas has nothing."""
     if links is Links.UNIDIRECTIONAL and nodes % degree == 0:
-        for base in sampled(nodes // degree, degree, Links.UNIDIRECTIONAL):
+        for base in sampled(nodes // degree, degree, Links.UNIDIRECTIONAL, eager=False):
             yield from measured_unless_dominated(LineGraph(1, base), ())
 
 

@@ -15,9 +15,22 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["MAX_DEGREE", "MAX_STEPS", "UNIT", "Memory", "evaluate", "memory"]
+__all__ = [
+    "LATE",
+    "MAX_DEGREE",
+    "MAX_STEPS",
+    "UNIT",
+    "Memory",
+    "Rivals",
+    "evaluate",
+    "memory",
+    "no_rivals",
+]
 
 UNIT = 840
+LATE = UNIT // 2
+"""What a node that is too far adds to the energy of a lift."""
+
 MAX_DEGREE = 8
 MAX_STEPS = 250
 """Lifts of larger diameter are of no use, and are treated like disconnected ones."""
@@ -44,6 +57,20 @@ class Memory(NamedTuple):
     """(MAX_STEPS,): by step, the largest load of any destination, times `UNIT`."""
 
 
+class Rivals(NamedTuple):
+    """What a lift must beat to be worth evaluating to the end."""
+
+    energy: float
+    """The most that it may have: late nodes times `LATE`, loads and mean loads of both ways."""
+    load: NDArray[np.int64]
+    """(MAX_STEPS + 1,): by steps, the least load of both ways that is known within them."""
+
+
+def no_rivals() -> Rivals:
+    """Return what every lift beats."""
+    return Rivals(np.inf, np.full(MAX_STEPS + 1, 2**62))
+
+
 def memory(nodes: int, vertices: int, degree: int) -> Memory:
     """Return working memory."""
     before, shift = np.zeros((2, vertices, degree), np.int64)
@@ -55,7 +82,17 @@ def memory(nodes: int, vertices: int, degree: int) -> Memory:
 
 @njit(cache=True, nogil=True)
 def evaluate(
-    head: Any, shift: Any, product: Any, inverse: Any, backward: bool, limit: int, work: Any
+    head: Any,
+    shift: Any,
+    product: Any,
+    inverse: Any,
+    backward: bool,
+    limit: int,
+    work: Any,
+    rivals: Any,
+    times: int,
+    more_load: int,
+    more_energy: int,
 ) -> tuple[int, int, int, int]:
     """Return (steps, load, mean load, late) of the lift or of its transpose.
 
@@ -67,9 +104,14 @@ def evaluate(
     of the largest at each destination on average over the destinations, both in shards /
     `UNIT`; ``late`` counts the nodes farther than ``limit`` from a destination or out of
     reach.  Steps are -1 if some node is out of reach or too far.
+
+    ``rivals`` are beaten neither in energy nor in load where the steps are -2: then the
+    evaluation ended early, and the rest means nothing.  The load and the energy of both ways are at
+    least ``times`` those of this one and ``more_load`` and ``more_energy``.
     """
     vertices, degree = work.before.shape
     group = product.shape[1]
+    optimum = (vertices * group - 1) * UNIT // degree
     _reverse(head, shift, inverse, backward, group, work)
     work.load[:] = 0
     longest, late, total = 0, 0, 0
@@ -84,6 +126,14 @@ def evaluate(
             total += load
             if load > work.load[step]:
                 work.load[step] = load
+        load = work.load.sum()
+        # A destination that was not looked at yet takes the optimum at least.
+        mean = (total + (vertices - 1 - goal) * optimum) // vertices
+        if (
+            times * (late * LATE + load + mean) + more_energy > rivals.energy
+            and times * load + more_load >= rivals.load[min(longest, MAX_STEPS)]
+        ):
+            return -2, load, mean, late
     if longest >= MAX_STEPS:
         return -1, work.load.sum(), total // vertices, late
     return longest, work.load.sum(), total // vertices, late

@@ -1,5 +1,6 @@
 """A short search at sizes that the atlas does not have, when a frontier asks for them."""
 
+from fractions import Fraction
 from functools import lru_cache
 
 from synth.cost import Links
@@ -15,14 +16,19 @@ _LEAST_NODES = 24
 _ROUNDS = 5
 _MICROSECONDS = 50_000
 _MOST_VERTICES = 8
+# Steps above Moore's bound, one-way and two-way, and bandwidth over its bound, from which labels do
+# the rest.
+_NEAR_STEPS = {Links.UNIDIRECTIONAL: 1, Links.BIDIRECTIONAL: 0}
+_NEAR_BANDWIDTH = Fraction(203, 200)
 
 
 @lru_cache(maxsize=4096)
-def sampled(nodes: int, degree: int, links: Links) -> tuple[Recipe, ...]:
+def sampled(nodes: int, degree: int, links: Links, *, eager: bool = True) -> tuple[Recipe, ...]:
     """Return some good Cayley digraphs and lifts of this size, the same every time.
 
     Nothing at sizes that were searched for the atlas, which has what was found.  The number
-    of moves is fixed; they take about a quarter of a second.
+    of moves is fixed; they take about a quarter of a second.  Unless ``eager`` costs decide, the
+    first lift that is so near the bounds that labels do the rest is enough.
 
     >>> sampled(16, 4, Links.UNIDIRECTIONAL)
     ()
@@ -44,6 +50,16 @@ def sampled(nodes: int, degree: int, links: Links) -> tuple[Recipe, ...]:
     except ImpossibleRequest:
         return ()
     for _ in range(_ROUNDS):
-        if not explorer.done:
-            explorer.round()
+        if explorer.done or (not eager and _is_near(explorer)):
+            break
+        explorer.round()
     return tuple(parse(entry.recipe) for entry in explorer.atlas)
+
+
+def _is_near(explorer: Explorer) -> bool:
+    bounds = explorer.bounds
+    most = bounds.steps + _NEAR_STEPS[explorer.search.links]
+    return any(
+        entry.worst.steps <= most and entry.worst.bandwidth <= bounds.bandwidth * _NEAR_BANDWIDTH
+        for entry in explorer.known
+    )

@@ -37,6 +37,8 @@ _RAISED = 7
 _SHIFTS = 100
 # Cells from which on loads are better squeezed than shifted.
 _LARGE = 200_000
+# Cells from which on half of the moves are looked at, or few where the first win nothing.
+_MIDDLING = 10_000
 # Exponents of the probability of worse moves: small problems want heat, large ones do not.
 _COLD, _WARM = 3, 1
 
@@ -79,6 +81,8 @@ class Search:
             return best
         self._state = self._begun[steps][1].copy()
         self._left = moves
+        if self._is_middling:
+            return self._squeezed_while_it_pays(best, moves)
         starts = [(best, _WARM)]
         lowered = self._lowered(steps, moves // 4)
         if lowered is not None:
@@ -97,6 +101,17 @@ class Search:
         best = self._shifted(best, False, self._left // 2)
         return self._shifted(best, True, self._left)
 
+    def _squeezed_while_it_pays(self, best: Found, moves: int) -> Found:
+        """Return labels of less load; few moves are looked at where the first win nothing.
+
+        Lowered ones hardly ever fit in here, and shifts win one or two.
+        """
+        share = moves * 3 // 8
+        squeezed = self._squeezed(best, _WARM, share, share // 2)
+        if squeezed.total in (best.total, self.least):
+            return squeezed
+        return self._squeezed(squeezed, _COLD, share // 2, share // 4)
+
     def greedy(self, steps: int) -> Found:
         """Return the best labels in ``steps``, at least the eccentricity, without any move."""
         if steps not in self._begun:
@@ -107,7 +122,15 @@ class Search:
 
     @property
     def _is_large(self) -> bool:
-        return self._problem.tail.shape[0] * len(self._problem.roots) > _LARGE
+        return self._cells > _LARGE
+
+    @property
+    def _is_middling(self) -> bool:
+        return _MIDDLING < self._cells <= _LARGE
+
+    @property
+    def _cells(self) -> int:
+        return self._problem.tail.shape[0] * len(self._problem.roots)
 
     def _greedy(self, steps: int) -> Found:
         best = None
@@ -147,14 +170,20 @@ class Search:
                 loads = loads + self._over(tables, loads)
         return best
 
-    def _squeezed(self, found: Found, cold: int, moves: int) -> Found:
-        """Return labels of less load, lowered step by step."""
+    def _squeezed(self, found: Found, cold: int, moves: int, patience: int | None = None) -> Found:
+        """Return labels of less load, lowered step by step.
+
+        Ended once so many moves as there is ``patience`` for have won nothing at all.
+        """
         problem, loads = self._problem, found.loads.copy()
         tables = tables_of(problem, found.label, loads)
         jump, failed = np.maximum(1, loads // 20), np.zeros(len(loads), np.int64)
         share = max(10_000, moves // 40)
         end = self._left - moves
+        doubtful = end if patience is None else self._left - patience
         while loads.sum() > self.least and self._left > end:
+            if self._left <= doubtful and loads.sum() == found.total:
+                break
             live = [step for step in range(1, len(loads)) if loads[step] and failed[step] < 2]
             if not live:
                 # Each step has failed twice: all over again, and look longer.

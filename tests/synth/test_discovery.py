@@ -14,7 +14,7 @@ from synth.cost import Cost, Links
 from synth.discovery.anneal import anneal
 from synth.discovery.atlas import Atlas, Entry, Search, bundled, merged
 from synth.discovery.curate import curate
-from synth.discovery.evaluate import MAX_STEPS, UNIT, evaluate, memory
+from synth.discovery.evaluate import LATE, MAX_STEPS, UNIT, Rivals, evaluate, memory, no_rivals
 from synth.discovery.explore import Explorer, explore, sizes
 from synth.discovery.random_groups import random_group
 from synth.discovery.selection import select
@@ -59,13 +59,31 @@ def test_one_destination_per_vertex_costs_what_all_destinations_cost(graph: Volt
     heads, voltages = np.array(graph.heads), np.array(graph.voltages)
     for backward, turned in ((False, topology), (True, topology.transpose())):
         steps, load, _, late = evaluate(
-            heads, voltages, every.product, every.inverse, backward, 2, work
+            heads, voltages, every.product, every.inverse, backward, 2, work, no_rivals(), 1, 0, 0
         )
         expected = broadcast_cost(turned)
         assert Cost(steps, Fraction(load * graph.degree, UNIT * graph.nodes)) == expected
         distances = [len(_within(turned, node, 2)) for node in range(0, graph.nodes)]
         step = graph.group.order
         assert late == sum(graph.nodes - reach for reach in distances[::step])
+
+
+@given(lifts(), st.booleans())
+def test_an_evaluation_ends_early_only_for_a_lift_that_beats_nothing(
+    graph: VoltageGraph, backward: bool
+) -> None:
+    every = select(graph.group, np.random.default_rng(0))
+    work = memory(graph.nodes, graph.vertices, graph.degree)
+    arcs = np.array(graph.heads), np.array(graph.voltages), every.product, every.inverse, backward
+    steps, load, mean, late = evaluate(*arcs, 2, work, no_rivals(), 1, 0, 0)
+    energy = late * LATE + load + mean
+    known = no_rivals().load
+    known[steps:] = load
+    assert evaluate(*arcs, 2, work, Rivals(energy, known), 1, 0, 0)[0] == steps
+    assert evaluate(*arcs, 2, work, Rivals(energy - 1, known), 1, 0, 0)[0] == -2
+    assert evaluate(*arcs, 2, work, Rivals(energy - 1, known), 1, 0, 1)[0] == -2
+    known[steps:] = load + 1
+    assert evaluate(*arcs, 2, work, Rivals(energy - 1, known), 1, 0, 0)[:2] == (steps, load)
 
 
 def _within(topology, goal: int, radius: int) -> set[int]:
@@ -256,9 +274,8 @@ def test_curating_keeps_what_the_frontier_uses_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = Atlas()
-    before.add(
-        Entry(12, 4, ONE_WAY, *[Cost(2, Fraction(1))] * 2, "Cayley(12, 1, 1, 1, 2, 3, 6)", "x")
-    )
+    cost = Cost(2, Fraction(1))
+    before.add(Entry(12, 4, ONE_WAY, cost, cost, "Cayley(12, 1, 1, 1, 2, 3, 6)", "x"))
     good = next(e for e in bundled().of_size(128, 4) if e.cost == Cost(4, Fraction(127, 128)))
     finds = Atlas()
     finds.add(good)

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from synth.bases import Circulant, Complete, Hypercube, RandomRegular, RandomRegularTwoWay, UniRing
 from synth.build import build, traits
+from synth.candidates import Candidate
 from synth.claims import claim
 from synth.cost import Links, lower_bound, optimal_bandwidth
 from synth.discovery.enlarged import enlarged
@@ -93,6 +94,17 @@ def test_193_hosts_have_the_optimal_bandwidth_one_step_above_the_bound():
     assert point.cost.bandwidth == point.transpose.bandwidth == optimal_bandwidth(193)
     for graph in (build(point.recipe), build(point.recipe).transpose()):
         assert check_labels(graph, labels(graph, 5)) == point.cost
+
+
+def test_a_number_that_the_ports_divide_is_reached_from_the_next_smaller_one_too() -> None:
+    asked: list[int] = []
+
+    def front(nodes: int) -> tuple[Candidate, ...]:
+        asked.append(nodes)
+        return ()
+
+    enlarged(96, 3, Links.UNIDIRECTIONAL, front)
+    assert 93 in asked and max(asked) < 96
 
 
 def test_nothing_is_enlarged_where_nothing_smaller_is_known():

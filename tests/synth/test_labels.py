@@ -150,7 +150,7 @@ def test_first_random_graphs_reach_the_bandwidth_bound(nodes, degree, links, ste
 
 
 def test_a_budget_grows_with_the_cells():
-    assert default_moves(10) < default_moves(1000)
+    assert default_moves(10, 4) < default_moves(1000, 4)
 
 
 TABLE = [
