@@ -20,6 +20,7 @@ from schedules.forestcoll.splitting import Splitter
 from schedules.forestcoll.symmetric_forest import Drawn, translated_trees
 from schedules.forestcoll.symmetry import acting, rotations
 from schedules.model import Tree, tree_height
+from synth.progress import as_one
 from synth.topology import NodeId, Topology
 from synth.translations import translations
 
@@ -107,9 +108,10 @@ def packed(topology: Topology, network: Network, rate: Rate) -> list[Tree]:
     work = len(network.terminals) ** 2 * len(network.tail) * rate.trees_per_root
     tried = max(1, min(MOST_ORDERS, FEW_STEPS // work))
     lowest = list(packed_in_order(topology, network, rate, next(orders)))
-    for order in islice(orders, tried - 1):
+    for number, order in enumerate(islice(orders, tried - 1), start=1):
         try:
-            trees = list(packed_in_order(topology, network, rate, order))
+            with as_one("packing trees in other orders", number, tried):
+                trees = list(packed_in_order(topology, network, rate, order))
         except NoSchedule:
             # What a switch lets out too much of is given up in turn: not every order ends well.
             continue
