@@ -224,7 +224,7 @@ def _promised(job: Job) -> Response:
 
 def heard(request: Request, answer: Response) -> Response:
     """Return an answer that says what was heard of the client's preference (RFC 7240)."""
-    if applied := _preferred(request).applied:
+    if "prefer" in request.headers and (applied := _preferred(request).applied):
         answer.headers["Preference-Applied"] = applied
     return answer
 

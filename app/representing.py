@@ -50,7 +50,8 @@ async def created_summary(request: Request, artefact: Artefact) -> Response:
 
 def _place(request: Request, artefact: Artefact) -> dict[str, str]:
     _handed_out(request, artefact)
-    return {"Location": f"{request.url.path}/{artefact.id}"}
+    path: str = request.scope["path"]
+    return {"Location": f"{path}/{artefact.id}"}
 
 
 def _handed_out(request: Request, artefact: Artefact) -> None:
@@ -77,6 +78,7 @@ async def representation(
     members that are wanted of a JSON document, those that its ``model`` has.
     """
     _handed_out(request, artefact)
+    path: str = request.scope["path"]
     paths = None if fields is None else _paths(form, fields, model)
     packed = paths is None and accepts_gzip(request.headers.get("accept-encoding"))
     variant = form if exported is None else exported.variant
@@ -86,7 +88,7 @@ async def representation(
     headers = {
         "ETag": tag,
         "Vary": "Accept, Accept-Encoding",
-        "Cache-Control": IMMUTABLE if request.url.path.endswith(f"/{artefact.id}") else "no-cache",
+        "Cache-Control": IMMUTABLE if path.endswith(f"/{artefact.id}") else "no-cache",
     }
     if is_current(if_none_match, tag):
         return Response(status_code=304, headers=headers)

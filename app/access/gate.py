@@ -5,6 +5,7 @@ no key is asked for), by which work and its limits are counted.
 """
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 
 from fastapi.responses import JSONResponse
@@ -102,12 +103,15 @@ def address_of(scope: Scope) -> str:
     ('2001:db8::/64', 'unknown')
     """
     client = scope.get("client")
-    if not client:
-        return "unknown"
+    return _named(str(client[0])) if client else "unknown"
+
+
+@lru_cache(maxsize=1024)
+def _named(text: str) -> str:
     try:
-        address = ip_address(client[0].partition("%")[0])
+        address = ip_address(text.partition("%")[0])
     except ValueError:
-        return str(client[0])[:64]
+        return text[:64]
     if isinstance(address, IPv6Address):
         if address.ipv4_mapped is not None:
             return str(address.ipv4_mapped)
