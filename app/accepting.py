@@ -28,7 +28,7 @@ from app.options import pages
 from app.prefer import Preference, preference
 from app.problems import MEDIA_TYPE, responses
 from app.services.context import Context, MustCompute
-from app.turns import Turns
+from app.turns import Turns, looked_up
 from app.work.crew import Done
 from app.work.task import B, Operation, Task
 
@@ -95,11 +95,8 @@ async def answered_or_promised(
     Exception
         As `app.turns.answered` does.
     """
-    context: Context = request.app.state.context
     try:
-        found = await run_in_threadpool(operation.answer, context.looking(), body)
-        assert isinstance(found, Artefact)
-        return found
+        return await looked_up(request, operation, body)
     except MustCompute:
         return await _computed(request, operation.task(body))
 

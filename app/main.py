@@ -47,7 +47,7 @@ from app.services.lr_sessions import Tuning
 from app.services.opening import mended
 from app.store import Store
 from app.telemetry import configuration, is_wanted, trace_statements
-from app.turns import Turns
+from app.turns import Turns, lookups
 from app.work.claims import Claims
 from app.work.crew import Crew
 
@@ -78,6 +78,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         app.state.store = store
         app.state.context = Context(store, chosen, mend=mended)
         app.state.known_keys = KnownKeys(engine)
+        app.state.lookups = lookups(engine)
         app.state.turns = turns = Turns(crew, chosen.max_working, chosen.max_waiting)
         app.state.metrics.watch(turns)
         app.state.tuning = Tuning(LrStore(engine), chosen)
