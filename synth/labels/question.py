@@ -51,6 +51,7 @@ MAX_SEARCHED = 200_000
 _LEAST_MOVES = 100_000
 _MOVES_PER_CELL = 8
 _QUICK_DEGREE = 6
+_QUICK_CELLS = 40_000
 # Cells of the questions that are remembered, some ten bytes each.
 _REMEMBERED = 1 << 23
 
@@ -79,15 +80,18 @@ def default_moves(cells: int, degree: int) -> int:
     """Return how many moves are looked at, at most, for a number of cells, unless told.
 
     A quarter of a second at most: with more than 6 links into a node, of which all sets are
-    counted, half as many moves for each more.  Above `MAX_SEARCHED` cells so few would change
+    counted, half as many moves for each more, where there are more than 40,000 cells.  Above `MAX_SEARCHED` cells so few would change
     nothing, and those that do take seconds: none, then.
 
-    >>> default_moves(100_000, 4), default_moves(100_000, 8), default_moves(1_000_000, 4)
-    (900000, 225000, 0)
+    >>> default_moves(100_000, 4), default_moves(100_000, 8), default_moves(30_000, 8)
+    (900000, 225000, 340000)
+    >>> default_moves(1_000_000, 4)
+    0
     """
     if cells > MAX_SEARCHED:
         return 0
-    return (_LEAST_MOVES + _MOVES_PER_CELL * cells) >> max(0, degree - _QUICK_DEGREE)
+    halved = max(0, degree - _QUICK_DEGREE) if cells > _QUICK_CELLS else 0
+    return (_LEAST_MOVES + _MOVES_PER_CELL * cells) >> halved
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -38,7 +38,7 @@ _SHIFTS = 100
 # Cells from which on loads are better squeezed than shifted.
 _LARGE = 200_000
 # Cells from which on half of the moves are looked at, or few where the first win nothing.
-_MIDDLING = 10_000
+_MIDDLING = 40_000
 # Exponents of the probability of worse moves: small problems want heat, large ones do not.
 _COLD, _WARM = 3, 1
 
