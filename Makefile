@@ -46,8 +46,9 @@ run: .venv/installed
 serve: .venv/installed
 	$(BIN)/topoloom serve
 
+# One process more than there are cores: many tests wait for others.
 test: .venv/installed-test
-	$(BIN)/python -m pytest -q -rs -n 2 -m "not slow and not exhaustive"
+	$(BIN)/python -m pytest -q -rs -n 3 -m "not slow and not exhaustive"
 
 test-slow: .venv/installed-test
 	$(BIN)/python -m pytest -q -rs -n 2 -m "slow and not exhaustive"
