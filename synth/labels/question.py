@@ -80,8 +80,8 @@ def default_moves(cells: int, degree: int) -> int:
     """Return how many moves are looked at, at most, for a number of cells, unless told.
 
     A quarter of a second at most: with more than 6 links into a node, of which all sets are
-    counted, half as many moves for each more, where there are more than 40,000 cells.  Above `MAX_SEARCHED` cells so few would change
-    nothing, and those that do take seconds: none, then.
+    counted, half as many moves for each more, where there are more than 40,000 cells.  Above
+    `MAX_SEARCHED` cells so few would change nothing, and those that do take seconds: none, then.
 
     >>> default_moves(100_000, 4), default_moves(100_000, 8), default_moves(30_000, 8)
     (900000, 225000, 340000)
