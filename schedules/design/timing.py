@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FOREST_NODES", "LARGEST_BYTES", "LIFTED_NODES", "Timing", "usual_way"]
 
-FOREST_NODES = 256
+FOREST_NODES = 128
 """Up to so many hosts ForestColl's trees are looked at; they are packed for that."""
 
 LIFTED_NODES = 1024
