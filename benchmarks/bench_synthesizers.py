@@ -25,6 +25,7 @@ import argparse
 import json
 import subprocess
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -170,12 +171,9 @@ def solved(peer: Path, job: dict[str, Any], limit: float) -> list[dict[str, Any]
     return answers
 
 
-def against_sccl(peer: Path, limit: float) -> None:
-    print(
-        f"\n{'fabric':<26}{'by':>8}{'steps':>7}{'rounds':>8}{'chunks':>8}{'ours ms':>9}"
-        f"{'the same':>14}{'a step less':>14}{'a round less':>14}"
-    )
-    for name in SOLVED:
+def ours_on(names: Iterable[str]) -> Iterator[tuple[str, Topology, str, StepSchedule, float]]:
+    """Yield each fabric, our allgathers on it by every algorithm that has one, and the seconds."""
+    for name in names:
         topology = Case(name).topology
         for algorithm in ("bfb", "slack"):
             try:
@@ -187,18 +185,27 @@ def against_sccl(peer: Path, limit: float) -> None:
             schedule = make(topology, "allgather", algorithm)
             taken = time.perf_counter() - start
             assert isinstance(schedule, StepSchedule)
-            steps, chunks = len(schedule.steps), schedule.chunks_per_shard
-            rounds = rounds_of(schedule, topology)
-            asked = [[steps, rounds, chunks], [steps - 1, rounds, chunks]]
-            asked += [[steps, rounds - 1, chunks]] if rounds > steps else []
-            links = [[a, b, int(width)] for (a, b), width in links_of(topology).items()]
-            job = {"nodes": topology.node_count, "links": links, "asked": asked}
-            answers = [_said(one, limit) for one in solved(peer, job, limit)]
-            print(
-                f"{name:<26}{algorithm:>8}{steps:>7}{rounds:>8}{chunks:>8}{1000 * taken:>9.1f}"
-                + "".join(f"{answer:>14}" for answer in (*answers, "none such")[:3]),
-                flush=True,
-            )
+            yield name, topology, algorithm, schedule, taken
+
+
+def against_sccl(peer: Path, limit: float) -> None:
+    print(
+        f"\n{'fabric':<26}{'by':>8}{'steps':>7}{'rounds':>8}{'chunks':>8}{'ours ms':>9}"
+        f"{'the same':>14}{'a step less':>14}{'a round less':>14}"
+    )
+    for name, topology, algorithm, schedule, taken in ours_on(SOLVED):
+        steps, chunks = len(schedule.steps), schedule.chunks_per_shard
+        rounds = rounds_of(schedule, topology)
+        asked = [[steps, rounds, chunks], [steps - 1, rounds, chunks]]
+        asked += [[steps, rounds - 1, chunks]] if rounds > steps else []
+        links = [[a, b, int(width)] for (a, b), width in links_of(topology).items()]
+        job = {"nodes": topology.node_count, "links": links, "asked": asked}
+        answers = [_said(one, limit) for one in solved(peer, job, limit)]
+        print(
+            f"{name:<26}{algorithm:>8}{steps:>7}{rounds:>8}{chunks:>8}{1000 * taken:>9.1f}"
+            + "".join(f"{answer:>14}" for answer in (*answers, "none such")[:3]),
+            flush=True,
+        )
 
 
 def length_of(schedule: StepSchedule, topology: Topology) -> Fraction:
@@ -217,27 +224,17 @@ def against_optccl() -> None:
         f"\n{'fabric':<26}{'by':>8}{'steps':>7}{'ours':>9}{'ours ms':>9}{'OptCCL':>9}{'s':>8}"
         f"{'ours / its':>12}"
     )
-    for name in PROGRAMS:
-        topology = Case(name).topology
-        for algorithm in ("bfb", "slack"):
-            try:
-                make(topology, "allgather", algorithm)
-            except ScheduleError:
-                continue
-            start = time.perf_counter()
-            schedule = make(topology, "allgather", algorithm)
-            taken = time.perf_counter() - start
-            assert isinstance(schedule, StepSchedule)
-            ours, steps = length_of(schedule, topology), len(schedule.steps)
-            start = time.perf_counter()
-            theirs = least_rounds(topology.node_count, links_of(topology), steps)
-            spent = time.perf_counter() - start
-            ratio = f"{float(ours) / theirs:.6f}" if theirs else "none"
-            print(
-                f"{name:<26}{algorithm:>8}{steps:>7}{ours!s:>9}{1000 * taken:>9.1f}"
-                f"{theirs or 0:>9.4f}{spent:>8.2f}{ratio:>12}",
-                flush=True,
-            )
+    for name, topology, algorithm, schedule, taken in ours_on(PROGRAMS):
+        ours, steps = length_of(schedule, topology), len(schedule.steps)
+        start = time.perf_counter()
+        theirs = least_rounds(topology.node_count, links_of(topology), steps)
+        spent = time.perf_counter() - start
+        ratio = f"{float(ours) / theirs:.6f}" if theirs else "none"
+        print(
+            f"{name:<26}{algorithm:>8}{steps:>7}{ours!s:>9}{1000 * taken:>9.1f}"
+            f"{theirs or 0:>9.4f}{spent:>8.2f}{ratio:>12}",
+            flush=True,
+        )
 
 
 def _said(answer: dict[str, Any] | None, limit: float) -> str:

@@ -4,9 +4,8 @@ from decimal import Decimal
 from typing import Literal, TypeAlias
 
 from app.options.collectives import CollectiveName
-from app.options.making import MANY, number, size, switch, whole
+from app.options.making import MANY, duration, number, size, switch, whole
 from app.options.option import REQUIRED, Option
-from app.quantities import MOST, NotNegative
 
 __all__ = [
     "ALL_TO_ALL",
@@ -88,22 +87,12 @@ NODE_GBPS = number(
     "node_gbps", "what one host sends at most, all ports together", "Gbit/s", default=Decimal(100)
 )
 ALPHA_US = number("alpha_us", "latency of one hop", "microseconds", default=Decimal(10))
-MESSAGE_US = Option(
-    name="overhead_us",
-    type=NotNegative,
-    help="how long each message keeps its link busy beside its bytes; left out, 0",
-    unit="microseconds",
-    least=0,
-    most=MOST,
+MESSAGE_US = duration(
+    "overhead_us",
+    "how long each message keeps its link busy beside its bytes; left out, 0",
+    "microseconds",
 )
-CHUNK_US = Option(
-    name="chunk_us",
-    type=NotNegative,
-    help="the same for each chunk of a message; left out, 0",
-    unit="microseconds",
-    least=0,
-    most=MOST,
-)
+CHUNK_US = duration("chunk_us", "the same for each chunk of a message; left out, 0", "microseconds")
 MEASURED = Option(
     name="measured",
     type=list,

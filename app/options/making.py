@@ -5,9 +5,9 @@ from typing import Any
 from pydantic import StrictBool, StrictInt
 
 from app.options.option import Option
-from app.quantities import LEAST_POSITIVE, MAX_BYTES, MOST, Bytes, Positive
+from app.quantities import LEAST_POSITIVE, MAX_BYTES, MOST, Bytes, NotNegative, Positive
 
-__all__ = ["MANY", "SIZE", "number", "size", "switch", "whole"]
+__all__ = ["MANY", "SIZE", "duration", "number", "size", "switch", "whole"]
 
 SIZE = "an integer, or with B, KB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, TiB (of 1024)"
 MANY = "may be given several times"
@@ -22,6 +22,12 @@ def number(name: str, help: str, unit: str, **more: Any) -> Option:
     """Return a decimal number that is more than 0."""
     limits = {"least": LEAST_POSITIVE, "most": MOST}
     return Option(name=name, type=Positive, help=help, unit=unit, **limits, **more)
+
+
+def duration(name: str, help: str, unit: str, **more: Any) -> Option:
+    """Return a time that may be 0."""
+    limits = {"least": 0, "most": MOST}
+    return Option(name=name, type=NotNegative, help=help, unit=unit, **limits, **more)
 
 
 def switch(name: str, help: str, default: bool | None = False, **more: Any) -> Option:

@@ -3,9 +3,8 @@
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
-from app.options.making import MANY, switch, whole
+from app.options.making import MANY, duration, switch, whole
 from app.options.option import REQUIRED, Option
-from app.quantities import MOST, NotNegative
 
 __all__ = [
     "AT_ONCE",
@@ -156,13 +155,10 @@ DESIGN_OBJECTIVE = replace(
 MAX_MOVES = whole(
     "max_moves", "only topologies that today's wiring reaches in at most so many moves", 0, 10**7
 )
-MAX_REWIRING_SECONDS = Option(
-    name="max_rewiring_seconds",
-    type=NotNegative,
-    help="only topologies that today's wiring reaches in at most so much time, all panels at once",
-    unit="seconds",
-    least=0,
-    most=MOST,
+MAX_REWIRING_SECONDS = duration(
+    "max_rewiring_seconds",
+    "only topologies that today's wiring reaches in at most so much time, all panels at once",
+    "seconds",
 )
 MAX_DRAINED = whole(
     "max_drained",

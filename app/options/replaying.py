@@ -2,9 +2,9 @@
 
 from decimal import Decimal
 
-from app.options.making import number, size, switch, whole
+from app.options.making import duration, number, size, switch, whole
 from app.options.option import REQUIRED, Option
-from app.quantities import LEAST_POSITIVE, MOST, NotNegative
+from app.quantities import LEAST_POSITIVE
 
 __all__ = [
     "CHANNELS",
@@ -37,28 +37,19 @@ SIMULATED_NODE_GBPS = number(
     "100 where that counts links)",
     "Gbit/s",
 )
-SIMULATED_ALPHA_US = Option(
-    name="alpha_us",
-    type=NotNegative,
-    default=Decimal(10),
-    help="latency of one hop, 0 for none",
-    unit="microseconds",
-    least=0,
-    most=MOST,
+SIMULATED_ALPHA_US = duration(
+    "alpha_us", "latency of one hop, 0 for none", "microseconds", default=Decimal(10)
 )
 LINK_GBPS = number("link_gbps", "instead: what one unit of capacity carries", "Gbit/s")
 COMPARED_BYTES = size("of schedules: size of the data that times are told for")
 COMPARED_ALPHA_US = number(
     "alpha_us", "of schedules: latency of one hop (left out, 10)", "microseconds"
 )
-OVERHEAD_US = Option(
-    name="overhead_us",
-    type=NotNegative,
+OVERHEAD_US = duration(
+    "overhead_us",
+    "how long each message keeps its link busy beside its bytes",
+    "microseconds",
     default=Decimal(0),
-    help="how long each message keeps its link busy beside its bytes",
-    unit="microseconds",
-    least=0,
-    most=MOST,
 )
 CHANNELS = whole("channels", "how many links a host sends on at a time; left out, on all", 1, 10**4)
 CHUNKS = whole(

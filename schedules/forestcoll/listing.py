@@ -61,10 +61,7 @@ def canonical_orders(network: Network) -> Iterator[Ints]:
 
     The first is `automorphisms.canonical_order`, the others are that one shuffled.
     """
-    is_rank = np.zeros(network.node_count, np.bool_)
-    is_rank[network.terminals] = True
-    colours = list(zip(is_rank.tolist(), network.sizes.tolist(), strict=True))
-    first = canonical_order(network, colours)
+    first = canonical_order(network, network.kinds)
     yield first
     for seed in count(1):
         yield first[shuffled(seeded(seed), len(first))]
@@ -97,8 +94,7 @@ def _parts(network: Network) -> list[int]:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    is_rank = np.zeros(network.node_count, np.bool_)
-    is_rank[network.terminals] = True
+    is_rank = network.is_rank
     kept = np.flatnonzero(is_rank[network.tail] & is_rank[network.head])
     ends = (network.tail[kept], network.head[kept])
     count = network.node_count

@@ -48,6 +48,18 @@ class Network:
         """The size of all shards together."""
         return int(self.sizes.sum())
 
+    @property
+    def is_rank(self) -> NDArray[np.bool_]:
+        """Of each node, whether it is a rank."""
+        found = np.zeros(self.node_count, np.bool_)
+        found[self.terminals] = True
+        return found
+
+    @property
+    def kinds(self) -> list[tuple[bool, int]]:
+        """Of each node, whether it is a rank and what it brings: nodes alike have equal ones."""
+        return list(zip(self.is_rank.tolist(), self.sizes.tolist(), strict=True))
+
 
 def network_of(topology: Topology, demand: Demand | None = None) -> Network:
     """Return the topology's network; parallel links become one arc.

@@ -55,9 +55,7 @@ def in_order(network: Network) -> Network | None:
     [0, 2, 1, 3]
     """
     ranks = network.terminals
-    is_rank = np.zeros(network.node_count, np.bool_)
-    is_rank[ranks] = True
-    colours = list(zip(is_rank.tolist(), network.sizes.tolist(), strict=True))
+    colours = network.kinds
     images = generators(network, colours)
     on_ranks = _on_ranks(network, images)
     if not len(on_ranks) or orbits(len(ranks), on_ranks).any():

@@ -92,8 +92,7 @@ def translated_trees(
     total[action.orbit] = room // action.turns
     if int(total.max()) >= _MOST_ROOM:
         return None
-    is_rank = np.zeros(network.node_count, np.bool_)
-    is_rank[network.terminals] = True
+    is_rank = network.is_rank
     arcs = _sorted(network, action, is_rank)
     for toll in _TOLLS:
         left, first = total.copy(), []

@@ -137,9 +137,7 @@ def _may_be(network: Network, marks: _Marks, turn: NDArray[np.int64]) -> bool:
     )
     image = np.arange(network.node_count)
     image[network.terminals] = network.terminals[turn]
-    is_rank = np.zeros(network.node_count, np.bool_)
-    is_rank[network.terminals] = True
-    here = is_rank[marks.nodes]
+    here = network.is_rank[marks.nodes]
     sums = np.zeros(network.node_count, np.uint64)
     sums[marks.nodes] = before
     if (sums[image[marks.nodes[here]]] != after[here]).any():
