@@ -21,6 +21,8 @@ def warm() -> None:
     from synth.fabrics import fabric
     from synth.recipe import parse
     from synth.search import frontier
+    from synth.wiring import plan_moves, uniform
+    from synth.wiring.placing import plan_placed
 
     network = Network(Fraction(0), Fraction(1))
     frontier(12, 4)
@@ -47,6 +49,12 @@ def warm() -> None:
         simulate(forest, topology, network, size_bytes=1)
     exchange = build(parse("GeneralizedKautz(3, 11)"))
     require_valid(make(exchange, Collective.ALL_TO_ALL, "mcf"), exchange)
+    # Patch plans on panels without a free port, hosts fixed and chosen.
+    plant = uniform("per-port", 12, 4)
+    one, other = (build(parse(f"RandomRegular(12, 4, {seed})")) for seed in (1, 2))
+    today = plan_moves(one, plant).final
+    plan_moves(other, plant, today)
+    plan_placed(other, plant, today)
     # Without the linear program: lengths that adapt.
     alltoall.optimum(exchange, max_variables=0)
 

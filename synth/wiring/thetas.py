@@ -182,8 +182,8 @@ def _best(s, triple, at, ends, likes, maps, stamps, stamp, found, sizes):
 
 
 @njit(cache=True, nogil=True)
-def _sweep(at, ends, colours, likes, maps, fresh, first, last, limits):
-    """Try thetas from the ends of some edges; ``limits`` are the thetas and steps that are left.
+def _sweep(at, ends, colours, likes, maps, fresh, limits):
+    """Try thetas from the ends of all edges; ``limits`` are the thetas and steps that are left.
 
     Returns how much was gained.
     """
@@ -193,7 +193,7 @@ def _sweep(at, ends, colours, likes, maps, fresh, first, last, limits):
     found = np.empty(3 * len(ends), np.int64)
     sizes = np.zeros(3, np.int64)
     stamp, gained = 0, 0
-    for edge in range(first, last):
+    for edge in range(len(ends)):
         for wanted in range(count):
             for side in range(2):
                 for third in range(count):
@@ -265,12 +265,10 @@ def turned_thetas(
     maps = tuple(np.empty((count * count, 2 * size), np.int64) for _ in range(6))
     fresh = np.zeros(count * count, np.bool_)
     limits = np.array([MOST_THETAS, MOST_STEPS], np.int64)
-    total = 0
+    total, liked = 0, likes.astype(np.int64)
     while True:
         tell("exchanging links of three", MOST_STEPS - int(limits[1]), MOST_STEPS)
-        gained = _sweep(
-            at, ends, colours, likes.astype(np.int64), maps, fresh, 0, len(colours), limits
-        )
+        gained = _sweep(at, ends, colours, liked, maps, fresh, limits)
         total += gained
         if not gained:
             return total
