@@ -82,6 +82,11 @@ class Collective(StrEnum):
         return self in (Collective.ALLGATHER, Collective.BROADCAST)
 
     @property
+    def inward(self) -> bool:
+        """Whether its trees lead to their roots, where the sums stay."""
+        return self in (Collective.REDUCE_SCATTER, Collective.REDUCE)
+
+    @property
     def has_root(self) -> bool:
         """Whether all data begins or ends at one rank."""
         return self in (Collective.BROADCAST, Collective.REDUCE)

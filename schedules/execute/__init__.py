@@ -176,7 +176,7 @@ def _task(schedule: Schedule | Transcript, found: Plan) -> Task:
         return Task(found.bounds, reduces=False, starts_whole=False, ends_whole=True, folds=True)
     if isinstance(schedule, Transcript):
         gathers = schedule.collective.outward
-        scatters = schedule.collective in (Collective.REDUCE_SCATTER, Collective.REDUCE)
+        scatters = schedule.collective.inward
         ends = {"starts_whole": not gathers, "ends_whole": not scatters}
         return Task(found.bounds, not gathers, **ends, idle=schedule.idle)
     parts = parts_of(schedule)

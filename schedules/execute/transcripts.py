@@ -149,7 +149,7 @@ class _Held:
         """Raise unless every rank holds what the collective promises."""
         transcript = self.transcript
         gathers, everyone = transcript.collective.outward, transcript.everyone
-        scatters = transcript.collective in (Collective.REDUCE_SCATTER, Collective.REDUCE)
+        scatters = transcript.collective.inward
         for rank, masks in enumerate(self.masks):
             if rank in transcript.idle:
                 continue

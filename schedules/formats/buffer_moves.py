@@ -146,7 +146,7 @@ class _Memory:
         self.scratch = [0] * gpus
         # By number of a place on the way: its first chunk in scratch.
         self.passing: dict[int, int] = {}
-        if collective in (Collective.REDUCE_SCATTER, Collective.REDUCE):
+        if collective.inward:
             kept = np.zeros_like(self.received)
             for transfer in transfers:
                 ends = transfer.passed_to == NOWHERE

@@ -156,8 +156,7 @@ class Memory:
             return "o", self.bounds[gpu] + offset
         if self.collective is Collective.REDUCE_SCATTER and buffer == "o":
             return "i", self.bounds[gpu] + offset
-        scatters = (Collective.REDUCE_SCATTER, Collective.REDUCE)
-        return ("i" if self.collective in scatters else "o"), offset
+        return ("i" if self.collective.inward else "o"), offset
 
     def require_result(self, ends: Sequence[Clock] | None = None) -> None:
         """Raise unless the output holds what the collective ends with.
@@ -165,7 +164,7 @@ class Memory:
         ``ends`` holds what each GPU knows to have come before its end; then each chunk
         must have been written before the end of the GPU that holds it.
         """
-        scatters = self.collective in (Collective.REDUCE_SCATTER, Collective.REDUCE)
+        scatters = self.collective.inward
         for gpu in sorted(set(range(self.gpus)) - self.idle):
             end = None if ends is None else ends[gpu]
             for offset in range(self._share(gpu) if scatters else self.whole):
@@ -178,7 +177,7 @@ class Memory:
         """Return what a chunk of a GPU's output ends as."""
         if self.collective is Collective.ALLREDUCE:
             return Value(offset, self.everyone)
-        if not self.collective.outward and self.collective is not Collective.ALL_TO_ALL:
+        if self.collective.inward:
             return Value(self.bounds[gpu] + offset, self.everyone)
         source = bisect_right(self.bounds, offset) - 1
         if self.collective is Collective.ALL_TO_ALL:
