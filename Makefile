@@ -51,7 +51,7 @@ test: .venv/installed-test
 	$(BIN)/python -m pytest -q -rs -n 3 -m "not slow and not exhaustive"
 
 test-slow: .venv/installed-test
-	$(BIN)/python -m pytest -q -rs -n 2 -m "slow and not exhaustive"
+	$(BIN)/python -m pytest -q -rs -n 3 -m "slow and not exhaustive"
 
 test-exhaustive: .venv/installed-test
 	$(BIN)/python -m pytest -q -rs -m exhaustive

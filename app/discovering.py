@@ -1,8 +1,8 @@
-"""The command that searches for new bases: a time budget, a progress bar, a file of finds."""
+"""The command that searches for new topologies: a time budget, a progress bar, a file of finds."""
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from synth.cost import Links
 from synth.discovery.atlas import Atlas, Entry, Search
 from synth.discovery.explore import MAX_NODES, explore, sizes
+from synth.discovery.sweep import sweep, sweeps
 from synth.errors import ImpossibleRequest
 
 __all__ = ["numbers", "search"]
@@ -21,9 +22,19 @@ _SAVE_EVERY_SECONDS = 30.0
 
 
 def search(
-    nodes: str, degree: str, links: str, *, seconds: float, seed: int, path: Path | None
+    nodes: str,
+    degree: str,
+    links: str,
+    *,
+    seconds: float,
+    seed: int,
+    path: Path | None,
+    by_labels: bool = False,
 ) -> None:
-    """Search the sizes of a grid in turn for some seconds; print what is found.
+    """Search the sizes of a grid for some seconds; print what is found.
+
+    For bases by breadth-first broadcast, all sizes in turn, or for graphs by what labels reach on
+    them, the sizes at which a find is worth most.
 
     Raises
     ------
@@ -36,9 +47,10 @@ def search(
     _require(seed >= 0, "seed", "must not be negative")
     _require(links in list(Links), "links", "must be unidirectional or bidirectional")
     wanted = sizes(numbers("nodes", nodes), numbers("degree", degree), Links(links), seed)
+    wanted = sweeps(wanted) if by_labels else wanted
     atlas = Atlas.load(path) if path is not None and path.exists() else Atlas()
     with _kept(atlas, path) as save:
-        rounds = _run(wanted, atlas, seconds, save)
+        rounds = _run(sweep if by_labels else explore, wanted, atlas, seconds, save)
     _show(atlas, wanted, rounds)
 
 
@@ -93,7 +105,13 @@ def _kept(atlas: Atlas, path: Path | None) -> Iterator[_Saver]:
         saver.now()
 
 
-def _run(wanted: list[Search], atlas: Atlas, seconds: float, saver: _Saver) -> int:
+def _run(
+    rounds: Callable[[list[Search], Atlas, Callable[[], bool]], int],
+    wanted: list[Search],
+    atlas: Atlas,
+    seconds: float,
+    saver: _Saver,
+) -> int:
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
     began = time.monotonic()
@@ -106,21 +124,24 @@ def _run(wanted: list[Search], atlas: Atlas, seconds: float, saver: _Saver) -> i
             saver.sometimes()
             return spent < seconds
 
-        return explore(wanted, atlas, go_on)
+        return rounds(wanted, atlas, go_on)
 
 
 def _show(atlas: Atlas, wanted: list[Search], rounds: int) -> None:
     """Print the points of the sizes that were searched, one a line."""
-    asked = {(search.nodes, search.degree, search.links) for search in wanted}
+    asked = {(search.nodes, search.degree, search.links): search.by_labels for search in wanted}
     for entry in atlas:
-        if (entry.nodes, entry.degree, entry.links) in asked:
+        by_labels = asked.get((entry.nodes, entry.degree, entry.links))
+        # Sweeps begin with all that is known; searches for bases are of them alone.
+        if by_labels or (by_labels is False and entry.within is None):
             print(_line(entry))
     Console(stderr=True).print(f"rounds: {rounds}")
 
 
 def _line(entry: Entry) -> str:
     there, back = entry.cost, entry.transpose
+    within = "" if entry.within is None else f"labels within {entry.within} steps "
     return (
-        f"{entry.nodes} {entry.degree} {entry.links}: {there.steps}, {there.bandwidth}; "
+        f"{entry.nodes} {entry.degree} {entry.links}: {within}{there.steps}, {there.bandwidth}; "
         f"transposed {back.steps}, {back.bandwidth}; {entry.recipe}"
     )

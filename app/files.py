@@ -166,15 +166,16 @@ def read_present_file(path: Path, settings: Settings) -> list[Any] | dict[str, A
 
 
 def read_times(path: Path, settings: Settings) -> list[Any]:
-    """Return measured times as a request takes them, from a JSON or a CSV file."""
-    if path.suffix != ".csv":
-        document = read_json(path, settings)
+    """Return measured times as a request takes them, from a JSON or a CSV file, by its contents."""
+    text = read_text(path, settings)
+    if path.suffix != ".csv" and text.lstrip()[:1] in ("[", "{"):
+        document = parse_json(path, text)
         held = isinstance(document, dict) and "rows" in document
         rows = document["rows"] if held else document
         if not isinstance(rows, list):
             raise UnusableFile(path, "must hold a list of rows")
         return rows
-    rows = list(csv.DictReader(read_text(path, settings).splitlines()))
+    rows = list(csv.DictReader(text.splitlines()))
     if rows and not {"bytes", "seconds"} <= set(rows[0]):
         raise UnusableFile(path, "must have the columns bytes and seconds")
     return [_times(path, number, row) for number, row in enumerate(rows, start=2)]

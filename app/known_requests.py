@@ -1,6 +1,6 @@
 """What may be asked of what is known: lists, filtered and sorted, and the best there is."""
 
-from typing import Any
+from typing import Any, Self
 
 from pydantic import StrictBool, StrictInt, model_validator
 
@@ -12,24 +12,64 @@ from app.options.known import FamilyName, FieldPaths, Label, LinkName, Moment, S
 from app.quantities import Bytes, Positive
 from app.request_base import Rational, Request
 
-__all__ = ["BestRequest", "ListRequest", "PageRequest"]
+__all__ = ["AtlasRequest", "BestRequest", "ListRequest", "PageRequest"]
 
 MAX_SIZES = 4096
 """So many numbers of hosts may be asked for at once."""
 
 
-class ListRequest(Request):
-    """Which page of what is stored, of which entries, in which order."""
+def said_of(request: Request, name: str) -> tuple[Any, Any, Any]:
+    """Return what a request says of a number: exactly, at least, at most."""
+    exact = getattr(request, name, None)
+    return exact, getattr(request, f"{name}_min"), getattr(request, f"{name}_max")
 
-    limit: StrictInt = pages.LIMIT.field()
-    cursor: str = pages.CURSOR.field(max_length=400)
-    sort: SortName = known.SORT.field()
+
+def require_one_way(request: Request, name: str) -> None:
+    """Refuse a number that is said exactly and by limits."""
+    exact, least, most = said_of(request, name)
+    if exact is not None and (least is not None or most is not None):
+        raise ValueError(f"must have {name}, or {name}_min and {name}_max, not both")
+
+
+def lies_within(number: int, said: tuple[Any, Any, Any]) -> bool:
+    """Return whether a number is what was said of it.
+
+    >>> [lies_within(number, (None, 3, 5)) for number in (2, 3, 5, 6)]
+    [False, True, True, False]
+    """
+    exact, least, most = said
+    return (
+        exact in (None, number)
+        and (least is None or least <= number)
+        and (most is None or number <= most)
+    )
+
+
+class SizeFilter(Request):
+    """Which sizes are meant, and which links: each number said exactly, or by limits."""
+
     nodes: StrictInt = known.NODES[0].field()
     nodes_min: StrictInt = known.NODES[1].field()
     nodes_max: StrictInt = known.NODES[2].field()
     degree: StrictInt = known.DEGREE[0].field()
     degree_min: StrictInt = known.DEGREE[1].field()
     degree_max: StrictInt = known.DEGREE[2].field()
+    links: LinkName = known.LINKS.field()
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        for name in SORTS:
+            if name in type(self).model_fields:
+                require_one_way(self, name)
+        return self
+
+
+class ListRequest(SizeFilter):
+    """Which page of what is stored, of which entries, in which order."""
+
+    limit: StrictInt = pages.LIMIT.field()
+    cursor: str = pages.CURSOR.field(max_length=400)
+    sort: SortName = known.SORT.field()
     steps: StrictInt = known.STEPS[0].field()
     steps_min: StrictInt = known.STEPS[1].field()
     steps_max: StrictInt = known.STEPS[2].field()
@@ -38,33 +78,31 @@ class ListRequest(Request):
     bandwidth_max: Rational = known.BANDWIDTH[2].field()
     created_min: Moment = known.CREATED[0].field()
     created_max: Moment = known.CREATED[1].field()
-    links: LinkName = known.LINKS.field()
     family: FamilyName = known.FAMILY.field()
     label: Label = known.LABEL.field()
     pinned: StrictBool = known.PINNED.field()
     fields: FieldPaths = known.FIELDS.field()
-
-    @model_validator(mode="after")
-    def _one_way(self) -> "ListRequest":
-        for name in SORTS:
-            exact, least, most = self._said(name)
-            if exact is not None and (least is not None or most is not None):
-                raise ValueError(f"must have {name}, or {name}_min and {name}_max, not both")
-        return self
-
-    def _said(self, name: str) -> tuple[Any, Any, Any]:
-        exact = getattr(self, name, None)
-        return exact, getattr(self, f"{name}_min"), getattr(self, f"{name}_max")
 
     @property
     def wanted(self) -> Wanted:
         """Which entries, in which order."""
         ranges = {}
         for name in SORTS:
-            exact, least, most = self._said(name)
+            exact, least, most = said_of(self, name)
             ranges[name] = (least, most) if exact is None else (exact, exact)
         chosen = (self.links, self.family, self.label, self.pinned, self.sort)
         return Wanted(ranges, *chosen)
+
+
+class AtlasRequest(SizeFilter):
+    """Which points of the atlas that comes with the package."""
+
+    def wants(self, nodes: int, degree: int, links: str) -> bool:
+        """Return whether points of this size and kind of links are asked for."""
+        return self.links in (None, links) and all(
+            lies_within(number, said_of(self, name))
+            for name, number in (("nodes", nodes), ("degree", degree))
+        )
 
 
 class BestRequest(Request):

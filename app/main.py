@@ -27,6 +27,7 @@ from app.observing import Observe
 from app.patch_store import PatchStore
 from app.routes import (
     answers,
+    atlas,
     batches,
     best,
     cache,
@@ -111,7 +112,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.metrics = Metrics()
     problems.install(app)
     modules = (batches, best, designs, topologies, schedules, patch_plans, sweeps, jobs)
-    modules += (plots, catalogue, cache, lr_sessions, system)
+    modules += (plots, atlas, catalogue, cache, lr_sessions, system)
     routers = [*(module.router for module in modules), *answers.routers]
     app.state.routes = [route for router in routers for route in router.routes]
     app.router.routes.extend(app.state.routes)

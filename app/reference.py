@@ -116,7 +116,7 @@ def option_rows(name: str) -> Iterator[tuple[str, str, str]]:
 def field_rows(name: str) -> Iterator[tuple[str, str, str]]:
     """Yield name, meaning and default of every field of a request.
 
-    >>> list(field_rows("ListRequest"))[0]
+    >>> list(field_rows("PageRequest"))[0]
     ('`limit`', 'most entries of one page; 1 to 100', '`20`')
     """
     model = next(getattr(module, name) for module in _REQUESTS if hasattr(module, name))

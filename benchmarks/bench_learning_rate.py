@@ -25,7 +25,7 @@ import torch
 
 from benchmarks.learning_rate.methods import PACKAGED, PROBED, SCHEDULES, TUNED, run
 from benchmarks.learning_rate.plots import courses, finals
-from benchmarks.learning_rate.report import best_rate, forecast_table, report
+from benchmarks.learning_rate.report import best_rate, equal_cost_table, forecast_table, report
 from benchmarks.learning_rate.tasks import TASKS
 
 FIRST = ("topoloom", "topoloom, cosine", "paper", "cosine", "WSD")
@@ -43,9 +43,10 @@ def wanted(seeds: int, steps: int, rates: int, ablations: bool) -> Iterator[Key]
     """
     present = [method for method in PACKAGED if importlib.util.find_spec(PACKAGED[method][0])]
     others = [method for method in SCHEDULES if method not in FIRST]
+    probed = [one for one in PROBED if PROBED[one] in SCHEDULES or PROBED[one] in present]
     single = [method for method in TUNED if method not in FIRST]
     later = []
-    for group in (FIRST, (*present, *others, *PROBED), single):
+    for group in (FIRST, (*present, *others, *probed), single):
         for seed, name, method in product(range(seeds), TASKS, group):
             if group is single and not ablations and name not in CHEAP:
                 continue
@@ -131,6 +132,7 @@ def main() -> None:
         rows += whole_lines(path)
     shown = [row for row in rows if row["steps"] == arguments.steps and row["seed"] < seeds]
     print(report(shown))
+    print(equal_cost_table(shown), end="\n\n")
     print(forecast_table(shown))
     if arguments.plots:
         courses(shown, arguments.plots / "learning-rate-courses.svg")

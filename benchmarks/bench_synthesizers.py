@@ -19,6 +19,9 @@ our steps; ``-`` where it had found nothing after --limit seconds.
 
 Third table, against the linear program of OptCCL (`optccl_model`, solved by HiGHS): the least total
 length of our number of steps, in shards on a link of capacity 1, and that of ours.
+
+Fourth table, several collectives at once: ours one after another, each by the algorithm of least
+length, and OptCCL's program for all of them together, in as many steps as the longest of ours.
 """
 
 import argparse
@@ -31,11 +34,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from benchmarks.optccl_model import least_rounds
+from benchmarks.optccl_model import exchanged, gathered, least_rounds, scattered
 from schedules.collectives import make
 from schedules.errors import ScheduleError
-from schedules.model import StepSchedule, TreeSchedule
+from schedules.model import RouteSchedule, StepSchedule, TreeSchedule
 from schedules.simulate import Network, best_chunks, simulate
+from schedules.verify import route_inverse_rate, route_phases
 from synth.build import build
 from synth.fabrics import fabric
 from synth.recipe import parse
@@ -76,6 +80,8 @@ CASES = (
     Case("dgx-1v", gibytes_per_second=1, size_bytes=1 << 28),
 )
 SOLVED = ("BiRing(6)", "Torus(3, 3)", "Hypercube(3)", "Kautz(2, 2)", "dgx-1v")
+AT_ONCE = {"allgather": gathered, "reduce-scatter": scattered, "all-to-all": exchanged}
+"""What OptCCL's program is asked for together, a shard of size 1 of each host in every one."""
 PROGRAMS = (*SOLVED, "Torus(4, 4)", "GeneralizedKautz(2, 12)", "Circulant(12, 2, 3)")
 
 
@@ -237,6 +243,51 @@ def against_optccl() -> None:
         )
 
 
+def at_once_against_optccl() -> None:
+    print(
+        f"\n{'fabric':<16}{'at once':<40}{'steps':>7}{'ours':>9}{'steps':>7}{'OptCCL':>9}{'s':>8}"
+        f"{'ours / its':>12}"
+    )
+    for name in SOLVED:
+        topology = Case(name).topology
+        found = {one: shortest(topology, one) for one in AT_ONCE}
+        for together in (
+            ("reduce-scatter", "allgather"),
+            ("reduce-scatter", "all-to-all"),
+            tuple(AT_ONCE),
+        ):
+            lengths, steps = zip(*(found[one] for one in together), strict=True)
+            nodes, ours = topology.node_count, sum(lengths)
+            demands = [demand for one in together for demand in AT_ONCE[one](nodes)]
+            start = time.perf_counter()
+            theirs = least_rounds(nodes, links_of(topology), max(steps), demands)
+            spent = time.perf_counter() - start
+            assert theirs is not None
+            print(
+                f"{name:<16}{' + '.join(together):<40}{sum(steps):>7}{float(ours):>9.4f}"
+                f"{max(steps):>7}{theirs:>9.4f}{spent:>8.2f}{float(ours) / theirs:>12.4f}",
+                flush=True,
+            )
+
+
+def shortest(topology: Topology, collective: str) -> tuple[Fraction, int]:
+    """Return the least length of ours, and in how many steps, or hops of routes."""
+    if collective == "all-to-all":
+        routes = make(topology, collective, "mcf")
+        assert isinstance(routes, RouteSchedule)
+        length = route_inverse_rate(routes, topology) / topology.node_count
+        return length, len(route_phases(routes, topology))
+    found = []
+    for algorithm in ("bfb", "slack"):
+        try:
+            schedule = make(topology, collective, algorithm)
+        except ScheduleError:
+            continue
+        assert isinstance(schedule, StepSchedule)
+        found.append((length_of(schedule, topology), len(schedule.steps)))
+    return min(found)
+
+
 def _said(answer: dict[str, Any] | None, limit: float) -> str:
     if answer is None:
         return f"- {limit:g} s"
@@ -256,6 +307,7 @@ def main() -> None:
         against_tacos(options.tacos)
     if options.optccl:
         against_optccl()
+        at_once_against_optccl()
     if options.sccl:
         against_sccl(options.sccl, options.limit)
 

@@ -13,20 +13,28 @@ class Refused(Exception):
 
 
 class Client:
-    """Speaks to a running service."""
+    """Speaks to a running service; a request waits up to so many seconds for its answer."""
 
-    def __init__(self, base_url: str) -> None:
-        self.base_url = base_url
+    def __init__(self, base_url: str, wait_seconds: int = 60) -> None:
+        self.base_url, self.wait_seconds = base_url, wait_seconds
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """Ask a question and return the answer; the same question is answered once."""
+        """Ask a question and return the answer; the same question is answered once.
+
+        What takes longer than a request may wait is a job (202): asking again waits for the same.
+        """
         request = urllib.request.Request(
             self.base_url + path,
             data=json.dumps(body).encode(),
-            headers={"Content-Type": "application/json"},
+            headers={
+                "Content-Type": "application/json",
+                "Prefer": f"wait={self.wait_seconds}",
+            },
         )
-        with self._open(request) as answer:
-            return json.load(answer)
+        while True:
+            with self._open(request) as answer:
+                if answer.status != 202:
+                    return json.load(answer)
 
     def get(self, path: str) -> dict[str, Any]:
         """Read a document."""

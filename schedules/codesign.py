@@ -19,7 +19,7 @@ from schedules.simulate import Lockstep
 from schedules.switch_over import Candidate, in_trees
 from synth.cost import Cost
 
-__all__ = ["ONE_SHOT", "Offer", "Routing", "candidates", "floor_seconds"]
+__all__ = ["ONE_SHOT", "ORDER", "Offer", "Routing", "candidates", "floor_seconds"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,8 @@ class Offer:
     gather, scatter : Cost
         Steps on the graph and on its transpose.
     trees : pair of Lockstep, optional
-        ForestColl's allgather and reduce-scatter of one byte, where it is to be looked at.
+        ForestColl's allgather and reduce-scatter of one byte, where it is to be looked at; None
+        of a pass that no collective makes.
     routings : tuple of Routing
         Those of all-to-all, where it is to be looked at.
     algorithm : str
@@ -57,7 +58,7 @@ class Offer:
     nodes: int
     gather: Cost
     scatter: Cost
-    trees: tuple[Lockstep, Lockstep] | None = None
+    trees: tuple[Lockstep | None, Lockstep | None] | None = None
     routings: tuple[Routing, ...] = ()
     algorithm: Literal["bfb", "slack"] = "bfb"
     loads: tuple[Loads, Loads] | None = None
@@ -110,14 +111,14 @@ def candidates(offer: Offer, work: Operation, largest_bytes: int) -> tuple[Candi
     own = Pass(offer.gather, loads[0]), Pass(offer.scatter, loads[1])
     ways = {offer.algorithm: own} | ({"lifted": offer.lifted} if offer.lifted else {})
     for name, both in ways.items():
-        passes = [both[which] for which in _ORDER[work.collective]]
+        passes = [both[which] for which in ORDER[work.collective]]
         found.append(in_passes(name, passes, work))
         if work.collective is Collective.ALLREDUCE:
             once = [passes[-1].widened(offer.nodes)]
             found.append(in_passes(ONE_SHOT[name], once, work))
     if offer.trees:
-        trees = [offer.trees[which] for which in _ORDER[work.collective]]
-        found.append(in_trees("forestcoll", trees, largest_bytes))
+        trees = [offer.trees[which] for which in ORDER[work.collective]]
+        found.append(in_trees("forestcoll", [one for one in trees if one], largest_bytes))
     return tuple(found)
 
 
@@ -148,7 +149,7 @@ def floor_seconds(bounds: Cost, all_to_all: Fraction, work: Operation) -> Fracti
     return seconds(bounds.steps, wire, work, bounds.steps)
 
 
-_ORDER = {
+ORDER = {
     Collective.ALLGATHER: (0,),
     Collective.REDUCE_SCATTER: (1,),
     Collective.ALLREDUCE: (1, 0),

@@ -9,13 +9,14 @@ changes, `restored` tells what undoing each of them brings.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 
 from schedules.errors import NoSchedule, TookTooLong, TooLarge
 from schedules.faults import link_kinds
 from schedules.forestcoll.allreduce import in_turn
 from schedules.forestcoll.demand import demand_of, require_paths
 from schedules.forestcoll.margins import Rates, of_allreduce, of_pass
-from schedules.forestcoll.network import network_of
+from schedules.forestcoll.network import copying_nodes, network_of
 from schedules.model import Collective
 from schedules.optima import collective_optimum
 from schedules.options import Options, require_root
@@ -137,18 +138,17 @@ def _rates(topology: Topology, collective: Collective, options: Options) -> list
     ways = [inward for inward in (False, True) if allreduce or collective.outward is not inward]
     for inward in ways:
         require_paths(topology, demand, inward=inward)
-    network = network_of(topology, demand)
+    network, copying = network_of(topology, demand), copying_nodes(topology)
     if allreduce and not options.of_passes_apart:
-        copying = tuple(i for i, node in enumerate(topology.nodes) if node in topology.multicast)
         ceiling_of = of_allreduce(copying, topology.nodes)
         try:
-            return [Rates(network, ceiling_of, in_turn)]
+            return [Rates(network, ceiling_of, partial(in_turn, copying=copying))]
         except (TooLarge, TookTooLong):
             # Then the optimum is told of passes one after the other.
             pass
     turned = replace(network, tail=network.head, head=network.tail)
     passes = [turned if inward else network for inward in ways]
-    return [Rates(one, of_pass) for one in passes]
+    return [Rates(one, partial(of_pass, copying=copying)) for one in passes]
 
 
 def _value(rates: list[Rates], topology: Topology, pairs: Sequence[Pair]) -> LinkValue:

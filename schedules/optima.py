@@ -85,6 +85,8 @@ class PassOptimum:
     bottleneck: Cut
     near: Near | None = None
     proof: BalanceProof | None = None
+    least: bool | None = None
+    bound: Fraction | None = None
 
     @property
     def algbw(self) -> Fraction:
@@ -274,6 +276,8 @@ def _one_pass(topology: Topology, collective: Collective, options: Options) -> P
         cut,
         near,
         proof,
+        found.least,
+        found.bound,
     )
 
 
@@ -312,7 +316,8 @@ def _require_proof(
             _placed(topology, found.proof.sharing, collective),
             inward=not collective.outward,
         )
-        if proven > found.inverse_rate or (proven < found.inverse_rate and not counted):
+        open_ = counted or found.bound is not None
+        if proven > found.inverse_rate or (proven < found.inverse_rate and not open_):
             raise ClaimBroken("optimum", f"the sets prove {proven}, not {found.inverse_rate}")
         return
     proven = cut_inverse_rate(

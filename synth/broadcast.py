@@ -84,6 +84,9 @@ def towards(links: Any, goal: int, found: Any) -> int:
         steps += 1
         last = filled
         level[steps + 1] = last
+        if last == nodes:
+            # Nothing is left to be reached, and the last level has most of the links.
+            break
         for index in range(first, last):
             node = order[index]
             bits = mask[node]

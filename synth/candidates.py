@@ -6,19 +6,25 @@ of one-way bases often cost less.
 
 Profile (N = 4096, d = 4): nearly all time is measuring.  Hence one destination of each
 orbit (`synth.orbits`), and for the rest `measured_unless_dominated`: two dozen destinations are
-enough to see that most cannot compete.
+enough to see that most cannot compete.  Graphs that are rewired at a few nodes agree with the
+one that they are made of nearly everywhere, so that some hundreds show what two dozen do not:
+10,000 nodes of 64 ports took 77 seconds of the processor, 65 of them to measure two graphs at
+all nodes, both ways, that were as good as the first and no better.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from synth import build as recipes
 from synth.bases import FAMILIES
 from synth.claims import claim, claim_transpose
 from synth.cost import Cost
 from synth.errors import ClaimBroken
-from synth.measure import at_least, measure_both
+from synth.measure import Looking
 from synth.orbits import representatives
 from synth.recipe import (
     Base,
@@ -28,7 +34,10 @@ from synth.recipe import (
 
 __all__ = ["Candidate", "exact_claims", "measured_unless_dominated", "undominated"]
 
-_PROBES = 24
+# Destinations that are looked at before others are asked whether they are better.
+_PROBES = (24, 24 * 8, 24 * 64)
+# Knuth's multiplicative hashing: 2**32 over the golden ratio.
+_STRIDE = 2_654_435_769
 _FAMILY_ORDER = {family: index for index, family in enumerate(FAMILIES)}
 
 
@@ -74,20 +83,42 @@ def measured_unless_dominated(recipe: Recipe, others: Iterable[Candidate]) -> tu
     ClaimBroken
         The graph does not cost what a theorem promises: a bug.
     """
-    topology, destinations = recipes.build(recipe), representatives(recipe)
-    rivals = list(others)
-    if len(destinations) > _PROBES and rivals:
-        least = at_least(topology, _PROBES), at_least(topology.transpose(), _PROBES)
-        rivals = [other for other in rivals if _no_worse(other.costs, least)]
-        mine = _operators_and_family(recipe)
-        if any(r.costs != least or _operators_and_family(r.recipe) <= mine for r in rivals):
-            return ()
-    costs = measure_both(topology, destinations)
-    for cost, transposed in zip(costs, (False, True), strict=True):
+    looked = _looked(recipe, list(others))
+    if looked is None:
+        return ()
+    for cost, transposed in zip(looked, (False, True), strict=True):
         claimed = claim_transpose(recipe) if transposed else claim(recipe)
         if claimed and not claimed.covers(cost):
             raise ClaimBroken(str(recipe), f"must cost {claimed}, but costs {cost}")
-    return (Candidate(recipe, *costs, measured=True),)
+    return (Candidate(recipe, *looked, measured=True),)
+
+
+def _looked(recipe: Recipe, rivals: Sequence[Candidate]) -> tuple[Cost, Cost] | None:
+    """Return the costs both ways; None as soon as the destinations so far are enough of them."""
+    topology, destinations = recipes.build(recipe), representatives(recipe)
+    turned = topology.transpose()
+    gather = Looking(topology)
+    scatter = gather if turned == topology else Looking(turned)
+    # In an order that no structure follows.
+    order = np.argsort(np.arange(len(destinations)) * _STRIDE % 2**32, kind="stable")
+
+    def look(some: NDArray[np.int64]) -> tuple[Cost, Cost]:
+        cost = gather.look(destinations[some])
+        return cost, cost if scatter is gather else scatter.look(destinations[some])
+
+    seen = 0
+    for enough in (some for some in _PROBES if some < len(order)):
+        least, seen = look(order[seen:enough]), enough
+        if any(_makes_needless(one, recipe, least) for one in rivals):
+            return None
+    return look(order[seen:])
+
+
+def _makes_needless(rival: Candidate, recipe: Recipe, least: tuple[Cost, Cost]) -> bool:
+    """Return whether a rival is no worse than least costs of a recipe, and better or simpler."""
+    return _no_worse(rival.costs, least) and (
+        rival.costs != least or _operators_and_family(rival.recipe) <= _operators_and_family(recipe)
+    )
 
 
 def exact_claims(recipe: Recipe) -> tuple[Cost, Cost] | None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from synth.drawable import words, work
 from synth.exchanges import count_late, exchange, memory
 from synth.link_pairs import place
-from synth.random_regular import connected
+from synth.reach import connected
 from synth.splitmix import below
 
 __all__ = ["insert"]

@@ -12,27 +12,34 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache, partial
-from itertools import chain, groupby
+from functools import cached_property, lru_cache, partial
+from itertools import chain
 from os import cpu_count
 
 from synth.bases.random_graphs import Randomly
-from synth.build import build
+from synth.build import build, is_vertex_transitive
 from synth.candidates import Candidate, measured_unless_dominated, undominated
 from synth.catalogue import Catalogue, Wanted
-from synth.cost import Cost, Links, optimal_bandwidth
+from synth.cost import Cost, Links, lower_bound, optimal_bandwidth
+from synth.discovery.atlas import bundled
 from synth.discovery.drawn import drawn
 from synth.discovery.enlarged import enlarged
 from synth.labels import MAX_DEGREE, MAX_SEARCHED, MAX_SLACK, MAX_STEPS, BothWays
-from synth.recipe import Inserted, Recipe
+from synth.recipe import Recipe, parse
 from synth.translations import translations
 
-__all__ = ["MAX_CELLS", "labelled", "labels_serve", "random_graphs"]
+__all__ = ["MAX_CELLS", "MAX_LATE_CELLS", "evened", "labelled", "labels_serve", "random_graphs"]
 
 MAX_CELLS = 1 << 22
-"""Most cells of a random graph for which labels are made here: N nodes have N^2."""
+"""Most cells of a random graph for which labels are made at once: N nodes have N^2."""
+
+MAX_LATE_CELLS = 1 << 24
+"""Most where nothing else is even in few steps.  4001 nodes of 4 one-way links take 5 seconds of
+the processor; 8192 would take 20, and more than a gigabyte of memory."""
 
 _WORKERS = min(4, cpu_count() or 1)
+# Steps above Moore's bound up to which even graphs are good enough where labels take long.
+_FEW_STEPS = {Links.UNIDIRECTIONAL: 2, Links.BIDIRECTIONAL: 5}
 # How many times as near the bound of bandwidth a graph is beside which others are not searched.
 _BY_FAR = 8
 
@@ -47,7 +54,11 @@ def labels_serve(nodes: int, degree: int) -> bool:
 
 
 def labelled(
-    candidates: Iterable[Candidate], drawn: Iterable[Recipe], nodes: int, degree: int
+    candidates: Iterable[Candidate],
+    drawn: Iterable[Recipe],
+    nodes: int,
+    degree: int,
+    most_cells: int = MAX_CELLS,
 ) -> tuple[Candidate, ...]:
     """Return the undominated ones among candidates, random graphs, and labels of all of them.
 
@@ -56,15 +67,17 @@ def labelled(
     candidates : iterable of Candidate
         Measured, all of this size.
     drawn : iterable of Recipe
-        `random_graphs` of this size.
+        `random_graphs` of this size, on which labels are made however little symmetry they have.
     nodes, degree : int
         The size.
+    most_cells : int
+        Of random graphs.
 
     Notes
     -----
     O(cells * degree) for every graph and number of steps, and `synth.labels.default_moves`
     moves for those that stay.  Left as they are: graphs of more than `synth.labels.MAX_SEARCHED`
-    cells, random ones of more than `MAX_CELLS`, and all of more than `synth.labels.MAX_DEGREE`
+    cells, random ones of more than ``most_cells``, and all of more than `synth.labels.MAX_DEGREE`
     links into a node.
 
     Examples
@@ -75,63 +88,110 @@ def labelled(
     RandomRegular(61, 4, 1, 3, 10000) 4 4 60/61
     RandomRegular(61, 4, 1, 3, 10000) 5 4 60/61
     """
-    eager = list(candidates)
-    for recipe in drawn:
+    eager, offered = list(candidates), frozenset(drawn)
+    for recipe in sorted(offered - {one.recipe for one in eager}, key=str):
         eager += measured_unless_dominated(recipe, ())
     if degree > MAX_DEGREE:
         return undominated(eager)
     most = _enough(eager, nodes) - 1
     with ThreadPoolExecutor(_WORKERS) as pool:
-        improvable = (one for one in eager if not _is_best(one.costs, nodes))
-        graphs = [one for one in pool.map(_Graph.of, improvable) if one is not None]
+        graphs = [
+            _Graph(one, most_cells if one.recipe in offered else MAX_SEARCHED)
+            for one in eager
+            if not _is_best(one.costs, nodes)
+        ]
         greedy = _greedily(pool, graphs, most, nodes)
-        kept = {one.recipe for one in undominated([*eager, *greedy])}
-        stay = [one for one in graphs if one.is_searched and one.eager.recipe in kept]
         most = min(most, _enough(greedy, nodes))
         there = [*eager, *greedy]
-        limits = [min(most, _hopeful(one.eager.recipe, there, nodes)) for one in stay]
+        known = _known_within(nodes, degree)
+        kept = {one.recipe for one in undominated(there)} | known.keys()
+        stay = [one for one in graphs if one.eager.recipe in kept and one.is_searched(most)]
+        limits = [
+            max(
+                min(most, _hopeful(one.eager.recipe, there, nodes)),
+                known.get(one.eager.recipe, 0),
+            )
+            for one in stay
+        ]
         searched = chain(*pool.map(partial(_Graph.points, moves=None), stay, limits))
-        again = {one.eager.recipe for one in graphs if one.is_searched}
+        tried = {one.recipe for one in greedy}
+        graphs = [one for one in graphs if one.eager.recipe in tried]
+        again = {one.eager.recipe for one in graphs if one.is_searched()}
         found = [*searched, *(one for one in greedy if one.recipe not in again)]
     return undominated([*eager, *found])
 
 
-def _greedily(pool: Executor, graphs: Iterable["_Graph"], most: int, nodes: int) -> list[Candidate]:
-    """Return what greedy labels reach, on graphs of the least diameter first.
+def _known_within(nodes: int, degree: int) -> dict[Recipe, int]:
+    """Return the graphs of the atlas on which moves are known to win, and within how many steps."""
+    known: dict[Recipe, int] = {}
+    for one in bundled().of_size(nodes, degree, by_labels=True):
+        recipe = parse(one.recipe)
+        known[recipe] = max(one.within or 0, known.get(recipe, 0))
+    return known
 
-    Within more steps than are known to be enough for the bound nothing is left to be won.
+
+def _greedily(pool: Executor, graphs: Sequence["_Graph"], most: int, nodes: int) -> list[Candidate]:
+    """Return what greedy labels reach, in few steps first.
+
+    Within more steps than are known to be enough for the bound nothing is left to be won.  On
+    graphs that are searched after it they are made in all steps at once: what they reach in any
+    number of steps says whether moves are worth a try, and they are quick.
     """
-    found: list[Candidate] = []
-    for _, alike in groupby(sorted(graphs, key=_Graph.diameter), _Graph.diameter):
-        found += chain(*pool.map(partial(_Graph.points, most=most, moves=0), alike))
-        most = min(most, _enough(found, nodes))
-    return found
+    found: dict[Recipe, list[Candidate]] = {}
+    steps = min((one.diameter() for one in graphs), default=MAX_STEPS)
+    last = max((one.diameter() for one in graphs), default=0) + MAX_SLACK
+    while steps <= min(most, last):
+        near = [one for one in graphs if 0 <= steps - one.diameter() <= MAX_SLACK]
+        # Mostly random graphs are even first, and then the others need not be tried.
+        for drawn_at_random in (True, False):
+            if _enough(chain(*found.values()), nodes) <= steps:
+                break
+            alike = [one for one in near if one.is_random is drawn_at_random]
+            made = pool.map(partial(_Graph.greedily, steps=steps, most=most), alike)
+            reached = zip((one.eager.recipe for one in alike), made, strict=True)
+            found |= {recipe: points for recipe, points in reached if points is not None}
+        most = min(most, _enough(chain(*found.values()), nodes))
+        steps += 1
+    return list(chain(*found.values()))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Graph:
-    """A candidate, and what is asked of labels on its graph."""
+    """A candidate, and what is asked of labels on its graph, once it is asked.
+
+    It is not where another graph is optimal in fewer steps than this one's diameter, which saves
+    the search for symmetry and distances.
+    """
 
     eager: Candidate
-    asked: BothWays
+    most_cells: int
 
-    @staticmethod
-    def of(eager: Candidate) -> "_Graph | None":
-        """Return the graph of a candidate; None where labels are not worth a try.
+    @cached_property
+    def asked(self) -> BothWays | None:
+        """What is asked; None where labels are not worth a try.
 
-        Greedy ones alone win on random graphs only.
+        Greedy ones alone win on random graphs and the like only.
         """
-        topology = build(eager.recipe)
+        topology = build(self.eager.recipe)
         images = translations(topology)
         cells = topology.node_count**2 // len(images)
-        worth = isinstance(eager.recipe, Randomly | Inserted) and cells <= MAX_CELLS
-        if not (worth or cells <= MAX_SEARCHED):
-            return None
-        return _Graph(eager, BothWays(topology, known=images))
+        return BothWays(topology, known=images) if cells <= self.most_cells else None
+
+    def is_searched(self, most: int = MAX_STEPS) -> bool:
+        """Return whether moves are looked at for labels within so many steps."""
+        return (
+            self.diameter() <= most and self.asked is not None and self.asked.cells <= MAX_SEARCHED
+        )
+
+    def greedily(self, steps: int, most: int) -> list[Candidate] | None:
+        """Return what greedy labels reach in so many steps, or None where that was said before."""
+        if not self.is_searched():
+            return self.points(steps, moves=0)
+        return self.points(most, moves=0) if steps == self.diameter() else None
 
     @property
-    def is_searched(self) -> bool:
-        return self.asked.cells <= MAX_SEARCHED
+    def is_random(self) -> bool:
+        return isinstance(self.eager.recipe, Randomly)
 
     def diameter(self) -> int:
         return max(cost.steps for cost in self.eager.costs)
@@ -139,7 +199,7 @@ class _Graph:
     def points(self, most: int, moves: int | None) -> list[Candidate]:
         """Return what labels reach within so many steps, where it is not what was there."""
         most = min(self.diameter() + MAX_SLACK, most, MAX_STEPS)
-        if self.diameter() > most:
+        if self.diameter() > most or self.asked is None:
             return []
         return [
             Candidate(self.eager.recipe, *point.costs, measured=True, within=point.steps)
@@ -149,27 +209,66 @@ class _Graph:
 
 
 def random_graphs(wanted: Wanted, nodes: int, degree: int) -> Sequence[Recipe]:
-    """Return graphs of no symmetry that fit what is wanted, where labels can be made on them.
+    """Return graphs of little symmetry that fit what is wanted, where labels can be made on them.
 
-    Random ones, and smaller ones enlarged.
+    Random ones, and smaller ones enlarged; where a sweep (`synth.discovery.sweep`) was, what it
+    found.
 
-    >>> [type(one).__name__ for one in random_graphs(Wanted(), 61, 6)]
+    >>> [type(one).__name__ for one in random_graphs(Wanted(), 67, 6)]
     ['RandomRegular', 'Inserted', 'Inserted']
     >>> random_graphs(Wanted(vertex_transitive=True), 61, 6)
     []
     """
+    links = Links.BIDIRECTIONAL if wanted.bidirectional else Links.UNIDIRECTIONAL
+    if wanted.families is None and bundled().searched(nodes, degree, links, by_labels=True):
+        return _swept(wanted, nodes, degree, links)
     if wanted.vertex_transitive or not labels_serve(nodes, degree):
         return []
-    links = Links.BIDIRECTIONAL if wanted.bidirectional else Links.UNIDIRECTIONAL
-    found: list[Recipe] = [
-        one
-        for one in drawn(nodes, degree, links)
-        if wanted.families is None or type(one).__name__ in wanted.families
-    ]
+    found = _drawn(wanted, nodes, degree, links)
     if wanted.families is None:
         smaller = replace(wanted, parallel_links=False, bases=())
         found += enlarged(nodes, degree, links, partial(_smaller, smaller, degree))
     return found
+
+
+def evened(
+    found: tuple[Candidate, ...], wanted: Wanted, nodes: int, degree: int
+) -> tuple[Candidate, ...]:
+    """Return undominated candidates, of large sizes with labels of a random graph where they help.
+
+    That is where labels do not serve at once, there are at most `MAX_LATE_CELLS` of them, and none
+    of what is found is optimal in bandwidth within a few steps of the bound: primes and the like.
+    """
+    links = Links.BIDIRECTIONAL if wanted.bidirectional else Links.UNIDIRECTIONAL
+    enough = lower_bound(nodes, degree, links).steps + _FEW_STEPS[links]
+    if (
+        labels_serve(nodes, degree)
+        or nodes**2 > MAX_LATE_CELLS
+        or degree > MAX_DEGREE
+        or wanted.vertex_transitive
+        or _enough(found, nodes) <= enough
+    ):
+        return found
+    graphs = _drawn(wanted, nodes, degree, links)[:1]
+    return undominated([*found, *labelled((), graphs, nodes, degree, MAX_LATE_CELLS)])
+
+
+def _drawn(wanted: Wanted, nodes: int, degree: int, links: Links) -> list[Recipe]:
+    """Return random graphs, where their families are wanted."""
+    return [
+        one
+        for one in drawn(nodes, degree, links)
+        if wanted.families is None or type(one).__name__ in wanted.families
+    ]
+
+
+def _swept(wanted: Wanted, nodes: int, degree: int, links: Links) -> list[Recipe]:
+    """Return the graphs of the atlas on which labels reach most, and the random ones beside."""
+    atlas = bundled()
+    entries = [one for one in atlas.of_size(nodes, degree, by_labels=True) if one.links is links]
+    random = [one for one in atlas.of_size(nodes, degree) if one.links is links and one.is_random]
+    found = dict.fromkeys(parse(one.recipe) for one in (*entries, *random))
+    return [one for one in found if not wanted.vertex_transitive or is_vertex_transitive(one)]
 
 
 @lru_cache(maxsize=256)

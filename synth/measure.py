@@ -15,7 +15,8 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
-from itertools import pairwise
+from functools import cached_property
+from itertools import islice, pairwise
 from math import lcm
 from typing import TypeAlias
 
@@ -26,12 +27,20 @@ from synth.balance import scratch
 from synth.broadcast import in_links, search_memory, towards
 from synth.cost import Cost
 from synth.errors import NotMeasurable
-from synth.measure_kernels import MAX_COUNTED_DEGREE, MAX_TABLE_DEGREE, measure_range
+from synth.measure_batches import (
+    LANES,
+    MAX_BATCHED_STEPS,
+    TOO_FAR,
+    OutLinks,
+    measure_batch,
+    out_links,
+)
+from synth.measure_kernels import MAX_COUNTED_DEGREE, MAX_TABLE_DEGREE, measure_range, raise_loads
 from synth.topology import Topology
 
 __all__ = [
     "MAX_DEGREE",
-    "at_least",
+    "Looking",
     "diameter",
     "distance_profile",
     "measure",
@@ -43,12 +52,18 @@ __all__ = [
 MAX_DEGREE = 64
 """Links into one node: their sets are kept as bits of an int64, the sign one of them."""
 
-Positions: TypeAlias = Sequence[int] | NDArray[np.int64]
+Integers: TypeAlias = NDArray[np.int64]
+Positions: TypeAlias = Sequence[int] | Integers
+_Loads: TypeAlias = tuple[int, Integers, Integers]
 
 _MAX_CAPACITY = 2**40
 _WORKERS = min(8, os.cpu_count() or 1)
 # Below this many link visits a second thread costs more than it saves.
 _THREADING_PAYS = 2_000_000
+# How many times as fast they are side by side.
+_BATCHED_FASTER = 4
+# Destinations from which on they are measured side by side.
+_LEAST_BATCHED = LANES // 2
 
 
 def measure(topology: Topology, destinations: Positions | None = None) -> Cost:
@@ -96,21 +111,8 @@ def measure(topology: Topology, destinations: Positions | None = None) -> Cost:
     >>> measure(Topology(range(4), [(i, (i + 1) % 4) for i in range(4)]))
     Cost(steps=3, bandwidth=Fraction(3, 4))
     """
-    loads = step_loads(topology, destinations)
-    return Cost(len(loads), _total(loads) * _widest(topology) / topology.node_count)
-
-
-def at_least(topology: Topology, destinations: int) -> Cost:
-    """Return a cost that `measure` cannot undercut, from some evenly spread destinations.
-
-    O(destinations * links); domain and errors as `measure`.
-
-    >>> at_least(Topology(range(4), [(i, (i + 1) % 4) for i in range(4)]), 2)
-    Cost(steps=3, bandwidth=Fraction(3, 4))
-    """
-    stride = -(-topology.node_count // destinations)
-    loads = step_loads(topology, range(0, topology.node_count, stride))
-    return Cost(len(loads), _total(loads) * _widest(topology) / topology.node_count)
+    everywhere = np.arange(topology.node_count)
+    return Looking(topology).look(everywhere if destinations is None else destinations)
 
 
 def measure_both(topology: Topology, destinations: Positions | None = None) -> tuple[Cost, Cost]:
@@ -139,49 +141,107 @@ def step_loads(topology: Topology, goals: Positions | None = None) -> tuple[Frac
     >>> step_loads(Topology(range(3), [(0, 1), (1, 2), (2, 0)]))
     (Fraction(1, 1), Fraction(1, 1))
     """
-    _require_measurable(topology)
-    if topology.node_count < 2 or len(topology.sources) == 0:
-        topology.require_connected()
-    links = in_links(topology, whole_capacities(topology))
-    nodes = topology.node_count
-    goals = np.arange(nodes) if goals is None else np.asarray(goals, np.int64)
-    workers = _WORKERS if len(goals) * topology.link_count > _THREADING_PAYS else 1
-    # Several pieces a worker even out their lengths.
-    bounds = np.linspace(0, len(goals), 4 * workers + 1 if workers > 1 else 2).astype(int).tolist()
-    pieces = [goals[low:high] for low, high in pairwise(bounds)]
-    degree = int(topology.in_degrees.max())
+    looking = Looking(topology)
+    looking.look(np.arange(topology.node_count) if goals is None else goals)
+    return looking.loads
 
-    def run(piece: NDArray[np.int64]) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
-        numerators = np.zeros(nodes + 1, np.int64)
-        denominators = np.ones(nodes + 1, np.int64)
-        by_table = degree <= MAX_TABLE_DEGREE
-        memory = scratch(1 if by_table else nodes, degree)
+
+class Looking:
+    """The cost of a topology over the destinations that were looked at: at most that over all.
+
+    Domain and errors as `measure`.
+
+    >>> looking = Looking(Topology(range(3), [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2)]))
+    >>> looking.look([1]), looking.look([0, 2])
+    (Cost(steps=2, bandwidth=Fraction(4, 3)), Cost(steps=2, bandwidth=Fraction(4, 3)))
+    """
+
+    def __init__(self, topology: Topology) -> None:
+        _require_measurable(topology)
+        if topology.node_count < 2 or len(topology.sources) == 0:
+            topology.require_connected()
+        capacity = whole_capacities(topology)
+        self._topology = topology
+        self._links = in_links(topology, capacity)
+        self._degree = int(topology.in_degrees.max())
+        self._narrow = self._degree <= MAX_TABLE_DEGREE
+        self._batched = self._narrow and bool((capacity == 1).all())
+        self._steps = 0
+        self._over, self._under = self._no_loads()
+
+    def look(self, destinations: Positions) -> Cost:
+        """Look at more destinations; return the cost over all so far.
+
+        O(destinations * links); all processors are used.
+        """
+        goals = np.asarray(destinations, np.int64)
+        if self._steps == 0:
+            # How far the first is from the rest decides how the others are looked at.
+            self._raise(self._one_by_one(goals[:1]))
+            goals = goals[1:]
+        visits = len(goals) * self._topology.link_count
+        if self._batched and self._steps <= MAX_BATCHED_STEPS and len(goals) >= _LEAST_BATCHED:
+            run, workers = self._side_by_side, _workers(visits // _BATCHED_FASTER)
+            pieces = [goals[low : low + LANES] for low in range(0, len(goals), LANES)]
+        else:
+            run, workers = self._one_by_one, _workers(visits)
+            # Several pieces a worker even out their lengths.
+            bounds = np.linspace(0, len(goals), 4 * workers + 1 if workers > 1 else 2).astype(int)
+            pieces = [goals[low:high] for low, high in pairwise(bounds.tolist())]
+        if workers == 1:
+            self._raise(*map(run, pieces))
+        else:
+            with ThreadPoolExecutor(workers) as pool:
+                self._raise(*pool.map(run, pieces))
+        loads, widest = self.loads, _widest(self._topology)
+        return Cost(len(loads), _total(loads) * widest / self._topology.node_count)
+
+    @property
+    def loads(self) -> tuple[Fraction, ...]:
+        """The largest load of every step so far, in shards per unit of `whole_capacities`."""
+        pairs = zip(self._over.tolist(), self._under.tolist(), strict=True)
+        return tuple(Fraction(*pair) for pair in islice(pairs, 1, self._steps + 1))
+
+    def _raise(self, *found: _Loads) -> None:
+        for steps, over, under in found:
+            if steps < 0:
+                self._topology.require_connected()
+            self._steps = max(self._steps, steps)
+            raise_loads(over, under, self._over, self._under)
+
+    def _side_by_side(self, goals: Integers) -> _Loads:
+        over, under = self._no_loads()
+        steps = measure_batch(self._links, self._out, goals, self._degree, over, under)
+        return self._one_by_one(goals) if steps == TOO_FAR else (steps, over, under)
+
+    @cached_property
+    def _out(self) -> OutLinks:
+        return out_links(self._links)
+
+    def _one_by_one(self, goals: Integers) -> _Loads:
+        over, under = self._no_loads()
+        nodes, degree = self._topology.node_count, self._degree
         steps = measure_range(
-            links,
-            piece,
+            self._links,
+            goals,
             search_memory(nodes),
-            memory,
+            scratch(1 if self._narrow else nodes, degree),
             np.zeros(nodes, np.int64),
             np.zeros(nodes, np.int64),
             np.zeros(1 << min(degree, MAX_COUNTED_DEGREE), np.int64),
             np.zeros(1 << min(degree, MAX_TABLE_DEGREE), np.int64),
-            numerators,
-            denominators,
+            over,
+            under,
         )
-        return steps, numerators, denominators
+        return steps, over, under
 
-    if workers == 1:
-        parts = [run(pieces[0])]
-    else:
-        with ThreadPoolExecutor(workers) as pool:
-            parts = list(pool.map(run, pieces))
-    if min(part[0] for part in parts) < 0:
-        topology.require_connected()
-    steps = max(part[0] for part in parts)
-    return tuple(
-        max(Fraction(int(top[t]), int(bottom[t])) for _, top, bottom in parts)
-        for t in range(1, steps + 1)
-    )
+    def _no_loads(self) -> tuple[Integers, Integers]:
+        nodes = self._topology.node_count
+        return np.zeros(nodes + 1, np.int64), np.ones(nodes + 1, np.int64)
+
+
+def _workers(visits: int) -> int:
+    return _WORKERS if visits > _THREADING_PAYS else 1
 
 
 def whole_capacities(topology: Topology) -> NDArray[np.int64]:

@@ -8,7 +8,7 @@ from numba import njit
 from synth.balance import better, heaviest
 from synth.broadcast import towards
 
-__all__ = ["MAX_COUNTED_DEGREE", "MAX_TABLE_DEGREE", "measure_range"]
+__all__ = ["MAX_COUNTED_DEGREE", "MAX_TABLE_DEGREE", "measure_range", "raise_loads"]
 
 # Up to here a table over all sets of links beats the flows of `heaviest`.
 MAX_TABLE_DEGREE = 8
@@ -70,6 +70,14 @@ def measure_range(
                 memory,
             )
     return longest
+
+
+@njit(cache=True, nogil=True)
+def raise_loads(over: Any, under: Any, numerators: Any, denominators: Any) -> None:
+    """Raise loads ``numerators / denominators`` to those of ``over / under`` that are larger."""
+    for step in range(len(over)):
+        if better(over[step], under[step], numerators[step], denominators[step]):
+            numerators[step], denominators[step] = over[step], under[step]
 
 
 @njit(cache=True, nogil=True)

@@ -12,10 +12,11 @@ from numba import njit
 
 from synth.cost import Links
 from synth.drawable import MAX_NODES, require_drawable
+from synth.reach import connected
 from synth.splitmix import below, seeded, shuffled
 from synth.topology import Topology
 
-__all__ = ["MAX_NODES", "connected", "random_ends", "random_regular"]
+__all__ = ["MAX_NODES", "random_ends", "random_regular"]
 
 
 def random_regular(
@@ -193,34 +194,3 @@ def _complement(nodes: int, sources: Any, targets: Any) -> tuple[Any, Any]:
     joined[sources, targets] = False
     first, second = np.nonzero(joined)
     return first, second
-
-
-@njit(cache=True, nogil=True)
-def connected(nodes: int, sources: Any, targets: Any) -> bool:
-    """Return whether the first node reaches all others.
-
-    In a regular graph it is then reached by all: as many links enter a set as leave it.
-    """
-    start = np.zeros(nodes + 1, np.int64)
-    for source in sources:
-        start[source + 1] += 1
-    start = np.cumsum(start)
-    filled = start.copy()
-    after = np.empty(len(targets), np.int64)
-    for link in range(len(sources)):
-        after[filled[sources[link]]] = targets[link]
-        filled[sources[link]] += 1
-    seen = np.zeros(nodes, np.bool_)
-    stack = np.zeros(nodes, np.int64)
-    seen[0] = True
-    height, count = 1, 1
-    while height > 0:
-        height -= 1
-        node = stack[height]
-        for place in range(start[node], start[node + 1]):
-            if not seen[after[place]]:
-                seen[after[place]] = True
-                stack[height] = after[place]
-                height += 1
-                count += 1
-    return count == nodes

@@ -15,7 +15,7 @@ from synth.candidates import Candidate, measured_unless_dominated, undominated
 from synth.catalogue import Catalogue, Wanted
 from synth.cost import Cost, Links, lower_bound
 from synth.errors import ImpossibleRequest, InvalidRecipe, Unreachable
-from synth.labelled import labelled, labels_serve, random_graphs
+from synth.labelled import evened, labelled, labels_serve, random_graphs
 from synth.near import MAX_NODES, require_possible, unknown
 from synth.recipe import Recipe
 
@@ -171,6 +171,7 @@ def frontier(
         found = undominated(map(_measured, catalogue.asked()))
         if drawn is not None:
             found = labelled(found, drawn.result(), nodes, degree)
+            found = evened(found, wanted, nodes, degree)
     if not eager and not any(_is_even(one, bounds) for one in found):
         found = undominated([*found, *map(_measured, catalogue.most_even())])
     if not found:

@@ -20,7 +20,6 @@ from synth.topology_rules import (
     NodeId,
     Shared,
     positions_of,
-    reached,
     require_switches,
     row_of,
     shared_members,
@@ -337,6 +336,9 @@ class Topology:
         Unreachable
             Some compute node cannot reach another; both are named.
         """
+        # A graph is read without kernels.
+        from synth.reach import reached
+
         if len(self.compute_nodes) < 2:
             raise InvalidTopology("/nodes", "must hold at least two compute nodes")
         anchor = self.position[self.compute_nodes[0]]

@@ -4,9 +4,6 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias, TypedDict
 
-import numpy as np
-from numpy.typing import NDArray
-
 from synth.errors import InvalidTopology
 
 __all__ = [
@@ -15,7 +12,6 @@ __all__ = [
     "Shared",
     "SharedRow",
     "positions_of",
-    "reached",
     "require_switches",
     "row_of",
     "shared_members",
@@ -148,17 +144,3 @@ def shared_members(shared: tuple[Shared, ...]) -> dict[str, list[SharedRow]]:
         for one in shared
     ]
     return {"shared": rows} if rows else {}
-
-
-def reached(
-    node_count: int, sources: NDArray[np.int32], targets: NDArray[np.int32], start: int
-) -> NDArray[np.bool_]:
-    """Return which positions can be reached from ``start``; O(links)."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import breadth_first_order
-
-    ones = np.ones(len(sources), dtype=np.int8)
-    graph = csr_array((ones, (sources, targets)), shape=(node_count, node_count))
-    seen = np.zeros(node_count, dtype=np.bool_)
-    seen[breadth_first_order(graph, start, return_predecessors=False)] = True
-    return seen

@@ -29,6 +29,9 @@ from synth.topology import Topology
 
 __all__ = ["translations", "translations_of"]
 
+# Entries of a table of places.
+_MOST_LOOKED_UP = 1 << 22
+
 
 def translations(topology: Topology) -> Images:
     """Return a group of automorphisms that acts freely on the nodes, as large as known.
@@ -105,9 +108,10 @@ def _rotating(topology: Topology) -> Images:
     for step in range(1, nodes):
         # A rotation by step generates a group of order nodes / step.
         if nodes % step == 0 and nodes * (nodes // step) <= MAX_IMAGES:
-            images = rotations(nodes, step)
-            if _are_automorphisms(images[1:2], topology):
-                return images
+            # One row is enough to refuse: all of them are the square of the nodes.
+            turned = (np.arange(nodes)[None] + step) % nodes
+            if _are_automorphisms(turned, topology):
+                return rotations(nodes, step)
     return identity(nodes)
 
 
@@ -134,9 +138,18 @@ def _of_links(images: Images, topology: Topology, times: int) -> Images:
         # Parallel links keep their order among themselves.
         place = np.arange(len(keys)) - np.searchsorted(keys, keys)
         moved = images[:, ends[0][order]] * nodes + images[:, ends[1][order]]
-        images = np.searchsorted(keys, moved) + place
+        images = _places(keys, moved, nodes**2) + place
         nodes, ends = line_graph.links(nodes, ends, 1)
     return images
+
+
+def _places(keys: Images, wanted: Images, limit: int) -> Images:
+    """Return where in sorted keys below a limit each number is first, or would be."""
+    if limit > _MOST_LOOKED_UP:
+        return np.searchsorted(keys, wanted)
+    # How many keys are less, from one table: there are many times as many numbers as keys.
+    up_to = np.cumsum(np.bincount(keys, minlength=limit))
+    return np.where(wanted == 0, 0, up_to[wanted - 1])
 
 
 def _are_automorphisms(images: Images, topology: Topology) -> bool:

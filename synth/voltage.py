@@ -90,15 +90,11 @@ class VoltageGraph:
     @property
     def connected(self) -> bool:
         """Whether every node of the lift reaches every other; for balanced graphs."""
-        # Reading a recipe needs no SciPy, which takes longer to import than all of the catalogue.
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import connected_components
+        # Reading a recipe needs no kernels, which take longer to import than all of the catalogue.
+        from synth.reach import connected
 
-        sources, targets = self.links()
-
-        links = coo_array((np.ones(len(sources)), (sources, targets)), (self.nodes, self.nodes))
         # Every weak component of a balanced digraph has an Euler circuit.
-        return connected_components(links.tocsr(), directed=False, return_labels=False) == 1
+        return connected(self.nodes, *self.links())
 
     def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the sources and the targets of all links of the lift, arc by arc.

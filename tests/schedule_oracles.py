@@ -1,6 +1,6 @@
 """Plain generators and a slow, obvious checker, to test the schedule rooms against."""
 
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 
 import numpy as np
 from hypothesis import strategies as st
@@ -61,16 +61,14 @@ def shortest_steps(topology, chunks=1):
     ranks = topology.compute_nodes
     index = {node: rank for rank, node in enumerate(ranks)}
     pairs = Counter((index[link.source], index[link.target]) for link in topology.links)
+    into = defaultdict(list)
+    for (a, b), many in sorted(pairs.items()):
+        into[b] += [(a, link) for link in range(many)]
     steps = {}
     for root in range(len(ranks)):
         distance = _distances(len(ranks), pairs, root)
         for node in range(len(ranks)):
-            feeders = [
-                (a, link)
-                for (a, b), many in sorted(pairs.items())
-                if b == node and distance[a] + 1 == distance[node]
-                for link in range(many)
-            ]
+            feeders = [(a, link) for a, link in into[node] if distance[a] + 1 == distance[node]]
             for chunk in range(chunks if feeders else 0):
                 feeder, link = feeders[chunk % len(feeders)]
                 link = NO_LINK if pairs[feeder, node] == 1 else link
@@ -81,11 +79,14 @@ def shortest_steps(topology, chunks=1):
 
 
 def _distances(count, pairs, root):
+    out_of = defaultdict(list)
+    for a, b in pairs:
+        out_of[a].append(b)
     distance, queue = {root: 0}, deque([root])
     while queue:
         node = queue.popleft()
-        for a, b in sorted(pairs):
-            if a == node and b not in distance:
+        for b in out_of[node]:
+            if b not in distance:
                 distance[b] = distance[node] + 1
                 queue.append(b)
     return [distance[node] for node in range(count)]

@@ -33,4 +33,4 @@ def test_a_program_left_unsolved_is_no_agreement():
 
 def test_the_examples_of_the_peer_benchmarks_hold():
     assert doctest.testmod(bench_efficientdirect) == (0, 3)
-    assert doctest.testmod(optccl_model) == (0, 2)
+    assert doctest.testmod(optccl_model) == (0, 3)

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from app.cli import (
+    atlas,
     best,
     cache,
     carrying,
@@ -56,6 +57,7 @@ for group in (
     listing,
     keeping,
     catalogue,
+    atlas,
     operation,
     jobs,
 ):

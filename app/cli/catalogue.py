@@ -69,8 +69,12 @@ def discover(
         Path | None,
         typer.Option(help="file of finds: read if there, searched on from, kept up to date"),
     ] = None,
+    labels: Annotated[
+        bool, typer.Option("--labels", help="search for graphs on which labels reach more")
+    ] = False,
 ) -> None:
-    """Search for better base topologies: Cayley digraphs and lifts, by annealing."""
+    """Search for better topologies: lifts by annealing, or any graphs that labels use better."""
     from app.discovering import search
 
-    search(nodes, degree, asked["links"], seconds=seconds, seed=seed, path=atlas)
+    links = asked["links"]
+    search(nodes, degree, links, seconds=seconds, seed=seed, path=atlas, by_labels=labels)

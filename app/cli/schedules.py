@@ -172,7 +172,8 @@ def probe(asked: dict[str, Any], out: Out = None, as_json: AsJson = False) -> No
         return
     document = probing.document_of(rows)
     if out is not None:
-        write_text(out, [probing.csv_of(document)])
+        text = json.dumps(document) if out.suffix == ".json" else probing.csv_of(document)
+        write_text(out, [text])
     typer.echo(json.dumps(document) if as_json else probing.show(document))
 
 

@@ -26,6 +26,14 @@ class Running(Transport):
         """Return the workloads known by name, as ``items``."""
         return self._get_json("/v1/presets")
 
+    @operation("readAtlas")
+    def atlas(self, form: str = "json", **points: Any) -> bytes:
+        """Return the atlas as it is written, ``json``, ``tsv`` or ``csv``: GET /v1/atlas.
+
+        ``points`` are those that are wanted, such as ``degree=4, nodes_max=64``.
+        """
+        return self._get("/v1/atlas", {"format": form, **points})
+
     @operation("readCache")
     def cache(self) -> dict[str, Any]:
         """Return the cache/1 document: how much is stored, and how much may be."""

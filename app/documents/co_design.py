@@ -56,6 +56,16 @@ class UsedSchedule(Document):
     left_out: str = omitted("why there is no schedule")
 
 
+class LeftOutAlgorithm(Document):
+    """An algorithm that was weighed and not made, and why."""
+
+    name: str = Field(description="which algorithm")
+    at_least_seconds: float = Field(
+        description="time of the workload that it cannot beat, on any point where it was not made"
+    )
+    reason: str = Field(description="why it was not made")
+
+
 class PointSeconds(Document):
     """The time of a point of the frontier, used in the same way."""
 
@@ -77,6 +87,7 @@ class CoDesign(Document):
     switch_over: list[SwitchDocument] = Field(description="which algorithm from which size on")
     schedules: list[UsedSchedule] = Field(description="verified schedules of all that is used")
     points: list[PointSeconds] = Field(description="every point of the frontier, in its order")
+    left_out: list[LeftOutAlgorithm] = omitted("algorithms that were weighed and not made")
 
 
 def of(
@@ -110,7 +121,22 @@ def of(
             PointSeconds(topology_id=topology(one.measured.recipe).id, seconds=float(one.seconds))
             for one in design.points
         ],
+        **_left_out(design),
     )
+
+
+def _left_out(design: "Design") -> dict[str, Any]:
+    """Return what is said of trees that were not packed, if they were weighed."""
+    least, fastest = design.trees_at_least, design.co_design.seconds
+    if least is None:
+        return {}
+    if least >= fastest:
+        reason = "no trees can be faster on any point of the frontier"
+    else:
+        percent = 100 * (1 - least / fastest)
+        reason = f"trees could take {float(percent):.2g} % less at most"
+    left = LeftOutAlgorithm(name="forestcoll", at_least_seconds=float(least), reason=reason)
+    return {"left_out": [left]}
 
 
 def said_of(used: "Used") -> dict[str, Any]:

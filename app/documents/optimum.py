@@ -78,12 +78,19 @@ class PartDocument(Document):
         "M bytes take M / data of it"
     )
     trees_per_root: int = Field(description="trees per unit of size of a shard", ge=1)
+    least: bool = omitted(
+        "where no number of trees and no gap was asked for: whether cuts forbid every smaller one"
+    )
     unit_bandwidth: Exact = Field(description="bandwidth of one tree, in bandwidth_unit")
     algbw: float = Field(description="bytes per time, in bandwidth_unit", ge=0)
     bottleneck: CutDocument = Field(description="a cut that proves the rate")
     proof: ProofDocument = omitted(
         "where forwarding nodes let out more than they take in: the sets that prove the rate; the "
         "bottleneck's capacity is then what such nodes can use"
+    )
+    bound_inverse_rate: Exact = omitted(
+        "where switches that copy let out more than they take in and it is not known to be "
+        "reached: what no inverse rate is below, by the bottleneck or the proof"
     )
     max_gap: Exact = omitted("the gap that was asked for")
     gap: Exact = omitted("the gap that these trees have, as a share of the optimum")
@@ -136,10 +143,17 @@ class OptimumDocument(AboutTopology[Literal["optimum/1"]]):
         "M bytes take M / data of it"
     )
     trees_per_root: int = omitted("trees per unit of size of a shard", ge=1)
+    least: bool = omitted(
+        "where no number of trees and no gap was asked for: whether cuts forbid every smaller one"
+    )
     unit_bandwidth: Exact = omitted("bandwidth of one tree, in bandwidth_unit")
     algbw: float = Field(description="bytes per time, in bandwidth_unit", ge=0)
     bottleneck: CutDocument = omitted("a cut that proves the rate")
     proof: ProofDocument = omitted("as in `parts`, where no cut alone proves the rate")
+    bound_inverse_rate: Exact = omitted(
+        "where switches that copy let out more than they take in and it is not known to be "
+        "reached: what no inverse rate is below, by the bottleneck or the proof"
+    )
     max_gap: Exact = omitted("the gap that was asked for")
     gap: Exact = omitted("the gap that these trees have, as a share of the optimum")
     optimal_inverse_rate: Exact = omitted("the inverse rate of any number of trees")
@@ -234,6 +248,10 @@ def _pass(found: "PassOptimum") -> dict[str, Any]:
         "algbw": rounded(found.algbw),
         "bottleneck": cut_document(found.bottleneck, outward=found.collective.outward),
     }
+    if found.least is not None:
+        members["least"] = found.least
+    if found.bound is not None:
+        members["bound_inverse_rate"] = str(found.bound)
     if found.proof is not None:
         members["proof"] = proof_document(found.proof)
     if found.near is not None:

@@ -15,8 +15,9 @@ from synth.recipe import parse
 from synth.topology import NodeId, Topology
 
 if TYPE_CHECKING:
-    from schedules.design import Hosts, Speed
+    from schedules.design import Speed
     from schedules.simulate import Network
+    from synth.hosts import Hosts
 
 __all__ = [
     "asked_of",
@@ -35,7 +36,7 @@ def hosts_of(request: FrontierRequest) -> "Hosts":
     >>> hosts_of(FrontierRequest(nodes=12, degree=4)).links
     <Links.UNIDIRECTIONAL: 'unidirectional'>
     """
-    from schedules.design import Hosts
+    from synth.hosts import Hosts
 
     return Hosts(
         request.nodes,
@@ -53,7 +54,7 @@ def hosts_of(request: FrontierRequest) -> "Hosts":
 def frontier_request(hosts: "Hosts") -> FrontierRequest:
     """Return the request that asks for the frontier of some hosts.
 
-    >>> from schedules.design import Hosts
+    >>> from synth.hosts import Hosts
     >>> hosts = Hosts(12, 4, max_steps=3)
     >>> hosts_of(frontier_request(hosts)) == hosts
     True

@@ -9,12 +9,15 @@ from app.options.option import Option
 from app.request_base import Rational
 
 __all__ = [
+    "ATLAS",
+    "ATLAS_FORMAT",
     "CANDIDATES",
     "FIELDS",
     "FILTERS",
     "OPTIONS",
     "SEARCH",
     "SORT",
+    "AtlasFormat",
     "FamilyName",
     "FieldPaths",
     "Label",
@@ -35,6 +38,7 @@ SortName: TypeAlias = Literal[
     "bandwidth",
     "-bandwidth",
 ]
+AtlasFormat: TypeAlias = Literal["json", "tsv", "csv"]
 LinkName: TypeAlias = Literal["unidirectional", "bidirectional"]
 FamilyName: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9]{0,63}$")]
 Label: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$")]
@@ -136,6 +140,15 @@ FILTERS: tuple[Option, ...] = (
 )
 """What entries of a list may be chosen by."""
 
+# The atlas that comes with the package.
+ATLAS_FORMAT = Option(
+    name="format",
+    type=AtlasFormat,
+    help="what it is written as: tsv, which `topoloom discover` goes on from; json, atlas/1; csv",
+)
+ATLAS: tuple[Option, ...] = (*NODES, *DEGREE, LINKS)
+"""What points of the atlas may be chosen by."""
+
 # The best that is known.
 BEST_NODES = (
     Option(name="nodes", type=StrictInt, help="how many hosts", least=2, most=10**6, metavar="N"),
@@ -190,6 +203,7 @@ CANDIDATES = Option(
 
 OPTIONS: tuple[Option, ...] = (
     *FILTERS,
+    ATLAS_FORMAT,
     *(SORT, FIELDS, *BEST_NODES, MAX_BANDWIDTH, BEST_WORKLOAD, SEARCH, CANDIDATES),
 )
 """Every entry above."""

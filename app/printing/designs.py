@@ -81,7 +81,7 @@ def show_design(design: dict[str, Any]) -> None:
         print(line)
     if _is_workload(design):
         _tasks(design).print()
-    for line in (*_switches(design), *_schedules(design)):
+    for line in (*_switches(design), *_left_out(design), *_schedules(design)):
         print(line)
 
 
@@ -165,6 +165,14 @@ def _switches(design: dict[str, Any]) -> list[str]:
     return [
         f"by message size, {collective} there: {', '.join(parts)}"
         for collective, parts in ranges.items()
+    ]
+
+
+def _left_out(design: dict[str, Any]) -> list[str]:
+    """Return which algorithms were weighed and not made."""
+    return [
+        f"not {one['name']}: {one['reason']}, {seconds(one['at_least_seconds'])}"
+        for one in design["co_design"].get("left_out", ())
     ]
 
 

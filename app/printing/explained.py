@@ -16,7 +16,7 @@ def explained(document: dict[str, Any]) -> Iterator[str]:
     for number, point in enumerate(document["frontier"], start=1):
         bandwidth = fraction(point["bandwidth"])
         yield f"{number}. {name_of(point)}: {steps_of(point)} steps, T_B {bandwidth}"
-        yield f"   recipe: {point['recipe']}"
+        yield f"   recipe: {point['recipe']}{_found(point)}"
         yield f"   {_cost_by(point)}"
         yield f"   {_beside(point['gap'])}"
 
@@ -45,6 +45,16 @@ def _ball(degree: int, radius: int, two_way: bool) -> int:
     """
     on = degree - two_way
     return 1 + sum(degree * on**distance for distance in range(radius))
+
+
+def _found(point: dict[str, Any]) -> str:
+    """Say which search found the graph, if it is in the atlas."""
+    from synth.discovery.atlas import bundled
+
+    size = point["nodes"], point["degree"]
+    entries = (*bundled().of_size(*size, by_labels=True), *bundled().of_size(*size))
+    found = next((one.found for one in entries if one.recipe == point["recipe"]), None)
+    return "" if found is None else f" (in the atlas: {found})"
 
 
 def _cost_by(point: dict[str, Any]) -> str:

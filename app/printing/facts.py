@@ -109,6 +109,10 @@ def _pass_lines(facts: dict[str, Any], unit: str, kind: str) -> list[str]:
     equal, one = facts["data"] == facts["nodes"], facts["data"] == 1
     trees = "trees per root" if equal else "trees         " if one else "trees per unit"
     lines = [f"{trees} {facts['trees_per_root']}, {facts['unit_bandwidth']} {unit} each"]
+    if not facts.get("least", True):
+        lines[0] += " (fewer may do: not every smaller number is ruled out)"
+    if "bound_inverse_rate" in facts:
+        lines.append(f"proven         no inverse rate is below {facts['bound_inverse_rate']}")
     if "gap" in facts:
         lines.append(
             f"gap            {facts['gap']} above the optimum's inverse rate, "

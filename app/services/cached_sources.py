@@ -1,6 +1,7 @@
 """Where a design reads: frontier, schedules and routes from the cache, computed if need be."""
 
 import json
+from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
 from app.documents.frontier import FrontierAnswer
@@ -12,12 +13,14 @@ from app.services.context import Context
 from app.services.errors import NotStored
 from app.services.topologies import StoredTopology
 from app.topology_source import TopologySource
-from schedules.design import Hosts, Used
-from schedules.design.sources import loads_on
+from schedules.design import Used
+from schedules.design.sources import loads_on, tree_bandwidths_on
 from schedules.facts import Facts
 from schedules.model import Collective, Schedule, TreeSchedule
 from schedules.options import NOTHING_ASKED, Options
 from schedules.passes import Loads
+from synth.hosts import Hosts
+from synth.measure import diameter
 from synth.recipe import Recipe
 from synth.search import Frontier, Point
 from synth.topology import Topology
@@ -84,6 +87,14 @@ class CachedSources:
     def loads(self, point: Point) -> tuple[Loads, Loads]:
         """Return what links carry step by step on a point, and on its transpose."""
         return loads_on(self._loaded(point.recipe).topology, point)
+
+    def hops(self, recipe: Recipe) -> int:
+        """Return the most hops between two hosts."""
+        return diameter(self._loaded(recipe).topology)
+
+    def tree_bandwidths(self, recipe: Recipe) -> tuple[Fraction, Fraction]:
+        """Return the least T_B of any trees, and of any trees on the transpose."""
+        return tree_bandwidths_on(self._loaded(recipe).topology)
 
     def forest(self, recipe: Recipe, collective: Collective) -> tuple[TreeSchedule, Topology]:
         """Return verified trees of highest throughput, which are stored."""

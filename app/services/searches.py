@@ -33,7 +33,7 @@ def answer(
     context.require_at_most("/degree", links, settings.max_links, "links in all")
 
     def compute() -> FrontierAnswer:
-        from schedules.design.sources import searched
+        from synth.hosts import searched
 
         found = searched(hosts_of(request))
         recipes = [point.recipe for point in found.points]

@@ -5,7 +5,7 @@ from typing import Any
 
 from app.documents.kind import Answer
 from app.documents.questions import options_of
-from app.documents.subject import Subject
+from app.documents.subject import Stored, Subject
 from app.documents.topology import TOPOLOGY, Registered, digest_of, healthy_of, nodes_of
 from app.schedule_requests import ForestRequest
 from app.services.context import Context
@@ -15,6 +15,7 @@ from app.topology_source import TEXT_ONLY, GraphSource, TopologyChanges, Topolog
 from schedules.errors import NotExportable, ScheduleError
 from schedules.options import Options
 from synth.errors import SynthError
+from synth.recipe import Recipe
 from synth.topology import Topology
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "asked_options",
     "create",
     "export",
+    "kept",
     "load",
     "load_subject",
     "named",
@@ -110,6 +112,12 @@ def load(context: Context, source: GraphSource, *, field: str = "") -> StoredTop
     except (SynthError, ScheduleError) as error:
         raise type(error)(field + error.field, error.rule) from None
     return StoredTopology(answer)
+
+
+def kept(context: Context, recipe: Recipe) -> Stored:
+    """Store the topology of a recipe, and return what it is stored under."""
+    loaded = load(context, TopologySource(recipe=str(recipe)))
+    return Stored(loaded.id, loaded.topology.name)
 
 
 def asked_options(request: ForestRequest, loaded: StoredTopology) -> Options:

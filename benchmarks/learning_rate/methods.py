@@ -45,9 +45,9 @@ PACKAGED = {
     "Schedule-Free": ("schedulefree", (0.3, 1.0, 3.0)),
     "Prodigy": ("prodigyopt", (0.5, 1.0, 2.0)),
 }
-# A schedule whose rate is chosen within the tuner's own allowance: every rate of the grid is
-# run for an equal share of it, and that of the least training loss gets the run.
-PROBED = {"cosine, probed": "cosine", "WSD, probed": "WSD"}
+# What has its rate chosen within the tuner's own allowance: every rate of the grid is run for
+# an equal share of it, and that of the least training loss gets the run.
+PROBED = {f"{name}, probed": name for name in (*SCHEDULES, "Schedule-Free")}
 PAPER: dict[str, Any] = {"method": "paper"}
 TUNED: dict[str, dict[str, Any]] = {
     "topoloom": {},
@@ -116,6 +116,8 @@ def _probed(task: Task, method: str, seed: int, steps: int) -> Run:
     for rate in task.rates:
         training, batches = _begun(task, seed)
         optimizer = _optimizer(task, training, method, rate, steps)
+        if method == "Schedule-Free":
+            optimizer.train()
         losses = [_one_step(training, optimizer, next(batches)) for _ in range(each)]
         late = statistics.fmean(losses[-max(1, each // 4) :])
         reached[rate] = late if math.isfinite(late) else math.inf

@@ -10,12 +10,21 @@ from benchmarks.learning_rate.methods import PACKAGED, PROBED, SCHEDULES, TUNED
 from schedules.learning_rate.forecast import forecast, last_value
 from schedules.learning_rate.published import published_forecast
 
-__all__ = ["ORDER", "Row", "at_best_rate", "best_rate", "forecast_table", "report", "target_of"]
+__all__ = [
+    "ORDER",
+    "Row",
+    "at_best_rate",
+    "best_rate",
+    "equal_cost_table",
+    "forecast_table",
+    "report",
+    "target_of",
+]
 
 Row = dict[str, Any]
 RIVALS = ("cosine", "WSD")
-COMPARED = (*RIVALS, *PROBED)
-ORDER = (*TUNED, *RIVALS, *PROBED, *(name for name in SCHEDULES if name not in RIVALS), *PACKAGED)
+COMPARED = (*RIVALS, *(f"{name}, probed" for name in RIVALS))
+ORDER = (*TUNED, *COMPARED, *(name for name in SCHEDULES if name not in RIVALS), *PACKAGED)
 
 
 def _finite(values: Iterable[float]) -> list[float]:
@@ -104,7 +113,7 @@ def report(rows: list[Row]) -> str:
     lines = []
     for task in dict.fromkeys(row["task"] for row in rows):
         mine = [row for row in rows if row["task"] == task]
-        methods = {row["method"] for row in mine}
+        methods = {row["method"] for row in mine} - set(PROBED).difference(COMPARED)
         if "cosine" not in methods:
             continue
         target = target_of(mine)
@@ -126,6 +135,31 @@ def report(rows: list[Row]) -> str:
                 f"| {_reached(kind, target)} |"
             )
         lines.append("")
+    return "\n".join(lines)
+
+
+def equal_cost_table(rows: list[Row]) -> str:
+    """Return what finds its rate within a run's allowance, by task: mean loss, and our wins.
+
+    ``a (b of n)``: the mean of final losses, and with how many seeds of both `topoloom` ends
+    lower.  What diverged is in no mean.
+    """
+    tasks = list(dict.fromkeys(row["task"] for row in rows))
+    lines = [
+        "| rate found within the run | " + " | ".join(tasks) + " |",
+        "|---" * (len(tasks) + 1) + "|",
+    ]
+    run = {row["method"] for row in rows}
+    for method in (one for one in ("topoloom", *PROBED) if one in run):
+        cells = [method]
+        for task in tasks:
+            mine = [row for row in rows if (row["task"], row["method"]) == (task, "topoloom")]
+            theirs = [row for row in rows if (row["task"], row["method"]) == (task, method)]
+            known = _finite(row["final"] for row in theirs)
+            mean = f"{statistics.fmean(known):.4f}" if known else "none"
+            ours = "" if method == "topoloom" else f" ({_better_than(mine, theirs)})"
+            cells.append(mean + ours)
+        lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 

@@ -2,7 +2,7 @@
 
 Everything here is decided in exact numbers, on values, without a database: a design asks
 for the frontier, for schedules and for routes through the functions of a `Sources`.
-Read in this order: `question`, `sources`, `answer`, `timing`, `rewiring`.
+Read in this order: `question`, `sources`, `answer`, `offers`, `forests`, `timing`, `rewiring`.
 
 Every point of the frontier is timed twice: in its steps, by broadcast or by labels
 (``usual_seconds``), and with the fastest algorithm for every message size (``seconds``).
@@ -12,10 +12,12 @@ from fractions import Fraction
 
 from schedules.codesign import ONE_SHOT
 from schedules.design.answer import Choice, Design, Point, Used
-from schedules.design.question import Hosts, Limits, Speed
+from schedules.design.forests import FOREST_NODES
+from schedules.design.offers import LIFTED_NODES
+from schedules.design.question import Limits, Speed
 from schedules.design.rewiring import Change, Today, changes_to, within
 from schedules.design.sources import Generators, Sources
-from schedules.design.timing import FOREST_NODES, LIFTED_NODES, Timing, usual_way
+from schedules.design.timing import Timing, usual_way
 from schedules.errors import TooLarge
 from schedules.facts import Facts
 from schedules.model import Collective
@@ -23,6 +25,7 @@ from schedules.options import NOTHING_ASKED, Options
 from schedules.workloads.tasks import Task, Workload
 from synth.cost import Cost
 from synth.errors import ClaimBroken
+from synth.hosts import Hosts
 from synth.search import Point as Measured
 
 __all__ = [
@@ -101,6 +104,8 @@ def design(
     timing = Timing(hosts, speed, workload, found.bounds, all_to_all)
     points = tuple(timing.point(one, sources) for one in found.points)
     changes = () if today is None else changes_to(points, today)
+    allowed = points if today is None else within(points, changes, today)
+    points = timing.with_trees(points, min(point.seconds for point in allowed), sources)
     allowed = points if today is None else within(points, changes, today)
     usual = min(allowed, key=lambda point: (point.usual_seconds, *point.simplicity))
     fastest = min(allowed, key=lambda point: (point.seconds, *point.simplicity))

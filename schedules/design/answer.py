@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from schedules.baselines import Baseline
-from schedules.design.question import Hosts, Speed
+from schedules.design.question import Speed
 from schedules.design.rewiring import Change, Weighed
 from schedules.facts import Facts
 from schedules.model import Collective
@@ -14,6 +14,7 @@ from schedules.options import NOTHING_ASKED, Options
 from schedules.switch_over import Candidate, Range, ranges
 from schedules.workloads.tasks import Task, Workload
 from synth.cost import Cost
+from synth.hosts import Hosts
 from synth.search import Point as Measured
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ class Point:
         The fastest way to run each task, in the order of the tasks.
     candidates : tuple of tuple of Candidate
         All ways to run each collective, in the order of `Workload.collectives`.
+    trees_at_least : Fraction or None
+        Time of the workload that trees there cannot beat, where they were weighed and not packed.
     """
 
     measured: Measured
@@ -61,6 +64,7 @@ class Point:
     usual_seconds: Fraction
     choices: tuple[Choice, ...]
     candidates: tuple[tuple[Candidate, ...], ...]
+    trees_at_least: Fraction | None = None
 
     @property
     def seconds(self) -> Fraction:
@@ -147,6 +151,12 @@ class Design:
     def best_seconds(self) -> Fraction:
         """The time for which the best point was chosen."""
         return self.best.usual_seconds if self.workload.single else self.best.seconds
+
+    @property
+    def trees_at_least(self) -> Fraction | None:
+        """The least time that trees which were not packed can take, on any point."""
+        least = (point.trees_at_least for point in self.points)
+        return min((one for one in least if one is not None), default=None)
 
     @property
     def floor_seconds(self) -> Fraction:

@@ -2,33 +2,12 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
 
 from schedules.baselines import Operation
 from schedules.model import Collective
 from schedules.workloads.tasks import Task
-from synth.cost import Links
-from synth.recipe import Recipe
 
-__all__ = ["Hosts", "Limits", "Speed"]
-
-
-@dataclass(frozen=True, slots=True)
-class Hosts:
-    """How many hosts of how many ports there are, and which topologies of them are wanted.
-
-    The members are those of `synth.search.frontier`.
-    """
-
-    nodes: int
-    degree: int
-    links: Links = Links.UNIDIRECTIONAL
-    parallel_links: bool = False
-    vertex_transitive: bool = False
-    families: tuple[str, ...] | None = None
-    max_steps: int | None = None
-    schedule: Literal["bfb", "best"] = "best"
-    bases: tuple[Recipe, ...] = ()
+__all__ = ["Limits", "Speed"]
 
 
 @dataclass(frozen=True, slots=True)

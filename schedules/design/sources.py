@@ -1,24 +1,25 @@
 """Where a design gets what must be searched or generated: a cache, or the generators."""
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
-from schedules.design.question import Hosts
 from schedules.facts import Facts
 from schedules.model import Collective, TreeSchedule
 from schedules.options import NOTHING_ASKED, Options
 from schedules.passes import Loads
 from schedules.verified import verified
+from schedules.verify.costs import node_capacity
 from synth.build import build
-from synth.measure import step_loads
+from synth.hosts import Hosts, searched
+from synth.measure import diameter, step_loads
 from synth.recipe import Recipe
 from synth.search import Frontier, Point
-from synth.search import frontier as search
 from synth.topology import Topology
 
 if TYPE_CHECKING:
     from schedules.alltoall.exchange import Exchange
 
-__all__ = ["Generators", "Sources", "loads_on", "searched"]
+__all__ = ["Generators", "Sources", "loads_on", "tree_bandwidths_on"]
 
 
 class Sources(Protocol):
@@ -65,11 +66,20 @@ class Sources(Protocol):
         """Return what links carry step by step on a point, and on its transpose."""
         ...
 
+    def hops(self, recipe: Recipe) -> int:
+        """Return the most hops between two hosts."""
+        ...
+
+    def tree_bandwidths(self, recipe: Recipe) -> tuple[Fraction, Fraction]:
+        """Return the least T_B of any trees, and of any trees on the transpose."""
+        ...
+
 
 class Generators:
     """The sources that compute everything anew and keep nothing.
 
-    >>> Generators().schedule(search(4, 1).points[0].recipe, Collective.ALLGATHER, "bfb").steps
+    >>> ring = searched(Hosts(4, 1)).points[0].recipe
+    >>> Generators().schedule(ring, Collective.ALLGATHER, "bfb").steps
     3
     """
 
@@ -104,11 +114,19 @@ class Generators:
         """Return what links carry step by step on a point, and on its transpose."""
         return loads_on(build(point.recipe), point)
 
+    def hops(self, recipe: Recipe) -> int:
+        """Return the most hops between two hosts."""
+        return diameter(build(recipe))
+
+    def tree_bandwidths(self, recipe: Recipe) -> tuple[Fraction, Fraction]:
+        """Return the least T_B of any trees, and of any trees on the transpose."""
+        return tree_bandwidths_on(build(recipe))
+
 
 def loads_on(topology: Topology, point: Point) -> tuple[Loads, Loads]:
     """Return what links carry step by step on the topology of a point, and on its transpose.
 
-    >>> point = search(4, 1).points[0]
+    >>> point = searched(Hosts(4, 1)).points[0]
     >>> [part.shards for part in loads_on(build(point.recipe), point)][0]
     (Fraction(1, 1), Fraction(1, 1), Fraction(1, 1))
     """
@@ -123,20 +141,16 @@ def loads_on(topology: Topology, point: Point) -> tuple[Loads, Loads]:
     )
 
 
-def searched(hosts: Hosts) -> Frontier:
-    """Return the Pareto frontier for some hosts; see `synth.search.frontier`.
+def tree_bandwidths_on(topology: Topology) -> tuple[Fraction, Fraction]:
+    """Return the least T_B of any trees on a topology of hosts, and on its transpose.
 
-    >>> [str(point.recipe) for point in searched(Hosts(12, 4)).points]
-    ['Circulant(12, 2, 3)']
+    It is the optimum of `schedules.forestcoll`, without a tree.
+
+    >>> tree_bandwidths_on(build(searched(Hosts(4, 1)).points[0].recipe))
+    (Fraction(3, 4), Fraction(3, 4))
     """
-    return search(
-        hosts.nodes,
-        hosts.degree,
-        hosts.links,
-        parallel_links=hosts.parallel_links,
-        vertex_transitive=hosts.vertex_transitive,
-        families=hosts.families,
-        max_steps=hosts.max_steps,
-        schedule=hosts.schedule,
-        bases=hosts.bases,
-    )
+    from schedules.forestcoll import optimum
+
+    unit = Fraction(node_capacity(topology), topology.node_count)
+    gather, scatter = (optimum(topology, inward=inward) for inward in (False, True))
+    return unit * gather.inverse_rate, unit * scatter.inverse_rate

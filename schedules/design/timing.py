@@ -1,38 +1,39 @@
 """How long a workload takes: at a point of the frontier, at the least, and today."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from schedules.baselines import PASSES, Baseline, Operation, assumed, baselines, bound_seconds
-from schedules.codesign import Offer, Routing, candidates, floor_seconds
+from schedules.codesign import ORDER, Offer, candidates, floor_seconds
 from schedules.design.answer import Choice, Point, total
-from schedules.design.question import Hosts, Speed
+from schedules.design.forests import (
+    EVERY_SIZE_NODES,
+    FOREST_NODES,
+    LEAST_GAIN,
+    Reach,
+    forest_line,
+    in_reach,
+    may_win,
+    packed,
+)
+from schedules.design.offers import offer_of
+from schedules.design.question import Speed
 from schedules.design.sources import Sources
-from schedules.errors import TookTooLong, TooLarge
-from schedules.facts import Facts
 from schedules.model import Collective
-from schedules.passes import Loads, Pass
-from schedules.simulate import Lockstep, Network, lockstep
-from schedules.switch_over import Candidate
-from schedules.verify.costs import node_capacity
+from schedules.simulate import Lockstep
+from schedules.switch_over import Candidate, Line
 from schedules.workloads.tasks import Task, Workload
 from synth.cost import Cost, all_to_all_bound, optimal_bandwidth
-from synth.recipe import Bidirected, DegreeExpansion, LineGraph, Power, Product, Recipe
+from synth.hosts import Hosts
 from synth.search import Point as Measured
 
 if TYPE_CHECKING:
     from schedules.alltoall.exchange import Exchange
 
-__all__ = ["FOREST_NODES", "LARGEST_BYTES", "LIFTED_NODES", "Timing", "usual_way"]
-
-FOREST_NODES = 128
-"""Up to so many hosts ForestColl's trees are looked at; they are packed for that."""
-
-LIFTED_NODES = 1024
-"""Up to so many hosts lifted schedules are looked at; they are made for that."""
+__all__ = ["LARGEST_BYTES", "Timing", "usual_way"]
 
 LARGEST_BYTES = 1 << 30
 """Trees are cut as finely as pays for so many bytes, or for the largest task."""
@@ -116,10 +117,58 @@ class Timing:
         return Baseline(name, seconds, steps, chunks, used[0].assumption)
 
     def point(self, measured: Measured, sources: Sources) -> Point:
-        """Return a point of the frontier with the fastest way to run every task."""
+        """Return a point of the frontier with the fastest way to run every task.
+
+        Trees are among the ways where they might win, of few hosts; else the point says what they
+        take at least.
+        """
         asked = self.all_to_all or self.workload.exchanges
         exchange = sources.routes(measured.recipe) if asked else None
-        offer = self._offer(measured, exchange, sources)
+        offer = offer_of(measured, exchange, self.hosts, self.speed, self.workload, sources)
+        plain = self._timed(measured, exchange, offer)
+        reach = self._reach(measured, sources)
+        if reach is None:
+            return plain
+        if self.hosts.nodes <= EVERY_SIZE_NODES:
+            reach = Reach(reach.hops, *sources.tree_bandwidths(measured.recipe))
+            trees = self._packed(plain, sources) if self._may_win(plain, reach) else None
+            if trees is not None:
+                return self._timed(measured, exchange, replace(offer, trees=trees))
+        return replace(plain, trees_at_least=self._trees_at_least(plain, reach))
+
+    def with_trees(
+        self, points: Sequence[Point], fastest: Fraction, sources: Sources
+    ) -> tuple[Point, ...]:
+        """Return the points, with trees where those might take clearly less than the fastest.
+
+        Of few hosts they are there already.
+        """
+        if self.hosts.nodes <= EVERY_SIZE_NODES:
+            return tuple(points)
+        found = []
+        for point in points:
+            weighed = self._weighed(point, (1 - LEAST_GAIN) * fastest, sources)
+            fastest = min(fastest, weighed.seconds)
+            found.append(weighed)
+        return tuple(found)
+
+    def _weighed(self, point: Point, enough: Fraction, sources: Sources) -> Point:
+        """Return a point with trees, if by the optimum they might be as fast as is enough."""
+        measured = point.measured
+        if point.trees_at_least is None or point.trees_at_least > enough:
+            return point
+        hops = self._hops(measured, sources)
+        reach = Reach(hops, *sources.tree_bandwidths(measured.recipe))
+        least = self._trees_at_least(point, reach)
+        trees = None
+        if least <= enough and in_reach(measured.recipe, self.hosts.nodes, self.hosts.degree):
+            trees = self._packed(point, sources)
+        if trees is None:
+            return replace(point, trees_at_least=least)
+        offer = offer_of(measured, point.exchange, self.hosts, self.speed, self.workload, sources)
+        return self._timed(measured, point.exchange, replace(offer, trees=trees))
+
+    def _timed(self, measured: Measured, exchange: "Exchange | None", offer: Offer) -> Point:
         largest = max(LARGEST_BYTES, self.workload.largest_bytes)
         ways = {
             collective: candidates(offer, self.speed.operation(Task(collective, 1)), largest)
@@ -136,65 +185,51 @@ class Timing:
         )
         return Point(measured, exchange, usual, choices, tuple(ways.values()))
 
-    def _offer(self, measured: Measured, exchange: "Exchange | None", sources: Sources) -> Offer:
-        nodes, gather, scatter = self.hosts.nodes, measured.cost, measured.transpose
-        worst = max(gather.bandwidth, scatter.bandwidth)
-        passes = any(collective in PASSES for collective in self.workload.collectives)
-        trees = None
-        # Where both reach the optimal bandwidth no pipeline can beat them.
-        if passes and worst > optimal_bandwidth(nodes) and nodes <= FOREST_NODES:
-            trees = self._forests(measured.recipe, sources)
-        return Offer(
-            nodes,
-            gather,
-            scatter,
-            trees,
-            _routings(exchange) if exchange else (),
-            measured.algorithm,
-            sources.loads(measured) if passes and self.speed.chunk_seconds else None,
-            self._lifted(measured, sources) if passes else None,
-            self.hosts.degree,
-        )
+    def _hops(self, measured: Measured, sources: Sources) -> int:
+        if measured.within is None:
+            return measured.cost.steps
+        return sources.hops(measured.recipe)
 
-    def _lifted(self, measured: Measured, sources: Sources) -> tuple[Pass, Pass] | None:
-        """Return both passes of a lifted schedule, where it could be better.
+    def _reach(self, measured: Measured, sources: Sources) -> Reach | None:
+        """Return what trees come to at best on any topology of so few hops; None if not weighed.
 
-        Where no dimensions are taken one by one, it brings every shard as early as can be, and so
-        is no better than breadth-first broadcast.
+        Where both passes reach the optimal bandwidth no pipeline can beat them.
         """
-        nodes, recipe = self.hosts.nodes, measured.recipe
+        nodes = self.hosts.nodes
+        least = optimal_bandwidth(nodes)
         worst = max(measured.cost.bandwidth, measured.transpose.bandwidth)
-        if nodes > LIFTED_NODES or worst == optimal_bandwidth(nodes) or not _by_dimensions(recipe):
+        passes = any(collective in PASSES for collective in self.workload.collectives)
+        if not passes or worst == least or nodes > FOREST_NODES:
             return None
-        try:
-            gather, scatter = (
-                _pass(sources.schedule(recipe, collective, "lifted"), nodes, self.hosts.degree)
-                for collective in (Collective.ALLGATHER, Collective.REDUCE_SCATTER)
-            )
-        except TooLarge:
-            return None
-        return gather, scatter
+        return Reach(self._hops(measured, sources), least, least)
 
-    def _forests(self, recipe: Recipe, sources: Sources) -> tuple[Lockstep, Lockstep] | None:
-        """Return ForestColl's trees for one byte in lock step, both ways; None past its limits."""
-        try:
-            return (
-                self._pipeline(recipe, Collective.ALLGATHER, sources),
-                self._pipeline(recipe, Collective.REDUCE_SCATTER, sources),
-            )
-        except (TooLarge, TookTooLong):
-            return None
+    def _line(self, collective: Collective, reach: Reach) -> Line:
+        work = self.speed.operation(Task(collective, 1))
+        return forest_line(reach, self.hosts.nodes, self.hosts.degree, work)
 
-    def _pipeline(self, recipe: Recipe, collective: Collective, sources: Sources) -> Lockstep:
-        forest, topology = sources.forest(recipe, collective)
-        speed = self.speed
-        network = Network(
-            speed.alpha_seconds,
-            speed.bytes_per_second / node_capacity(topology),
-            speed.overhead_seconds,
-            chunk_seconds=speed.chunk_seconds,
+    def _may_win(self, point: Point, reach: Reach) -> bool:
+        largest = max(LARGEST_BYTES, self.workload.largest_bytes)
+        return any(
+            may_win(self._line(collective, reach), ways, largest)
+            for collective, ways in zip(self.workload.collectives, point.candidates, strict=True)
+            if collective in PASSES
         )
-        return lockstep(forest, topology, network, size_bytes=1)
+
+    def _trees_at_least(self, point: Point, reach: Reach) -> Fraction:
+        """Return the least time of the workload where trees run what they might be faster at."""
+        times = []
+        for choice in point.choices:
+            task, seconds = choice.task, choice.seconds
+            if task.collective in PASSES:
+                seconds = min(seconds, self._line(task.collective, reach).seconds(task.size_bytes))
+            times.append((task, seconds))
+        return total(times)
+
+    def _packed(self, point: Point, sources: Sources) -> tuple[Lockstep | None, ...] | None:
+        passes = {
+            which for collective in self.workload.collectives for which in ORDER.get(collective, ())
+        }
+        return packed(point.measured.recipe, passes, self.speed, sources)
 
     def _fastest(self, task: Task, ways: Sequence[Candidate], floor: Fraction) -> Choice:
         best = min(ways, key=lambda way: way.seconds(task.size_bytes))
@@ -216,29 +251,3 @@ def usual_way(measured: Measured, ways: Sequence[Candidate]) -> Candidate:
         if way.name == measured.algorithm:
             return way
     return Candidate("routed", tuple(line for way in ways for line in way.lines))
-
-
-def _pass(facts: Facts, nodes: int, degree: int) -> Pass:
-    """Return a pass of a schedule that is cut as it is."""
-    assert facts.steps is not None and facts.bandwidth is not None
-    whole = facts.bandwidth * Fraction(nodes, degree)
-    return Pass(Cost(facts.steps, facts.bandwidth), Loads((whole,), facts.chunks_per_shard or 1))
-
-
-def _by_dimensions(recipe: Recipe) -> bool:
-    match recipe:
-        case Power() | Product():
-            return True
-        case LineGraph(_, of) | DegreeExpansion(_, of) | Bidirected(of):
-            return _by_dimensions(of)
-    return False
-
-
-def _routings(exchange: "Exchange") -> tuple[Routing, ...]:
-    return tuple(
-        Routing(
-            "shortest-paths" if way.method == "shortest-paths" and index == 0 else "mcf",
-            Cost(way.hops, exchange.bandwidth(way)),
-        )
-        for index, way in enumerate(exchange.ways)
-    )

@@ -9,7 +9,7 @@ few trees come close to it); `automorphisms`, `linear`, `flow_program`, `proof`,
 shortest paths, where they do);
 `symmetry` and `symmetric_forest` (images of a few trees, where these do); `packing`, `forest`,
 `flow_repair`, `tree_growing` and `shortening` (trees elsewhere);
-`forests` (all three ways); `low_trees` and `heights` (trees of limited height).
+`forests` (all three ways); `hops`, `low_trees` and `heights` (trees of limited height).
 
 References
 ----------
@@ -22,12 +22,14 @@ from fractions import Fraction
 from schedules.errors import NoSchedule
 from schedules.forestcoll.balance import balanced
 from schedules.forestcoll.demand import Demand, demand_of, require_paths
+from schedules.forestcoll.fewest_trees import is_least
 from schedules.forestcoll.forests import forest_at, of_shortest_paths
 from schedules.forestcoll.heights import lowest
-from schedules.forestcoll.network import network_of
+from schedules.forestcoll.network import copying_nodes, network_of
 from schedules.forestcoll.optimality import entry_rate
 from schedules.forestcoll.optimum import Optimum, optimum, rates, require_counts
 from schedules.model import Collective, Tree, TreeSchedule
+from schedules.multicast import spliced
 from synth.topology import NodeId, Topology
 
 __all__ = ["Optimum", "allgather", "broadcast", "optimum"]
@@ -140,15 +142,20 @@ def _forest(
             raise NoSchedule("max_height", "must not be given together with max_gap")
         low = lowest(topology, demand, max_height, trees_per_root)
         return _schedule(topology, collective, demand, low.trees_per_root, low.trees)
-    network = balanced(network_of(topology, demand)).network
+    within = balanced(network_of(topology, demand), copying_nodes(topology))
+    network = within.network
     rate, trees = None, None
     if max_gap is None:
         # If trees reach the rate at which ranks can take in all they want, it is the optimum.
         rate = entry_rate(network, trees_per_root)
-        trees = of_shortest_paths(topology, network, rate)
+        if trees_per_root is not None or is_least(network, rate):
+            trees = of_shortest_paths(topology, network, rate)
     if rate is None or trees is None:
         rate = rates(network, trees_per_root, max_gap).rate
         trees = forest_at(topology, network, rate)
+    if within.copying:
+        copying = [topology.nodes[node] for node in within.copying]
+        trees = [spliced(tree, copying) for tree in trees]
     return _schedule(topology, collective, demand, rate.trees_per_root, trees)
 
 

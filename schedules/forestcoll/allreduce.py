@@ -24,7 +24,7 @@ from schedules.forestcoll.division import Division, exact_division
 from schedules.forestcoll.flow_program import FlowProgram
 from schedules.forestcoll.flow_question import Question
 from schedules.forestcoll.linear import FEW_COLUMNS
-from schedules.forestcoll.network import Network, network_of
+from schedules.forestcoll.network import Network, copying_nodes, network_of
 from schedules.forestcoll.optimality import best_rate
 from schedules.forestcoll.proof import Cut, Proof, proof_of, simple_proof
 from synth.topology import NodeId, Topology
@@ -104,8 +104,7 @@ def allreduce_bound(
     for inward in (False, True):
         require_paths(topology, demand, inward=inward)
     network = network_of(topology, demand)
-    copying = tuple(i for i, node in enumerate(topology.nodes) if node in topology.multicast)
-    return bound_within(network, copying, topology.nodes)
+    return bound_within(network, copying_nodes(topology), topology.nodes)
 
 
 def bound_within(
@@ -116,7 +115,7 @@ def bound_within(
     ``copying`` are the nodes that copy and add up, ``names`` those of all nodes.
     """
     program = FlowProgram(_question(network, copying, free=True))
-    sequential = in_turn(network) / network.unit
+    sequential = in_turn(network, copying) / network.unit
     # On regular graphs the ranks' own links often prove enough: the passes in turn are best, or
     # equal shares reach that rate.  The linear program, which takes ten seconds for 61 nodes
     # without symmetry, would find no more.
@@ -153,10 +152,10 @@ def _question(
     )
 
 
-def in_turn(network: Network) -> Fraction:
+def in_turn(network: Network, copying: tuple[int, ...] = ()) -> Fraction:
     """Return the rate of one pass after the other, with equal shares, in the topology's unit."""
     turned = replace(network, tail=network.head, head=network.tail)
-    both = [balanced(one) for one in (network, turned)]
+    both = [balanced(one, copying) for one in (network, turned)]
     inverse = sum((best_rate(one.network).inverse / one.network.unit for one in both), Fraction(0))
     return network.data / inverse
 
@@ -189,6 +188,9 @@ def _divided(
                     names = tuple(range(network.node_count))
                     target = min(rate, proof_of(program, potentials, prices, names).rate)
                     others = (solution,)
+                if not target:
+                    # Nothing reaches such a switch, or comes back from it.
+                    continue
                 found = exact_division(program, target, *others)
             except (TooLarge, TookTooLong):
                 continue

@@ -6,6 +6,9 @@ same (Bang-Jensen, Frank and Jackson).  Elsewhere, as with a link that is lost o
 one direction, the best rate is a linear program over capacities b <= c with that property
 (`flow_program`, with one pass).  Trees packed in its b are optimal in c; its dual is the proof.
 So it is where several links have a limit together: the program keeps those as well.
+
+A switch that copies may let out more than it takes in.  If it receives everything, it is a rank
+without data; trees that span it too are packed, and its part of them is drawn through it.
 """
 
 from dataclasses import dataclass, replace
@@ -15,7 +18,7 @@ from math import gcd, lcm
 import numpy as np
 
 from schedules.errors import NoSchedule
-from schedules.forestcoll.division import exact_division
+from schedules.forestcoll.division import exact_division, reaches
 from schedules.forestcoll.flow_program import FlowProgram
 from schedules.forestcoll.flow_question import Question
 from schedules.forestcoll.listing import canonical_orders, renumbered
@@ -24,22 +27,32 @@ from schedules.forestcoll.optimality import Rate, best_rate, tree_capacities
 from schedules.forestcoll.proof import Proof, proof_of
 from schedules.forestcoll.splitting import Splitter
 
-__all__ = ["Balanced", "balanced"]
+__all__ = ["Balanced", "balanced", "can_be_trimmed", "excess"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Balanced:
     """A network whose cuts tell the truth, within the one that was given.
 
-    ``proof`` is why nothing is faster, where a cut of the given network is not.
+    ``proof`` is why nothing is faster, where a cut of the given network is not.  Trees span the
+    switches of ``copying`` as well, which are terminals of the network.  ``bound`` is a rate that
+    nothing beats, where it is not known to be reached; the proof, or the best cut, is of it then.
     """
 
     network: Network
     proof: Proof | None = None
+    copying: tuple[int, ...] = ()
+    bound: Fraction | None = None
 
 
-def balanced(network: Network) -> Balanced:
+def balanced(network: Network, copying: tuple[int, ...] = ()) -> Balanced:
     """Return a network within this one in which trees reach the best rate of all.
+
+    Parameters
+    ----------
+    network : Network
+    copying : tuple of int
+        Nodes that forward, and can copy.
 
     Raises
     ------
@@ -64,20 +77,70 @@ def balanced(network: Network) -> Balanced:
     >>> best_rate(star).inverse, best_rate(balanced(star).network).inverse
     (Fraction(3, 2), Fraction(3, 1))
     """
-    if not network.shared and not _excess(network):
+    lacking = excess(network)
+    if not network.shared and not lacking:
         return Balanced(network)
     cut = best_rate(network)
-    if not network.shared and _can_be_trimmed(network, cut):
+    if not network.shared and can_be_trimmed(network, cut):
         return Balanced(network)
-    ranks = set(network.terminals.tolist())
-    question = Question(
-        network,
-        receivers=tuple(sorted(ranks)),
-        forwarding=tuple(node for node in range(network.node_count) if node not in ranks),
-        passes=1,
-        free=False,
+    plain = _divided(network, cut)
+    helping = [tuple(sorted({*lacking} & {*copying})), copying]
+    if not helping[0]:
+        return plain
+    bound, proof = _bound(network, copying, cut)
+    best = plain
+    for switches in dict.fromkeys(helping):
+        within = _receiving(network, switches)
+        if within is not None and _rate(within.network) > _rate(best.network):
+            best = replace(within, copying=switches)
+    proof = proof if bound < network.data / cut.inverse else None
+    reached = _rate(best.network) == bound * network.unit
+    return replace(best, proof=proof, bound=None if reached else bound)
+
+
+def _rate(network: Network) -> Fraction:
+    """Return the best rate of all data together, in the topology's unit."""
+    return network.data / best_rate(network).inverse * network.unit
+
+
+def _receiving(network: Network, switches: tuple[int, ...]) -> Balanced | None:
+    """Return the network with these switches as ranks without data; None if it carries nothing."""
+    terminals = np.array(sorted({*network.terminals.tolist(), *switches}), np.int64)
+    spanned = replace(network, terminals=terminals)
+    if not reaches(spanned):
+        return None
+    try:
+        return balanced(spanned)
+    except NoSchedule:
+        return None
+
+
+def _bound(network: Network, copying: tuple[int, ...], cut: Rate) -> tuple[Fraction, Proof | None]:
+    """Return a rate that nothing beats, with its proof where it is not that of a cut."""
+    if not network.shared and not {*excess(network)} - {*copying}:
+        return network.data / cut.inverse, None
+    program = _program(network, copying)
+    _, potentials, prices = program.best()
+    proof = proof_of(program, potentials, prices, tuple(range(network.node_count)))
+    return min(proof.rate, network.data / cut.inverse), proof
+
+
+def _program(network: Network, copying: tuple[int, ...] = ()) -> FlowProgram:
+    passing = {*network.terminals.tolist(), *copying}
+    return FlowProgram(
+        Question(
+            network,
+            receivers=tuple(sorted(network.terminals.tolist())),
+            forwarding=tuple(node for node in range(network.node_count) if node not in passing),
+            passes=1,
+            free=False,
+        )
     )
-    program = FlowProgram(question)
+
+
+def _divided(network: Network, cut: Rate) -> Balanced:
+    """Return the capacities of the linear program; ``cut`` is the best rate that cuts allow."""
+    program = _program(network)
     solution, potentials, prices = program.best()
     proof = proof_of(program, potentials, prices, tuple(range(network.node_count)))
     found = exact_division(program, proof.rate, solution)
@@ -93,7 +156,7 @@ def balanced(network: Network) -> Balanced:
     return Balanced(within, proof if cut.inverse < network.data / proof.rate else None)
 
 
-def _excess(network: Network) -> list[int]:
+def excess(network: Network) -> list[int]:
     """Return the forwarding nodes that let out more than they take in."""
     balance = np.zeros(network.node_count, np.int64)
     np.add.at(balance, network.head, network.capacity)
@@ -102,7 +165,7 @@ def _excess(network: Network) -> list[int]:
     return np.flatnonzero(balance < 0).tolist()
 
 
-def _can_be_trimmed(network: Network, cut: Rate) -> bool:
+def can_be_trimmed(network: Network, cut: Rate) -> bool:
     """Return whether what nodes let out too much of is needed by no cut at the best rate.
 
     It is asked in the order of the nodes in which trees are packed first.

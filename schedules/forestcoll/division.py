@@ -22,7 +22,7 @@ from schedules.forestcoll.linear import FEW_COLUMNS
 from schedules.forestcoll.network import Network, guard
 from schedules.forestcoll.optimality import best_rate
 
-__all__ = ["Division", "divided", "exact_division"]
+__all__ = ["Division", "divided", "exact_division", "reaches"]
 
 _DENOMINATORS = (12, 64, 1024, 10**4, 10**6)
 
@@ -152,10 +152,10 @@ def _carried(
         room[kept],
         Fraction(1),
     )
-    return part.data / best_rate(part).inverse / scale if _reaches(part) else Fraction(0)
+    return part.data / best_rate(part).inverse / scale if reaches(part) else Fraction(0)
 
 
-def _reaches(network: Network) -> bool:
+def reaches(network: Network) -> bool:
     """Return whether every receiver gets something from every root."""
     arcs = arcs_of(network.node_count, network.tail, network.head)
     room = np.full(len(network.tail), len(network.terminals), np.int64)

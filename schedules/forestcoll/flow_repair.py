@@ -17,8 +17,8 @@ as fast; the rest bring in units that wait at many nodes, or in groups.
 """
 
 import numpy as np
-from numba import njit
 
+from schedules.forestcoll.flow import uncounted
 from schedules.forestcoll.forest import BROKEN, NONE, ONE
 
 __all__ = ["deliver", "repair", "withdraw"]
@@ -28,7 +28,7 @@ ENTER, LEAVE, PASS, RETURN = (np.int64(code) for code in (-1, -2, -3, -4))
 back, from a group to the next smaller one, that taken back."""
 
 
-@njit(cache=True, nogil=True)
+@uncounted
 def withdraw(forest, flow, origin, sink, amount):
     """Take ``amount`` units that leave ``origin`` out of the flow to ``sink``."""
     path, place, supply = forest.path, forest.place, forest.supply
@@ -71,7 +71,7 @@ def withdraw(forest, flow, origin, sink, amount):
     return True
 
 
-@njit(cache=True, nogil=True)
+@uncounted
 def _see(forest, state, after, by, filled):
     """Queue a state found from ``after`` by the move ``by``, unless seen before."""
     if forest.after[state] >= 0:
@@ -82,7 +82,7 @@ def _see(forest, state, after, by, filled):
     return filled + 1
 
 
-@njit(cache=True, nogil=True)
+@uncounted
 def _see_around_group(forest, stack, group, groups, filled):
     """Queue what can hand units to a left-behind group's node."""
     nodes = len(forest.supply)
@@ -99,7 +99,7 @@ def _see_around_group(forest, stack, group, groups, filled):
     return filled
 
 
-@njit(cache=True, nogil=True)
+@uncounted
 def _find(forest, stack, flow, sink, groups):
     """Search back from ``sink``; return the first state with supply, or BROKEN."""
     # Arrays as locals: a tuple of arrays handed on per node costs more than the work.
@@ -136,7 +136,7 @@ def _find(forest, stack, flow, sink, groups):
     return BROKEN
 
 
-@njit(cache=True, nogil=True)
+@uncounted
 def _carry(forest, stack, flow, origin, sink, amount):
     """Move up to ``amount`` units along the path found from ``origin``; return how many."""
     capacity, nodes, after, by = forest.capacity, len(forest.supply), forest.after, forest.by
@@ -169,7 +169,7 @@ def _carry(forest, stack, flow, origin, sink, amount):
     return amount
 
 
-@njit(cache=True, nogil=True)
+@uncounted
 def _meet(forest, flow, origin, sink):
     """Search from ``origin`` and back from ``sink`` at once; say whether they meet.
 
@@ -219,7 +219,7 @@ def _meet(forest, flow, origin, sink):
     return False
 
 
-@njit(cache=True, nogil=True)
+@uncounted
 def _joined(forest, origin, middle):
     """Turn the way from ``origin`` to ``middle`` around; returns True."""
     node = middle
@@ -230,7 +230,7 @@ def _joined(forest, origin, middle):
     return True
 
 
-@njit(cache=True, nogil=True)
+@uncounted
 def deliver(forest, stack, flow, sink, want, groups, likely):
     """Bring up to ``want`` units of pending supply to ``sink``; return how many came.
 
@@ -261,7 +261,7 @@ def deliver(forest, stack, flow, sink, want, groups, likely):
     return sent
 
 
-@njit(cache=True, nogil=True)
+@uncounted
 def _clip(forest, stack, flow, arc, sink):
     """Take off what the arc can no longer carry; units without a detour wait at its tail."""
     excess = flow[arc] - forest.capacity[arc]
@@ -273,7 +273,7 @@ def _clip(forest, stack, flow, arc, sink):
     return withdraw(forest, flow, after, sink, excess)
 
 
-@njit(cache=True, nogil=True)
+@uncounted
 def repair(forest, stack, roots, index, trees, sink):
     """Bring flow[sink] up to date: roots up to ``index`` left out, capacities kept."""
     flow = forest.flow[sink]

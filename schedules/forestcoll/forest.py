@@ -7,10 +7,14 @@ from numba import njit
 from numpy.typing import NDArray
 
 from schedules.forestcoll.flow import Arcs, Scratch, scratch_for, send
+from synth.progress import tell
 
 __all__ = ["BROKEN", "NONE", "ONE", "Forest", "Ints", "Stack", "forest_for", "stack_for", "warm_up"]
 
 Ints = NDArray[np.int64]
+
+AT_ONCE = 1 << 22
+"""Arcs times destinations whose flows are filled before the work can be stopped."""
 
 BROKEN = -1
 # Plain 0 and 1 would make numba compile a version of every function for these values.
@@ -131,15 +135,20 @@ def stack_for(arcs: Arcs) -> Stack:
 
 def warm_up(forest: Forest, trees: Ints) -> bool:
     """Fill the flow to every destination; False if some cannot be reached in full."""
-    scratch = scratch_for(len(forest.supply))
-    return bool(_warm_up(forest, trees, scratch))
+    nodes = len(forest.supply)
+    scratch = scratch_for(nodes)
+    step = max(1, AT_ONCE // len(forest.capacity))
+    for first in range(0, nodes, step):
+        tell("filling flows", first, nodes)
+        if not _warm_up(forest, trees, scratch, first, min(first + step, nodes)):
+            return False
+    return True
 
 
 @njit(cache=True, nogil=True)
-def _warm_up(forest: Forest, trees: Ints, scratch: Scratch):
-    nodes = len(forest.supply)
-    supply = np.empty(nodes, np.int64)
-    for sink in range(nodes):
+def _warm_up(forest: Forest, trees: Ints, scratch: Scratch, first: int, end: int):
+    supply = np.empty(len(forest.supply), np.int64)
+    for sink in range(first, end):
         supply[:] = trees
         supply[sink] = 0
         target = np.sum(supply)

@@ -1,6 +1,6 @@
 """Forests at a given rate, on the topology: by shortest paths, by symmetry, or packed."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import islice, pairwise
 from typing import Any
 
@@ -9,27 +9,28 @@ from numpy.typing import NDArray
 
 from schedules.errors import NoSchedule
 from schedules.forestcoll.automorphisms import Ints
+from schedules.forestcoll.hops import least_height
 from schedules.forestcoll.listing import by_neighbours, canonical_orders, renumbered
 from schedules.forestcoll.network import Network
 from schedules.forestcoll.optimality import Rate, tree_capacities
 from schedules.forestcoll.ordering import in_order
-from schedules.forestcoll.packing import pack
-from schedules.forestcoll.routes import Routes
+from schedules.forestcoll.packing import Group, pack
+from schedules.forestcoll.routes import Path, Routes
 from schedules.forestcoll.shortest import shortest_trees
 from schedules.forestcoll.splitting import Splitter
-from schedules.forestcoll.symmetric_forest import Drawn, translated_trees
+from schedules.forestcoll.symmetric_forest import Drawn, pays, translated_trees
 from schedules.forestcoll.symmetry import acting, rotations
-from schedules.model import Tree, tree_height
+from schedules.model import Tree
 from synth.progress import as_one
 from synth.topology import NodeId, Topology
 from synth.translations import translations
 
-__all__ = ["forest_at", "of_shortest_paths", "packed", "packed_in_order"]
+__all__ = ["Packing", "forest_at", "of_shortest_paths", "packed"]
 
 MOST_ORDERS = 8
 """Orders of the nodes in which trees are packed at most."""
 
-FEW_STEPS = 1 << 25
+FEW_STEPS = 1 << 24
 """Limit on ranks * ranks * arcs * trees per root, summed over these orders."""
 
 
@@ -69,7 +70,7 @@ def symmetric(topology: Topology, network: Network, rate: Rate) -> Iterator[Tree
 
     They are sought where all ranks have equal shards.
     """
-    if not (network.sizes[network.terminals] == 1).all():
+    if not (network.sizes[network.terminals] == 1).all() or not pays(network, _kinds(network)):
         return None
     action = None
     for order in (lambda: network, lambda: by_neighbours(network), lambda: in_order(network)):
@@ -91,6 +92,16 @@ def symmetric(topology: Topology, network: Network, rate: Rate) -> Iterator[Tree
     return (_named(topology, names, tree) for tree in found)
 
 
+def _kinds(network: Network) -> int:
+    """Return how many kinds of ranks there are at least, by the arcs into and out of them."""
+    _, code = np.unique(network.capacity, return_inverse=True)
+    mark = np.random.default_rng(0).integers(0, 1 << 62, int(code.max()) + 1)[code]
+    marks = np.zeros((network.node_count, 2), np.int64)
+    np.add.at(marks[:, 0], network.head, mark)
+    np.add.at(marks[:, 1], network.tail, mark)
+    return len(np.unique(marks[network.terminals], axis=0))
+
+
 def _named(topology: Topology, names: NDArray[Any], tree: Drawn) -> Tree:
     nodes = names[tree.nodes].tolist()
     edges = tuple([tuple(nodes[low:high]) for low, high in pairwise(tree.ends.tolist())])
@@ -107,62 +118,70 @@ def packed(topology: Topology, network: Network, rate: Rate) -> list[Tree]:
     orders = canonical_orders(network)
     work = len(network.terminals) ** 2 * len(network.tail) * rate.trees_per_root
     tried = max(1, min(MOST_ORDERS, FEW_STEPS // work))
-    lowest = list(packed_in_order(topology, network, rate, next(orders)))
+    lowest = Packing(topology, network, rate, next(orders))
+    least = least_height(network) if tried > 1 else 0
     for number, order in enumerate(islice(orders, tried - 1), start=1):
+        if lowest.height == least:
+            break
         try:
             with as_one("packing trees in other orders", number, tried):
-                trees = list(packed_in_order(topology, network, rate, order))
+                other = Packing(topology, network, rate, order)
         except NoSchedule:
             # What a switch lets out too much of is given up in turn: not every order ends well.
             continue
-        lowest = min(lowest, trees, key=_how_high)
-    return sorted(lowest, key=lambda tree: topology.position[tree.root])
+        lowest = min(lowest, other, key=lambda one: (one.height, len(one.groups)))
+    return sorted(lowest.trees(), key=lambda tree: topology.position[tree.root])
 
 
-def _how_high(trees: list[Tree]) -> tuple[int, int]:
-    return max(map(tree_height, trees)), len(trees)
+class Packing:
+    """Trees packed with the nodes of a network taken in a given order.
+
+    ``groups`` are trees between the ranks, ``height`` is that of the highest.
+    """
+
+    def __init__(self, topology: Topology, network: Network, rate: Rate, order: Ints) -> None:
+        self._nodes = [topology.nodes[node] for node in order.tolist()]
+        network = renumbered(network, order)
+        room = tree_capacities(network, rate.scale, rate.trees_per_root)
+        ends = zip(network.tail.tolist(), network.head.tolist(), strict=True)
+        capacities = {pair: trees for pair, trees in zip(ends, room.tolist(), strict=True) if trees}
+        self._routes: Routes | None = None
+        trees = rate.trees_per_root * network.sizes
+        if len(network.terminals) < network.node_count:
+            splitter = Splitter(
+                capacities, network.terminals, trees, rate.trees_per_root, self._nodes
+            )
+            splitter.remove_switches()
+            capacities, self._routes = splitter.capacities, splitter.routes
+        self._ranks = network.terminals
+        self._pairs = list(capacities)
+        between = np.searchsorted(self._ranks, np.array(self._pairs, dtype=np.int64))
+        left = np.array(list(capacities.values()), dtype=np.int64)
+        tail, head = between[:, 0], between[:, 1]
+        self.groups = pack(len(self._ranks), tail, head, left, trees[self._ranks])
+        self.height = _height(len(self._ranks), tail, head, self.groups)
+
+    def trees(self) -> Iterator[Tree]:
+        """Yield the trees as they lie on the topology; once, for it uses the routes up."""
+        nodes, pairs, routes = self._nodes, self._pairs, self._routes
+        known: dict[Path, tuple[NodeId, ...]] = {}
+        for path in pairs if routes is None else routes.paths():
+            known[path] = tuple([nodes[place] for place in path])
+        for group in self.groups:
+            root = nodes[self._ranks[group.root]]
+            arcs = [pairs[arc] for arc in group.arcs.tolist()]
+            drawn = [(group.multiplicity, arcs)]
+            if routes is not None:
+                drawn = routes.draw(arcs, group.multiplicity)
+            for weight, paths in drawn:
+                yield Tree(root, weight, tuple([known[path] for path in paths]))
 
 
-def packed_in_order(
-    topology: Topology, network: Network, rate: Rate, order: Ints
-) -> Iterator[Tree]:
-    """Return trees packed with the nodes taken in a given order."""
-    names = [topology.nodes[node] for node in order.tolist()]
-    return _packed(names, renumbered(network, order), rate)
-
-
-def _packed(nodes: Sequence[NodeId], network: Network, rate: Rate) -> Iterator[Tree]:
-    room = tree_capacities(network, rate.scale, rate.trees_per_root)
-    ends = zip(network.tail.tolist(), network.head.tolist(), strict=True)
-    capacities = {pair: trees for pair, trees in zip(ends, room.tolist(), strict=True) if trees}
-    routes = None
-    trees = rate.trees_per_root * network.sizes
-    if len(network.terminals) < network.node_count:
-        splitter = Splitter(capacities, network.terminals, trees, rate.trees_per_root, nodes)
-        splitter.remove_switches()
-        capacities, routes = splitter.capacities, splitter.routes
-    return _trees(nodes, network, capacities, routes, trees)
-
-
-def _trees(
-    nodes: Sequence[NodeId],
-    network: Network,
-    capacities: dict[tuple[int, int], int],
-    routes: Routes | None,
-    trees: NDArray[np.int64],
-) -> Iterator[Tree]:
-    """Pack trees between the terminals and draw them on the topology."""
-    ranks = network.terminals
-    pairs = list(capacities)
-    ends = np.searchsorted(ranks, np.array(pairs, dtype=np.int64))
-    room = np.array(list(capacities.values()), dtype=np.int64)
-    names = [(nodes[source], nodes[target]) for source, target in pairs]
-    for group in pack(len(ranks), ends[:, 0], ends[:, 1], room, trees[ranks]):
-        root = nodes[ranks[group.root]]
-        arcs = group.arcs.tolist()
-        if routes is None:
-            yield Tree(root, group.multiplicity, tuple([names[arc] for arc in arcs]))
-            continue
-        for weight, paths in routes.draw([pairs[arc] for arc in arcs], group.multiplicity):
-            edges = tuple(tuple([nodes[place] for place in path]) for path in paths)
-            yield Tree(root, weight, edges)
+def _height(ranks: int, tail: Ints, head: Ints, groups: list[Group]) -> int:
+    """Return the hops of the highest tree; arcs of groups are in breadth-first order."""
+    rows = np.array([group.arcs for group in groups])
+    depth = np.zeros((len(rows), ranks), np.int64)
+    every = np.arange(len(rows))
+    for arcs in rows.T:
+        depth[every, head[arcs]] = depth[every, tail[arcs]] + 1
+    return int(depth.max())

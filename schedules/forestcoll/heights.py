@@ -17,11 +17,13 @@ from itertools import islice, pairwise
 from schedules.errors import NoSchedule, TooLarge
 from schedules.forestcoll.balance import balanced
 from schedules.forestcoll.demand import Demand
-from schedules.forestcoll.forests import forest_at, packed_in_order
+from schedules.forestcoll.forests import Packing, forest_at
+from schedules.forestcoll.hops import least_height
 from schedules.forestcoll.listing import canonical_orders, renumbered
-from schedules.forestcoll.low_trees import Grown, grown, hops_from
+from schedules.forestcoll.low_trees import Grown, grown
 from schedules.forestcoll.network import Network, network_of
-from schedules.forestcoll.optimality import Rate, best_rate, best_rate_for
+from schedules.forestcoll.optimality import Rate, best_rate_for
+from schedules.forestcoll.optimum import rates
 from schedules.model import Tree, tree_height
 from synth.progress import tell
 from synth.topology import NodeId, Topology
@@ -81,7 +83,7 @@ def lowest(topology: Topology, demand: Demand, max_height: int, count: int | Non
     (2, Fraction(3, 2))
     """
     network = network_of(topology, demand)
-    least = _least_height(network)
+    least = least_height(network)
     if max_height < least:
         raise NoSchedule(
             "max_height", f"must be at least {least}: so many hops some rank is from a root"
@@ -117,23 +119,19 @@ def _worth(low: Low) -> tuple[Fraction, int]:
     return low.inverse_rate, len(low.trees)
 
 
-def _least_height(network: Network) -> int:
-    roots = network.terminals[network.sizes[network.terminals] > 0].tolist()
-    return max(max(hops_from(network, root).values()) for root in roots)
-
-
 def _tried(topology: Topology, demand: Demand, count: int | None) -> Iterator[Low]:
     """Yield forests; the first is the one that is made where no height is asked for."""
     network = balanced(network_of(topology, demand)).network
-    free = best_rate(network)
-    first = free if count is None else best_rate_for(network, count, free)
+    first, free, _ = rates(network, count)
     yield _low(network, topology, first.trees_per_root, forest_at(topology, network, first))
-    rates = [first]
+    wanted = [first]
     if count is None:
-        few = [k for k in FEW if k < free.trees_per_root]
-        rates += [best_rate_for(network, k, free) for k in few]
-    for number, rate in enumerate(rates):
-        tell("packing low forests", number, len(rates))
+        few = [k for k in FEW if k < first.trees_per_root]
+        # Where all links are full, some trees may be lower than the least number of them.
+        wanted += [free] if free.trees_per_root > first.trees_per_root else []
+        wanted += [best_rate_for(network, k, free) for k in few]
+    for number, rate in enumerate(wanted):
+        tell("packing low forests", number, len(wanted))
         yield from _in_orders(topology, network, rate)
     order = next(canonical_orders(network))
     inner, names = renumbered(network, order), [topology.nodes[node] for node in order.tolist()]
@@ -151,7 +149,7 @@ def _in_orders(topology: Topology, network: Network, rate: Rate) -> Iterator[Low
     work = ranks * ranks * len(network.tail) * rate.trees_per_root
     for order in islice(canonical_orders(network), max(1, min(ORDERS, MOST_PACKED // work))):
         try:
-            trees = packed_in_order(topology, network, rate, order)
+            trees = Packing(topology, network, rate, order).trees()
             yield _low(network, topology, rate.trees_per_root, trees)
         except (NoSchedule, TooLarge):
             # Rounded to whole trees, a switch may let out more than it takes in.

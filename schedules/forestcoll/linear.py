@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedules.errors import TookTooLong
-from synth.progress import tell
+from synth.progress import attended
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -70,17 +70,19 @@ def solve(
     """
     from scipy.optimize import linprog
 
-    tell("solving the linear program", 0, 1)
-    found = linprog(
-        goal,
-        A_ub=most,
-        b_ub=limits,
-        A_eq=equal if sums else None,
-        b_eq=sums or None,
-        bounds=bounds,
-        method="highs-ds" if len(goal) <= FEW_COLUMNS else "highs-ipm",
-        options={"time_limit": MOST_SECONDS},
-    )
+    def search() -> Any:
+        return linprog(
+            goal,
+            A_ub=most,
+            b_ub=limits,
+            A_eq=equal if sums else None,
+            b_eq=sums or None,
+            bounds=bounds,
+            method="highs-ds" if len(goal) <= FEW_COLUMNS else "highs-ipm",
+            options={"time_limit": MOST_SECONDS},
+        )
+
+    found = attended("solving the linear program", search)
     if found.status == 2:
         return None
     if found.status == 1:

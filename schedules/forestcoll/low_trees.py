@@ -15,7 +15,7 @@ from itertools import pairwise
 from schedules.forestcoll.network import Network
 from synth.progress import tell
 
-__all__ = ["MOST_GROWTH", "Grown", "grown", "hops_from"]
+__all__ = ["MOST_GROWTH", "Grown", "grown"]
 
 MOST_GROWTH = 40_000_000
 """Limit on trees * arcs * rounds: some half a minute."""
@@ -115,11 +115,6 @@ class _Growing:
         """Return the trees per capacity of the busiest arc."""
         both = zip(self.load, self.capacity, strict=True)
         return max(Fraction(load, room) for load, room in both)
-
-
-def hops_from(network: Network, root: int) -> dict[int, int]:
-    """Return how many hops every rank is from a root, through nodes that only forward."""
-    return _Growing(network).hops(root)
 
 
 def grown(network: Network, trees_per_root: int, slack: int) -> tuple[list[Grown], Fraction] | None:

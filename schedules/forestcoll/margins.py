@@ -55,8 +55,10 @@ class Margin(NamedTuple):
     algbw: Fraction
 
 
-def of_pass(network: Network) -> Ceiling:
+def of_pass(network: Network, copying: tuple[int, ...] = ()) -> Ceiling:
     """Return the ceiling of an allgather or broadcast that its best rate touches.
+
+    ``copying`` are nodes that copy.
 
     Raises
     ------
@@ -71,7 +73,10 @@ def of_pass(network: Network) -> Ceiling:
     >>> of_pass(ring)  # node 1 takes in 2, and wants two thirds of all data
     Ceiling(algbw=Fraction(3, 1), weights=(Fraction(3, 2), Fraction(0, 1), Fraction(0, 1)))
     """
-    proof = balanced(network).proof
+    within = balanced(network, copying)
+    if within.bound is not None:
+        raise NoSchedule("/values", "are not known: nothing is known to reach the bound")
+    proof = within.proof
     if proof is not None:
         return Ceiling(proof.rate * network.unit, proof.weights)
     inside = best_rate(network).inside

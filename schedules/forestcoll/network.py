@@ -13,7 +13,7 @@ from schedules.forestcoll.demand import Demand, demand_of
 from schedules.forestcoll.flow import UNLIMITED
 from synth.topology import Topology
 
-__all__ = ["Network", "SharedArcs", "guard", "network_of"]
+__all__ = ["Network", "SharedArcs", "copying_nodes", "guard", "network_of"]
 
 
 class SharedArcs(NamedTuple):
@@ -110,6 +110,15 @@ def network_of(topology: Topology, demand: Demand | None = None) -> Network:
         unit=Fraction(common, scale),
         shared=shared,
     )
+
+
+def copying_nodes(topology: Topology) -> tuple[int, ...]:
+    """Return the positions of the switches that copy and add up.
+
+    >>> copying_nodes(Topology("abw", [("a", "w"), ("w", "b")], switches="w", multicast="w"))
+    (2,)
+    """
+    return tuple(i for i, node in enumerate(topology.nodes) if node in topology.multicast)
 
 
 def guard(total: int) -> None:

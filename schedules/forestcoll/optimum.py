@@ -10,8 +10,8 @@ import numpy as np
 from schedules.errors import NoSchedule
 from schedules.forestcoll.balance import balanced
 from schedules.forestcoll.demand import demand_of, require_paths
-from schedules.forestcoll.fewest_trees import fewest_trees
-from schedules.forestcoll.network import Network, network_of
+from schedules.forestcoll.fewest_trees import fewest_trees, least_trees
+from schedules.forestcoll.network import Network, copying_nodes, network_of
 from schedules.forestcoll.optimality import Rate, best_rate, best_rate_for, data_inside
 from schedules.forestcoll.proof import Proof
 from synth.topology import NodeId, Topology
@@ -44,6 +44,14 @@ class Optimum:
     capacities that such nodes can use (``trimmed``; `balance`).  Without a ``proof`` the
     bottleneck of any number of trees is one of all links nevertheless; with it, the exits of
     the bottleneck are those capacities, and the proof says why no others are better.
+
+    ``least`` says, where no number and no gap was asked for, whether no fewer trees reach the
+    optimum: cuts forbid every smaller number.  Else it was too long to tell, or what cuts allow
+    would make switches copy.
+
+    ``bound`` is set where switches that copy let out more than they take in, and it is not known
+    whether more can be made of that: no inverse rate is less, and the bottleneck, or the proof,
+    is of it.
     """
 
     inverse_rate: Fraction
@@ -58,6 +66,8 @@ class Optimum:
     gap: Fraction = Fraction(0)
     trimmed: bool = False
     proof: Proof | None = None
+    least: bool | None = None
+    bound: Fraction | None = None
 
     @property
     def algbw(self) -> Fraction:
@@ -89,12 +99,11 @@ def optimum(
         Any directed graph of compute nodes and switches.
     trees_per_root : int, optional
         The number k of trees per root, at least 1.  Without it, the least k that reaches
-        the optimum with every link full.  With it, the best rate at which k trees per root can
-        be packed.
+        the optimum, as `fewest_trees.least_trees` finds it.  With it, the best rate at which k
+        trees per root can be packed.
     max_gap : Fraction or int, optional
         Instead of k: the fewest trees per root whose best rate takes at most 1 + max_gap
-        times as long as the optimum.  At 0 it is the least k of all: fewer than without it where
-        links that no bottleneck needs may be left unused in part.
+        times as long as the optimum.
     shards : mapping, optional
         Relative sizes of the shards by compute node, integers from 0; nodes left out have
         size 0.  Equal shards without it.
@@ -151,11 +160,12 @@ def optimum(
     demand = demand_of(topology, shards, participants, root)
     require_paths(topology, demand, inward=inward)
     whole = network_of(topology.transpose() if inward else topology, demand)
-    within = balanced(whole)
+    within = balanced(whole, copying_nodes(topology))
     network, trimmed = within.network, within.network is not whole
-    rate, best = rates(network, trees_per_root, max_gap)
+    rate, best, proven = rates(network, trees_per_root, max_gap)
     inside, counted = rate.inside, network
-    if trimmed and within.proof is None and rate is best:
+    free = trees_per_root is None and max_gap is None
+    if trimmed and within.proof is None and (free or within.copying):
         # A cut of all links proves it as well.
         inside, counted = best_rate(whole).inside, whole
     leaving = inside[counted.tail] & ~inside[counted.head]
@@ -163,23 +173,30 @@ def optimum(
         inverse_rate=rate.inverse / network.unit,
         trees_per_root=rate.trees_per_root,
         unit_bandwidth=network.unit / rate.scale,
-        compute_nodes=len(network.terminals),
+        compute_nodes=len(whole.terminals),
         bottleneck=frozenset(topology.nodes[index] for index in np.flatnonzero(inside)),
-        compute_inside=int(inside[network.terminals].sum()),
+        compute_inside=int(inside[whole.terminals].sum()),
         exit_capacity=int(counted.capacity[leaving].sum()) * counted.unit,
         data=network.data,
         data_inside=data_inside(network, inside),
         gap=rate.inverse / best.inverse - 1,
         trimmed=trimmed,
         proof=None if within.proof is None else within.proof.named(topology.nodes),
+        least=proven if free else None,
+        bound=None if within.bound is None else whole.data / within.bound / whole.unit,
     )
 
 
 class Rates(NamedTuple):
-    """``best`` is the rate of any number of trees, ``rate`` that of the number asked for."""
+    """``best`` is the rate with every link full, ``rate`` that of the number asked for.
+
+    Where none is asked for, ``rate`` is as good with as few trees as are found, and
+    ``proven`` says whether cuts forbid every smaller number.
+    """
 
     rate: Rate
     best: Rate
+    proven: bool = False
 
 
 def rates(
@@ -187,10 +204,13 @@ def rates(
 ) -> Rates:
     """Return the best rate, and that of a number of trees or of the fewest within a gap."""
     best = best_rate(network)
+    if trees_per_root is None and max_gap is None:
+        least = least_trees(network, best)
+        rate = Rate(best.inverse * least.trees, least.trees, best.inside)
+        return Rates(rate, best, least.proven)
     if max_gap is not None:
         trees_per_root = fewest_trees(network, best, Fraction(max_gap))
-    if trees_per_root is None:
-        return Rates(best, best)
+    assert trees_per_root is not None
     return Rates(best_rate_for(network, trees_per_root, best), best)
 
 

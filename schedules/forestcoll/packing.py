@@ -10,13 +10,16 @@ from schedules.errors import TooLarge
 from schedules.forestcoll.flow import arcs_of
 from schedules.forestcoll.forest import forest_for, stack_for, warm_up
 from schedules.forestcoll.shortening import shorten
-from schedules.forestcoll.tree_growing import grow, plant
+from schedules.forestcoll.tree_growing import grow
 from synth.progress import tell
 
 __all__ = ["MOST_FLOW_ENTRIES", "Group", "pack"]
 
 MOST_FLOW_ENTRIES = 1 << 28
 """Limit on nodes * arcs: the flows kept while packing take 8 bytes each."""
+
+AT_ONCE = 4096
+"""Nodes that trees are grown over before the work can be stopped: a few hundredths of a second."""
 
 
 class Group(NamedTuple):
@@ -77,22 +80,22 @@ def pack(
         raise RuntimeError("the network does not satisfy the packing condition")
     roots = scattered(node_count)
     roots = roots[trees[roots] > 0]
-    groups: list[Group] = []
+    grown: list[tuple[NDArray[np.int64], ...]] = []
+    most = max(1, AT_ONCE // node_count)
     for index, root in enumerate(roots.tolist()):
         tell("packing trees", index, node_count)
-        plant(forest, stack, root, trees)
-        while stack.depth[0]:
-            multiplicity = grow(forest, stack, roots, index, trees)
-            if multiplicity < 1:
+        while True:
+            rows = np.empty((most, node_count - 1), np.int64)
+            multiplicities = np.empty(most, np.int64)
+            done = grow(forest, stack, roots, index, trees, rows, multiplicities)
+            if done < 0:
                 raise RuntimeError("packing is stuck although the packing condition holds")
-            groups.append(Group(root, multiplicity, stack.edge[: node_count - 1].copy()))
-    roots, multiplicities, rows = shorten(
-        arcs.tail,
-        arcs.head,
-        np.array([group.root for group in groups]),
-        np.array([group.multiplicity for group in groups]),
-        np.array([group.arcs for group in groups]),
-    )
+            grown.append((np.full(done, root), multiplicities[:done], rows[:done]))
+            if not stack.depth[0]:
+                break
+            tell("packing trees", index, node_count)
+    columns = [np.concatenate(column) for column in zip(*grown, strict=True)]
+    roots, multiplicities, rows = shorten(arcs.tail, arcs.head, *columns)
     order = np.argsort(roots, kind="stable").tolist()
     return [Group(int(roots[i]), int(multiplicities[i]), rows[i]) for i in order]
 

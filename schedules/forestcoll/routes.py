@@ -53,6 +53,10 @@ class Routes:
                 bundle.append((path, room - share))
         return taken
 
+    def paths(self) -> set[Path]:
+        """Return all paths that trees may be drawn along."""
+        return {path for bundle in self.bundles.values() for path, _ in bundle}
+
     def draw(self, pairs: Sequence[Pair], amount: int) -> list[tuple[int, list[Path]]]:
         """Return ``amount`` equal trees with these edges as physical trees and weights.
 

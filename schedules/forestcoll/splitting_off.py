@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from schedules.forestcoll.flow import arcs_of, scratch_for, shortfall
 from schedules.forestcoll.optimality import nearby_order
+from synth.progress import tell
 
 __all__ = ["OptimisticSplits", "Pair", "Way", "spread"]
 
@@ -108,6 +109,7 @@ class OptimisticSplits:
 
     def _check(self, first: int) -> tuple[int, int]:
         """Find the first terminal from index ``first`` that misses units, and how many."""
+        tell("checking cuts", first, len(self.terminals))
         index, missing = shortfall(
             self.arcs,
             self.capacity,

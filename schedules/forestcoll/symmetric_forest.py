@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from schedules.forestcoll.network import Network
 from schedules.forestcoll.symmetry import Action
 
-__all__ = ["MOST_STEPS", "Drawn", "translated_trees"]
+__all__ = ["MOST_STEPS", "Drawn", "pays", "translated_trees"]
 
 _MOST_ROOM = 1 << 31
 """Rooms are compared as fractions of 31 bits."""
@@ -82,7 +82,7 @@ def translated_trees(
     [(0, [0, 8, 1]), (1, [1, 8, 2])]
     """
     roots = len(action.roots)
-    if roots > 1 and (len(network.terminals) <= _FEW or not _forwards(network)):
+    if not pays(network, roots):
         return None
     edges = trees_per_root * roots * len(network.terminals)
     if edges * len(network.tail) > MOST_STEPS:
@@ -106,8 +106,10 @@ def translated_trees(
     return None
 
 
-def _forwards(network: Network) -> bool:
-    return len(network.terminals) < network.node_count
+def pays(network: Network, roots: int) -> bool:
+    """Return whether trees of so many roots are worth seeking, which packing may do better."""
+    ranks = len(network.terminals)
+    return roots == 1 or _FEW < ranks < network.node_count
 
 
 class _Arcs(NamedTuple):

@@ -19,15 +19,14 @@ For a test they supply their units as nodes of their own, joined to all their me
 unit may change the member it leaves by.  Such a node is reached from any of its members.
 """
 
-from numba import njit
-
+from schedules.forestcoll.flow import uncounted
 from schedules.forestcoll.flow_repair import deliver, repair, withdraw
 from schedules.forestcoll.forest import BROKEN, NONE
 
-__all__ = ["grow", "plant"]
+__all__ = ["grow"]
 
 
-@njit(cache=True, nogil=True)
+@uncounted
 def _admit(forest, stack, flow, sink, groups):
     """Add the units of the groups left behind to the flow."""
     total, first = NONE, 0
@@ -41,7 +40,7 @@ def _admit(forest, stack, flow, sink, groups):
     return deliver(forest, stack, flow, sink, total, groups, BROKEN) == total
 
 
-@njit(cache=True, nogil=True)
+@uncounted
 def _dismiss(forest, stack, flow, sink, groups):
     """Take the units of the groups left behind out of the flow again."""
     for index in range(stack.size[groups - 1]):
@@ -54,7 +53,7 @@ def _dismiss(forest, stack, flow, sink, groups):
     return True
 
 
-@njit(cache=True, nogil=True)
+@uncounted
 def _copies(forest, stack, flow, arc, groups, most):
     """Return how many copies, of at most ``most``, may take the arc; BROKEN on a bug.
 
@@ -79,8 +78,8 @@ def _copies(forest, stack, flow, arc, groups, most):
     return copies
 
 
-@njit(cache=True, nogil=True)
-def plant(forest, stack, root, trees):
+@uncounted
+def _plant(stack, root, trees):
     """Begin a root: one group of all its trees."""
     stack.joined[:] = -1
     stack.order[:] = -1
@@ -94,7 +93,7 @@ def plant(forest, stack, root, trees):
     stack.turn[0] = 0
 
 
-@njit(cache=True, nogil=True)
+@uncounted
 def _cut_off(stack, copies):
     """Let ``copies`` of the growing group go on; the others stay behind as they are."""
     top = stack.depth[0] - 1
@@ -108,7 +107,7 @@ def _cut_off(stack, copies):
     return top + 1
 
 
-@njit(cache=True, nogil=True)
+@uncounted
 def _widest(forest, stack, sink, top, last):
     """Return the widest arc from the full level into ``sink``, or BROKEN if there is none.
 
@@ -130,7 +129,7 @@ def _widest(forest, stack, sink, top, last):
     return best
 
 
-@njit(cache=True, nogil=True)
+@uncounted
 def _join(forest, stack, top, arc, copies):
     """Give the arc's head to the growing group."""
     forest.capacity[arc] -= copies
@@ -143,7 +142,7 @@ def _join(forest, stack, top, arc, copies):
     stack.size[top] = size + 1
 
 
-@njit(cache=True, nogil=True)
+@uncounted
 def _place(forest, stack, roots, index, trees, sink):
     """Hang ``sink`` below the full level of the growing group, if there is room at all.
 
@@ -167,8 +166,8 @@ def _place(forest, stack, roots, index, trees, sink):
             return True
 
 
-@njit(cache=True, nogil=True)
-def grow(forest, stack, roots, index, trees):
+@uncounted
+def _finish(forest, stack, roots, index, trees):
     """Finish the growing group; return its multiplicity, or BROKEN on a bug.
 
     Its arcs are left in ``stack.edge``, in breadth-first order.  Level by level, every
@@ -195,3 +194,22 @@ def grow(forest, stack, roots, index, trees):
         stack.turn[top] += 1
     stack.depth[0] -= 1
     return stack.multiplicity[top]
+
+
+@uncounted
+def grow(forest, stack, roots, index, trees, rows, multiplicities):
+    """Finish groups of the root at work, as many as there are ``rows`` for; begin it first.
+
+    Fills their arcs and multiplicities.  Returns how many were finished, BROKEN on a bug.
+    """
+    if stack.depth[0] == 0:
+        _plant(stack, roots[index], trees)
+    done = 0
+    while stack.depth[0] > 0 and done < len(rows):
+        multiplicities[done] = _finish(forest, stack, roots, index, trees)
+        if multiplicities[done] < 1:
+            return BROKEN
+        for place in range(rows.shape[1]):
+            rows[done, place] = stack.edge[place]
+        done += 1
+    return done

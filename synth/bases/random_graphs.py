@@ -72,7 +72,8 @@ class Randomly(Base):
 def _links(member: Randomly) -> Ends:
     # Kernels are imported where a graph is built: recipes are read without them.
     from synth.exchanges import exchange, heads_of
-    from synth.random_regular import connected, random_ends
+    from synth.random_regular import random_ends
+    from synth.reach import connected
 
     n, d, depth = member.n, member.d, member.depth
     ends = random_ends(n, d, member.seed, member.two_way)

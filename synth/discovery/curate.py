@@ -4,14 +4,17 @@
 
 Merges the files (`topoloom discover --atlas FILE`) into the bundled atlas, then drops every
 entry that is not a point of the frontier of its own size: named families, operators on
-smaller bases or other entries are as good.
+smaller bases or other entries are as good.  If all files are of sweeps, only what these found
+is looked at: random graphs stay, as a frontier draws none where a sweep was, and whatever is
+better than what the catalogue has.
 """
 
 import argparse
 from pathlib import Path
 
 from synth.cost import Links
-from synth.discovery.atlas import BUNDLED, Atlas, bundled, merged
+from synth.discovery.atlas import BUNDLED, Atlas, Entry, bundled, merged
+from synth.discovery.sweep import KNOWN
 from synth.search import frontier
 
 __all__ = ["curate"]
@@ -22,13 +25,25 @@ def curate(path: Path, finds: list[Path]) -> tuple[int, int]:
 
     Returns how many entries there were in all, and how many are kept.
     """
-    whole = merged([Atlas.load(path), *(Atlas.load(file) for file in finds)])
+    found = [Atlas.load(file) for file in finds]
+    everything = merged([Atlas.load(path), *found])
+    swept = bool(found) and all(
+        one.within is not None or one.found == KNOWN for atlas in found for one in atlas
+    )
+    whole = Atlas()
+    whole.rounds = everything.rounds
+    for entry in everything:
+        if not _comes_anyway(entry, everything):
+            whole.add(entry)
     whole.save(path)
     bundled.cache_clear()
     kept = Atlas()
     kept.rounds = whole.rounds
     useful: dict[tuple[int, int, Links], set[str]] = {}
     for entry in whole:
+        if swept or entry.within is not None:
+            kept.add(entry)
+            continue
         size = entry.nodes, entry.degree, entry.links
         if size not in useful:
             useful[size] = {str(point.recipe) for point in frontier(*size, schedule="bfb").points}
@@ -37,6 +52,15 @@ def curate(path: Path, finds: list[Path]) -> tuple[int, int]:
     kept.save(path)
     bundled.cache_clear()
     return len(whole), len(kept)
+
+
+def _comes_anyway(entry: Entry, everything: Atlas) -> bool:
+    """Return whether a frontier has the entry without the atlas, or as good a one."""
+    if entry.found == KNOWN:
+        return not entry.is_random
+    eager = everything.of_size(entry.nodes, entry.degree)
+    alike = (one for one in eager if one.links is entry.links)
+    return entry.within is not None and any(one.dominates(entry) for one in alike)
 
 
 def main() -> None:

@@ -26,9 +26,9 @@ from synth.measure import measure_both
 from synth.orbits import representatives
 from synth.voltage import VoltageGraph
 
-__all__ = ["MAX_NODES", "Explorer", "explore", "sizes"]
+__all__ = ["MAX_NODES", "Explorer", "drawing", "explore", "require_searchable", "sizes"]
 
-MAX_NODES = 4096
+MAX_NODES = 16_384
 _MAX_ARCS = 400
 
 
@@ -60,7 +60,7 @@ class Explorer:
         microseconds: int = 400_000,
         most_vertices: int = MAX_NODES,
     ) -> None:
-        _require_searchable(search)
+        require_searchable(search)
         self.search = search
         self.atlas = atlas
         self._microseconds = microseconds
@@ -70,9 +70,7 @@ class Explorer:
     @property
     def known(self) -> list[Entry]:
         """The entries of this size and kind of links."""
-        found = self.atlas.of_size(self.search.nodes, self.search.degree)
-        two_way = self.search.links is Links.BIDIRECTIONAL
-        return [entry for entry in found if entry.links is Links.BIDIRECTIONAL or not two_way]
+        return self.atlas.known(self.search)
 
     @property
     def done(self) -> bool:
@@ -82,9 +80,7 @@ class Explorer:
     def round(self) -> list[Entry]:
         """Run one more round; return the entries that it added."""
         search, number = self.search, self.atlas.rounds.get(self.search, 0)
-        rng = np.random.default_rng(
-            [search.seed, search.nodes, search.degree, search.links is Links.BIDIRECTIONAL, number]
-        )
+        rng = drawing(search, number)
         self.atlas.rounds[search] = number + 1
         vertices = self._vertices(rng)
         group = random_group(search.nodes // vertices, rng, plain=vertices > 1)
@@ -217,6 +213,12 @@ def explore(
     return rounds
 
 
+def drawing(search: Search, number: int) -> Generator:
+    """Return what draws a round: the same for the same search and number."""
+    two_way = search.links is Links.BIDIRECTIONAL
+    return np.random.default_rng([search.seed, search.nodes, search.degree, two_way, number])
+
+
 def sizes(nodes: Iterable[int], degrees: Iterable[int], links: Links, seed: int) -> list[Search]:
     """Return the searches of all sizes of a grid for which graphs exist.
 
@@ -232,7 +234,7 @@ def sizes(nodes: Iterable[int], degrees: Iterable[int], links: Links, seed: int)
     for node_count, degree in product(nodes, degrees):
         search = Search(node_count, degree, links, seed)
         try:
-            _require_searchable(search)
+            require_searchable(search)
             found.append(search)
         except ImpossibleRequest as impossible:
             refused = impossible
@@ -241,7 +243,8 @@ def sizes(nodes: Iterable[int], degrees: Iterable[int], links: Links, seed: int)
     return found
 
 
-def _require_searchable(search: Search) -> None:
+def require_searchable(search: Search) -> None:
+    """Raise `ImpossibleRequest` unless the size can be searched, and graphs of it exist."""
     nodes, degree = search.nodes, search.degree
     if not 2 <= nodes <= MAX_NODES:
         raise ImpossibleRequest("nodes", f"must be from 2 to {MAX_NODES}")

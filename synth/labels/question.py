@@ -52,6 +52,8 @@ _LEAST_MOVES = 100_000
 _MOVES_PER_CELL = 8
 _QUICK_DEGREE = 6
 _QUICK_CELLS = 40_000
+# Beside the steps and moves of labels, where broadcast is remembered: none take no step.
+_EAGER = 0, 0
 # Cells of the questions that are remembered, some ten bytes each.
 _REMEMBERED = 1 << 23
 
@@ -151,9 +153,10 @@ class Question:
 
     def eager(self) -> Labels:
         """Return breadth-first broadcast as labels, the distances, at its exact loads."""
-        return _labels(
-            self.problem, np.ascontiguousarray(self.search.distance.T, np.int8), whole=False
-        )
+        if _EAGER not in self._known:
+            distance = np.ascontiguousarray(self.search.distance.T, np.int8)
+            self._known[_EAGER] = _labels(self.problem, distance, whole=False)
+        return self._known[_EAGER]
 
     def found(self, steps: int, moves: int) -> Labels:
         """Return the best labels found in so many steps."""

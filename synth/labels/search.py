@@ -31,12 +31,15 @@ _JOURNAL = 1 << 18
 # Whole links first: the rest of one that is half full is mostly missing in the last step.
 _GREEDY = ((0, 0, True), (0, 1, True), (0, 0, False), (0, 1, False), (0, 2, False))
 _GREEDY_LARGE = _GREEDY[:3]
+_GREEDY_HUGE = _GREEDY[:1]
 _WASTING = ((0, 0), (10, 0), (20, 0), (50, 0), (100, 0))
 # Of what a step is overfull by, how much its load is raised by.
 _RAISED = 7
 _SHIFTS = 100
 # Cells from which on loads are better squeezed than shifted.
 _LARGE = 200_000
+# Cells from which on the first greedy labels are enough: each takes a second.
+_HUGE = 1 << 22
 # Cells from which on half of the moves are looked at, or few where the first win nothing.
 _MIDDLING = 40_000
 # Exponents of the probability of worse moves: small problems want heat, large ones do not.
@@ -133,8 +136,8 @@ class Search:
         return self._problem.tail.shape[0] * len(self._problem.roots)
 
     def _greedy(self, steps: int) -> Found:
-        best = None
-        for waste, late, even in _GREEDY_LARGE if self._is_large else _GREEDY:
+        best, ways = None, _GREEDY_LARGE if self._is_large else _GREEDY
+        for waste, late, even in _GREEDY_HUGE if self._cells > _HUGE else ways:
             made = self._greedily(steps, waste, late, even)
             if made is not None and (best is None or made.total < best.total):
                 best = made

@@ -18,10 +18,10 @@ from app.services import all_to_all, costs, designs, schedules, searches, topolo
 from app.services.cached_sources import CachedSources
 from app.store import Artefact, Computed
 from app.topology_source import TopologySource
-from schedules.design.sources import searched
 from schedules.formats.schedule.write import to_document
 from schedules.model import Collective
 from schedules.options import Options
+from synth.hosts import searched
 
 RECIPES = ["GeneralizedKautz(3, 11)", "BiRing(6)", "UniRing(4)"]
 WORKLOAD = [

@@ -33,7 +33,7 @@ def test_a_size_whose_bounds_are_met_ends_the_search_at_once(topoloom, tmp_path)
         (("--nodes", "8", "--degree", "2", "--seconds", "1", "--seed", "-1"), "/seed: must not"),
         (("--nodes", "9-8", "--degree", "2", "--seconds", "1"), "/nodes: must increase"),
         (("--nodes", "8,", "--degree", "2", "--seconds", "1"), "/nodes: must be numbers"),
-        (("--nodes", "4097", "--degree", "2", "--seconds", "1"), "/nodes: must increase, up to"),
+        (("--nodes", "16385", "--degree", "2", "--seconds", "1"), "/nodes: must increase, up to"),
         (("--nodes", "1", "--degree", "2", "--seconds", "1"), "/nodes: must be from 2"),
         (("--nodes", "64", "--degree", "9", "--seconds", "1"), "/degree: must be from 1 to 8"),
         (("--nodes", "8", "--degree", "8", "--seconds", "1"), "/degree: must be below"),

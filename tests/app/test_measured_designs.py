@@ -31,9 +31,12 @@ def test_a_table_stands_for_what_is_fitted_to_it(client):
     assert said["best"]["seconds"] > free["best"]["seconds"]
 
 
+@pytest.mark.parametrize("name", ["links.csv", "links.txt", "links.json", "links"])
 @pytest.mark.parametrize("kind", ["csv", "json"])
-def test_the_command_line_reads_the_table_from_a_file(topoloom, tmp_path, kind):
-    path = tmp_path / f"links.{kind}"
+def test_the_command_line_reads_the_table_from_a_file(topoloom, tmp_path, kind, name):
+    # What is called CSV is read as CSV; of all else the contents tell.
+    name = "links.json" if (kind, name) == ("json", "links.csv") else name
+    path = tmp_path / name
     if kind == "json":
         path.write_text(json.dumps({"rows": ROWS}))
     else:
@@ -79,3 +82,13 @@ def test_what_cannot_be_meant_is_refused(client, more):
     answer = client.post("/v1/designs", json=HOSTS | more)
     assert answer.status_code == 422
     assert answer.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["links.csv", "links.json", "links"])
+def test_what_was_probed_is_read_again_whatever_it_is_called(topoloom, tmp_path, name):
+    pytest.importorskip("torch", reason="the extra `execute` is not installed")
+    path = str(tmp_path / name)
+    assert topoloom("probe", "--ranks", "2", "--repeat", "2", "--out", path).code == 0
+    answer = topoloom(*TOLD, "--measured", path)
+    assert answer.code == 0 and answer.out

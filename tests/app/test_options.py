@@ -51,6 +51,7 @@ REQUESTS = {
     "patch survey": [patch_requests.SurveyRequest],
     "list": [known_requests.ListRequest],
     "best": [known_requests.BestRequest],
+    "atlas": [known_requests.AtlasRequest],
     "compare": [checking_requests.ComparisonRequest],
     "ways": [checking_requests.ComparisonRequest],
     "plot frontier": [design_requests.FrontierRequest],

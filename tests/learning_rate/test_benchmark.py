@@ -12,7 +12,12 @@ from benchmarks import bench_learning_rate
 from benchmarks.learning_rate import tasks
 from benchmarks.learning_rate.methods import run
 from benchmarks.learning_rate.plots import courses, finals
-from benchmarks.learning_rate.report import best_rate, forecast_table, report
+from benchmarks.learning_rate.report import (
+    best_rate,
+    equal_cost_table,
+    forecast_table,
+    report,
+)
 
 
 def row(method, rate, seed, final, looks=(), **more):
@@ -72,6 +77,28 @@ def test_a_probed_schedule_pays_for_finding_its_rate():
     assert tried.spent == 55 == tried.looks[-1][0]
     again = run("deep MLP", "cosine", tried.rates[0], 0, 50)
     assert again.final == tried.final
+
+
+def test_a_packaged_method_may_be_probed_too():
+    pytest.importorskip("schedulefree", reason="compared with where it is installed")
+    tried = run("deep MLP", "Schedule-Free, probed", 0.0, 0, 50)
+    assert tried.spent == 55
+    assert tried.rates[0] in tasks.TASKS["deep MLP"].rates
+
+
+def test_rivals_of_equal_cost_are_counted_seed_by_seed():
+    rows = [
+        *ROWS,
+        row("topoloom", 0.0, 1, 0.5),
+        row("linear, probed", 0.0, 0, 0.4),
+        row("linear, probed", 0.0, 1, 0.2),
+        row("step, probed", 0.0, 1, None),
+    ]
+    table = equal_cost_table(rows).splitlines()
+    assert "| topoloom | 0.4000 |" in table
+    assert "| linear, probed | 0.3000 (1 of 2) |" in table
+    assert "| step, probed | none (1 of 1) |" in table
+    assert "linear, probed" not in report(rows)
 
 
 def test_forecasts_are_judged_on_curves_of_one_rate():

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from schedules.baselines import PASSES, baselines
 from schedules.codesign import ONE_SHOT
 from schedules.design import (
-    FOREST_NODES,
     Generators,
     Hosts,
     Limits,
@@ -186,33 +185,6 @@ def test_a_schedule_that_costs_something_else_than_measured_is_no_answer():
     require_cost(facts, Cost(4, Fraction(11, 6)))
     with pytest.raises(ClaimBroken, match="costs 4 steps and 11/6, not 4 and 2"):
         require_cost(facts, Cost(4, Fraction(2)))
-
-
-def test_forests_are_asked_for_where_they_could_pay_and_only_there():
-    class Counting(Generators):
-        asked = ()
-
-        def forest(self, recipe, collective):
-            self.asked += ((recipe, collective),)
-            return super().forest(recipe, collective)
-
-    sources = Counting()
-    # Its bandwidth is optimal both ways.
-    asked(Hosts(12, 4), single(ALLREDUCE, 10**6), sources)
-    assert not sources.asked
-    hosts = Hosts(14, 3, families=("GeneralizedKautz",))
-    found = asked(hosts, single(ALLREDUCE, 10**6), sources)
-    worse = [
-        point.measured.recipe
-        for point in found.points
-        if max(point.measured.cost.bandwidth, point.measured.transpose.bandwidth)
-        > found.bounds.bandwidth
-    ]
-    assert worse and {recipe for recipe, _ in sources.asked} == set(worse)
-    sources.asked = ()
-    hosts = Hosts(FOREST_NODES + 2, 3, families=("GeneralizedKautz",))
-    asked(hosts, single(ALLREDUCE, 10**6), sources, Limits(2, 2))
-    assert not sources.asked
 
 
 def test_all_to_all_is_looked_at_where_it_is_run_or_asked_for():

@@ -1,17 +1,19 @@
 """Optima and forests held against a plain linear program over flows, on fabrics of all kinds.
 
-The fabrics have switches, unequal and one-way links, and groups that do not use all of them.
+The fabrics have switches, which may copy and add up, unequal and one-way links, and groups that do
+not use all of them.
 """
 
 import random
 from collections.abc import Mapping
 from fractions import Fraction
+from itertools import product
 
 import pytest
 
 from schedules.collectives import make
-from schedules.model import Collective, Schedule, parts_of
-from schedules.optima import collective_optimum
+from schedules.model import Collective, Schedule, TreeSchedule, parts_of
+from schedules.optima import CollectiveOptimum, collective_optimum
 from schedules.options import Options
 from schedules.verify import tree_inverse_rate, violations
 from synth.topology import NodeId, Topology
@@ -32,7 +34,9 @@ def question(seed: int) -> tuple[Topology, tuple[NodeId, ...]]:
 
 
 def algbw(schedule: Schedule, topology: Topology) -> Fraction:
-    return sum(parts_of(schedule)[0].sizes) / tree_inverse_rate(schedule, topology)
+    first = parts_of(schedule)[0]
+    assert isinstance(first, TreeSchedule)
+    return sum(first.sizes) / tree_inverse_rate(schedule, topology)
 
 
 def oracle(topology: Topology, collective: Collective, ranks: Mapping[NodeId, int]) -> float:
@@ -52,3 +56,78 @@ def test_the_optimum_is_that_of_the_flows_and_the_schedule_reaches_it(seed: int)
         schedule = make(topology, collective, "forestcoll", root=root, participants=ranks)
         assert violations(schedule, topology) == []
         assert algbw(schedule, topology) == best.algbw
+
+
+COPYING = [*range(8), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(8, 150))]
+
+
+def copying_fabric(rng: random.Random) -> Topology:
+    """Return ranks around switches most of which copy, and let out more than they take in."""
+    ranks = [f"c{i}" for i in range(rng.randint(2, 4))]
+    switches = [f"w{i}" for i in range(rng.randint(1, 3))]
+    while True:
+        links: list[tuple[str, str, int]] = []
+        for rank, switch in product(ranks, switches):
+            if rng.random() < 0.6:
+                links += [(rank, switch, rng.randint(1, 4)), (switch, rank, rng.randint(1, 6))]
+        for _ in range(rng.randint(0, 4)):
+            source, target = rng.sample(ranks + switches, 2)
+            links.append((source, target, rng.randint(1, 4)))
+        able = [switch for switch in switches if rng.random() < 0.8]
+        topology = Topology(ranks + switches, links, switches=switches, multicast=able)
+        try:
+            topology.require_connected()
+        except ValueError:
+            continue
+        return topology
+
+
+def proven(best: CollectiveOptimum) -> tuple[Fraction, bool]:
+    """Return what nothing beats, in bytes per unit of time, and whether it is reached."""
+    if best.together is not None:
+        return best.together.algbw, best.together.exact
+    only = best.passes[0]
+    return only.data / (only.bound or only.inverse_rate), only.bound is None
+
+
+@pytest.mark.parametrize("seed", COPYING)
+def test_what_switches_that_copy_allow_is_proven_and_reached_where_it_says_so(seed: int) -> None:
+    topology = copying_fabric(random.Random(seed))
+    ranks = topology.compute_nodes
+    for collective in map(Collective.of, COLLECTIVES):
+        root = ranks[seed % len(ranks)] if collective.has_root else None
+        best = collective_optimum(topology, collective, Options(root=root))
+        sizes = {rank: int(root in (None, rank)) for rank in ranks}
+        most, exact = proven(best)
+        assert float(most) == pytest.approx(oracle(topology, collective, sizes), rel=1e-7)
+        schedule = make(topology, collective, "forestcoll", root=root)
+        assert violations(schedule, topology) == []
+        assert algbw(schedule, topology) == best.algbw
+        assert not exact or best.algbw == most
+
+
+def test_a_switch_that_copies_lets_out_more_than_it_takes_in() -> None:
+    links = [(rank, "w", 1) for rank in "abcd"] + [("w", rank, 2) for rank in "abcd"]
+    plain = Topology("abcdw", links, switches="w")
+    able = Topology("abcdw", links, switches="w", multicast="w")
+    rates = [
+        collective_optimum(one, Collective.ALLGATHER, Options()).algbw for one in (plain, able)
+    ]
+    assert rates == [Fraction(4, 3), Fraction(8, 3)]
+    # Nothing is added up on the way out.
+    backwards = collective_optimum(able, Collective.REDUCE_SCATTER, Options())
+    assert backwards.algbw == Fraction(4, 3)
+
+
+def test_of_a_butterfly_no_more_is_said_than_is_proven() -> None:
+    # The cuts allow 2; with copying alone 3/2 can be sent, half of it over each of three trees.
+    wires = [("s", "u"), ("s", "v"), ("u", "a"), ("v", "b"), ("u", "m"), ("v", "m")]
+    wires += [("m", "n"), ("n", "a"), ("n", "b")]
+    butterfly = Topology("sabuvmn", wires, switches="uvmn", multicast="uvmn")
+    best = collective_optimum(butterfly, Collective.BROADCAST, Options(root="s"))
+    most, exact = proven(best)
+    assert (most, exact) == (2, False)
+    assert 1 <= best.algbw <= Fraction(3, 2)
+    schedule = make(butterfly, "broadcast", "forestcoll", root="s")
+    assert violations(schedule, butterfly) == []
+    assert algbw(schedule, butterfly) == best.algbw

@@ -32,16 +32,19 @@ def slowdown(topology: Topology, trees: int) -> Fraction:
 
 def test_four_boxes_of_mi250_need_three_trees_and_cuts_forbid_fewer() -> None:
     boxes = fabric("mi250-4")
-    filled, least = optimum(boxes), optimum(boxes, max_gap=0)
-    assert (filled.trees_per_root, least.trees_per_root, least.gap) == (8, 3, 0)
+    best = optimum(boxes)
+    assert (best.trees_per_root, best.inverse_rate, best.least) == (3, Fraction(3, 16), True)
+    # With eight, all links are full.
+    assert optimum(boxes, 8).inverse_rate == best.inverse_rate
     sizes = dict.fromkeys(boxes.compute_nodes, 1)
     for fewer in (1, 2):
-        best = optimum(boxes, fewer)
-        proven = cut_inverse_rate(boxes, best.bottleneck, sizes, trees_per_root=fewer)
-        assert proven == best.inverse_rate > filled.inverse_rate
-    schedule = allgather(boxes, max_gap=0)
+        slower = optimum(boxes, fewer)
+        proven = cut_inverse_rate(boxes, slower.bottleneck, sizes, trees_per_root=fewer)
+        assert proven == slower.inverse_rate > best.inverse_rate
+    schedule = allgather(boxes)
+    assert schedule.trees_per_root == 3
     assert violations(schedule, boxes) == []
-    assert tree_inverse_rate(schedule, boxes) == filled.inverse_rate
+    assert tree_inverse_rate(schedule, boxes) == best.inverse_rate
 
 
 @pytest.mark.parametrize("gap", GAPS)
@@ -55,6 +58,9 @@ def test_the_number_of_trees_is_the_first_that_is_within_the_gap(seed: int, gap:
     first = next(k for k in range(1, 13) if slowdown(topology, k) <= gap)
     assert found.trees_per_root == first
     assert found.gap == slowdown(topology, first)
+    if not gap:
+        least = optimum(topology)
+        assert not least.least or least.trees_per_root == first
 
 
 def test_the_best_rate_may_fall_with_more_trees_and_none_are_skipped() -> None:
@@ -82,12 +88,45 @@ def test_the_number_that_is_enough_is_within_the_gap(seed: int) -> None:
         assert found.gap <= gap
 
 
-def test_no_gap_at_all_may_need_fewer_trees_than_full_links_do() -> None:
-    # The way back is the bottleneck; the way there need not be full.
+def test_links_that_no_bottleneck_needs_are_left_unused_for_fewer_trees() -> None:
+    # The way back is the bottleneck; with five trees the way there would be full too.
     pair = Topology(range(2), [(0, 1, 7), (1, 0, 5)])
-    assert optimum(pair).trees_per_root == 5
-    assert optimum(pair, max_gap=0).trees_per_root == 1
-    assert optimum(pair, max_gap=0).inverse_rate == optimum(pair).inverse_rate
+    best = optimum(pair)
+    assert (best.trees_per_root, best.least) == (1, True)
+    assert best.inverse_rate == optimum(pair, 5).inverse_rate
+    assert allgather(pair).trees_per_root == 1
+
+
+def lopsided() -> Topology:
+    """A fabric where one tree passes every cut, but a switch would have to copy."""
+    cables = [("c0", "w1", 4, 8), ("c1", "w1", 7, 7), ("c2", "w0", 3, 3), ("c2", "w1", 10, 10)]
+    return Topology(
+        ["c0", "c1", "c2", "w0", "w1"],
+        [link for s, t, room, back in cables for link in ((s, t, room), (t, s, back))],
+        switches=["w0", "w1"],
+    )
+
+
+def test_a_number_of_trees_that_would_make_a_switch_copy_is_passed_over_and_said() -> None:
+    fabric_with_trap = lopsided()
+    best = optimum(fabric_with_trap)
+    assert (best.trees_per_root, best.least) == (7, False)
+    with pytest.raises(NoSchedule, match="only forwards"):
+        allgather(fabric_with_trap, max_gap=0)
+    schedule = allgather(fabric_with_trap)
+    assert schedule.trees_per_root == 7
+    assert violations(schedule, fabric_with_trap) == []
+    assert tree_inverse_rate(schedule, fabric_with_trap) == best.inverse_rate
+
+
+def test_where_telling_would_take_long_all_links_are_full_and_that_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(fewest_trees, "MOST_LOOKS", 0)
+    best = optimum(fabric("mi250-4"))
+    assert (best.trees_per_root, best.least) == (8, False)
+    # Where the bottleneck alone forbids fewer, nothing is tried.
+    assert optimum(fabric("mi250-2")).least
 
 
 @pytest.mark.parametrize(

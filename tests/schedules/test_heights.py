@@ -3,6 +3,7 @@
 import random
 from fractions import Fraction
 
+import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from schedules.errors import NoSchedule
 from schedules.forestcoll import allgather, optimum
 from schedules.forestcoll.demand import demand_of
 from schedules.forestcoll.heights import low_forests
-from schedules.forestcoll.low_trees import hops_from
+from schedules.forestcoll.hops import least_height
 from schedules.forestcoll.network import network_of
 from schedules.heights import curve
 from schedules.model import Collective, Schedule, TreeSchedule, parts_of, tree_height
@@ -24,8 +25,18 @@ from tests.oracles import random_topology
 
 
 def farthest(topology: Topology) -> int:
-    network = network_of(topology)
-    return max(max(hops_from(network, rank).values()) for rank in network.terminals.tolist())
+    graph: nx.DiGraph = nx.DiGraph()
+    for source, target, _ in topology.links:
+        graph.add_edge(source, target, weight=int(target not in topology.switches))
+    ranks = topology.compute_nodes
+    found = dict(nx.all_pairs_dijkstra_path_length(graph))
+    return int(max(found[root][rank] for root in ranks for rank in ranks))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_tree_can_be_lower_than_the_farthest_rank_is_away(seed: int) -> None:
+    topology = random_topology(random.Random(seed))
+    assert least_height(network_of(topology)) == farthest(topology)
 
 
 def heights_of(part: Schedule) -> int:

@@ -1,13 +1,24 @@
 """Long work says how far it is, and ends when its listener says so."""
 
+import random
+import time
+from contextlib import suppress
+from fractions import Fraction
+from itertools import pairwise
+
 import pytest
 
 from schedules import forestcoll
 from schedules.collectives import make
+from schedules.forestcoll.demand import demand_of
+from schedules.forestcoll.heights import low_forests
+from schedules.link_values import link_values
+from schedules.model import Collective
 from synth.build import build
 from synth.fabrics import fabric
 from synth.progress import listened, tell
 from synth.recipe import parse
+from synth.topology import Topology
 
 LONG = [build(parse("GeneralizedKautz(4, 40)")), fabric("mi250-2")]
 
@@ -51,6 +62,41 @@ def test_a_listener_ends_the_work_at_any_word(topology) -> None:
         with pytest.raises(Stop), listened(stop):
             forestcoll.allgather(topology)
     assert forestcoll.allgather(topology) == whole
+
+
+LARGE = {
+    "allgather": lambda t: forestcoll.allgather(t),
+    "optimum": lambda t: forestcoll.optimum(t),
+    "fewest trees": lambda t: forestcoll.optimum(t, max_gap=Fraction(1, 1000)),
+    "allreduce": lambda t: make(t, "allreduce", "forestcoll"),
+    "heights": lambda t: low_forests(t, demand_of(t)),
+    "values": lambda t: link_values(t, Collective.ALLGATHER),
+}
+
+
+def irregular(nodes: int) -> Topology:
+    rng = random.Random(0)
+    around = [(node, (node + 1) % nodes, 7) for node in range(nodes)]
+    more = [(s, t, rng.randint(1, 99)) for s in range(nodes) for t in rng.sample(range(nodes), 4)]
+    return Topology(range(nodes), around + [link for link in more if link[0] != link[1]])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("work", LARGE)
+def test_work_that_is_too_long_ends_soon_after_it_is_told_to(work: str) -> None:
+    """In seconds of this thread's processor; a listener tells it to end after one of them."""
+    LARGE[work](irregular(12))  # compiles what is not compiled yet
+    begun, heard = time.thread_time(), [time.thread_time()]
+
+    def stop(*_: object) -> None:
+        heard.append(time.thread_time())
+        if heard[-1] - begun > 1:
+            raise Stop
+
+    with suppress(Stop), listened(stop):
+        LARGE[work](irregular(90))
+    waits = [later - sooner for sooner, later in pairwise([*heard, time.thread_time()])]
+    assert max(waits) < 2
 
 
 def test_after_the_block_nobody_listens() -> None:

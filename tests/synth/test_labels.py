@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import typeof
 
 from synth.build import build
 from synth.cost import Cost, Links, lower_bound, optimal_bandwidth
@@ -18,6 +19,7 @@ from synth.labels import (
     labels,
     points_of,
 )
+from synth.labels.problem import problem_of
 from synth.measure import diameter, measure
 from synth.random_regular import random_regular
 from synth.recipe import parse
@@ -191,3 +193,13 @@ def test_labels_that_leave_a_step_unused_are_points_of_the_steps_they_were_found
         for turned in (graph, graph.transpose()):
             for point in points_of(turned, diameter(graph) + 3, moves=moves):
                 assert labels(turned, point.steps, moves=moves).cost == point.gather.cost
+
+
+@pytest.mark.parametrize(
+    "text", ["LineGraph(2, Circulant(7, 1, 2))", "Kautz(2, 3)", "Circulant(9, 2)", "UniRing(9)"]
+)
+def test_one_machine_code_serves_the_groups_of_all_graphs(text):
+    topology = build(parse(text))
+    images = translations(topology)
+    types = {typeof(problem_of(topology, f(images))) for f in (np.array, np.asfortranarray)}
+    assert types == {typeof(problem_of(build(parse("UniRing(3)")), np.arange(3)[None, :]))}

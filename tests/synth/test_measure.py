@@ -7,7 +7,7 @@ from random import Random
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -17,6 +17,7 @@ from synth.cost import Cost
 from synth.errors import InvalidTopology, NotMeasurable, Unreachable
 from synth.measure import (
     _THREADING_PAYS,
+    Looking,
     diameter,
     distance_profile,
     measure,
@@ -127,6 +128,43 @@ def test_work_shared_among_threads_gives_the_same_loads() -> None:
     assert step_loads(large) == tuple(
         max(loads) for loads in zip_longest(*few, fillvalue=Fraction(0))
     )
+
+
+@settings(max_examples=40)
+@given(
+    st.integers(40, 120),
+    st.integers(1, 6),
+    st.integers(0, 2**32),
+    st.sampled_from([1, 33, 300]),
+)
+def test_destinations_side_by_side_cost_what_they_do_one_by_one(
+    nodes: int, most: int, seed: int, tail: int
+) -> None:
+    random = Random(seed)
+    links = [(node, (node + 1) % nodes) for node in range(nodes)]
+    # Of few links into some nodes and many into others, loops and parallel ones among them.
+    links += [
+        (random.randrange(nodes), target)
+        for target in range(nodes)
+        for _ in range(random.randint(0, most))
+    ]
+    # A tail that is short on the way back and, at times, longer than a byte on the way out.
+    far = nodes + tail
+    links += [(node, node + 1) for node in range(nodes - 1, far - 1)]
+    links += [(nodes + i, nodes + (i - 1) // 2 if i else 0) for i in range(tail)]
+    topology = Topology(range(far), [(s, t) for s, t in links if s != t])
+    singly = Looking(topology)
+    costs = [singly.look([node]) for node in range(far)]
+    assert measure(topology) == costs[-1]
+    assert step_loads(topology) == singly.loads
+
+
+def test_a_destination_out_of_reach_is_named_whichever_way_they_are_measured() -> None:
+    links = [(i, j) for i in range(50) for j in range(50) if i != j and (i - j) % 50 < 4]
+    with pytest.raises(Unreachable, match="must reach"):
+        measure(Topology(range(51), [*links, (50, 0)]))
+    with pytest.raises(Unreachable, match="must reach"):
+        measure(Topology(range(51), [*links, (0, 50)]))
 
 
 @pytest.mark.parametrize("in_degrees", [(8, 9), (5, 20), (16, 17), (2, 8, 12, 18)])

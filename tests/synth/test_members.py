@@ -131,5 +131,6 @@ def test_every_family_but_that_of_given_graphs_and_every_operator_is_among_the_r
 
 
 def test_members_of_the_atlas_are_read_as_the_parser_reads_them():
-    for entry in list(bundled())[::97]:
+    bases = [entry for entry in bundled() if issubclass(NAMESPACE[entry.family], Base)]
+    for entry in bases[::97]:
         assert NAMESPACE[entry.family](*entry.arguments) == parse(entry.recipe)

@@ -228,7 +228,10 @@ def _bytes(root: Element, language: Language) -> tuple[int, int]:
             found[name] = root.number(name, "/algo", 0)
     least, most = found["minBytes"], found["maxBytes"]
     if most != language.unlimited_bytes and most < least + language.past_bytes:
-        raise InvalidProgram("/algo/maxBytes", "must let some size from minBytes on pass")
+        rule = "must let some size from minBytes on pass"
+        if most == 0:
+            rule += "; 0 is no limit to azure and rccl, not to this dialect"
+        raise InvalidProgram("/algo/maxBytes", rule)
     return least, most
 
 

@@ -1,0 +1,111 @@
+"""atlas/1: the topologies that come with the package, as a file to download and to cite."""
+
+import hashlib
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from app.config import KERNEL_VERSION
+from app.documents.base import Digest, Document, Exact, PassCost, omitted
+from app.known_requests import AtlasRequest
+from app.tabular import Column, Table
+
+if TYPE_CHECKING:
+    from synth.discovery.atlas import Atlas, Entry
+
+__all__ = ["FORMATS", "AtlasDocument", "digest_of", "written"]
+
+FORMATS = {"json": "application/json", "tsv": "text/tab-separated-values", "csv": "text/csv"}
+"""What the atlas is written as, and the media types."""
+
+
+class AtlasPointDocument(Document):
+    """A topology that was found, and what it costs."""
+
+    nodes: int = Field(description="number of hosts", ge=2)
+    degree: int = Field(description="ports of each host", ge=1)
+    links: Literal["unidirectional", "bidirectional"] = Field(
+        description="bidirectional: every link has a partner the other way"
+    )
+    algorithm: Literal["bfb", "slack"] = Field(
+        description="what has this cost: bfb, breadth-first broadcast; slack, labels"
+    )
+    within_steps: int = omitted(
+        "slack: within how many steps of each pass; the option steps of its schedules", ge=1
+    )
+    steps: int = Field(description="T_L of an allgather, in units of the hop latency", ge=0)
+    bandwidth: Exact = Field(description="T_B of an allgather, in units of M/B, exact")
+    transpose: PassCost = Field(
+        description="the same on the transposed graph: the cost of a reduce-scatter"
+    )
+    recipe: str = Field(description="how it is made; a generator, its seed among the arguments")
+    found: str = Field(description="by which seed and round of the search; known: by none")
+
+
+class AtlasDocument(Document):
+    """atlas/1."""
+
+    schema_: Literal["atlas/1"] = Field(alias="schema", description="atlas/1")
+    version: str = Field(description="the version of the program it comes with")
+    kernel_version: str = Field(description="what measured it")
+    digest: Digest = Field(description="SHA-256 of the tab-separated form without its remarks")
+    cite: str = Field(description="how to cite it")
+    request: AtlasRequest = Field(description="which points were asked for")
+    points: list[AtlasPointDocument] = Field(description="by size, then by steps")
+
+
+def digest_of(atlas: "Atlas") -> str:
+    """Return what the points are, in whichever form; the same for the same points."""
+    return f"sha256:{hashlib.sha256(atlas.text().encode()).hexdigest()}"
+
+
+def written(atlas: "Atlas", request: AtlasRequest, form: str) -> str:
+    """Return the points in one of `FORMATS`."""
+    points = [] if form == "tsv" else [_point(entry) for entry in atlas]
+    if form == "csv":
+        return _table(points).csv()
+    release, digest = version("topoloom"), digest_of(atlas)
+    cite = (
+        f"Topoloom atlas of collective topologies, version {release}, {len(atlas)} points, {digest}"
+    )
+    if form == "tsv":
+        made_by = f"version {release}, kernels {KERNEL_VERSION}"
+        return atlas.text((made_by, f"digest {digest}", f"cite {cite}"))
+    document = AtlasDocument(
+        schema="atlas/1",
+        version=release,
+        kernel_version=KERNEL_VERSION,
+        digest=digest,
+        cite=cite,
+        request=request,
+        points=points,
+    )
+    return document.model_dump_json(by_alias=True, exclude_unset=True)
+
+
+def _point(entry: "Entry") -> AtlasPointDocument:
+    more: dict[str, Any] = {} if entry.within is None else {"within_steps": entry.within}
+    return AtlasPointDocument(
+        nodes=entry.nodes,
+        degree=entry.degree,
+        links=entry.links.value,
+        algorithm="bfb" if entry.within is None else "slack",
+        steps=entry.cost.steps,
+        bandwidth=str(entry.cost.bandwidth),
+        transpose=PassCost.of(entry.transpose),
+        recipe=entry.recipe,
+        found=entry.found,
+        **more,
+    )
+
+
+def _table(points: list[AtlasPointDocument]) -> Table:
+    rows = [
+        point.model_dump(exclude={"transpose"}, exclude_unset=True)
+        | {f"transpose_{name}": value for name, value in point.transpose}
+        for point in points
+    ]
+    names = [name for name in AtlasPointDocument.model_fields if name != "transpose"]
+    names[-2:-2] = ["transpose_steps", "transpose_bandwidth"]
+    return Table(tuple(Column(None, name) for name in names), rows)

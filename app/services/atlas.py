@@ -1,0 +1,22 @@
+"""The atlas that comes with the package, or those of its points that are asked for."""
+
+from app.documents import atlas as document
+from app.known_requests import AtlasRequest
+from schedules.errors import NotExportable
+
+__all__ = ["text"]
+
+
+def text(request: AtlasRequest, form: str) -> str:
+    """Return the points that are asked for in one of `app.documents.atlas.FORMATS`.
+
+    Raises
+    ------
+    NotExportable
+        There is no such form.
+    """
+    from synth.discovery.atlas import bundled
+
+    if form not in document.FORMATS:
+        raise NotExportable("/format", f"must be one of {', '.join(document.FORMATS)}")
+    return document.written(bundled().part(request.wants), request, form)

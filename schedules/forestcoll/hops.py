@@ -1,0 +1,41 @@
+"""How far ranks are from each other, in hops: no tree is lower than the farthest is away."""
+
+import numpy as np
+
+from schedules.forestcoll.network import Network
+from synth.progress import tell
+
+__all__ = ["least_height"]
+
+
+def least_height(network: Network) -> int:
+    """Return how many hops the farthest rank is from a root; every rank is within reach.
+
+    A hop leads from rank to rank, through any nodes that only forward.  O(ranks^3) in words
+    of the machine for each hop.
+
+    Examples
+    --------
+    >>> from schedules.forestcoll.network import network_of
+    >>> from synth.fabrics import fabric
+    >>> least_height(network_of(fabric("dgx-1v"))), least_height(network_of(fabric("mi300x")))
+    (2, 1)
+    """
+    is_rank = network.is_rank
+    onward = np.zeros((network.node_count, network.node_count), np.float32)
+    onward[network.tail, network.head] = 1
+    past = onward[~is_rank][:, ~is_rank] + np.eye(int((~is_rank).sum()), dtype=np.float32)
+    while True:
+        tell("counting hops", 0, len(past))
+        further = np.minimum(past @ past, 1)
+        if (further == past).all():
+            break
+        past = further
+    near = onward[is_rank][:, is_rank]
+    near += onward[is_rank][:, ~is_rank] @ past @ onward[~is_rank][:, is_rank]
+    near = np.minimum(near + np.eye(len(near), dtype=np.float32), 1)
+    reached, hops = near[network.sizes[is_rank] > 0], 1
+    while not reached.all():
+        tell("counting hops", hops, len(near))
+        reached, hops = np.minimum(reached @ near, 1), hops + 1
+    return hops

@@ -1,0 +1,244 @@
+"""A search for graphs on which labels reach more: for hours, over many sizes, the worst most often.
+
+A frontier has a second, and tries labels on a few graphs.  A sweep begins with that frontier and
+goes on: round by round it draws graphs (`synth.discovery.proposals`), makes greedy labels on them
+and, where these promise something, labels by as many moves as a schedule takes; what is better
+than all that is known is checked by `synth.labels.check_labels`, which knows nothing of the
+search, and kept as a recipe and a number of steps.
+
+A round is determined by the size, the kind of links, a seed and its number, and by what the atlas
+held before: a sweep that is stopped goes on, and may be split by sizes over processes and machines.
+"""
+
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from functools import lru_cache
+
+from synth.build import build, is_bidirectional, is_regular
+from synth.candidates import Candidate
+from synth.catalogue import Catalogue, Wanted
+from synth.cost import Links, lower_bound
+from synth.discovery.atlas import Atlas, Entry, Search, bundled
+from synth.discovery.explore import drawing, require_searchable
+from synth.discovery.proposals import proposers
+from synth.discovery.worth import missed, worth
+from synth.errors import ClaimBroken, ImpossibleRequest, SynthError
+from synth.gaps import MORE
+from synth.labels import MAX_SEARCHED, MAX_SLACK, MAX_STEPS, BothWays, Point, check_labels
+from synth.recipe import Recipe, parse
+from synth.search import frontier
+from synth.topology import Topology
+from synth.translations import translations
+
+__all__ = ["KNOWN", "Sweeper", "sweep", "sweeps"]
+
+KNOWN = "known"
+"""How what a frontier finds by itself is said to have been found: no sweep is needed for it."""
+
+# Cells of labels on one graph, at most.
+_MOST_CELLS = 1 << 22
+# How many times as far off the bound as what is known greedy labels may be to be improved by moves.
+_PROMISING = 6
+
+
+class Sweeper:
+    """Searches for graphs of one size and puts what labels reach on them into an atlas.
+
+    Parameters
+    ----------
+    search : Search
+        Size, links and seed, ``by_labels``.
+    atlas : Atlas
+        What is known; better entries are added, rounds counted.
+
+    Raises
+    ------
+    ImpossibleRequest
+        The size is out of the range of the search, or no such graph exists.
+    """
+
+    def __init__(self, search: Search, atlas: Atlas) -> None:
+        require_searchable(search)
+        self.search, self.atlas = search, atlas
+        self.bounds = lower_bound(search.nodes, search.degree, search.links)
+        self._proposers = proposers(search)
+        self._looked = False
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds are done."""
+        return self.atlas.rounds.get(self.search, 0)
+
+    @property
+    def known(self) -> list[Entry]:
+        """What is known of this size and kind of links, however used."""
+        return self.atlas.known(self.search)
+
+    @property
+    def worth(self) -> Fraction:
+        """How much a find is worth, see `synth.discovery.worth`; 0 if none can be better."""
+        if self.rounds == 0:
+            return Fraction(2 * MORE)
+        if not self._proposers:
+            return Fraction(0)
+        return worth(missed(self.known, self.bounds), self.search.degree, self.search.links)
+
+    def round(self) -> list[Entry]:
+        """Run one more round; return the entries that it added.  The first is the frontier."""
+        search, number = self.search, self.rounds
+        self.atlas.rounds[search] = number + 1
+        if number == 0 or not self._has_begun():
+            added = [entry for entry in self._frontier() if self.atlas.add(entry)]
+            self._looked = True
+            if number == 0:
+                return added
+        rng = drawing(search, number)
+        propose = self._proposers[(number - 1) % len(self._proposers)]
+        return [
+            entry
+            for recipe in propose(search, self._smaller, rng)
+            for entry in self._reached(recipe, f"sweep {search.seed} round {number}")
+            if self._improves(entry) and self.atlas.add(entry)
+        ]
+
+    def _has_begun(self) -> bool:
+        """Return whether the atlas holds what a frontier finds: one that was curated does not."""
+        return self._looked or any(entry.found == KNOWN for entry in self.known)
+
+    def _frontier(self) -> list[Entry]:
+        search = self.search
+        try:
+            points = frontier(search.nodes, search.degree, search.links).points
+        except ImpossibleRequest:
+            return []
+        size = search.nodes, search.degree, search.links
+        return [
+            Entry(*size, one.cost, one.transpose, str(one.recipe), KNOWN, one.within)
+            for one in points
+        ]
+
+    def _smaller(self, nodes: int) -> list[Candidate]:
+        """Return what is known of another size: by the catalogue, and by sweeps."""
+        two_way = self.search.links is Links.BIDIRECTIONAL
+        found = list(_catalogue(nodes, self.search.degree, two_way))
+        for atlas in (self.atlas, bundled()):
+            for one in atlas.of_size(nodes, self.search.degree, by_labels=True):
+                if one.links is self.search.links:
+                    costs = one.cost, one.transpose
+                    found.append(Candidate(parse(one.recipe), *costs, True, one.within))
+        return list({one.recipe: one for one in found}.values())
+
+    def _reached(self, recipe: Recipe, found: str) -> list[Entry]:
+        """Return what labels reach on a graph, greedy ones or, if promising, by moves."""
+        topology = build(recipe)
+        images = translations(topology)
+        cells = topology.node_count**2 // len(images)
+        if cells > _MOST_CELLS or not is_regular(recipe) or topology.has_parallel_links:
+            return []
+        asked = BothWays(topology, known=images)
+        most = min(self.bounds.steps + MORE - 1, MAX_STEPS)
+        try:
+            points = asked.points(most, 0)
+        except SynthError:
+            # The diameter is larger.
+            return []
+        if cells <= MAX_SEARCHED and self._promises(points):
+            points = asked.points(most, None)
+        size = self.search.nodes, self.search.degree
+        links = Links.BIDIRECTIONAL if is_bidirectional(recipe) else self.search.links
+        return [
+            Entry(*size, links, *point.costs, str(recipe), found, point.steps)
+            for point in points
+            # A frontier looks at no more steps above the diameter, which the first point has.
+            if point.steps <= points[0].steps + MAX_SLACK
+            and self._gains(max(c.bandwidth for c in point.costs), point.steps)
+            and _is_proved(topology, point)
+        ]
+
+    def _promises(self, points: tuple[Point, ...]) -> bool:
+        """Return whether moves may make of greedy labels what is not known yet."""
+        best = self.bounds.bandwidth
+        for point in points:
+            at_most = self._known_within(point.steps)
+            mine = max(cost.bandwidth for cost in point.costs)
+            if at_most is None or (mine - best) < _PROMISING * (at_most - best):
+                return True
+        return False
+
+    def _gains(self, bandwidth: Fraction, steps: int) -> bool:
+        known = self._known_within(steps)
+        return known is None or bandwidth < known
+
+    def _improves(self, entry: Entry) -> bool:
+        worse = entry.worse
+        return self._gains(worse.bandwidth, worse.steps)
+
+    def _known_within(self, steps: int) -> Fraction | None:
+        """Return the least bandwidth known, the worse way, in up to so many steps."""
+        worst = (one.worse for one in self.known)
+        return min((cost.bandwidth for cost in worst if cost.steps <= steps), default=None)
+
+
+def _is_proved(topology: Topology, point: Point) -> bool:
+    """Check both directions by the label theorem."""
+    for graph, made, cost in (
+        (topology, point.gather, point.costs[0]),
+        (topology.transpose(), point.scatter, point.costs[1]),
+    ):
+        if check_labels(graph, made) != cost:
+            raise ClaimBroken(topology.name, f"labels must cost {cost}")
+    return True
+
+
+@lru_cache(maxsize=512)
+def _catalogue(nodes: int, degree: int, two_way: bool) -> tuple[Candidate, ...]:
+    if nodes <= degree:
+        return ()
+    return Catalogue(Wanted(two_way), nodes, degree, eager=False).front(nodes, degree)
+
+
+def sweep(
+    searches: Iterable[Search],
+    atlas: Atlas,
+    go_on: Callable[[], bool],
+    report: Callable[[Entry], None] = lambda entry: None,
+) -> int:
+    """Run rounds while ``go_on()``, at the sizes that are worth most; return how many were run.
+
+    Every size has its first round first.  Then the number of rounds that a size has had grows as
+    what a find there is worth (`synth.discovery.worth`).  A size at which both bounds are met has
+    none.  Every new entry is given to ``report``.
+
+    Raises
+    ------
+    ImpossibleRequest
+        A size is out of the range of the search, or no such graph exists.
+
+    Examples
+    --------
+    >>> atlas, rounds = Atlas(), iter(range(2))
+    >>> asked = [Search(13, 3, Links.UNIDIRECTIONAL, 1, by_labels=True)]
+    >>> sweep(asked, atlas, lambda: next(rounds, None) is not None)
+    2
+    >>> [(entry.cost.steps, str(entry.cost.bandwidth)) for entry in atlas]
+    [(3, '12/13')]
+    """
+    sweepers, rounds = [Sweeper(search, atlas) for search in searches], 0
+    worths = [one.worth for one in sweepers]
+    while any(worths) and go_on():
+        turns = [
+            (one.rounds / float(worths[place]), place)
+            for place, one in enumerate(sweepers)
+            if worths[place]
+        ]
+        _, place = min(turns)
+        for entry in sweepers[place].round():
+            report(entry)
+        worths[place] = sweepers[place].worth
+        rounds += 1
+    return rounds
+
+
+def sweeps(searches: Iterable[Search]) -> list[Search]:
+    """Return the same searches, for labels."""
+    return [Search(one.nodes, one.degree, one.links, one.seed, True) for one in searches]

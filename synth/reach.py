@@ -1,0 +1,59 @@
+"""Which nodes links lead to from one node."""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["connected", "reached"]
+
+
+def reached(
+    node_count: int, sources: NDArray[Any], targets: NDArray[Any], start: int
+) -> NDArray[np.bool_]:
+    """Return which positions can be reached from ``start``; O(links).
+
+    >>> reached(3, np.array([0, 2]), np.array([1, 0]), 0).tolist()
+    [True, True, False]
+    """
+    seen = np.zeros(node_count, np.bool_)
+    _reach(sources.astype(np.int64), targets.astype(np.int64), start, seen)
+    return seen
+
+
+def connected(node_count: int, sources: NDArray[Any], targets: NDArray[Any]) -> bool:
+    """Return whether the first node reaches all others.
+
+    In a regular graph it is then reached by all: as many links enter a set as leave it.
+
+    >>> connected(3, np.array([0, 1, 2]), np.array([1, 2, 0]))
+    True
+    """
+    return bool(reached(node_count, sources, targets, 0).all())
+
+
+@njit(cache=True, nogil=True)
+def _reach(sources: Any, targets: Any, first: int, seen: Any) -> None:
+    nodes = len(seen)
+    start = np.zeros(nodes + 1, np.int64)
+    for source in sources:
+        start[source + 1] += 1
+    start = np.cumsum(start)
+    filled = start.copy()
+    after = np.empty(len(targets), np.int64)
+    for link in range(len(sources)):
+        after[filled[sources[link]]] = targets[link]
+        filled[sources[link]] += 1
+    stack = np.zeros(nodes, np.int64)
+    stack[0] = first
+    seen[first] = True
+    height = 1
+    while height > 0:
+        height -= 1
+        node = stack[height]
+        for place in range(start[node], start[node + 1]):
+            if not seen[after[place]]:
+                seen[after[place]] = True
+                stack[height] = after[place]
+                height += 1

@@ -1,0 +1,231 @@
+"""A sweep keeps graphs on which labels reach more, can be stopped, and is the same every time."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from synth.bases.random_graphs import Randomly
+from synth.build import build, traits
+from synth.catalogue import Wanted
+from synth.cost import Cost, Links, lower_bound
+from synth.discovery.atlas import Atlas, Entry, Search, bundled
+from synth.discovery.curate import curate
+from synth.discovery.proposals import proposers
+from synth.discovery.sweep import KNOWN, Sweeper, sweep, sweeps
+from synth.discovery.worth import goals_missed, missed, worth
+from synth.errors import ImpossibleRequest
+from synth.gaps import gaps_of
+from synth.labelled import random_graphs
+from synth.labels import check_labels, labels
+from synth.recipe import Inserted, parse
+from synth.search import frontier
+
+ONE_WAY, TWO_WAY = Links.UNIDIRECTIONAL, Links.BIDIRECTIONAL
+FIND = "RandomRegular(61, 4, 1521559412, 2, 100000)"
+
+
+def swept(nodes: int, degree: int, links: Links, rounds: int, seed: int = 1) -> Atlas:
+    atlas = Atlas()
+    sweeper = Sweeper(Search(nodes, degree, links, seed, by_labels=True), atlas)
+    for _ in range(rounds):
+        sweeper.round()
+    return atlas
+
+
+def require_proved(entry: Entry) -> None:
+    """Label the graph of an entry anew, from its recipe, and check labels by the theorem."""
+    topology = build(parse(entry.recipe))
+    assert (topology.node_count, topology.degree) == (entry.nodes, entry.degree)
+    assert topology.is_regular
+    assert not topology.has_parallel_links
+    assert topology.is_bidirectional or entry.links is ONE_WAY
+    assert entry.within is not None
+    for graph, cost in ((topology, entry.cost), (topology.transpose(), entry.transpose)):
+        assert check_labels(graph, labels(graph, entry.within)) == cost
+
+
+@pytest.mark.parametrize(
+    ("nodes", "degree", "links"),
+    [(13, 3, ONE_WAY), (24, 3, TWO_WAY), (30, 2, ONE_WAY), (31, 4, TWO_WAY)],
+)
+def test_every_find_is_built_again_from_its_recipe_and_proved(
+    nodes: int, degree: int, links: Links
+) -> None:
+    atlas = swept(nodes, degree, links, 6)
+    assert len(atlas) > 0
+    for entry in atlas:
+        if entry.within is not None:
+            require_proved(entry)
+
+
+@pytest.mark.parametrize(("nodes", "degree", "links"), [(23, 3, ONE_WAY), (26, 3, TWO_WAY)])
+def test_a_sweep_never_knows_less_than_a_frontier_finds(
+    nodes: int, degree: int, links: Links
+) -> None:
+    found = frontier(nodes, degree, links)
+    gaps = gaps_of(point.gap(found.bounds) for point in found.points)
+    known = Sweeper(Search(nodes, degree, links, 1, True), swept(nodes, degree, links, 6)).known
+    for share, before in zip(missed(known, found.bounds), gaps.within, strict=True):
+        assert before is None or share <= before
+
+
+@pytest.mark.parametrize(
+    "size", [(18, 3, TWO_WAY), pytest.param((36, 3, ONE_WAY), marks=pytest.mark.slow)]
+)
+def test_a_sweep_that_was_stopped_goes_on_as_if_it_was_not(
+    tmp_path: Path, size: tuple[int, int, Links]
+) -> None:
+    whole, path = swept(*size, rounds=7), tmp_path / "finds.tsv"
+    swept(*size, rounds=3).save(path)
+    again = Atlas.load(path)
+    for _ in range(4):
+        Sweeper(Search(*size, 1, True), again).round()
+    assert again.text() == whole.text()
+
+
+def test_a_sweep_that_goes_on_from_a_curated_file_looks_at_what_is_known_first() -> None:
+    whole, curated = swept(26, 3, ONE_WAY, 3), Atlas()
+    curated.rounds = dict(whole.rounds)
+    assert any(entry.found == KNOWN for entry in whole)
+    for atlas in (whole, curated):
+        Sweeper(Search(26, 3, ONE_WAY, 1, True), atlas).round()
+    assert {e for e in whole if e.found == KNOWN} <= set(curated)
+    assert curated.rounds == whole.rounds
+
+
+def test_sizes_that_are_worth_more_have_more_rounds_and_such_as_are_done_none() -> None:
+    atlas, turns = Atlas(), iter(range(12))
+    searches = sweeps(Search(nodes, 2, ONE_WAY, 1) for nodes in (17, 23, 29))
+    assert sweep(searches, atlas, lambda: next(turns, None) is not None) == 12
+    rounds = {search.nodes: count for search, count in atlas.rounds.items()}
+    worths = {one.nodes: Sweeper(one, atlas).worth for one in searches}
+    assert sum(rounds.values()) == 12
+    # Both bounds are met at 17 by what a frontier finds itself.
+    assert (rounds[17], worths[17]) == (1, 0)
+    assert (rounds[23] > rounds[29]) == (worths[23] > worths[29])
+
+
+def test_sizes_without_graphs_are_refused() -> None:
+    with pytest.raises(ImpossibleRequest):
+        Sweeper(Search(9, 3, TWO_WAY, 0, True), Atlas())
+
+
+shares = st.tuples(*[st.fractions(0, 1, max_denominator=50)] * 4).map(
+    lambda drawn: tuple(sorted(drawn, reverse=True))
+)
+
+
+@given(shares, st.integers(1, 8), st.sampled_from(Links), st.integers(0, 3))
+def test_a_find_is_worth_more_the_more_is_missed(some, degree: int, links: Links, at: int) -> None:
+    less = tuple(
+        min(share, some[at] / 2) if place >= at else share for place, share in enumerate(some)
+    )
+    assert worth(less, degree, links) <= worth(some, degree, links)
+    assert 0 <= goals_missed(some, degree, links) <= 2
+    assert (worth(some, degree, links) == 0) == (not any(some))
+
+
+@given(st.integers(2, 300), st.integers(2, 8), st.sampled_from(Links))
+def test_every_size_with_graphs_has_something_to_propose(
+    nodes: int, degree: int, links: Links
+) -> None:
+    if degree >= 2 + (links is TWO_WAY) and degree < nodes:
+        assert proposers(Search(nodes, degree, links, 0, True))
+
+
+def with_bundled(monkeypatch: pytest.MonkeyPatch, atlas: Atlas, path: Path) -> None:
+    atlas.save(path)
+    monkeypatch.setattr("synth.discovery.atlas.BUNDLED", path)
+    bundled.cache_clear()
+
+
+@pytest.fixture
+def restored():
+    yield
+    bundled.cache_clear()
+
+
+def find(within: int = 4, found: str = "sweep 1 round 1", recipe: str = FIND) -> Entry:
+    cost = Cost(4, Fraction(60, 61))
+    return Entry(61, 4, ONE_WAY, cost, cost, recipe, found, within)
+
+
+@pytest.mark.usefixtures("restored")
+def test_a_frontier_takes_what_a_sweep_found_and_draws_nothing_itself(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    atlas = Atlas()
+    atlas.add(find())
+    eager = Cost(5, Fraction(86, 61))
+    atlas.add(Entry(61, 4, ONE_WAY, eager, eager, "RandomRegular(61, 4, 1)", KNOWN))
+    atlas.add(Entry(61, 4, ONE_WAY, eager, eager, "Cayley(61, 1, 1, 1, 2, 3, 4)", "seed 1 round 1"))
+    atlas.rounds[Search(61, 4, ONE_WAY, 1, by_labels=True)] = 2
+    with_bundled(monkeypatch, atlas, tmp_path / "atlas.tsv")
+    taken = [str(one) for one in random_graphs(Wanted(), 61, 4)]
+    assert taken == [FIND, "RandomRegular(61, 4, 1)"]
+    points = frontier(61, 4).points
+    assert (FIND, 4) in {(str(point.recipe), point.within) for point in points}
+    drawn = {str(p.recipe) for p in points if isinstance(p.recipe, Randomly | Inserted)}
+    assert drawn == {FIND}
+    assert all(
+        "Random" not in str(p.recipe) for p in frontier(61, 4, vertex_transitive=True).points
+    )
+    chosen = frontier(61, 4, families={"RandomRegular"}).points
+    assert {type(point.recipe).__name__ for point in chosen} == {"RandomRegular"}
+
+
+@pytest.mark.usefixtures("restored")
+def test_curating_finds_of_a_sweep_drops_what_comes_anyway_and_nothing_else(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    before = Atlas()
+    cost = Cost(2, Fraction(1))
+    eager = Entry(12, 4, ONE_WAY, cost, cost, "Cayley(12, 1, 1, 1, 2, 3, 6)", "x")
+    before.add(eager)
+    with_bundled(monkeypatch, before, tmp_path / "atlas.tsv")
+    finds = Atlas()
+    finds.add(find())
+    optimal = Cost(5, Fraction(60, 61))
+    ring = Entry(61, 4, ONE_WAY, optimal, optimal, "Circulant(61, 5, 11)", KNOWN)
+    finds.add(ring)
+    late = Cost(5, Fraction(61, 61))
+    finds.add(Entry(61, 4, TWO_WAY, late, late, "Circulant(61, 5, 11)", KNOWN, 5))
+    finds.rounds[Search(61, 4, ONE_WAY, 1, by_labels=True)] = 9
+    finds.save(tmp_path / "finds.tsv")
+    curate(tmp_path / "atlas.tsv", [tmp_path / "finds.tsv"])
+    kept = Atlas.load(tmp_path / "atlas.tsv")
+    assert list(kept) == [eager, find()]
+    assert kept.rounds == finds.rounds
+
+
+@pytest.mark.one_in(12)
+@pytest.mark.parametrize(
+    "size", sorted({(e.nodes, e.degree, e.links) for e in bundled() if e.within is not None})
+)
+def test_every_bundled_find_of_a_sweep_is_proved(size) -> None:
+    nodes, degree, links = size
+    for one in bundled().of_size(nodes, degree, by_labels=True):
+        if one.links is links:
+            require_proved(one)
+            assert traits(parse(one.recipe)).degree == degree
+            assert one.worse.steps >= lower_bound(nodes, degree, links).steps
+
+
+@pytest.mark.one_in(60)
+@pytest.mark.parametrize(
+    "size", sorted({(e.nodes, e.degree, e.links) for e in bundled() if e.within is not None})
+)
+def test_a_frontier_is_no_worse_than_what_a_sweep_found_there(size) -> None:
+    points = [
+        Cost(p.steps, max(p.cost.bandwidth, p.transpose.bandwidth)) for p in frontier(*size).points
+    ]
+    nodes, degree, links = size
+    for one in bundled().of_size(nodes, degree, by_labels=True):
+        if one.links is links and one.within is not None:
+            assert any(
+                point.steps <= one.within and point.bandwidth <= one.worse.bandwidth
+                for point in points
+            )
