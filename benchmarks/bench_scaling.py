@@ -4,7 +4,7 @@
 
 Every point is a process of its own, which makes the forest of the smallest member first, so
 that kernels are compiled, and then that of the point once.  *exponent*: slope of the seconds
-over the nodes, both logarithmic, least squares over the points of 20 ms and more.
+of the processor over the nodes, both logarithmic, least squares over the points of 20 ms and more.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.bench_forestcoll import generalized_kautz, torus
+from benchmarks.bench_forestcoll import generalized_kautz, torus, uneven_racks
 from schedules import forestcoll
 from schedules.forestcoll.demand import demand_of
 from schedules.forestcoll.network import network_of
@@ -62,6 +62,12 @@ FAMILIES = {
         (80, 160, 320, 640, 1280),
         general=True,
     ),
+    "racks": Family("racks of 8 to 48 GPUs", uneven_racks, (64, 128, 256, 512, 1024, 2048)),
+    "racks-fast": Family(
+        "racks of 8 to 48 GPUs with 9 links each",
+        lambda gpus: uneven_racks(gpus, speed=9),
+        (64, 128, 256, 512, 1024, 2048),
+    ),
     "a100": Family("DGX A100 boxes", lambda n: fabric(f"dgx-a100-{n}"), (2, 4, 8, 16, 32, 64, 128)),
     "h100": Family(
         "DGX H100 boxes, within 1 %",
@@ -82,15 +88,15 @@ def measured(family: Family, size: int) -> dict[str, Any]:
     """Return seconds, trees and memory of one point; kernels are warm."""
     _forest(family, family.make(family.sizes[0]))
     topology = family.make(size)
-    start = time.perf_counter()
+    start = time.process_time()
     best = forestcoll.optimum(topology)
-    optimum_seconds = time.perf_counter() - start
-    start = time.perf_counter()
+    optimum_seconds = time.process_time() - start
+    start = time.process_time()
     found = _forest(family, topology)
     return {
         "ranks": len(topology.compute_nodes),
         "optimum": optimum_seconds,
-        "forest": time.perf_counter() - start,
+        "forest": time.process_time() - start,
         "trees_per_root": best.trees_per_root,
         "mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
     } | found
@@ -128,7 +134,7 @@ def plot(found: dict[str, list[dict[str, Any]]], path: Path) -> None:
     with mpl.rc_context({"svg.hashsalt": "topoloom", "svg.fonttype": "none", "font.size": 9}):
         figure = Figure(figsize=(6.4, 4.2), layout="constrained")
         axes = figure.subplots()
-        for marker, (name, points) in zip("osD^vPX", found.items(), strict=False):
+        for marker, (name, points) in zip("osD^vPX<>", found.items(), strict=False):
             ranks, seconds = [p["ranks"] for p in points], [p["forest"] for p in points]
             slope = exponent(points)
             label = FAMILIES[name].label + (f": N^{slope:.1f}" if slope else "")

@@ -1,6 +1,7 @@
 """Forests at a given rate, on the topology: by shortest paths, by symmetry, or packed."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
 from itertools import islice, pairwise
 from typing import Any
 
@@ -15,12 +16,14 @@ from schedules.forestcoll.network import Network
 from schedules.forestcoll.optimality import Rate, tree_capacities
 from schedules.forestcoll.ordering import in_order
 from schedules.forestcoll.packing import Group, pack
+from schedules.forestcoll.rack_trees import expanded
+from schedules.forestcoll.racks import Contracted, contracted
 from schedules.forestcoll.routes import Path, Routes
 from schedules.forestcoll.shortest import shortest_trees
 from schedules.forestcoll.splitting import Splitter
 from schedules.forestcoll.symmetric_forest import Drawn, pays, translated_trees
 from schedules.forestcoll.symmetry import acting, rotations
-from schedules.model import Tree
+from schedules.model import Tree, tree_height
 from synth.progress import as_one
 from synth.topology import NodeId, Topology
 from synth.translations import translations
@@ -111,26 +114,58 @@ def _named(topology: Topology, names: NDArray[Any], tree: Drawn) -> Tree:
 def packed(topology: Topology, network: Network, rate: Rate) -> list[Tree]:
     """Return trees packed after the nodes that are no ranks are taken away.
 
+    Racks are one rank each while trees are packed (`racks`); small networks are packed without
+    that as well, and the lower forest is kept.
+
     Nodes are taken in an order that depends on the structure of the network alone, so that
     any order of the topology has trees of the same heights; of a small network in several, for
     the lowest trees.
     """
+    room = tree_capacities(network, rate.scale, rate.trees_per_root)
+    found = contracted(network, room, rate.trees_per_root)
+    forest = None if found is None else _between_racks(topology, rate, found)
+    if forest is None or _work(network, rate) <= FEW_STEPS:
+        plain = list(_lowest(topology.nodes, network, rate).trees())
+        forest = plain if forest is None else min(forest, plain, key=_worth)
+    return sorted(forest, key=lambda tree: topology.position[tree.root])
+
+
+def _between_racks(topology: Topology, rate: Rate, found: Contracted) -> list[Tree] | None:
+    """Return trees packed between racks and spread in them; None if a switch had to copy."""
+    between = Rate(Fraction(1), rate.trees_per_root, rate.inside[found.nodes])
+    names = [topology.nodes[node] for node in found.nodes.tolist()]
+    try:
+        packing = _lowest(names, found.network, between)
+    except NoSchedule:
+        return None
+    return list(expanded(packing.trees(), found.racks, topology.nodes, rate.trees_per_root))
+
+
+def _worth(forest: list[Tree]) -> tuple[int, int]:
+    return max(map(tree_height, forest)), len(forest)
+
+
+def _work(network: Network, rate: Rate) -> int:
+    return len(network.terminals) ** 2 * len(network.tail) * rate.trees_per_root
+
+
+def _lowest(names: Sequence[NodeId], network: Network, rate: Rate) -> "Packing":
+    """Return the packing of least height among those in a few orders."""
     orders = canonical_orders(network)
-    work = len(network.terminals) ** 2 * len(network.tail) * rate.trees_per_root
-    tried = max(1, min(MOST_ORDERS, FEW_STEPS // work))
-    lowest = Packing(topology, network, rate, next(orders))
+    tried = max(1, min(MOST_ORDERS, FEW_STEPS // _work(network, rate)))
+    lowest = Packing(names, network, rate, next(orders))
     least = least_height(network) if tried > 1 else 0
     for number, order in enumerate(islice(orders, tried - 1), start=1):
         if lowest.height == least:
             break
         try:
             with as_one("packing trees in other orders", number, tried):
-                other = Packing(topology, network, rate, order)
+                other = Packing(names, network, rate, order)
         except NoSchedule:
             # What a switch lets out too much of is given up in turn: not every order ends well.
             continue
         lowest = min(lowest, other, key=lambda one: (one.height, len(one.groups)))
-    return sorted(lowest.trees(), key=lambda tree: topology.position[tree.root])
+    return lowest
 
 
 class Packing:
@@ -139,8 +174,8 @@ class Packing:
     ``groups`` are trees between the ranks, ``height`` is that of the highest.
     """
 
-    def __init__(self, topology: Topology, network: Network, rate: Rate, order: Ints) -> None:
-        self._nodes = [topology.nodes[node] for node in order.tolist()]
+    def __init__(self, names: Sequence[NodeId], network: Network, rate: Rate, order: Ints) -> None:
+        self._nodes = [names[node] for node in order.tolist()]
         network = renumbered(network, order)
         room = tree_capacities(network, rate.scale, rate.trees_per_root)
         ends = zip(network.tail.tolist(), network.head.tolist(), strict=True)

@@ -149,7 +149,7 @@ def _in_orders(topology: Topology, network: Network, rate: Rate) -> Iterator[Low
     work = ranks * ranks * len(network.tail) * rate.trees_per_root
     for order in islice(canonical_orders(network), max(1, min(ORDERS, MOST_PACKED // work))):
         try:
-            trees = Packing(topology, network, rate, order).trees()
+            trees = Packing(topology.nodes, network, rate, order).trees()
             yield _low(network, topology, rate.trees_per_root, trees)
         except (NoSchedule, TooLarge):
             # Rounded to whole trees, a switch may let out more than it takes in.
