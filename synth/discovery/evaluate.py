@@ -169,11 +169,12 @@ def _search(product: Any, goal: int, group: int, degree: int, work: Any) -> tupl
     order[0] = first_node
     level[0], level[1] = 0, 1
     filled, first, steps = 1, 0, 0
-    while first < filled:
+    # Behind the farthest nodes, often a third of all, there is nothing to be found.
+    while first < filled < len(order):
         last = filled
         for index in range(first, last):
             node = order[index]
-            vertex = node // group
+            vertex = 0 if node < group else node // group
             element = node - vertex * group
             bits = mask[node]
             for place in range(degree):

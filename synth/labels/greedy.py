@@ -51,7 +51,8 @@ def distances(problem: Any) -> Any:
         far[roots[row]] = 0
         order[0] = roots[row]
         filled, index = 1, 0
-        while index < filled:
+        # Once all nodes are listed there is nothing behind those that are left to look at.
+        while index < filled < nodes:
             node = order[index]
             index += 1
             for edge in range(start[node], start[node + 1]):
