@@ -20,7 +20,7 @@ from schedules.forestcoll.network import Network
 if TYPE_CHECKING:
     from igraph import Graph
 
-__all__ = ["Ints", "arc_images", "canonical_order", "generators", "orbits"]
+__all__ = ["Ints", "arc_images", "coloured_graph", "generators", "graph_class", "orbits"]
 
 Ints = NDArray[np.int64]
 
@@ -62,44 +62,15 @@ def generators(network: Network, colours: Sequence[Hashable]) -> list[Ints]:
     >>> generators(ring, "abbb")
     []
     """
-    count, edges, painted = _graph_of(network, colours)
-    found = _graph_class()(count, edges).automorphism_group(color=painted)
+    edges, painted = coloured_graph(network, colours)
+    found = graph_class()(len(painted), edges).automorphism_group(color=painted)
     return [np.array(image[: network.node_count], np.int64) for image in found]
 
 
-def canonical_order(network: Network, colours: Sequence[Hashable]) -> Ints:
-    """Return the nodes in an order that their numbers have no part in.
-
-    Whichever way a network is numbered, its nodes are listed alike, but for automorphisms.
-
-    Parameters
-    ----------
-    network, colours
-        As of `generators`; of colours their texts count.
-
-    Examples
-    --------
-    >>> from schedules.forestcoll.network import network_of
-    >>> from synth.topology import Topology
-    >>> for chain in ("abc", "bca"):
-    ...     links = [("a", "b"), ("b", "a"), ("b", "c"), ("c", "b"), ("a", "c")]
-    ...     order = canonical_order(network_of(Topology(chain, links)), [0, 0, 0])
-    ...     print([chain[node] for node in order])
-    ['c', 'b', 'a']
-    ['c', 'b', 'a']
-    """
-    count, edges, painted = _graph_of(network, colours)
-    graph = _graph_class()(count, edges, vertex_attrs={"number": range(count)})
-    # Versions of igraph differ in which way its permutations are meant, but not from each other.
-    listed = graph.permute_vertices(graph.canonical_permutation(color=painted)).vs["number"]
-    order = np.array(listed, np.int64)
-    return order[order < network.node_count]
-
-
-def _graph_of(
+def coloured_graph(
     network: Network, colours: Sequence[Hashable]
-) -> tuple[int, list[tuple[int, int]], list[int]]:
-    """Return the coloured graph of a network: vertices, nodes first, edges, and their colours."""
+) -> tuple[list[tuple[int, int]], list[int]]:
+    """Return the coloured graph of a network: edges, and the colours of vertices, nodes first."""
     painted: list[tuple[str, Any]] = [("node", colour) for colour in colours]
     arcs = zip(network.tail.tolist(), network.head.tolist(), strict=True)
     capacities = dict(zip(arcs, network.capacity.tolist(), strict=True))
@@ -126,7 +97,7 @@ def _graph_of(
         painted.append(("shared", limit.capacity))
     # By their order, not by which comes first: that would depend on the numbers of nodes.
     number = {colour: index for index, colour in enumerate(sorted(set(painted), key=_ranked))}
-    return len(painted), edges, [number[colour] for colour in painted]
+    return edges, [number[colour] for colour in painted]
 
 
 def _ranked(colour: tuple[str, Any]) -> tuple[str, Any]:
@@ -135,7 +106,7 @@ def _ranked(colour: tuple[str, Any]) -> tuple[str, Any]:
 
 
 @cache
-def _graph_class() -> "type[Graph]":
+def graph_class() -> "type[Graph]":
     """Import igraph without what it draws with: matplotlib would take half a second to a second."""
     if "matplotlib" in sys.modules:
         from igraph import Graph

@@ -22,7 +22,7 @@ from schedules.forestcoll.routes import Path, Routes
 from schedules.forestcoll.shortest import shortest_trees
 from schedules.forestcoll.splitting import Splitter
 from schedules.forestcoll.symmetric_forest import Drawn, pays, translated_trees
-from schedules.forestcoll.symmetry import acting, rotations
+from schedules.forestcoll.symmetry import Action, acting, rotations
 from schedules.model import Tree, tree_height
 from synth.progress import as_one
 from synth.topology import NodeId, Topology
@@ -75,24 +75,37 @@ def symmetric(topology: Topology, network: Network, rate: Rate) -> Iterator[Tree
     """
     if not (network.sizes[network.terminals] == 1).all() or not pays(network, _kinds(network)):
         return None
-    action = None
-    for order in (lambda: network, lambda: by_neighbours(network), lambda: in_order(network)):
-        listed = order()
-        found = None if listed is None else rotations(listed)
-        if found is not None and (action is None or len(found.roots) < len(action.roots)):
-            action = found
-        if action is not None and len(action.roots) == 1:
-            break
-    if (action is None or len(action.roots) > 1) and len(network.terminals) == network.node_count:
-        # What the recipe that the topology is named by knows of itself.
-        action = acting(network, translations(topology))
+    network, order, action = _acting_on(topology, network)
     room = tree_capacities(network, rate.scale, rate.trees_per_root)
     found = action and translated_trees(network, room, rate.trees_per_root, action)
     if found is None:
         return None
     names = np.empty(topology.node_count, dtype=object)
     names[:] = topology.nodes
-    return (_named(topology, names, tree) for tree in found)
+    return (_named(names[order], tree) for tree in found)
+
+
+def _acting_on(topology: Topology, network: Network) -> tuple[Network, Ints, Action | None]:
+    """Return a group that moves the ranks, the network as it is numbered for it, and that order."""
+    same, action = np.arange(network.node_count), None
+    for listed in (network, by_neighbours(network)):
+        found = rotations(listed)
+        if found is not None and len(found.roots) == 1:
+            return network, same, found
+        if found is not None and (action is None or len(found.roots) < len(action.roots)):
+            action = found
+    all_ranks = len(network.terminals) == network.node_count
+    # How high trees of several kinds of ranks are depends on the numbers of the nodes.
+    order = same if all_ranks else next(canonical_orders(network))
+    other = renumbered(network, order)
+    listed = in_order(other)
+    found = None if listed is None else rotations(listed)
+    if found is not None and (action is None or len(found.roots) <= len(action.roots)):
+        return other, order, found
+    if all_ranks and (action is None or len(action.roots) > 1):
+        # What the recipe that the topology is named by knows of itself.
+        action = acting(network, translations(topology))
+    return network, same, action
 
 
 def _kinds(network: Network) -> int:
@@ -105,10 +118,10 @@ def _kinds(network: Network) -> int:
     return len(np.unique(marks[network.terminals], axis=0))
 
 
-def _named(topology: Topology, names: NDArray[Any], tree: Drawn) -> Tree:
+def _named(names: NDArray[Any], tree: Drawn) -> Tree:
     nodes = names[tree.nodes].tolist()
     edges = tuple([tuple(nodes[low:high]) for low, high in pairwise(tree.ends.tolist())])
-    return Tree(topology.nodes[tree.root], tree.multiplicity, edges)
+    return Tree(names[tree.root], tree.multiplicity, edges)
 
 
 def packed(topology: Topology, network: Network, rate: Rate) -> list[Tree]:

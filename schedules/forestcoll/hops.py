@@ -1,11 +1,13 @@
 """How far ranks are from each other, in hops: no tree is lower than the farthest is away."""
 
+from collections import deque
+
 import numpy as np
 
 from schedules.forestcoll.network import Network
 from synth.progress import tell
 
-__all__ = ["least_height"]
+__all__ = ["farthest", "least_height"]
 
 
 def least_height(network: Network) -> int:
@@ -39,3 +41,32 @@ def least_height(network: Network) -> int:
         tell("counting hops", hops, len(near))
         reached, hops = np.minimum(reached @ near, 1), hops + 1
     return hops
+
+
+def farthest(network: Network, root: int) -> int:
+    """Return how many hops the farthest rank is from one root, as `least_height` counts them.
+
+    O(arcs).
+
+    Examples
+    --------
+    >>> from schedules.forestcoll.network import network_of
+    >>> from synth.fabrics import fabric
+    >>> farthest(network_of(fabric("dgx-1v")), 0)
+    2
+    """
+    ahead: list[list[int]] = [[] for _ in range(network.node_count)]
+    for tail, head in zip(network.tail.tolist(), network.head.tolist(), strict=True):
+        ahead[tail].append(head)
+    is_rank = network.is_rank.tolist()
+    hops = {root: 0}
+    waiting = deque([root])
+    while waiting:
+        node = waiting.popleft()
+        for other in ahead[node]:
+            # To leave a rank is a hop, to pass a node that only forwards is none.
+            away = hops[node] + is_rank[node]
+            if away < hops.get(other, network.node_count):
+                hops[other] = away
+                (waiting.append if is_rank[node] else waiting.appendleft)(other)
+    return max(hops[rank] for rank in network.terminals.tolist())

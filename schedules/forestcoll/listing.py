@@ -12,7 +12,8 @@ from itertools import count
 
 import numpy as np
 
-from schedules.forestcoll.automorphisms import Ints, canonical_order
+from schedules.forestcoll.automorphisms import Ints
+from schedules.forestcoll.canonical import canonical_order
 from schedules.forestcoll.network import Network
 from synth.splitmix import seeded, shuffled
 
@@ -59,7 +60,7 @@ def by_neighbours(network: Network) -> Network:
 def canonical_orders(network: Network) -> Iterator[Ints]:
     """Yield orders of all nodes without end that the numbers of nodes have no part in.
 
-    The first is `automorphisms.canonical_order`, the others are that one shuffled.
+    The first is `canonical.canonical_order`, the others are that one shuffled.
     """
     first = canonical_order(network, network.kinds)
     yield first

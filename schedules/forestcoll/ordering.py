@@ -31,7 +31,9 @@ MIXED = 24
 
 
 def in_order(network: Network) -> Network | None:
-    """Return the network with its ranks listed block by block; None if they are not all alike.
+    """Return the network with its ranks listed block by block; None where that is not found.
+
+    Ranks of several kinds are listed by the smallest blocks that have one of each.
 
     Notes
     -----
@@ -58,11 +60,14 @@ def in_order(network: Network) -> Network | None:
     colours = network.kinds
     images = generators(network, colours)
     on_ranks = _on_ranks(network, images)
-    if not len(on_ranks) or orbits(len(ranks), on_ranks).any():
+    if not len(on_ranks):
         return None
     moves, mixed = np.stack(on_ranks), np.stack(_mixed(on_ranks))
-    _, ahead = np.unique(_kept_orbits(moves, mixed), return_index=True)
-    order = np.zeros(1, np.int64)
+    kind, kept = orbits(len(ranks), on_ranks), _kept_orbits(moves, mixed)
+    order = _one_of_each(kind, kept)
+    if len(_block(moves, order)) != len(order):
+        return None
+    ahead = [other for other in np.unique(kept, return_index=True)[1] if kind[other] == kind[0]]
     while len(order) < len(ranks):
         grown = [_block(mixed, np.append(order, other)) for other in ahead if other not in order]
         block = min(grown, key=len)
@@ -124,6 +129,14 @@ def _kept_orbits(moves: Ints, mixed: Ints) -> Ints:
                 image = back[move][image]
             keeping.append(image)
     return orbits(count, keeping)
+
+
+def _one_of_each(kind: Ints, kept: Ints) -> Ints:
+    """Return the first rank and one of each other kind, which moves with it as little as can be."""
+    _, part, count = np.unique(kept, return_inverse=True, return_counts=True)
+    freedom = np.lexsort((np.arange(len(kind)), count[part], kind != kind[0]))
+    _, first = np.unique(kind[freedom], return_index=True)
+    return freedom[np.sort(first)]
 
 
 def _calm(

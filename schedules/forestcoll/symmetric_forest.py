@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from schedules.forestcoll.hops import farthest
 from schedules.forestcoll.network import Network
 from schedules.forestcoll.symmetry import Action
 
@@ -34,6 +35,15 @@ _MOST_NODES_OF_AN_EDGE = 16
 
 MOST_STEPS = 1 << 30
 """Limit on arcs looked at: some seconds, which packing may need less of."""
+
+_FEW_STEPS = 1 << 23
+"""Limit on arcs looked at for lower trees."""
+
+_MOST_TRIED = 8
+"""Orders of the arcs in which lower trees are sought."""
+
+_ALIKE = 3
+"""So many orders in a row with trees of the same height are the last."""
 
 
 class Drawn(NamedTuple):
@@ -92,18 +102,50 @@ def translated_trees(
     total[action.orbit] = room // action.turns
     if int(total.max()) >= _MOST_ROOM:
         return None
-    is_rank = network.is_rank
-    arcs = _sorted(network, action, is_rank)
-    for toll in _TOLLS:
-        left, first = total.copy(), []
-        for root in trees_per_root * action.roots.tolist():
-            nodes, ends, whole = _grown(arcs, is_rank, left, total, root, toll)
-            if not whole:
+    lowest = _lowest(network, action, total, trees_per_root)
+    return None if lowest is None else _images(action, _merged(lowest))
+
+
+def _lowest(
+    network: Network, action: Action, total: NDArray[np.int64], trees_per_root: int
+) -> list[Drawn] | None:
+    """Return the lowest trees found of the first roots, or None if there are none.
+
+    Arcs that are as good as each other are taken as they are listed and, where that gave no
+    trees as low as the farthest rank is away, in other orders, which the order of the nodes
+    has no part in.
+    """
+    roots = action.roots.tolist()
+    least = max(farthest(network, root) for root in roots)
+    edges = trees_per_root * len(roots) * len(network.terminals)
+    more = min(_MOST_TRIED, _FEW_STEPS // (edges * len(network.tail)))
+    found: list[tuple[int, list[Drawn]]] = []
+    for seed in range(1 + more):
+        arcs = _sorted(network, action, seed)
+        for toll in _TOLLS:
+            made = _of_first_roots(network, arcs, total, trees_per_root * roots, toll)
+            if made is not None:
+                found.append(made)
                 break
-            first.append(Drawn(root, 1, nodes, ends))
-        else:
-            return _images(action, _merged(first))
-    return None
+        heights = {height for height, _ in found[-_ALIKE:]}
+        if not found or found[-1][0] <= least or (len(found) >= _ALIKE and len(heights) == 1):
+            break
+    return min(found, key=lambda one: one[0])[1] if found else None
+
+
+def _of_first_roots(
+    network: Network, arcs: "_Arcs", total: NDArray[np.int64], roots: list[int], toll: int
+) -> tuple[int, list[Drawn]] | None:
+    """Return one tree for each entry of ``roots`` and the height of the highest, or None."""
+    left, trees, height = total.copy(), list[Drawn](), 0
+    is_rank = network.is_rank
+    for root in roots:
+        nodes, ends, deepest = _grown(arcs, is_rank, left, total, root, toll)
+        if deepest < 0:
+            return None
+        trees.append(Drawn(root, 1, nodes, ends))
+        height = max(height, deepest)
+    return height, trees
 
 
 def pays(network: Network, roots: int) -> bool:
@@ -113,20 +155,28 @@ def pays(network: Network, roots: int) -> bool:
 
 
 class _Arcs(NamedTuple):
-    """Arcs in this order: those out of ranks, of which there are ``from_ranks``, first."""
+    """Arcs in this order: those out of ranks, of which there are ``from_ranks``, first.
 
+    ``ranks`` are in the order in which they are taken where they are as good as each other.
+    """
+
+    ranks: NDArray[np.int64]
     tail: NDArray[np.int64]
     head: NDArray[np.int64]
     orbit: NDArray[np.int64]
     from_ranks: int
 
 
-def _sorted(network: Network, action: Action, is_rank: NDArray[np.bool_]) -> _Arcs:
-    out_of_ranks = is_rank[network.tail]
-    order = np.argsort(~out_of_ranks, kind="stable")
-    return _Arcs(
-        network.tail[order], network.head[order], action.orbit[order], int(out_of_ranks.sum())
-    )
+def _sorted(network: Network, action: Action, seed: int) -> _Arcs:
+    """Return arcs and ranks as they are listed, or for a seed that is not 0 in some other order."""
+    ranks, arcs = np.sort(network.terminals), np.arange(len(network.tail))
+    if seed:
+        rng = np.random.default_rng(seed)
+        ranks, arcs = rng.permutation(ranks), rng.permutation(arcs)
+    out_of_ranks = network.is_rank[network.tail]
+    order = arcs[np.argsort(~out_of_ranks[arcs], kind="stable")]
+    ends = network.tail[order], network.head[order]
+    return _Arcs(ranks, *ends, action.orbit[order], int(out_of_ranks.sum()))
 
 
 def _merged(trees: list[Drawn]) -> dict[int, list[Drawn]]:
@@ -159,19 +209,16 @@ def _images(action: Action, first: dict[int, list[Drawn]]) -> Iterator[Drawn]:
 
 @njit(cache=True, nogil=True)
 def _grown(arcs, is_rank, left, total, root, toll):
-    """Grow a tree and take its arcs out of ``left``; say whether it has become whole.
+    """Grow a tree and take its arcs out of ``left``; say how high it is, -1 if it is not whole.
 
     The next edge is one whose tightest orbit keeps the largest part of its room, and among
     those one that begins near the root.
     """
-    count, wanted = len(is_rank), is_rank.sum() - 1
+    count, wanted = len(is_rank), len(arcs.ranks) - 1
     depth = np.full(count, -1, np.int64)
     depth[root] = 0
-    worth, hops, via = (
-        np.empty(count, np.int64),
-        np.empty(count, np.int64),
-        np.empty(count, np.int64),
-    )
+    worth, hops = np.empty(count, np.int64), np.empty(count, np.int64)
+    size, via = np.empty(count, np.int64), np.empty(count, np.int64)
     keeps, path = np.empty(len(total), np.int64), np.empty(_MOST_NODES_OF_AN_EDGE, np.int64)
     nodes = np.empty(wanted * _MOST_NODES_OF_AN_EDGE, np.int64)
     ends, depths = np.zeros(wanted + 1, np.int64), np.empty(wanted, np.int64)
@@ -180,27 +227,27 @@ def _grown(arcs, is_rank, left, total, root, toll):
             keeps[orbit] = -1
             if left[orbit] > 0:
                 keeps[orbit] = ((left[orbit] - 1) << 31) // total[orbit]
-        goal = _widest(arcs, is_rank, depth, keeps, toll, worth, hops, via)
+        goal = _widest(arcs, is_rank, depth, keeps, toll, worth, hops, size, via)
         if goal < 0:
-            return nodes, ends, False
-        size, node = 1, goal
+            return nodes, ends, -1
+        length, node = 1, goal
         path[0] = goal
         while depth[node] < 0:
             left[arcs.orbit[via[node]]] -= 1
-            if left[arcs.orbit[via[node]]] < 0 or size == len(path):
-                return nodes, ends, False
+            if left[arcs.orbit[via[node]]] < 0 or length == len(path):
+                return nodes, ends, -1
             node = arcs.tail[via[node]]
-            path[size] = node
-            size += 1
-        nodes[ends[edge] : ends[edge] + size] = path[:size][::-1]
-        ends[edge + 1] = ends[edge] + size
+            path[length] = node
+            length += 1
+        nodes[ends[edge] : ends[edge] + length] = path[:length][::-1]
+        ends[edge + 1] = ends[edge] + length
         depth[goal] = depths[edge] = depth[node] + 1
     return _level_by_level(nodes, ends, depths)
 
 
 @njit(cache=True, nogil=True)
 def _level_by_level(nodes, ends, depths):
-    """Return the edges of a whole tree in breadth-first order."""
+    """Return the edges of a whole tree in breadth-first order, and its height."""
     order = np.argsort(depths, kind="mergesort")
     placed, placed_ends = np.empty(ends[-1], np.int64), np.zeros_like(ends)
     for place in range(len(order)):
@@ -208,22 +255,24 @@ def _level_by_level(nodes, ends, depths):
         begin = placed_ends[place]
         placed[begin : begin + high - low] = nodes[low:high]
         placed_ends[place + 1] = begin + high - low
-    return placed, placed_ends, True
+    return placed, placed_ends, depths[order[-1]]
 
 
 @njit(cache=True, nogil=True)
-def _widest(arcs, is_rank, depth, keeps, toll, worth, hops, via):
+def _widest(arcs, is_rank, depth, keeps, toll, worth, hops, size, via):
     """Find the best way on from the tree; return the rank it ends at, or -1.
 
-    ``via[v]`` is the last arc of the best way to v, ``worth[v]`` what its orbits keep, and
-    ``hops[v]`` the depth at which it begins.
+    ``via[v]`` is the last arc of the best way to v, ``worth[v]`` what its orbits keep,
+    ``hops[v]`` the depth at which it begins and ``size[v]`` the number of its arcs.  Of ways as
+    good as each other the shortest is taken: one that climbs twice takes arcs for nothing.
     """
     worth[:] = -1
     hops[:] = 0
     for arc in range(arcs.from_ranks):
         tail, head = arcs.tail[arc], arcs.head[arc]
         if depth[tail] >= 0 and depth[head] < 0:
-            _offer(arc, head, keeps[arcs.orbit[arc]], depth[tail], toll, worth, hops, via)
+            wide = keeps[arcs.orbit[arc]]
+            _offer(arc, head, wide, depth[tail], 1, toll, worth, hops, size, via)
     again = True
     while again:
         again = False
@@ -231,11 +280,13 @@ def _widest(arcs, is_rank, depth, keeps, toll, worth, hops, via):
             tail, head = arcs.tail[arc], arcs.head[arc]
             if worth[tail] >= 0 and depth[head] < 0:
                 wide = min(worth[tail], keeps[arcs.orbit[arc]])
-                better = _offer(arc, head, wide, hops[tail], toll, worth, hops, via)
+                better = _offer(
+                    arc, head, wide, hops[tail], size[tail] + 1, toll, worth, hops, size, via
+                )
                 again = again or (better and not is_rank[head])
     goal = -1
-    for node in range(len(is_rank)):
-        if is_rank[node] and worth[node] >= 0:
+    for node in arcs.ranks:
+        if worth[node] >= 0:
             gain = 0 if goal < 0 else _gain(worth, hops, toll, node, goal)
             if goal < 0 or gain > 0 or (gain == 0 and hops[node] < hops[goal]):
                 goal = node
@@ -248,13 +299,13 @@ def _gain(worth, hops, toll, node, other):
 
 
 @njit(cache=True, nogil=True)
-def _offer(arc, head, wide, near, toll, worth, hops, via):
+def _offer(arc, head, wide, near, length, toll, worth, hops, size, via):
     """Note a way to ``head`` if it is better than the best so far; say whether it is."""
     if wide < 0:
         return False
     if worth[head] >= 0:
         gain = wide - worth[head] - toll * (near - hops[head])
-        if gain < 0 or (gain == 0 and near >= hops[head]):
+        if gain < 0 or (gain == 0 and (near, length) >= (hops[head], size[head])):
             return False
-    worth[head], hops[head], via[head] = wide, near, arc
+    worth[head], hops[head], size[head], via[head] = wide, near, length, arc
     return True

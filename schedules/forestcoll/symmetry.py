@@ -5,20 +5,18 @@ mixed radix, the number of a compute node tells its place.  To turn one digit of
 leave the others, is an automorphism where the parts that it counts are alike.
 """
 
-from collections import defaultdict
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from schedules.forestcoll.extending import Extending
 from schedules.forestcoll.network import Network
 
 __all__ = ["MOST_IMAGES", "Action", "acting", "rotations"]
 
 MOST_IMAGES = 1 << 26
 """Limit on ranks * nodes: every element says where each node goes, in 8 bytes."""
-
-Row: TypeAlias = tuple[int, int, int]
 
 
 class Action(NamedTuple):
@@ -44,7 +42,8 @@ def rotations(network: Network) -> Action | None:
 
     Notes
     -----
-    Turns of different digits commute, and a product of them that keeps a rank turns nothing.
+    Turns of different digits commute, also on the switches, which `Extending` sees to, and a
+    product of them that keeps a rank turns nothing.
     O(arcs) for each pair of divisors at most, O(elements * (nodes + arcs)) for the group.
 
     Examples
@@ -59,17 +58,21 @@ def rotations(network: Network) -> Action | None:
     if count * network.node_count > MOST_IMAGES:
         return None
     divisors = [g for g in range(1, count + 1) if count % g == 0]
-    near, marks = _neighbours(network), _marks(network)
+    marks, extending = _marks(network), Extending(network)
     images = np.arange(network.node_count)[None, :]
+    turned: list[NDArray[np.int64]] = []
     reached = 1
     for low in divisors:
         if low % reached:
             continue
         for high in reversed([high for high in divisors if high > low and high % low == 0]):
             turn = _turn(count, low, high)
-            image = _extended(network, near, turn) if _may_be(network, marks, turn) else None
+            if not _may_be(network, marks, turn):
+                continue
+            image = extending.turning(turn, high // low, turned)
             if image is not None:
                 images = _powers(image, high // low)[:, images].reshape(-1, network.node_count)
+                turned.append(image)
                 reached = high
                 break
     return acting(network, images) if len(images) > 1 else None
@@ -86,16 +89,6 @@ def _turn(count: int, low: int, high: int) -> NDArray[np.int64]:
     """Return where each rank goes: on by ``low``, around within its block of ``high``."""
     ranks = np.arange(count)
     return ranks // high * high + (ranks + low) % high
-
-
-def _neighbours(network: Network) -> list[list[Row]]:
-    """Return, per node, its neighbours with capacity and direction of each arc."""
-    near: list[list[Row]] = [[] for _ in range(network.node_count)]
-    columns = (network.tail, network.head, network.capacity)
-    for tail, head, capacity in zip(*(column.tolist() for column in columns), strict=True):
-        near[tail].append((head, capacity, 0))
-        near[head].append((tail, capacity, 1))
-    return near
 
 
 class _Marks(NamedTuple):
@@ -143,52 +136,6 @@ def _may_be(network: Network, marks: _Marks, turn: NDArray[np.int64]) -> bool:
     if (sums[image[marks.nodes[here]]] != after[here]).any():
         return False
     return bool((np.sort(before[~here]) == np.sort(after[~here])).all())
-
-
-def _extended(
-    network: Network, near: list[list[Row]], turn: NDArray[np.int64]
-) -> NDArray[np.int64] | None:
-    """Return an automorphism that does this to the ranks, or None if none is found.
-
-    A switch goes where its neighbours go; switches alike go in order, so that turning all
-    the way around brings them back.
-    """
-    image = np.full(network.node_count, -1)
-    image[network.terminals] = network.terminals[turn]
-    known = set(network.terminals.tolist())
-    waiting = [node for node in range(network.node_count) if node not in known]
-    while waiting:
-        ready = [node for node in waiting if any(other in known for other, *_ in near[node])]
-        if not ready or not _placed(image, ready, near, known):
-            return None
-        known.update(ready)
-        waiting = [node for node in waiting if node not in known]
-    for node, rows in enumerate(near):
-        moved = sorted([(int(image[other]), room, way) for other, room, way in rows])
-        if moved != sorted(near[image[node]]):
-            return None
-    return image
-
-
-def _placed(
-    image: NDArray[np.int64],
-    ready: list[int],
-    near: list[list[Row]],
-    known: set[int],
-) -> bool:
-    """Find images for these switches by their known neighbours; False if there are none."""
-    here: defaultdict[tuple[Row, ...], list[int]] = defaultdict(list)
-    there: defaultdict[tuple[Row, ...], list[int]] = defaultdict(list)
-    for node in ready:
-        rows = [row for row in near[node] if row[0] in known]
-        moved: list[Row] = [(int(image[other]), room, way) for other, room, way in rows]
-        here[tuple(sorted(rows))].append(node)
-        there[tuple(sorted(moved))].append(node)
-    for key, nodes in there.items():
-        if len(here[key]) != len(nodes):
-            return False
-        image[nodes] = here[key]
-    return True
 
 
 def acting(network: Network, images: NDArray[np.int64]) -> Action:

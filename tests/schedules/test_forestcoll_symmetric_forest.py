@@ -1,8 +1,9 @@
 """Symmetric fabrics: groups that are groups, and forests that are images of a few trees."""
 
+import random
 import subprocess
 import sys
-from itertools import pairwise
+from itertools import pairwise, product
 
 import networkx as nx
 import numpy as np
@@ -19,7 +20,7 @@ from schedules.verify import tree_inverse_rate, violations
 from synth.build import build
 from synth.fabrics import fabric
 from synth.recipe import parse
-from synth.topology import Topology
+from synth.topology import Link, Topology
 
 ELEMENTS = {
     "dgx-1v": 4,
@@ -171,12 +172,53 @@ def test_edges_are_listed_in_breadth_first_order() -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("name", ["dgx-a100-4", "dgx-a100-16", "dgx-h100-8", "rail-4-8"])
+@pytest.mark.parametrize(
+    "name", ["dgx-a100-4", "dgx-a100-16", "dgx-h100-8", "rail-4-8", "fat-tree-4", "fat-tree-8"]
+)
 def test_one_rank_stands_for_all_in_whatever_order_nodes_are_listed(name: str, seed: int) -> None:
     listed = in_order(network_of(relabelled(fabric(name), seed)))
     assert listed is not None
     action = rotations(listed)
     assert action is not None and len(action.roots) == 1
+
+
+def clos(seed: int) -> Topology:
+    """Pods of leaves under aggregation switches, each of which has spines of its own number."""
+    rng = random.Random(seed)
+    pods, leaves, hosts, planes, spines = (rng.randint(2, 4) for _ in range(5))
+    fast, slow = rng.randint(1, 4), rng.randint(1, 4)
+    links: list[Link] = []
+    for pod, leaf in product(range(pods), range(leaves)):
+        links += [Link(f"{pod}.{leaf}.{n}", f"{pod}.leaf{leaf}", fast) for n in range(hosts)]
+        links += [Link(f"{pod}.leaf{leaf}", f"{pod}.plane{plane}", slow) for plane in range(planes)]
+    for pod, plane, spine in product(range(pods), range(planes), range(spines)):
+        links.append(Link(f"{pod}.plane{plane}", f"spine{plane}.{spine}", slow))
+    both = [*links, *(Link(link.target, link.source, link.capacity) for link in links)]
+    nodes = [str(node) for node in dict.fromkeys(link.source for link in both)]
+    rng.shuffle(nodes)
+    switches = [node for node in nodes if "leaf" in node or "plane" in node or "spine" in node]
+    return Topology(nodes, both, switches=switches)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_one_host_of_a_clos_network_stands_for_all(seed: int) -> None:
+    topology = clos(seed)
+    network = network_of(topology)
+    listed = in_order(network)
+    assert listed is not None
+    action = rotations(listed)
+    assert action is not None and len(action.roots) == 1
+    schedule = allgather(topology)
+    assert violations(schedule, topology) == []
+    assert tree_inverse_rate(schedule, topology) == optimum(topology).inverse_rate
+
+
+@pytest.mark.parametrize(("name", "kinds"), [("mi250-9", 8), ("ndv2-9", 2), ("mi250-4", 8)])
+def test_boxes_of_several_kinds_of_ranks_are_found_in_whatever_order(name: str, kinds: int) -> None:
+    listed = in_order(network_of(relabelled(fabric(name), 1)))
+    assert listed is not None
+    action = rotations(listed)
+    assert action is not None and len(action.roots) <= kinds
 
 
 def test_symmetry_is_found_without_loading_what_draws():

@@ -17,7 +17,10 @@ from synth.fabrics import fabric
 from synth.topology import Link, Topology
 from tests.oracles import random_topology
 
-SYMMETRIC = ("dgx-a100-8", "dgx-h100-4", "gb200-nvl72", "gh200-nvl32", "mi300x", "trainium2")
+SYMMETRIC = (
+    *("dgx-a100-8", "dgx-h100-4", "gb200-nvl72", "gh200-nvl32", "mi300x", "trainium2"),
+    *("fat-tree-4", "fat-tree-8", "mi250-9"),
+)
 OTHERS = ("dgx-1v", "mi250-1", "mi250-2")
 
 

@@ -1,0 +1,117 @@
+"""The order of nodes and links: rate, trees, height and time of every named fabric, shuffled.
+
+    python -m benchmarks.bench_orders [--only dgx] [--shuffles 3]
+
+A fabric, whole and with its first link lost, is listed as its maker lists it, and shuffled.
+Each order is computed thrice, the least processor time is taken; kernels are warm.  *alike*:
+every order has the same optimum, trees per root and height, and a schedule that the verifier
+takes at that rate.  *worst*: the longest time of a shuffled order over that of the listed one.
+"""
+
+import argparse
+import random
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from benchmarks.bench_faults import FABRICS, faults
+from schedules import forestcoll
+from schedules.errors import ScheduleError
+from schedules.simulate import tree_depth
+from schedules.verify import tree_inverse_rate, violations
+from synth.errors import SynthError
+from synth.fabrics import fabric
+from synth.topology import Topology
+
+LARGE = (
+    *("dgx-a100-128", "dgx-h100-32", "mi250-16", "mi250-64", "mi300x-32", "ndv2-16", "ndv2-32"),
+    *("gb200-nvl72-8", "fat-tree-8"),
+)
+REPEATS = 3
+
+
+@dataclass(frozen=True)
+class Made:
+    """What an allgather is in one order, and the least seconds of the processor it took."""
+
+    inverse_rate: Fraction
+    trees_per_root: int
+    height: int
+    seconds: float
+
+    @property
+    def shape(self) -> tuple[Fraction, int, int]:
+        """What no order may change."""
+        return self.inverse_rate, self.trees_per_root, self.height
+
+
+def shuffled(topology: Topology, rng: random.Random) -> Topology:
+    """Return the topology with its nodes and links in another order."""
+    nodes, links = list(topology.nodes), list(topology.links)
+    rng.shuffle(nodes)
+    rng.shuffle(links)
+    return Topology(
+        nodes,
+        links,
+        switches=topology.switches,
+        multicast=topology.multicast,
+        shared=topology.shared,
+        bandwidth_unit=topology.bandwidth_unit,
+    )
+
+
+def made(topology: Topology) -> Made:
+    """Make, check and time the allgather of a fabric."""
+    schedule, seconds = forestcoll.allgather(topology), []
+    for _ in range(REPEATS):
+        start = time.process_time()
+        forestcoll.allgather(topology)
+        seconds.append(time.process_time() - start)
+    wrong = violations(schedule, topology)
+    if wrong:
+        raise AssertionError(f"{topology.name}: {wrong[0]}")
+    rate = tree_inverse_rate(schedule, topology)
+    return Made(rate, schedule.trees_per_root, tree_depth(schedule), min(seconds))
+
+
+def cases(only: str) -> Iterator[tuple[str, Topology]]:
+    """Yield every fabric whole and, of those of ordinary size, without its first link."""
+    for name in (*FABRICS, *LARGE):
+        if only not in name:
+            continue
+        topology = fabric(name)
+        yield name, topology
+        if name in FABRICS:
+            lost, other = next(case for case in faults(topology) if case[0] != "none")
+            yield f"{name} without {lost}", other
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", default="", help="fabrics whose name contains this")
+    parser.add_argument("--shuffles", type=int, default=3)
+    asked = parser.parse_args()
+    print(
+        "| fabric | ranks | trees per root | height | listed, ms | shuffled, ms | worst | alike |"
+    )
+    print("|---|---|---|---|---|---|---|---|")
+    for label, topology in cases(asked.only):
+        rng = random.Random(label)
+        try:
+            listed = made(topology)
+        except (ScheduleError, SynthError):
+            continue  # A rank is cut off: there is no schedule in any order.
+        others = [made(shuffled(topology, rng)) for _ in range(asked.shuffles)]
+        times = " ".join(f"{1000 * other.seconds:.1f}" for other in others)
+        worst = max(other.seconds for other in others) / listed.seconds
+        alike = "yes" if {other.shape for other in others} == {listed.shape} else "no"
+        shape = f"{len(topology.compute_nodes)} | {listed.trees_per_root} | {listed.height}"
+        seconds = f"{1000 * listed.seconds:.1f} | {times} | {worst:.2f}"
+        print(f"| `{label}` | {shape} | {seconds} | {alike} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
