@@ -33,7 +33,10 @@ _FRONTIER = (*_SEARCHED, "max_steps")
 
 @dataclass(frozen=True, slots=True)
 class KnownPoint:
-    """A topology whose costs a document tells; ``None`` is what it does not tell."""
+    """A topology whose costs a document tells; ``None`` is what it does not tell.
+
+    ``within_steps`` is None for costs by breadth-first broadcast, else by labels within so many.
+    """
 
     kernel_version: str
     topology_id: str
@@ -47,6 +50,7 @@ class KnownPoint:
     bandwidth: str
     transpose_steps: int
     transpose_bandwidth: str
+    within_steps: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +187,7 @@ def _point(
         entry["bandwidth"],
         transpose["steps"],
         transpose["bandwidth"],
+        entry.get("within_steps"),
     )
 
 

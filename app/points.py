@@ -47,7 +47,7 @@ def stored_points(
     """
     table = PointRow
     cost = (table.steps, table.bandwidth, table.transpose_steps, table.transpose_bandwidth)
-    alike = (table.topology_id, table.nodes, *cost)
+    alike = (table.topology_id, table.nodes, table.within_steps, *cost)
     simple = func.max(case((table.parallel.is_(False), 1), else_=0))
     query = select(*alike, func.max(table.recipe), func.max(table.name), simple)
     query = query.where(table.degree == degree, table.nodes.between(*sizes))
@@ -60,9 +60,9 @@ def stored_points(
     with engine.connect() as connection:
         rows = connection.execute(query).all()
     found: list[Stored] = []
-    for identity, nodes, steps, bandwidth, back, back_bandwidth, recipe, name, plain in rows:
-        costs = Cost(steps, Fraction(bandwidth)), Cost(back, Fraction(back_bandwidth))
-        one = Known(nodes, degree, *costs, recipe, name, identity)
+    for identity, nodes, within, steps, much, back, back_much, recipe, name, plain in rows:
+        costs = Cost(steps, Fraction(much)), Cost(back, Fraction(back_much))
+        one = Known(nodes, degree, *costs, recipe, name, identity, within=within)
         if max_bandwidth is None or one.worse().bandwidth <= max_bandwidth:
             found.append(Stored(one, bool(plain)))
     return found
@@ -70,18 +70,23 @@ def stored_points(
 
 def documents_of(
     engine: Engine, topologies: Collection[str]
-) -> dict[str, tuple[tuple[str, str], ...]]:
-    """Return up to `MAX_SOURCES` documents that tell of each of these topologies, by its id."""
+) -> dict[tuple[str, int | None], tuple[tuple[str, str], ...]]:
+    """Return up to `MAX_SOURCES` documents that tell of each cost of these topologies.
+
+    By the topology's id, and None or the number of steps within which labels cost so much.
+    """
     table = PointRow
     number = func.row_number().over(
-        partition_by=table.topology_id, order_by=(table.kind.desc(), table.document_id)
+        partition_by=(table.topology_id, table.within_steps),
+        order_by=(table.kind.desc(), table.document_id),
     )
-    ranked = select(table.topology_id, table.kind, table.document_id, number.label("number"))
+    what = (table.topology_id, table.within_steps)
+    ranked = select(*what, table.kind, table.document_id, number.label("number"))
     ranked = ranked.where(table.topology_id.in_(topologies)).subquery()
-    query = select(ranked.c.topology_id, ranked.c.kind, ranked.c.document_id)
-    query = query.where(ranked.c.number <= MAX_SOURCES).order_by(ranked.c.number)
-    found: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    shown = (ranked.c.topology_id, ranked.c.within_steps, ranked.c.kind, ranked.c.document_id)
+    query = select(*shown).where(ranked.c.number <= MAX_SOURCES).order_by(ranked.c.number)
+    found: defaultdict[tuple[str, int | None], list[tuple[str, str]]] = defaultdict(list)
     with engine.connect() as connection:
-        for topology, kind, identity in connection.execute(query):
-            found[topology].append((kind, identity))
-    return {topology: tuple(documents) for topology, documents in found.items()}
+        for topology, within, kind, identity in connection.execute(query):
+            found[topology, within].append((kind, identity))
+    return {cost: tuple(documents) for cost, documents in found.items()}

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
 
 from schedules.baselines import bound_seconds, seconds
 from schedules.design.question import Speed
@@ -19,7 +20,8 @@ class Known:
     """A topology of so many hosts of so many ports, and its costs as in `synth.search.Point`.
 
     ``recipe`` is None of a graph that somebody brought.  ``sources`` tell where it is known
-    from: kinds of documents and their ids, or the atlas.
+    from: kinds of documents and their ids, or the atlas.  ``within`` is None for costs by
+    breadth-first broadcast, else they are those of labels within so many steps.
     """
 
     nodes: int
@@ -30,6 +32,12 @@ class Known:
     name: str
     topology_id: str | None = None
     sources: tuple[tuple[str, str], ...] = ()
+    within: int | None = None
+
+    @property
+    def algorithm(self) -> Literal["bfb", "slack"]:
+        """What makes schedules of these costs, see `synth.search.Point.algorithm`."""
+        return "bfb" if self.within is None else "slack"
 
     def worse(self) -> Cost:
         """Return the steps and the bandwidth of the worse of both directions."""
@@ -87,8 +95,9 @@ def best(
 ) -> list[Rated]:
     """Return the topologies that no other known one of their size dominates, the best first.
 
-    Of equal ones the shortest recipe is kept.  Times are those of the usual passes by
-    breadth-first broadcast, exact.  O(topologies of a size squared) at most.
+    Of equal ones that by breadth-first broadcast is kept, then the shortest recipe.  Times are
+    those of the usual passes by the algorithm of each, exact.  O(topologies of a size squared)
+    at most.
 
     Examples
     --------
@@ -131,13 +140,13 @@ def require_timed(workload: Workload) -> None:
         )
 
 
-def _simplest(one: Known) -> tuple[Cost, Cost, int, int, str]:
+def _simplest(one: Known) -> tuple[Cost, Cost, int, int, int, str]:
     text = one.recipe or one.name
-    return one.cost, one.transpose, one.recipe is None, len(text), text
+    return one.cost, one.transpose, one.within or 0, one.recipe is None, len(text), text
 
 
 def _seconds(one: Known, speed: Speed, workload: Workload) -> Fraction:
-    """Return the time of a workload by breadth-first broadcast."""
+    """Return the time of a workload by the algorithm that has these costs."""
     total = Fraction(0)
     for task in workload.tasks:
         passes: Sequence[Cost] = {

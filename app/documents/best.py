@@ -45,12 +45,18 @@ class CandidateDocument(Document):
     transpose: PassCost = Field(
         description="the same on the transposed graph: the cost of a reduce-scatter"
     )
+    algorithm: Literal["bfb", "slack"] = Field(
+        description="what has these costs: breadth-first broadcast, or labels"
+    )
+    within_steps: int = omitted(
+        "slack: within how many steps of each pass; the option steps of its schedules", ge=1
+    )
     bounds: PassCost = Field(description="what no topology of its size can undercut")
     gap: PassCost = Field(
         description="by how many steps, and by what share of the bound on bandwidth, the worse "
         "of both directions misses the bounds"
     )
-    seconds: float = omitted("time of the workload by BFB", ge=0)
+    seconds: float = omitted("time of the workload by its algorithm", ge=0)
     exact_seconds: Exact = omitted("the same, exact")
     bound_seconds: float = omitted("time of the workload at the bounds", ge=0)
     topology_id: Identity = omitted("what it is stored under, where it is or was stored")
@@ -91,6 +97,8 @@ def _candidate(one: "Rated") -> CandidateDocument:
         more["recipe"] = known.recipe
     if known.topology_id is not None:
         more["topology_id"] = known.topology_id
+    if known.within is not None:
+        more["within_steps"] = known.within
     if one.seconds is not None and one.bound_seconds is not None:
         more["seconds"], more["exact_seconds"] = float(one.seconds), str(one.seconds)
         more["bound_seconds"] = float(one.bound_seconds)
@@ -101,6 +109,7 @@ def _candidate(one: "Rated") -> CandidateDocument:
         steps=known.cost.steps,
         bandwidth=str(known.cost.bandwidth),
         transpose=PassCost.of(known.transpose),
+        algorithm=known.algorithm,
         bounds=PassCost.of(one.bounds),
         gap=PassCost.of(one.gap),
         known_from=[_source(kind, identity) for kind, identity in known.sources],

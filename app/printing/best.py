@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.printing.words import fraction, seconds, short_id
+from app.printing.words import algorithm_of, fraction, seconds, short_id
 from app.quantities import format_bytes
 from app.tabular import Column, Table
 
@@ -19,11 +19,14 @@ def best_table(document: dict[str, Any]) -> Table:
         Column("above", "steps_gap"),
         Column("T_B", "bandwidth", fraction),
         Column("above", "bandwidth_gap", fraction),
+        Column("algorithm", "algorithm_shown", left=True),
         *((Column("time", "seconds", _microseconds), Column("bound", "bound", _microseconds)))
         * timed,
         Column("known from", "sources", left=True),
         Column(None, "recipe"),
         Column(None, "topology_id"),
+        Column(None, "algorithm"),
+        Column(None, "within_steps"),
     )
     return Table(tuple(columns), [_row(one) for one in document["candidates"]])
 
@@ -36,6 +39,9 @@ def _row(one: dict[str, Any]) -> dict[str, Any]:
         "steps_gap": one["gap"]["steps"],
         "bandwidth": one["bandwidth"],
         "bandwidth_gap": one["gap"]["bandwidth"],
+        "algorithm_shown": algorithm_of(one),
+        "algorithm": one["algorithm"],
+        "within_steps": one.get("within_steps", ""),
         "seconds": one.get("seconds"),
         "bound": one.get("bound_seconds"),
         "sources": ", ".join(

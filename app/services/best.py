@@ -57,7 +57,7 @@ def find(context: Context, request: BestRequest) -> BestAnswer:
     ids = [one.known.topology_id for one in told if one.known.topology_id is not None]
     documents = documents_of(context.whole_store.keeping.engine, ids)
     named = [
-        replace(one, known=_named(one.known, documents.get(one.known.topology_id or "", ())))
+        replace(one, known=_named(one.known, documents.get(_cost_of(one.known), ())))
         for one in told
     ]
     return BestAnswer(request, named, searched)
@@ -70,12 +70,19 @@ def _searched(context: Context, request: BestRequest) -> tuple[str, str]:
     return "frontier", frontiers.frontier(context, request.frontier()).id
 
 
-_Key = tuple[str | None, str | None]
+_Key = tuple[str | None, str | None, int | None]
 
 
 def _key(one: Known) -> _Key:
-    # A recipe says what a topology is; one without is known by what it is stored under.
-    return (one.recipe, None) if one.recipe is not None else (None, one.topology_id)
+    # A recipe says what a topology is; one without is known by what it is stored under.  It
+    # has one cost by breadth-first broadcast, and one by labels within every number of steps.
+    if one.recipe is not None:
+        return one.recipe, None, one.within
+    return None, one.topology_id, one.within
+
+
+def _cost_of(one: Known) -> tuple[str, int | None]:
+    return one.topology_id or "", one.within
 
 
 def _known(context: Context, request: BestRequest) -> dict[_Key, Stored]:
@@ -106,10 +113,12 @@ def _of_atlas(request: BestRequest) -> Iterator[Known]:
     from synth.discovery.atlas import bundled
 
     least, most = request.sizes
+    atlas, degree = bundled(), request.degree
     for nodes in range(least, most + 1):
-        for entry in bundled().of_size(nodes, request.degree):
-            costs = entry.cost, entry.transpose
-            one = Known(nodes, entry.degree, *costs, entry.recipe, "", sources=(ATLAS,))
+        by_broadcast = atlas.of_size(nodes, degree)
+        for entry in (*by_broadcast, *atlas.of_size(nodes, degree, by_labels=True)):
+            costs, within = (entry.cost, entry.transpose), entry.within
+            one = Known(nodes, degree, *costs, entry.recipe, "", None, (ATLAS,), within)
             worse = one.worse()
             if request.links == Links.BIDIRECTIONAL and entry.links is not Links.BIDIRECTIONAL:
                 continue

@@ -60,7 +60,8 @@ class PointRow(_About):
     """A topology whose costs a document tells, on the graph and on its transpose.
 
     ``recipe`` is left out where the document does not say it, ``parallel`` where it does not
-    say whether there may be parallel links.  Bandwidths are exact fractions as texts.
+    say whether there may be parallel links.  Bandwidths are exact fractions as texts.  Costs
+    are by breadth-first broadcast, or by labels within ``within_steps``.
     """
 
     __tablename__ = "points"
@@ -82,6 +83,7 @@ class PointRow(_About):
     bandwidth: Mapped[str] = mapped_column(Text)
     transpose_steps: Mapped[int]
     transpose_bandwidth: Mapped[str] = mapped_column(Text)
+    within_steps: Mapped[int | None]
 
 
 ABOUT: tuple[type[_About], ...] = (LabelRow, FamilyRow, ReferenceRow, PointRow)

@@ -192,6 +192,8 @@ def _note(connection: sa.Connection, kind: str, identity: str, facts: Facts) -> 
     named = [head | {"to_kind": to, "to_id": one} for to, one in facts.refers_to]
     _insert(connection, "document_references", named)
     points = [asdict(point) for point in facts.points]
+    for point in points:
+        del point["within_steps"]  # a later column
     _insert(
         connection,
         "points",

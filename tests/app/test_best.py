@@ -5,12 +5,14 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlalchemy import text
 
 from app.config import Settings
-from app.design_requests import DesignRequest
+from app.db import migrate, open_engine
+from app.design_requests import DesignRequest, FrontierRequest
 from app.known_requests import BestRequest
 from app.services import best as best_known
-from app.services import designs
+from app.services import designs, frontiers
 from app.services.opening import context_on
 from schedules.known import Known, best
 from synth.cost import Cost, Links
@@ -60,16 +62,69 @@ def test_without_a_workload_they_are_in_the_order_of_their_gaps(known):
 def test_the_atlas_is_known_without_any_document(client):
     entry = next(entry for entry in bundled() if entry.nodes > 20 and entry.degree == 4)
     found = asked(client, nodes=entry.nodes, degree=entry.degree)
-    of_size = {one.recipe: one for one in bundled().of_size(entry.nodes, entry.degree)}
+    size = entry.nodes, entry.degree
+    entries = (*bundled().of_size(*size), *bundled().of_size(*size, by_labels=True))
+    of_size = {(one.recipe, one.within): one for one in entries}
     assert found["candidates"]
     for candidate in found["candidates"]:
-        told = of_size[candidate["recipe"]]
+        told = of_size[candidate["recipe"], candidate.get("within_steps")]
         assert candidate["known_from"] == [{"kind": "atlas"}]
         assert (candidate["steps"], Fraction(candidate["bandwidth"])) == (
             told.cost.steps,
             told.cost.bandwidth,
         )
         assert "topology_id" not in candidate
+
+
+def test_labels_of_the_atlas_are_known_with_the_steps_within_which_they_cost_so_much(client):
+    entry = next(entry for entry in bundled() if entry.within is not None)
+    hosts = {"nodes": entry.nodes, "degree": entry.degree, "links": entry.links.value}
+    found = asked(client, **hosts, **RUN, limit=100)["candidates"]
+    (told,) = (
+        one
+        for one in found
+        if (one["recipe"], one.get("within_steps")) == (entry.recipe, entry.within)
+    )
+    assert (told["algorithm"], Fraction(told["bandwidth"])) == ("slack", entry.cost.bandwidth)
+    asked_for = {"topology": {"recipe": entry.recipe}, "collective": "allgather"}
+    made = client.post(
+        "/v1/schedules", json=asked_for | {"algorithm": "slack", "steps": told["within_steps"]}
+    ).json()
+    assert (made["steps"], made["bandwidth"]) == (told["steps"], told["bandwidth"])
+
+
+def test_one_graph_is_known_by_broadcast_and_by_labels_each_with_its_own_cost(client):
+    hosts = {"nodes": 62, "degree": 3}
+    frontier = client.post("/v1/frontiers", json=hosts).json()
+    points = {
+        (one["recipe"], one.get("within_steps")): (one["steps"], one["bandwidth"])
+        for one in frontier["frontier"]
+    }
+    assert {within is None for _, within in points} == {True, False}
+    found = asked(client, **hosts, limit=100)["candidates"]
+    known = {
+        (one["recipe"], one.get("within_steps")): (one["steps"], one["bandwidth"]) for one in found
+    }
+    assert points.items() <= known.items()
+    assert {one["algorithm"] for one in found} == {"bfb", "slack"}
+    for one in found:
+        assert ("within_steps" in one) == (one["algorithm"] == "slack")
+
+
+def test_points_stored_before_labels_were_told_apart_are_read_again(database_url):
+    engine = open_engine(database_url)
+    migrate(engine)
+    context = context_on(engine, Settings(database_url=database_url))
+    frontiers.frontier(context, FrontierRequest(nodes=62, degree=3))
+    query = text("SELECT recipe, within_steps FROM points ORDER BY position")
+    with engine.connect() as connection:
+        before = connection.execute(query).all()
+    migrate(engine, "0008")
+    migrate(engine)
+    with engine.connect() as connection:
+        assert connection.execute(query).all() == before
+    assert {within is None for _, within in before} == {True, False}
+    engine.dispose()
 
 
 def test_what_a_design_found_is_known_ever_after(client):
