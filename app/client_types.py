@@ -179,6 +179,7 @@ class LrSessionRequest(TypedDict, total=False):
     stop_hopeless: bool
     warm_start: bool
     hold_rate: bool
+    look_above: bool
     stop_rises: bool
     max_overhead: float | Literal["inf"]
 

@@ -87,6 +87,7 @@ class LrSessionRequest(Request):
     stop_hopeless: StrictBool = _FIELDS["stop_hopeless"].field()
     warm_start: StrictBool = _FIELDS["warm_start"].field()
     hold_rate: StrictBool = _FIELDS["hold_rate"].field()
+    look_above: StrictBool = _FIELDS["look_above"].field()
     stop_rises: StrictBool = _FIELDS["stop_rises"].field()
     max_overhead: Share = _FIELDS["max_overhead"].field()
 

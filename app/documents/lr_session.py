@@ -88,6 +88,7 @@ class LrOptions(Document):
     stop_hopeless: bool = Field(description="whether candidates clearly behind are given up")
     warm_start: bool = Field(description="whether a stage begins with what is known")
     hold_rate: bool = Field(description="whether smaller rates must promise clearly more")
+    look_above: bool = Field(description="whether a rate above warm-up's last is tried first")
     stop_rises: bool = Field(description="whether a loss that rises again halves the rate")
     max_overhead: float | Literal["inf"] = Field(
         description="steps that may be thrown away, as a share of all"

@@ -115,6 +115,7 @@ TUNING: tuple[Option, ...] = (
     _choice("stop_hopeless", "give up candidates that are clearly behind"),
     _choice("warm_start", "begin with the rate in use and what the stage before told"),
     _choice("hold_rate", "a rate smaller than warm-up's last must promise clearly more"),
+    _choice("look_above", "first a rate above warm-up's last is tried, falling to zero"),
     _choice("stop_rises", "where the loss clearly rises again go back, at half the rate"),
     _number("max_overhead", "steps that may be thrown away, as a share of all; inf: no limit"),
 )

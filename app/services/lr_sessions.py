@@ -222,7 +222,7 @@ def _observed(tuning: Tuning, session: Session, observation: Observation) -> tup
         losses=observation.losses,
         action=before.action,
         stage=before.stage,
-        trial=len(before.attempts) - 1 if trying else None,
+        trial=before.trial if trying else None,
         start=before.step,
         answer=state.action,
         status=status,

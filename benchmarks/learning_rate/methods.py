@@ -54,6 +54,7 @@ TUNED: dict[str, dict[str, Any]] = {
     "topoloom, cosine": {"anchor": "cosine"},
     "topoloom, free": {"anchor": "none"},
     "topoloom, long decay": {"decay_share": 0.3},
+    "topoloom, look above": {"look_above": True},
     "paper": PAPER,
     "paper + largest rate": {**PAPER, "eps": 0.05},
     "paper + anchor": {**PAPER, "anchor": "cosine"},

@@ -22,7 +22,9 @@ MAX_CANDIDATES = 64
 MAX_OVERRUN = 4096  # steps of one report of steps that ran unasked
 METHODS = ("topoloom", "paper")
 VALIDATION = ("late", "never")
-SWITCHES = ("continue_winner", "stop_hopeless", "warm_start", "hold_rate", "stop_rises")
+SWITCHES = (
+    "continue_winner", "stop_hopeless", "warm_start", "hold_rate", "look_above", "stop_rises"
+)  # fmt: skip
 # What None stands for.  Of the paper's: tau from 1000 doubling to 8000, tau' = tau / 10, ten
 # candidates, kappa 1000 (the authors' program has 1e6, which explores and nothing else).
 DEFAULTS: dict[str, dict[str, Any]] = {
@@ -40,6 +42,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "stop_hopeless": False,
         "warm_start": False,
         "hold_rate": False,
+        "look_above": False,
         "stop_rises": False,
         "max_overhead": math.inf,
     },
@@ -57,6 +60,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "stop_hopeless": True,
         "warm_start": True,
         "hold_rate": True,
+        "look_above": False,
         "stop_rises": True,
         "max_overhead": 0.1,
     },
@@ -110,6 +114,10 @@ class Options:
     hold_rate : bool
         The first candidate of a warm-started run, the middle of the interval, is left for a
         smaller rate only where that promises more by ``eps`` of the fall since the run began.
+    look_above : bool
+        Before the first search the rate that warm-up ended at is compared with one sqrt(10)
+        times as large, in trials that fall to zero (`schedules.learning_rate.above`); as far as
+        ``max_overhead`` pays for such trials, by default in runs of 4,000 steps and more.
     stop_rises : bool
         Where the loss of the kept branch clearly rises again (`schedules.learning_rate.rises`), the
         run goes back to before that at half the rate, and warm-up ends there; as far as
@@ -140,6 +148,7 @@ class Options:
     stop_hopeless: bool | None = None
     warm_start: bool | None = None
     hold_rate: bool | None = None
+    look_above: bool | None = None
     stop_rises: bool | None = None
     max_overhead: float | None = None
 
@@ -201,6 +210,7 @@ class Settings:
     stop_hopeless: bool
     warm_start: bool
     hold_rate: bool
+    look_above: bool
     stop_rises: bool
     max_overhead: float
 

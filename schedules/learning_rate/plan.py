@@ -11,6 +11,7 @@ __all__ = [
     "MIN_TRIAL",
     "evaluation_interval",
     "interval",
+    "left_for_search",
     "middle",
     "next_change",
     "rate_at",
@@ -28,6 +29,7 @@ RESERVE_SHARE = 0.2  # of the allowance, kept for recovery from divergence
 GRAINS = 256  # pieces of constant rate that an anchor is cut into
 WARMUP_GRAINS = 32
 WARMUP_SAVES = 8
+FALL_GRAINS = 32  # pieces of constant rate of a trial that falls to zero
 RANGE = 2.0  # later stages search peak / RANGE to peak * RANGE
 
 
@@ -63,16 +65,20 @@ def trial_plan(state: State) -> tuple[int, int]:
     """
     settings = state.settings
     steps = max(1, int(settings.trial_fraction * state.tau))
-    allowance = settings.allowance
-    if allowance is None:
+    if settings.allowance is None:
         return steps, settings.candidates * steps
-    left = allowance - int(RESERVE_SHARE * allowance) - (state.spent - state.step)
-    purse = int((FIRST_SHARE if state.stage == 0 else SHARE) * max(0, left))
+    purse = int((FIRST_SHARE if state.stage == 0 else SHARE) * left_for_search(state))
     shortest = min(MIN_TRIAL, state.tau)
     candidates = min(settings.candidates, purse // shortest)
     if candidates < 2:
         return 0, 0
     return min(max(steps, shortest), purse // candidates), purse
+
+
+def left_for_search(state: State) -> int:
+    """Return the steps of the allowance that searches may yet throw away, at a stage's start."""
+    allowance = state.settings.allowance or 0
+    return max(0, allowance - int(RESERVE_SHARE * allowance) - (state.spent - state.step))
 
 
 def interval(state: State) -> tuple[float, float]:
@@ -102,6 +108,8 @@ def rate_at(state: State, rate: float) -> float:
     if warming(state):
         grain = max(1, warmup // WARMUP_GRAINS)
         return settings.warmup_lr * (min(warmup, (step // grain + 1) * grain) / warmup)
+    if state.looking and state.phase == "trial":
+        return rate * _fallen(state)
     grain = _grain(settings)
     start = step - (step - warmup) % grain  # before the end of a warm-up cut short: the peak
     return rate * shape(settings.anchor, start, warmup, settings.total_steps, settings.decay_share)
@@ -120,10 +128,26 @@ def next_change(state: State) -> int:
     if warming(state):
         grain = max(1, warmup // WARMUP_GRAINS)
         return min(warmup, (step // grain + 1) * grain)
+    if state.looking and state.phase == "trial":
+        return state.stage_start + _piece(state)[1]
     if settings.anchor == "none":
         return settings.total_steps
     grain = _grain(settings)
     return step + grain - (step - warmup) % grain
+
+
+def _fallen(state: State) -> float:
+    """Return the factor at which a trial is that falls linearly to zero; in (0, 1)."""
+    first, last = _piece(state)
+    return 1.0 - (first + last) / 2 / state.trial_steps
+
+
+def _piece(state: State) -> tuple[int, int]:
+    """Return the begin and the end, in steps of the trial, of a piece of one rate."""
+    grain = max(1, state.trial_steps // FALL_GRAINS)
+    done = state.step - state.stage_start
+    first = min(done, state.trial_steps - 1) // grain * grain
+    return first, min(first + grain, state.trial_steps)
 
 
 def _grain(settings: Settings) -> int:

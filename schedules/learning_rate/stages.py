@@ -5,6 +5,7 @@ import random
 import statistics
 from dataclasses import replace
 
+from schedules.learning_rate.above import decided, look_steps, next_look, seen
 from schedules.learning_rate.checkpoints import (
     affordable,
     going_wrong,
@@ -50,11 +51,12 @@ def begin_stage(state: State) -> State:
         return replace(state, phase="done", action=Action("stop", reason="finished"))
     stage = state.stage + 1
     tau = stage_length(settings, stage, state.step)
-    state = replace(
-        state, stage=stage, stage_start=state.step, tau=tau, until=state.step + tau, attempts=()
-    )
+    state = replace(state, stage=stage, stage_start=state.step, tau=tau, until=state.step + tau)
+    state = replace(state, attempts=(), looking=False)
     trial_steps, purse = trial_plan(state)
     state = replace(state, trial_steps=trial_steps, purse=purse)
+    if look := look_steps(state):
+        state = replace(state, looking=True, trial_steps=look, purse=2 * look)
     if purse or safe_interval(state):
         return save(state, "save_stage", state.stage_slot)
     return begin_first_attempt(state)
@@ -66,15 +68,24 @@ def begin_first_attempt(state: State) -> State:
     The first candidate is the rate in use, where the search is warm-started; AutoLRS
     begins each search with one point drawn uniformly in log rate (n_initial_points = 1).
     """
-    settings = state.settings
-    rate = middle(settings) if state.rate is None else state.rate
+    if state.looking and (looked := next_look(state)) is not None:
+        return run(replace(with_attempt(state, looked), phase="trial"))
     if not state.purse:
-        return exploit(replace(state, rate=rate))
+        return exploit(replace(state, rate=_in_use(state)))
+    return run(replace(_with_first_round(state), phase="trial"))
+
+
+def _in_use(state: State) -> float:
+    return middle(state.settings) if state.rate is None else state.rate
+
+
+def _with_first_round(state: State) -> State:
+    settings, rate = state.settings, _in_use(state)
     if not settings.warm_start:
         low, high = interval(state)
         chance = random.Random(f"{settings.seed}/{state.stage}").random()
         rate = min(high, max(low, low * (high / low) ** chance))
-    return run(replace(_with_round(state, _chosen(state, (rate,))), phase="trial"))
+    return _with_round(state, _chosen(state, (rate,)))
 
 
 def _with_round(state: State, rates: tuple[float, ...]) -> State:
@@ -117,7 +128,8 @@ def after_evaluation(state: State, loss: float) -> State:
 def _trial_goes_on(state: State) -> State:
     if state.step < state.until:
         return run(state)
-    return _ended(_with_last(state, judged(state, state.attempts[-1])))
+    attempt = state.attempts[-1]
+    return _ended(_with_last(state, seen(attempt) if state.looking else judged(state, attempt)))
 
 
 def _with_last(state: State, attempt: Attempt) -> State:
@@ -127,18 +139,32 @@ def _with_last(state: State, attempt: Attempt) -> State:
 def _ended(state: State) -> State:
     """Keep the end of a trial that may win, else go straight to the next one."""
     attempt = state.attempts[-1]
-    if state.settings.continue_winner and attempt.status == "finished":
+    goes_on = state.settings.continue_winner and not state.looking
+    if goes_on and attempt.status == "finished":
         return save(state, "save_trial", attempt.slot)
     return next_attempt(state)
 
 
 def next_attempt(state: State) -> State:
     """Go back to the stage's start for another candidate, or choose the winner."""
+    if state.looking:
+        return _after_look(state)
     if state.round:
         rate, *rest = state.round
         return restore_stage(with_attempt(replace(state, round=tuple(rest)), rate))
     rates = _chosen(state, ())
     return restore_stage(_with_round(state, rates)) if rates else _conclude(state)
+
+
+def _after_look(state: State) -> State:
+    """Look at the other rate, or go on with what is known: the first search, or none."""
+    rate = next_look(state)
+    if rate is not None:
+        return restore_stage(with_attempt(state, rate))
+    state = decided(state)
+    if state.purse:
+        return restore_stage(_with_first_round(state))
+    return _to_winner(replace(state, rate=_in_use(state)), state.stage_slot, state.stage_start)
 
 
 def restore_stage(state: State) -> State:

@@ -10,7 +10,7 @@ from schedules.learning_rate.options import Settings
 
 __all__ = ["VERSION", "Action", "Attempt", "Stage", "State"]
 
-VERSION = 3
+VERSION = 4
 PHASES = (
     "warm_up",
     "save_stage",
@@ -98,6 +98,8 @@ class State:
     until : the step at which the present trial, or the stage, ends.
     rate : what the stage before ran at, or this one runs at; a peak where there is an anchor.
     peak : the first stage's winner, around which later ones search.
+    looking : the present trials fall to zero (`schedules.learning_rate.above`).
+    looked : what came of those, larger rate first.
     attempts : candidates of the present stage, the last may be running.
     round : rates that were chosen together with the last candidate's and are tried next.
     round_start : index of the first candidate that was chosen together with the last one.
@@ -126,6 +128,8 @@ class State:
     until: int = 0
     rate: float | None = None
     peak: float | None = None
+    looking: bool = False
+    looked: tuple[Attempt, ...] = ()
     attempts: tuple[Attempt, ...] = ()
     round: tuple[float, ...] = ()
     round_start: int = 0
@@ -146,6 +150,11 @@ class State:
     def stage_slot(self) -> str:
         """The name of the checkpoint that the present stage's candidates start from."""
         return f"stage-{self.stage}"
+
+    @property
+    def trial(self) -> int:
+        """The number of the present trial in its stage, from 0."""
+        return len(self.attempts) - 1 + (len(self.looked) if self.stage == 0 else 0)
 
     @property
     def discarded(self) -> int:
@@ -179,6 +188,8 @@ class State:
             document = _of_version_1(document)
         if document.get("version") == 2:
             document = _of_version_2(document)
+        if document.get("version") == 3:
+            document = _of_version_3(document)
         if document.get("version") != VERSION:
             raise InvalidState("/version", f"must be 1 to {VERSION}")
         state = decode(cls, document)
@@ -210,4 +221,13 @@ def _of_version_2(document: dict[str, Any]) -> dict[str, Any]:
     settings = document.get("settings")
     if isinstance(settings, dict):
         settings = {"decay_share": 0.2, "hold_rate": False, **settings}
-    return {**document, "settings": settings, "version": VERSION}
+    return {**document, "settings": settings, "version": 3}
+
+
+def _of_version_3(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document as written before rates above were looked at: the run goes on without."""
+    settings = document.get("settings")
+    if isinstance(settings, dict):
+        settings = {"look_above": False, **settings}
+    more: dict[str, Any] = {"looking": False, "looked": []}
+    return {**more, **document, "settings": settings, "version": VERSION}

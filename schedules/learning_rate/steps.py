@@ -82,7 +82,7 @@ def _next_look(state: State) -> int:
     done = state.step - state.stage_start
     if validates(state.settings, state.stage):
         every = evaluation_interval(state.trial_steps)
-    elif state.settings.stop_hopeless:
+    elif state.settings.stop_hopeless and not state.looking:
         every = _look_interval(state)
     else:
         return state.until
@@ -92,7 +92,8 @@ def _next_look(state: State) -> int:
 def at_look(state: State) -> bool:
     """Whether a trial is at a point where it is compared with the others."""
     done = state.step - state.stage_start
-    return state.settings.stop_hopeless and done % _look_interval(state) == 0
+    watched = state.settings.stop_hopeless and not state.looking
+    return watched and done % _look_interval(state) == 0
 
 
 def _look_interval(state: State) -> int:

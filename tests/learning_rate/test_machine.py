@@ -23,6 +23,7 @@ WAYS = {
     "cold": {"warm_start": False},
     "retrained": {"continue_winner": False},
     "patient": {"stop_hopeless": False},
+    "looking above": {"look_above": True, "max_overhead": 4.0, "tau_min": 80, "tau_max": 160},
     "unwatched": {"stop_rises": False},
     "side by side": {"side_by_side": 3},
     "unlimited": {"max_overhead": math.inf, "candidates": 3},

@@ -18,6 +18,7 @@ pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
 WAYS = {
     "topoloom": {"candidates": 3},
     "paper": {"method": "paper", "tau_min": 40, "tau_max": 80, "candidates": 3},
+    "looking above": {"look_above": True, "max_overhead": 4.0, "tau_min": 80, "candidates": 3},
     "late validation": {"validation": "late", "max_overhead": 0.5, "candidates": 3},
 }
 
@@ -62,7 +63,7 @@ def test_wherever_the_trainer_is_cut_off_the_run_ends_whole_and_counted(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+@pytest.mark.parametrize("way", [WAYS["topoloom"], WAYS["paper"], WAYS["late validation"]])
 def test_it_may_be_cut_off_before_any_action(way):
     options, seen = Options(1e-4, 1.0, 400, warmup_steps=4, **way), set()
     for number in range(50):
@@ -71,6 +72,14 @@ def test_it_may_be_cut_off_before_any_action(way):
         seen |= set(phases)
     assert {"trial", "exploit", "restore_stage"} <= seen
     assert ("evaluate" in seen) == ("method" in way)
+
+
+@pytest.mark.parametrize("number", [5, 6, 20, 60, 85, 86, 87, 120, 170])
+def test_it_may_be_cut_off_while_a_rate_above_is_looked_at(number):
+    options = Options(1e-4, 1.0, 400, warmup_steps=4, **WAYS["looking above"])
+    state, toy, _ = cut_off_training(options, {number: 5}, Toy(limit=2.0))
+    assert (state.step, toy.position, state.spent) == (400, 400, toy.run)
+    assert len(state.looked) == 2 and not state.looking
 
 
 def test_the_state_in_between_is_resumable():

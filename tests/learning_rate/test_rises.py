@@ -113,9 +113,9 @@ def test_a_run_begun_before_rises_were_watched_goes_on_without():
     _, toy = trained(asked)
     half, begun = trained(asked, most=40)
     document = json.loads(half.to_json())
-    for name in ("floor", "warm_until", "ceiling"):
+    for name in ("floor", "warm_until", "ceiling", "looking", "looked"):
         del document[name]
-    for name in ("stop_rises", "decay_share", "hold_rate"):
+    for name in ("stop_rises", "decay_share", "hold_rate", "look_above"):
         del document["settings"][name]
     old = State.from_document(document | {"version": 1})
     assert old.settings.stop_rises is False
