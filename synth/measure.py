@@ -27,7 +27,6 @@ from synth.balance import scratch
 from synth.broadcast import in_links, search_memory, towards
 from synth.cost import Cost
 from synth.errors import NotMeasurable
-from synth.kernel_loading import load_quickly
 from synth.measure_batches import (
     LANES,
     MAX_BATCHED_STEPS,
@@ -65,9 +64,6 @@ _THREADING_PAYS = 2_000_000
 _BATCHED_FASTER = 4
 # Destinations from which on they are measured side by side.
 _LEAST_BATCHED = LANES // 2
-
-# All that computes comes by here before its first kernel is called.
-load_quickly()
 
 
 def measure(topology: Topology, destinations: Positions | None = None) -> Cost:
