@@ -32,7 +32,7 @@ class Forest(NamedTuple):
     """
 
     arcs: Arcs
-    capacity: Ints
+    capacity: NDArray[Any]
     flow: NDArray[Any]
     begun: Ints
     changes: Ints
@@ -87,7 +87,7 @@ def forest_for(arcs: Arcs, capacity: Ints) -> Forest:
 
     return Forest(
         arcs=arcs,
-        capacity=capacity.copy(),
+        capacity=capacity.astype(width),
         flow=np.zeros((nodes, count), width),
         begun=zeros(nodes),
         changes=zeros(count),

@@ -12,8 +12,11 @@ counted, so this ends: in a forest whose tallest tree is stuck.  There may be a 
 but on tori every tree comes out as low as the distances allow.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from schedules.forestcoll.forest import NONE, Ints
 
@@ -24,6 +27,21 @@ MORE_TREES = 4
 
 PATIENCE = 1
 """A forest may be loosened as many times as it has trees."""
+
+
+class _Rows(NamedTuple):
+    """A row for every tree, with an entry for every node.
+
+    ``parent`` is the arc by which the tree enters the node, ``depth`` that of the node and
+    ``below`` the greatest at or below it, ``child`` a first child and ``sibling`` the next of its
+    parent.  ``above`` has a row for every node: where each tree enters it from.
+    """
+
+    parent: Ints
+    depth: NDArray[np.int32]
+    below: NDArray[np.int32]
+    child: NDArray[np.int32]
+    sibling: NDArray[np.int32]
 
 
 def shorten(
@@ -46,7 +64,8 @@ def shorten(
 
     Notes
     -----
-    An exchange costs O(nodes * height), finding it O(trees * height^2).
+    An exchange costs O(nodes * height) at most, and mostly no more than the two subtrees that
+    it moves; finding it O(trees * height^2).
 
     Examples
     --------
@@ -62,9 +81,10 @@ def shorten(
     parent = np.full((most, nodes), -1, np.int64)
     rows = np.repeat(np.arange(trees), nodes - 1)
     parent[rows, head[arcs].ravel()] = arcs.ravel()
-    depth, below = np.zeros((most, nodes), np.int64), np.zeros((most, nodes), np.int64)
+    depth, below, child, sibling = (np.full((most, nodes), -1, np.int32) for _ in range(4))
+    forest = _Rows(parent, depth, below, child, sibling)
     roots, weights = np.resize(roots, most), np.resize(weights, most)
-    trees = _exchange_all(tail, parent, roots, weights, depth, below, trees)
+    trees = _exchange_all(tail, forest, roots, weights, trees)
     result = np.empty((trees, nodes - 1), np.int64)
     for tree in range(trees):
         _breadth_first(tail, parent[tree], roots[tree], result[tree])
@@ -72,10 +92,11 @@ def shorten(
 
 
 @njit(cache=True, nogil=True)
-def _measure(tail, parent, root, depth, below):
-    """Fill the depth of every node, and the greatest depth at or below it."""
+def _measure(tail, forest, tree, root):
+    """Fill all that follows from the parents of a tree."""
+    parent, depth, below = forest.parent[tree], forest.depth[tree], forest.below[tree]
+    child, sibling = forest.child[tree], forest.sibling[tree]
     nodes = len(parent)
-    depth[:] = -1
     depth[root] = 0
     for node in range(nodes):
         steps, at = 0, node
@@ -90,12 +111,63 @@ def _measure(tail, parent, root, depth, below):
     for node in range(nodes):
         below[node] = depth[node]
     for node in range(nodes):
-        at, reach = node, depth[node]
-        while at != root:
+        if node != root:
+            above = tail[parent[node]]
+            sibling[node] = child[above]
+            child[above] = node
+            _raise_below(tail, parent, below, root, above, depth[node])
+
+
+@njit(cache=True, nogil=True)
+def _raise_below(tail, parent, below, root, at, reach):
+    """Note that a node of depth ``reach`` lies below ``at``."""
+    while below[at] < reach:
+        below[at] = reach
+        if at == root:
+            break
+        at = tail[parent[at]]
+
+
+@njit(cache=True, nogil=True)
+def _enter(tail, forest, tree, root, node, arc):
+    """Let a tree enter ``node`` by another arc, from a node that is not below it."""
+    parent, depth, below = forest.parent[tree], forest.depth[tree], forest.below[tree]
+    child, sibling = forest.child[tree], forest.sibling[tree]
+    left, above = tail[parent[node]], tail[arc]
+    if child[left] == node:
+        child[left] = sibling[node]
+    else:
+        at = child[left]
+        while sibling[at] != node:
+            at = sibling[at]
+        sibling[at] = sibling[node]
+    parent[node], sibling[node], child[above] = arc, child[above], node
+    change, at = depth[above] + 1 - depth[node], node
+    while True:
+        depth[at] += change
+        below[at] += change
+        if child[at] >= 0:
+            at = child[at]
+            continue
+        while at != node and sibling[at] < 0:
             at = tail[parent[at]]
-            if below[at] >= reach:
-                break
-            below[at] = reach
+        if at == node:
+            break
+        at = sibling[at]
+    # What lay below the nodes left behind, where that was the deepest.
+    at = left
+    while True:
+        reach, other = depth[at], child[at]
+        while other >= 0:
+            reach = max(reach, below[other])
+            other = sibling[other]
+        if reach == below[at]:
+            break
+        below[at] = reach
+        if at == root:
+            break
+        at = tail[parent[at]]
+    _raise_below(tail, parent, below, root, above, below[node])
 
 
 @njit(cache=True, nogil=True)
@@ -109,8 +181,9 @@ def _descends(tail, parent, root, node, ancestor):
 
 
 @njit(cache=True, nogil=True)
-def _partner(tail, parent, roots, weights, depth, below, tree, node, trees, heavier):
+def _partner(tail, forest, roots, weights, tree, node, trees, heavier):
     """Return the tree that best exchanges parents of ``node`` with ``tree``, or -1."""
+    parent, depth, below = forest.parent, forest.depth, forest.below
     height = below[tree, roots[tree]]
     mine = tail[parent[tree, node]]
     best, lowest = NONE - 1, depth[tree, node]
@@ -134,65 +207,63 @@ def _partner(tail, parent, roots, weights, depth, below, tree, node, trees, heav
 
 
 @njit(cache=True, nogil=True)
-def _split(parent, roots, weights, depth, below, tree, weight, trees):
+def _split(forest, roots, weights, tree, weight, trees):
     """Leave ``weight`` to a tree and give the rest to a copy, number ``trees``."""
     roots[trees] = roots[tree]
     weights[trees] = weights[tree] - weight
     weights[tree] = weight
-    for node in range(parent.shape[1]):
-        parent[trees, node] = parent[tree, node]
-        depth[trees, node] = depth[tree, node]
-        below[trees, node] = below[tree, node]
+    for node in range(forest.parent.shape[1]):
+        forest.parent[trees, node] = forest.parent[tree, node]
+        forest.depth[trees, node] = forest.depth[tree, node]
+        forest.below[trees, node] = forest.below[tree, node]
+        forest.child[trees, node] = forest.child[tree, node]
+        forest.sibling[trees, node] = forest.sibling[tree, node]
 
 
 @njit(cache=True, nogil=True)
-def _exchange(tail, parent, roots, weights, depth, below, tree, node, trees, heavier):
+def _exchange(tail, forest, roots, weights, tree, node, trees, heavier):
     """Exchange parents of ``node`` with the best partner; return whether there was one."""
-    other = _partner(tail, parent, roots, weights, depth, below, tree, node, trees, heavier)
+    other = _partner(tail, forest, roots, weights, tree, node, trees, heavier)
     if other < 0:
         return False
     if heavier:
-        _split(parent, roots, weights, depth, below, other, weights[tree], trees)
-    mine = parent[tree, node]
-    parent[tree, node] = parent[other, node]
-    parent[other, node] = mine
-    for changed in (tree, other):
-        _measure(tail, parent[changed], roots[changed], depth[changed], below[changed])
+        _split(forest, roots, weights, other, weights[tree], trees)
+    mine, theirs = forest.parent[tree, node], forest.parent[other, node]
+    _enter(tail, forest, tree, roots[tree], node, theirs)
+    _enter(tail, forest, other, roots[other], node, mine)
     return True
 
 
 @njit(cache=True, nogil=True)
-def _lift(tail, parent, roots, weights, depth, below, tree, trees, heavier):
+def _lift(tail, forest, roots, weights, tree, trees, heavier):
     """Lift the first deepest node of ``tree`` by one exchange; return whether it could."""
-    height, root = below[tree, roots[tree]], roots[tree]
-    node = NONE
-    while depth[tree, node] < height:
+    parent, root, node = forest.parent, roots[tree], NONE
+    height = forest.below[tree, root]
+    while forest.depth[tree, node] < height:
         node += 1
     while node != root:
-        if _exchange(tail, parent, roots, weights, depth, below, tree, node, trees, heavier):
+        if _exchange(tail, forest, roots, weights, tree, node, trees, heavier):
             return True
         node = tail[parent[tree, node]]
     return False
 
 
 @njit(cache=True, nogil=True)
-def _loosen(tail, parent, roots, weights, depth, below, tree, trees):
+def _loosen(tail, forest, roots, weights, tree, trees):
     """Lift any nodes of ``tree`` where that is possible; return whether it was for some."""
     changed = False
-    for node in range(parent.shape[1]):
+    for node in range(forest.parent.shape[1]):
         if node != roots[tree]:
-            changed |= _exchange(
-                tail, parent, roots, weights, depth, below, tree, node, trees, NONE
-            )
+            changed |= _exchange(tail, forest, roots, weights, tree, node, trees, NONE)
     return changed
 
 
 @njit(cache=True, nogil=True)
-def _exchange_all(tail, parent, roots, weights, depth, below, trees):
+def _exchange_all(tail, forest, roots, weights, trees):
     """Lift a tallest tree until it cannot be lifted; return the number of trees."""
     for tree in range(trees):
-        _measure(tail, parent[tree], roots[tree], depth[tree], below[tree])
-    patience, lifted = trees * PATIENCE, True
+        _measure(tail, forest, tree, roots[tree])
+    patience, lifted, below = trees * PATIENCE, True, forest.below
     while lifted:
         tallest = NONE
         for tree in range(trees):
@@ -200,13 +271,13 @@ def _exchange_all(tail, parent, roots, weights, depth, below, trees):
                 tallest = tree
         lifted = False
         for heavier in range(2 if trees < len(roots) else 1):
-            lifted = _lift(tail, parent, roots, weights, depth, below, tallest, trees, heavier)
+            lifted = _lift(tail, forest, roots, weights, tallest, trees, heavier)
             if lifted:
                 trees += heavier
                 break
         if not lifted and patience > 0:
             patience -= 1
-            lifted = _loosen(tail, parent, roots, weights, depth, below, tallest, trees)
+            lifted = _loosen(tail, forest, roots, weights, tallest, trees)
     return trees
 
 
