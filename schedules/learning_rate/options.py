@@ -60,7 +60,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "stop_hopeless": True,
         "warm_start": True,
         "hold_rate": True,
-        "look_above": False,
+        "look_above": True,
         "stop_rises": True,
         "max_overhead": 0.1,
     },

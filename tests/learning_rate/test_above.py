@@ -121,8 +121,9 @@ def test_the_allowance_is_kept_whatever_is_seen(steps, overhead, limit, tau, at_
 
 
 def test_a_run_begun_before_rates_above_were_looked_at_goes_on_without():
-    state, toy = trained(options({}, 4000))
-    half, begun = trained(options({}, 4000), most=60)
+    asked = options({"look_above": False}, 4000)
+    state, toy = trained(asked)
+    half, begun = trained(asked, most=60)
     document = json.loads(half.to_json())
     del document["settings"]["look_above"], document["looking"], document["looked"]
     old = State.from_document(document | {"version": 3})

@@ -61,7 +61,7 @@ def test_the_peak_is_held_until_the_decay_begins(share):
 
 
 def test_a_run_begun_when_decays_took_a_fifth_goes_on_so():
-    asked = options({}, decay_share=0.2, hold_rate=False)
+    asked = options({}, decay_share=0.2, hold_rate=False, look_above=False)
     state, toy = trained(asked)
     half, begun = trained(asked, most=40)
     document = json.loads(half.to_json())

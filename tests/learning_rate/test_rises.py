@@ -109,7 +109,7 @@ def test_a_flat_or_short_course_has_no_rise():
 
 
 def test_a_run_begun_before_rises_were_watched_goes_on_without():
-    asked = without_rises(decay_share=0.2, hold_rate=False)
+    asked = without_rises(decay_share=0.2, hold_rate=False, look_above=False)
     _, toy = trained(asked)
     half, begun = trained(asked, most=40)
     document = json.loads(half.to_json())

@@ -61,7 +61,8 @@ def test_a_rate_that_explodes_is_never_used():
 
 
 def test_a_candidate_that_is_behind_is_given_up_before_its_end():
-    state, _ = trained(options({}, 4000, candidates=8, warmup_steps=0), Toy(limit=2.0))
+    asked = options({}, 4000, candidates=8, warmup_steps=0, look_above=False)
+    state, _ = trained(asked, Toy(limit=2.0))
     given_up = [a for s in state.history for a in s.attempts if a.status == "hopeless"]
     assert given_up
     assert min(a.steps for a in given_up) < max(a.steps for a in state.history[0].attempts)
