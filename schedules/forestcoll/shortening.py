@@ -34,7 +34,7 @@ class _Rows(NamedTuple):
 
     ``parent`` is the arc by which the tree enters the node, ``depth`` that of the node and
     ``below`` the greatest at or below it, ``child`` a first child and ``sibling`` the next of its
-    parent.  ``above`` has a row for every node: where each tree enters it from.
+    parent.
     """
 
     parent: Ints
