@@ -22,8 +22,12 @@ TASKS = [
 
 
 def design(client, **question):
+    # The first design of all compiles its kernels: on a busy machine it is asked for again.
     answer = client.post("/v1/designs", json=HOSTS | question)
-    assert answer.status_code == 201, answer.text
+    for _ in range(4):
+        if answer.status_code == 202:
+            answer = client.post("/v1/designs", json=HOSTS | question)
+    assert answer.status_code in (200, 201), answer.text
     return answer.json()
 
 
