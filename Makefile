@@ -9,6 +9,9 @@ export NUMBA_NUM_THREADS ?= 2
 # `make test TORCH=torch` takes what there is.
 TORCH ?= torch==2.13.0+cpu
 
+# What is compiled, and again when it has changed.
+KERNELS := $(shell grep -rl --include=*.py njit synth schedules)
+
 .PHONY: help run serve test test-slow test-exhaustive lint bench atlas plots reference house clean
 
 help:
@@ -38,19 +41,23 @@ help:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plots]'
 	@touch $@
 
-run: .venv/installed
-	@echo "compiling the kernels (once)"
+# Without it whoever asks first, or three processes of tests at once, would wait for it.
+.venv/warm: .venv/installed $(KERNELS)
+	@echo "compiling the kernels (once: two to four minutes)"
 	@$(BIN)/python -m app warm
+	@touch $@
+
+run: .venv/warm
 	$(BIN)/python examples/tour.py --out out
 
-serve: .venv/installed
+serve: .venv/warm
 	$(BIN)/topoloom serve
 
 # One process more than there are cores: many tests wait for others.
-test: .venv/installed-test
+test: .venv/installed-test .venv/warm
 	$(BIN)/python -m pytest -q -rs -n 3 -m "not slow and not exhaustive"
 
-test-slow: .venv/installed-test
+test-slow: .venv/installed-test .venv/warm
 	$(BIN)/python -m pytest -q -rs -n 3 -m "slow and not exhaustive"
 
 test-exhaustive: .venv/installed-test

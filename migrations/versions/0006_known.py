@@ -116,6 +116,13 @@ def _make_points() -> None:
     op.create_table(
         "points",
         *(sa.Column(name, type_, nullable=False) for name, type_ in HEAD),
+        *_point_columns(),
+        sa.PrimaryKeyConstraint("kind", "document_id", "position", name=op.f("pk_points")),
+    )
+
+
+def _point_columns() -> list[sa.Column[Any]]:
+    return [
         sa.Column("position", sa.Integer(), nullable=False, autoincrement=False),
         sa.Column("kernel_version", sa.String(32), nullable=False),
         sa.Column("topology_id", sa.String(64), nullable=False),
@@ -129,8 +136,7 @@ def _make_points() -> None:
         sa.Column("bandwidth", sa.Text(), nullable=False),
         sa.Column("transpose_steps", sa.Integer(), nullable=False),
         sa.Column("transpose_bandwidth", sa.Text(), nullable=False),
-        sa.PrimaryKeyConstraint("kind", "document_id", "position", name=op.f("pk_points")),
-    )
+    ]
 
 
 def _index(table: str, *columns: str) -> None:
@@ -191,9 +197,12 @@ def _note(connection: sa.Connection, kind: str, identity: str, facts: Facts) -> 
     _insert(connection, "families", [head | {"family": one} for one in families])
     named = [head | {"to_kind": to, "to_id": one} for to, one in facts.refers_to]
     _insert(connection, "document_references", named)
-    points = [asdict(point) for point in facts.points]
-    for point in points:
-        del point["within_steps"]  # a later column
+    # What later columns hold their migrations fill in.
+    columns = {column.name for column in _point_columns()}
+    points = [
+        {name: value for name, value in asdict(point).items() if name in columns}
+        for point in facts.points
+    ]
     _insert(
         connection,
         "points",

@@ -1,15 +1,13 @@
 """A rate above warm-up's last, looked at before the first search in trials that fall to zero."""
 
-import json
 import math
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedules.learning_rate import Options, State, observe
-from tests.learning_rate.trainers import Toy, options, trained
+from schedules.learning_rate import Options
+from tests.learning_rate.trainers import Toy, options, require_same_from, trained
 
 pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
 
@@ -122,13 +120,4 @@ def test_the_allowance_is_kept_whatever_is_seen(steps, overhead, limit, tau, at_
 
 def test_a_run_begun_before_rates_above_were_looked_at_goes_on_without():
     asked = options({"look_above": False}, 4000)
-    state, toy = trained(asked)
-    half, begun = trained(asked, most=60)
-    document = json.loads(half.to_json())
-    del document["settings"]["look_above"], document["looking"], document["looked"]
-    old = State.from_document(document | {"version": 3})
-    assert old == half
-    while old.action.do != "stop":
-        old = observe(old, begun.carry_out(old.action))
-    assert begun.actions == toy.actions
-    assert replace(old, version=state.version) == state
+    require_same_from(3, asked, 60, "look_above", "looking", "looked")

@@ -1,12 +1,8 @@
 """What short trials cannot tell: rates that promise about the same, and how long a decay is."""
 
-import json
-from dataclasses import replace
-
 import pytest
 
-from schedules.learning_rate import State, observe
-from tests.learning_rate.trainers import Toy, options, trained
+from tests.learning_rate.trainers import Toy, options, require_same_from, trained
 
 pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
 
@@ -62,14 +58,5 @@ def test_the_peak_is_held_until_the_decay_begins(share):
 
 def test_a_run_begun_when_decays_took_a_fifth_goes_on_so():
     asked = options({}, decay_share=0.2, hold_rate=False, look_above=False)
-    state, toy = trained(asked)
-    half, begun = trained(asked, most=40)
-    document = json.loads(half.to_json())
-    del document["settings"]["decay_share"], document["settings"]["hold_rate"]
-    del document["settings"]["look_above"], document["looking"], document["looked"]
-    old = State.from_document(document | {"version": 2})
-    assert old == half
-    while old.action.do != "stop":
-        old = observe(old, begun.carry_out(old.action))
-    assert begun.actions == toy.actions
-    assert replace(old, version=state.version) == state
+    later = ("decay_share", "hold_rate", "look_above", "looking", "looked")
+    require_same_from(2, asked, 40, *later)

@@ -1,7 +1,9 @@
 """A trainer without a network: losses that depend on rates, with checkpoints, for tests."""
 
+import json
 import math
 import random
+from dataclasses import replace
 
 from schedules.learning_rate import Options, State, observe, start
 
@@ -58,6 +60,21 @@ def trained(options, toy=None, between=lambda state: state, most=10**9):
     while state.action.do != "stop" and len(toy.actions) < most:
         state = between(observe(state, toy.carry_out(state.action)))
     return state, toy
+
+
+def require_same_from(version, asked, most, *later):
+    """Check that a run ends alike whose state was once written without what came later."""
+    state, toy = trained(asked)
+    half, begun = trained(asked, most=most)
+    document = json.loads(half.to_json())
+    for name in later:
+        del (document["settings"] if name in document["settings"] else document)[name]
+    old = State.from_document(document | {"version": version})
+    assert old == half
+    while old.action.do != "stop":
+        old = observe(old, begun.carry_out(old.action))
+    assert begun.actions == toy.actions
+    assert replace(old, version=state.version) == state
 
 
 def through_json(state):

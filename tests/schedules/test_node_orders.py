@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import pytest
 
+from benchmarks import bench_orders
 from schedules.forestcoll import allgather, forests, optimum
 from schedules.forestcoll.demand import demand_of
 from schedules.forestcoll.heights import low_forests
@@ -25,18 +26,7 @@ OTHERS = ("dgx-1v", "mi250-1", "mi250-2")
 
 
 def shuffled(topology: Topology, seed: int) -> Topology:
-    rng = random.Random(seed)
-    nodes, links = list(topology.nodes), list(topology.links)
-    rng.shuffle(nodes)
-    rng.shuffle(links)
-    return Topology(
-        nodes,
-        links,
-        switches=topology.switches,
-        multicast=topology.multicast,
-        shared=topology.shared,
-        bandwidth_unit=topology.bandwidth_unit,
-    )
+    return bench_orders.shuffled(topology, random.Random(seed))
 
 
 def height(schedule: TreeSchedule) -> int:
