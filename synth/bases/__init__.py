@@ -11,6 +11,7 @@ from synth.bases.cayley import (
     CayleyMatrix,
     CayleyMetacyclic,
     CayleyNested,
+    CayleyPolycyclic,
     CayleySymmetric,
 )
 from synth.bases.circulant import Circulant
@@ -93,6 +94,7 @@ _OWN: tuple[type[Base], ...] = (
     CayleyMetacyclic,
     CayleyMatrix,
     CayleyNested,
+    CayleyPolycyclic,
     CayleyLinear,
     CayleyAlternating,
     CayleySymmetric,
@@ -120,6 +122,7 @@ __all__ = [
     "CayleyMatrix",
     "CayleyMetacyclic",
     "CayleyNested",
+    "CayleyPolycyclic",
     "CayleySymmetric",
     "ChordalRing",
     "Circulant",

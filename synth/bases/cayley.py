@@ -12,6 +12,7 @@ from synth.group_extensions import MatrixExtension, Metacyclic, Nested
 from synth.group_tables import Alternating, Linear
 from synth.groups import Group
 from synth.limits import capped_power
+from synth.polycyclic import Polycyclic
 from synth.voltage import VoltageGraph
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "CayleyMatrix",
     "CayleyMetacyclic",
     "CayleyNested",
+    "CayleyPolycyclic",
     "CayleySymmetric",
 ]
 
@@ -102,6 +104,23 @@ class CayleyNested(Lifted):
         return _cayley(group, self.generators)
 
 
+class CayleyPolycyclic(Lifted):
+    """CayleyPolycyclic(k, m1, ..., mk, h2, s21, h3, s31, s32, ..., g, ...): of a solvable group.
+
+    Generator i of the group has power mi in the group of those before, the element hi there, and
+    conjugates g_j to the element sij: see `synth.polycyclic.Polycyclic`.
+    """
+
+    k: int
+    group_and_generators: tuple[int, ...]
+    title = "Cayley digraph of a solvable group, given by a polycyclic presentation"
+    source = "Cayley, 1878; Hölder, 1895"
+
+    def graph(self) -> VoltageGraph:
+        """Return the graph of one vertex and an arc for every generator."""
+        return _cayley(*_polycyclic(self.k, *self.group_and_generators))
+
+
 class CayleyLinear(Lifted):
     """CayleyLinear(p, g, ...): of the 2 x 2 matrices of determinant 1 over the field of p."""
 
@@ -141,7 +160,7 @@ class CayleySymmetric(Lifted):
         return _cayley(_permutations(self.n, True), self.generators)
 
 
-# These two remember their tables.
+# These remember their tables.
 @lru_cache(maxsize=8)
 def _linear(p: int) -> Linear:
     return Linear(p)
@@ -150,6 +169,11 @@ def _linear(p: int) -> Linear:
 @lru_cache(maxsize=8)
 def _permutations(n: int, odd_too: bool) -> Alternating:
     return Alternating(n, odd_too)
+
+
+@lru_cache(maxsize=8)
+def _polycyclic(*numbers: int) -> tuple[Polycyclic, Arguments]:
+    return Polycyclic.read(numbers)
 
 
 def _cayley(group: Group, generators: Arguments) -> VoltageGraph:

@@ -9,6 +9,7 @@ from synth.bases.cayley import (
     CayleyMatrix,
     CayleyMetacyclic,
     CayleyNested,
+    CayleyPolycyclic,
     CayleySymmetric,
 )
 from synth.bases.family import Base, require
@@ -16,6 +17,7 @@ from synth.bases.lifted import Lifted, require_elements, require_small
 from synth.errors import OutOfDomain
 from synth.group_extensions import MatrixExtension, Metacyclic, Nested
 from synth.group_tables import Alternating, Linear
+from synth.polycyclic import Polycyclic
 from synth.voltage import VoltageGraph
 
 __all__ = ["Digraph", "Lift", "member_of"]
@@ -102,6 +104,8 @@ def member_of(graph: VoltageGraph) -> Base:
             return CayleyMatrix(m, len(matrix), a, *entries, *generators)
         case Nested(b, c, a, r, s, t):
             return CayleyNested(b, c, a, r, s, t, *generators)
+        case Polycyclic():
+            return CayleyPolycyclic(*group.numbers, *generators)
         case Linear(p):
             return CayleyLinear(p, *generators)
         case Alternating(n, odd_too):

@@ -22,7 +22,7 @@ MEMBERS = [*MATCHED, *LARGER]
 CHOOSY = {
     "Circulant", "DirectedCirculant", "TwistedTorus", "ChordalRing", "Cayley", "CayleyMetacyclic",
     "CayleyMatrix", "CayleyNested", "CayleyLinear", "CayleyAlternating", "CayleySymmetric", "Lift",
-    "Digraph", "RandomRegular", "RandomRegularTwoWay", "Graph",
+    "CayleyPolycyclic", "Digraph", "RandomRegular", "RandomRegularTwoWay", "Graph",
 }  # fmt: skip
 
 

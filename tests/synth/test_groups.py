@@ -7,6 +7,7 @@ from synth.errors import OutOfDomain
 from synth.group_extensions import MatrixExtension, Metacyclic, Nested
 from synth.group_tables import Alternating, Linear
 from synth.groups import Group, inverse
+from synth.polycyclic import Polycyclic
 
 GROUPS: list[Group] = [
     Metacyclic(1, 0, 1),
@@ -22,6 +23,9 @@ GROUPS: list[Group] = [
     Nested(7, 3, 2, 2, 6, 1),
     Nested(9, 3, 2, 4, 8, 1),
     Nested(4, 4, 2, 1, 3, 3),
+    Polycyclic((6,), ()),
+    Polycyclic((4, 2), ((2, 3),)),
+    Polycyclic((2, 2, 3, 2), ((0, 1), (0, 2, 3), (0, 2, 1, 8))),
     Linear(2),
     Linear(3),
     Linear(5),
@@ -70,6 +74,8 @@ def test_products_are_associative_with_0_for_identity_and_inverses(group: Group)
         (Alternating(4), {1: 1, 2: 3, 3: 8}),
         (Alternating(4, odd_too=True), {1: 1, 2: 9, 3: 8, 4: 6}),
         (Nested(1, 7, 3, 0, 0, 2), {1: 1, 3: 14, 7: 6}),
+        (Polycyclic((4, 2), ((2, 3),)), {1: 1, 2: 1, 4: 6}),
+        (Polycyclic((2, 2, 3, 2), ((0, 1), (0, 2, 3), (0, 2, 1, 8))), {1: 1, 2: 9, 3: 8, 4: 6}),
         (Linear(3), {1: 1, 2: 1, 3: 8, 4: 6, 6: 8}),
         (Alternating(5), {1: 1, 2: 15, 3: 20, 5: 24}),
     ],
@@ -97,6 +103,12 @@ def test_known_groups_have_elements_of_the_known_orders(
         (lambda: Nested(7, 3, 2, 3, 6, 1), "r"),
         (lambda: Nested(7, 3, 2, 2, 2, 1), "s"),
         (lambda: Nested(7, 3, 3, 1, 1, 2), "t"),
+        (lambda: Polycyclic((), ()), "orders"),
+        (lambda: Polycyclic((4, 1), ((0, 1),)), "orders"),
+        (lambda: Polycyclic((4, 2), ()), "relations"),
+        (lambda: Polycyclic((4, 2), ((1, 3),)), "relations"),
+        (lambda: Polycyclic((5, 2), ((0, 2),)), "relations"),
+        (lambda: Polycyclic((5, 2), ((0, 5),)), "relations"),
         (lambda: Linear(4), "p"),
         (lambda: Linear(17), "p"),
         (lambda: Alternating(2), "n"),

@@ -25,6 +25,7 @@ NAMESPACE = {one.__name__: one for one in (*FAMILIES, *OPERATORS)}
 STARTS = {
     "CayleyMatrix": [(3, 1, 2, 2), (2, 2, 3, 0, 1, 1, 1), (5, 1, 4, 3)],
     "CayleyNested": [(7, 3, 2, 2, 6, 1), (5, 2, 2, 4, 1, 1), (3, 2, 1, 2, 1, 1)],
+    "CayleyPolycyclic": [(2, 4, 2, 2, 3), (3, 2, 2, 3, 0, 1, 0, 2, 3), (2, 9, 2, 0, 8)],
     "CayleyMetacyclic": [(8, 7, 2, 4), (6, 5, 2, 3), (7, 1, 3, 2)],
     "Cayley": [(8, 3, 2), (7, 2, 3), (15, 1, 1), (5, 4, 2)],
     "CayleyLinear": [(3,)],

@@ -1,0 +1,186 @@
+"""Isomorphisms between finite groups, all of them or one, and colours that isomorphisms keep.
+
+Groups are given by their tables: ``table[x, g]`` is x g, 0 the identity.  Exact: what is left out
+by colours and by orders is no isomorphism, and what is returned is one, as it was checked on
+all products with generators.
+"""
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synth.groups import Elements
+
+__all__ = ["Tabled", "homomorphisms", "isomorphic"]
+
+_CELLS = 1 << 21
+"""So many images are looked at side by side."""
+
+Hashes = NDArray[np.uint64]
+
+
+class Tabled:
+    """A group by its table, with what searches for isomorphisms ask it for.
+
+    Parameters
+    ----------
+    table : (order, order) integers
+        ``table[x, g]`` is x g.
+    """
+
+    def __init__(self, table: Elements) -> None:
+        self.table = np.ascontiguousarray(table, np.int64)
+        self.order = len(table)
+
+    @cached_property
+    def colours(self) -> Hashes:
+        """By element a number that isomorphisms keep.  O(order^2).
+
+        At first the order of the element; then, three times, all of them together that the other
+        elements and the products with these have.
+        """
+        every = np.arange(self.order)
+        power, colour = every.copy(), np.ones(self.order, np.uint64)
+        while power.any():
+            colour += (power > 0).astype(np.uint64)
+            power = self.table[power, every]
+        colour = _mixed(colour)
+        for _ in range(3):
+            left, right = colour[self.table], colour[self.table.T]
+            seen = _mixed(left + np.uint64(3) * right + np.uint64(7) * colour)
+            colour = _mixed(seen.sum(axis=1, dtype=np.uint64) + np.uint64(5) * colour)
+        return colour
+
+    @cached_property
+    def invariant(self) -> bytes:
+        """The same for isomorphic groups, and hardly ever for others."""
+        return np.sort(self.colours).tobytes()
+
+    @cached_property
+    def steps(self) -> list["Step"]:
+        """Generators one by one, few colours first, and how each group is reached from the last."""
+        _, class_of, sizes = np.unique(self.colours, return_inverse=True, return_counts=True)
+        reached, generators, steps = np.zeros(1, np.int64), list[int](), list[Step]()
+        while len(reached) < self.order:
+            inside = np.zeros(self.order, bool)
+            inside[reached] = True
+            best: tuple[float, int, Step] | None = None
+            tried: set[tuple[int, int]] = set()
+            for element in np.flatnonzero(~inside).tolist():
+                step = Step(self.table, [*generators, element])
+                kind = (int(class_of[element]), len(step.elements))
+                if kind in tried:
+                    continue
+                tried.add(kind)
+                price = np.log(sizes[class_of[element]] + 0.1) / np.log(kind[1] / len(reached))
+                if best is None or price < best[0]:
+                    best = (float(price), element, step)
+                if len(tried) >= 12:
+                    break
+            assert best is not None
+            generators.append(best[1])
+            steps.append(best[2])
+            reached = best[2].elements
+        return steps
+
+
+class Step:
+    """The group that elements generate, its elements in the order in which they are reached."""
+
+    def __init__(self, table: Elements, generators: list[int]) -> None:
+        self.generators = generators
+        found, place = [0], {0: 0}
+        parents, by = [0], [0]
+        for index in _growing(found):
+            for number, generator in enumerate(generators):
+                element = int(table[found[index], generator])
+                if element not in place:
+                    place[element] = len(found)
+                    found.append(element)
+                    parents.append(index)
+                    by.append(number)
+        self.elements = np.array(found)
+        self.parents, self.by = parents, by
+        places = np.full(len(table), -1)
+        places[self.elements] = np.arange(len(found))
+        self.products = places[table[np.ix_(found, generators)]]
+
+
+def _growing(found: list[int]) -> Iterator[int]:
+    index = 0
+    while index < len(found):
+        yield index
+        index += 1
+
+
+def homomorphisms(source: Tabled, target: Tabled) -> Iterator[Elements]:
+    """Yield all isomorphisms, many rows of images of 0 .. order - 1 at once."""
+    if source.invariant != target.invariant:
+        return
+    if source.order == 1:
+        yield np.zeros((1, 1), np.int64)
+        return
+    yield from _extended(source, target, np.zeros((1, 0), np.int64), 0)
+
+
+def isomorphic(one: Tabled, other: Tabled) -> bool:
+    """Return whether there is an isomorphism.
+
+    >>> from synth.polycyclic import Polycyclic
+    >>> six, three = Polycyclic((6,), ()), Polycyclic((3, 2), ((0, 1),))
+    >>> tables = [np.stack([g.right(x) for x in range(6)], axis=1) for g in (six, three)]
+    >>> isomorphic(Tabled(tables[0]), Tabled(tables[1]))
+    True
+    """
+    return next(homomorphisms(one, other), None) is not None
+
+
+def _extended(source: Tabled, target: Tabled, images: Elements, level: int) -> Iterator[Elements]:
+    """Yield what is left of partial isomorphisms, given by the images of some generators."""
+    step = source.steps[level]
+    like = source.colours[step.generators[-1]]
+    candidates = np.flatnonzero(target.colours == like)
+    at_once = max(1, _CELLS // (len(step.elements) * len(candidates)))
+    # Few at first: one may be all that is asked for.
+    start, width = 0, min(at_once, 16)
+    while start < len(images):
+        part = images[start : start + width]
+        start, width = start + width, min(at_once, 4 * width)
+        tried = np.concatenate(
+            [np.repeat(part, len(candidates), axis=0), np.tile(candidates, len(part))[:, None]],
+            axis=1,
+        )
+        kept, everywhere = _checked(source, target, step, tried)
+        if level + 1 < len(source.steps):
+            yield from _extended(source, target, kept, level + 1)
+        elif len(kept):
+            yield everywhere
+
+
+def _checked(
+    source: Tabled, target: Tabled, step: Step, tried: Elements
+) -> tuple[Elements, Elements]:
+    """Return the images that make isomorphisms onto a subgroup, and those of all elements."""
+    table = target.table
+    moved = np.zeros((len(step.elements), len(tried)), np.int64)
+    for index in range(1, len(step.elements)):
+        moved[index] = table[moved[step.parents[index]], tried[:, step.by[index]]]
+    good = (target.colours[moved] == source.colours[step.elements][:, None]).all(axis=0)
+    moved, tried = moved[:, good], tried[good]
+    respected = np.ones(len(tried), bool)
+    for number in range(len(step.generators)):
+        products = moved[step.products[:, number]]
+        respected &= (table[moved, tried[:, number]] == products).all(axis=0)
+    respected &= (moved[1:] != 0).all(axis=0)
+    everywhere = np.zeros((int(respected.sum()), source.order), np.int64)
+    everywhere[:, step.elements] = moved[:, respected].T
+    return tried[respected], everywhere
+
+
+def _mixed(values: Hashes) -> Hashes:
+    """Return hashes of 64 bits (the finalizer of splitmix64)."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))
