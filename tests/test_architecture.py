@@ -9,9 +9,9 @@ import pytest
 import schedules.errors
 import synth.errors
 from app.cli import app as cli
-from app.main import create_app
 from app.problems import HTTP_PROBLEMS, PROBLEMS
 from benchmarks import house
+from tests.app.described import openapi
 
 ROOT = Path(__file__).parent.parent
 MODULES = sorted(
@@ -168,7 +168,7 @@ def test_every_type_of_problem_is_documented():
 
 def test_every_route_is_documented():
     text = (ROOT / "docs" / "api.md").read_text()
-    schema = create_app().openapi()
+    schema = openapi()
     for path, operations in schema["paths"].items():
         # What may be done with every stored document is told once for all kinds.
         general = re.sub(r"^/v1/[a-z-]+/{id}", "/v1/KIND/{id}", path)

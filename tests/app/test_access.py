@@ -22,11 +22,12 @@ from app.config import Settings
 from app.db import migrate, open_database, open_engine
 from app.main import create_app
 from app.tables import ApiKeyRow
+from tests.app.described import openapi
 
 APP = create_app(Settings(database_url="sqlite://"))
 OPERATIONS = [
     (method.upper(), path, operation)
-    for path, operations in APP.openapi()["paths"].items()
+    for path, operations in openapi()["paths"].items()
     for method, operation in operations.items()
 ]
 WITH_SCOPE = [(m, p, o) for m, p, o in OPERATIONS if not is_open(p)]

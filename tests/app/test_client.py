@@ -14,9 +14,8 @@ import pytest
 from app import client_typing
 from app.access import keys
 from app.client import Client, NotFound, Refused, ServiceError, Unreachable
-from app.config import Settings
 from app.db import open_database
-from app.main import create_app
+from tests.app.described import openapi
 from tests.app.test_service_process import service
 
 
@@ -109,7 +108,7 @@ def test_answers_of_another_server_are_errors_too(status, body, error):
 
 # --- the client against the OpenAPI document ---
 
-DOCUMENT = create_app(Settings(database_url="sqlite://")).openapi()
+DOCUMENT = openapi()
 OPERATIONS = {
     operation["operationId"]: (method.upper(), path, operation)
     for path, operations in DOCUMENT["paths"].items()

@@ -7,8 +7,9 @@ import pytest
 
 from app.artefacts import KINDS
 from app.main import create_app
+from tests.app.described import openapi
 
-OPENAPI = create_app().openapi()
+OPENAPI = openapi()
 SCHEMAS = OPENAPI["components"]["schemas"]
 TASKS = [
     {"collective": "allreduce", "bytes": 1000, "count": 50},

@@ -5,10 +5,9 @@ import gzip
 import pytest
 
 from app.artefacts import Artefact
-from app.config import Settings
-from app.main import create_app
+from tests.app.described import openapi
 
-PATHS = create_app(Settings(database_url="sqlite://")).openapi()["paths"]
+PATHS = openapi()["paths"]
 READ = [path for path, methods in PATHS.items() if "get" in methods and "{" not in path]
 
 

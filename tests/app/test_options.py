@@ -21,7 +21,6 @@ from app import (
 from app.cli import app
 from app.cli.options import READS
 from app.executing import ExecutionOptions, ProbeOptions
-from app.main import create_app
 from app.options import collectives, exporting, learning_rate, reading, replaying
 from app.options.option import REQUIRED, Option, choices
 from app.options.reading import CHANGES, READING
@@ -35,6 +34,7 @@ from schedules.formats.msccl.program import Dialect
 from schedules.learning_rate.anchor import ANCHORS
 from schedules.learning_rate.options import METHODS, VALIDATION, Options
 from synth.formats.dumps import cluster, nvidia_smi, nvlinks, rocm_smi
+from tests.app.described import openapi
 from tests.test_architecture import commands
 
 REQUESTS = {
@@ -283,7 +283,7 @@ def test_every_algorithm_is_explained_where_it_is_offered():
 
 
 def test_queries_say_what_requests_say():
-    paths = create_app().openapi()["paths"]
+    paths = openapi()["paths"]
     asked = {
         entry["name"]: entry for entry in paths["/v1/topologies/{id}/optimum"]["get"]["parameters"]
     }

@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import pytest
 
-from app.main import create_app
 from app.schedule_requests import ScheduleRequest
 from app.services import schedules
 from schedules import bfb, verified
@@ -19,6 +18,7 @@ from synth.errors import ClaimBroken
 from synth.fabrics import fabric
 from synth.measure import measure_both
 from synth.recipe import parse
+from tests.app.described import openapi
 
 
 def make(client, **request):
@@ -221,7 +221,7 @@ def test_trees_are_drawn(client, form):
 
 
 def test_every_format_of_the_table_can_be_asked_for():
-    parameters = create_app().openapi()["paths"]["/v1/schedules/{id}"]["get"]["parameters"]
+    parameters = openapi()["paths"]["/v1/schedules/{id}"]["get"]["parameters"]
     asked = next(each for each in parameters if each["name"] == "format")["schema"]
     assert asked["anyOf"][0]["enum"] == list(schedules.FORMATS)
     names = {each["name"] for each in parameters}

@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from app.config import Settings
 from app.main import create_app
+from tests.app.described import openapi
 
-PATHS = create_app(Settings(database_url="sqlite://")).openapi()["paths"]
+PATHS = openapi()["paths"]
 PAGES = ("/docs", "/redoc", "/docs/oauth2-redirect")
 
 
