@@ -211,18 +211,26 @@ class Packing:
 
     def trees(self) -> Iterator[Tree]:
         """Yield the trees as they lie on the topology; once, for it uses the routes up."""
-        nodes, pairs, routes = self._nodes, self._pairs, self._routes
+        pairs, routes = self._pairs, self._routes
+        sole = pairs if routes is None else [routes.sole(pair) for pair in pairs]
         known: dict[Path, tuple[NodeId, ...]] = {}
         for path in pairs if routes is None else routes.paths():
-            known[path] = tuple([nodes[place] for place in path])
+            known[path] = tuple([self._nodes[place] for place in path])
+        # Most arcs stand for one path, of which no account need be kept.
+        ways = [() if path is None else known[path] for path in sole]
+        several = np.array([path is None for path in sole])
         for group in self.groups:
-            root = nodes[self._ranks[group.root]]
-            arcs = [pairs[arc] for arc in group.arcs.tolist()]
-            drawn = [(group.multiplicity, arcs)]
-            if routes is not None:
-                drawn = routes.draw(arcs, group.multiplicity)
-            for weight, paths in drawn:
-                yield Tree(root, weight, tuple([known[path] for path in paths]))
+            root = self._nodes[self._ranks[group.root]]
+            edges = [ways[arc] for arc in group.arcs.tolist()]
+            places = np.flatnonzero(several[group.arcs]).tolist()
+            if routes is None or not places:
+                yield Tree(root, group.multiplicity, tuple(edges))
+                continue
+            asked = [pairs[arc] for arc in group.arcs[places].tolist()]
+            for weight, paths in routes.draw(asked, group.multiplicity):
+                for place, path in zip(places, paths, strict=True):
+                    edges[place] = known[path]
+                yield Tree(root, weight, tuple(edges))
 
 
 def _height(ranks: int, tail: Ints, head: Ints, groups: list[Group]) -> int:

@@ -57,6 +57,11 @@ class Routes:
         """Return all paths that trees may be drawn along."""
         return {path for bundle in self.bundles.values() for path, _ in bundle}
 
+    def sole(self, pair: Pair) -> Path | None:
+        """Return the path of a bundle of one: all trees along the pair take it."""
+        bundle = self.bundles[pair]
+        return bundle[0][0] if len(bundle) == 1 else None
+
     def draw(self, pairs: Sequence[Pair], amount: int) -> list[tuple[int, list[Path]]]:
         """Return ``amount`` equal trees with these edges as physical trees and weights.
 
@@ -80,11 +85,6 @@ class Routes:
     def _serve(self, pair: Pair, amount: int) -> Bundle:
         """Take ``amount``: the tightest path that has room for it, else the widest first."""
         bundle, taken = self.bundles[pair], []
-        if len(bundle) == 1 and bundle[0][1] > amount:
-            # Nearly always so, and worth the words: trees have as many edges as nodes.
-            path, room = bundle[0]
-            bundle[0] = (path, room - amount)
-            return [(path, amount)]
         while amount:
             fitting = [
                 (room, len(path), i) for i, (path, room) in enumerate(bundle) if room >= amount
