@@ -11,9 +11,9 @@ numbered after the network's.  Group i has arcs of no limit to the nodes that th
 smaller group lacks (``entered`` units), and to that smaller group (``passed``), since it
 may use all its nodes as well.
 
-Profile (generalized Kautz graph of 640 nodes): searches are nine tenths of packing, each over
-270 nodes.  Begun at both ends where the units wait at one node, they made packing 1.7 times
-as fast; the rest bring in units that wait at many nodes, or in groups.
+Profile (generalized Kautz graph of 640 nodes, all roots tested): searches that begin at both
+ends, where units wait at one node, look at 30 nodes; those that bring in units of groups left
+behind at 100 to 230, half of all that are looked at.
 """
 
 import numpy as np

@@ -55,7 +55,8 @@ class Stack(NamedTuple):
     Per group: number of nodes (``size``), ``multiplicity``, and where its growth stands:
     order[first:last] is the deepest full level, and ``turn`` nodes were offered a place
     below it.  Per node: ``order`` and ``edge`` in which the growing tree took nodes and
-    arcs, ``joined`` its place there or -1.  For the flows of groups left behind: units
+    arcs, ``joined`` its place there or -1, and whether an arc leads from the full level
+    to it (``below``).  For the flows of groups left behind: units
     still ``offered`` per group, ``owner`` (the smallest group that holds a node),
     ``entered`` units per node, ``passed`` units from a group to the next smaller.
     """
@@ -69,6 +70,7 @@ class Stack(NamedTuple):
     order: Ints
     edge: Ints
     joined: Ints
+    below: Ints
     owner: Ints
     entered: Ints
     passed: Ints
@@ -126,6 +128,7 @@ def stack_for(arcs: Arcs) -> Stack:
         order=fresh(nodes, -1),
         edge=fresh(nodes),
         joined=fresh(nodes, -1),
+        below=fresh(nodes),
         owner=fresh(nodes, -1),
         entered=fresh(nodes),
         passed=fresh(groups),
@@ -133,8 +136,13 @@ def stack_for(arcs: Arcs) -> Stack:
     )
 
 
-def warm_up(forest: Forest, trees: Ints) -> bool:
-    """Fill the flow to every destination; False if some cannot be reached in full."""
+def warm_up(forest: Forest, trees: Ints, index: int) -> bool:
+    """Fill the flow to every destination; False if some cannot be reached in full.
+
+    ``trees`` are those of the roots from ``index`` on, and capacities what is left for them.
+    """
+    forest.begun[:] = index
+    forest.noted[:] = forest.changed[0]
     nodes = len(forest.supply)
     scratch = scratch_for(nodes)
     step = max(1, AT_ONCE // len(forest.capacity))

@@ -10,6 +10,7 @@ from schedules.errors import TooLarge
 from schedules.forestcoll.flow import arcs_of
 from schedules.forestcoll.forest import forest_for, stack_for, warm_up
 from schedules.forestcoll.shortening import shorten
+from schedules.forestcoll.sparing import Sparing
 from schedules.forestcoll.tree_growing import grow
 from synth.progress import tell
 
@@ -57,9 +58,9 @@ def pack(
 
     Notes
     -----
-    Roots are finished one after another, each level by level (`tree_growing`).  Then trees
-    exchange parents to become shallow (`shortening`), though not provably as shallow as
-    they can be.  Memory: nodes * arcs.
+    Roots are finished one after another, each level by level (`tree_growing`), untested as long
+    as `sparing` proves that every test would pass.  Then trees exchange parents to become
+    shallow (`shortening`), though not provably as shallow as they can be.  Memory: nodes * arcs.
 
     Examples
     --------
@@ -76,18 +77,24 @@ def pack(
         )
     arcs = arcs_of(node_count, tail, head)
     forest, stack = forest_for(arcs, capacity), stack_for(arcs)
-    if not warm_up(forest, trees):
-        raise RuntimeError("the network does not satisfy the packing condition")
     roots = scattered(node_count)
     roots = roots[trees[roots] > 0]
+    left, warm = trees.astype(np.int64), False
+    sparing = Sparing(arcs, forest.capacity, int(left.max()))
     grown: list[tuple[NDArray[np.int64], ...]] = []
     most = max(1, AT_ONCE // node_count)
     for index, root in enumerate(roots.tolist()):
         tell("packing trees", index, node_count)
+        spared = sparing.spares(root, left)
+        if not spared and not warm:
+            if not warm_up(forest, left, index):
+                raise RuntimeError("the network does not satisfy the packing condition")
+            warm = True
+        left[root] = 0
         while True:
             rows = np.empty((most, node_count - 1), np.int64)
             multiplicities = np.empty(most, np.int64)
-            done = grow(forest, stack, roots, index, trees, rows, multiplicities)
+            done = grow(forest, stack, roots, index, trees, spared, rows, multiplicities)
             if done < 0:
                 raise RuntimeError("packing is stuck although the packing condition holds")
             grown.append((np.full(done, root), multiplicities[:done], rows[:done]))

@@ -34,7 +34,8 @@ class _Rows(NamedTuple):
 
     ``parent`` is the arc by which the tree enters the node, ``depth`` that of the node and
     ``below`` the greatest at or below it, ``child`` a first child and ``sibling`` the next of its
-    parent.
+    parent.  ``height`` is that of each tree, and ``above`` has a row for every node: its parent in
+    each tree, -1 in those that it is the root of.
     """
 
     parent: Ints
@@ -42,6 +43,8 @@ class _Rows(NamedTuple):
     below: NDArray[np.int32]
     child: NDArray[np.int32]
     sibling: NDArray[np.int32]
+    height: NDArray[np.int32]
+    above: NDArray[np.int32]
 
 
 def shorten(
@@ -82,7 +85,10 @@ def shorten(
     rows = np.repeat(np.arange(trees), nodes - 1)
     parent[rows, head[arcs].ravel()] = arcs.ravel()
     depth, below, child, sibling = (np.full((most, nodes), -1, np.int32) for _ in range(4))
-    forest = _Rows(parent, depth, below, child, sibling)
+    above = np.full((nodes, most), -1, np.int32)
+    above[head[arcs].ravel(), rows] = tail[arcs].ravel()
+    height = np.zeros(most, np.int32)
+    forest = _Rows(parent, depth, below, child, sibling, height, above)
     roots, weights = np.resize(roots, most), np.resize(weights, most)
     trees = _exchange_all(tail, forest, roots, weights, trees)
     result = np.empty((trees, nodes - 1), np.int64)
@@ -116,6 +122,7 @@ def _measure(tail, forest, tree, root):
             sibling[node] = child[above]
             child[above] = node
             _raise_below(tail, parent, below, root, above, depth[node])
+    forest.height[tree] = below[root]
 
 
 @njit(cache=True, nogil=True)
@@ -142,6 +149,7 @@ def _enter(tail, forest, tree, root, node, arc):
             at = sibling[at]
         sibling[at] = sibling[node]
     parent[node], sibling[node], child[above] = arc, child[above], node
+    forest.above[node, tree] = above
     change, at = depth[above] + 1 - depth[node], node
     while True:
         depth[at] += change
@@ -168,6 +176,7 @@ def _enter(tail, forest, tree, root, node, arc):
             break
         at = tail[parent[at]]
     _raise_below(tail, parent, below, root, above, below[node])
+    forest.height[tree] = below[root]
 
 
 @njit(cache=True, nogil=True)
@@ -184,17 +193,17 @@ def _descends(tail, parent, root, node, ancestor):
 def _partner(tail, forest, roots, weights, tree, node, trees, heavier):
     """Return the tree that best exchanges parents of ``node`` with ``tree``, or -1."""
     parent, depth, below = forest.parent, forest.depth, forest.below
-    height = below[tree, roots[tree]]
-    mine = tail[parent[tree, node]]
-    best, lowest = NONE - 1, depth[tree, node]
+    # Side by side in memory: of most trees no more than these is looked at.
+    above, levels = forest.above[node], depth[tree]
+    height, weight, mine = forest.height[tree], weights[tree], above[tree]
+    best, lowest = NONE - 1, levels[node]
     for other in range(trees):
-        fits = weights[other] > weights[tree] if heavier else weights[other] == weights[tree]
-        if not fits or roots[other] == node:
+        theirs = above[other]
+        if theirs < 0 or levels[theirs] + 1 >= lowest:
             continue
-        theirs = tail[parent[other, node]]
-        level = depth[tree, theirs] + 1
-        if level >= lowest:
+        if not (weights[other] > weight if heavier else weights[other] == weight):
             continue
+        level = levels[theirs] + 1
         deeper = depth[other, mine] + 1 - depth[other, node]
         if below[other, node] + deeper >= height:
             continue
@@ -212,7 +221,9 @@ def _split(forest, roots, weights, tree, weight, trees):
     roots[trees] = roots[tree]
     weights[trees] = weights[tree] - weight
     weights[tree] = weight
+    forest.height[trees] = forest.height[tree]
     for node in range(forest.parent.shape[1]):
+        forest.above[node, trees] = forest.above[node, tree]
         forest.parent[trees, node] = forest.parent[tree, node]
         forest.depth[trees, node] = forest.depth[tree, node]
         forest.below[trees, node] = forest.below[tree, node]
@@ -238,8 +249,7 @@ def _exchange(tail, forest, roots, weights, tree, node, trees, heavier):
 def _lift(tail, forest, roots, weights, tree, trees, heavier):
     """Lift the first deepest node of ``tree`` by one exchange; return whether it could."""
     parent, root, node = forest.parent, roots[tree], NONE
-    height = forest.below[tree, root]
-    while forest.depth[tree, node] < height:
+    while forest.depth[tree, node] < forest.height[tree]:
         node += 1
     while node != root:
         if _exchange(tail, forest, roots, weights, tree, node, trees, heavier):
@@ -263,11 +273,11 @@ def _exchange_all(tail, forest, roots, weights, trees):
     """Lift a tallest tree until it cannot be lifted; return the number of trees."""
     for tree in range(trees):
         _measure(tail, forest, tree, roots[tree])
-    patience, lifted, below = trees * PATIENCE, True, forest.below
+    patience, lifted, height = trees * PATIENCE, True, forest.height
     while lifted:
         tallest = NONE
         for tree in range(trees):
-            if below[tree, roots[tree]] > below[tallest, roots[tallest]]:
+            if height[tree] > height[tallest]:
                 tallest = tree
         lifted = False
         for heavier in range(2 if trees < len(roots) else 1):

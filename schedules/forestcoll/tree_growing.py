@@ -13,6 +13,8 @@ the arc free and need no search at all.  Capacity used up elsewhere may break fl
 destinations; each is mended when its destination is next tested, which always succeeds,
 because the test above kept it possible.
 
+Where `sparing` proves beforehand that all tests of a root would pass (``spared``), none is made.
+
 **Left-behind groups of the root at work** lie on a stack.  Each was cut off while the one
 above it grew, so its nodes are a beginning of the same ``order``, and the sets are nested.
 For a test they supply their units as nodes of their own, joined to all their members: a
@@ -143,7 +145,7 @@ def _join(forest, stack, top, arc, copies):
 
 
 @uncounted
-def _place(forest, stack, roots, index, trees, sink):
+def _place(forest, stack, roots, index, trees, spared, sink):
     """Hang ``sink`` below the full level of the growing group, if there is room at all.
 
     Copies without room are cut off.  Returns False on a bug.
@@ -153,10 +155,13 @@ def _place(forest, stack, roots, index, trees, sink):
         arc = _widest(forest, stack, sink, top, arc)
         if arc == BROKEN:
             return True
-        if not repair(forest, stack, roots, index, trees, sink):
-            return False
         most = stack.multiplicity[top]
-        copies = _copies(forest, stack, forest.flow[sink], arc, top, most)
+        if spared:
+            copies = min(most, forest.capacity[arc])
+        else:
+            if not repair(forest, stack, roots, index, trees, sink):
+                return False
+            copies = _copies(forest, stack, forest.flow[sink], arc, top, most)
         if copies < 0:
             return False
         if copies > 0:
@@ -167,7 +172,19 @@ def _place(forest, stack, roots, index, trees, sink):
 
 
 @uncounted
-def _finish(forest, stack, roots, index, trees):
+def _look_below(forest, stack, top):
+    """Mark the nodes that some arc of the network enters from the full level."""
+    _, head, start, moves = forest.arcs
+    stack.below[:] = 0
+    for index in range(stack.first[top], stack.last[top]):
+        node = stack.order[index]
+        for place in range(start[node], start[node + 1]):
+            if moves[place] & 1:
+                stack.below[head[moves[place] >> 1]] = 1
+
+
+@uncounted
+def _finish(forest, stack, roots, index, trees, spared):
     """Finish the growing group; return its multiplicity, or BROKEN on a bug.
 
     Its arcs are left in ``stack.edge``, in breadth-first order.  Level by level, every
@@ -180,15 +197,18 @@ def _finish(forest, stack, roots, index, trees):
         if stack.order[place] >= 0:
             stack.joined[stack.order[place]] = -1
             stack.order[place] = -1
+    _look_below(forest, stack, top)
     while stack.size[top] < nodes:
         if stack.turn[top] == nodes:
             stack.first[top], stack.last[top] = stack.last[top], stack.size[top]
             stack.turn[top] = 0
             if stack.first[top] == stack.last[top]:
                 return BROKEN
-        sink = (roots[index] + stack.turn[top]) % nodes
-        if stack.joined[sink] < 0:
-            if not _place(forest, stack, roots, index, trees, sink):
+            _look_below(forest, stack, top)
+        sink = roots[index] + stack.turn[top]
+        sink -= nodes if sink >= nodes else 0
+        if stack.below[sink] and stack.joined[sink] < 0:
+            if not _place(forest, stack, roots, index, trees, spared, sink):
                 return BROKEN
             top = stack.depth[0] - 1
         stack.turn[top] += 1
@@ -197,7 +217,7 @@ def _finish(forest, stack, roots, index, trees):
 
 
 @uncounted
-def grow(forest, stack, roots, index, trees, rows, multiplicities):
+def grow(forest, stack, roots, index, trees, spared, rows, multiplicities):
     """Finish groups of the root at work, as many as there are ``rows`` for; begin it first.
 
     Fills their arcs and multiplicities.  Returns how many were finished, BROKEN on a bug.
@@ -206,7 +226,7 @@ def grow(forest, stack, roots, index, trees, rows, multiplicities):
         _plant(stack, roots[index], trees)
     done = 0
     while stack.depth[0] > 0 and done < len(rows):
-        multiplicities[done] = _finish(forest, stack, roots, index, trees)
+        multiplicities[done] = _finish(forest, stack, roots, index, trees, spared)
         if multiplicities[done] < 1:
             return BROKEN
         for place in range(rows.shape[1]):

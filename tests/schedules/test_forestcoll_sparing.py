@@ -1,0 +1,84 @@
+import random
+
+import numpy as np
+import pytest
+
+from benchmarks.bench_forestcoll import generalized_kautz
+from schedules.forestcoll import optimum
+from schedules.forestcoll.demand import demand_of
+from schedules.forestcoll.flow import arcs_of
+from schedules.forestcoll.network import network_of
+from schedules.forestcoll.optimality import tree_capacities
+from schedules.forestcoll.packing import Group, pack
+from schedules.forestcoll.sparing import Sparing
+from synth.topology import Topology
+from tests.oracles import random_topology, torus
+
+
+def packed(topology: Topology, factor: int = 1) -> list[tuple[int, int, list[int]]]:
+    """Return the forest of the general way, with so many times the fewest trees."""
+    network = network_of(topology, demand_of(topology))
+    best = optimum(topology)
+    each = best.trees_per_root * factor
+    room = tree_capacities(network, factor * network.unit / best.unit_bandwidth, each)
+    trees = each * network.sizes
+    groups: list[Group] = pack(network.node_count, network.tail, network.head, room, trees)
+    return [(group.root, group.multiplicity, group.arcs.tolist()) for group in groups]
+
+
+def same_if_tested(topology: Topology, monkeypatch: pytest.MonkeyPatch, factor: int = 1) -> int:
+    """Compare with the forest for which every arc is tested; return how many roots were spared."""
+    answers: list[bool] = []
+    asked = Sparing.spares
+
+    def noted(self: Sparing, root: int, trees: np.ndarray) -> bool:
+        answers.append(asked(self, root, trees))
+        return answers[-1]
+
+    with monkeypatch.context() as context:
+        context.setattr(Sparing, "spares", noted)
+        found = packed(topology, factor)
+    with monkeypatch.context() as context:
+        context.setattr(Sparing, "spares", lambda *_: False)
+        assert packed(topology, factor) == found
+    return sum(answers)
+
+
+@pytest.mark.parametrize(
+    "topology",
+    [torus(6, 6), torus(4, 4, 3), torus(12, 3), generalized_kautz(4, 60), generalized_kautz(3, 50)],
+    ids=["6x6", "4x4x4", "12x3", "kautz-4-60", "kautz-3-50"],
+)
+def test_where_single_nodes_are_narrowest_many_roots_are_spared_to_the_same_effect(
+    topology: Topology, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert 3 * same_if_tested(topology, monkeypatch) > len(topology.compute_nodes)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_graph_of_random_cycles_gets_the_forest_that_testing_every_arc_gives(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = random.Random(seed)
+    nodes = list(range(rng.randint(8, 30)))
+    links = []
+    for _ in range(rng.randint(2, 5)):
+        order = rng.sample(nodes, len(nodes))
+        capacity = rng.choice([1, 1, 2])
+        links += [(order[i - 1], order[i], capacity) for i in range(len(nodes))]
+    same_if_tested(Topology(nodes, links), monkeypatch, rng.choice([1, 1, 2]))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_any_network_gets_the_forest_that_testing_every_arc_gives(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topology = random_topology(random.Random(seed))
+    if not topology.switches:
+        same_if_tested(topology, monkeypatch, 1 + seed % 3)
+
+
+def test_a_network_too_narrow_for_its_trees_spares_nobody() -> None:
+    ring = arcs_of(4, np.arange(4), (np.arange(4) + 1) % 4)
+    assert Sparing(ring, np.full(4, 3), 1).spares(0, np.ones(4, np.int64))
+    assert not Sparing(ring, np.full(4, 2), 1).spares(0, np.ones(4, np.int64))
