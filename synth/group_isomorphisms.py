@@ -9,12 +9,14 @@ from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from synth.groups import Elements
 
-__all__ = ["Tabled", "homomorphisms", "isomorphic"]
+__all__ = ["Tabled", "homomorphisms", "isomorphic", "random_automorphism"]
 
+_DRAWS = 20
 _CELLS = 1 << 21
 """So many images are looked at side by side."""
 
@@ -137,21 +139,41 @@ def isomorphic(one: Tabled, other: Tabled) -> bool:
     return next(homomorphisms(one, other), None) is not None
 
 
+def random_automorphism(group: Tabled, rng: Generator) -> Elements:
+    """Return a random automorphism, not all with the same probability; at worst the identity."""
+    for _ in range(_DRAWS):
+        images = np.zeros((1, 0), np.int64)
+        everywhere = np.zeros((1, 1), np.int64)
+        for step in group.steps:
+            kept, everywhere = _checked(group, group, step, _continued(group, group, step, images))
+            if not len(kept):
+                break
+            chosen = rng.integers(len(kept))
+            images, everywhere = kept[chosen : chosen + 1], everywhere[chosen : chosen + 1]
+        else:
+            return everywhere[0]
+    return np.arange(group.order)
+
+
+def _continued(source: Tabled, target: Tabled, step: "Step", images: Elements) -> Elements:
+    """Return images of some generators with every element that one more may go to."""
+    like = source.colours[step.generators[-1]]
+    candidates = np.flatnonzero(target.colours == like)
+    more = np.tile(candidates, len(images))[:, None]
+    return np.concatenate([np.repeat(images, len(candidates), axis=0), more], axis=1)
+
+
 def _extended(source: Tabled, target: Tabled, images: Elements, level: int) -> Iterator[Elements]:
     """Yield what is left of partial isomorphisms, given by the images of some generators."""
     step = source.steps[level]
     like = source.colours[step.generators[-1]]
-    candidates = np.flatnonzero(target.colours == like)
-    at_once = max(1, _CELLS // (len(step.elements) * len(candidates)))
+    cells = len(step.elements) * int((target.colours == like).sum())
+    at_once = max(1, _CELLS // cells)
     # Few at first: one may be all that is asked for.
     start, width = 0, min(at_once, 16)
     while start < len(images):
-        part = images[start : start + width]
+        tried = _continued(source, target, step, images[start : start + width])
         start, width = start + width, min(at_once, 4 * width)
-        tried = np.concatenate(
-            [np.repeat(part, len(candidates), axis=0), np.tile(candidates, len(part))[:, None]],
-            axis=1,
-        )
         kept, everywhere = _checked(source, target, step, tried)
         if level + 1 < len(source.steps):
             yield from _extended(source, target, kept, level + 1)

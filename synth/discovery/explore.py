@@ -45,6 +45,8 @@ class Explorer:
         About how long a round takes; the moves that it makes follow from this alone.
     most_vertices : int
         Lifts of at most so many vertices are tried.
+    solvable : bool
+        Whether Cayley digraphs are also drawn over all solvable groups, see `random_group`.
 
     Raises
     ------
@@ -59,12 +61,14 @@ class Explorer:
         *,
         microseconds: int = 400_000,
         most_vertices: int = MAX_NODES,
+        solvable: bool = False,
     ) -> None:
         require_searchable(search)
         self.search = search
         self.atlas = atlas
         self._microseconds = microseconds
         self._most_vertices = most_vertices
+        self._solvable = solvable
         self.bounds = lower_bound(search.nodes, search.degree, search.links)
 
     @property
@@ -83,7 +87,8 @@ class Explorer:
         rng = drawing(search, number)
         self.atlas.rounds[search] = number + 1
         vertices = self._vertices(rng)
-        group = random_group(search.nodes // vertices, rng, plain=vertices > 1)
+        order, plain = search.nodes // vertices, vertices > 1
+        group = random_group(order, rng, plain=plain, solvable=self._solvable)
         selection = select(group, rng)
         two_way = search.links is Links.BIDIRECTIONAL
         begun = start(vertices, search.degree, two_way, selection, rng)
@@ -202,7 +207,7 @@ def explore(
     >>> [(entry.cost.steps, str(entry.cost.bandwidth)) for entry in atlas]
     [(3, '7/8')]
     """
-    explorers, rounds = [Explorer(search, atlas) for search in searches], 0
+    explorers, rounds = [Explorer(search, atlas, solvable=True) for search in searches], 0
     while explorers := [explorer for explorer in explorers if not explorer.done]:
         for explorer in explorers:
             if not go_on():

@@ -5,6 +5,7 @@ from math import gcd
 import numpy as np
 from numpy.random import Generator
 
+from synth.discovery.random_solvable import random_solvable
 from synth.group_extensions import MatrixExtension, Metacyclic, Nested
 from synth.group_tables import Alternating, Linear
 from synth.groups import Group
@@ -20,12 +21,19 @@ for _group in (
     _FIXED[_group.order] = (*_FIXED.get(_group.order, ()), _group)
 
 
-def random_group(order: int, rng: Generator, *, plain: bool) -> Group:
+def random_group(order: int, rng: Generator, *, plain: bool, solvable: bool = False) -> Group:
     """Return a group of this order; ``plain`` asks for a semidirect product of two cyclic ones.
+
+    With ``solvable`` half of them are drawn from all solvable groups of the order, where they are
+    kept, and else are random cyclic extensions of a kept one.
 
     >>> random_group(60, np.random.default_rng(1), plain=True).order
     60
     """
+    if solvable and not plain and rng.random() < 0.5:
+        found = random_solvable(order, rng)
+        if found is not None:
+            return found
     if not plain:
         luck = rng.random()
         if luck < 0.3 and order in _FIXED:
