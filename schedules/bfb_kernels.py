@@ -7,6 +7,7 @@ from numba import njit
 
 from synth.balance import spread
 from synth.broadcast import towards
+from synth.whole import int64
 
 __all__ = ["COLUMNS", "arrivals"]
 
@@ -25,7 +26,7 @@ def arrivals(
     """
     steps = towards(links, goal, found)
     degree = links.start[goal + 1] - links.start[goal]
-    rows = 0
+    rows = int64(0)
     for step in range(1, steps + 1):
         low, high = found.level[step], found.level[step + 1]
         nodes = np.sort(found.order[low:high])

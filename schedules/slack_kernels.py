@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from synth.balance import spread
+from synth.whole import int64
 
 __all__ = ["COLUMNS", "arrivals"]
 
@@ -39,7 +40,7 @@ def arrivals(
     order = np.argsort(key, kind="mergesort")
     starts = np.empty((1 << degree) + 1, np.int64)
     masks = np.empty(1 << degree, np.int64)
-    rows, low = 0, 0
+    rows, low = int64(0), 0
     while low < size:
         step = key[order[low]] >> degree
         groups, high = 0, low

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from synth.balance import better
 from synth.broadcast import InLinks
+from synth.whole import int64
 
 __all__ = ["LANES", "MAX_BATCHED_STEPS", "TOO_FAR", "OutLinks", "measure_batch", "out_links"]
 
@@ -144,6 +145,6 @@ def _raise(table: Any, numerators: Any, denominators: Any) -> None:
     """Raise the largest load of every step by the heaviest set of links of any destination."""
     for step in range(1, table.shape[0]):
         for links in range(1, table.shape[1]):
-            top = int(table[step, links].max())
+            top = int64(table[step, links].max())
             if better(top, _SIZES[links], numerators[step], denominators[step]):
                 numerators[step], denominators[step] = top, _SIZES[links]

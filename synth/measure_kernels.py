@@ -7,6 +7,7 @@ from numba import njit
 
 from synth.balance import better, heaviest
 from synth.broadcast import towards
+from synth.whole import int64
 
 __all__ = ["MAX_COUNTED_DEGREE", "MAX_TABLE_DEGREE", "measure_range", "raise_loads"]
 
@@ -38,7 +39,7 @@ def measure_range(
     degree up to `MAX_COUNTED_DEGREE`, which may be that of other nodes than the widest;
     ``weight`` as many for degrees up to `MAX_TABLE_DEGREE`.
     """
-    longest, weighed = 0, -1
+    longest, weighed = 0, int64(-1)
     for goal in goals:
         steps = towards(links, goal, found)
         if found.level[steps + 1] < len(links.start) - 1:
@@ -120,7 +121,7 @@ def _heaviest_by_table(
             if links & bit:
                 table[links] += table[links ^ bit]
         bit <<= 1
-    top, bottom = 0, 1
+    top, bottom = int64(0), int64(1)
     for links in range(1, size):
         if better(table[links], weight[links], top, bottom):
             top, bottom = table[links], weight[links]
@@ -136,7 +137,7 @@ def _distinct(
 
     That order lets `spread` place what has no choice before what has.
     """
-    rows = 0
+    rows = int64(0)
     if degree <= MAX_COUNTED_DEGREE:
         for index in range(low, high):
             mask = found.mask[found.order[index]]

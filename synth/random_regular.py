@@ -15,6 +15,7 @@ from synth.drawable import MAX_NODES, require_drawable
 from synth.reach import connected
 from synth.splitmix import below, seeded, shuffled
 from synth.topology import Topology
+from synth.whole import int64
 
 __all__ = ["MAX_NODES", "random_ends", "random_regular"]
 
@@ -101,7 +102,7 @@ def random_ends(nodes: int, degree: int, seed: int, two_way: bool) -> tuple[Any,
 def _permuted(nodes: int, degree: int, state: Any) -> Any:
     """Return (degree, nodes): permutations that nowhere agree, with each other or the identity."""
     image = np.empty((degree, nodes), np.int64)
-    layer = 0
+    layer = int64(0)
     while layer < degree:
         image[layer] = shuffled(state, nodes)
         # Far more than are needed, unless exchanges have led into a corner.
@@ -154,7 +155,7 @@ def _joined(nodes: int, degree: int, state: Any) -> Any:
                 continue
             tries -= 1
             other = below(state, count)
-            turn = below(state, 2)
+            turn = below(state, int64(2))
             three, four = ends[2 * other + turn], ends[2 * other + 1 - turn]
             if other == link:
                 continue

@@ -16,7 +16,7 @@ Ints = NDArray[np.int64]
 AT_ONCE = 1 << 22
 """Arcs times destinations whose flows are filled before the work can be stopped."""
 
-BROKEN = -1
+BROKEN = np.int64(-1)
 # Plain 0 and 1 would make numba compile a version of every function for these values.
 NONE, ONE = np.int64(0), np.int64(1)
 

@@ -10,6 +10,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from synth.whole import int64
+
 __all__ = ["Arcs", "grown"]
 
 _MOST_NODES_OF_AN_EDGE = 16
@@ -93,7 +95,7 @@ def _widest(arcs, is_rank, depth, keeps, toll, worth, hops, size, via):
         tail, head = arcs.tail[arc], arcs.head[arc]
         if depth[tail] >= 0 and depth[head] < 0:
             wide = keeps[arcs.orbit[arc]]
-            _offer(arc, head, wide, depth[tail], 1, toll, worth, hops, size, via)
+            _offer(arc, head, wide, depth[tail], int64(1), toll, worth, hops, size, via)
     again = True
     while again:
         again = False
@@ -105,7 +107,7 @@ def _widest(arcs, is_rank, depth, keeps, toll, worth, hops, size, via):
                     arc, head, wide, hops[tail], size[tail] + 1, toll, worth, hops, size, via
                 )
                 again = again or (better and not is_rank[head])
-    goal = -1
+    goal = int64(-1)
     for node in arcs.ranks:
         if worth[node] >= 0:
             gain = 0 if goal < 0 else _gain(worth, hops, toll, node, goal)

@@ -11,6 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from schedules.simulate.direct import LIMIT
+from synth.whole import int64
 
 __all__ = ["Traffic", "run_switched"]
 
@@ -76,7 +77,7 @@ def run_switched(
     queues, hops = len(traffic.place), len(traffic.hops)
     rounds = traffic.levels.max() + pieces if hops else 0
     until = 1 if synchronous else rounds
-    size = now = last = arrived = events = 0
+    size = now = last = arrived = events = int64(0)
     while True:
         for lane in range(queues):
             size = _release(traffic, lane, now, until, pieces, alpha, synchronous, size)
@@ -98,7 +99,7 @@ def run_switched(
                     traffic.pending[later * pieces + piece] -= 1
                     if size >= 0 and not synchronous:
                         lane = traffic.queue[later]
-                        size = _release(traffic, lane, now, until, pieces, alpha, False, size)
+                        size = _release(traffic, lane, now, until, pieces, alpha, synchronous, size)
             if size < 0:
                 return -1, arrived, events
         if until >= rounds:

@@ -16,6 +16,7 @@ from schedules.model import COPY, REDUCE, Collective, StepSchedule
 from schedules.verify.findings import Findings
 from schedules.verify.sends import flat_sends, sends_off_links
 from synth.topology import Topology
+from synth.whole import int64
 
 __all__ = ["MAX_LOOKS", "MAX_STATE_BITS", "check_steps"]
 
@@ -23,7 +24,9 @@ MAX_STATE_BITS = 1 << 34
 MAX_LOOKS = 1 << 36
 """How many (send, interval) pairs are followed at most."""
 
-UNSENT, TWICE, NEVER, OWNER, AGAIN, LATE, SILENT = range(7)
+# Numpy's integers, and no literals, for each of which a kernel would be compiled anew.
+UNSENT, TWICE, NEVER, OWNER, AGAIN, LATE, SILENT = np.arange(7)
+_NO_SEND = int64(-1)
 _SENTENCES = {
     UNSENT: "rank {source!r} sends chunk {chunk} of shard {shard!r} before it holds it",
     TWICE: "chunk {chunk} of shard {shard!r} arrives at rank {target!r}, which holds it already",
@@ -186,7 +189,7 @@ def _lacking(state, owners, guard, kind, problems, count):  # pragma: no cover
                 continue
             if count == len(problems):
                 return count
-            count = _note(problems, count, kind, -1, rank, interval)
+            count = _note(problems, count, kind, _NO_SEND, rank, interval)
     return count
 
 
@@ -195,24 +198,24 @@ def _follow_copies(
     source, target, shard, low, high, starts, owners, guard, held, problems
 ):  # pragma: no cover
     """Allgather: bit = this rank holds this interval."""
-    count = 0
+    count = int64(0)
     for interval in range(len(owners)):
         _set(held, owners[interval], interval)
     for step in range(len(starts) - 1):
         for send in range(starts[step], starts[step + 1]):
             for interval in range(low[send], high[send]):
-                if not _bit(held, source[send], interval):
+                if not _bit(held, int64(source[send]), interval):
                     if count == len(problems):
                         return count
-                    count = _note(problems, count, UNSENT, send, source[send], interval)
+                    count = _note(problems, count, UNSENT, send, int64(source[send]), interval)
                     break
         for send in range(starts[step], starts[step + 1]):
             twice = False
             for interval in range(low[send], high[send]):
-                if _bit(held, target[send], interval) and not twice:
+                if _bit(held, int64(target[send]), interval) and not twice:
                     if count == len(problems):
                         return count
-                    count = _note(problems, count, TWICE, send, source[send], interval)
+                    count = _note(problems, count, TWICE, send, int64(source[send]), interval)
                     twice = True
                 _set(held, target[send], interval)
     return _lacking(held, owners, guard, NEVER, problems, count)
@@ -223,27 +226,27 @@ def _follow_sums(
     source, target, shard, low, high, starts, owners, guard, sent, problems
 ):  # pragma: no cover
     """Reduce-scatter: bit = this rank has sent its part of this interval."""
-    count = 0
+    count = int64(0)
     for step in range(len(starts) - 1):
         for send in range(starts[step], starts[step + 1]):
             wrong = False
             for interval in range(low[send], high[send]):
                 owned = source[send] == shard[send]
-                if (owned or _bit(sent, source[send], interval)) and not wrong:
+                if (owned or _bit(sent, int64(source[send]), interval)) and not wrong:
                     if count == len(problems):
                         return count
                     kind = OWNER if owned else AGAIN
-                    count = _note(problems, count, kind, send, source[send], interval)
+                    count = _note(problems, count, kind, send, int64(source[send]), interval)
                     wrong = True
                 _set(sent, source[send], interval)
         for send in range(starts[step], starts[step + 1]):
             if target[send] == shard[send]:
                 continue
             for interval in range(low[send], high[send]):
-                if _bit(sent, target[send], interval):
+                if _bit(sent, int64(target[send]), interval):
                     if count == len(problems):
                         return count
-                    count = _note(problems, count, LATE, send, source[send], interval)
+                    count = _note(problems, count, LATE, send, int64(source[send]), interval)
                     break
     for interval in range(len(owners)):
         _set(sent, owners[interval], interval)

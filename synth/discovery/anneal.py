@@ -20,6 +20,7 @@ import numpy as np
 from numba import njit
 
 from synth.discovery.evaluate import LATE, MAX_STEPS, UNIT, Rivals, evaluate
+from synth.whole import int64, truth
 
 __all__ = ["anneal"]
 
@@ -114,19 +115,21 @@ def _energy(
     vertices, degree = work.before.shape
     optimum = (vertices * product.shape[1] - 1) * UNIT // degree
     rivals = Rivals(threshold + 4 * optimum, least)
+    # No literals: for each of their values `evaluate` would be compiled, and loaded, once more.
+    forward, backward, none, once = truth(False), truth(True), int64(0), int64(1)
     if two_way:
         steps, load, mean, late = evaluate(
-            head, shift, product, inverse, False, limit, work, rivals, 2, 0, 0
+            head, shift, product, inverse, forward, limit, work, rivals, int64(2), none, none
         )
         load, mean, late = 2 * load, 2 * mean, 2 * late
     else:
         steps, load, mean, late = evaluate(
-            head, shift, product, inverse, False, limit, work, rivals, 1, optimum, 2 * optimum
+            head, shift, product, inverse, forward, limit, work, rivals, once, optimum, 2 * optimum
         )
     if steps >= 0 and not two_way:
         spent = late * LATE + load + mean
         back, other, other_mean, other_late = evaluate(
-            head, shift, product, inverse, True, limit, work, rivals, 1, load, spent
+            head, shift, product, inverse, backward, limit, work, rivals, once, load, spent
         )
         steps = max(steps, back) if back >= 0 else back
         load, mean, late = load + other, mean + other_mean, late + other_late

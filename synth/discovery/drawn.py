@@ -108,10 +108,13 @@ def _shortened(member: Randomly, depth: int, late: int) -> Randomly | None:
     most = min(_EXCHANGED, MAX_WORDS) // work(nodes, degree, depth)
     if late > _HOPEFUL * nodes * nodes or most < 1:
         return None
-    late, looked = exchange(
-        _heads(member), depth, most, member.two_way, member.exchange_state(depth)
-    )
-    return None if late else type(member)(nodes, degree, member.seed, depth, looked)
+    heads = _heads(member)
+    late, looked = exchange(heads, depth, most, member.two_way, member.exchange_state(depth))
+    if late:
+        return None
+    shortened = type(member)(nodes, degree, member.seed, depth, looked)
+    shortened.made(heads)
+    return shortened
 
 
 def _heads(member: Randomly) -> NDArray[np.int64]:

@@ -11,6 +11,7 @@ from numba import njit
 
 from synth.labels.tables import IMPOSSIBLE, relabel
 from synth.splitmix import below
+from synth.whole import int64, truth
 
 __all__ = ["repair", "take_back"]
 
@@ -50,14 +51,14 @@ def repair(
     groups, steps = tables.excess.shape[0], tables.excess.shape[1] - 1
     bad = np.empty((groups * (steps + 1), 2), np.int32)
     listed = np.zeros((groups, steps + 1), np.bool_)
-    waiting = made = looked = 0
+    waiting = made = looked = int64(0)
     for one in range(groups):
         for step in range(1, steps + 1):
             if tables.excess[one, step] > 0:
                 waiting = _list(bad, listed, waiting, one, step)
     while waiting > 0 and looked < budget and made < len(journal):
         index = below(state, waiting)
-        one, step = bad[index, 0], bad[index, 1]
+        one, step = int64(bad[index, 0]), int64(bad[index, 1])
         if tables.excess[one, step] == 0:
             listed[one, step] = False
             waiting -= 1
@@ -69,12 +70,12 @@ def repair(
             continue
         journal[made, 0], journal[made, 1], journal[made, 2] = row, node, tables.label[node, row]
         made += 1
-        excess += relabel(problem, tables, row, node, new, True)
+        excess += relabel(problem, tables, row, node, new, truth(True))
         waiting = _list(bad, listed, waiting, problem.group[node], new)
         for edge in range(problem.start[node], problem.start[node + 1]):
             after = problem.head[edge]
-            if tables.label[after, row] > 0:
-                label = tables.label[after, row]
+            label = int64(tables.label[after, row])
+            if label > 0:
                 waiting = _list(bad, listed, waiting, problem.group[after], label)
     return excess, made, looked
 
@@ -83,7 +84,8 @@ def repair(
 def take_back(problem: Any, tables: Any, journal: Any) -> None:
     """Undo the moves of a repair, the last first."""
     for index in range(len(journal) - 1, -1, -1):
-        relabel(problem, tables, journal[index, 0], journal[index, 1], journal[index, 2], True)
+        row, node, old = journal[index]
+        relabel(problem, tables, int64(row), int64(node), int64(old), truth(True))
 
 
 @njit(cache=True, nogil=True)
@@ -115,7 +117,7 @@ def _best_move(
             moved, last = tail[node, k], step - 1
             if moved < 0 or links >> k & 1 or moved == root or label[moved, row] < step:
                 continue
-        was = label[moved, row]
+        was = int64(label[moved, row])
         for new in range(1, last + 1):
             if new == was:
                 continue
@@ -123,7 +125,7 @@ def _best_move(
             change = relabel(problem, tables, row, moved, new, free)
             if change == IMPOSSIBLE:
                 continue
-            relabel(problem, tables, row, moved, was, True)
+            relabel(problem, tables, row, moved, was, truth(True))
             if change < best:
                 best, best_node, best_label, ties = change, moved, new, 1
             elif change == best:

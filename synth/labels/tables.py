@@ -12,6 +12,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from synth.whole import int64
+
 __all__ = ["IMPOSSIBLE", "Tables", "relabel", "set_loads", "tables_of"]
 
 IMPOSSIBLE = 1 << 30
@@ -123,7 +125,8 @@ def relabel(problem: Any, tables: Any, row: int, node: int, new: int, free: bool
     start, head, place, root = problem.start, problem.head, problem.place, problem.roots[row]
     degree = tail.shape[1]
     full = (1 << degree) - 1
-    old = label[node, row]
+    # One type for every number: a kernel is compiled, and loaded, once for each list of types.
+    old, new = int64(label[node, row]), int64(new)
     if new > old and not free:
         for edge in range(start[node], start[node + 1]):
             after = head[edge]
@@ -133,7 +136,7 @@ def relabel(problem: Any, tables: Any, row: int, node: int, new: int, free: bool
                 and after != root
             ):
                 return IMPOSSIBLE
-    bits = 0
+    bits = int64(0)
     for k in range(degree):
         if tail[node, k] >= 0 and label[tail[node, k], row] < new:
             bits |= 1 << k
@@ -141,19 +144,19 @@ def relabel(problem: Any, tables: Any, row: int, node: int, new: int, free: bool
         return IMPOSSIBLE
     one = group[node]
     was: Any = np.int64(mask[node, row])
-    change = _count(tables, kind[one], one, old, was, full ^ was, -1)
-    change += _count(tables, kind[one], one, new, bits, full ^ bits, 1)
+    change = _count(tables, kind[one], one, old, was, full ^ was, int64(-1))
+    change += _count(tables, kind[one], one, new, bits, full ^ bits, int64(1))
     mask[node, row], label[node, row] = bits, new
     for edge in range(start[node], start[node + 1]):
         after = head[edge]
-        step = label[after, row]
+        step = int64(label[after, row])
         if (old < step) == (new < step) or after == root:
             continue
-        bit = 1 << place[edge]
-        others = mask[after, row] & (full ^ bit)
+        bit = int64(1 << place[edge])
+        others = int64(mask[after, row] & (full ^ bit))
         one = group[after]
         # Sets with the link count the cell before and after; those without, once it is gone.
-        by = 1 if old < step else -1
+        by = int64(1 if old < step else -1)
         change += _count(tables, kind[one], one, step, others, full ^ (others | bit), by)
         mask[after, row] ^= bit
     return change

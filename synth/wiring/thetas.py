@@ -15,6 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from synth.progress import tell
+from synth.whole import int64
 
 __all__ = ["turned_thetas"]
 
@@ -162,7 +163,7 @@ def _best(s, triple, at, ends, likes, maps, stamps, stamp, found, sizes):
         if not there or gain + more <= best:
             continue
         stamp += 1
-        size = _mark(s, node, a, b, at, ends, stamps, stamp, found, 0)
+        size = _mark(s, node, a, b, at, ends, stamps, stamp, found, int64(0))
         least[0] = size
         if size >= 0:
             size = _mark(s, node, b, c, at, ends, stamps, stamp, found, size)
@@ -175,7 +176,7 @@ def _best(s, triple, at, ends, likes, maps, stamps, stamp, found, sizes):
             sizes[:] = least
     if far >= 0:
         stamp += 1
-        size = _mark(s, far, a, b, at, ends, stamps, stamp, found, 0)
+        size = _mark(s, far, a, b, at, ends, stamps, stamp, found, int64(0))
         size = _mark(s, far, b, c, at, ends, stamps, stamp, found, size)
         _mark(s, far, c, a, at, ends, stamps, stamp, found, size)
     return best, stamp, weighed

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.bases import RandomRegular, RandomRegularTwoWay
+from synth.bases import RandomRegular, RandomRegularTwoWay, random_graphs
 from synth.build import build
 from synth.cost import Links, lower_bound
 from synth.discovery.drawn import drawn
@@ -16,6 +16,7 @@ from synth.exchanges import exchange, exchange_far, heads_of, late_pairs
 from synth.labels import labels
 from synth.measure import diameter
 from synth.random_regular import random_ends, random_regular
+from synth.recent import Recent
 from synth.splitmix import seeded
 from synth.walks import exchange_near
 
@@ -68,6 +69,18 @@ def test_counting_walks_makes_the_same_exchanges_as_counting_balls(member, depth
         far, depth, most, two_way, seeded(seed)
     )
     assert (near == far).all()
+
+
+def test_a_shortened_graph_is_the_same_whether_it_was_just_found_or_is_built_anew(monkeypatch):
+    found = drawn(151, 3, Links.UNIDIRECTIONAL)
+    shortened = [one for one in found if one.exchanges]
+    assert shortened
+    made = [one.links() for one in shortened]
+    random_graphs._links.cache_clear()
+    monkeypatch.setattr(random_graphs, "_found", Recent(0))
+    for one, (sources, targets) in zip(shortened, made, strict=True):
+        anew = one.links()
+        assert (anew[0] == sources).all() and (anew[1] == targets).all()
 
 
 def test_walks_are_counted_where_they_are_few():
