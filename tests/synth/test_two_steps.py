@@ -1,0 +1,49 @@
+"""What the clauses of `benchmarks.two_steps` mean, and what the solver finds with them."""
+
+from fractions import Fraction
+from importlib.util import find_spec
+
+import pytest
+
+from benchmarks.two_steps import ask, odd_prime_cycles, permutation, uneven
+from synth.cost import Cost
+from synth.measure import measure
+from synth.random_regular import random_regular
+from synth.topology import Topology
+
+needs_solver = pytest.mark.skipif(find_spec("pysat") is None, reason="python-sat is not installed")
+
+
+def _tails(graph: Topology) -> list[list[int]]:
+    tails: list[list[int]] = [[] for _ in range(graph.node_count)]
+    for tail, head in graph.to_networkx().edges():
+        tails[graph.position[head]].append(graph.position[tail])
+    return tails
+
+
+@pytest.mark.parametrize(("nodes", "degree"), [(6, 2), (8, 3), (9, 3), (10, 3), (13, 4), (16, 5)])
+def test_a_digraph_is_even_in_two_steps_where_no_node_is_uneven(nodes: int, degree: int) -> None:
+    best = Cost(2, Fraction(nodes - 1, nodes))
+    met = set()
+    for seed in range(150):
+        graph = random_regular(nodes, degree, seed=seed)
+        even = not list(uneven(_tails(graph)))
+        assert even is (measure(graph) == best)
+        met.add(even)
+    assert False in met
+
+
+def test_permutations_of_odd_prime_order_are_those_of_equal_cycles() -> None:
+    assert len(list(odd_prime_cycles(16))) == 12
+    assert permutation(6, [3, 2]) == [1, 2, 0, 4, 3, 5]
+
+
+@needs_solver
+@pytest.mark.parametrize(("nodes", "degree", "cycles"), [(8, 3, [1]), (15, 4, [3] * 5)])
+def test_what_is_known_to_exist_is_found(nodes: int, degree: int, cycles: list[int]) -> None:
+    assert ask(nodes, degree, cycles, 100, both=False).startswith("[[")
+
+
+@needs_solver
+def test_sixteen_hosts_have_no_symmetry_of_order_five() -> None:
+    assert ask(16, 4, [5, 5, 5], 100, both=False) == "none"
