@@ -9,7 +9,11 @@ from scipy.optimize import linprog
 
 from schedules.errors import NoSchedule, TooLarge
 from schedules.forestcoll import optimum
-from schedules.forestcoll.allreduce import AllreduceBound, allreduce_bound
+from schedules.forestcoll.allreduce import AllreduceBound, _question, allreduce_bound
+from schedules.forestcoll.flow_program import FlowProgram
+from schedules.forestcoll.linear import FEW_COLUMNS
+from schedules.forestcoll.network import network_of
+from schedules.forestcoll.proof import simple_proof
 from synth.build import build
 from synth.degrade import degraded
 from synth.errors import InvalidTopology, Unreachable
@@ -164,3 +168,12 @@ def test_both_passes_at_once_are_exact_on_irregular_nodes_whose_program_is_large
     bound = allreduce_bound(build(parse("GeneralizedKautz(4, 61)")))
     assert bound.sequential == Fraction(61, 40)
     assert bound.rate == bound.feasible == 2
+
+
+@pytest.mark.slow
+def test_equal_shares_that_no_passes_can_have_are_told_apart_though_the_interior_point_gives_up():
+    # HiGHS answers "solve error" to that, and the simplex method that there is no solution.
+    topology = degraded(fabric("tpu-v5e-8x8"), without_links=[("0.0", "0.1")])
+    program = FlowProgram(_question(network_of(topology), (), free=False))
+    assert program.columns > FEW_COLUMNS
+    assert program.least(simple_proof(program, topology.nodes).rate) is None
