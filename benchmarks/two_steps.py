@@ -194,7 +194,7 @@ def ask(nodes: int, degree: int, cycles: Sequence[int], seconds: float, *, both:
     """Return a digraph with this automorphism, "none", or that the time is over."""
     context = get_context("spawn")
     answers = context.SimpleQueue()
-    child = context.Process(target=_ask, args=(nodes, degree, cycles, both, answers))
+    child = context.Process(target=_ask, args=(nodes, degree, cycles, both, answers), daemon=True)
     child.start()
     child.join(seconds)
     if child.exitcode is None:
