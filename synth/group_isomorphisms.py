@@ -7,14 +7,15 @@ all products with generators.
 
 from collections.abc import Iterator
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from synth.groups import Elements
+from synth.groups import Elements, Group
 
-__all__ = ["Tabled", "homomorphisms", "isomorphic", "random_automorphism"]
+__all__ = ["Tabled", "homomorphisms", "isomorphic", "powers", "random_automorphism"]
 
 _DRAWS = 20
 _CELLS = 1 << 21
@@ -35,6 +36,11 @@ class Tabled:
     def __init__(self, table: Elements) -> None:
         self.table = np.ascontiguousarray(table, np.int64)
         self.order = len(table)
+
+    @classmethod
+    def of(cls, group: Group) -> Self:
+        """Return a group with its table."""
+        return cls(np.stack([group.right(element) for element in range(group.order)], axis=1))
 
     @cached_property
     def colours(self) -> Hashes:
@@ -132,11 +138,27 @@ def isomorphic(one: Tabled, other: Tabled) -> bool:
 
     >>> from synth.polycyclic import Polycyclic
     >>> six, three = Polycyclic((6,), ()), Polycyclic((3, 2), ((0, 1),))
-    >>> tables = [np.stack([g.right(x) for x in range(6)], axis=1) for g in (six, three)]
-    >>> isomorphic(Tabled(tables[0]), Tabled(tables[1]))
+    >>> isomorphic(Tabled.of(six), Tabled.of(three))
     True
     """
     return next(homomorphisms(one, other), None) is not None
+
+
+def powers(images: Elements, exponent: int) -> Elements:
+    """Return the powers of permutations, row by row.
+
+    >>> powers(np.array([[1, 2, 0], [1, 0, 2]]), 2).tolist()
+    [[2, 0, 1], [0, 1, 2]]
+    """
+    found = np.broadcast_to(np.arange(images.shape[1]), images.shape)
+    square = images
+    while exponent:
+        if exponent & 1:
+            found = np.take_along_axis(square, found, axis=1)
+        exponent >>= 1
+        if exponent:
+            square = np.take_along_axis(square, square, axis=1)
+    return found
 
 
 def random_automorphism(group: Tabled, rng: Generator) -> Elements:

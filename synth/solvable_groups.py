@@ -15,9 +15,10 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from synth.group_isomorphisms import Tabled, homomorphisms, isomorphic
+from synth.group_isomorphisms import Tabled, homomorphisms, isomorphic, powers
 from synth.groups import Elements
 from synth.polycyclic import Polycyclic
+from synth.primes import prime_factors
 
 __all__ = ["MOST_AUTOMORPHISMS", "Solvable", "solvable_groups"]
 
@@ -47,9 +48,8 @@ def solvable_groups(order: int) -> tuple[Solvable, ...]:
     >>> [len(solvable_groups(order)) for order in (2, 4, 8, 12, 16, 24)]
     [1, 2, 5, 5, 14, 15]
     """
-    primes = [p for p in range(2, order + 1) if order % p == 0 and _is_prime(p)]
     kinds: dict[bytes, list[Solvable]] = {}
-    for prime in primes:
+    for prime in prime_factors(order):
         for smaller in solvable_groups(order // prime) if order > prime else (None,):
             for found in _extensions(smaller, prime):
                 alike = kinds.setdefault(found.table.invariant, [])
@@ -101,9 +101,9 @@ def _automorphisms(
         every = np.arange(group.order)
         return [(every, every)]
     images, generators, keys = found
-    powers = _power(images, prime)
+    every_power = powers(images, prime)
     inner = np.unique(_keys(conjugation[:, generators], group.order))
-    chosen = np.flatnonzero(np.isin(_keys(powers[:, generators], group.order), inner))
+    chosen = np.flatnonzero(np.isin(_keys(every_power[:, generators], group.order), inner))
     ours = images[chosen]
     order = np.argsort(keys[chosen])
     ordered = keys[chosen][order]
@@ -122,7 +122,7 @@ def _automorphisms(
     )
     _, part = connected_components(joined, directed=False)
     _, first = np.unique(part, return_index=True)
-    return [(ours[one], powers[chosen[one]]) for one in first]
+    return [(ours[one], every_power[chosen[one]]) for one in first]
 
 
 @lru_cache(maxsize=64)
@@ -143,19 +143,6 @@ def _keys(images: Elements, order: int) -> Elements:
     return images @ order ** np.arange(images.shape[1])
 
 
-def _power(images: Elements, exponent: int) -> Elements:
-    """Return the powers of permutations, row by row."""
-    found = np.broadcast_to(np.arange(images.shape[1]), images.shape)
-    square = images
-    while exponent:
-        if exponent & 1:
-            found = np.take_along_axis(square, found, axis=1)
-        exponent >>= 1
-        if exponent:
-            square = np.take_along_axis(square, square, axis=1)
-    return found
-
-
 def _powers(
     table: Elements, conjugation: Elements, moved: Elements, power: Elements, prime: int
 ) -> list[int]:
@@ -172,7 +159,3 @@ def _powers(
             chosen.append(h)
             fitting[table[norm, h]] = False
     return chosen
-
-
-def _is_prime(number: int) -> bool:
-    return all(number % factor for factor in range(2, int(number**0.5) + 1))

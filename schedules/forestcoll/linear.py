@@ -22,7 +22,7 @@ MOST_SECONDS = 120.0
 FEW_COLUMNS = 4_000
 """Up to so many columns the simplex method is the faster one."""
 
-
+# What SciPy says of numerical trouble.
 _GAVE_UP = 4
 
 
@@ -99,10 +99,10 @@ def solve(
         found = attended("solving the linear program", partial(search, second))
     if found.status == 2:
         return None
-    if found.status in (1, _GAVE_UP):
-        why = "was given up by its solver" if found.status == _GAVE_UP else "took longer"
-        rule = f"{MOST_SECONDS:g} s are the limit of the linear program, which {why}"
-        raise TookTooLong("/topology", rule)
+    if found.status == _GAVE_UP:
+        raise TookTooLong("/topology", "both ways to solve the linear program gave up on it")
+    if found.status == 1:
+        raise TookTooLong("/topology", f"the linear program took more than {MOST_SECONDS:g} s")
     if found.status:
         raise RuntimeError(f"the linear program was not solved: {found.message}")
     return found

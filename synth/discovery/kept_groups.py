@@ -13,8 +13,6 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from synth.solvable_groups import solvable_groups
-
 __all__ = ["KEPT", "ORDERS", "kept"]
 
 KEPT = Path(__file__).with_name("solvable.tsv")
@@ -46,6 +44,9 @@ def kept(order: int) -> tuple[tuple[int, ...], ...]:
 
 def written() -> Iterator[str]:
     """Yield the lines of the file."""
+    # It takes SciPy, a third of a second to load, which a frontier that reads here does not need.
+    from synth.solvable_groups import solvable_groups
+
     for order in ORDERS:
         for one in solvable_groups(order):
             yield "\t".join([str(order), " ".join(map(str, one.group.numbers))])

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.random import Generator
 
 from synth.discovery.kept_groups import kept
-from synth.group_isomorphisms import Tabled, random_automorphism
-from synth.groups import Elements
+from synth.group_isomorphisms import Tabled, powers, random_automorphism
 from synth.polycyclic import Polycyclic
 
 __all__ = ["random_solvable"]
@@ -51,7 +50,7 @@ def _extension(numbers: tuple[int, ...], index: int, rng: Generator) -> Polycycl
     drawn = random_automorphism(tabled, rng)
     moved, fitting = drawn, np.zeros(0, np.int64)
     while not len(fitting):
-        power = _power(moved, index)
+        (power,) = powers(moved[None], index)
         fitting = np.flatnonzero((conjugation == power).all(axis=1) & (moved == every))
         if not len(fitting):
             moved = drawn[moved]
@@ -64,12 +63,4 @@ def _extension(numbers: tuple[int, ...], index: int, rng: Generator) -> Polycycl
 @lru_cache(maxsize=128)
 def _smaller(numbers: tuple[int, ...]) -> tuple[Polycyclic, Tabled]:
     group = Polycyclic.read(numbers)[0]
-    columns = [group.right(element) for element in range(group.order)]
-    return group, Tabled(np.stack(columns, axis=1))
-
-
-def _power(moved: Elements, exponent: int) -> Elements:
-    found = np.arange(len(moved))
-    for _ in range(exponent):
-        found = moved[found]
-    return found
+    return group, Tabled.of(group)

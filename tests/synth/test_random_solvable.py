@@ -24,9 +24,7 @@ KNOWN = {
 
 
 def tabled(numbers: tuple[int, ...]) -> Tabled:
-    group = Polycyclic.read(numbers)[0]
-    columns = [group.right(element) for element in range(group.order)]
-    return Tabled(np.stack(columns, axis=1))
+    return Tabled.of(Polycyclic.read(numbers)[0])
 
 
 @pytest.mark.parametrize("order", KNOWN)

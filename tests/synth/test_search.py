@@ -2,6 +2,8 @@
 
 import random
 import re
+import subprocess
+import sys
 from fractions import Fraction
 
 import pytest
@@ -326,3 +328,13 @@ def test_a_graph_that_cannot_compete_is_not_measured_in_full() -> None:
 def test_divisors_are_complete() -> None:
     for number in range(1, 200):
         assert divisors(number) == [d for d in range(2, number) if number % d == 0]
+
+
+def test_a_frontier_loads_nothing_that_only_discovery_and_schedules_need():
+    code = (
+        "import sys\nfrom synth.search import frontier\nfrontier(47, 4)\n"
+        "heavy = {'scipy.sparse', 'scipy.optimize', 'igraph', 'matplotlib', 'schedules'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -25,10 +25,6 @@ KNOWN = dict(
 )
 
 
-def tabled(group: Group) -> Tabled:
-    return Tabled(np.stack([group.right(element) for element in range(group.order)], axis=1))
-
-
 def renumbered(table: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """The table of a group whose elements are numbered otherwise, but for the identity."""
     order = len(table)
@@ -60,7 +56,7 @@ def test_what_is_found_is_a_group_and_its_value_has_the_same_products(
     groups = solvable_groups(order)
     found = groups[rng.integers(len(groups))]
     table = found.table.table
-    assert (tabled(found.group).table == table).all()
+    assert (Tabled.of(found.group).table == table).all()
     assert (table[0] == np.arange(order)).all()
     assert (np.sort(table, axis=0) == np.arange(order)[:, None]).all()
     x, y, z = rng.integers(0, order, (3, 500))
@@ -95,7 +91,7 @@ def test_a_group_is_isomorphic_to_itself_renumbered_and_to_no_other_of_its_order
 def test_automorphisms_are_counted_right_and_keep_products(
     group: Group, automorphisms: int
 ) -> None:
-    one = tabled(group)
+    one = Tabled.of(group)
     found = np.concatenate(list(homomorphisms(one, one)))
     assert len(found) == automorphisms
     assert len({row.tobytes() for row in found}) == automorphisms
@@ -112,16 +108,16 @@ def test_groups_that_have_names_are_among_those_found() -> None:
     ]
     groups = solvable_groups(24)
     for group in named:
-        assert sum(isomorphic(tabled(group), one.table) for one in groups) == 1
+        assert sum(isomorphic(Tabled.of(group), one.table) for one in groups) == 1
 
 
 def test_the_alternating_group_of_five_letters_is_not_among_the_solvable_ones() -> None:
-    simple = tabled(Alternating(5))
+    simple = Tabled.of(Alternating(5))
     assert not any(isomorphic(simple, one.table) for one in solvable_groups(60))
 
 
 def test_groups_of_the_same_orders_of_elements_are_told_apart() -> None:
     # Z_3 x Z_3 x Z_3 and the group of exponent 3 that is not commutative.
-    commutative = tabled(Polycyclic((3, 3, 3), ((0, 1), (0, 1, 3))))
-    other = tabled(Polycyclic((3, 3, 3), ((0, 1), (0, 1, 4))))
+    commutative = Tabled.of(Polycyclic((3, 3, 3), ((0, 1), (0, 1, 3))))
+    other = Tabled.of(Polycyclic((3, 3, 3), ((0, 1), (0, 1, 4))))
     assert not isomorphic(commutative, other)
