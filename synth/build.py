@@ -6,11 +6,20 @@ import numpy as np
 
 from synth.bases import Ends
 from synth.errors import ClaimBroken, InvalidRecipe
-from synth.expansions import bidirected, cartesian, degree, insertion, line_graph
+from synth.expansions import (
+    bidirected,
+    cartesian,
+    degree,
+    insertion,
+    line_graph,
+    removal,
+    shortening,
+)
 from synth.expansions.traits import Traits
 from synth.limits import require_size
 from synth.names import short_name
 from synth.recipe import (
+    Altered,
     Base,
     Bidirected,
     DegreeExpansion,
@@ -19,6 +28,8 @@ from synth.recipe import (
     Power,
     Product,
     Recipe,
+    Removed,
+    Shortened,
 )
 from synth.topology import Topology
 
@@ -140,6 +151,10 @@ def traits(recipe: Recipe) -> Traits:
             found = bidirected.traits(below, _degrees(recipe))
         case Inserted(more, depth, _, of):
             found = insertion.traits(traits(of), more, depth)
+        case Removed(fewer, depth, _, of):
+            found = removal.traits(traits(of), fewer, depth)
+        case Shortened(depth, exchanges, _, of):
+            found = shortening.traits(traits(of), depth, exchanges)
         case _:
             raise InvalidRecipe("recipe", f"must be a recipe, not {type(recipe).__name__}")
     require_size(found.nodes, found.degree)
@@ -185,19 +200,26 @@ def _construct(recipe: Recipe) -> tuple[int, Ends]:
         case Bidirected(of):
             nodes, ends = _construct(of)
             return nodes, bidirected.links(nodes, ends)
-        case Inserted(more, _, _, of):
-            return size(of)[0] + more, _inserted(recipe)
+        case Altered():
+            return size(recipe)[0], _altered(recipe)
 
 
 @lru_cache(maxsize=64)
-def _inserted(recipe: Inserted) -> Ends:
+def _altered(recipe: Inserted | Removed | Shortened) -> Ends:
     nodes, ends = _construct(recipe.of)
-    more, depth, seed, _ = recipe.arguments
-    found = insertion.links(nodes, ends, traits(recipe.of), more, depth, seed)
+    *numbers, of = recipe.arguments
+    found = _ALTERING[type(recipe)](nodes, ends, traits(of), *numbers)
     for side in found:
         # Whoever asks again gets the same arrays.
         side.setflags(write=False)
     return found
+
+
+_ALTERING = {
+    Inserted: insertion.links,
+    Removed: removal.links,
+    Shortened: shortening.links,
+}
 
 
 def _compare(recipe: Recipe, what: str, promised: int, found: int) -> None:

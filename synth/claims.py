@@ -5,7 +5,7 @@ from synth.build import traits
 from synth.cost import Claim
 from synth.expansions import cartesian, degree, line_graph
 from synth.limits import MAX_TIMES
-from synth.recipe import Bidirected, DegreeExpansion, Inserted, LineGraph, Power, Product, Recipe
+from synth.recipe import Altered, Bidirected, DegreeExpansion, LineGraph, Power, Product, Recipe
 
 __all__ = ["claim", "claim_transpose"]
 
@@ -65,5 +65,5 @@ def _claim(recipe: Recipe, transposed: bool) -> Claim | None:
             if len(known) < len(claims):
                 return None
             return cartesian.claim(known, [traits(of) for of in factors])
-        case Bidirected() | Inserted():
+        case Altered() | Bidirected():
             return None

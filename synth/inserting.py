@@ -18,7 +18,7 @@ from synth.link_pairs import place
 from synth.reach import connected
 from synth.splitmix import below
 
-__all__ = ["insert"]
+__all__ = ["insert", "most_words"]
 
 # Places of one node that are tried at most, and words that are read for it, and to exchange.
 _TRIES = 256
@@ -66,7 +66,7 @@ def insert(
     joint = 2 if two_way and degree % 2 else 1
     for _ in range(0, more, joint):
         size = len(heads) + joint
-        tries = max(1, min(_TRIES, _TRIED_WORDS // words(size, degree, depth)))
+        tries = _tries(size, degree, depth)
         heads, late = _grown(heads, joint, depth, tries, two_way, state, *memory(size))
     if late:
         exchanged = heads.copy()
@@ -75,6 +75,19 @@ def insert(
         sources = np.repeat(np.arange(len(heads)), degree)
         heads = exchanged if connected(len(heads), sources, exchanged.ravel()) else heads
     return heads
+
+
+def most_words(nodes: int, degree: int, depth: int, more: int) -> int:
+    """Return how many words are read at most to find places for nodes of a graph of so many.
+
+    >>> most_words(1009, 4, 6, 1)
+    99188736
+    """
+    return more * _tries(nodes, degree, depth) * words(nodes, degree, depth)
+
+
+def _tries(nodes: int, degree: int, depth: int) -> int:
+    return max(1, min(_TRIES, _TRIED_WORDS // words(nodes, degree, depth)))
 
 
 @njit(cache=True, nogil=True)

@@ -23,7 +23,7 @@ from synth.catalogue import Catalogue, Wanted
 from synth.cost import Cost, Links, lower_bound, optimal_bandwidth
 from synth.discovery.atlas import bundled
 from synth.discovery.drawn import drawn
-from synth.discovery.enlarged import enlarged
+from synth.discovery.resized import resized
 from synth.labels import MAX_DEGREE, MAX_SEARCHED, MAX_SLACK, MAX_STEPS, BothWays
 from synth.recipe import Recipe, parse
 from synth.translations import translations
@@ -211,8 +211,8 @@ class _Graph:
 def random_graphs(wanted: Wanted, nodes: int, degree: int) -> Sequence[Recipe]:
     """Return graphs of little symmetry that fit what is wanted, where labels can be made on them.
 
-    Random ones, and smaller ones enlarged; where a sweep (`synth.discovery.sweep`) was, what it
-    found.
+    Random ones, and ones near in size made to fit; where a sweep (`synth.discovery.sweep`) was,
+    what it found.
 
     >>> [type(one).__name__ for one in random_graphs(Wanted(), 67, 6)]
     ['RandomRegular', 'Inserted', 'Inserted']
@@ -226,8 +226,8 @@ def random_graphs(wanted: Wanted, nodes: int, degree: int) -> Sequence[Recipe]:
         return []
     found = _drawn(wanted, nodes, degree, links)
     if wanted.families is None:
-        smaller = replace(wanted, parallel_links=False, bases=())
-        found += enlarged(nodes, degree, links, partial(_smaller, smaller, degree))
+        unexpanded = replace(wanted, parallel_links=False, bases=())
+        found += resized(nodes, degree, links, partial(_other, unexpanded, degree))
     return found
 
 
@@ -272,7 +272,7 @@ def _swept(wanted: Wanted, nodes: int, degree: int, links: Links) -> list[Recipe
 
 
 @lru_cache(maxsize=256)
-def _smaller(wanted: Wanted, degree: int, nodes: int) -> tuple[Candidate, ...]:
+def _other(wanted: Wanted, degree: int, nodes: int) -> tuple[Candidate, ...]:
     """Return what is known of a size without any search."""
     return Catalogue(wanted, nodes, degree, eager=False).front(nodes, degree)
 

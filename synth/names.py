@@ -28,6 +28,8 @@ _OPERATORS = {
     "Product": "prod",
     "Bidirected": "bi",
     "Inserted": "ins",
+    "Removed": "rem",
+    "Shortened": "short",
 }
 _PART = re.compile(r"([A-Za-z][A-Za-z0-9]*)\(([0-9]*)")
 

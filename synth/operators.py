@@ -16,6 +16,7 @@ __all__ = [
     "MAX_DEPTH",
     "MAX_PARTS",
     "OPERATORS",
+    "Altered",
     "Bidirected",
     "DegreeExpansion",
     "Inserted",
@@ -24,6 +25,8 @@ __all__ = [
     "Power",
     "Product",
     "Recipe",
+    "Removed",
+    "Shortened",
 ]
 
 MAX_DEPTH = 24
@@ -193,7 +196,11 @@ class Bidirected(Operator):
     source = "from unidirectional to bidirectional topologies in arXiv:2202.03356"
 
 
-class Inserted(Operator):
+class Altered(Operator):
+    """Some links or nodes of a regular graph changed: no structure is known of what comes out."""
+
+
+class Inserted(Altered):
     """Inserted(more, depth, seed, of): ``more`` nodes in the middle of links of a regular graph.
 
     See `synth.expansions.insertion`.
@@ -216,7 +223,55 @@ class Inserted(Operator):
         require(self.seed < 2**63, "seed", "must be less than 2**63")
 
 
-Recipe: TypeAlias = Base | LineGraph | DegreeExpansion | Power | Product | Bidirected | Inserted
+class Removed(Altered):
+    """Removed(fewer, depth, seed, of): a regular graph without ``fewer`` of its nodes.
+
+    See `synth.expansions.removal`.
+
+    >>> from synth.bases import Kautz
+    >>> str(Removed(1, 4, 1, Kautz(3, 3)))
+    'Removed(1, 4, 1, Kautz(3, 3))'
+    """
+
+    __match_args__ = ("fewer", "depth", "seed", "of")
+    fewer: int
+    depth: int
+    seed: int
+    of: "Recipe"
+    title = "so many nodes less, their links led on, few pairs of nodes more than depth links apart"
+    source = "the reverse of subdivided links; nodes by local search"
+
+
+class Shortened(Altered):
+    """Shortened(depth, exchanges, seed, of): links of a regular graph exchange ends.
+
+    See `synth.expansions.shortening`.
+
+    >>> from synth.bases import Kautz
+    >>> str(Shortened(4, 100, 1, Removed(1, 4, 1, Kautz(3, 3))))
+    'Shortened(4, 100, 1, Removed(1, 4, 1, Kautz(3, 3)))'
+    """
+
+    __match_args__ = ("depth", "exchanges", "seed", "of")
+    depth: int
+    exchanges: int
+    seed: int
+    of: "Recipe"
+    title = "links exchange ends so that pairs of nodes more than depth links apart come near"
+    source = "local search, aimed at single pairs of nodes"
+
+
+Recipe: TypeAlias = (
+    Base
+    | LineGraph
+    | DegreeExpansion
+    | Power
+    | Product
+    | Bidirected
+    | Inserted
+    | Removed
+    | Shortened
+)
 
 OPERATORS: tuple[type[Operator], ...] = (
     LineGraph,
@@ -225,5 +280,7 @@ OPERATORS: tuple[type[Operator], ...] = (
     Product,
     Bidirected,
     Inserted,
+    Removed,
+    Shortened,
 )
 """All operators."""

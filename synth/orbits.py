@@ -5,10 +5,10 @@ from numpy.typing import NDArray
 
 from synth.build import size, traits
 from synth.recipe import (
+    Altered,
     Base,
     Bidirected,
     DegreeExpansion,
-    Inserted,
     LineGraph,
     Power,
     Product,
@@ -49,7 +49,7 @@ def representatives(recipe: Recipe) -> NDArray[np.int64]:
             return found
         case DegreeExpansion(_, of) | Bidirected(of):
             return representatives(of)
-        case Inserted():
+        case Altered():
             return np.arange(size(recipe)[0])
         case Power(times, of):
             return _together([of] * times)

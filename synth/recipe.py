@@ -25,6 +25,7 @@ from synth.errors import InvalidRecipe, SynthError
 from synth.operators import (
     MAX_DEPTH,
     OPERATORS,
+    Altered,
     Bidirected,
     DegreeExpansion,
     Inserted,
@@ -33,6 +34,8 @@ from synth.operators import (
     Power,
     Product,
     Recipe,
+    Removed,
+    Shortened,
 )
 from synth.topology import Topology
 
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MAX_DEPTH",
     "MAX_TEXT",
+    "Altered",
     "Base",
     "Bidirected",
     "DegreeExpansion",
@@ -52,6 +56,8 @@ __all__ = [
     "Power",
     "Product",
     "Recipe",
+    "Removed",
+    "Shortened",
     "parse",
 ]
 

@@ -16,10 +16,10 @@ from synth.build import build, size
 from synth.errors import SynthError
 from synth.expansions import line_graph
 from synth.recipe import (
+    Altered,
     Base,
     Bidirected,
     DegreeExpansion,
-    Inserted,
     LineGraph,
     Power,
     Product,
@@ -94,7 +94,7 @@ def translations_of(recipe: Recipe) -> Images:
             return direct_product([rotations(factor), translations_of(of)])
         case Bidirected(of):
             return translations_of(of)
-        case Inserted():
+        case Altered():
             return _rotating(build(recipe))
         case Power(times, of):
             return direct_product([translations_of(of)] * times)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from synth.link_pairs import pick, place
 
-__all__ = ["exchange_near"]
+__all__ = ["Graph", "count_all", "exchange_near", "turn", "walked"]
 
 
 class Graph(NamedTuple):
@@ -33,17 +33,21 @@ class Graph(NamedTuple):
     """... and those on from one."""
 
 
-def exchange_near(
-    heads: NDArray[np.int64], depth: int, most: int, two_way: bool, state: NDArray[np.uint64]
-) -> tuple[int, int]:
-    """Do what `synth.exchanges.exchange` does; O(most * walks over a link), 2 N^2 bytes."""
+def walked(heads: NDArray[np.int64], depth: int) -> Graph:
+    """Return memory for the walks of a graph, none of which `count_all` has counted yet."""
     nodes, degree = heads.shape
     tails = np.full((nodes, degree + 1), -1)
     by_head = np.argsort(heads, axis=None, kind="stable")
     tails[:, :degree] = (by_head // degree).reshape(nodes, degree)
     ends = np.zeros((2, depth + 1, degree**depth), np.int32)
-    walks = np.zeros((nodes, nodes), np.uint16)
-    late, looked = _exchange(Graph(heads, tails, walks, *ends), depth, most, two_way, state)
+    return Graph(heads, tails, np.zeros((nodes, nodes), np.uint16), *ends)
+
+
+def exchange_near(
+    heads: NDArray[np.int64], depth: int, most: int, two_way: bool, state: NDArray[np.uint64]
+) -> tuple[int, int]:
+    """Do what `synth.exchanges.exchange` does; O(most * walks over a link), 2 N^2 bytes."""
+    late, looked = _exchange(walked(heads, depth), depth, most, two_way, state)
     return int(late), int(looked)
 
 
@@ -51,29 +55,29 @@ def exchange_near(
 def _exchange(graph: Any, depth: int, most: int, two_way: bool, state: Any) -> tuple[int, int]:
     heads = graph.heads
     nodes = len(heads)
-    late, looked = nodes * nodes - _count_all(graph, depth), 0
+    late, looked = nodes * nodes - count_all(graph, depth), 0
     while looked < most and late > 0:
         looked += 1
         a, i, c, k, back_b, back_e = pick(heads, two_way, state)
         if a < 0:
             continue
         b, e = heads[a, i], heads[c, k]
-        now = late - _turn(graph, depth, a, i, b, e) - _turn(graph, depth, c, k, e, b)
+        now = late - turn(graph, depth, a, i, b, e) - turn(graph, depth, c, k, e, b)
         if two_way:
-            now -= _turn(graph, depth, b, back_b, a, c) + _turn(graph, depth, e, back_e, c, a)
+            now -= turn(graph, depth, b, back_b, a, c) + turn(graph, depth, e, back_e, c, a)
         if now <= late:
             late = now
             continue
-        _turn(graph, depth, a, i, e, b)
-        _turn(graph, depth, c, k, b, e)
+        turn(graph, depth, a, i, e, b)
+        turn(graph, depth, c, k, b, e)
         if two_way:
-            _turn(graph, depth, b, back_b, c, a)
-            _turn(graph, depth, e, back_e, a, c)
+            turn(graph, depth, b, back_b, c, a)
+            turn(graph, depth, e, back_e, a, c)
     return late, looked
 
 
 @njit(cache=True, nogil=True)
-def _turn(graph: Any, depth: int, node: int, k: int, old: int, new: int) -> int:
+def turn(graph: Any, depth: int, node: int, k: int, old: int, new: int) -> int:
     """Lead link k of a node to a new head; return how many more pairs have a walk."""
     heads, tails = graph.heads, graph.tails
     # Back from the node without the link, on from its head with it: its first use.
@@ -123,7 +127,7 @@ def _onward(ends: Any, nodes: Any, count: int, found: Any) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _count_all(graph: Any, depth: int) -> int:
+def count_all(graph: Any, depth: int) -> int:
     """Count all walks; return between how many pairs there is one."""
     walks, after = graph.walks, graph.after
     pairs = 0

@@ -25,10 +25,10 @@ from synth.cost import Claim, optimal_bandwidth
 from synth.errors import SynthError
 from synth.measure import MAX_DEGREE, measure
 from synth.recipe import (
+    Altered,
     Base,
     Bidirected,
     DegreeExpansion,
-    Inserted,
     LineGraph,
     Power,
     Product,
@@ -178,7 +178,7 @@ def _built(recipe: Recipe, turned: bool) -> Topology:
 def _lifted(recipe: Recipe, turned: bool, gather: Gather) -> StepSchedule:
     """Return an allgather on the topology of a recipe, or if ``turned`` on its transpose."""
     match recipe:
-        case Base() | Inserted():
+        case Base() | Altered():
             return gather(_built(recipe, turned))
         case LineGraph(times, of):
             below = LineGraph(times - 1, of) if times > 1 else of
@@ -205,7 +205,7 @@ def _part(recipe: Recipe, turned: bool, gather: Gather) -> StepSchedule:
     Better is less in steps or bandwidth and more in neither.
     """
     schedule, graph = _lifted(recipe, turned, gather), _built(recipe, turned)
-    if isinstance(recipe, Base | Inserted) or graph.in_degrees.max() > MAX_DEGREE:
+    if isinstance(recipe, Base | Altered) or graph.in_degrees.max() > MAX_DEGREE:
         return schedule
     found, measured = step_cost(schedule, graph), measure(graph)
     no_worse = measured.steps <= found.steps and measured.bandwidth <= found.bandwidth

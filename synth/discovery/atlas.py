@@ -268,7 +268,7 @@ class Atlas:
                 raise ValueError
 
 
-_RANDOM = ("RandomRegular", "RandomRegularTwoWay", "Inserted")
+_RANDOM = ("RandomRegular", "RandomRegularTwoWay", "Inserted", "Removed", "Shortened")
 # Parsed where it is used: an atlas has thousands of recipes, a question needs a few.
 _RECIPE = re.compile(r"[A-Za-z]+\([A-Za-z0-9(), ]*\)")
 _SHAPES = (

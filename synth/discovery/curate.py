@@ -4,7 +4,8 @@
 
 Merges the files (`topoloom discover --atlas FILE`) into the bundled atlas, then drops every
 entry that is not a point of the frontier of its own size: named families, operators on
-smaller bases or other entries are as good.  If all files are of sweeps, only what these found
+smaller bases or other entries are as good.  Looked at are the sizes of the files and those of
+their line graphs; without a file, all.  If all files are of sweeps, only what these found
 is looked at: random graphs stay, as a frontier draws none where a sweep was, and whatever is
 better than what the catalogue has.
 """
@@ -40,11 +41,12 @@ def curate(path: Path, finds: list[Path]) -> tuple[int, int]:
     kept = Atlas()
     kept.rounds = whole.rounds
     useful: dict[tuple[int, int, Links], set[str]] = {}
+    changed = {_size(one) for atlas in found for one in atlas}
     for entry in whole:
-        if swept or entry.within is not None:
+        if swept or entry.within is not None or not _is_near(entry, changed if found else None):
             kept.add(entry)
             continue
-        size = entry.nodes, entry.degree, entry.links
+        size = _size(entry)
         if size not in useful:
             useful[size] = {str(point.recipe) for point in frontier(*size, schedule="bfb").points}
         if entry.recipe in useful[size]:
@@ -52,6 +54,23 @@ def curate(path: Path, finds: list[Path]) -> tuple[int, int]:
     kept.save(path)
     bundled.cache_clear()
     return len(whole), len(kept)
+
+
+def _size(entry: Entry) -> tuple[int, int, Links]:
+    return entry.nodes, entry.degree, entry.links
+
+
+def _is_near(entry: Entry, changed: set[tuple[int, int, Links]] | None) -> bool:
+    """Return whether a size has changed, or one of which it has line graphs; all if None."""
+    nodes, degree, links = _size(entry)
+    if changed is None or (nodes, degree, links) in changed:
+        return True
+    smaller, rest = divmod(nodes, degree)
+    while degree > 1 and rest == 0 and smaller > 1:
+        if (smaller, degree, Links.UNIDIRECTIONAL) in changed:
+            return True
+        smaller, rest = divmod(smaller, degree)
+    return False
 
 
 def _comes_anyway(entry: Entry, everything: Atlas) -> bool:

@@ -1,6 +1,6 @@
-"""Graphs for labels to be tried on: random, enlarged, line graphs, and annealed lifts.
+"""Graphs for labels to be tried on: random, resized, line graphs, and annealed lifts.
 
-What a round proposes follows from its random numbers and from what is known of smaller sizes.  All
+What a round proposes follows from its random numbers and from what is known of other sizes.  All
 that a proposal says can be built again from its recipe in about half a second.
 """
 
@@ -10,16 +10,15 @@ import numpy as np
 from numpy.random import Generator
 
 from synth.bases.random_graphs import Randomly, RandomRegular, RandomRegularTwoWay
-from synth.build import build, traits
 from synth.candidates import Candidate
 from synth.cost import Links, lower_bound
 from synth.discovery.atlas import Atlas, Search
 from synth.discovery.explore import Explorer
-from synth.drawable import words, work
-from synth.errors import ImpossibleRequest, OutOfDomain
+from synth.discovery.fitted import fitted
+from synth.drawable import work
 from synth.exchanges import exchange, heads_of, late_pairs
 from synth.primes import is_prime
-from synth.recipe import Inserted, LineGraph, Recipe, parse
+from synth.recipe import LineGraph, Recipe, parse
 
 __all__ = ["Known", "Proposer", "proposers"]
 
@@ -30,16 +29,16 @@ Proposer = Callable[[Search, Known, Generator], Iterator[Recipe]]
 
 # Random graphs are of at most so many nodes: more have too many labels.
 _MOST_RANDOM = 2048
-# Words of 64 bits that the exchanges, or all places tried for new nodes, of one recipe may read.
+# Words of 64 bits that the exchanges of one recipe may read, and walks that aimed ones may count.
 _WORDS = 1 << 30
-_TRIES = 256
+_WALKS = 1 << 27
 # Seeds of which the shortest graph is shortened, and the share of late pairs that is hopeful.
 _SEEDS = 12
 _HOPEFUL = 0.06
 # How likely a graph shall have as few steps as Moore's bound, one more and two more.
 _WISHED = (0.2, 0.5, 0.3)
 _EXCHANGES = (3_000, 10_000, 30_000, 100_000)
-# Of so many nodes one may be new.
+# Of so many nodes one may be new or gone.
 _NODES_A_NEW = 16
 # Graphs of one kind that a round proposes.
 _MOST = 3
@@ -51,14 +50,14 @@ def proposers(search: Search) -> tuple[Proposer, ...]:
     """Return what may be proposed at a size; rounds take turns.
 
     >>> [one.__name__ for one in proposers(Search(997, 4, Links.UNIDIRECTIONAL, 0))]
-    ['wide', 'enlarged', 'short', 'enlarged']
+    ['wide', 'resized', 'short', 'resized']
     """
     two_way = search.links is Links.BIDIRECTIONAL
     found: list[Proposer] = []
     if search.nodes <= _MOST_RANDOM and search.degree >= 2 + two_way:
-        found += [wide, enlarged]
+        found += [wide, resized]
         if search.degree > 2 or not two_way:
-            found += [short, enlarged]
+            found += [short, resized]
     if not two_way and search.degree >= 2 and search.nodes % search.degree == 0:
         found.append(line)
     if not is_prime(search.nodes) or search.nodes <= 64:
@@ -99,21 +98,20 @@ def short(search: Search, known: Known, rng: Generator) -> Iterator[Recipe]:
         yield type(best)(nodes, degree, best.seed, depth, looked)
 
 
-def enlarged(search: Search, known: Known, rng: Generator) -> Iterator[Recipe]:
-    """Yield known graphs of a few nodes less with nodes inserted that leave none too far apart."""
+def resized(search: Search, known: Known, rng: Generator) -> Iterator[Recipe]:
+    """Yield known graphs of a few nodes more or less, made to fit, none too far from another."""
     nodes, degree = search.nodes, search.degree
     depth = _wished(search, rng)
-    least_work = min(_TRIES * words(nodes, degree, depth), _WORDS // 4)
-    most = max(degree, min(nodes // _NODES_A_NEW, _WORDS // least_work))
-    fewer = range(nodes - 1, max(2 * degree, nodes - most) - 1, -1)
-    structured = [one for one in fewer if one % degree == 0] or list(fewer)
-    chosen = structured if rng.random() < 0.5 else list(fewer)
+    most = max(degree, nodes // _NODES_A_NEW)
+    near = [one for one in range(max(2 * degree, nodes - most), nodes + most + 1) if one != nodes]
+    structured = [one for one in near if one % degree == 0] or near
+    chosen = structured if rng.random() < 0.5 else near
     if not chosen:
         return
     base = int(rng.choice(chosen))
     for one in _bases(search, base, depth, known, rng):
-        recipe = Inserted(nodes - base, depth, _seed(rng), one)
-        if _is_short(recipe, nodes, depth):
+        recipe = fitted(one, nodes, depth, _seed(rng), _WALKS)
+        if recipe is not None:
             yield recipe
 
 
@@ -183,12 +181,3 @@ def _seed(rng: Generator) -> int:
 
 def _heads(member: Randomly) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
     return heads_of(member.n, *member.links())
-
-
-def _is_short(recipe: Recipe, nodes: int, depth: int) -> bool:
-    try:
-        traits(recipe)
-    except (OutOfDomain, ImpossibleRequest):
-        return False
-    graph = build(recipe)
-    return late_pairs(heads_of(nodes, graph.sources, graph.targets), depth) == 0

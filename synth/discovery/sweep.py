@@ -96,7 +96,7 @@ class Sweeper:
         propose = self._proposers[(number - 1) % len(self._proposers)]
         return [
             entry
-            for recipe in propose(search, self._smaller, rng)
+            for recipe in propose(search, self._other, rng)
             for entry in self._reached(recipe, f"sweep {search.seed} round {number}")
             if self._improves(entry) and self.atlas.add(entry)
         ]
@@ -117,7 +117,7 @@ class Sweeper:
             for one in points
         ]
 
-    def _smaller(self, nodes: int) -> list[Candidate]:
+    def _other(self, nodes: int) -> list[Candidate]:
         """Return what is known of another size: by the catalogue, and by sweeps."""
         two_way = self.search.links is Links.BIDIRECTIONAL
         found = list(_catalogue(nodes, self.search.degree, two_way))

@@ -43,17 +43,7 @@ def traits(of: Traits, more: int, depth: int) -> Traits:
         raise OutOfDomain("more", "must be even where two-way links are odd in number at a node")
     if depth > nodes or more * words(nodes, of.degree, depth) > MAX_WORDS:
         raise OutOfDomain("depth", "must be less: counting who is so near would take too long")
-    return Traits(
-        nodes=nodes,
-        out_degree=of.degree,
-        in_degree=of.degree,
-        bidirectional=of.bidirectional,
-        parallel=False,
-        regular=True,
-        # A ring stays one.
-        vertex_transitive=of.degree == 1,
-        arc_transitive=of.degree == 1,
-    )
+    return of.altered(nodes)
 
 
 def links(nodes: int, ends: Ends, of: Traits, more: int, depth: int, seed: int) -> Ends:

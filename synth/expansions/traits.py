@@ -1,6 +1,6 @@
 """What is known of a topology before it is built."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 __all__ = ["Traits"]
 
@@ -22,6 +22,14 @@ class Traits:
     regular: bool
     vertex_transitive: bool
     arc_transitive: bool = False
+
+    def altered(self, nodes: int) -> "Traits":
+        """Return the traits of a regular graph of so many nodes of the same degree and kind.
+
+        Nothing is known of its symmetry, but that a ring stays one.
+        """
+        ring = self.degree == 1
+        return replace(self, nodes=nodes, vertex_transitive=ring, arc_transitive=ring)
 
     @property
     def degree(self) -> int:

@@ -19,11 +19,22 @@ from synth.recipe import (
     LineGraph,
     Power,
     Product,
+    Removed,
+    Shortened,
     parse,
 )
 from tests.synth.catalogue import LARGER, MATCHED
 
-OPERATORS = {"LineGraph", "DegreeExpansion", "Power", "Product", "Bidirected", "Inserted"}
+OPERATORS = {
+    "LineGraph",
+    "DegreeExpansion",
+    "Power",
+    "Product",
+    "Bidirected",
+    "Inserted",
+    "Removed",
+    "Shortened",
+}
 
 counts = st.integers(1, 10**12 - 1)
 recipes = st.recursive(
@@ -34,6 +45,8 @@ recipes = st.recursive(
         st.builds(Power, counts, inner),
         st.builds(Bidirected, inner),
         st.builds(Inserted, counts, counts, counts, inner),
+        st.builds(Removed, counts, counts, counts, inner),
+        st.builds(Shortened, counts, counts, counts, inner),
         st.lists(inner, min_size=2, max_size=4).map(lambda factors: Product(*factors)),
     ),
     max_leaves=8,
