@@ -21,6 +21,7 @@ from synth.cost import Links, lower_bound
 from synth.discovery.atlas import Atlas, Entry, Search, bundled
 from synth.discovery.explore import drawing, require_searchable
 from synth.discovery.proposals import proposers
+from synth.discovery.resized import resized
 from synth.discovery.worth import missed, worth
 from synth.errors import ClaimBroken, ImpossibleRequest, SynthError
 from synth.gaps import MORE
@@ -37,6 +38,7 @@ KNOWN = "known"
 
 # Cells of labels on one graph, at most.
 _MOST_CELLS = 1 << 22
+_MOST_RESIZED = 2048
 # How many times as far off the bound as what is known greedy labels may be to be improved by moves.
 _PROMISING = 6
 
@@ -89,17 +91,31 @@ class Sweeper:
         self.atlas.rounds[search] = number + 1
         if number == 0 or not self._has_begun():
             added = [entry for entry in self._frontier() if self.atlas.add(entry)]
+            added += self._added(self._resized(), KNOWN)
             self._looked = True
             if number == 0:
                 return added
         rng = drawing(search, number)
         propose = self._proposers[(number - 1) % len(self._proposers)]
+        proposed = propose(search, self._other, rng)
+        return self._added(proposed, f"sweep {search.seed} round {number}")
+
+    def _added(self, proposed: Iterable[Recipe], found: str) -> list[Entry]:
+        """Put what labels reach on graphs into the atlas; return what is better than was known."""
         return [
             entry
-            for recipe in propose(search, self._other, rng)
-            for entry in self._reached(recipe, f"sweep {search.seed} round {number}")
+            for recipe in proposed
+            for entry in self._reached(recipe, found)
             if self._improves(entry) and self.atlas.add(entry)
         ]
+
+    def _resized(self) -> tuple[Recipe, ...]:
+        """Return what a frontier would make of sizes near if no sweep had been here."""
+        search = self.search
+        size = search.nodes, search.degree, search.links
+        if not bundled().searched(*size, by_labels=True) or search.nodes > _MOST_RESIZED:
+            return ()
+        return resized(*size, self._other)
 
     def _has_begun(self) -> bool:
         """Return whether the atlas holds what a frontier finds: one that was curated does not."""
