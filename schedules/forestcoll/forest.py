@@ -9,9 +9,24 @@ from numpy.typing import NDArray
 from schedules.forestcoll.flow import Arcs, Scratch, scratch_for, send
 from synth.progress import tell
 
-__all__ = ["BROKEN", "NONE", "ONE", "Forest", "Ints", "Stack", "forest_for", "stack_for", "warm_up"]
+__all__ = [
+    "BROKEN",
+    "ENTER",
+    "LEAVE",
+    "NONE",
+    "ONE",
+    "PASS",
+    "RETURN",
+    "Forest",
+    "Ints",
+    "Stack",
+    "forest_for",
+    "stack_for",
+    "warm_up",
+]
 
 Ints = NDArray[np.int64]
+States = NDArray[np.int32]
 
 AT_ONCE = 1 << 22
 """Arcs times destinations whose flows are filled before the work can be stopped."""
@@ -20,31 +35,43 @@ BROKEN = np.int64(-1)
 # Plain 0 and 1 would make numba compile a version of every function for these values.
 NONE, ONE = np.int64(0), np.int64(1)
 
+ENTER, LEAVE, PASS, RETURN = (np.int64(code) for code in (-1, -2, -3, -4))
+"""Steps towards the sink that are not moves over arcs: from a group into a node, that taken
+back, from a group to the next smaller one, that taken back."""
+
 
 class Forest(NamedTuple):
     """What is left of the network, and the flow to every destination.
 
-    ``flow[y]`` brings the units of every root from index ``begun[y]`` on to y.
+    ``flow[y]`` brings the units of every root from index ``begun[y]`` on to y, and ``held[y]``
+    units of the root before, of which ``entered[y, v]`` enter by node v (`left_behind`).
     ``changes`` is a ring of the arcs whose capacity fell, ``changed[0]`` their number, and
-    ``noted[y]`` how many of them flow[y] has seen.  The rest is working memory: pending
+    ``noted[y]`` how many of them flow[y] has seen.  ``start``, ``moves`` and ``ends``, where each
+    move leads, are what searches read.  The rest is working memory: pending
     ``supply`` per node; search state (``after``, ``by``, ``queue``) per node and group, and for the
-    search that comes to meet it (``reached``, ``came_by``, ``front``) per node.
+    search that comes to meet it (``reached``, ``came_by``, ``front``); ``seen`` counts both queues.
     """
 
     arcs: Arcs
+    start: States
+    moves: States
+    ends: States
     capacity: NDArray[Any]
     flow: NDArray[Any]
+    entered: NDArray[Any]
+    held: Ints
     begun: Ints
     changes: Ints
     changed: Ints
     noted: Ints
     supply: Ints
-    after: Ints
-    by: Ints
-    queue: Ints
-    reached: Ints
-    came_by: Ints
-    front: Ints
+    after: States
+    by: States
+    queue: States
+    reached: States
+    came_by: States
+    front: States
+    seen: Ints
     place: Ints
     path: Ints
 
@@ -56,9 +83,10 @@ class Stack(NamedTuple):
     order[first:last] is the deepest full level, and ``turn`` nodes were offered a place
     below it.  Per node: ``order`` and ``edge`` in which the growing tree took nodes and
     arcs, ``joined`` its place there or -1, and whether an arc leads from the full level
-    to it (``below``).  For the flows of groups left behind: units
-    still ``offered`` per group, ``owner`` (the smallest group that holds a node),
-    ``entered`` units per node, ``passed`` units from a group to the next smaller.
+    to it (``below``), and ``owner``, the smallest group left behind that holds a node.  For the
+    flow that is looked at: units still ``offered`` per group, ``passed`` units from a group to the
+    next smaller, and the nodes by which units of groups enter: the first ``listed[0]``
+    of ``entries``, told by ``entry``.
     """
 
     depth: Ints
@@ -72,36 +100,47 @@ class Stack(NamedTuple):
     joined: Ints
     below: Ints
     owner: Ints
-    entered: Ints
     passed: Ints
     offered: Ints
+    listed: Ints
+    entries: Ints
+    entry: Ints
 
 
 def forest_for(arcs: Arcs, capacity: Ints) -> Forest:
     """Return the state before any tree; needs nodes * arcs * 4 bytes, 8 for large rooms."""
     nodes, count = len(arcs.start) - 1, len(arcs.tail)
-    # No flow passes its arc's room.
-    width = np.int32 if int(capacity.max()) < 1 << 31 else np.int64
+    # No flow passes its arc's room, and no more units enter it than come to its sink.
+    most_into = np.bincount(arcs.head, capacity, minlength=1).max()
+    width = np.int32 if most_into < 1 << 31 else np.int64
     most = nodes + count + 3
+    moves, by = arcs.moves, arcs.moves >> 1
+    ends = np.where(moves & 1, arcs.head[by], arcs.tail[by])
 
     def zeros(length: int) -> Ints:
         return np.zeros(length, np.int64)
 
     return Forest(
         arcs=arcs,
+        start=arcs.start.astype(np.int32),
+        moves=arcs.moves.astype(np.int32),
+        ends=ends.astype(np.int32),
         capacity=capacity.astype(width),
         flow=np.zeros((nodes, count), width),
+        entered=np.zeros((nodes, nodes), width),
+        held=zeros(nodes),
         begun=zeros(nodes),
         changes=zeros(count),
         changed=zeros(1),
         noted=zeros(nodes),
         supply=zeros(nodes),
-        after=zeros(most),
-        by=zeros(most),
-        queue=zeros(most),
-        reached=zeros(nodes),
-        came_by=zeros(nodes),
-        front=zeros(nodes),
+        after=np.full(most, -1, np.int32),
+        by=np.zeros(most, np.int32),
+        queue=np.zeros(most, np.int32),
+        reached=np.full(most, -1, np.int32),
+        came_by=np.zeros(nodes, np.int32),
+        front=np.zeros(nodes, np.int32),
+        seen=zeros(2),
         place=np.full(nodes, -1, np.int64),
         path=zeros(nodes + 1),
     )
@@ -130,9 +169,11 @@ def stack_for(arcs: Arcs) -> Stack:
         joined=fresh(nodes, -1),
         below=fresh(nodes),
         owner=fresh(nodes, -1),
-        entered=fresh(nodes),
         passed=fresh(groups),
         offered=fresh(groups),
+        listed=fresh(1),
+        entries=fresh(nodes),
+        entry=fresh(nodes),
     )
 
 

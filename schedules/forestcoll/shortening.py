@@ -12,13 +12,11 @@ counted, so this ends: in a forest whose tallest tree is stuck.  There may be a 
 but on tori every tree comes out as low as the distances allow.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from schedules.forestcoll.forest import NONE, Ints
+from schedules.forestcoll.tree_rows import Rows, breadth_first, descends, enter, measure
 
 __all__ = ["shorten"]
 
@@ -27,24 +25,6 @@ MORE_TREES = 4
 
 PATIENCE = 1
 """A forest may be loosened as many times as it has trees."""
-
-
-class _Rows(NamedTuple):
-    """A row for every tree, with an entry for every node.
-
-    ``parent`` is the arc by which the tree enters the node, ``depth`` that of the node and
-    ``below`` the greatest at or below it, ``child`` a first child and ``sibling`` the next of its
-    parent.  ``height`` is that of each tree, and ``above`` has a row for every node: its parent in
-    each tree, -1 in those that it is the root of.
-    """
-
-    parent: Ints
-    depth: NDArray[np.int32]
-    below: NDArray[np.int32]
-    child: NDArray[np.int32]
-    sibling: NDArray[np.int32]
-    height: NDArray[np.int32]
-    above: NDArray[np.int32]
 
 
 def shorten(
@@ -88,105 +68,15 @@ def shorten(
     above = np.full((nodes, most), -1, np.int32)
     above[head[arcs].ravel(), rows] = tail[arcs].ravel()
     height = np.zeros(most, np.int32)
-    forest = _Rows(parent, depth, below, child, sibling, height, above)
+    start = np.searchsorted(np.sort(head), np.arange(nodes + 1)).astype(np.int32)
+    before = tail[np.argsort(head, kind="stable")].astype(np.int32)
+    forest = Rows(parent, depth, below, child, sibling, height, above, start, before)
     roots, weights = np.resize(roots, most), np.resize(weights, most)
     trees = _exchange_all(tail, forest, roots, weights, trees)
     result = np.empty((trees, nodes - 1), np.int64)
     for tree in range(trees):
-        _breadth_first(tail, parent[tree], roots[tree], result[tree])
+        breadth_first(tail, parent[tree], roots[tree], result[tree])
     return roots[:trees], weights[:trees], result
-
-
-@njit(cache=True, nogil=True)
-def _measure(tail, forest, tree, root):
-    """Fill all that follows from the parents of a tree."""
-    parent, depth, below = forest.parent[tree], forest.depth[tree], forest.below[tree]
-    child, sibling = forest.child[tree], forest.sibling[tree]
-    nodes = len(parent)
-    depth[root] = 0
-    for node in range(nodes):
-        steps, at = 0, node
-        while depth[at] < 0:
-            at = tail[parent[at]]
-            steps += 1
-        level, at = depth[at] + steps, node
-        while depth[at] < 0:
-            depth[at] = level
-            level -= 1
-            at = tail[parent[at]]
-    for node in range(nodes):
-        below[node] = depth[node]
-    for node in range(nodes):
-        if node != root:
-            above = tail[parent[node]]
-            sibling[node] = child[above]
-            child[above] = node
-            _raise_below(tail, parent, below, root, above, depth[node])
-    forest.height[tree] = below[root]
-
-
-@njit(cache=True, nogil=True)
-def _raise_below(tail, parent, below, root, at, reach):
-    """Note that a node of depth ``reach`` lies below ``at``."""
-    while below[at] < reach:
-        below[at] = reach
-        if at == root:
-            break
-        at = tail[parent[at]]
-
-
-@njit(cache=True, nogil=True)
-def _enter(tail, forest, tree, root, node, arc):
-    """Let a tree enter ``node`` by another arc, from a node that is not below it."""
-    parent, depth, below = forest.parent[tree], forest.depth[tree], forest.below[tree]
-    child, sibling = forest.child[tree], forest.sibling[tree]
-    left, above = tail[parent[node]], tail[arc]
-    if child[left] == node:
-        child[left] = sibling[node]
-    else:
-        at = child[left]
-        while sibling[at] != node:
-            at = sibling[at]
-        sibling[at] = sibling[node]
-    parent[node], sibling[node], child[above] = arc, child[above], node
-    forest.above[node, tree] = above
-    change, at = depth[above] + 1 - depth[node], node
-    while True:
-        depth[at] += change
-        below[at] += change
-        if child[at] >= 0:
-            at = child[at]
-            continue
-        while at != node and sibling[at] < 0:
-            at = tail[parent[at]]
-        if at == node:
-            break
-        at = sibling[at]
-    # What lay below the nodes left behind, where that was the deepest.
-    at = left
-    while True:
-        reach, other = depth[at], child[at]
-        while other >= 0:
-            reach = max(reach, below[other])
-            other = sibling[other]
-        if reach == below[at]:
-            break
-        below[at] = reach
-        if at == root:
-            break
-        at = tail[parent[at]]
-    _raise_below(tail, parent, below, root, above, below[node])
-    forest.height[tree] = below[root]
-
-
-@njit(cache=True, nogil=True)
-def _descends(tail, parent, root, node, ancestor):
-    """Return whether the way from ``node`` to the root leads over ``ancestor``."""
-    while node != root:
-        if node == ancestor:
-            return True
-        node = tail[parent[node]]
-    return ancestor == root
 
 
 @njit(cache=True, nogil=True)
@@ -197,7 +87,13 @@ def _partner(tail, forest, roots, weights, tree, node, trees, heavier):
     above, levels = forest.above[node], depth[tree]
     height, weight, mine = forest.height[tree], weights[tree], above[tree]
     best, lowest = NONE - 1, levels[node]
+    # No tree brings the node higher than below the highest of the nodes before it.
+    highest = lowest
+    for place in range(forest.start[node], forest.start[node + 1]):
+        highest = min(highest, levels[forest.before[place]] + 1)
     for other in range(trees):
+        if highest == lowest:
+            break
         theirs = above[other]
         if theirs < 0 or levels[theirs] + 1 >= lowest:
             continue
@@ -207,9 +103,9 @@ def _partner(tail, forest, roots, weights, tree, node, trees, heavier):
         deeper = depth[other, mine] + 1 - depth[other, node]
         if below[other, node] + deeper >= height:
             continue
-        if _descends(tail, parent[tree], roots[tree], theirs, node):
+        if descends(tail, parent[tree], roots[tree], theirs, node):
             continue
-        if _descends(tail, parent[other], roots[other], mine, node):
+        if descends(tail, parent[other], roots[other], mine, node):
             continue
         best, lowest = other, level
     return best
@@ -240,17 +136,15 @@ def _exchange(tail, forest, roots, weights, tree, node, trees, heavier):
     if heavier:
         _split(forest, roots, weights, other, weights[tree], trees)
     mine, theirs = forest.parent[tree, node], forest.parent[other, node]
-    _enter(tail, forest, tree, roots[tree], node, theirs)
-    _enter(tail, forest, other, roots[other], node, mine)
+    enter(tail, forest, tree, roots[tree], node, theirs)
+    enter(tail, forest, other, roots[other], node, mine)
     return True
 
 
 @njit(cache=True, nogil=True)
-def _lift(tail, forest, roots, weights, tree, trees, heavier):
-    """Lift the first deepest node of ``tree`` by one exchange; return whether it could."""
-    parent, root, node = forest.parent, roots[tree], NONE
-    while forest.depth[tree, node] < forest.height[tree]:
-        node += 1
+def _lift(tail, forest, roots, weights, tree, deepest, trees, heavier):
+    """Lift the deepest node of ``tree`` that is named by one exchange; return whether it could."""
+    parent, root, node = forest.parent, roots[tree], deepest
     while node != root:
         if _exchange(tail, forest, roots, weights, tree, node, trees, heavier):
             return True
@@ -272,16 +166,24 @@ def _loosen(tail, forest, roots, weights, tree, trees):
 def _exchange_all(tail, forest, roots, weights, trees):
     """Lift a tallest tree until it cannot be lifted; return the number of trees."""
     for tree in range(trees):
-        _measure(tail, forest, tree, roots[tree])
+        measure(tail, forest, tree, roots[tree])
     patience, lifted, height = trees * PATIENCE, True, forest.height
+    # No tree grows, and no node of a tallest tree sinks: what was passed need not be looked at
+    # again, of the trees as long as some are as tall, of the nodes as long as it is this tree.
+    tallest, tall, deepest = NONE, height[:trees].max(), NONE
     while lifted:
-        tallest = NONE
-        for tree in range(trees):
-            if height[tree] > height[tallest]:
-                tallest = tree
+        if height[tallest] < tall:
+            deepest = NONE
+            while tallest < trees and height[tallest] < tall:
+                tallest += 1
+            if tallest == trees:
+                tallest, tall = NONE, height[:trees].max()
+                continue
+        while forest.depth[tallest, deepest] < tall:
+            deepest += 1
         lifted = False
         for heavier in range(2 if trees < len(roots) else 1):
-            lifted = _lift(tail, forest, roots, weights, tallest, trees, heavier)
+            lifted = _lift(tail, forest, roots, weights, tallest, deepest, trees, heavier)
             if lifted:
                 trees += heavier
                 break
@@ -289,25 +191,3 @@ def _exchange_all(tail, forest, roots, weights, trees):
             patience -= 1
             lifted = _loosen(tail, forest, roots, weights, tallest, trees)
     return trees
-
-
-@njit(cache=True, nogil=True)
-def _breadth_first(tail, parent, root, arcs):
-    """List a tree's arcs in breadth-first order."""
-    nodes = len(parent)
-    child, sibling = np.full(nodes, -1, np.int64), np.full(nodes, -1, np.int64)
-    for node in range(nodes - 1, -1, -1):
-        if node != root:
-            above = tail[parent[node]]
-            sibling[node] = child[above]
-            child[above] = node
-    order = np.empty(nodes, np.int64)
-    order[0] = root
-    filled = 1
-    for place in range(nodes):
-        node = child[order[place]]
-        while node >= 0:
-            order[filled] = node
-            arcs[filled - 1] = parent[node]
-            filled += 1
-            node = sibling[node]

@@ -22,61 +22,32 @@ unit may change the member it leaves by.  Such a node is reached from any of its
 """
 
 from schedules.forestcoll.flow import uncounted
-from schedules.forestcoll.flow_repair import deliver, repair, withdraw
+from schedules.forestcoll.flow_repair import repair
+from schedules.forestcoll.flow_units import deliver
 from schedules.forestcoll.forest import BROKEN, NONE
+from schedules.forestcoll.left_behind import resume
 
 __all__ = ["grow"]
 
 
 @uncounted
-def _admit(forest, stack, flow, sink, groups):
-    """Add the units of the groups left behind to the flow."""
-    total, first = NONE, 0
-    for group in range(groups):
-        for index in range(first, stack.size[group]):
-            stack.owner[stack.order[index]] = group
-        first = stack.size[group]
-        stack.passed[group] = 0
-        stack.offered[group] = stack.multiplicity[group]
-        total += stack.multiplicity[group]
-    return deliver(forest, stack, flow, sink, total, groups, BROKEN) == total
-
-
-@uncounted
-def _dismiss(forest, stack, flow, sink, groups):
-    """Take the units of the groups left behind out of the flow again."""
-    for index in range(stack.size[groups - 1]):
-        member = stack.order[index]
-        stack.owner[member] = -1
-        amount = stack.entered[member]
-        stack.entered[member] = 0
-        if amount and not withdraw(forest, flow, member, sink, amount):
-            return False
-    return True
-
-
-@uncounted
 def _copies(forest, stack, flow, arc, groups, most):
-    """Return how many copies, of at most ``most``, may take the arc; BROKEN on a bug.
+    """Return how many copies, of at most ``most``, may take the arc.
 
-    Leaves flow[sink] such that the arc can lose that much capacity.
+    Leaves flow[sink], which is up to date, such that the arc can lose that much capacity.
     """
     sink, source = forest.arcs.head[arc], forest.arcs.tail[arc]
-    if groups and not _admit(forest, stack, flow, sink, groups):
-        return BROKEN
     copies = min(most, forest.capacity[arc])
     lacking = copies - (forest.capacity[arc] - flow[arc])
     if lacking > 0:
         flow[arc] -= lacking
         forest.capacity[arc] -= copies
         forest.supply[source] = lacking
-        missing = lacking - deliver(forest, stack, flow, sink, lacking, groups, source)
+        missing = lacking - deliver(forest, stack, flow, sink, lacking, groups, source, True)
         forest.supply[source] = 0
         forest.capacity[arc] += copies
         flow[arc] += missing
         copies -= missing
-    if groups and not _dismiss(forest, stack, flow, sink, groups):
-        return BROKEN
     return copies
 
 
@@ -84,6 +55,7 @@ def _copies(forest, stack, flow, arc, groups, most):
 def _plant(stack, root, trees):
     """Begin a root: one group of all its trees."""
     stack.joined[:] = -1
+    stack.owner[:] = -1
     stack.order[:] = -1
     stack.order[0] = root
     stack.joined[root] = 0
@@ -99,6 +71,8 @@ def _plant(stack, root, trees):
 def _cut_off(stack, copies):
     """Let ``copies`` of the growing group go on; the others stay behind as they are."""
     top = stack.depth[0] - 1
+    for place in range(stack.size[top - 1] if top > 0 else NONE, stack.size[top]):
+        stack.owner[stack.order[place]] = top
     stack.depth[0] += 1
     stack.size[top + 1] = stack.size[top]
     stack.first[top + 1] = stack.first[top]
@@ -159,11 +133,9 @@ def _place(forest, stack, roots, index, trees, spared, sink):
         if spared:
             copies = min(most, forest.capacity[arc])
         else:
-            if not repair(forest, stack, roots, index, trees, sink):
+            if not repair(forest, stack, roots, index, trees, sink, top):
                 return False
             copies = _copies(forest, stack, forest.flow[sink], arc, top, most)
-        if copies < 0:
-            return False
         if copies > 0:
             if copies < most:
                 top = _cut_off(stack, copies)
@@ -193,6 +165,7 @@ def _finish(forest, stack, roots, index, trees, spared):
     """
     nodes = len(forest.supply)
     top = stack.depth[0] - 1
+    resume(stack, top)
     for place in range(stack.size[top], nodes):
         if stack.order[place] >= 0:
             stack.joined[stack.order[place]] = -1
