@@ -2,8 +2,9 @@
 
 Read in this order: `demand` (who brings how much), `network` (integer capacities), `flow`
 (the max-flow kernel), `optimality` (the best rate and the cut that proves it), `fewest_trees` (how
-few trees come close to it); `automorphisms`, `linear`, `flow_program`, `proof`, `division` and
-`balance` (where cuts alone do not tell the truth); `optimum` (all, in the topology's terms);
+few trees come close to it); `automorphisms`, `linear`, `flow_layout`, `flow_program`, `proof`,
+`division` and `balance` (where cuts alone do not tell the truth); `optimum` (all, in the
+topology's terms);
 `allreduce` and `together` (both passes at once); `margins` (what more or less of links brings);
 `splitting_off`, `shares`, `splitting` and `routes` (switches away); `shortest` (trees of
 shortest paths, where they do);

@@ -89,7 +89,7 @@ def allreduce_bound(
     InvalidTopology, Unreachable, NoSchedule
         As for `optimum`; every rank must reach every other.
     TooLarge, TookTooLong
-        The linear program passes `flow_program.MOST_COLUMNS` or `linear.MOST_SECONDS`.
+        The linear program passes `flow_layout.MOST_COLUMNS` or `linear.MOST_SECONDS`.
 
     Examples
     --------

@@ -59,7 +59,7 @@ def balanced(network: Network, copying: tuple[int, ...] = ()) -> Balanced:
     NoSchedule
         No capacities were found that carry the proven rate.
     TooLarge, TookTooLong
-        The linear program passes `flow_program.MOST_COLUMNS` or `linear.MOST_SECONDS`.
+        The linear program passes `flow_layout.MOST_COLUMNS` or `linear.MOST_SECONDS`.
 
     Notes
     -----

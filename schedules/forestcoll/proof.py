@@ -34,7 +34,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from schedules.forestcoll.flow_program import FlowProgram, Ints
+from schedules.forestcoll.flow_layout import Ints
+from schedules.forestcoll.flow_program import FlowProgram
 from schedules.forestcoll.flow_question import Potential, Prices
 from synth.topology import NodeId
 
