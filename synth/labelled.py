@@ -10,47 +10,27 @@ long a search as a schedule within so many steps makes, so that both find the sa
 
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from itertools import chain
 from os import cpu_count
 
 from synth.bases.random_graphs import Randomly
-from synth.build import build, is_vertex_transitive
+from synth.build import build
 from synth.candidates import Candidate, measured_unless_dominated, undominated
-from synth.catalogue import Catalogue, Wanted
-from synth.cost import Cost, Links, lower_bound, optimal_bandwidth
+from synth.cost import Cost, optimal_bandwidth
 from synth.discovery.atlas import bundled
-from synth.discovery.drawn import drawn
-from synth.discovery.resized import resized
 from synth.labels import MAX_DEGREE, MAX_SEARCHED, MAX_SLACK, MAX_STEPS, BothWays
+from synth.offered import MAX_CELLS
 from synth.recipe import Recipe, parse
 from synth.translations import translations
 
-__all__ = ["MAX_CELLS", "MAX_LATE_CELLS", "evened", "labelled", "labels_serve", "random_graphs"]
-
-MAX_CELLS = 1 << 22
-"""Most cells of a random graph for which labels are made at once: N nodes have N^2."""
-
-MAX_LATE_CELLS = 1 << 24
-"""Most where nothing else is even in few steps.  4001 nodes of 4 one-way links take 5 seconds of
-the processor; 8192 would take 20, and more than a gigabyte of memory."""
+__all__ = ["labelled"]
 
 _WORKERS = min(4, cpu_count() or 1)
-# Steps above Moore's bound up to which even graphs are good enough where labels take long.
-_FEW_STEPS = {Links.UNIDIRECTIONAL: 2, Links.BIDIRECTIONAL: 5}
 # How many times as near the bound of bandwidth a graph is beside which others are not searched.
 _BY_FAR = 8
-
-
-def labels_serve(nodes: int, degree: int) -> bool:
-    """Return whether labels are made on random graphs of a size.
-
-    >>> labels_serve(1009, 4), labels_serve(1009, 9), labels_serve(4096, 4)
-    (True, False, False)
-    """
-    return degree <= MAX_DEGREE and nodes**2 <= MAX_CELLS
 
 
 def labelled(
@@ -82,6 +62,7 @@ def labelled(
 
     Examples
     --------
+    >>> from synth.offered import random_graphs
     >>> drawn_alone = Wanted(families=frozenset({"RandomRegular"}))
     >>> for one in labelled((), random_graphs(drawn_alone, 61, 4), 61, 4):
     ...     print(one.recipe, one.within, one.cost.steps, one.cost.bandwidth)
@@ -206,75 +187,6 @@ class _Graph:
             for point in self.asked.points(most, moves)
             if point.costs != self.eager.costs
         ]
-
-
-def random_graphs(wanted: Wanted, nodes: int, degree: int) -> Sequence[Recipe]:
-    """Return graphs of little symmetry that fit what is wanted, where labels can be made on them.
-
-    Random ones, and ones near in size made to fit; where a sweep (`synth.discovery.sweep`) was,
-    what it found.
-
-    >>> [type(one).__name__ for one in random_graphs(Wanted(), 67, 6)]
-    ['RandomRegular', 'Inserted', 'Inserted']
-    >>> random_graphs(Wanted(vertex_transitive=True), 61, 6)
-    []
-    """
-    links = Links.BIDIRECTIONAL if wanted.bidirectional else Links.UNIDIRECTIONAL
-    if wanted.families is None and bundled().searched(nodes, degree, links, by_labels=True):
-        return _swept(wanted, nodes, degree, links)
-    if wanted.vertex_transitive or not labels_serve(nodes, degree):
-        return []
-    found = _drawn(wanted, nodes, degree, links)
-    if wanted.families is None:
-        unexpanded = replace(wanted, parallel_links=False, bases=())
-        found += resized(nodes, degree, links, partial(_other, unexpanded, degree))
-    return found
-
-
-def evened(
-    found: tuple[Candidate, ...], wanted: Wanted, nodes: int, degree: int
-) -> tuple[Candidate, ...]:
-    """Return undominated candidates, of large sizes with labels of a random graph where they help.
-
-    That is where labels do not serve at once, there are at most `MAX_LATE_CELLS` of them, and none
-    of what is found is optimal in bandwidth within a few steps of the bound: primes and the like.
-    """
-    links = Links.BIDIRECTIONAL if wanted.bidirectional else Links.UNIDIRECTIONAL
-    enough = lower_bound(nodes, degree, links).steps + _FEW_STEPS[links]
-    if (
-        labels_serve(nodes, degree)
-        or nodes**2 > MAX_LATE_CELLS
-        or degree > MAX_DEGREE
-        or wanted.vertex_transitive
-        or _enough(found, nodes) <= enough
-    ):
-        return found
-    graphs = _drawn(wanted, nodes, degree, links)[:1]
-    return undominated([*found, *labelled((), graphs, nodes, degree, MAX_LATE_CELLS)])
-
-
-def _drawn(wanted: Wanted, nodes: int, degree: int, links: Links) -> list[Recipe]:
-    """Return random graphs, where their families are wanted."""
-    return [
-        one
-        for one in drawn(nodes, degree, links)
-        if wanted.families is None or type(one).__name__ in wanted.families
-    ]
-
-
-def _swept(wanted: Wanted, nodes: int, degree: int, links: Links) -> list[Recipe]:
-    """Return the graphs of the atlas on which labels reach most, and the random ones beside."""
-    atlas = bundled()
-    entries = [one for one in atlas.of_size(nodes, degree, by_labels=True) if one.links is links]
-    random = [one for one in atlas.of_size(nodes, degree) if one.links is links and one.is_random]
-    found = dict.fromkeys(parse(one.recipe) for one in (*entries, *random))
-    return [one for one in found if not wanted.vertex_transitive or is_vertex_transitive(one)]
-
-
-@lru_cache(maxsize=256)
-def _other(wanted: Wanted, degree: int, nodes: int) -> tuple[Candidate, ...]:
-    """Return what is known of a size without any search."""
-    return Catalogue(wanted, nodes, degree, eager=False).front(nodes, degree)
 
 
 def _hopeful(recipe: Recipe, found: Sequence[Candidate], nodes: int) -> int:

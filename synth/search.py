@@ -15,8 +15,10 @@ from synth.candidates import Candidate, measured_unless_dominated, undominated
 from synth.catalogue import Catalogue, Wanted
 from synth.cost import Cost, Links, lower_bound
 from synth.errors import ImpossibleRequest, InvalidRecipe, Unreachable
-from synth.labelled import evened, labelled, labels_serve, random_graphs
+from synth.labelled import labelled
+from synth.large import evened
 from synth.near import MAX_NODES, require_possible, unknown
+from synth.offered import labels_serve, random_graphs
 from synth.recipe import Recipe
 
 __all__ = ["MAX_NODES", "Frontier", "Point", "frontier"]

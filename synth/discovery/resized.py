@@ -14,7 +14,9 @@ from synth.cost import Links, expand_line_graph, lower_bound
 from synth.discovery.atlas import Entry, bundled
 from synth.discovery.fitted import Resized, brought_near, resized_to
 from synth.discovery.sampled import sampled
+from synth.drawable import words
 from synth.inserting import most_words
+from synth.labels import MAX_STEPS
 from synth.recipe import LineGraph, Recipe, parse
 
 __all__ = ["Front", "resized"]
@@ -33,7 +35,7 @@ _NODES_A_NEW = 32
 _TRIED = 6
 _SHORTENED = 2
 _WALKS = 1 << 25
-# Words that are read at most to insert nodes into one: a third of a second.
+# Words that are read at most to insert nodes into one, or to remove them: a third of a second.
 _WORDS = 1 << 30
 
 
@@ -47,13 +49,17 @@ class _Near(NamedTuple):
     recipe: Recipe
 
 
-def resized(nodes: int, degree: int, links: Links, front: Front) -> tuple[Recipe, ...]:
+def resized(
+    nodes: int, degree: int, links: Links, front: Front, fewer_than: int = MAX_STEPS
+) -> tuple[Recipe, ...]:
     """Return graphs made of ones near in size, at most two for every number of steps.
 
     Parameters
     ----------
     front : function
         What is known of other sizes.
+    fewer_than : int
+        Of so many steps, and of more, there are good graphs.
 
     Notes
     -----
@@ -65,7 +71,9 @@ def resized(nodes: int, degree: int, links: Links, front: Front) -> tuple[Recipe
         return ()
     least = lower_bound(nodes, degree, links).steps
     few = degree == 2 or links is Links.BIDIRECTIONAL
-    most = least + (_FARTHEST_OF_FEW if few else _FARTHEST)
+    most = min(least + (_FARTHEST_OF_FEW if few else _FARTHEST), fewer_than - 1)
+    if most < least:
+        return ()
     near = sorted(set(_near(nodes, degree, links, most, front)), key=lambda one: _order(one, nodes))
     made = (one for depth in range(least, most + 1) for one in _made(near, nodes, depth))
     return tuple(dict.fromkeys(made))
@@ -132,8 +140,9 @@ def _made(near: Sequence[_Near], nodes: int, depth: int) -> Iterator[Recipe]:
 
 
 def _is_quick(one: _Near, nodes: int, depth: int) -> bool:
-    more = max(0, nodes - one.nodes)
-    return most_words(nodes, one.degree, depth, more) <= _WORDS
+    if nodes > one.nodes:
+        return most_words(nodes, one.degree, depth, nodes - one.nodes) <= _WORDS
+    return (one.nodes - nodes) * words(nodes, one.degree, depth) <= _WORDS
 
 
 def _fitting(bases: Sequence[Recipe], nodes: int, depth: int) -> Iterator[Recipe]:

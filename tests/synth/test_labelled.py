@@ -8,10 +8,11 @@ from synth.bases import Circulant, GeneralizedKautz
 from synth.build import build
 from synth.candidates import Candidate
 from synth.catalogue import Wanted
-from synth.cost import Cost, Links, optimal_bandwidth
+from synth.cost import Cost, Links, lower_bound, optimal_bandwidth
 from synth.discovery.sampled import sampled
-from synth.labelled import _hopeful, evened
+from synth.labelled import _hopeful
 from synth.labels import MAX_STEPS, check_labels, labels
+from synth.large import evened
 from synth.measure import measure_both
 from synth.search import frontier
 
@@ -39,29 +40,53 @@ def test_a_graph_at_the_bound_is_not_behind_another():
     assert _hopeful(FAR, there, 61) == MAX_STEPS
 
 
+def ring(nodes, steps):
+    cost = Cost(steps, optimal_bandwidth(nodes))
+    return (Candidate(Circulant(nodes, 1), cost, cost, measured=True),)
+
+
 @pytest.mark.parametrize(
-    ("wanted", "nodes", "degree", "steps"),
+    ("wanted", "nodes", "degree"),
+    [(Wanted(vertex_transitive=True), 4001, 4), (Wanted(), 2503, 9), (Wanted(), 1009, 4)],
+)
+def test_nothing_is_added_where_symmetry_is_wanted_labels_cannot_be_made_or_were(
+    wanted, nodes, degree
+):
+    found = ring(nodes, 40)
+    assert evened(found, wanted, nodes, degree) is found
+
+
+@pytest.mark.parametrize(
+    ("two_way", "nodes", "degree", "steps"),
+    [(False, 4096, 4, 6), (True, 4000, 6, 5), (False, 9001, 5, 6)],
+)
+def test_nothing_is_added_to_what_is_even_in_as_few_steps_as_can_be(two_way, nodes, degree, steps):
+    found = ring(nodes, steps)
+    assert evened(found, Wanted(bidirectional=two_way), nodes, degree) == found
+
+
+@pytest.mark.parametrize(
+    ("two_way", "nodes", "degree", "more", "most"),
     [
-        (Wanted(), 4096, 4, 8),
-        (Wanted(bidirectional=True), 4000, 4, 12),
-        (Wanted(vertex_transitive=True), 4001, 4, 40),
-        (Wanted(), 5003, 4, 40),
-        (Wanted(), 2503, 9, 40),
-        (Wanted(), 1009, 4, 40),
+        pytest.param(False, 4093, 4, 1, "1.09", marks=pytest.mark.slow),
+        pytest.param(False, 8654, 5, 2, "1.06", marks=pytest.mark.slow),
+        (False, 4306, 6, 1, "1.08"),
+        (True, 4194, 5, 2, "1.11"),
     ],
 )
-def test_labels_that_take_long_are_left_out_where_others_are_even_in_few_steps_or_they_are_too_many(
-    wanted, nodes, degree, steps
-):
-    cost = Cost(steps, optimal_bandwidth(nodes))
-    found = (Candidate(Circulant(nodes, 1), cost, cost, measured=True),)
-    assert evened(found, wanted, nodes, degree) is found
+def test_large_sizes_without_labels_have_points_of_few_steps(two_way, nodes, degree, more, most):
+    links = Links.BIDIRECTIONAL if two_way else Links.UNIDIRECTIONAL
+    least = lower_bound(nodes, degree, links).steps
+    graphs = evened(ring(nodes, 40), Wanted(bidirectional=two_way), nodes, degree)
+    near = [max(c.bandwidth for c in one.costs) for one in graphs if one.steps <= least + more]
+    assert min(near) <= Fraction(most)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("nodes", "degree", "links", "more"),
     [
+        (3806, 4, Links.UNIDIRECTIONAL, 2),
         (2053, 3, Links.UNIDIRECTIONAL, 3),
         (2503, 4, Links.UNIDIRECTIONAL, 2),
         (2503, 4, Links.BIDIRECTIONAL, 3),

@@ -18,8 +18,8 @@ from synth.discovery.sweep import KNOWN, Sweeper, sweep, sweeps
 from synth.discovery.worth import goals_missed, missed, worth
 from synth.errors import ImpossibleRequest
 from synth.gaps import gaps_of
-from synth.labelled import random_graphs
 from synth.labels import check_labels, labels
+from synth.offered import random_graphs
 from synth.recipe import Inserted, parse
 from synth.search import frontier
 

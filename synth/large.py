@@ -1,0 +1,72 @@
+"""Frontiers of large sizes: graphs of little symmetry where they help, labels where these are few.
+
+Labels of thousands of nodes take seconds for each graph, and structured graphs are even mostly
+in many steps more than are needed.  So a graph or two take part that are near in size
+(`synth.discovery.resized`) and, where these are not enough, a random one.
+"""
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+from synth.candidates import Candidate, measured_unless_dominated, undominated
+from synth.catalogue import Wanted
+from synth.cost import Links, lower_bound, optimal_bandwidth
+from synth.discovery.resized import resized
+from synth.labelled import labelled
+from synth.labels import MAX_DEGREE, MAX_STEPS
+from synth.offered import drawn_for, labels_serve
+from synth.recipe import Recipe
+
+__all__ = ["MAX_CELLS", "evened"]
+
+MAX_CELLS = 1 << 24
+"""Most cells for labels.  4001 nodes of 4 links take a second of the processor for each number of
+steps and direction; 8192 would take four, and more than a gigabyte of memory."""
+
+# Times the bound of bandwidth that is good, in few steps, and even, in steps above Moore's bound.
+_GOOD, _EVEN = Fraction(51, 50), Fraction(501, 500)
+_FEW_STEPS = {Links.UNIDIRECTIONAL: 2, Links.BIDIRECTIONAL: 3}
+# Graphs near in size on which labels are made.
+_LABELLED = 2
+
+
+def evened(
+    found: tuple[Candidate, ...], wanted: Wanted, nodes: int, degree: int
+) -> tuple[Candidate, ...]:
+    """Return undominated candidates, of large sizes with graphs of little symmetry where they help.
+
+    Graphs near in size that are to be of fewer steps than anything good, and a random one unless
+    something good is known of at most one step more than the bound on steps.  They are judged
+    by breadth-first broadcast and, up to `MAX_CELLS`, by labels, the random one where nothing
+    is even in few steps.  Where labels serve at once (`synth.offered`) nothing is added.
+    """
+    if labels_serve(nodes, degree) or degree > MAX_DEGREE or wanted.vertex_transitive:
+        return found
+    links = Links.BIDIRECTIONAL if wanted.bidirectional else Links.UNIDIRECTIONAL
+    least = lower_bound(nodes, degree, links).steps
+    few, labels = least + _FEW_STEPS[links], nodes**2 <= MAX_CELLS
+    if wanted.families is None:
+        good = _least_steps(found, nodes, _GOOD)
+        near = resized(nodes, degree, links, lambda other: (), fewer_than=good)
+        found = _with(found, near, nodes, degree, labels)
+    uneven = labels and _least_steps(found, nodes, _EVEN) > few
+    if uneven or _least_steps(found, nodes, _GOOD) > least + 1:
+        drawn = drawn_for(wanted, nodes, degree, links)[:1]
+        found = _with(found, drawn, nodes, degree, uneven)
+    return found
+
+
+def _with(
+    found: tuple[Candidate, ...], some: Sequence[Recipe], nodes: int, degree: int, labels: bool
+) -> tuple[Candidate, ...]:
+    """Return undominated candidates, with what graphs cost by broadcast and by labels."""
+    made = undominated(one for recipe in some for one in measured_unless_dominated(recipe, ()))
+    chosen = [one.recipe for one in made[:_LABELLED] if labels]
+    return undominated([*found, *made, *labelled((), chosen, nodes, degree, MAX_CELLS)])
+
+
+def _least_steps(found: Iterable[Candidate], nodes: int, ratio: Fraction) -> int:
+    """Return the fewest steps in which the bandwidth bound is reached up to a ratio."""
+    most = optimal_bandwidth(nodes) * ratio
+    near = (one.steps for one in found if max(cost.bandwidth for cost in one.costs) <= most)
+    return min(near, default=MAX_STEPS)

@@ -1,0 +1,81 @@
+"""Graphs of little symmetry that are offered for labels to be made on, at every number of nodes.
+
+Random ones, and good ones of sizes near made to fit.  With labels they come close to the bounds
+where no catalogue holds anything good (`synth.labelled`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache, partial
+
+from synth.bases.random_graphs import Randomly
+from synth.build import is_vertex_transitive
+from synth.candidates import Candidate
+from synth.catalogue import Catalogue, Wanted
+from synth.cost import Links
+from synth.discovery.atlas import bundled
+from synth.discovery.drawn import drawn
+from synth.discovery.resized import resized
+from synth.labels import MAX_DEGREE
+from synth.recipe import Recipe, parse
+
+__all__ = ["MAX_CELLS", "drawn_for", "labels_serve", "random_graphs"]
+
+MAX_CELLS = 1 << 22
+"""Most cells of a random graph for which labels are made at once: N nodes have N^2."""
+
+
+def labels_serve(nodes: int, degree: int) -> bool:
+    """Return whether labels are made on random graphs of a size.
+
+    >>> labels_serve(1009, 4), labels_serve(1009, 9), labels_serve(4096, 4)
+    (True, False, False)
+    """
+    return degree <= MAX_DEGREE and nodes**2 <= MAX_CELLS
+
+
+def random_graphs(wanted: Wanted, nodes: int, degree: int) -> Sequence[Recipe]:
+    """Return graphs of little symmetry that fit what is wanted, where labels can be made on them.
+
+    Random ones, and ones near in size made to fit; where a sweep (`synth.discovery.sweep`) was,
+    what it found.
+
+    >>> [type(one).__name__ for one in random_graphs(Wanted(), 67, 6)]
+    ['RandomRegular', 'Inserted', 'Inserted']
+    >>> random_graphs(Wanted(vertex_transitive=True), 61, 6)
+    []
+    """
+    links = Links.BIDIRECTIONAL if wanted.bidirectional else Links.UNIDIRECTIONAL
+    if wanted.families is None and bundled().searched(nodes, degree, links, by_labels=True):
+        return _swept(wanted, nodes, degree, links)
+    if wanted.vertex_transitive or not labels_serve(nodes, degree):
+        return []
+    found: list[Recipe] = [*drawn_for(wanted, nodes, degree, links)]
+    if wanted.families is None:
+        unexpanded = replace(wanted, parallel_links=False, bases=())
+        found += resized(nodes, degree, links, partial(_other, unexpanded, degree))
+    return found
+
+
+def drawn_for(wanted: Wanted, nodes: int, degree: int, links: Links) -> list[Randomly]:
+    """Return random graphs, where their families are wanted."""
+    return [
+        one
+        for one in drawn(nodes, degree, links)
+        if wanted.families is None or type(one).__name__ in wanted.families
+    ]
+
+
+def _swept(wanted: Wanted, nodes: int, degree: int, links: Links) -> list[Recipe]:
+    """Return the graphs of the atlas on which labels reach most, and the random ones beside."""
+    atlas = bundled()
+    entries = [one for one in atlas.of_size(nodes, degree, by_labels=True) if one.links is links]
+    random = [one for one in atlas.of_size(nodes, degree) if one.links is links and one.is_random]
+    found = dict.fromkeys(parse(one.recipe) for one in (*entries, *random))
+    return [one for one in found if not wanted.vertex_transitive or is_vertex_transitive(one)]
+
+
+@lru_cache(maxsize=256)
+def _other(wanted: Wanted, degree: int, nodes: int) -> tuple[Candidate, ...]:
+    """Return what is known of a size without any search."""
+    return Catalogue(wanted, nodes, degree, eager=False).front(nodes, degree)
