@@ -16,7 +16,15 @@ from synth.drawable import WORD, by_walks
 from synth.link_pairs import pick
 from synth.walks import exchange_near
 
-__all__ = ["count_late", "exchange", "exchange_far", "heads_of", "late_pairs", "memory"]
+__all__ = [
+    "count_late",
+    "exchange",
+    "exchange_far",
+    "heads_of",
+    "late_pairs",
+    "memory",
+    "smallest_balls",
+]
 
 
 def heads_of(nodes: int, sources: NDArray[Any], targets: NDArray[Any]) -> NDArray[np.int64]:
@@ -34,6 +42,37 @@ def late_pairs(heads: NDArray[np.int64], depth: int) -> int:
     4
     """
     return int(count_late(heads, depth, *memory(len(heads))))
+
+
+def smallest_balls(heads: NDArray[np.int64], most: int) -> tuple[int, ...]:
+    """Return how many nodes the smallest ball of each radius up to ``most`` holds.
+
+    Balls of links out of a node and of links into one.  O(`synth.drawable.words`).
+
+    >>> smallest_balls(np.array([[1, 2], [2, 0], [1, 0]]), 2)
+    (3, 3)
+    >>> smallest_balls(np.array([[1], [2], [3], [0]]), 2)
+    (2, 3)
+    """
+    nodes, degree = heads.shape
+    tails = heads_of(nodes, heads.ravel(), np.repeat(np.arange(nodes), degree))
+    sizes = [_ball_sizes(ends, most) for ends in (heads, tails)]
+    return tuple(int(size) for size in np.minimum(*sizes))
+
+
+def _ball_sizes(ends: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    here = np.arange(len(ends))
+    near, _ = memory(len(ends))
+    near[:] = 0
+    near[here, here // WORD] = np.uint64(1) << (here % WORD).astype(np.uint64)
+    sizes = np.empty(most, np.int64)
+    for radius in range(most):
+        far = near.copy()
+        for k in range(ends.shape[1]):
+            far |= near[ends[:, k]]
+        near = far
+        sizes[radius] = np.bitwise_count(near).sum(1).min()
+    return sizes
 
 
 def exchange(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from synth.bases.random_graphs import MAX_WORDS, Randomly, RandomRegular, RandomRegularTwoWay
 from synth.cost import Links, lower_bound
 from synth.drawable import MAX_NODES, words, work
-from synth.exchanges import exchange, heads_of, late_pairs
+from synth.exchanges import exchange, heads_of, late_pairs, smallest_balls
 
 __all__ = ["MAX_DEGREE", "drawn"]
 
@@ -35,6 +35,9 @@ _EXCHANGED = 1 << 28
 _HOPEFUL = 0.06
 # Graphs that are widened for each radius, exchanges of each, and words for all of them.
 _WIDENED = 3
+# Nodes above which the graph of the fullest balls is taken, and up to which radius they count.
+_LARGE = 2048
+_EARLY = 5
 _WIDENING = 10_000
 _LEAST_WIDENING = 500
 _WIDENING_WORDS = 1 << 28
@@ -59,7 +62,7 @@ def drawn(nodes: int, degree: int, links: Links) -> tuple[Randomly, ...]:
     wide, plain = _widened(family, nodes, degree), _seeds(family, nodes, degree, least)
     found: list[Randomly] = []
     for depth in range(least, least + _FARTHEST + 1):
-        late, member = _shortest(wide, depth)
+        late, member = _shortest(wide, depth) if nodes <= _LARGE else _fullest(wide, depth)
         if late == 0:
             found.append(member)
             break
@@ -80,13 +83,13 @@ def _widened(family: type[Randomly], nodes: int, degree: int) -> list[_Drawn]:
     """Return graphs whose balls of some radius exchanges have made large; if none, one as drawn.
 
     The radii are that at which a ball is about as large as the square root of all nodes, and one
-    more: there walks begin to meet by chance.
+    more: there walks begin to meet by chance.  Of many nodes the first alone, which is quick.
     """
     radius = 1
     while degree ** (2 * radius) < nodes:
         radius += 1
     made: list[Randomly] = []
-    for depth in (radius, radius + 1):
+    for depth in (radius,) if nodes > _LARGE else (radius, radius + 1):
         most = min(_WIDENING, _WIDENING_WORDS // (_WIDENED * work(nodes, degree, depth)))
         seeds = range(_WIDENED if most >= _LEAST_WIDENING else 0)
         made += [family(nodes, degree, seed, depth, most) for seed in seeds]
@@ -98,6 +101,21 @@ def _shortest(graphs: list[_Drawn], depth: int) -> tuple[int, Randomly]:
     counted = ((late_pairs(h, depth), late_pairs(h, depth - 1), one) for one, h in graphs)
     late, _, best = min(counted, key=itemgetter(0, 1))
     return late, best
+
+
+def _fullest(graphs: list[_Drawn], depth: int) -> tuple[int, Randomly]:
+    """Return the graph for which no pair is late, if any, and of these the one of fullest balls.
+
+    Where the early walks to one node meet no labels are even: of all balls the smallest decides.
+    Of three graphs of 4,000 nodes of 4 two-way ports that whose balls of radius 2 all hold 17
+    nodes was even in 10 steps, and those in which some held 15 missed that by 1.5 percent.
+    """
+    late = [late_pairs(heads, depth) for _, heads in graphs]
+    _, _, best = min(
+        (count, tuple(-ball for ball in smallest_balls(heads, _EARLY)), place)
+        for place, (count, (_, heads)) in enumerate(zip(late, graphs, strict=True))
+    )
+    return late[best], graphs[best][0]
 
 
 def _shortened(member: Randomly, depth: int, late: int) -> Randomly | None:

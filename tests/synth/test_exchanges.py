@@ -12,7 +12,7 @@ from synth.cost import Links, lower_bound
 from synth.discovery.drawn import drawn
 from synth.drawable import by_walks
 from synth.errors import OutOfDomain
-from synth.exchanges import exchange, exchange_far, heads_of, late_pairs
+from synth.exchanges import exchange, exchange_far, heads_of, late_pairs, smallest_balls
 from synth.labels import labels
 from synth.measure import diameter
 from synth.random_regular import random_ends, random_regular
@@ -146,3 +146,20 @@ def test_nothing_is_drawn_where_there_is_no_choice_or_labels_do_not_serve(nodes,
 def test_exchanges_that_would_take_too_long_are_refused():
     with pytest.raises(OutOfDomain, match="must be from 0 to 10 here"):
         RandomRegular(16_384, 8, 0, 6, 11)
+
+
+@pytest.mark.parametrize(("nodes", "degree", "two_way"), [(70, 3, False), (130, 4, True)])
+def test_the_smallest_balls_are_those_of_a_search_from_and_to_every_node(nodes, degree, two_way):
+    sources, targets = random_ends(nodes, degree, 5, two_way)
+    graph = nx.DiGraph(zip(sources.tolist(), targets.tolist(), strict=True))
+    ways = graph, graph.reverse()
+    sizes = [
+        [
+            len(nx.single_source_shortest_path_length(way, node, cutoff=radius))
+            for way in ways
+            for node in way
+        ]
+        for radius in (1, 2, 3)
+    ]
+    found = smallest_balls(heads_of(nodes, sources, targets), 3)
+    assert found == tuple(map(min, sizes))
