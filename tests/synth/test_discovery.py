@@ -270,15 +270,17 @@ def test_every_bundled_base_costs_what_the_atlas_says(size: tuple[int, int]) -> 
             assert topology.transpose() == topology
 
 
-def test_curating_keeps_what_the_frontier_uses_and_nothing_else(
+def test_curating_keeps_what_the_frontier_uses_and_nothing_else_of_sizes_that_have_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = Atlas()
-    cost = Cost(2, Fraction(1))
-    before.add(Entry(12, 4, ONE_WAY, cost, cost, "Cayley(12, 1, 1, 1, 2, 3, 6)", "x"))
+    before, cost = Atlas(), Cost(2, Fraction(1))
+    needless = Entry(12, 4, ONE_WAY, cost, cost, "Cayley(12, 1, 1, 1, 2, 3, 6)", "x")
+    elsewhere = Entry(13, 4, ONE_WAY, cost, cost, "Cayley(13, 1, 1, 1, 2, 3, 6)", "x")
+    before.add(elsewhere)
     good = next(e for e in bundled().of_size(128, 4) if e.cost == Cost(4, Fraction(127, 128)))
     finds = Atlas()
     finds.add(good)
+    finds.add(needless)
     finds.rounds[Search(128, 4, ONE_WAY, 9)] = 2
     finds.save(tmp_path / "finds.tsv")
     path = tmp_path / "atlas.tsv"
@@ -286,8 +288,8 @@ def test_curating_keeps_what_the_frontier_uses_and_nothing_else(
     monkeypatch.setattr("synth.discovery.atlas.BUNDLED", path)
     bundled.cache_clear()
     try:
-        assert curate(path, [tmp_path / "finds.tsv"]) == (2, 1)
-        assert list(Atlas.load(path)) == [good]
+        assert curate(path, [tmp_path / "finds.tsv"]) == (3, 2)
+        assert list(Atlas.load(path)) == [elsewhere, good]
         assert Atlas.load(path).rounds == finds.rounds
     finally:
         monkeypatch.undo()
