@@ -1,12 +1,12 @@
 """Which recipes may be good for (nodes, degree): a recursion over bases and operators."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from synth import build as recipes
+from synth.affordable import affordable, has_few_kinds, is_quickly_known
 from synth.bases import FAMILIES
 from synth.candidates import Candidate, exact_claims, measured_unless_dominated, undominated
 from synth.cost import Cost, Links, optimal_bandwidth
@@ -28,12 +28,6 @@ __all__ = ["Catalogue", "Wanted"]
 _CYCLIC = 64
 # Nodes from which on products are not looked for where labels serve.
 _LARGE_FACTORS = 128
-# Links of the graphs of one size that are built to be measured, and the fewest such graphs.
-_MEASURED_LINKS = 1 << 22
-_LEAST_MEASURED = 8
-# Links times destinations of a graph that is measured for what can be made of it.  Of 5,000 nodes
-# of 32 ports and no symmetry three graphs took more time than all else for 10,000 nodes of 64.
-_MEASURED_BELOW = 1 << 28
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +60,22 @@ class Catalogue:
 
     ``nodes`` and ``degree`` are those of the question, around which more is tried: where
     ``eager`` costs decide also at primes, whose only group is cyclic.  There what a short search
-    finds is a long way behind random graphs with labels.
+    finds is a long way behind random graphs with labels.  ``few_kinds`` leaves out one-way graphs
+    of many kinds of nodes that would get a partner for every link: measured at all hosts they take
+    most of the time, and random two-way graphs, where they take part, are ahead of them.
     """
 
-    def __init__(self, wanted: Wanted, nodes: int, degree: int, *, eager: bool = True) -> None:
+    def __init__(
+        self,
+        wanted: Wanted,
+        nodes: int,
+        degree: int,
+        *,
+        eager: bool = True,
+        few_kinds: bool = False,
+    ) -> None:
         self._wanted = wanted
+        self._few_kinds = few_kinds
         self._eager = eager
         self._nodes, self._degree = nodes, degree
         self._families = [
@@ -123,7 +128,9 @@ class Catalogue:
             recipes_there += self._sampled(nodes, degree)
             fitting = [one for one in dict.fromkeys(recipes_there) if self._fits(one, key)]
             if (nodes, degree) != (self._nodes, self._degree):
-                fitting = [one for one in fitting if _is_quickly_known(one)]
+                fitting = [one for one in fitting if is_quickly_known(one)]
+            if self._few_kinds and not self._wanted.bidirectional:
+                fitting = [one for one in fitting if has_few_kinds(one)]
             self._fronts[key] = self._best(fitting, self._balance(nodes, degree))
         return self._fronts[key]
 
@@ -140,7 +147,7 @@ class Catalogue:
         found = list(undominated(found))
         # All nodes alike: likely to be good.
         unclaimed.sort(key=lambda recipe: not recipes.is_vertex_transitive(recipe))
-        chosen = _in_turn(unclaimed)[: _most_measured(unclaimed)]
+        chosen = affordable(unclaimed)
         # Few kinds of nodes first: cheap to measure, and what they rule out takes two dozen
         # destinations.  A seventh fewer links are looked at for 4,000 nodes of 4 two-way ports.
         for recipe in sorted(chosen, key=lambda recipe: len(representatives(recipe))):
@@ -219,7 +226,9 @@ class Catalogue:
     @cached_property
     def _one_way(self) -> "Catalogue":
         wanted = replace(self._wanted, bidirectional=False)
-        return Catalogue(wanted, self._nodes, self._degree // 2, eager=self._eager)
+        return Catalogue(
+            wanted, self._nodes, self._degree // 2, eager=self._eager, few_kinds=self._few_kinds
+        )
 
     def _balance(self, nodes: int, degree: int) -> Candidate | None:
         """Return the candidate of optimal bandwidth with the fewest steps, by claims alone.
@@ -260,31 +269,6 @@ class Catalogue:
                 second = first and self._balance(nodes // left, degree - ports)
                 if first and second:
                     yield _product(first, second, nodes)
-
-
-def _most_measured(offered: Sequence[Recipe]) -> int:
-    """Return how many recipes of one size are measured at most; all but on large graphs."""
-    nodes, degree = recipes.size(offered[0]) if offered else (1, 1)
-    return max(_LEAST_MEASURED, _MEASURED_LINKS // (nodes * degree))
-
-
-def _is_quickly_known(recipe: Recipe) -> bool:
-    """Return whether theorems say what a recipe costs, or few enough links at destinations."""
-    nodes, degree = recipes.size(recipe)
-    if nodes * nodes * degree <= _MEASURED_BELOW or exact_claims(recipe):
-        return True
-    return nodes * degree * len(representatives(recipe)) <= _MEASURED_BELOW
-
-
-def _in_turn(offered: Sequence[Recipe]) -> list[Recipe]:
-    """Return recipes so that those of every kind come in turn, of a kind in their order."""
-    place: Counter[str] = Counter()
-    ranked: list[tuple[int, int]] = []
-    for number, recipe in enumerate(offered):
-        kind = type(recipe).__name__
-        ranked.append((place[kind], number))
-        place[kind] += 1
-    return [offered[number] for _, number in sorted(ranked)]
 
 
 def _line_graph(times: int, recipe: Recipe) -> LineGraph:

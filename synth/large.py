@@ -12,12 +12,13 @@ from synth.candidates import Candidate, measured_unless_dominated, undominated
 from synth.catalogue import Wanted
 from synth.cost import Links, lower_bound, optimal_bandwidth
 from synth.discovery.resized import resized
+from synth.drawable import MAX_NODES
 from synth.labelled import labelled
 from synth.labels import MAX_DEGREE, MAX_STEPS
 from synth.offered import drawn_for, labels_serve
 from synth.recipe import Recipe
 
-__all__ = ["MAX_CELLS", "evened"]
+__all__ = ["MAX_CELLS", "evened", "takes_more"]
 
 MAX_CELLS = 1 << 24
 """Most cells for labels.  4001 nodes of 4 links take a second of the processor for each number of
@@ -30,6 +31,16 @@ _FEW_STEPS = {Links.UNIDIRECTIONAL: 2, Links.BIDIRECTIONAL: 3}
 _LABELLED = 2
 
 
+def takes_more(wanted: Wanted, nodes: int, degree: int) -> bool:
+    """Return whether `evened` adds random graphs: of large sizes without symmetry.
+
+    >>> takes_more(Wanted(), 4000, 4), takes_more(Wanted(), 1009, 4)
+    (True, False)
+    """
+    fits = degree <= MAX_DEGREE and nodes <= MAX_NODES and not labels_serve(nodes, degree)
+    return fits and not wanted.vertex_transitive
+
+
 def evened(
     found: tuple[Candidate, ...], wanted: Wanted, nodes: int, degree: int
 ) -> tuple[Candidate, ...]:
@@ -40,7 +51,7 @@ def evened(
     by breadth-first broadcast and, up to `MAX_CELLS`, by labels, the random one where nothing
     is even in few steps.  Where labels serve at once (`synth.offered`) nothing is added.
     """
-    if labels_serve(nodes, degree) or degree > MAX_DEGREE or wanted.vertex_transitive:
+    if not takes_more(wanted, nodes, degree):
         return found
     links = Links.BIDIRECTIONAL if wanted.bidirectional else Links.UNIDIRECTIONAL
     least = lower_bound(nodes, degree, links).steps
@@ -60,7 +71,9 @@ def _with(
     found: tuple[Candidate, ...], some: Sequence[Recipe], nodes: int, degree: int, labels: bool
 ) -> tuple[Candidate, ...]:
     """Return undominated candidates, with what graphs cost by broadcast and by labels."""
-    made = undominated(one for recipe in some for one in measured_unless_dominated(recipe, ()))
+    # Labels may make undominated what broadcast does not.
+    rivals = () if labels else found
+    made = undominated(one for recipe in some for one in measured_unless_dominated(recipe, rivals))
     chosen = [one.recipe for one in made[:_LABELLED] if labels]
     return undominated([*found, *made, *labelled((), chosen, nodes, degree, MAX_CELLS)])
 

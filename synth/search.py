@@ -16,7 +16,7 @@ from synth.catalogue import Catalogue, Wanted
 from synth.cost import Cost, Links, lower_bound
 from synth.errors import ImpossibleRequest, InvalidRecipe, Unreachable
 from synth.labelled import labelled
-from synth.large import evened
+from synth.large import evened, takes_more
 from synth.near import MAX_NODES, require_possible, unknown
 from synth.offered import labels_serve, random_graphs
 from synth.recipe import Recipe
@@ -166,7 +166,8 @@ def frontier(
     own = _expandable(bases, nodes, degree)
     wanted = Wanted(two_way, parallel_links, vertex_transitive, chosen, own)
     eager = schedule == "bfb" or not labels_serve(nodes, degree)
-    catalogue = Catalogue(wanted, nodes, degree, eager=eager)
+    large = schedule == "best" and takes_more(wanted, nodes, degree)
+    catalogue = Catalogue(wanted, nodes, degree, eager=eager, few_kinds=large and chosen is None)
     # Random graphs are drawn beside the rest: each takes up to a second, in kernels.
     with ThreadPoolExecutor(1) as beside:
         drawn = None if schedule == "bfb" else beside.submit(random_graphs, wanted, nodes, degree)
