@@ -167,7 +167,9 @@ def frontier(
     wanted = Wanted(two_way, parallel_links, vertex_transitive, chosen, own)
     eager = schedule == "bfb" or not labels_serve(nodes, degree)
     large = schedule == "best" and takes_more(wanted, nodes, degree)
-    catalogue = Catalogue(wanted, nodes, degree, eager=eager, few_kinds=large and chosen is None)
+    catalogue = Catalogue(
+        wanted, nodes, degree, eager=eager, few_kinds=large and two_way and chosen is None
+    )
     # Random graphs are drawn beside the rest: each takes up to a second, in kernels.
     with ThreadPoolExecutor(1) as beside:
         drawn = None if schedule == "bfb" else beside.submit(random_graphs, wanted, nodes, degree)

@@ -107,3 +107,18 @@ def test_sizes_beyond_the_atlas_are_sampled_for_both_kinds_of_links():
     for links in Links:
         costs = [measure_both(build(one), [0]) for one in sampled(4608, 4, links)]
         assert any(cost.bandwidth == optimal_bandwidth(4608) for cost, _ in costs)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "degree"), [(2503, 4), (2503, 6), pytest.param(4306, 6, marks=pytest.mark.slow)]
+)
+def test_large_sizes_keep_the_points_of_broadcast_that_have_the_fewest_steps(nodes, degree):
+    eager, best = (frontier(nodes, degree, schedule=one).points for one in ("bfb", "best"))
+    assert min(point.steps for point in best) <= min(point.steps for point in eager)
+    for point in eager:
+        assert any(
+            one.steps <= point.steps
+            and one.cost.bandwidth <= point.cost.bandwidth
+            and one.transpose.bandwidth <= point.transpose.bandwidth
+            for one in best
+        )
