@@ -83,13 +83,13 @@ def _widened(family: type[Randomly], nodes: int, degree: int) -> list[_Drawn]:
     """Return graphs whose balls of some radius exchanges have made large; if none, one as drawn.
 
     The radii are that at which a ball is about as large as the square root of all nodes, and one
-    more: there walks begin to meet by chance.  Of many nodes the first alone, which is quick.
+    more: there walks begin to meet by chance.
     """
     radius = 1
     while degree ** (2 * radius) < nodes:
         radius += 1
     made: list[Randomly] = []
-    for depth in (radius,) if nodes > _LARGE else (radius, radius + 1):
+    for depth in (radius, radius + 1):
         most = min(_WIDENING, _WIDENING_WORDS // (_WIDENED * work(nodes, degree, depth)))
         seeds = range(_WIDENED if most >= _LEAST_WIDENING else 0)
         made += [family(nodes, degree, seed, depth, most) for seed in seeds]
