@@ -40,7 +40,8 @@ def warm() -> None:
         simulate(schedule, topology, network, size_bytes=1)
         pack(schedule)
     make(build(parse("RandomRegular(20, 3, 1, 4, 50)")), Collective.ALLREDUCE, "slack")
-    build(parse("Inserted(1, 2, 1, Kautz(2, 2))"))
+    for altered in ("Inserted(1, 2, 1, Kautz(2, 2))", "Removed(1, 9, 1, Kautz(2, 4))"):
+        build(parse(f"Shortened(2, 9, 1, {altered})"))
     make(build(parse("Product(UniRing(2), BiRing(3))")), Collective.ALLGATHER, "lifted")
     for topology in (build(parse("Kautz(2, 2)")), fabric("dgx-a100-2")):
         optimum(topology)
