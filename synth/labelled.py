@@ -62,6 +62,7 @@ def labelled(
 
     Examples
     --------
+    >>> from synth.catalogue import Wanted
     >>> from synth.offered import random_graphs
     >>> drawn_alone = Wanted(families=frozenset({"RandomRegular"}))
     >>> for one in labelled((), random_graphs(drawn_alone, 61, 4), 61, 4):
