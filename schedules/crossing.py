@@ -102,10 +102,10 @@ def parts(topology: "Topology", inside: "Collection[NodeId]") -> tuple[Part, ...
 
 
 def listed(nodes: "Iterable[NodeId]") -> str:
-    """Return ids in few words: runs of numbers as one.
+    """Return ids in few words: runs of numbers as one, but of those with zeros before them.
 
-    >>> listed(["1.gpu0", "1.gpu1", "1.gpu2", "1.gpu5", "1.nvswitch", 7, 8])
-    '1.gpu0..2, 1.gpu5, 1.nvswitch, 7..8'
+    >>> listed(["1.gpu0", "1.gpu1", "1.gpu2", "1.gpu5", "1.nvswitch", 7, 8, "009", 10])
+    '1.gpu0..2, 1.gpu5, 1.nvswitch, 7..8, 009, 10'
     """
     runs: list[tuple[str, str, str]] = []
     for node in nodes:
@@ -123,7 +123,8 @@ def listed(nodes: "Iterable[NodeId]") -> str:
 
 
 def _next(number: str) -> str:
-    return str(int(number) + 1) if number else ""
+    """Return the number after one, nothing for one that is not written plainly."""
+    return str(int(number) + 1) if number == "0" or number[:1] not in ("", "0") else ""
 
 
 def _kind(node: "NodeId") -> tuple[str, str]:

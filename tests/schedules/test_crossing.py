@@ -5,7 +5,7 @@ from collections import Counter
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from schedules.crossing import crossings, listed, parts
@@ -83,6 +83,8 @@ def test_the_parts_hold_every_node_once_and_say_which_are_missing(cut) -> None:
 
 
 @given(st.lists(IDS, max_size=20))
+@example(["007", "8"])
+@example(["a0", "a1", "a9", "a10"])
 def test_a_list_of_ids_can_be_read_back(nodes) -> None:
     words = listed(nodes)
     back = []
