@@ -145,6 +145,8 @@ def _raise(table: Any, numerators: Any, denominators: Any) -> None:
     """Raise the largest load of every step by the heaviest set of links of any destination."""
     for step in range(1, table.shape[0]):
         for links in range(1, table.shape[1]):
-            top = int64(table[step, links].max())
+            top = int64(0)
+            for lane in range(LANES):
+                top = max(top, int64(table[step, links, lane]))
             if better(top, _SIZES[links], numerators[step], denominators[step]):
                 numerators[step], denominators[step] = top, _SIZES[links]

@@ -39,7 +39,8 @@ def _reach(sources: Any, targets: Any, first: int, seen: Any) -> None:
     start = np.zeros(nodes + 1, np.int64)
     for source in sources:
         start[source + 1] += 1
-    start = np.cumsum(start)
+    for node in range(nodes):
+        start[node + 1] += start[node]
     filled = start.copy()
     after = np.empty(len(targets), np.int64)
     for link in range(len(sources)):

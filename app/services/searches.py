@@ -34,7 +34,9 @@ def answer(
 
     def compute() -> FrontierAnswer:
         from synth.hosts import searched
+        from synth.stored_kernels import load_alone
 
+        load_alone()
         found = searched(hosts_of(request))
         recipes = [point.recipe for point in found.points]
         # Several points may be on one topology.

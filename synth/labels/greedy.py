@@ -129,7 +129,9 @@ def greedy(
         for one in range(groups):
             _count(able, members[one], mask, count)
             _choose(problem, one, count, loads[step], degree)
-            begin = np.searchsorted(members[one], shift)
+            begin = 0
+            while begin < len(members[one]) and members[one, begin] < shift:
+                begin += 1
             for index in range(len(members[one])):
                 node = members[one, (begin + index) % len(members[one])]
                 left -= _mark(able, node, step, count, label, mask)
