@@ -3,15 +3,16 @@
     python -m benchmarks.bench_orders [--only dgx] [--shuffles 3]
 
 A fabric, whole and with its first link lost, is listed as its maker lists it, and shuffled.
-Each order is computed thrice, the least processor time is taken; kernels are warm.  *alike*:
-every order has the same optimum, trees per root and height, and a schedule that the verifier
-takes at that rate.  *worst*: the longest time of a shuffled order over that of the listed one.
+Orders are computed by turns, thrice, the least processor time is taken; kernels are warm.
+*alike*: every order has the same optimum, trees per root and height, and a schedule that the
+verifier takes at that rate.  *worst*: the longest time of a shuffled order over that of the
+listed one.
 """
 
 import argparse
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -61,18 +62,23 @@ def shuffled(topology: Topology, rng: random.Random) -> Topology:
     )
 
 
-def made(topology: Topology) -> Made:
-    """Make, check and time the allgather of a fabric."""
-    schedule, seconds = forestcoll.allgather(topology), []
+def made(orders: Sequence[Topology]) -> list[Made]:
+    """Make, check and time the allgather of a fabric in several orders, by turns."""
+    schedules = [forestcoll.allgather(topology) for topology in orders]
+    seconds: list[list[float]] = [[] for _ in orders]
     for _ in range(REPEATS):
-        start = time.process_time()
-        forestcoll.allgather(topology)
-        seconds.append(time.process_time() - start)
-    wrong = violations(schedule, topology)
-    if wrong:
-        raise AssertionError(f"{topology.name}: {wrong[0]}")
-    rate = tree_inverse_rate(schedule, topology)
-    return Made(rate, schedule.trees_per_root, tree_depth(schedule), min(seconds))
+        for times, topology in zip(seconds, orders, strict=True):
+            start = time.process_time()
+            forestcoll.allgather(topology)
+            times.append(time.process_time() - start)
+    found = []
+    for schedule, topology, times in zip(schedules, orders, seconds, strict=True):
+        wrong = violations(schedule, topology)
+        if wrong:
+            raise AssertionError(f"{topology.name}: {wrong[0]}")
+        rate = tree_inverse_rate(schedule, topology)
+        found.append(Made(rate, schedule.trees_per_root, tree_depth(schedule), min(times)))
+    return found
 
 
 def cases(only: str) -> Iterator[tuple[str, Topology]]:
@@ -101,10 +107,11 @@ def main() -> None:
     for label, topology in cases(asked.only):
         rng = random.Random(label)
         try:
-            listed = made(topology)
+            listed, *others = made(
+                [topology, *(shuffled(topology, rng) for _ in range(asked.shuffles))]
+            )
         except (ScheduleError, SynthError):
             continue  # A rank is cut off: there is no schedule in any order.
-        others = [made(shuffled(topology, rng)) for _ in range(asked.shuffles)]
         times = " ".join(f"{1000 * other.seconds:.1f}" for other in others)
         worst = max(other.seconds for other in others) / listed.seconds
         alike = "yes" if {other.shape for other in others} == {listed.shape} else "no"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import islice, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,27 +85,48 @@ def symmetric(topology: Topology, network: Network, rate: Rate) -> Iterator[Tree
     return (_named(names[order], tree) for tree in found)
 
 
-def _acting_on(topology: Topology, network: Network) -> tuple[Network, Ints, Action | None]:
-    """Return a group that moves the ranks, the network as it is numbered for it, and that order."""
-    same, action = np.arange(network.node_count), None
-    for listed in (network, by_neighbours(network)):
-        found = rotations(listed)
-        if found is not None and len(found.roots) == 1:
-            return network, same, found
-        if found is not None and (action is None or len(found.roots) < len(action.roots)):
-            action = found
+class _Numbered(NamedTuple):
+    """A network whose node i is node ``order[i]`` of another, and a group that moves its ranks."""
+
+    network: Network
+    order: Ints
+    action: Action | None
+
+    @property
+    def roots(self) -> int:
+        """How many roots stand for all; as many as there are ranks where nothing moves them."""
+        return len(self.network.terminals if self.action is None else self.action.roots)
+
+
+def _acting_on(topology: Topology, network: Network) -> _Numbered:
+    """Return the network as it is numbered for the group that leaves the fewest roots, and that.
+
+    Groups are sought with less and less trust in how the nodes are numbered.
+    """
+    same = np.arange(network.node_count)
+    best = _Numbered(network, same, rotations(network))
+    if best.roots > 1:
+        order = by_neighbours(network)
+        other = renumbered(network, order)
+        best = min(best, _Numbered(other, order, rotations(other)), key=_roots)
+    if best.roots == 1:
+        return best
     all_ranks = len(network.terminals) == network.node_count
     # How high trees of several kinds of ranks are depends on the numbers of the nodes.
     order = same if all_ranks else next(canonical_orders(network))
     other = renumbered(network, order)
     listed = in_order(other)
-    found = None if listed is None else rotations(listed)
-    if found is not None and (action is None or len(found.roots) <= len(action.roots)):
-        return other, order, found
-    if all_ranks and (action is None or len(action.roots) > 1):
+    if listed is not None:
+        best = min(_Numbered(other, order, rotations(listed)), best, key=_roots)
+    if all_ranks and best.roots > 1:
         # What the recipe that the topology is named by knows of itself.
-        action = acting(network, translations(topology))
-    return network, same, action
+        known = _Numbered(network, same, acting(network, translations(topology)))
+        best = min(known, best, key=_roots)
+    return best
+
+
+def _roots(numbered: _Numbered) -> int:
+    return numbered.roots
 
 
 def _kinds(network: Network) -> int:

@@ -8,7 +8,7 @@ finding all automorphisms takes (`ordering`).
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import count
+from itertools import count, pairwise
 
 import numpy as np
 
@@ -20,12 +20,14 @@ from synth.splitmix import seeded, shuffled
 __all__ = ["by_neighbours", "canonical_orders", "renumbered"]
 
 
-def by_neighbours(network: Network) -> Network:
-    """Return the network with its ranks listed by what joins them, the closest first.
+def by_neighbours(network: Network) -> Ints:
+    """Return the nodes in an order by what joins them: the ranks first, then the switches.
 
     Ranks that links to each other join to one part come first, then those at the same switches:
-    of switches those that join the fewest ranks, of these those with the widest links.  What they
-    are numbered does not matter.  O((arcs + ranks) log).
+    of switches those that join the fewest nodes below them, of these those with the widest links,
+    then those below the same switches, as the leaves of a pod are.  Switches are in the same order,
+    so that those which stand for each other do so place by place.  Numbers of nodes decide only
+    between what is alike by all of this.  O((arcs + nodes) log).
 
     Examples
     --------
@@ -34,27 +36,57 @@ def by_neighbours(network: Network) -> Network:
     >>> box = {"a": "v", "b": "w", "c": "v", "d": "w"}
     >>> links = [link for g, w in box.items() for link in ((g, w), (w, g))]
     >>> two = Topology([*"abcdvw"], [*links, ("v", "w"), ("w", "v")], switches="vw")
-    >>> by_neighbours(network_of(two)).terminals.tolist()
-    [0, 2, 1, 3]
+    >>> by_neighbours(network_of(two)).tolist()
+    [0, 2, 1, 3, 4, 5]
     """
-    ranks = network.terminals
+    ranks = network.terminals.tolist()
     part = _parts(network)
-    joined: dict[int, set[int]] = {}
-    widest: dict[int, int] = {}
-    near: dict[int, set[int]] = {rank: set() for rank in ranks.tolist()}
+    near = _both_ways(network)
+    levels = _levels(network, near)
+    place = _places(near, levels)
+    keys = {
+        rank: (part[rank], sorted(place[node] for node in near[rank] if node in place), rank)
+        for rank in ranks
+    }
+    switches = [node for level in levels[1:] for node in sorted(level, key=place.__getitem__)]
+    far = set(range(network.node_count)).difference(ranks, switches)
+    return np.array([*sorted(ranks, key=keys.__getitem__), *switches, *sorted(far)], np.int64)
+
+
+def _both_ways(network: Network) -> list[dict[int, int]]:
+    """Return, per node, its neighbours and the widest arc between them, either way."""
+    near: list[dict[int, int]] = [{} for _ in range(network.node_count)]
     columns = (network.tail, network.head, network.capacity)
     for tail, head, room in zip(*(column.tolist() for column in columns), strict=True):
-        for rank, switch in ((tail, head), (head, tail)):
-            if rank in near and switch not in near:
-                joined.setdefault(switch, set()).add(rank)
-                widest[switch] = max(widest.get(switch, 0), room)
-                near[rank].add(switch)
-    place = {switch: (len(joined[switch]), -widest[switch], switch) for switch in joined}
-    keys = {
-        rank: (part[rank], sorted(place[switch] for switch in switches), rank)
-        for rank, switches in near.items()
-    }
-    return replace(network, terminals=np.array(sorted(near, key=keys.__getitem__), np.int64))
+        if near[tail].get(head, 0) < room:
+            near[tail][head] = near[head][tail] = room
+    return near
+
+
+def _levels(network: Network, near: list[dict[int, int]]) -> list[list[int]]:
+    """Return the ranks, the switches next to them, those next to these only, and so on."""
+    levels = [network.terminals.tolist()]
+    seen = set(levels[0])
+    while levels[-1]:
+        levels.append(sorted({other for node in levels[-1] for other in near[node]} - seen))
+        seen.update(levels[-1])
+    return levels[:-1]
+
+
+def _places(near: list[dict[int, int]], levels: list[list[int]]) -> dict[int, int]:
+    """Return the place of every switch among those of its level, the highest level first."""
+    place: dict[int, int] = {}
+    for below, level in reversed(list(pairwise(levels))):
+        lower = set(below)
+        keys = {}
+        for node in level:
+            rooms = [room for other, room in near[node].items() if other in lower]
+            above = sorted(place[other] for other in near[node] if other in place)
+            keys[node] = (len(rooms), -max(rooms), above, node)
+        # Those of this level get their places at once, so that none of them is above another.
+        listed = sorted(level, key=keys.__getitem__)
+        place.update({node: number for number, node in enumerate(listed)})
+    return place
 
 
 def canonical_orders(network: Network) -> Iterator[Ints]:

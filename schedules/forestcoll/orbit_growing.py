@@ -31,7 +31,23 @@ class Arcs(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def grown(arcs, is_rank, left, total, root, toll):
+def grown(arcs, is_rank, left, total, roots, toll):
+    """Grow a tree of each of the roots in turn and take their arcs out of ``left``.
+
+    Returns nodes, ends of edges and height of each.  The first that is not whole has height -1,
+    and is the last.
+    """
+    found = []
+    for root in roots:
+        tree = _tree(arcs, is_rank, left, total, root, toll)
+        found.append(tree)
+        if tree[2] < 0:
+            break
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _tree(arcs, is_rank, left, total, root, toll):
     """Grow a tree and take its arcs out of ``left``; say how high it is, -1 if it is not whole.
 
     The next edge is one whose tightest orbit keeps the largest part of its room, and among

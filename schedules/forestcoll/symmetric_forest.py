@@ -19,8 +19,9 @@ from schedules.forestcoll.hops import farthest
 from schedules.forestcoll.network import Network
 from schedules.forestcoll.orbit_growing import Arcs, grown
 from schedules.forestcoll.symmetry import Action
+from synth.progress import tell
 
-__all__ = ["MOST_STEPS", "Drawn", "pays", "translated_trees"]
+__all__ = ["MOST_STEPS", "Drawn", "pays", "star_fits", "translated_trees"]
 
 _MOST_ROOM = 1 << 31
 """Rooms are compared as fractions of 31 bits."""
@@ -36,6 +37,9 @@ MOST_STEPS = 1 << 30
 
 _FEW_STEPS = 1 << 23
 """Limit on arcs looked at for lower trees."""
+
+_AT_ONCE = 1 << 24
+"""Arcs looked at before the work can be stopped: some hundredths of a second."""
 
 _MOST_TRIED = 8
 """Orders of the arcs in which lower trees are sought."""
@@ -115,6 +119,8 @@ def _lowest(
     """
     roots = action.roots.tolist()
     least = max(farthest(network, root) for root in roots)
+    if least == 1 and not star_fits(network, action, total, trees_per_root):
+        least = 2
     edges = trees_per_root * len(roots) * len(network.terminals)
     more = min(_MOST_TRIED, _FEW_STEPS // (edges * len(network.tail)))
     found: list[tuple[int, list[Drawn]]] = []
@@ -131,18 +137,39 @@ def _lowest(
     return min(found, key=lambda one: one[0])[1] if found else None
 
 
+def star_fits(
+    network: Network, action: Action, total: NDArray[np.int64], trees_per_root: int
+) -> bool:
+    """Return False if arcs between ranks and switches have too little room for trees of height 1.
+
+    Such a tree leads to each rank by the arc from its root or through switches.  ``total`` is the
+    room of each orbit for the trees of all first roots together.  O(arcs).
+    """
+    from_root = np.isin(network.tail, action.roots)
+    to_rank = network.is_rank[network.head]
+    direct = np.bincount(action.orbit[from_root & to_rank], minlength=len(total))
+    edges = trees_per_root * len(action.roots) * (len(network.terminals) - 1)
+    through = edges - int(np.minimum(direct * trees_per_root, total).sum())
+    ways = (network.is_rank[network.tail] & ~to_rank, ~network.is_rank[network.tail] & to_rank)
+    return all(through <= int(total[np.unique(action.orbit[way])].sum()) for way in ways)
+
+
 def _of_first_roots(
     network: Network, arcs: Arcs, total: NDArray[np.int64], roots: list[int], toll: int
 ) -> tuple[int, list[Drawn]] | None:
     """Return one tree for each entry of ``roots`` and the height of the highest, or None."""
     left, trees, height = total.copy(), list[Drawn](), 0
-    is_rank = network.is_rank
-    for root in roots:
-        nodes, ends, deepest = grown(arcs, is_rank, left, total, root, toll)
-        if deepest < 0:
+    is_rank, each = network.is_rank, len(network.terminals) * len(network.tail)
+    at_once = max(1, _AT_ONCE // each)
+    for first in range(0, len(roots), at_once):
+        tell("growing trees alike", first, len(roots))
+        some = np.array(roots[first : first + at_once], np.int64)
+        made = grown(arcs, is_rank, left, total, some, toll)
+        if made[-1][2] < 0:
             return None
-        trees.append(Drawn(root, 1, nodes, ends))
-        height = max(height, deepest)
+        rows = zip(some.tolist(), made, strict=True)
+        trees += [Drawn(root, 1, nodes, ends) for root, (nodes, ends, _) in rows]
+        height = max(height, *(deepest for _, _, deepest in made))
     return height, trees
 
 

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from schedules.forestcoll import allgather, optimum
+from schedules.forestcoll.listing import by_neighbours, renumbered
 from schedules.forestcoll.network import network_of
 from schedules.forestcoll.optimality import best_rate, tree_capacities
 from schedules.forestcoll.ordering import in_order
-from schedules.forestcoll.symmetric_forest import translated_trees
+from schedules.forestcoll.symmetric_forest import star_fits, translated_trees
 from schedules.forestcoll.symmetry import rotations
 from schedules.simulate import tree_depth
 from schedules.verify import tree_inverse_rate, violations
@@ -211,6 +212,25 @@ def test_one_host_of_a_clos_network_stands_for_all(seed: int) -> None:
     schedule = allgather(topology)
     assert violations(schedule, topology) == []
     assert tree_inverse_rate(schedule, topology) == optimum(topology).inverse_rate
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_joins_hosts_lists_a_clos_network_pod_by_pod_and_plane_by_plane(seed: int) -> None:
+    network = network_of(clos(seed))
+    action = rotations(renumbered(network, by_neighbours(network)))
+    assert action is not None and len(action.roots) == 1
+
+
+@pytest.mark.parametrize("text", ["dgx-2", "gb200-nvl72", "fat-tree-4", "mi300x", "mi300x-2"])
+def test_no_height_is_held_to_be_out_of_reach_that_is_reached(text: str) -> None:
+    network = network_of(named(text))
+    action, rate = rotations(network), best_rate(network)
+    assert action is not None
+    total = np.zeros(int(action.orbit.max()) + 1, np.int64)
+    room = tree_capacities(network, rate.scale, rate.trees_per_root)
+    total[action.orbit] = room // action.turns
+    fits = star_fits(network, action, total, rate.trees_per_root)
+    assert fits == (tree_depth(allgather(named(text))) == 1)
 
 
 @pytest.mark.parametrize(("name", "kinds"), [("mi250-9", 8), ("ndv2-9", 2), ("mi250-4", 8)])
