@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from synth.bases.balanced import Balanced, Listed
 from synth.bases.family import Arguments, Ends, require
-from synth.limits import capped_product
+from synth.limits import MAX_NODES, capped_product
 
 __all__ = ["Arrangement", "Pancake"]
 
@@ -55,8 +55,12 @@ class Arrangement(Balanced, Listed):
 
     @classmethod
     def members(cls) -> Iterator[Arguments]:
-        """Yield k up to 8 and n up to 257: 9! is beyond the limits, and so is 258 * 257."""
-        return ((n, k) for k in range(2, 9) for n in range(k + 1, 258))
+        """Yield k up to 8, as 9! is beyond the limits, and n while the words of n are within."""
+        for k in range(2, 9):
+            n = k + 1
+            while perm(n, k) <= MAX_NODES:
+                yield n, k
+                n += 1
 
     def vertex_transitive(self) -> bool:
         """Return True, by permutations of the symbols (and of the places)."""

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from synth.bases.balanced import Balanced, Listed
 from synth.bases.family import Arguments, Ends, join, require, two_way
-from synth.bases.polygons import flags, points_of, require_field
+from synth.bases.polygons import flags, orders, points_of, require_field
 from synth.cost import Claim, optimal_bandwidth
-from synth.finite_field import FiniteField, finite_field, prime_powers
+from synth.finite_field import FiniteField, finite_field
 
 __all__ = ["AffinePlane", "NonincidenceGraph", "PolarFly", "SlimFly"]
 
@@ -42,8 +42,8 @@ class AffinePlane(Balanced, Listed):
 
     @classmethod
     def members(cls) -> Iterator[Arguments]:
-        """Yield one of every order."""
-        return ((q,) for q in prime_powers())
+        """Yield one of every order that is within the limits: there are q^2 nodes or more."""
+        return ((q,) for q in orders(2))
 
     def vertex_transitive(self) -> bool:
         """Return True, by translations, shears, and (x, y) <-> [x, y]: incidence is y + b = m x."""
@@ -86,8 +86,8 @@ class NonincidenceGraph(Balanced, Listed):
 
     @classmethod
     def members(cls) -> Iterator[Arguments]:
-        """Yield one of every order."""
-        return ((q,) for q in prime_powers())
+        """Yield one of every order that is within the limits: there are q^2 nodes or more."""
+        return ((q,) for q in orders(2))
 
     def vertex_transitive(self) -> bool:
         """Return True: the group of ProjectivePlane(q), and its dualities, act here too."""
@@ -139,8 +139,8 @@ class PolarFly(Listed):
 
     @classmethod
     def members(cls) -> Iterator[Arguments]:
-        """Yield one of every order."""
-        return ((q,) for q in prime_powers())
+        """Yield one of every order that is within the limits: there are q^2 nodes or more."""
+        return ((q,) for q in orders(2))
 
     def bidirectional(self) -> bool:
         """Return True: a polarity is symmetric."""
@@ -201,8 +201,8 @@ class SlimFly(Listed):
 
     @classmethod
     def members(cls) -> Iterator[Arguments]:
-        """Yield one of every order but 2."""
-        return ((q,) for q in prime_powers() if q > 2)
+        """Yield one of every order but 2 that is within the limits: there are over q^2 nodes."""
+        return ((q,) for q in orders(2) if q > 2)
 
     def bidirectional(self) -> bool:
         """Return True: X = -X, and links of points with lines are made both ways."""

@@ -16,6 +16,7 @@ polygons (Brouwer, Cohen, Neumaier, Distance-Regular Graphs, section 6.5): see
 
 from collections.abc import Iterator
 from functools import reduce
+from itertools import takewhile
 from typing import ClassVar
 
 import numpy as np
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 from synth.bases.balanced import Balanced, Listed
 from synth.bases.family import Arguments, Ends, cliques, require, two_way
 from synth.finite_field import MAX_ORDER, finite_field, is_prime_power, prime_powers
-from synth.limits import capped_power, capped_product
+from synth.limits import MAX_NODES, capped_power, capped_product
 
 __all__ = [
     "CollinearityGraph",
@@ -33,6 +34,7 @@ __all__ = [
     "GeneralizedQuadrangle",
     "ProjectivePlane",
     "flags",
+    "orders",
     "points_of",
     "require_field",
 ]
@@ -62,8 +64,8 @@ class _IncidenceGraph(Balanced, Listed):
 
     @classmethod
     def members(cls) -> Iterator[Arguments]:
-        """Yield one of every order."""
-        return ((q,) for q in prime_powers())
+        """Yield one of every order that is within the limits."""
+        return ((q,) for q in orders(cls.gonality - 1))
 
     def diameter(self) -> int:
         """Return the gonality, by the definition of a generalized polygon."""
@@ -157,8 +159,8 @@ class FlagGraph(Balanced, Listed):
 
     @classmethod
     def members(cls) -> Iterator[Arguments]:
-        """Yield one of every gonality and order."""
-        return ((gonality, q) for gonality in (3, 4, 6) for q in prime_powers())
+        """Yield one of every gonality and order that are within the limits."""
+        return ((gonality, q) for gonality in (3, 4, 6) for q in orders(gonality - 1))
 
     def vertex_transitive(self) -> bool:
         """Return True: the groups are transitive on flags."""
@@ -200,8 +202,8 @@ class CollinearityGraph(Balanced, Listed):
 
     @classmethod
     def members(cls) -> Iterator[Arguments]:
-        """Yield one of every gonality and order."""
-        return ((gonality, q) for gonality in (4, 6) for q in prime_powers())
+        """Yield one of every gonality and order that are within the limits."""
+        return ((gonality, q) for gonality in (4, 6) for q in orders(gonality - 1))
 
     def vertex_transitive(self) -> bool:
         """Return True: the groups are transitive on points."""
@@ -231,6 +233,15 @@ def flags(gonality: int, q: int) -> Ends:
     lines = np.concatenate([[0], shorter, longer, first + line])
     order = np.lexsort((lines, points))
     return points[order], lines[order]
+
+
+def orders(exponent: int) -> Iterator[int]:
+    """Yield the prime powers q, increasing, of which q^exponent nodes are within the limit.
+
+    >>> list(orders(4))
+    [2, 3, 4, 5, 7, 8, 9, 11, 13, 16]
+    """
+    return takewhile(lambda q: capped_power(q, exponent) <= MAX_NODES, prime_powers())
 
 
 def require_field(q: int) -> None:
