@@ -27,6 +27,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.pool import StaticPool
 
 from app.config import HEAD
+from app.embedded import PRAGMAS
 
 __all__ = [
     "HEAD",
@@ -246,11 +247,7 @@ def _open_sqlite(url: URL) -> Engine:
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
     cursor = connection.cursor()
-    # Waiting comes first: switching to WAL needs the lock that others may hold.
-    # NORMAL: what is committed outlives the process; a power failure may take the last answers,
-    # which are computed again, and leaves the file whole.
-    pragmas = ("busy_timeout=10000", "journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON")
-    for pragma in pragmas:
+    for pragma in PRAGMAS:
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 

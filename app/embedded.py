@@ -2,7 +2,8 @@
 
 A question that was answered before is answered in a tenth of a second; loading SQLAlchemy
 alone takes longer.  Only reading by id happens here, and only of a file whose tables are at
-the newest revision; for everything else there is `app.store`.
+the newest revision; `app.embedded_store` also writes, and for everything else there is
+`app.store`.
 """
 
 import json
@@ -16,7 +17,13 @@ from app.artefacts import KINDS, Artefact
 from app.config import HEAD
 from app.seals import StoredRow, unsealed
 
-__all__ = ["Embedded", "opened"]
+__all__ = ["PRAGMAS", "Embedded", "connected", "opened"]
+
+# Waiting comes first: switching to WAL needs the lock that others may hold.
+# NORMAL: what is committed outlives the process; a power failure may take the last answers,
+# which are computed again, and leaves the file whole.
+PRAGMAS = ("busy_timeout=10000", "journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON")
+"""What every connection that may write begins with."""
 
 _PREFIX = "sqlite:///"
 
@@ -47,7 +54,7 @@ class Embedded:
 @contextmanager
 def opened(url: str) -> Iterator[Embedded | None]:
     """Open the database of a URL for reading; None unless it is a file at the newest revision."""
-    connection = _connected(url)
+    connection = connected(url)
     try:
         yield None if connection is None else Embedded(connection)
     finally:
@@ -55,13 +62,19 @@ def opened(url: str) -> Iterator[Embedded | None]:
             connection.close()
 
 
-def _connected(url: str) -> sqlite3.Connection | None:
+def connected(url: str, mode: str = "ro") -> sqlite3.Connection | None:
+    """Connect to the file of a URL; None unless its tables are at the newest revision.
+
+    ``mode`` as in URIs of SQLite: "ro" to read, "rw" to write also.
+    """
     path = url.removeprefix(_PREFIX)
     if path == url or not path or path == ":memory:" or "?" in path or not Path(path).is_file():
         return None
     connection = None
     try:
-        connection = sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True, timeout=10)
+        connection = sqlite3.connect(f"file:{quote(path)}?mode={mode}", uri=True, timeout=10)
+        for pragma in PRAGMAS if mode == "rw" else ():
+            connection.execute(f"PRAGMA {pragma}")
         found = connection.execute("SELECT version_num FROM alembic_version").fetchone()
     except sqlite3.Error:
         found = None

@@ -9,18 +9,10 @@ from sqlalchemy import Connection, Select, delete, insert, literal, select, upda
 from app.facts import Facts, sortable
 from app.tables import ABOUT, TABLES, FamilyRow, PointRow, ReferenceRow, TopologyRow
 
-__all__ = ["columns_of", "forget", "note"]
+__all__ = ["forget", "note"]
 
 _INHERITED = ("nodes", "degree", "links")
 _MEASURED = ("links", "steps", "bandwidth")
-
-
-def columns_of(kind: str, facts: Facts, content: bytes, *texts: str) -> dict[str, Any]:
-    """Return the columns of a row that are made from its facts, and how large it is."""
-    found: dict[str, Any] = {name: getattr(facts, name) for name in (*_INHERITED, "steps")}
-    found["bandwidth"] = None if facts.bandwidth is None else sortable(facts.bandwidth)
-    found["size"] = len(content) + sum(map(len, texts))
-    return found
 
 
 def note(connection: Connection, kind: str, identity: str, facts: Facts) -> None:

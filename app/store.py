@@ -27,13 +27,13 @@ from app.artefacts import (
     compact,
     key,
 )
-from app.config import KERNEL_VERSION
-from app.facts import Facts, facts_of
+from app.facts import Facts
 from app.finding import InvalidCursor, Wanted, entries, listed, page
 from app.flights import Flights
-from app.indexing import columns_of, note
+from app.indexing import note
 from app.keeping import Keeping
-from app.seals import StoredRow, seal, unsealed
+from app.rows import NAMED, row_of
+from app.seals import StoredRow, unsealed
 from app.tables import TABLES, TopologyRow
 from app.unsaved import Pending, Unsaved
 from app.uses import Uses
@@ -52,9 +52,6 @@ __all__ = [
 ]
 
 log = logging.getLogger(__name__)
-
-NAMED = "topology"
-"""The kind whose documents have names of their own."""
 
 
 class Store:
@@ -153,26 +150,7 @@ class Store:
 
         ``facts`` are what is known of it, where that was read from it already.
         """
-        content, media_type = computed.content, computed.media_type
-        summary = compact(computed.summary)
-        digest = seal(identity, media_type, summary, content)
-        asked = canonical(request)
-        if facts is None:
-            facts = facts_of(kind, KERNEL_VERSION, asked, summary, media_type, content)
-        values = columns_of(kind, facts, content, asked, summary) | {
-            "kernel_version": KERNEL_VERSION,
-            "request": asked,
-            "summary": summary,
-            "media_type": media_type,
-            "document": content,
-            "digest": digest,
-        }
-        if kind == NAMED:
-            values["name"] = computed.summary.get("name", "")
-        artefact = Artefact(
-            kind, identity, content, media_type, digest, computed.summary, fresh=True
-        )
-        return self._saved(Pending(artefact, values, facts))
+        return self._saved(row_of(kind, request, identity, computed, facts))
 
     def delete(self, kind: str, identity: str) -> bool:
         """Delete a document, also one that is not stored yet; see `app.keeping.Keeping`."""

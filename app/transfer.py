@@ -25,8 +25,9 @@ from sqlalchemy.exc import IntegrityError
 from app.config import KERNEL_VERSION
 from app.facts import Facts, facts_of
 from app.files import UnusableFile
-from app.indexing import columns_of, note
+from app.indexing import note
 from app.keeping import MAX_LABELS, Keeping
+from app.rows import columns_of
 from app.seals import StoredRow, unsealed
 from app.tables import TABLES, LabelRow
 

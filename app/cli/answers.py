@@ -38,12 +38,12 @@ _LISTS = ("shards", "participants")
 
 
 @contextmanager
-def opened() -> "Iterator[Context]":
-    """Open the database that the settings name."""
+def opened(*, whole: bool = True) -> "Iterator[Context]":
+    """Open the database that the settings name; not ``whole`` to find and store answers alone."""
     from app.config import Settings
-    from app.services.opening import open_context
+    from app.services.opening import open_context, open_embedded
 
-    with open_context(Settings(), shown_progress) as context:
+    with (open_context if whole else open_embedded)(Settings(), shown_progress) as context:
         yield context
         for note in context.notes:
             typer.echo(f"note: {note}", err=True)

@@ -150,7 +150,7 @@ def frontier(
     if answer is None:
         from app.services import frontiers
 
-        with opened() as context:
+        with opened(whole=False) as context:
             answer = frontiers.frontier(context, request)
     show(answer, as_json, as_csv)
     if explain:

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+from app.artefacts import Artefact
 from app.checking_requests import ComparisonRequest
 from app.documents.comparison import (
     COMPARISON,
@@ -16,7 +17,6 @@ from app.documents.ways import ComparedFabric
 from app.services import topologies
 from app.services.context import Context
 from app.services.speeds import DEFAULT_ALPHA_US
-from app.store import Artefact
 from schedules.model import Collective
 from schedules.speed import On, speed
 from synth.topology import Topology

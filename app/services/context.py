@@ -4,14 +4,16 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
-from app.artefacts import ID_LENGTH
+from app.artefacts import ID_LENGTH, Artefact, Asked, Computed, Listed, key
 from app.config import Settings
 from app.documents.kind import Answer, Kind, Readable
 from app.services.errors import MAX_CANDIDATES, Ambiguous, Damaged, NotStored
-from app.store import Artefact, Asked, Computed, Listed, Store, key
 from schedules.errors import TooLarge
+
+if TYPE_CHECKING:
+    from app.store import Store
 
 __all__ = ["Compute", "Context", "Documents", "Mend", "MustCompute"]
 
@@ -91,8 +93,10 @@ class Context:
     """Told the kind and the seconds of each computation that came to its end."""
 
     @property
-    def whole_store(self) -> Store:
+    def whole_store(self) -> "Store":
         """The database itself, with all that it knows of documents; a worker has none."""
+        from app.store import Store
+
         assert isinstance(self.store, Store)
         return self.store
 

@@ -1,5 +1,6 @@
 """Measuring: what collectives cost on a topology, and the best they could."""
 
+from app.artefacts import Artefact
 from app.documents.cost import COST, CostAnswer
 from app.documents.kind import Answer
 from app.documents.link_values import Worth
@@ -11,7 +12,6 @@ from app.services import topologies
 from app.services.all_to_all import exchange_on
 from app.services.context import Context
 from app.services.topologies import StoredTopology, asked_options
-from app.store import Artefact
 from app.topology_source import TopologySource
 from schedules.errors import NoSchedule
 from schedules.model import Collective

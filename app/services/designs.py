@@ -3,13 +3,13 @@
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from app.artefacts import Artefact
 from app.design_requests import DesignRequest
 from app.documents.design import DESIGN, DesignAnswer
 from app.documents.questions import hosts_of, speed_of, workload_of
 from app.options.patching import PANELS
 from app.services.context import Context
 from app.services.plants import plant_of
-from app.store import Artefact
 
 if TYPE_CHECKING:
     from app.services.cached_sources import CachedSources

@@ -7,12 +7,12 @@ from what the document costs; else by its writer.
 from collections.abc import Iterable, Mapping
 
 from app.archives import zipped
+from app.artefacts import Artefact
 from app.documents.export import EXPORT, Exported
 from app.questions import ExportQuestion
 from app.schedule_requests import ExportRequest
 from app.services import files, patch_plans, schedules, topologies
 from app.services.context import Context
-from app.store import Artefact
 from schedules.formats import FORMATS, Options
 
 __all__ = ["export", "media_type", "require_available"]

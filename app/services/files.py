@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from app.artefacts import Artefact
 from app.documents import program_set
 from app.documents.design import question_of
 from app.services import designs
 from app.services.context import Context
-from app.store import Artefact
 from schedules.formats import Options, require_options
 from schedules.model import Collective, Schedule
 from synth.topology import Topology

@@ -2,10 +2,10 @@
 
 from functools import partial
 
+from app.artefacts import Artefact
 from app.design_requests import FrontierRequest
 from app.services import searches, topologies
 from app.services.context import Context
-from app.store import Artefact
 
 __all__ = ["frontier"]
 

@@ -1,17 +1,20 @@
 """Opening the database, and what every service function needs with it."""
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from typing import TYPE_CHECKING
 
-from sqlalchemy import Engine
-
+from app import embedded_store
 from app.artefacts import Artefact
 from app.config import Settings
-from app.db import open_database
 from app.services.context import Context
-from app.store import Store
 
-__all__ = ["context_on", "mended", "open_context"]
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+    from app.store import Store
+
+__all__ = ["context_on", "mended", "open_context", "open_embedded"]
 
 
 def mended(context: Context, kind: str, identity: str, question: str) -> Artefact:
@@ -23,11 +26,13 @@ def mended(context: Context, kind: str, identity: str, question: str) -> Artefac
 
 
 def context_on(
-    engine: Engine,
+    engine: "Engine",
     settings: Settings,
     watch: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Context:
     """Return the context of services on an open database; damaged rows are mended."""
+    from app.store import Store
+
     return Context(Store(engine), settings, watch, mend=mended)
 
 
@@ -36,8 +41,36 @@ def open_context(
     settings: Settings, watch: Callable[[], AbstractContextManager[None]] = nullcontext
 ) -> Iterator[Context]:
     """Open the database that the settings name, migrating it if it is embedded."""
+    from app.db import open_database
+
     engine = open_database(settings.database_url)
     try:
         yield context_on(engine, settings, watch)
     finally:
         engine.dispose()
+
+
+@contextmanager
+def open_embedded(
+    settings: Settings, watch: Callable[[], AbstractContextManager[None]] = nullcontext
+) -> Iterator[Context]:
+    """Open the same for who only finds and stores answers: without SQLAlchemy where that can be.
+
+    `Context.whole_store` is not to be asked for.
+    """
+    url = settings.database_url
+    with ExitStack() as open_too:
+
+        def whole() -> "Store":
+            from app.db import open_database
+            from app.store import Store
+
+            engine = open_database(url)
+            open_too.callback(engine.dispose)
+            return Store(engine)
+
+        store = open_too.enter_context(embedded_store.opened(url, whole))
+        if store is None:
+            yield open_too.enter_context(open_context(settings, watch))
+        else:
+            yield Context(store, settings, watch, mend=mended)

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
+from app.artefacts import Artefact
 from app.documents.export import unpacked
 from app.picking import parse_whole, picked
 from app.questions import PartQuestion
 from app.services.context import Context
-from app.store import Artefact
 
 __all__ = ["part", "part_of"]
 

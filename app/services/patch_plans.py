@@ -2,14 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from app.artefacts import Asked
+from app.artefacts import Artefact, Asked
 from app.documents.patch_plan import PATCH_PLAN, PlanAnswer, script_of, text_of
 from app.documents.subject import Subject
 from app.patch_requests import PatchPlanRequest
 from app.services import topologies
 from app.services.context import Context
 from app.services.plants import plant_of
-from app.store import Artefact
 from schedules.errors import NotExportable
 from synth.errors import DoesNotFit
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from app.artefacts import Asked
+from app.artefacts import Artefact, Asked
 from app.checking_requests import LoadPlotRequest, SurveyPlotRequest, TreePlotRequest
 from app.design_requests import FrontierRequest
 from app.documents.kind import Answer
@@ -14,7 +14,6 @@ from app.extras import require_extra
 from app.services import frontiers, topologies
 from app.services.context import Context
 from app.sizes_request import SizesRequest, sizes
-from app.store import Artefact
 from schedules.errors import NoSchedule, TooLarge
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from app.artefacts import Artefact
 from app.documents.kind import Answer
 from app.documents.questions import asked_of
 from app.documents.schedule import SCHEDULE, Kept
@@ -11,7 +12,6 @@ from app.schedule_requests import ScheduleRequest
 from app.services import topologies
 from app.services.context import Context
 from app.services.topologies import StoredTopology, asked_options
-from app.store import Artefact
 from schedules.errors import InvalidSchedule
 from schedules.formats import FORMATS, PROGRAMS, Files, Options, require_options
 from schedules.model import Collective, Schedule

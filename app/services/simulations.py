@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from app.artefacts import Artefact
 from app.checking_requests import TimedScheduleRequest
 from app.documents.base import Presented
 from app.documents.questions import network_of
@@ -11,7 +12,6 @@ from app.schedule_requests import SimulationRequest
 from app.services import schedules, topologies
 from app.services.context import Context
 from app.services.given_schedules import given
-from app.store import Artefact
 from synth.topology import Topology
 
 if TYPE_CHECKING:

@@ -2,13 +2,13 @@
 
 from fractions import Fraction
 
+from app.artefacts import Artefact
 from app.documents.schedule import SCHEDULE
 from app.schedule_requests import ExportRequest, ForestRequest, OptimumRequest, ScheduleRequest
 from app.services import costs, topologies
 from app.services.all_to_all import exchange_on
 from app.services.context import Context
 from app.services.topologies import StoredTopology
-from app.store import Artefact
 from app.topology_source import TopologySource
 from schedules.model import Collective
 from schedules.speed import On, Speed

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from app.artefacts import Artefact, Asked
 from app.design_requests import DesignRequest, FrontierRequest
 from app.documents.sweep import SWEEP, Part, SweepAnswer
 from app.options.pages import PartName
@@ -16,7 +17,6 @@ from app.schedule_requests import OptimumRequest
 from app.services import costs, designs, frontiers, topologies
 from app.services.context import Context
 from app.services.topologies import StoredTopology, asked_options
-from app.store import Artefact, Asked
 from app.sweep_request import MAX_PARTS, SweepRequest
 from app.topology_source import TopologyChanges, TopologySource
 from schedules.errors import ScheduleError, TookTooLong

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from app.artefacts import Artefact, Asked
 from app.documents.kind import Answer
 from app.documents.questions import options_of
 from app.documents.subject import Stored, Subject
@@ -10,7 +11,6 @@ from app.documents.topology import TOPOLOGY, Registered, digest_of, healthy_of, 
 from app.schedule_requests import ForestRequest
 from app.services.context import Context
 from app.services.errors import Ambiguous, Gone, NotStored
-from app.store import Artefact, Asked
 from app.topology_source import TEXT_ONLY, GraphSource, TopologyChanges, TopologySource
 from schedules.errors import NotExportable, ScheduleError
 from schedules.options import Options

@@ -66,6 +66,17 @@ def test_what_needs_no_answer_loads_nothing_heavy(settings, arguments):
     assert loaded == "[]"
 
 
+def test_a_new_frontier_is_found_and_stored_without_a_library_for_databases(topoloom, settings):
+    topoloom("frontier", "--nodes", "12", "--degree", "4")
+    asked = ("frontier", "--nodes", "18", "--degree", "3")
+    done, loaded = run(settings.database_url, *asked)
+    assert done.returncode == 0, done.stderr
+    assert "numba" in loaded
+    assert "sqlalchemy" not in loaded
+    again = topoloom(*asked)
+    assert again.out == done.stdout
+
+
 @pytest.mark.parametrize("listing", ["families", "fabrics", "presets"])
 def test_lists_of_names_load_no_kernels(settings, listing):
     _, loaded = run(settings.database_url, listing)
@@ -86,7 +97,7 @@ def _least_seconds(command):
 def test_a_known_design_takes_less_than_loading_what_designs_take(topoloom, settings):
     topoloom(*DESIGN)
     known = _least_seconds(lambda: run(settings.database_url, *DESIGN))
-    load = [sys.executable, "-c", "import app.services.designs"]
+    load = [sys.executable, "-c", "import app.services.designs, app.store, synth.search"]
     loaded = _least_seconds(lambda: subprocess.run(load, cwd=ROOT, check=True, timeout=120))
     # A third on an idle machine; all that a search loads came first, once.
     assert known < 0.6 * loaded
