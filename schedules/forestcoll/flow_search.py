@@ -101,6 +101,7 @@ def find(forest, stack, flow, sink, groups):
                 queue[filled] = before
                 filled += 1
     forest.seen[0] = filled
+    forest.seen[2] = 0
     return found
 
 
@@ -108,7 +109,8 @@ def find(forest, stack, flow, sink, groups):
 def meet(forest, flow, origin, sink):
     """Search from ``origin`` and back from ``sink`` at once; say whether they meet.
 
-    Then the path is left as `find` leaves it.  No groups are looked at.  The side with the
+    Then the path is left as `find` leaves it, else what each end has reached, and which one could
+    go no further.  No groups are looked at.  The side with the
     shorter queue goes on; two small neighbourhoods are less than one large one.
     """
     capacity = forest.capacity
@@ -155,6 +157,7 @@ def meet(forest, flow, origin, sink):
                     before += 1
     forest.seen[0] = behind
     forest.seen[1] = before
+    forest.seen[2] = back < behind
     if middle >= 0:
         _turn(forest, origin, middle)
     return middle >= 0

@@ -49,7 +49,9 @@ class Forest(NamedTuple):
     ``noted[y]`` how many of them flow[y] has seen.  ``start``, ``moves`` and ``ends``, where each
     move leads, are what searches read.  The rest is working memory: pending
     ``supply`` per node; search state (``after``, ``by``, ``queue``) per node and group, and for the
-    search that comes to meet it (``reached``, ``came_by``, ``front``); ``seen`` counts both queues.
+    search that comes to meet it (``reached``, ``came_by``, ``front``); ``seen`` counts both queues,
+    and says whether it was the latter that ended.  ``inside[v]`` has a bit for each of the sets
+    that hold v, of those kept by `tight_sets`, of which ``known[0]`` were found.
     """
 
     arcs: Arcs
@@ -74,6 +76,8 @@ class Forest(NamedTuple):
     seen: Ints
     place: Ints
     path: Ints
+    inside: Ints
+    known: Ints
 
 
 class Stack(NamedTuple):
@@ -81,12 +85,12 @@ class Stack(NamedTuple):
 
     Per group: number of nodes (``size``), ``multiplicity``, and where its growth stands:
     order[first:last] is the deepest full level, and ``turn`` nodes were offered a place
-    below it.  Per node: ``order`` and ``edge`` in which the growing tree took nodes and
-    arcs, ``joined`` its place there or -1, and whether an arc leads from the full level
-    to it (``below``), and ``owner``, the smallest group left behind that holds a node.  For the
-    flow that is looked at: units still ``offered`` per group, ``passed`` units from a group to the
-    next smaller, and the nodes by which units of groups enter: the first ``listed[0]``
-    of ``entries``, told by ``entry``.
+    below it; ``touched`` has the bits of the tight sets that it meets.  Per node: ``order`` and
+    ``edge`` in which the growing tree took nodes and arcs, ``joined`` its place there or -1, and
+    whether an arc leads from the full level to it (``below``), and ``owner``, the smallest group
+    left behind that holds a node.  For the flow that is looked at: units still ``offered`` per
+    group, ``passed`` units from a group to the next smaller, and the nodes by which units of groups
+    enter: the first ``listed[0]`` of ``entries``, told by ``entry``.
     """
 
     depth: Ints
@@ -95,6 +99,7 @@ class Stack(NamedTuple):
     first: Ints
     last: Ints
     turn: Ints
+    touched: Ints
     order: Ints
     edge: Ints
     joined: Ints
@@ -140,9 +145,11 @@ def forest_for(arcs: Arcs, capacity: Ints) -> Forest:
         reached=np.full(most, -1, np.int32),
         came_by=np.zeros(nodes, np.int32),
         front=np.zeros(nodes, np.int32),
-        seen=zeros(2),
+        seen=zeros(3),
         place=np.full(nodes, -1, np.int64),
         path=zeros(nodes + 1),
+        inside=zeros(nodes),
+        known=zeros(1),
     )
 
 
@@ -164,6 +171,7 @@ def stack_for(arcs: Arcs) -> Stack:
         first=fresh(groups),
         last=fresh(groups),
         turn=fresh(groups),
+        touched=fresh(groups),
         order=fresh(nodes, -1),
         edge=fresh(nodes),
         joined=fresh(nodes, -1),

@@ -13,6 +13,7 @@ the arc free and need no search at all.  Capacity used up elsewhere may break fl
 destinations; each is mended when its destination is next tested, which always succeeds,
 because the test above kept it possible.
 
+What a failed test shows holds for all later ones: `tight_sets` answers those that it can.
 Where `sparing` proves beforehand that all tests of a root would pass (``spared``), none is made.
 
 **Left-behind groups of the root at work** lie on a stack.  Each was cut off while the one
@@ -26,6 +27,7 @@ from schedules.forestcoll.flow_repair import repair
 from schedules.forestcoll.flow_units import deliver
 from schedules.forestcoll.forest import BROKEN, NONE
 from schedules.forestcoll.left_behind import resume
+from schedules.forestcoll.tight_sets import learn
 
 __all__ = ["grow"]
 
@@ -48,11 +50,13 @@ def _copies(forest, stack, flow, arc, groups, most):
         forest.capacity[arc] += copies
         flow[arc] += missing
         copies -= missing
+        if missing > 0:
+            learn(forest, stack)
     return copies
 
 
 @uncounted
-def _plant(stack, root, trees):
+def _plant(stack, inside, root, trees):
     """Begin a root: one group of all its trees."""
     stack.joined[:] = -1
     stack.owner[:] = -1
@@ -65,6 +69,7 @@ def _plant(stack, root, trees):
     stack.first[0] = 0
     stack.last[0] = 1
     stack.turn[0] = 0
+    stack.touched[0] = inside[root]
 
 
 @uncounted
@@ -78,6 +83,7 @@ def _cut_off(stack, copies):
     stack.first[top + 1] = stack.first[top]
     stack.last[top + 1] = stack.last[top]
     stack.turn[top + 1] = stack.turn[top]
+    stack.touched[top + 1] = stack.touched[top]
     stack.multiplicity[top + 1] = copies
     stack.multiplicity[top] -= copies
     return top + 1
@@ -87,11 +93,13 @@ def _cut_off(stack, copies):
 def _widest(forest, stack, sink, top, last):
     """Return the widest arc from the full level into ``sink``, or BROKEN if there is none.
 
-    After ``last``, unless that is BROKEN: arcs go by falling room, then by index.
+    After ``last``, unless that is BROKEN: arcs go by falling room, then by index.  Arcs that
+    would lead once more into a set that is tight are none (`tight_sets`).
     """
     tail, _, start, moves = forest.arcs
     capacity, joined = forest.capacity, stack.joined
     first, end, best = stack.first[top], stack.last[top], NONE + BROKEN
+    inside, full = forest.inside, forest.inside[sink] & stack.touched[top]
     for place in range(start[sink], start[sink + 1]):
         arc = moves[place] >> 1
         room = capacity[arc]
@@ -100,7 +108,7 @@ def _widest(forest, stack, sink, top, last):
         if last >= 0 and (room > capacity[last] or (room == capacity[last] and arc <= last)):
             continue
         # Moves list the arcs into a node by index, so among equals the first stays.
-        if best < 0 or room > capacity[best]:
+        if (best < 0 or room > capacity[best]) and full & ~inside[tail[arc]] == 0:
             best = arc
     return best
 
@@ -115,6 +123,7 @@ def _join(forest, stack, top, arc, copies):
     stack.order[size] = forest.arcs.head[arc]
     stack.joined[stack.order[size]] = size
     stack.edge[size - 1] = arc
+    stack.touched[top] |= forest.inside[stack.order[size]]
     stack.size[top] = size + 1
 
 
@@ -196,7 +205,7 @@ def grow(forest, stack, roots, index, trees, spared, rows, multiplicities):
     Fills their arcs and multiplicities.  Returns how many were finished, BROKEN on a bug.
     """
     if stack.depth[0] == 0:
-        _plant(stack, roots[index], trees)
+        _plant(stack, forest.inside, roots[index], trees)
     done = 0
     while stack.depth[0] > 0 and done < len(rows):
         multiplicities[done] = _finish(forest, stack, roots, index, trees, spared)

@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 
+from schedules.forestcoll.flow import arcs_of
 from schedules.forestcoll.flow_repair import _next_excess
+from schedules.forestcoll.forest import forest_for, stack_for, warm_up
 from schedules.forestcoll.packing import pack
+from schedules.forestcoll.tight_sets import MOST
+from schedules.forestcoll.tree_growing import grow
 
 
 @pytest.mark.parametrize("count", [1, 255, 256, 257, 700])
@@ -55,3 +59,29 @@ def test_roots_whose_trees_split_many_times_get_all_of_them(seed: int) -> None:
         grown[group.root] += group.multiplicity
     assert (load <= room).all()
     assert grown.tolist() == trees.tolist()
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_sets_kept_as_tight_are_entered_by_just_what_must_until_all_is_packed(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    nodes = int(draw.integers(12, 20))
+    trees = draw.integers(2, 6, nodes)
+    tail, head, room = _union_of_trees(draw, nodes, trees)
+    arcs = arcs_of(nodes, tail, head)
+    forest, stack, roots = forest_for(arcs, room), stack_for(arcs), np.arange(nodes)
+    rows, times = np.empty((1, nodes - 1), np.int64), np.empty(1, np.int64)
+    assert warm_up(forest, trees, 0)
+    for index in roots.tolist():
+        while True:
+            assert grow(forest, stack, roots, index, trees, False, rows, times) == 1
+            for bit in range(min(MOST, int(forest.known[0]))):
+                inside = forest.inside >> bit & 1 == 1
+                need = trees[index + 1 :][~inside[index + 1 :]].sum()
+                for group in range(int(stack.depth[0])):
+                    meets = inside[stack.order[: stack.size[group]]].any()
+                    assert meets == bool(stack.touched[group] >> bit & 1)
+                    need += 0 if meets else stack.multiplicity[group]
+                assert forest.capacity[~inside[tail] & inside[head]].sum() == need
+            if not stack.depth[0]:
+                break
+    assert forest.known[0] > 0
