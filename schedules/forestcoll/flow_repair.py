@@ -8,7 +8,7 @@ its tail until all is clipped, and is then delivered.
 
 import numpy as np
 
-from schedules.forestcoll.flow import uncounted
+from schedules.forestcoll.flow import inlined, uncounted
 from schedules.forestcoll.flow_units import deliver, withdraw
 from schedules.forestcoll.forest import BROKEN, NONE
 from schedules.forestcoll.left_behind import settle
@@ -22,7 +22,7 @@ BLOCK = 256
 """Arcs that are compared before the first that passes its room is sought."""
 
 
-@uncounted
+@inlined
 def _clip(forest, stack, flow, arc, sink, alone):
     """Take off what the arc can no longer carry; return how many units have no detour.
 
@@ -56,7 +56,7 @@ def _next_excess(flow, capacity, first):
     return count
 
 
-@uncounted
+@inlined
 def _begin(forest, roots, index, trees, sink):
     """Take units of roots before ``index`` out of the flow; those of that root enter there."""
     while forest.begun[sink] <= index:
@@ -71,7 +71,7 @@ def _begin(forest, roots, index, trees, sink):
     return True
 
 
-@uncounted
+@inlined
 def _clip_all(forest, stack, flow, sink):
     """Clip the arcs whose capacity fell; return how many units wait then, or BROKEN on a bug."""
     size, count = len(forest.changes), forest.changed[0]
@@ -102,7 +102,7 @@ def _clip_all(forest, stack, flow, sink):
     return np.sum(forest.supply) if waiting else NONE
 
 
-@uncounted
+@inlined
 def repair(forest, stack, roots, index, trees, sink, groups):
     """Bring flow[sink] up to date: units of later roots and of so many groups, no others."""
     flow = forest.flow[sink]

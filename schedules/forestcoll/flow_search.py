@@ -11,7 +11,7 @@ ends, where units wait at one node, look at 30 nodes; those that look at groups 
 
 import numpy as np
 
-from schedules.forestcoll.flow import uncounted
+from schedules.forestcoll.flow import inlined, uncounted
 from schedules.forestcoll.forest import BROKEN, ENTER, LEAVE, ONE, PASS, RETURN
 
 __all__ = ["find", "meet"]
@@ -64,7 +64,7 @@ def _unmark(forest):
     seen[1] = 0
 
 
-@uncounted
+@inlined
 def find(forest, stack, flow, sink, groups):
     """Search back from ``sink``; return the first state with supply, or BROKEN."""
     # Arrays as locals: a tuple of arrays handed on per node costs more than the work.
@@ -105,7 +105,7 @@ def find(forest, stack, flow, sink, groups):
     return found
 
 
-@uncounted
+@inlined
 def meet(forest, flow, origin, sink):
     """Search from ``origin`` and back from ``sink`` at once; say whether they meet.
 

@@ -11,7 +11,7 @@ others behind meanwhile.  They begin as the root's own, which the flow brought t
 the root began; at each test those that are too many are taken out, and rarely one lacks.
 """
 
-from schedules.forestcoll.flow import uncounted
+from schedules.forestcoll.flow import inlined, uncounted
 from schedules.forestcoll.flow_units import withdraw
 from schedules.forestcoll.forest import BROKEN, NONE
 
@@ -21,7 +21,7 @@ BLOCK = 128
 """Nodes that are looked at together for units that enter there."""
 
 
-@uncounted
+@inlined
 def resume(stack, top):
     """Let group ``top``, left behind so far, grow: its nodes no longer supply its units."""
     first = stack.size[top - 1] if top > 0 else NONE
@@ -29,7 +29,7 @@ def resume(stack, top):
         stack.owner[stack.order[place]] = BROKEN
 
 
-@uncounted
+@inlined
 def _list_entries(stack, entered):
     """List the nodes by which units enter."""
     for index in range(stack.listed[0]):
@@ -66,7 +66,7 @@ def _remove(forest, stack, sink, group, amount):
     return True
 
 
-@uncounted
+@inlined
 def settle(forest, stack, sink, groups):
     """Take out of the flow what is not of the groups; return how many of theirs lack.
 

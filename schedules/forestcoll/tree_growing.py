@@ -22,7 +22,7 @@ For a test they supply their units as nodes of their own, joined to all their me
 unit may change the member it leaves by.  Such a node is reached from any of its members.
 """
 
-from schedules.forestcoll.flow import uncounted
+from schedules.forestcoll.flow import inlined, uncounted
 from schedules.forestcoll.flow_repair import repair
 from schedules.forestcoll.flow_units import deliver
 from schedules.forestcoll.forest import BROKEN, NONE
@@ -32,7 +32,7 @@ from schedules.forestcoll.tight_sets import learn
 __all__ = ["grow"]
 
 
-@uncounted
+@inlined
 def _copies(forest, stack, flow, arc, groups, most):
     """Return how many copies, of at most ``most``, may take the arc.
 
@@ -55,7 +55,7 @@ def _copies(forest, stack, flow, arc, groups, most):
     return copies
 
 
-@uncounted
+@inlined
 def _plant(stack, inside, root, trees):
     """Begin a root: one group of all its trees."""
     stack.joined[:] = -1
@@ -72,7 +72,7 @@ def _plant(stack, inside, root, trees):
     stack.touched[0] = inside[root]
 
 
-@uncounted
+@inlined
 def _cut_off(stack, copies):
     """Let ``copies`` of the growing group go on; the others stay behind as they are."""
     top = stack.depth[0] - 1
@@ -89,7 +89,7 @@ def _cut_off(stack, copies):
     return top + 1
 
 
-@uncounted
+@inlined
 def _widest(forest, stack, sink, top, last):
     """Return the widest arc from the full level into ``sink``, or BROKEN if there is none.
 
@@ -113,7 +113,7 @@ def _widest(forest, stack, sink, top, last):
     return best
 
 
-@uncounted
+@inlined
 def _join(forest, stack, top, arc, copies):
     """Give the arc's head to the growing group."""
     forest.capacity[arc] -= copies
@@ -127,7 +127,7 @@ def _join(forest, stack, top, arc, copies):
     stack.size[top] = size + 1
 
 
-@uncounted
+@inlined
 def _place(forest, stack, roots, index, trees, spared, sink):
     """Hang ``sink`` below the full level of the growing group, if there is room at all.
 
@@ -152,7 +152,7 @@ def _place(forest, stack, roots, index, trees, spared, sink):
             return True
 
 
-@uncounted
+@inlined
 def _look_below(forest, stack, top):
     """Mark the nodes that some arc of the network enters from the full level."""
     _, head, start, moves = forest.arcs
@@ -164,7 +164,7 @@ def _look_below(forest, stack, top):
                 stack.below[head[moves[place] >> 1]] = 1
 
 
-@uncounted
+@inlined
 def _finish(forest, stack, roots, index, trees, spared):
     """Finish the growing group; return its multiplicity, or BROKEN on a bug.
 
