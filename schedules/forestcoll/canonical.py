@@ -6,6 +6,7 @@ nodes of a kind of their own are taken away, and what is left is put in order pa
 """
 
 from collections.abc import Hashable, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,8 +81,10 @@ def _refined(edges: Ints, colours: Ints) -> Ints:
     while len(found := np.unique(label)) > classes:
         classes = len(found)
         order = np.lexsort((label[far], near))
-        rows = np.split(label[far][order], np.cumsum(np.bincount(near, minlength=len(label)))[:-1])
-        keys = [(own, *row.tolist()) for own, row in zip(label.tolist(), rows, strict=True)]
+        rows = label[far[order]].tolist()
+        bounds = [0, *np.cumsum(np.bincount(near, minlength=len(label))).tolist()]
+        spans = zip(label.tolist(), pairwise(bounds), strict=True)
+        keys = [(own, *rows[low:high]) for own, (low, high) in spans]
         number = {key: place for place, key in enumerate(sorted(set(keys)))}
         label = np.array([number[key] for key in keys], np.int64)
     return label

@@ -239,15 +239,16 @@ class Packing:
             known[path] = tuple([self._nodes[place] for place in path])
         # Most arcs stand for one path, of which no account need be kept.
         ways = [() if path is None else known[path] for path in sole]
-        several = np.array([path is None for path in sole])
+        several = {arc for arc, path in enumerate(sole) if path is None}
+        ranks = self._ranks.tolist()
         for group in self.groups:
-            root = self._nodes[self._ranks[group.root]]
-            edges = [ways[arc] for arc in group.arcs.tolist()]
-            places = np.flatnonzero(several[group.arcs]).tolist()
-            if routes is None or not places:
+            root, arcs = self._nodes[ranks[group.root]], group.arcs.tolist()
+            edges = [ways[arc] for arc in arcs]
+            if routes is None or several.isdisjoint(arcs):
                 yield Tree(root, group.multiplicity, tuple(edges))
                 continue
-            asked = [pairs[arc] for arc in group.arcs[places].tolist()]
+            places = [place for place, arc in enumerate(arcs) if arc in several]
+            asked = [pairs[arcs[place]] for place in places]
             for weight, paths in routes.draw(asked, group.multiplicity):
                 for place, path in zip(places, paths, strict=True):
                     edges[place] = known[path]
