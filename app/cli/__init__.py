@@ -8,33 +8,15 @@ Documents go to stdout and nothing else does when ``--json`` is given.
 import gc
 import os
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from app.cli import (
-    atlas,
-    best,
-    cache,
-    carrying,
-    catalogue,
-    certificates,
-    database,
-    gaps,
-    heights,
-    jobs,
-    keeping,
-    keys,
-    learning_rate,
-    listing,
-    operation,
-    plots,
-    schedules,
-    surveying,
-    sweeps,
-    topologies,
-)
+from app.cli.commands import serving
 from app.complaints import explained
+
+if TYPE_CHECKING:
+    app: typer.Typer
 
 __all__ = ["app", "main", "run"]
 
@@ -47,61 +29,14 @@ tenth of the processor.
 INTERRUPTED = 130
 """What shells, and typer, call the end by Ctrl-C."""
 
-app = typer.Typer(
-    name="topoloom",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-for group in (
-    topologies,
-    surveying,
-    schedules,
-    heights,
-    certificates,
-    best,
-    gaps,
-    listing,
-    keeping,
-    catalogue,
-    atlas,
-    operation,
-    jobs,
-):
-    app.add_typer(group.app)
-app.add_typer(carrying.app, name="patch")
-app.add_typer(plots.app, name="plot")
-app.add_typer(learning_rate.app, name="lr")
-app.add_typer(cache.app, name="cache")
-app.add_typer(keys.app, name="keys")
-app.add_typer(database.app, name="db")
-app.add_typer(sweeps.app, name="sweep")
-app.add_typer(jobs.jobs_app, name="jobs")
 
+def __getattr__(name: str) -> Any:
+    """Load all commands when ``app`` is asked for, which holds them."""
+    if name != "app":
+        raise AttributeError(f"module 'app.cli' has no attribute {name!r}")
+    from app.cli.commands import whole
 
-def _show_version(asked: bool) -> None:
-    if asked:
-        from importlib.metadata import version
-
-        from app.config import KERNEL_VERSION
-
-        typer.echo(f"topoloom {version('topoloom')}, kernels {KERNEL_VERSION}")
-        raise typer.Exit
-
-
-@app.callback()
-def root(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version",
-            is_eager=True,
-            callback=_show_version,
-            help="print the versions of the package and of its kernels",
-        ),
-    ] = False,
-) -> None:
-    """Topologies for directly wired hosts, schedules that match them, and wiring plans."""
+    return whole()
 
 
 def main() -> None:
@@ -113,7 +48,7 @@ def main() -> None:
 def run(arguments: list[str]) -> int:
     """Run one command line and return its exit code."""
     try:
-        code = app(arguments, prog_name="topoloom", standalone_mode=False)
+        code = serving(arguments)(arguments, prog_name="topoloom", standalone_mode=False)
     except typer.Exit as exit_:
         return exit_.exit_code
     except typer.Abort:

@@ -4,72 +4,25 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from app.design_requests import DesignRequest, FrontierRequest
+from app.design_requests import DesignRequest
 from app.schedule_requests import ForestRequest, ScheduleRequest, SimulationRequest
 from schedules.model import Collective
 from schedules.options import Options
 from schedules.workloads.presets import preset
 from schedules.workloads.tasks import Task, Workload, merged
-from synth.cost import Links
-from synth.recipe import parse
 from synth.topology import NodeId, Topology
 
 if TYPE_CHECKING:
     from schedules.design import Speed
     from schedules.simulate import Network
-    from synth.hosts import Hosts
 
 __all__ = [
     "asked_of",
-    "frontier_request",
-    "hosts_of",
     "network_of",
     "options_of",
     "speed_of",
     "workload_of",
 ]
-
-
-def hosts_of(request: FrontierRequest) -> "Hosts":
-    """Return which hosts a request speaks of.
-
-    >>> hosts_of(FrontierRequest(nodes=12, degree=4)).links
-    <Links.UNIDIRECTIONAL: 'unidirectional'>
-    """
-    from synth.hosts import Hosts
-
-    return Hosts(
-        request.nodes,
-        request.degree,
-        Links(request.links),
-        request.parallel_links,
-        request.vertex_transitive,
-        None if request.families is None else tuple(request.families),
-        request.max_steps,
-        request.schedule,
-        tuple(map(parse, request.bases or ())),
-    )
-
-
-def frontier_request(hosts: "Hosts") -> FrontierRequest:
-    """Return the request that asks for the frontier of some hosts.
-
-    >>> from synth.hosts import Hosts
-    >>> hosts = Hosts(12, 4, max_steps=3)
-    >>> hosts_of(frontier_request(hosts)) == hosts
-    True
-    """
-    return FrontierRequest(
-        nodes=hosts.nodes,
-        degree=hosts.degree,
-        links=hosts.links.value,
-        parallel_links=hosts.parallel_links,
-        vertex_transitive=hosts.vertex_transitive,
-        families=None if hosts.families is None else list(hosts.families),
-        max_steps=hosts.max_steps,
-        schedule=hosts.schedule,
-        bases=[str(base) for base in hosts.bases] or None,
-    )
 
 
 def speed_of(request: DesignRequest) -> "Speed":

@@ -5,7 +5,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
 from app.documents.frontier import FrontierAnswer
-from app.documents.questions import asked_of, frontier_request
+from app.documents.hosts import frontier_request
+from app.documents.questions import asked_of
 from app.documents.schedule import Kept
 from app.documents.subject import Stored
 from app.services import all_to_all, schedules, searches, topologies

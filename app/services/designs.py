@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 from app.artefacts import Artefact
 from app.design_requests import DesignRequest
 from app.documents.design import DESIGN, DesignAnswer
-from app.documents.questions import hosts_of, speed_of, workload_of
+from app.documents.hosts import hosts_of
+from app.documents.questions import speed_of, workload_of
 from app.options.patching import PANELS
 from app.services.context import Context
 from app.services.plants import plant_of

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from app.design_requests import FrontierRequest
 from app.documents.frontier import FRONTIER, FrontierAnswer
+from app.documents.hosts import hosts_of
 from app.documents.kind import Answer
-from app.documents.questions import hosts_of
 from app.documents.subject import Stored
 from app.services.context import Context
 from synth.recipe import Recipe

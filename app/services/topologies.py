@@ -1,22 +1,23 @@
 """Topologies: from a recipe, a fabric's name or a document to a stored topology/1."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.artefacts import Artefact, Asked
 from app.documents.kind import Answer
-from app.documents.questions import options_of
 from app.documents.subject import Stored, Subject
 from app.documents.topology import TOPOLOGY, Registered, digest_of, healthy_of, nodes_of
-from app.schedule_requests import ForestRequest
 from app.services.context import Context
 from app.services.errors import Ambiguous, Gone, NotStored
 from app.topology_source import TEXT_ONLY, GraphSource, TopologyChanges, TopologySource
 from schedules.errors import NotExportable, ScheduleError
-from schedules.options import Options
 from synth.errors import SynthError
 from synth.recipe import Recipe
 from synth.topology import Topology
+
+if TYPE_CHECKING:
+    from app.schedule_requests import ForestRequest
+    from schedules.options import Options
 
 __all__ = [
     "FORMATS",
@@ -120,8 +121,10 @@ def kept(context: Context, recipe: Recipe) -> Stored:
     return Stored(loaded.id, loaded.topology.name)
 
 
-def asked_options(request: ForestRequest, loaded: StoredTopology) -> Options:
+def asked_options(request: "ForestRequest", loaded: StoredTopology) -> "Options":
     """Return what a request asks of an algorithm on a topology, see `options_of`."""
+    from app.documents.questions import options_of
+
     return options_of(request, loaded.topology.nodes if request.names_nodes else ())
 
 

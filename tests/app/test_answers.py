@@ -8,9 +8,10 @@ from app.design_requests import DesignRequest, FrontierRequest
 from app.documents.all_to_all import ALL_TO_ALL
 from app.documents.cost import COST
 from app.documents.frontier import FRONTIER
+from app.documents.hosts import hosts_of
 from app.documents.kind import Answer, Readable
 from app.documents.optimum import OPTIMUM
-from app.documents.questions import hosts_of, options_of
+from app.documents.questions import options_of
 from app.documents.schedule import SCHEDULE
 from app.documents.topology import TOPOLOGY
 from app.schedule_requests import OptimumRequest, ScheduleRequest

@@ -8,7 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
+from app.cli import topologies
+from app.cli.commands import ABOUT_TOPOLOGIES, serving, whole
 from app.embedded import opened
 
 ROOT = Path(__file__).parent.parent.parent
@@ -75,6 +78,26 @@ def test_a_new_frontier_is_found_and_stored_without_a_library_for_databases(topo
     assert "sqlalchemy" not in loaded
     again = topoloom(*asked)
     assert again.out == done.stdout
+
+
+def test_commands_about_topologies_are_served_without_the_others_and_alike():
+    names = {one.name or one.callback.__name__ for one in topologies.app.registered_commands}
+    assert names == ABOUT_TOPOLOGIES
+    for name in sorted(names):
+        alone = get_command(serving([name])).commands
+        every = get_command(whole()).commands
+        assert set(alone) == names < set(every)
+        taken = [
+            [(one.name, one.opts, one.required, one.default) for one in command.params]
+            for command in (alone[name], every[name])
+        ]
+        assert taken[0] == taken[1]
+        assert alone[name].help == every[name].help
+    for arguments in ([], ["-h"], ["plot"], ["frontiers"], ["--version", "frontier"]):
+        assert serving(arguments) is whole()
+    check = "import sys; from app.cli import run; run(['frontier', '-h']); assert %s"
+    unasked = "'app.cli.plots' not in sys.modules"
+    subprocess.run([sys.executable, "-c", check % unasked], cwd=ROOT, check=True, timeout=120)
 
 
 @pytest.mark.parametrize("listing", ["families", "fabrics", "presets"])
