@@ -42,21 +42,21 @@ class EmbeddedStore:
 
     def get(self, kind: str, identity: str) -> Artefact | None:
         """Return the stored document; None if there is none, or a damaged one."""
-        if self._whole is None:
-            try:
-                return self._stored.get(kind, identity)
-            except sqlite3.Error:
-                pass
-        return self._all().get(kind, identity)
+        return self._stored_or(lambda: self._all().get(kind, identity), kind, identity)
 
     def find(self, kind: str, identity: str) -> Artefact | None:
         """Return the same, None also where the database does not answer."""
+        return self._stored_or(lambda: self._all().find(kind, identity), kind, identity)
+
+    def _stored_or(
+        self, ask_whole: "Callable[[], Artefact | None]", kind: str, identity: str
+    ) -> Artefact | None:
         if self._whole is None:
             try:
                 return self._stored.get(kind, identity)
             except sqlite3.Error:
                 pass
-        return self._all().find(kind, identity)
+        return ask_whole()
 
     def question(self, kind: str, identity: str) -> str | None:
         """Return the question that a row says it answers."""

@@ -15,7 +15,7 @@ from synth.discovery.resized import resized
 from synth.drawable import MAX_NODES
 from synth.labelled import labelled
 from synth.labels import MAX_DEGREE, MAX_STEPS
-from synth.offered import drawn_for, labels_serve
+from synth.offered import drawn_for, labels_serve, swept_graphs
 from synth.recipe import Recipe
 
 __all__ = ["MAX_CELLS", "evened", "takes_more"]
@@ -46,10 +46,11 @@ def evened(
 ) -> tuple[Candidate, ...]:
     """Return undominated candidates, of large sizes with graphs of little symmetry where they help.
 
-    Graphs near in size that are to be of fewer steps than anything good, and a random one unless
-    something good is known of at most one step more than the bound on steps.  They are judged
-    by breadth-first broadcast and, up to `MAX_CELLS`, by labels, the random one where nothing
-    is even in few steps.  Where labels serve at once (`synth.offered`) nothing is added.
+    What a sweep found there, graphs near in size that are to be of fewer steps than anything good,
+    and a random one unless something good is known of at most one step more than the bound on
+    steps.  They are judged by breadth-first broadcast and, up to `MAX_CELLS`, by labels, the
+    random one where nothing is even in few steps.  Where labels serve at once (`synth.offered`)
+    nothing is added.
     """
     if not takes_more(wanted, nodes, degree):
         return found
@@ -57,6 +58,9 @@ def evened(
     least = lower_bound(nodes, degree, links).steps
     few, labels = least + _FEW_STEPS[links], nodes**2 <= MAX_CELLS
     if wanted.families is None:
+        # Beside the others: sweeps older than graphs near in size have found less at some sizes.
+        swept = swept_graphs(nodes, degree, links) if labels else ()
+        found = undominated([*found, *labelled((), swept, nodes, degree, MAX_CELLS)])
         good = _least_steps(found, nodes, _GOOD)
         near = resized(nodes, degree, links, lambda other: (), fewer_than=good)
         found = _with(found, near, nodes, degree, labels)

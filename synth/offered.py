@@ -19,7 +19,7 @@ from synth.discovery.resized import resized
 from synth.labels import MAX_DEGREE
 from synth.recipe import Recipe, parse
 
-__all__ = ["MAX_CELLS", "drawn_for", "labels_serve", "random_graphs"]
+__all__ = ["MAX_CELLS", "drawn_for", "labels_serve", "random_graphs", "swept_graphs"]
 
 MAX_CELLS = 1 << 22
 """Most cells of a random graph for which labels are made at once: N nodes have N^2."""
@@ -66,12 +66,21 @@ def drawn_for(wanted: Wanted, nodes: int, degree: int, links: Links) -> list[Ran
     ]
 
 
+def swept_graphs(nodes: int, degree: int, links: Links) -> list[Recipe]:
+    """Return the graphs of a size on which a sweep found labels to reach most, if there was one.
+
+    >>> [str(one) for one in swept_graphs(2503, 6, Links.UNIDIRECTIONAL)]
+    ['RandomRegular(2503, 6, 1, 3, 7394)']
+    """
+    entries = bundled().of_size(nodes, degree, by_labels=True)
+    return list(dict.fromkeys(parse(one.recipe) for one in entries if one.links is links))
+
+
 def _swept(wanted: Wanted, nodes: int, degree: int, links: Links) -> list[Recipe]:
     """Return the graphs of the atlas on which labels reach most, and the random ones beside."""
-    atlas = bundled()
-    entries = [one for one in atlas.of_size(nodes, degree, by_labels=True) if one.links is links]
-    random = [one for one in atlas.of_size(nodes, degree) if one.links is links and one.is_random]
-    found = dict.fromkeys(parse(one.recipe) for one in (*entries, *random))
+    alike = [one for one in bundled().of_size(nodes, degree) if one.links is links]
+    random = [parse(one.recipe) for one in alike if one.is_random]
+    found = dict.fromkeys((*swept_graphs(nodes, degree, links), *random))
     return [one for one in found if not wanted.vertex_transitive or is_vertex_transitive(one)]
 
 

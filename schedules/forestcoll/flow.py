@@ -45,7 +45,7 @@ of the time.
 inlined = njit(  # pyright: ignore[reportCallIssue]
     cache=True, nogil=True, _nrt=False, inline="always"
 )
-"""Compiles such a kernel as part of those that call it, best but one or two.
+"""Compiles such a kernel as part of each that calls it, of which there should be one or two.
 
 To hand on a tuple of twenty arrays by value takes as long as a short search.
 """

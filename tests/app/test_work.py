@@ -166,7 +166,7 @@ def test_of_a_million_unknown_members_a_hundred_are_named_at_once():
         DESIGN.parsed(body)
     assert len(caught.value.errors()) == 100
     assert caught.value.errors()[-1]["msg"] == "breaks 1000000 rules in all"
-    assert time.process_time() - start < 10
+    assert time.process_time() - start < 3
 
 
 def test_a_request_is_the_same_after_its_way_to_a_worker():

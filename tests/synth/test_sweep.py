@@ -223,12 +223,9 @@ def test_a_frontier_is_no_worse_than_what_a_sweep_found_there(size) -> None:
         Cost(p.steps, max(p.cost.bandwidth, p.transpose.bandwidth)) for p in frontier(*size).points
     ]
     nodes, degree, links = size
-    # Of large sizes few graphs are labelled, those nearest in size first: 2503 hosts of 6 ports
-    # reach 2530/2503 in 6 steps where a random graph of the sweep reaches 2523/2503.
-    most = Fraction(201, 200) if nodes > 2048 else 1
     for one in bundled().of_size(nodes, degree, by_labels=True):
         if one.links is links and one.within is not None:
             assert any(
-                point.steps <= one.within and point.bandwidth <= one.worse.bandwidth * most
+                point.steps <= one.within and point.bandwidth <= one.worse.bandwidth
                 for point in points
             )
