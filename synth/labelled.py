@@ -20,7 +20,7 @@ from synth.bases.random_graphs import Randomly
 from synth.build import build
 from synth.candidates import Candidate, measured_unless_dominated, undominated
 from synth.cost import Cost, optimal_bandwidth
-from synth.discovery.atlas import bundled
+from synth.discovery.bundled import bundled_of
 from synth.labels import MAX_DEGREE, MAX_SEARCHED, MAX_SLACK, MAX_STEPS, BothWays
 from synth.offered import MAX_CELLS
 from synth.recipe import Recipe, parse
@@ -106,7 +106,7 @@ def labelled(
 def _known_within(nodes: int, degree: int) -> dict[Recipe, int]:
     """Return the graphs of the atlas on which moves are known to win, and within how many steps."""
     known: dict[Recipe, int] = {}
-    for one in bundled().of_size(nodes, degree, by_labels=True):
+    for one in bundled_of(nodes, degree).of_size(nodes, degree, by_labels=True):
         recipe = parse(one.recipe)
         known[recipe] = max(one.within or 0, known.get(recipe, 0))
     return known

@@ -13,7 +13,7 @@ from synth.build import is_vertex_transitive
 from synth.candidates import Candidate
 from synth.catalogue import Catalogue, Wanted
 from synth.cost import Links
-from synth.discovery.atlas import bundled
+from synth.discovery.bundled import bundled_of
 from synth.discovery.drawn import drawn
 from synth.discovery.resized import resized
 from synth.labels import MAX_DEGREE
@@ -46,7 +46,8 @@ def random_graphs(wanted: Wanted, nodes: int, degree: int) -> Sequence[Recipe]:
     []
     """
     links = Links.BIDIRECTIONAL if wanted.bidirectional else Links.UNIDIRECTIONAL
-    if wanted.families is None and bundled().searched(nodes, degree, links, by_labels=True):
+    known = bundled_of(nodes, degree)
+    if wanted.families is None and known.searched(nodes, degree, links, by_labels=True):
         return _swept(wanted, nodes, degree, links)
     if wanted.vertex_transitive or not labels_serve(nodes, degree):
         return []
@@ -72,13 +73,13 @@ def swept_graphs(nodes: int, degree: int, links: Links) -> list[Recipe]:
     >>> [str(one) for one in swept_graphs(2503, 6, Links.UNIDIRECTIONAL)]
     ['RandomRegular(2503, 6, 1, 3, 7394)']
     """
-    entries = bundled().of_size(nodes, degree, by_labels=True)
+    entries = bundled_of(nodes, degree).of_size(nodes, degree, by_labels=True)
     return list(dict.fromkeys(parse(one.recipe) for one in entries if one.links is links))
 
 
 def _swept(wanted: Wanted, nodes: int, degree: int, links: Links) -> list[Recipe]:
     """Return the graphs of the atlas on which labels reach most, and the random ones beside."""
-    alike = [one for one in bundled().of_size(nodes, degree) if one.links is links]
+    alike = [one for one in bundled_of(nodes, degree).of_size(nodes, degree) if one.links is links]
     random = [parse(one.recipe) for one in alike if one.is_random]
     found = dict.fromkeys((*swept_graphs(nodes, degree, links), *random))
     return [one for one in found if not wanted.vertex_transitive or is_vertex_transitive(one)]

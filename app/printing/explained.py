@@ -49,10 +49,11 @@ def _ball(degree: int, radius: int, two_way: bool) -> int:
 
 def _found(point: dict[str, Any]) -> str:
     """Say which search found the graph, if it is in the atlas."""
-    from synth.discovery.atlas import bundled
+    from synth.discovery.bundled import bundled_of
 
     size = point["nodes"], point["degree"]
-    entries = (*bundled().of_size(*size, by_labels=True), *bundled().of_size(*size))
+    atlas = bundled_of(*size)
+    entries = (*atlas.of_size(*size, by_labels=True), *atlas.of_size(*size))
     found = next((one.found for one in entries if one.recipe == point["recipe"]), None)
     return "" if found is None else f" (in the atlas: {found})"
 

@@ -15,7 +15,7 @@ def text(request: AtlasRequest, form: str) -> str:
     NotExportable
         There is no such form.
     """
-    from synth.discovery.atlas import bundled
+    from synth.discovery.bundled import bundled
 
     if form not in document.FORMATS:
         raise NotExportable("/format", f"must be one of {', '.join(document.FORMATS)}")

@@ -110,11 +110,12 @@ def _known(context: Context, request: BestRequest) -> dict[_Key, Stored]:
 
 
 def _of_atlas(request: BestRequest) -> Iterator[Known]:
-    from synth.discovery.atlas import bundled
+    from synth.discovery.bundled import bundled_of
 
     least, most = request.sizes
-    atlas, degree = bundled(), request.degree
+    degree = request.degree
     for nodes in range(least, most + 1):
+        atlas = bundled_of(nodes, degree)
         by_broadcast = atlas.of_size(nodes, degree)
         for entry in (*by_broadcast, *atlas.of_size(nodes, degree, by_labels=True)):
             costs, within = (entry.cost, entry.transpose), entry.within

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from synth.bases.family import Arguments, Base, Ends, require
 from synth.cost import Claim
-from synth.discovery.atlas import bundled
+from synth.discovery.bundled import bundled_of
 from synth.errors import OutOfDomain
 from synth.groups import Group
 from synth.limits import MAX_NODES, capped_product
@@ -70,18 +70,18 @@ class Lifted(Base):
     @classmethod
     def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
         """Yield the members of the atlas."""
-        for entry in bundled().of_size(nodes, degree):
+        for entry in bundled_of(nodes, degree).of_size(nodes, degree):
             if entry.family == cls.__name__:
                 yield cls(*entry.arguments)
 
     def claim(self) -> Claim | None:
         """Return what was measured when the member was found, if it is in the atlas."""
-        entry = bundled().entry(str(self))
+        entry = bundled_of(*self.size()).entry(str(self))
         return entry and Claim(entry.cost.steps, entry.cost.bandwidth, exact=True)
 
     def claim_transpose(self) -> Claim | None:
         """Return what was measured on the transpose when the member was found."""
-        entry = bundled().entry(str(self))
+        entry = bundled_of(*self.size()).entry(str(self))
         return entry and Claim(entry.transpose.steps, entry.transpose.bandwidth, exact=True)
 
 

@@ -18,18 +18,16 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from pathlib import Path
 
 from synth.cost import Cost, Links
 from synth.errors import InvalidAtlas, SynthError
 
-__all__ = ["Atlas", "Entry", "Search", "bundled"]
+__all__ = ["HEADER", "Atlas", "Entry", "Search", "merged"]
 
 HEADER = "topoloom atlas 1"
+"""The first line of every file."""
 MAX_BYTES = 64 * 2**20
-BUNDLED = Path(__file__).with_name("atlas.tsv")
-"""The atlas that comes with the package."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,12 +290,6 @@ def _place(entry: Entry) -> tuple[bool, int, int]:
 
 def _line(*fields: object) -> str:
     return "\t".join(map(str, fields))
-
-
-@lru_cache(maxsize=1)
-def bundled() -> Atlas:
-    """Return the atlas that comes with the package; it is read once."""
-    return Atlas.load(BUNDLED)
 
 
 def merged(atlases: Iterable[Atlas]) -> Atlas:

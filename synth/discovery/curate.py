@@ -14,7 +14,8 @@ import argparse
 from pathlib import Path
 
 from synth.cost import Links
-from synth.discovery.atlas import BUNDLED, Atlas, Entry, bundled, merged
+from synth.discovery.atlas import Atlas, Entry, merged
+from synth.discovery.bundled import BUNDLED, forget_bundled
 from synth.discovery.sweep import KNOWN
 from synth.search import frontier
 
@@ -37,7 +38,7 @@ def curate(path: Path, finds: list[Path]) -> tuple[int, int]:
         if not _comes_anyway(entry, everything):
             whole.add(entry)
     whole.save(path)
-    bundled.cache_clear()
+    forget_bundled()
     kept = Atlas()
     kept.rounds = whole.rounds
     useful: dict[tuple[int, int, Links], set[str]] = {}
@@ -52,7 +53,7 @@ def curate(path: Path, finds: list[Path]) -> tuple[int, int]:
         if entry.recipe in useful[size]:
             kept.add(entry)
     kept.save(path)
-    bundled.cache_clear()
+    forget_bundled()
     return len(whole), len(kept)
 
 

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from synth.candidates import Candidate, measured_unless_dominated
 from synth.cost import Links, expand_line_graph, lower_bound
-from synth.discovery.atlas import Entry, bundled
+from synth.discovery.atlas import Entry
+from synth.discovery.bundled import bundled_of
 from synth.discovery.fitted import Resized, brought_near, resized_to
 from synth.discovery.sampled import sampled
 from synth.drawable import words
@@ -105,7 +106,7 @@ def _of_the_atlas(nodes: int, degree: int, links: Links) -> Iterator[_Near]:
     """Yield what the atlas has of a size, and line graphs of what it has of a smaller one."""
     times, smaller = 0, nodes
     while smaller > degree:
-        for entry in bundled().of_size(smaller, degree):
+        for entry in bundled_of(smaller, degree).of_size(smaller, degree):
             if entry.links is links:
                 yield _grown(entry, times, degree)
         if links is Links.BIDIRECTIONAL or smaller % degree:

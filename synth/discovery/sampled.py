@@ -4,7 +4,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 from synth.cost import Links
-from synth.discovery.atlas import Atlas, Search, bundled
+from synth.discovery.atlas import Atlas, Search
+from synth.discovery.bundled import bundled_of
 from synth.discovery.evaluate import MAX_DEGREE
 from synth.discovery.explore import MAX_NODES, Explorer
 from synth.errors import ImpossibleRequest
@@ -35,7 +36,7 @@ def sampled(nodes: int, degree: int, links: Links, *, eager: bool = True) -> tup
     """
     two_way = links is Links.BIDIRECTIONAL
     if (
-        bundled().searched(nodes, degree, links)
+        bundled_of(nodes, degree).searched(nodes, degree, links)
         or not _LEAST_NODES <= nodes <= MAX_NODES
         or not 2 + two_way <= degree <= MAX_DEGREE
     ):

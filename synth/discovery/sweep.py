@@ -18,7 +18,8 @@ from synth.build import build, is_bidirectional, is_regular
 from synth.candidates import Candidate
 from synth.catalogue import Catalogue, Wanted
 from synth.cost import Links, lower_bound
-from synth.discovery.atlas import Atlas, Entry, Search, bundled
+from synth.discovery.atlas import Atlas, Entry, Search
+from synth.discovery.bundled import bundled_of
 from synth.discovery.explore import drawing, require_searchable
 from synth.discovery.proposals import proposers
 from synth.discovery.resized import resized
@@ -113,7 +114,8 @@ class Sweeper:
         """Return what a frontier would make of sizes near if no sweep had been here."""
         search = self.search
         size = search.nodes, search.degree, search.links
-        if not bundled().searched(*size, by_labels=True) or search.nodes > _MOST_RESIZED:
+        known = bundled_of(search.nodes, search.degree)
+        if not known.searched(*size, by_labels=True) or search.nodes > _MOST_RESIZED:
             return ()
         return resized(*size, self._other)
 
@@ -137,7 +139,7 @@ class Sweeper:
         """Return what is known of another size: by the catalogue, and by sweeps."""
         two_way = self.search.links is Links.BIDIRECTIONAL
         found = list(_catalogue(nodes, self.search.degree, two_way))
-        for atlas in (self.atlas, bundled()):
+        for atlas in (self.atlas, bundled_of(nodes, self.search.degree)):
             for one in atlas.of_size(nodes, self.search.degree, by_labels=True):
                 if one.links is self.search.links:
                     costs = one.cost, one.transpose

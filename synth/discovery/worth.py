@@ -25,8 +25,8 @@ def missed(known: Iterable[Entry], bounds: Cost) -> tuple[Fraction, ...]:
     so few steps.
 
     >>> from synth.cost import lower_bound
-    >>> from synth.discovery.atlas import bundled
-    >>> [str(share) for share in missed(bundled().of_size(32, 4), lower_bound(32, 4))]
+    >>> from synth.discovery.bundled import bundled_of
+    >>> [str(share) for share in missed(bundled_of(32, 4).of_size(32, 4), lower_bound(32, 4))]
     ['0', '0', '0', '0']
     """
     gaps = gaps_of(

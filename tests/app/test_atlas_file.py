@@ -16,7 +16,8 @@ from app.documents.atlas import FORMATS, AtlasDocument
 from app.known_requests import AtlasRequest
 from app.services import atlas as service
 from synth.cost import Links
-from synth.discovery.atlas import Atlas, bundled
+from synth.discovery.atlas import Atlas
+from synth.discovery.bundled import bundled
 
 PATH = "/v1/atlas"
 SOME: dict[str, Any] = {"nodes_min": 60, "nodes_max": 61, "degree_max": 4}

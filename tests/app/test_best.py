@@ -16,7 +16,7 @@ from app.services import designs, frontiers
 from app.services.opening import context_on
 from schedules.known import Known, best
 from synth.cost import Cost, Links
-from synth.discovery.atlas import bundled
+from synth.discovery.bundled import bundled
 
 HOSTS = {"nodes": 12, "degree": 4}
 RUN = {"collective": "allreduce", "bytes": "1MB"}

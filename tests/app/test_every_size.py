@@ -15,7 +15,7 @@ from app.services import frontiers, topologies
 from app.topology_source import TopologySource
 from synth.build import build
 from synth.cost import Cost, Links
-from synth.discovery.atlas import bundled
+from synth.discovery.bundled import bundled
 from synth.errors import ImpossibleRequest
 from synth.formats import WRITERS
 from synth.labels import check_labels, labels

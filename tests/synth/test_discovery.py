@@ -1,6 +1,7 @@
 """Discovery finds what it says it finds, can be stopped, and is the same every time."""
 
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,8 @@ from synth.bases.lifts import member_of
 from synth.build import build
 from synth.cost import Cost, Links
 from synth.discovery.anneal import anneal
-from synth.discovery.atlas import Atlas, Entry, Search, bundled, merged
+from synth.discovery.atlas import Atlas, Entry, Search, merged
+from synth.discovery.bundled import bundled, bundled_of, forget_bundled
 from synth.discovery.curate import curate
 from synth.discovery.evaluate import LATE, MAX_STEPS, UNIT, Rivals, evaluate, memory, no_rivals
 from synth.discovery.explore import Explorer, explore, sizes
@@ -258,6 +260,17 @@ def test_a_file_that_is_no_text_or_not_there_is_refused_by_name(tmp_path: Path) 
 
 
 @pytest.mark.one_in(12)
+def test_the_bundled_atlas_is_the_same_read_whole_and_size_by_size() -> None:
+    whole = bundled()
+    sizes = {(one.nodes, one.degree) for one in (*whole, *whole.rounds)}
+    parts = [bundled_of(*size) for size in sorted(sizes)]
+    assert merged(parts).text() == whole.text()
+    assert sorted(map(repr, chain(*parts))) == sorted(map(repr, whole))
+    for size in sizes:
+        assert bundled_of(*size).of_size(*size) == whole.of_size(*size)
+    assert bundled_of(2, 2**20).text() == Atlas().text()
+
+
 @pytest.mark.parametrize("size", sorted({(e.nodes, e.degree) for e in bundled()}))
 def test_every_bundled_base_costs_what_the_atlas_says(size: tuple[int, int]) -> None:
     for one in bundled().of_size(*size):
@@ -285,15 +298,15 @@ def test_curating_keeps_what_the_frontier_uses_and_nothing_else_of_sizes_that_ha
     finds.save(tmp_path / "finds.tsv")
     path = tmp_path / "atlas.tsv"
     before.save(path)
-    monkeypatch.setattr("synth.discovery.atlas.BUNDLED", path)
-    bundled.cache_clear()
+    monkeypatch.setattr("synth.discovery.bundled.BUNDLED", path)
+    forget_bundled()
     try:
         assert curate(path, [tmp_path / "finds.tsv"]) == (3, 2)
         assert list(Atlas.load(path)) == [elsewhere, good]
         assert Atlas.load(path).rounds == finds.rounds
     finally:
         monkeypatch.undo()
-        bundled.cache_clear()
+        forget_bundled()
 
 
 def test_a_lift_over_a_group_of_one_element_is_a_plain_digraph() -> None:

@@ -12,7 +12,7 @@ import pytest
 from synth.bases import FAMILIES, Base, Circulant, Complete, Crown, Graph, Hypercube, UniRing
 from synth.build import build, size
 from synth.claims import claim, claim_transpose
-from synth.discovery.atlas import bundled
+from synth.discovery.bundled import bundled
 from synth.errors import OutOfDomain
 from synth.measure import measure
 from synth.operators import OPERATORS

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synth.build import build, size
-from synth.discovery.atlas import bundled
+from synth.discovery.bundled import bundled
 from synth.errors import InvalidTopology
 from synth.formats import WRITERS, read
 from synth.names import MAX_NAME, short_name, shortened

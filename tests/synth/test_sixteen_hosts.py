@@ -15,7 +15,7 @@ from numba import njit
 
 from synth.build import build
 from synth.cost import Cost
-from synth.discovery.atlas import bundled
+from synth.discovery.bundled import bundled
 from synth.measure import measure
 from synth.random_regular import random_regular
 from synth.recipe import parse

@@ -11,7 +11,8 @@ from synth.bases.random_graphs import Randomly
 from synth.build import build, traits
 from synth.catalogue import Wanted
 from synth.cost import Cost, Links, lower_bound
-from synth.discovery.atlas import Atlas, Entry, Search, bundled
+from synth.discovery.atlas import Atlas, Entry, Search
+from synth.discovery.bundled import bundled, forget_bundled
 from synth.discovery.curate import curate
 from synth.discovery.proposals import proposers
 from synth.discovery.sweep import KNOWN, Sweeper, sweep, sweeps
@@ -138,14 +139,14 @@ def test_every_size_with_graphs_has_something_to_propose(
 
 def with_bundled(monkeypatch: pytest.MonkeyPatch, atlas: Atlas, path: Path) -> None:
     atlas.save(path)
-    monkeypatch.setattr("synth.discovery.atlas.BUNDLED", path)
-    bundled.cache_clear()
+    monkeypatch.setattr("synth.discovery.bundled.BUNDLED", path)
+    forget_bundled()
 
 
 @pytest.fixture
 def restored():
     yield
-    bundled.cache_clear()
+    forget_bundled()
 
 
 def find(within: int = 4, found: str = "sweep 1 round 1", recipe: str = FIND) -> Entry:
