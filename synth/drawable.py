@@ -2,17 +2,29 @@
 
 from synth.errors import OutOfDomain
 
-__all__ = ["MAX_NODES", "WORD", "by_walks", "require_drawable", "walks_over", "words", "work"]
+__all__ = [
+    "MAX_NODES",
+    "WORD",
+    "aimed_work",
+    "aims_by_walks",
+    "by_walks",
+    "require_drawable",
+    "walks_over",
+    "words",
+    "work",
+]
 
 MAX_NODES = 16_384
 
 WORD = 64
 """Bits in a word: so many nodes are looked at at once."""
 
-# Words that are read in the time in which an exchange counts one pair of walks.
+# Words that are read in the time in which an exchange counts one pair of walks, an aimed one, too.
 _WORDS_A_WALK = 100
-# Nodes whose walks are counted: two bytes for each pair.
+_AIMED_WORDS_A_WALK = 70
+# Nodes whose walks are counted, two bytes for each pair, and walks out of a node that are.
 _MOST_COUNTED = 4096
+_MOST_WALKS = (1 << 16) - 1
 
 
 def require_drawable(nodes: int, degree: int, seed: int, two_way: bool) -> None:
@@ -75,4 +87,27 @@ def work(nodes: int, degree: int, depth: int) -> int:
     most = words(nodes, degree, depth)
     if by_walks(nodes, degree, depth):
         return _WORDS_A_WALK * walks_over(degree, depth, most)
+    return most
+
+
+def aims_by_walks(nodes: int, degree: int, depth: int) -> bool:
+    """Return whether aimed exchanges (`synth.shortening`) count walks: where that is less.
+
+    >>> aims_by_walks(1009, 4, 5), aims_by_walks(1009, 4, 6)
+    (True, False)
+    """
+    most = words(nodes, degree, depth) // _AIMED_WORDS_A_WALK
+    few = nodes <= _MOST_COUNTED and walks_over(degree, depth, most) < most
+    return few and degree**depth * degree <= _MOST_WALKS * max(1, degree - 1)
+
+
+def aimed_work(nodes: int, degree: int, depth: int) -> int:
+    """Return what one aimed exchange costs, in words read.
+
+    >>> aimed_work(1009, 4, 6), aimed_work(1009, 4, 3)
+    (387456, 3990)
+    """
+    most = words(nodes, degree, depth)
+    if aims_by_walks(nodes, degree, depth):
+        return _AIMED_WORDS_A_WALK * walks_over(degree, depth, most)
     return most

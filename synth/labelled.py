@@ -16,13 +16,12 @@ from functools import cached_property, partial
 from itertools import chain
 from os import cpu_count
 
-from synth.bases.random_graphs import Randomly
 from synth.build import build
 from synth.candidates import Candidate, measured_unless_dominated, undominated
 from synth.cost import Cost, optimal_bandwidth
 from synth.discovery.bundled import bundled_of
 from synth.labels import MAX_DEGREE, MAX_SEARCHED, MAX_SLACK, MAX_STEPS, BothWays
-from synth.offered import MAX_CELLS
+from synth.offered import MAX_CELLS, is_drawn
 from synth.recipe import Recipe, parse
 from synth.translations import translations
 
@@ -173,7 +172,7 @@ class _Graph:
 
     @property
     def is_random(self) -> bool:
-        return isinstance(self.eager.recipe, Randomly)
+        return is_drawn(self.eager.recipe)
 
     def diameter(self) -> int:
         return max(cost.steps for cost in self.eager.costs)

@@ -17,7 +17,7 @@ from synth.discovery.bundled import bundled_of
 from synth.discovery.drawn import drawn
 from synth.discovery.resized import resized
 from synth.labels import MAX_DEGREE
-from synth.recipe import Recipe, parse
+from synth.recipe import Recipe, Shortened, parse
 
 __all__ = ["MAX_CELLS", "drawn_for", "labels_serve", "random_graphs", "swept_graphs"]
 
@@ -58,13 +58,26 @@ def random_graphs(wanted: Wanted, nodes: int, degree: int) -> Sequence[Recipe]:
     return found
 
 
-def drawn_for(wanted: Wanted, nodes: int, degree: int, links: Links) -> list[Randomly]:
+def drawn_for(wanted: Wanted, nodes: int, degree: int, links: Links) -> list[Recipe]:
     """Return random graphs, where their families are wanted."""
     return [
         one
         for one in drawn(nodes, degree, links)
-        if wanted.families is None or type(one).__name__ in wanted.families
+        if wanted.families is None or type(_unshortened(one)).__name__ in wanted.families
     ]
+
+
+def is_drawn(recipe: Recipe) -> bool:
+    """Return whether a graph is drawn at random, shortened or not.
+
+    >>> is_drawn(parse("Shortened(5, 49, 1, RandomRegular(80, 3, 1))")), is_drawn(parse("UniRing(9)"))
+    (True, False)
+    """
+    return isinstance(_unshortened(recipe), Randomly)
+
+
+def _unshortened(recipe: Recipe) -> Recipe:
+    return recipe.of if isinstance(recipe, Shortened) else recipe
 
 
 def swept_graphs(nodes: int, degree: int, links: Links) -> list[Recipe]:

@@ -13,18 +13,25 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from synth.drawable import WORD, aims_by_walks
+from synth.exchanges import count_late, memory
 from synth.link_pairs import place
 from synth.splitmix import below
-from synth.walks import count_all, turn, walked
+from synth.walks import count_all, sources_of, turn, walked
 
-__all__ = ["shorten"]
+__all__ = ["shorten", "shorten_far", "shorten_near"]
 
 # Late pairs that are listed; of more, those of the first nodes alone.
 _LISTED = 4096
 
 
 def shorten(
-    heads: NDArray[np.int64], depth: int, most: int, two_way: bool, state: NDArray[np.uint64]
+    heads: NDArray[np.int64],
+    depth: int,
+    most: int,
+    two_way: bool,
+    state: NDArray[np.uint64],
+    patience: int = 0,
 ) -> tuple[int, int]:
     """Exchange ends of links so that late pairs come near, where no more become late for it.
 
@@ -34,14 +41,15 @@ def shorten(
         Where links lead to: a regular graph without loops and parallel links, and stays one;
         changed in place.
     depth : int
-        A pair is late if it is more than so many links apart.  No more than 65,535 walks of
-        so many links begin at a node.
+        A pair is late if it is more than so many links apart.
     most : int
         Exchanges to look at.  Ended where no pair is late.
     two_way : bool
         Every link has a partner the other way, which is moved with it.
     state : array of uint64
         Of `synth.splitmix`.
+    patience : int
+        Exchanges after which a tenth of the late pairs must be gone, or it is given up; 0 for any.
 
     Returns
     -------
@@ -50,7 +58,9 @@ def shorten(
 
     Notes
     -----
-    O(most * `synth.drawable.walks_over`), some 10 nanoseconds each, and 2 N^2 bytes.
+    O(most * `synth.drawable.aimed_work`), a third of a nanosecond a word: for small depths walks
+    are counted (`synth.walks`), which takes 2 N^2 bytes, and not balls.  Both ways make the same
+    exchanges.
 
     Examples
     --------
@@ -61,20 +71,56 @@ def shorten(
     >>> late_pairs(heads, 5), shorten(heads, 5, 200, False, seeded(1)), late_pairs(heads, 5)
     (34, (0, 65), 0)
     """
-    late, looked = _shorten(walked(heads, depth), depth, most, two_way, state)
+    nodes, degree = heads.shape
+    chosen = shorten_near if aims_by_walks(nodes, degree, depth) else shorten_far
+    return chosen(heads, depth, most, two_way, state, patience)
+
+
+def shorten_near(
+    heads: NDArray[np.int64],
+    depth: int,
+    most: int,
+    two_way: bool,
+    state: NDArray[np.uint64],
+    patience: int = 0,
+) -> tuple[int, int]:
+    """Do what `shorten` does, counting walks; at most 65,535 of them may begin at a node."""
+    graph = walked(heads, depth)
+    late, looked = _shorten_near(graph, depth, most, two_way, state, patience)
+    return int(late), int(looked)
+
+
+def shorten_far(
+    heads: NDArray[np.int64],
+    depth: int,
+    most: int,
+    two_way: bool,
+    state: NDArray[np.uint64],
+    patience: int = 0,
+) -> tuple[int, int]:
+    """Do what `shorten` does, counting all balls anew for every exchange."""
+    graph = heads, sources_of(heads), *memory(len(heads))
+    late, looked = _shorten_far(*graph, depth, most, two_way, state, patience)
     return int(late), int(looked)
 
 
 @njit(cache=True, nogil=True)
-def _shorten(graph: Any, depth: int, most: int, two_way: bool, state: Any) -> tuple[int, int]:
+def _shorten_near(
+    graph: Any, depth: int, most: int, two_way: bool, state: Any, patience: int
+) -> tuple[int, int]:
     heads, nodes = graph.heads, len(graph.heads)
     late, looked = nodes * nodes - count_all(graph, depth), 0
     pairs = np.empty((_LISTED, 2), np.int64)
     listed = _list(graph.walks, pairs)
+    before = late
     while looked < most and late > 0:
+        if patience > 0 and looked > 0 and looked % patience == 0:
+            if 10 * late > 9 * before:
+                break
+            before = late
         looked += 1
         x, y = pairs[below(state, listed)]
-        a, i, c, k = _aim(graph, depth, x, y, state)
+        a, i, c, k = _aim(heads, graph.tails, depth, x, y, state)
         b, e = heads[a, i], heads[c, k]
         if not _exchangeable(heads, a, b, c, e, two_way):
             continue
@@ -95,6 +141,82 @@ def _shorten(graph: Any, depth: int, most: int, two_way: bool, state: Any) -> tu
 
 
 @njit(cache=True, nogil=True)
+def _shorten_far(
+    heads: Any,
+    tails: Any,
+    near: Any,
+    far: Any,
+    depth: int,
+    most: int,
+    two_way: bool,
+    state: Any,
+    patience: int,
+) -> tuple[int, int]:
+    late, looked = count_late(heads, depth, near, far), 0
+    # Counting ends in either memory, by depth.
+    balls = far if depth % 2 else near
+    pairs = np.empty((_LISTED, 2), np.int64)
+    listed = _list_outside(balls, pairs)
+    before = late
+    while looked < most and late > 0:
+        if patience > 0 and looked > 0 and looked % patience == 0:
+            if 10 * late > 9 * before:
+                break
+            before = late
+        looked += 1
+        x, y = pairs[below(state, listed)]
+        a, i, c, k = _aim(heads, tails, depth, x, y, state)
+        b, e = heads[a, i], heads[c, k]
+        if not _exchangeable(heads, a, b, c, e, two_way):
+            continue
+        back_b, back_e = (place(heads[b], a), place(heads[e], c)) if two_way else (0, 0)
+        _lead(heads, tails, a, i, b, e)
+        _lead(heads, tails, c, k, e, b)
+        if two_way:
+            _lead(heads, tails, b, back_b, a, c)
+            _lead(heads, tails, e, back_e, c, a)
+        now = count_late(heads, depth, near, far)
+        if now <= late:
+            late = now
+            listed = _list_outside(balls, pairs)
+            continue
+        _lead(heads, tails, a, i, e, b)
+        _lead(heads, tails, c, k, b, e)
+        if two_way:
+            _lead(heads, tails, b, back_b, c, a)
+            _lead(heads, tails, e, back_e, a, c)
+    return late, looked
+
+
+@njit(cache=True, nogil=True)
+def _lead(heads: Any, tails: Any, node: int, k: int, old: int, new: int) -> None:
+    """Lead link k of a node to a new head, with sources as `synth.walks.turn` leaves them."""
+    tails[old, place(tails[old], node)] = -1
+    heads[node, k] = new
+    tails[new, place(tails[new], -1)] = node
+
+
+@njit(cache=True, nogil=True)
+def _list_outside(balls: Any, pairs: Any) -> int:
+    """List pairs the second of which is not in the ball of the first; return how many."""
+    listed, (nodes, row) = 0, balls.shape
+    for x in range(nodes):
+        for word in range(row):
+            outside = ~balls[x, word]
+            y = word * WORD
+            # Most words are full, and of others the rest is skipped.
+            while outside != 0 and y < nodes:
+                if outside & np.uint64(1):
+                    pairs[listed] = x, y
+                    listed += 1
+                    if listed == len(pairs):
+                        return listed
+                outside >>= np.uint64(1)
+                y += 1
+    return listed
+
+
+@njit(cache=True, nogil=True)
 def _list(walks: Any, pairs: Any) -> int:
     """List pairs that no walk joins; return how many."""
     listed = 0
@@ -110,15 +232,17 @@ def _list(walks: Any, pairs: Any) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _aim(graph: Any, depth: int, x: int, y: int, state: Any) -> tuple[int, int, int, int]:
+def _aim(
+    heads: Any, tails: Any, depth: int, x: int, y: int, state: Any
+) -> tuple[int, int, int, int]:
     """Return link i of a and link k of c, to e, where a -> e would lead from x to y in time."""
-    heads, degree = graph.heads, graph.heads.shape[1]
+    degree = heads.shape[1]
     a, e, on = x, y, below(state, depth)
     for _ in range(on):
         a = heads[a, below(state, degree)]
     for _ in range(depth - 1 - on):
-        e = _before(graph.tails, e, below(state, degree))
-    c = _before(graph.tails, e, below(state, degree))
+        e = _before(tails, e, below(state, degree))
+    c = _before(tails, e, below(state, degree))
     return a, below(state, degree), c, place(heads[c], e)
 
 

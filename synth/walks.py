@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from synth.link_pairs import pick, place
 
-__all__ = ["Graph", "count_all", "exchange_near", "turn", "walked"]
+__all__ = ["Graph", "count_all", "exchange_near", "sources_of", "turn", "walked"]
 
 
 class Graph(NamedTuple):
@@ -36,11 +36,21 @@ class Graph(NamedTuple):
 def walked(heads: NDArray[np.int64], depth: int) -> Graph:
     """Return memory for the walks of a graph, none of which `count_all` has counted yet."""
     nodes, degree = heads.shape
+    ends = np.zeros((2, depth + 1, degree**depth), np.int32)
+    return Graph(heads, sources_of(heads), np.zeros((nodes, nodes), np.uint16), *ends)
+
+
+def sources_of(heads: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return (N, d + 1): where the links into every node come from, and -1 in the last place.
+
+    >>> sources_of(np.array([[1], [2], [0]])).tolist()
+    [[2, -1], [0, -1], [1, -1]]
+    """
+    nodes, degree = heads.shape
     tails = np.full((nodes, degree + 1), -1)
     by_head = np.argsort(heads, axis=None, kind="stable")
     tails[:, :degree] = (by_head // degree).reshape(nodes, degree)
-    ends = np.zeros((2, depth + 1, degree**depth), np.int32)
-    return Graph(heads, tails, np.zeros((nodes, nodes), np.uint16), *ends)
+    return tails
 
 
 def exchange_near(

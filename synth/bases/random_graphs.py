@@ -10,15 +10,11 @@ from numpy.typing import NDArray
 from synth.bases.family import Base, Ends, require
 from synth.drawable import require_drawable, work
 from synth.errors import OutOfDomain
-from synth.recent import Recent
 
 __all__ = ["MAX_WORDS", "RandomRegular", "RandomRegularTwoWay", "Randomly"]
 
 MAX_WORDS = 1 << 31
 """Most words of 64 bits that exchanges may read, see `synth.drawable.work`: about a second."""
-
-# Links of graphs that exchanges were found for, until somebody builds them.
-_found: Recent[Ends] = Recent(1 << 22)
 
 _FIELDS = {"nodes": "n", "degree": "d"}
 
@@ -66,14 +62,6 @@ class Randomly(Base):
 
         return seeded(self.seed, self.n, self.d, depth)
 
-    def made(self, heads: NDArray[np.int64]) -> None:
-        """Take the (n, d) heads that exchanges left, connected: who found them made them already.
-
-        A frontier finds how many exchanges shorten a graph by making them, and then builds it.
-        """
-        ends = np.repeat(np.arange(self.n), self.d), heads.ravel()
-        _found.keep(str(self).encode(), _kept(ends), 2 * heads.size)
-
     @abstractmethod
     def bidirectional(self) -> bool:
         """Return whether every link has a partner the other way."""
@@ -87,9 +75,6 @@ def _links(member: Randomly) -> Ends:
     from synth.random_regular import random_ends
     from synth.reach import connected
 
-    found = _found.get(str(member).encode())
-    if found is not None:
-        return found
     n, d, depth = member.n, member.d, member.depth
     ends = random_ends(n, d, member.seed, member.two_way)
     if member.exchanges:

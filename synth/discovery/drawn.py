@@ -14,10 +14,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from synth.bases.random_graphs import MAX_WORDS, Randomly, RandomRegular, RandomRegularTwoWay
+from synth.bases.random_graphs import Randomly, RandomRegular, RandomRegularTwoWay
 from synth.cost import Links, lower_bound
-from synth.drawable import MAX_NODES, words, work
-from synth.exchanges import exchange, heads_of, late_pairs, smallest_balls
+from synth.discovery.fitted import brought_near
+from synth.drawable import MAX_NODES, work
+from synth.exchanges import heads_of, late_pairs, smallest_balls
+from synth.recipe import Recipe
 
 __all__ = ["MAX_DEGREE", "drawn"]
 
@@ -25,14 +27,12 @@ MAX_DEGREE = 8
 """Labels, for whose sake the graphs are drawn, are for so many links into a node."""
 
 _Drawn: TypeAlias = tuple[Randomly, NDArray[np.int64]]
-_SEEDS = 12
 # Steps above Moore's bound within which graphs are looked for.
 _FARTHEST = 8
-# Words of 64 bits that are read at most to count late pairs of seeds, and by exchanges.
-_COUNTED = 1 << 25
-_EXCHANGED = 1 << 28
-# Of all pairs, how many may be late where exchanges begin; more are hardly ever brought near.
-_HOPEFUL = 0.06
+# Late pairs of a node, in the mean, where exchanges begin, and words that are read by them; more
+# pairs are hardly ever brought near.
+_HOPEFUL = 0.6
+_EXCHANGED = 1 << 29
 # Graphs that are widened for each radius, exchanges of each, and words for all of them.
 _WIDENED = 3
 # Nodes above which the graph of the fullest balls is taken, and up to which radius they count.
@@ -44,11 +44,11 @@ _WIDENING_WORDS = 1 << 28
 
 
 @lru_cache(maxsize=4096)
-def drawn(nodes: int, degree: int, links: Links) -> tuple[Randomly, ...]:
+def drawn(nodes: int, degree: int, links: Links) -> tuple[Recipe, ...]:
     """Return random regular graphs of this size, wide and of few steps, the same every time.
 
-    The shortest of those widened, and one shortened by exchanges for each number of steps below
-    that for which they succeed.  Sorted by steps.  A quarter of a second or so.
+    The shortest of those widened and, for each number of fewer steps for which that succeeds, one
+    of them shortened by aimed exchanges.  Sorted by steps.  A quarter of a second or so.
 
     >>> drawn(61, 6, Links.UNIDIRECTIONAL)
     (RandomRegular(61, 6, 2, 2, 10000),)
@@ -59,24 +59,17 @@ def drawn(nodes: int, degree: int, links: Links) -> tuple[Randomly, ...]:
         return ()
     family = RandomRegularTwoWay if two_way else RandomRegular
     least = lower_bound(nodes, degree, links).steps
-    wide, plain = _widened(family, nodes, degree), _seeds(family, nodes, degree, least)
-    found: list[Randomly] = []
+    wide = _widened(family, nodes, degree)
+    found: list[Recipe] = []
     for depth in range(least, least + _FARTHEST + 1):
         late, member = _shortest(wide, depth) if nodes <= _LARGE else _fullest(wide, depth)
         if late == 0:
             found.append(member)
             break
-        late, member = _shortest(plain, depth)
-        shortened = _shortened(member, depth, late)
-        if shortened is not None and shortened not in found:
-            found.append(shortened)
+        if late <= _HOPEFUL * nodes:
+            short = brought_near(member, depth, 1, _EXCHANGED)
+            found += [] if short is None else [short]
     return tuple(found)
-
-
-def _seeds(family: type[Randomly], nodes: int, degree: int, depth: int) -> list[_Drawn]:
-    """Return graphs of some seeds as they are drawn, with where their links lead to."""
-    count = min(_SEEDS, 1 + _COUNTED // words(nodes, degree, depth))
-    return [(one, _heads(one)) for one in (family(nodes, degree, seed) for seed in range(count))]
 
 
 def _widened(family: type[Randomly], nodes: int, degree: int) -> list[_Drawn]:
@@ -116,23 +109,6 @@ def _fullest(graphs: list[_Drawn], depth: int) -> tuple[int, Randomly]:
         for place, (count, (_, heads)) in enumerate(zip(late, graphs, strict=True))
     )
     return late[best], graphs[best][0]
-
-
-def _shortened(member: Randomly, depth: int, late: int) -> Randomly | None:
-    """Return the graph after exchanges that leave no pair late, or None if they do not."""
-    if late == 0:
-        return member
-    nodes, degree = member.size()
-    most = min(_EXCHANGED, MAX_WORDS) // work(nodes, degree, depth)
-    if late > _HOPEFUL * nodes * nodes or most < 1:
-        return None
-    heads = _heads(member)
-    late, looked = exchange(heads, depth, most, member.two_way, member.exchange_state(depth))
-    if late:
-        return None
-    shortened = type(member)(nodes, degree, member.seed, depth, looked)
-    shortened.made(heads)
-    return shortened
 
 
 def _heads(member: Randomly) -> NDArray[np.int64]:

@@ -3,23 +3,23 @@
 from typing import NamedTuple
 
 from synth.build import build, size, traits
-from synth.drawable import walks_over
+from synth.drawable import aimed_work
 from synth.errors import OutOfDomain
 from synth.exchanges import heads_of, late_pairs
+from synth.expansions.shortening import keep_found
 from synth.recipe import Inserted, Recipe, Removed, Shortened
 from synth.shortening import shorten
 from synth.splitmix import seeded
 
 __all__ = ["Resized", "brought_near", "fitted", "resized_to"]
 
-# Exchanges after which some part of the late pairs must be gone, or it is given up.
+# Exchanges after which a tenth of the late pairs must be gone, or it is given up.
 _PATIENCE = 500
-_LEFT = 0.9
 # Late pairs of a node, in the mean, of which there is hope.
 _HOPEFUL = 0.25
 
 
-def fitted(of: Recipe, nodes: int, depth: int, seed: int, walks: int) -> Recipe | None:
+def fitted(of: Recipe, nodes: int, depth: int, seed: int, most_words: int) -> Recipe | None:
     """Return a recipe of so many nodes, no two of them more than ``depth`` links apart, or None.
 
     It is `resized_to` it and, if that leaves a few pairs late, `brought_near`.
@@ -27,15 +27,17 @@ def fitted(of: Recipe, nodes: int, depth: int, seed: int, walks: int) -> Recipe 
     Examples
     --------
     >>> from synth.recipe import parse
-    >>> fitted(parse("Kautz(3, 3)"), 31, 4, 1, 10**7)
+    >>> fitted(parse("Kautz(3, 3)"), 31, 4, 1, 10**8)
     Removed(5, 4, 1, Kautz(3, 3))
-    >>> fitted(parse("Kautz(3, 3)"), 35, 3, 1, 10**7) is None
+    >>> fitted(parse("Kautz(3, 3)"), 35, 3, 1, 10**8) is None
     True
     """
     changed = resized_to(of, nodes, depth, seed)
     if changed is None:
         return None
-    return changed.recipe if changed.late == 0 else brought_near(changed, depth, seed, walks)
+    if changed.late == 0:
+        return changed.recipe
+    return brought_near(changed.recipe, depth, seed, most_words)
 
 
 class Resized(NamedTuple):
@@ -73,28 +75,33 @@ def resized_to(of: Recipe, nodes: int, depth: int, seed: int) -> Resized | None:
     return Resized(recipe, late) if late <= _HOPEFUL * nodes else None
 
 
-def brought_near(some: Resized, depth: int, seed: int, walks: int) -> Shortened | None:
-    """Return the graph with links exchanged so that no pair is late; None if that fails.
+def brought_near(of: Recipe, depth: int, seed: int, most_words: int) -> Shortened | None:
+    """Return a graph with links exchanged so that no pair is late; None if that fails.
 
     Parameters
     ----------
-    walks : int
-        Most walks over links that are counted for it (`synth.drawable.walks_over`): some 10
-        nanoseconds each.  It is given up earlier where exchanges do not help.
+    most_words : int
+        That are read for it (`synth.drawable.aimed_work`): a third of a nanosecond each.  It is
+        given up earlier where exchanges do not help.
+
+    Examples
+    --------
+    >>> from synth.recipe import parse
+    >>> brought_near(parse("RandomRegular(80, 3, 1)"), 5, 1, 10**7)
+    Shortened(5, 101, 1, RandomRegular(80, 3, 1))
     """
-    graph, late, looked = build(some.recipe), some.late, 0
+    graph = build(of)
     nodes, degree = graph.node_count, graph.degree
-    most = max(1, walks // (4 * walks_over(degree, depth, walks)))
+    most = max(1, most_words // aimed_work(nodes, degree, depth))
     try:
-        two_way = traits(Shortened(depth, most, seed, some.recipe)).bidirectional
+        two_way = traits(Shortened(depth, most, seed, of)).bidirectional
     except OutOfDomain:
         return None
     heads = heads_of(nodes, graph.sources, graph.targets)
     state = seeded(seed, nodes, degree, depth)
-    while 0 < late and looked < most:
-        before = late
-        late, more = shorten(heads, depth, min(_PATIENCE, most - looked), two_way, state)
-        looked += more
-        if late > _LEFT * before:
-            break
-    return Shortened(depth, looked, seed, some.recipe) if late == 0 else None
+    shortened = heads.copy()
+    late, looked = shorten(shortened, depth, most, two_way, state, _PATIENCE)
+    if late:
+        return None
+    keep_found(heads, shortened, depth, looked, seed, two_way)
+    return Shortened(depth, looked, seed, of)

@@ -29,9 +29,9 @@ Proposer = Callable[[Search, Known, Generator], Iterator[Recipe]]
 
 # Random graphs are of at most so many nodes: more have too many labels.
 _MOST_RANDOM = 2048
-# Words of 64 bits that the exchanges of one recipe may read, and walks that aimed ones may count.
+# Words of 64 bits that the exchanges of one recipe may read, and aimed ones.
 _WORDS = 1 << 30
-_WALKS = 1 << 27
+_AIMED_WORDS = 1 << 31
 # Seeds of which the shortest graph is shortened, and the share of late pairs that is hopeful.
 _SEEDS = 12
 _HOPEFUL = 0.06
@@ -110,7 +110,7 @@ def resized(search: Search, known: Known, rng: Generator) -> Iterator[Recipe]:
         return
     base = int(rng.choice(chosen))
     for one in _bases(search, base, depth, known, rng):
-        recipe = fitted(one, nodes, depth, _seed(rng), _WALKS)
+        recipe = fitted(one, nodes, depth, _seed(rng), _AIMED_WORDS)
         if recipe is not None:
             yield recipe
 

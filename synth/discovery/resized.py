@@ -32,10 +32,10 @@ _FARTHEST, _FARTHEST_OF_FEW = 1, 3
 # Of so many nodes one may be new or gone, and always as many as line graphs need.
 _NODES_A_NEW = 32
 # Graphs, the best first, that are made to fit to see which stays short; of those that do not, such
-# whose links exchange ends, and walks that are counted for it: a third of a second each.
+# whose links exchange ends, and words that are read for it: a fifth of a second each.
 _TRIED = 6
 _SHORTENED = 2
-_WALKS = 1 << 25
+_EXCHANGED_WORDS = 1 << 29
 # Words that are read at most to insert nodes into one, or to remove them: a third of a second.
 _WORDS = 1 << 30
 
@@ -157,7 +157,7 @@ def _fitting(bases: Sequence[Recipe], nodes: int, depth: int) -> Iterator[Recipe
         if made is not None:
             hopeful.append(made)
     for made in sorted(hopeful, key=lambda one: one.late)[:_SHORTENED]:
-        short = brought_near(made, depth, 1, _WALKS)
+        short = brought_near(made.recipe, depth, 1, _EXCHANGED_WORDS)
         if short is not None:
             yield short
             break

@@ -5,21 +5,23 @@ the cost.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from synth.bases.family import Ends
 from synth.errors import OutOfDomain
 from synth.expansions.traits import Traits
+from synth.recent import Recent, key_of
 
-__all__ = ["MAX_NODES", "MAX_WALKS", "MAX_WALKS_FROM_A_NODE", "links", "traits"]
+__all__ = ["MAX_NODES", "MAX_WORDS", "keep_found", "links", "traits"]
 
 MAX_NODES = 4096
 """Two bytes are kept for each pair of nodes."""
 
-MAX_WALKS_FROM_A_NODE = (1 << 16) - 1
-"""Most walks of at most ``depth`` links out of one node."""
+MAX_WORDS = 1 << 35
+"""Most words that are read for all exchanges together, about ten seconds."""
 
-MAX_WALKS = 1 << 30
-"""Most walks over links that are counted for all exchanges together, about ten seconds."""
+# Links of graphs that exchanges were found for, until somebody builds them.
+_found: Recent[NDArray[np.int64]] = Recent(1 << 22)
 
 
 def traits(of: Traits, depth: int, exchanges: int) -> Traits:
@@ -31,25 +33,20 @@ def traits(of: Traits, depth: int, exchanges: int) -> Traits:
     ------
     OutOfDomain
         The graph is not regular, has parallel links, one link at a node, too few nodes
-        for links to be exchanged or more than `MAX_NODES`; or counting walks of ``depth`` links,
-        or so many exchanges, would take too long.
+        for links to be exchanged or more than `MAX_NODES`; or counting pairs within ``depth``
+        links, or so many exchanges, would take too long.
     """
-    from synth.drawable import walks_over
+    from synth.drawable import aimed_work, words
 
     if not of.regular or of.parallel:
         raise OutOfDomain("of", "must be regular and have no parallel links")
     if not 2 <= of.degree < of.nodes <= MAX_NODES:
         rule = f"must have more than one link at a node, and at most {MAX_NODES} nodes"
         raise OutOfDomain("of", rule)
-    walks, length = 1, 0
-    while length < depth and walks <= MAX_WALKS_FROM_A_NODE:
-        length += 1
-        walks += of.degree**length
-    if walks > MAX_WALKS_FROM_A_NODE:
-        rule = f"must be less: at most {MAX_WALKS_FROM_A_NODE} walks out of a node are counted"
-        raise OutOfDomain("depth", rule)
-    if exchanges * 4 * walks_over(of.degree, depth, MAX_WALKS) > MAX_WALKS:
-        raise OutOfDomain("exchanges", f"must be less: at most {MAX_WALKS} walks are counted")
+    if words(of.nodes, of.degree, depth) > MAX_WORDS:
+        raise OutOfDomain("depth", f"must be less: balls of {MAX_WORDS} words at most are counted")
+    if exchanges * aimed_work(of.nodes, of.degree, depth) > MAX_WORDS:
+        raise OutOfDomain("exchanges", f"must be less: at most {MAX_WORDS} words are read")
     return of.altered(of.nodes)
 
 
@@ -72,8 +69,27 @@ def links(nodes: int, ends: Ends, of: Traits, depth: int, exchanges: int, seed: 
 
     # In the order of a topology, so that the same graph, however written, becomes the same.
     heads = np.sort(heads_of(nodes, *ends), axis=1)
+    sources = np.repeat(np.arange(nodes), of.degree)
+    known = _found.get(key_of([heads], depth, exchanges, seed, of.bidirectional))
+    if known is not None:
+        return sources, known.ravel()
     exchanged = heads.copy()
     shorten(exchanged, depth, exchanges, of.bidirectional, seeded(seed, nodes, of.degree, depth))
-    sources = np.repeat(np.arange(nodes), of.degree)
     chosen = exchanged if connected(nodes, sources, exchanged.ravel()) else heads
     return sources, chosen.ravel()
+
+
+def keep_found(
+    heads: NDArray[np.int64],
+    shortened: NDArray[np.int64],
+    depth: int,
+    exchanges: int,
+    seed: int,
+    two_way: bool,
+) -> None:
+    """Take the (n, d) heads that exchanges made of those of a topology, with no pair late.
+
+    A frontier finds how many exchanges shorten a graph by making them, and then builds it.
+    """
+    key = key_of([heads], depth, exchanges, seed, two_way)
+    _found.keep(key, shortened, shortened.size)

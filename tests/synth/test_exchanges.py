@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.bases import RandomRegular, RandomRegularTwoWay, random_graphs
-from synth.build import build
+from synth.bases import RandomRegular, RandomRegularTwoWay
+from synth.build import _altered, build
 from synth.cost import Links, lower_bound
 from synth.discovery.drawn import drawn
 from synth.drawable import by_walks
@@ -17,6 +17,8 @@ from synth.labels import labels
 from synth.measure import diameter
 from synth.random_regular import random_ends, random_regular
 from synth.recent import Recent
+from synth.recipe import Shortened
+from synth.shortening import shorten, shorten_far, shorten_near
 from synth.splitmix import seeded
 from synth.walks import exchange_near
 
@@ -71,16 +73,31 @@ def test_counting_walks_makes_the_same_exchanges_as_counting_balls(member, depth
     assert (near == far).all()
 
 
-def test_a_shortened_graph_is_the_same_whether_it_was_just_found_or_is_built_anew(monkeypatch):
-    found = drawn(151, 3, Links.UNIDIRECTIONAL)
-    shortened = [one for one in found if one.exchanges]
-    assert shortened
-    made = [one.links() for one in shortened]
-    random_graphs._links.cache_clear()
-    monkeypatch.setattr(random_graphs, "_found", Recent(0))
-    for one, (sources, targets) in zip(shortened, made, strict=True):
-        anew = one.links()
-        assert (anew[0] == sources).all() and (anew[1] == targets).all()
+@given(members(), st.integers(1, 7), st.integers(0, 200), st.integers(0, 60))
+def test_aimed_exchanges_are_the_same_by_counting_walks_and_balls(member, depth, most, patience):
+    nodes, degree, seed, two_way = member
+    near = heads_of(nodes, *random_ends(nodes, degree, seed, two_way))
+    far, again = near.copy(), near.copy()
+    found = shorten_near(near, depth, most, two_way, seeded(seed), patience)
+    assert found == shorten_far(far, depth, most, two_way, seeded(seed), patience)
+    assert (near == far).all()
+    # A recipe says how many exchanges were looked at, and not why no more were.
+    assert shorten(again, depth, found[1], two_way, seeded(seed)) == found
+    assert (near == again).all()
+
+
+@pytest.mark.parametrize("size", [(620, 5), (314, 6), (150, 5)])
+def test_a_shortened_graph_is_the_same_whether_it_was_just_found_or_is_built_anew(
+    monkeypatch, size
+):
+    drawn.cache_clear()
+    found = [one for one in drawn(*size, Links.UNIDIRECTIONAL) if isinstance(one, Shortened)]
+    assert found
+    made = [build(one) for one in found]
+    assert all(diameter(graph) <= one.depth for graph, one in zip(made, found, strict=True))
+    _altered.cache_clear()
+    monkeypatch.setattr("synth.expansions.shortening._found", Recent(0))
+    assert [build(one) for one in found] == made
 
 
 def test_walks_are_counted_where_they_are_few():
