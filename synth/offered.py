@@ -70,8 +70,10 @@ def drawn_for(wanted: Wanted, nodes: int, degree: int, links: Links) -> list[Rec
 def is_drawn(recipe: Recipe) -> bool:
     """Return whether a graph is drawn at random, shortened or not.
 
-    >>> is_drawn(parse("Shortened(5, 49, 1, RandomRegular(80, 3, 1))")), is_drawn(parse("UniRing(9)"))
-    (True, False)
+    >>> is_drawn(parse("Shortened(5, 49, 1, RandomRegular(80, 3, 1))"))
+    True
+    >>> is_drawn(parse("Circulant(12, 2, 3)"))
+    False
     """
     return isinstance(_unshortened(recipe), Randomly)
 

@@ -14,9 +14,9 @@ from synth.candidates import Candidate
 from synth.cost import Links, lower_bound
 from synth.discovery.atlas import Atlas, Search
 from synth.discovery.explore import Explorer
-from synth.discovery.fitted import fitted
+from synth.discovery.fitted import brought_near, fitted
 from synth.drawable import work
-from synth.exchanges import exchange, heads_of, late_pairs
+from synth.exchanges import heads_of, late_pairs
 from synth.primes import is_prime
 from synth.recipe import LineGraph, Recipe, parse
 
@@ -32,9 +32,8 @@ _MOST_RANDOM = 2048
 # Words of 64 bits that the exchanges of one recipe may read, and aimed ones.
 _WORDS = 1 << 30
 _AIMED_WORDS = 1 << 31
-# Seeds of which the shortest graph is shortened, and the share of late pairs that is hopeful.
-_SEEDS = 12
-_HOPEFUL = 0.06
+# Late pairs of a node, in the mean, of which there is hope.
+_HOPEFUL = 1
 # How likely a graph shall have as few steps as Moore's bound, one more and two more.
 _WISHED = (0.2, 0.5, 0.3)
 _EXCHANGES = (3_000, 10_000, 30_000, 100_000)
@@ -67,6 +66,10 @@ def proposers(search: Search) -> tuple[Proposer, ...]:
 
 def wide(search: Search, known: Known, rng: Generator) -> Iterator[Recipe]:
     """Yield random graphs whose balls of a small radius exchanges have made large."""
+    yield from _wide(search, rng)
+
+
+def _wide(search: Search, rng: Generator) -> Iterator[Randomly]:
     nodes, degree = search.nodes, search.degree
     radius = 1
     while degree ** (2 * radius) < nodes:
@@ -81,21 +84,16 @@ def wide(search: Search, known: Known, rng: Generator) -> Iterator[Recipe]:
 
 
 def short(search: Search, known: Known, rng: Generator) -> Iterator[Recipe]:
-    """Yield a random graph shortened to a few steps more than the bound, if that succeeds."""
-    nodes, degree, two_way = search.nodes, search.degree, search.links is Links.BIDIRECTIONAL
+    """Yield a wide graph shortened to a few steps more than the bound, if that succeeds."""
     depth = _wished(search, rng)
-    seeds = [_family(search)(nodes, degree, _seed(rng)) for _ in range(_SEEDS)]
-    counted = [(late_pairs(_heads(one), depth), one) for one in seeds]
+    counted = [(late_pairs(_heads(one), depth), one) for one in _wide(search, rng)]
     late, best = min(counted, key=lambda pair: pair[0])
     if late == 0:
-        yield from [one for late, one in counted if late == 0][:_MOST]
-        return
-    most = _WORDS // work(nodes, degree, depth)
-    if not _exchangeable(search) or late > _HOPEFUL * nodes * nodes or most < 1:
-        return
-    late, looked = exchange(_heads(best), depth, most, two_way, best.exchange_state(depth))
-    if late == 0:
-        yield type(best)(nodes, degree, best.seed, depth, looked)
+        yield from (one for late, one in counted if late == 0)
+    elif _exchangeable(search) and late <= _HOPEFUL * search.nodes:
+        shortened = brought_near(best, depth, _seed(rng), _AIMED_WORDS)
+        if shortened is not None:
+            yield shortened
 
 
 def resized(search: Search, known: Known, rng: Generator) -> Iterator[Recipe]:
