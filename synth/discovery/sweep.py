@@ -20,6 +20,7 @@ from synth.catalogue import Catalogue, Wanted
 from synth.cost import Links, lower_bound
 from synth.discovery.atlas import Atlas, Entry, Search
 from synth.discovery.bundled import bundled_of
+from synth.discovery.drawn import drawn
 from synth.discovery.explore import drawing, require_searchable
 from synth.discovery.proposals import proposers
 from synth.discovery.resized import resized
@@ -39,7 +40,7 @@ KNOWN = "known"
 
 # Cells of labels on one graph, at most.
 _MOST_CELLS = 1 << 22
-_MOST_RESIZED = 2048
+_MOST_UNSWEPT = 2048
 # How many times as far off the bound as what is known greedy labels may be to be improved by moves.
 _PROMISING = 6
 
@@ -92,7 +93,7 @@ class Sweeper:
         self.atlas.rounds[search] = number + 1
         if number == 0 or not self._has_begun():
             added = [entry for entry in self._frontier() if self.atlas.add(entry)]
-            added += self._added(self._resized(), KNOWN)
+            added += self._added(self._unswept(), KNOWN)
             self._looked = True
             if number == 0:
                 return added
@@ -110,14 +111,14 @@ class Sweeper:
             if self._improves(entry) and self.atlas.add(entry)
         ]
 
-    def _resized(self) -> tuple[Recipe, ...]:
-        """Return what a frontier would make of sizes near if no sweep had been here."""
+    def _unswept(self) -> tuple[Recipe, ...]:
+        """Return what a frontier would draw and make of sizes near if no sweep had been here."""
         search = self.search
         size = search.nodes, search.degree, search.links
         known = bundled_of(search.nodes, search.degree)
-        if not known.searched(*size, by_labels=True) or search.nodes > _MOST_RESIZED:
+        if not known.searched(*size, by_labels=True) or search.nodes > _MOST_UNSWEPT:
             return ()
-        return resized(*size, self._other)
+        return (*drawn(*size), *resized(*size, self._other))
 
     def _has_begun(self) -> bool:
         """Return whether the atlas holds what a frontier finds: one that was curated does not."""
