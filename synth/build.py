@@ -39,6 +39,7 @@ __all__ = [
     "is_bidirectional",
     "is_regular",
     "is_vertex_transitive",
+    "late_at_first",
     "size",
     "traits",
 ]
@@ -202,6 +203,19 @@ def _construct(recipe: Recipe) -> tuple[int, Ends]:
             return nodes, bidirected.links(nodes, ends)
         case Altered():
             return size(recipe)[0], _altered(recipe)
+
+
+def late_at_first(recipe: Inserted) -> int:
+    """Return how many pairs are too far apart when nodes are in and no link exchanged ends yet.
+
+    That takes a part of the time of building the graph; domains as `build`.
+
+    >>> from synth.recipe import parse
+    >>> late_at_first(Inserted(2, 4, 1, parse("Kautz(3, 3)")))
+    0
+    """
+    of = recipe.of
+    return insertion.late_pairs(*_construct(of), traits(of), recipe.more, recipe.depth, recipe.seed)
 
 
 @lru_cache(maxsize=64)

@@ -6,7 +6,7 @@ time; so a short graph of N - 1 nodes mostly makes one of N that is as short, wh
 else may be known of N.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -16,9 +16,10 @@ from synth.drawable import words, work
 from synth.exchanges import count_late, exchange, memory
 from synth.link_pairs import place
 from synth.reach import connected
+from synth.recent import Recent, key_of
 from synth.splitmix import below
 
-__all__ = ["insert", "most_words"]
+__all__ = ["grow", "insert", "most_words"]
 
 # Places of one node that are tried at most, and words that are read for it, and to exchange.
 _TRIES = 256
@@ -62,12 +63,8 @@ def insert(
     >>> one_more.shape, late_pairs(heads, 3), late_pairs(one_more, 3) > 0, late_pairs(one_more, 4)
     ((37, 3), 0, True, 0)
     """
-    degree, late = heads.shape[1], 0
-    joint = 2 if two_way and degree % 2 else 1
-    for _ in range(0, more, joint):
-        size = len(heads) + joint
-        tries = _tries(size, degree, depth)
-        heads, late = _grown(heads, joint, depth, tries, two_way, state, *memory(size))
+    degree = heads.shape[1]
+    heads, late = grow(heads, more, depth, two_way, state)
     if late:
         exchanged = heads.copy()
         most = min(_EXCHANGES, _EXCHANGED_WORDS // work(len(heads), degree, depth))
@@ -75,6 +72,37 @@ def insert(
         sources = np.repeat(np.arange(len(heads)), degree)
         heads = exchanged if connected(len(heads), sources, exchanged.ravel()) else heads
     return heads
+
+
+def grow(
+    heads: NDArray[np.int64], more: int, depth: int, two_way: bool, state: NDArray[np.uint64]
+) -> tuple[NDArray[np.int64], int]:
+    """Do what `insert` does without exchanges; return the graph and its late pairs.
+
+    A frontier asks of some graphs how many pairs are late, and builds the best.
+    """
+    key = key_of([heads, state], more, depth, two_way)
+    known = _recent.get(key)
+    if known is not None:
+        state[:] = known.state
+        return known.heads, known.late
+    degree, late = heads.shape[1], 0
+    joint = 2 if two_way and degree % 2 else 1
+    for _ in range(0, more, joint):
+        size = len(heads) + joint
+        tries = _tries(size, degree, depth)
+        heads, late = _grown(heads, joint, depth, tries, two_way, state, *memory(size))
+    _recent.keep(key, _Grown(heads, int(late), state.copy()), heads.size)
+    return heads, int(late)
+
+
+class _Grown(NamedTuple):
+    heads: NDArray[np.int64]
+    late: int
+    state: NDArray[np.uint64]
+
+
+_recent: Recent[_Grown] = Recent(1 << 20)
 
 
 def most_words(nodes: int, degree: int, depth: int, more: int) -> int:

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from synth.build import build, size, traits
+from synth.build import build, late_at_first, size, traits
 from synth.drawable import aimed_work
 from synth.errors import OutOfDomain
 from synth.exchanges import heads_of, late_pairs
@@ -11,18 +11,18 @@ from synth.recipe import Inserted, Recipe, Removed, Shortened
 from synth.shortening import shorten
 from synth.splitmix import seeded
 
-__all__ = ["Resized", "brought_near", "fitted", "resized_to"]
+__all__ = ["Resized", "brought_near", "fitted", "resized_to", "settled"]
 
 # Exchanges after which a tenth of the late pairs must be gone, or it is given up.
 _PATIENCE = 500
-# Late pairs of a node, in the mean, of which there is hope.
-_HOPEFUL = 0.25
+# Late pairs of a node, in the mean, of which there is hope, of nodes inserted before exchanges.
+_HOPEFUL = {Inserted: 0.5, Removed: 0.25}
 
 
 def fitted(of: Recipe, nodes: int, depth: int, seed: int, most_words: int) -> Recipe | None:
     """Return a recipe of so many nodes, no two of them more than ``depth`` links apart, or None.
 
-    It is `resized_to` it and, if that leaves a few pairs late, `brought_near`.
+    It is `resized_to` it and, if that leaves a few pairs late, `settled`.
 
     Examples
     --------
@@ -33,15 +33,14 @@ def fitted(of: Recipe, nodes: int, depth: int, seed: int, most_words: int) -> Re
     True
     """
     changed = resized_to(of, nodes, depth, seed)
-    if changed is None:
-        return None
-    if changed.late == 0:
-        return changed.recipe
-    return brought_near(changed.recipe, depth, seed, most_words)
+    return None if changed is None else settled(changed, depth, seed, most_words)
 
 
 class Resized(NamedTuple):
-    """A graph of which nodes were inserted or removed, and its pairs that are too far apart."""
+    """A graph of which nodes were inserted or removed, and its pairs that are too far apart.
+
+    Inserted nodes: before links exchange ends.
+    """
 
     recipe: Inserted | Removed
     late: int
@@ -68,11 +67,27 @@ def resized_to(of: Recipe, nodes: int, depth: int, seed: int) -> Resized | None:
     recipe = kind(change, depth, seed, of)
     try:
         traits(recipe)
-        graph = build(recipe)
+        late = late_at_first(recipe) if isinstance(recipe, Inserted) else _late(recipe, depth)
     except OutOfDomain:
         return None
-    late = late_pairs(heads_of(nodes, graph.sources, graph.targets), depth)
-    return Resized(recipe, late) if late <= _HOPEFUL * nodes else None
+    return Resized(recipe, late) if late <= _HOPEFUL[kind] * nodes else None
+
+
+def settled(some: Resized, depth: int, seed: int, most_words: int) -> Recipe | None:
+    """Return a resized graph if no pair is late, else it `brought_near`, None if that fails."""
+    late = some.late
+    if late and isinstance(some.recipe, Inserted):
+        late = _late(some.recipe, depth)
+    if late == 0:
+        return some.recipe
+    if late > _HOPEFUL[Removed] * size(some.recipe)[0]:
+        return None
+    return brought_near(some.recipe, depth, seed, most_words)
+
+
+def _late(recipe: Recipe, depth: int) -> int:
+    graph = build(recipe)
+    return late_pairs(heads_of(graph.node_count, graph.sources, graph.targets), depth)
 
 
 def brought_near(of: Recipe, depth: int, seed: int, most_words: int) -> Shortened | None:

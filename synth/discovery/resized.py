@@ -13,7 +13,7 @@ from synth.candidates import Candidate, measured_unless_dominated
 from synth.cost import Links, expand_line_graph, lower_bound
 from synth.discovery.atlas import Entry
 from synth.discovery.bundled import bundled_of
-from synth.discovery.fitted import Resized, brought_near, resized_to
+from synth.discovery.fitted import Resized, resized_to, settled
 from synth.discovery.sampled import sampled
 from synth.drawable import words
 from synth.inserting import most_words
@@ -157,7 +157,7 @@ def _fitting(bases: Sequence[Recipe], nodes: int, depth: int) -> Iterator[Recipe
         if made is not None:
             hopeful.append(made)
     for made in sorted(hopeful, key=lambda one: one.late)[:_SHORTENED]:
-        short = brought_near(made.recipe, depth, 1, _EXCHANGED_WORDS)
+        short = settled(made, depth, 1, _EXCHANGED_WORDS)
         if short is not None:
             yield short
             break

@@ -12,7 +12,7 @@ from synth.errors import OutOfDomain
 from synth.expansions.traits import Traits
 from synth.limits import require_size
 
-__all__ = ["MAX_WORDS", "links", "traits"]
+__all__ = ["MAX_WORDS", "late_pairs", "links", "traits"]
 
 MAX_WORDS = 1 << 31
 """Most words of 64 bits that are read to count once for every new node who is far apart."""
@@ -63,3 +63,13 @@ def links(nodes: int, ends: Ends, of: Traits, more: int, depth: int, seed: int) 
     state = seeded(seed, nodes, of.degree, more, depth)
     heads = insert(heads_of(nodes, *ends), more, depth, of.bidirectional, state)
     return np.repeat(np.arange(len(heads)), of.degree), heads.ravel()
+
+
+def late_pairs(nodes: int, ends: Ends, of: Traits, more: int, depth: int, seed: int) -> int:
+    """Return how many pairs `links` finds too far apart when its links begin to exchange ends."""
+    from synth.exchanges import heads_of
+    from synth.inserting import grow
+    from synth.splitmix import seeded
+
+    state = seeded(seed, nodes, of.degree, more, depth)
+    return grow(heads_of(nodes, *ends), more, depth, of.bidirectional, state)[1]
