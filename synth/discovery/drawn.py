@@ -33,14 +33,15 @@ _FARTHEST = 8
 # pairs are hardly ever brought near.
 _HOPEFUL = 0.6
 _EXCHANGED = 1 << 29
-# Graphs that are widened for each radius, exchanges of each, and words for all of them.
+# Graphs that are widened for a radius, most exchanges of each, the fewest with which the larger
+# radius serves alone and any at all, words for all graphs, and nodes up to which both radii serve.
 _WIDENED = 3
+_WIDENING, _MANY, _LEAST_WIDENING = 10_000, 2_500, 500
+_WIDENING_WORDS = 1 << 28
+_SMALL = 64
 # Nodes above which the graph of the fullest balls is taken, and up to which radius they count.
 _LARGE = 2048
 _EARLY = 5
-_WIDENING = 10_000
-_LEAST_WIDENING = 500
-_WIDENING_WORDS = 1 << 28
 
 
 @lru_cache(maxsize=4096)
@@ -75,17 +76,23 @@ def drawn(nodes: int, degree: int, links: Links) -> tuple[Recipe, ...]:
 def _widened(family: type[Randomly], nodes: int, degree: int) -> list[_Drawn]:
     """Return graphs whose balls of some radius exchanges have made large; if none, one as drawn.
 
-    The radii are that at which a ball is about as large as the square root of all nodes, and one
-    more: there walks begin to meet by chance.
+    The radius is one more than that at which a ball is about as large as the square root of all
+    nodes, where walks begin to meet by chance; where few exchanges can be paid for it is that one:
+    at 60 random sizes the other left more pairs late, or as many.  Of few nodes, or two links
+    at each, now one is better and now the other.
     """
     radius = 1
     while degree ** (2 * radius) < nodes:
         radius += 1
+    both = degree == 2 or nodes <= _SMALL
     made: list[Randomly] = []
-    for depth in (radius, radius + 1):
+    for depth, least in (
+        (radius + 1, _LEAST_WIDENING if both else _MANY),
+        (radius, _LEAST_WIDENING),
+    ):
         most = min(_WIDENING, _WIDENING_WORDS // (_WIDENED * work(nodes, degree, depth)))
-        seeds = range(_WIDENED if most >= _LEAST_WIDENING else 0)
-        made += [family(nodes, degree, seed, depth, most) for seed in seeds]
+        if most >= least and (both or not made):
+            made += [family(nodes, degree, seed, depth, most) for seed in range(_WIDENED)]
     return [(one, _heads(one)) for one in made or [family(nodes, degree, 0)]]
 
 
