@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from synth.splitmix import below
 
-__all__ = ["FAR", "distances", "greedy"]
+__all__ = ["FAR", "greedy"]
 
 FAR = 127
 """The label of a cell that has none yet, larger than every step."""
@@ -35,42 +35,6 @@ class _Able(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def distances(problem: Any) -> Any:
-    """Return how far every node is from every root, and how high above the farthest.
-
-    The height of w is the longest way on from w along shortest paths from the root.  Two
-    (R, N) arrays of int16.  O(R links).
-    """
-    roots, tail, start, head = problem.roots, problem.tail, problem.start, problem.head
-    count, (nodes, degree) = len(roots), tail.shape
-    distance = np.full((count, nodes), -1, np.int16)
-    height = np.zeros((count, nodes), np.int16)
-    order = np.empty(nodes, np.int64)
-    for row in range(count):
-        far, high = distance[row], height[row]
-        far[roots[row]] = 0
-        order[0] = roots[row]
-        filled, index = 1, 0
-        # Once all nodes are listed there is nothing behind those that are left to look at.
-        while index < filled < nodes:
-            node = order[index]
-            index += 1
-            for edge in range(start[node], start[node + 1]):
-                after = head[edge]
-                if far[after] < 0:
-                    far[after] = far[node] + 1
-                    order[filled] = after
-                    filled += 1
-        for index in range(filled - 1, 0, -1):
-            node = order[index]
-            for k in range(degree):
-                before = tail[node, k]
-                if before >= 0 and far[before] + 1 == far[node]:
-                    high[before] = max(high[before], high[node] + 1)
-    return distance, height
-
-
-@njit(cache=True, nogil=True)
 def greedy(
     problem: Any, height: Any, steps: int, waste: int, late: int, even: bool, state: Any
 ) -> Any:
@@ -79,7 +43,7 @@ def greedy(
     Parameters
     ----------
     height : (N, R) int16
-        As `distances` gives it, by node.
+        As `synth.labels.distances` gives it.
     waste : int
         Per mille of the links that may go unused in a step for want of cells.
     late : int

@@ -154,7 +154,7 @@ class Question:
     def eager(self) -> Labels:
         """Return breadth-first broadcast as labels, the distances, at its exact loads."""
         if _EAGER not in self._known:
-            distance = np.ascontiguousarray(self.search.distance.T, np.int8)
+            distance = self.search.distance.astype(np.int8)
             self._known[_EAGER] = _labels(self.problem, distance, whole=False)
         return self._known[_EAGER]
 

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from synth.labels.greedy import distances, greedy
+from synth.labels.distances import distances
+from synth.labels.greedy import greedy
 from synth.labels.problem import Problem
 from synth.labels.repair import repair, take_back
 from synth.labels.tables import Tables, set_loads, tables_of
@@ -64,8 +65,7 @@ class Search:
 
     def __init__(self, problem: Problem, seed: int = 0) -> None:
         self._problem = problem
-        self.distance, height = distances(problem)
-        self._height = np.ascontiguousarray(height.T)
+        self.distance, self._height = distances(problem)
         self.eccentricity = int(self.distance.max())
         self.least = _least(problem)
         self._seed = seed
