@@ -74,8 +74,7 @@ def by_walks(nodes: int, degree: int, depth: int) -> bool:
     >>> by_walks(1009, 4, 3), by_walks(1009, 4, 6)
     (True, False)
     """
-    most = words(nodes, degree, depth) // _WORDS_A_WALK
-    return nodes <= _MOST_COUNTED and walks_over(degree, depth, most) < most
+    return _walk_words(nodes, degree, depth, _WORDS_A_WALK) is not None
 
 
 def work(nodes: int, degree: int, depth: int) -> int:
@@ -84,10 +83,8 @@ def work(nodes: int, degree: int, depth: int) -> int:
     >>> work(1009, 4, 6), work(1009, 4, 3)
     (387456, 5700)
     """
-    most = words(nodes, degree, depth)
-    if by_walks(nodes, degree, depth):
-        return _WORDS_A_WALK * walks_over(degree, depth, most)
-    return most
+    walks = _walk_words(nodes, degree, depth, _WORDS_A_WALK)
+    return words(nodes, degree, depth) if walks is None else walks
 
 
 def aims_by_walks(nodes: int, degree: int, depth: int) -> bool:
@@ -96,9 +93,7 @@ def aims_by_walks(nodes: int, degree: int, depth: int) -> bool:
     >>> aims_by_walks(1009, 4, 5), aims_by_walks(1009, 4, 6)
     (True, False)
     """
-    most = words(nodes, degree, depth) // _AIMED_WORDS_A_WALK
-    few = nodes <= _MOST_COUNTED and walks_over(degree, depth, most) < most
-    return few and degree**depth * degree <= _MOST_WALKS * max(1, degree - 1)
+    return _aimed_walk_words(nodes, degree, depth) is not None
 
 
 def aimed_work(nodes: int, degree: int, depth: int) -> int:
@@ -107,7 +102,20 @@ def aimed_work(nodes: int, degree: int, depth: int) -> int:
     >>> aimed_work(1009, 4, 6), aimed_work(1009, 4, 3)
     (387456, 3990)
     """
-    most = words(nodes, degree, depth)
-    if aims_by_walks(nodes, degree, depth):
-        return _AIMED_WORDS_A_WALK * walks_over(degree, depth, most)
-    return most
+    walks = _aimed_walk_words(nodes, degree, depth)
+    return words(nodes, degree, depth) if walks is None else walks
+
+
+def _aimed_walk_words(nodes: int, degree: int, depth: int) -> int | None:
+    """Do what `_walk_words` does; None, too, where too many walks to be counted leave a node."""
+    found = _walk_words(nodes, degree, depth, _AIMED_WORDS_A_WALK)
+    if found is None or degree**depth * degree > _MOST_WALKS * max(1, degree - 1):
+        return None
+    return found
+
+
+def _walk_words(nodes: int, degree: int, depth: int, a_walk: int) -> int | None:
+    """Return what counting walks costs, so many words each; None where balls cost less."""
+    most = words(nodes, degree, depth) // a_walk
+    walks = walks_over(degree, depth, most)
+    return a_walk * walks if nodes <= _MOST_COUNTED and walks < most else None

@@ -114,17 +114,16 @@ def _shorten_near(
     listed = _list(graph.walks, pairs)
     before = late
     while looked < most and late > 0:
-        if patience > 0 and looked > 0 and looked % patience == 0:
+        if _is_due(looked, patience):
             if 10 * late > 9 * before:
                 break
             before = late
         looked += 1
         x, y = pairs[below(state, listed)]
-        a, i, c, k = _aim(heads, graph.tails, depth, x, y, state)
-        b, e = heads[a, i], heads[c, k]
-        if not _exchangeable(heads, a, b, c, e, two_way):
+        a, i, c, k, back_b, back_e = _aim(heads, graph.tails, depth, x, y, two_way, state)
+        if a < 0:
             continue
-        back_b, back_e = (place(heads[b], a), place(heads[e], c)) if two_way else (0, 0)
+        b, e = heads[a, i], heads[c, k]
         now = late - turn(graph, depth, a, i, b, e) - turn(graph, depth, c, k, e, b)
         if two_way:
             now -= turn(graph, depth, b, back_b, a, c) + turn(graph, depth, e, back_e, c, a)
@@ -159,17 +158,16 @@ def _shorten_far(
     listed = _list_outside(balls, pairs)
     before = late
     while looked < most and late > 0:
-        if patience > 0 and looked > 0 and looked % patience == 0:
+        if _is_due(looked, patience):
             if 10 * late > 9 * before:
                 break
             before = late
         looked += 1
         x, y = pairs[below(state, listed)]
-        a, i, c, k = _aim(heads, tails, depth, x, y, state)
-        b, e = heads[a, i], heads[c, k]
-        if not _exchangeable(heads, a, b, c, e, two_way):
+        a, i, c, k, back_b, back_e = _aim(heads, tails, depth, x, y, two_way, state)
+        if a < 0:
             continue
-        back_b, back_e = (place(heads[b], a), place(heads[e], c)) if two_way else (0, 0)
+        b, e = heads[a, i], heads[c, k]
         _lead(heads, tails, a, i, b, e)
         _lead(heads, tails, c, k, e, b)
         if two_way:
@@ -186,6 +184,12 @@ def _shorten_far(
             _lead(heads, tails, b, back_b, c, a)
             _lead(heads, tails, e, back_e, a, c)
     return late, looked
+
+
+@njit(cache=True, nogil=True)
+def _is_due(looked: int, patience: int) -> bool:
+    """Return whether it is time to see if exchanges help."""
+    return patience > 0 and looked > 0 and looked % patience == 0
 
 
 @njit(cache=True, nogil=True)
@@ -233,9 +237,12 @@ def _list(walks: Any, pairs: Any) -> int:
 
 @njit(cache=True, nogil=True)
 def _aim(
-    heads: Any, tails: Any, depth: int, x: int, y: int, state: Any
-) -> tuple[int, int, int, int]:
-    """Return link i of a and link k of c, to e, where a -> e would lead from x to y in time."""
+    heads: Any, tails: Any, depth: int, x: int, y: int, two_way: bool, state: Any
+) -> tuple[int, int, int, int, int, int]:
+    """Return link i of a and link k of c, to e, where a -> e would lead from x to y in time.
+
+    And where their partners stand, as `synth.link_pairs.pick`; a is -1 if that may not be.
+    """
     degree = heads.shape[1]
     a, e, on = x, y, below(state, depth)
     for _ in range(on):
@@ -243,7 +250,12 @@ def _aim(
     for _ in range(depth - 1 - on):
         e = _before(tails, e, below(state, degree))
     c = _before(tails, e, below(state, degree))
-    return a, below(state, degree), c, place(heads[c], e)
+    i, k = below(state, degree), place(heads[c], e)
+    if not _exchangeable(heads, a, heads[a, i], c, e, two_way):
+        return -1, 0, 0, 0, 0, 0
+    if two_way:
+        return a, i, c, k, place(heads[heads[a, i]], a), place(heads[e], c)
+    return a, i, c, k, 0, 0
 
 
 @njit(cache=True, nogil=True)

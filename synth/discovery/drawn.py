@@ -34,7 +34,8 @@ _FARTHEST = 8
 _HOPEFUL = 0.6
 _EXCHANGED = 1 << 29
 # Graphs that are widened for a radius, most exchanges of each, the fewest with which the larger
-# radius serves alone and any at all, words for all graphs, and nodes up to which both radii serve.
+# radius serves alone and any at all, words for all graphs, and nodes up to which both radii serve,
+# as above `_LARGE`.
 _WIDENED = 3
 _WIDENING, _MANY, _LEAST_WIDENING = 10_000, 2_500, 500
 _WIDENING_WORDS = 1 << 28
@@ -78,13 +79,13 @@ def _widened(family: type[Randomly], nodes: int, degree: int) -> list[_Drawn]:
 
     The radius is one more than that at which a ball is about as large as the square root of all
     nodes, where walks begin to meet by chance; where few exchanges can be paid for it is that one:
-    at 60 random sizes the other left more pairs late, or as many.  Of few nodes, or two links
-    at each, now one is better and now the other.
+    at 60 random sizes the other left more pairs late, or as many.  Of few nodes, of very many, or
+    of two links at each, now one is better and now the other.
     """
     radius = 1
     while degree ** (2 * radius) < nodes:
         radius += 1
-    both = degree == 2 or nodes <= _SMALL
+    both = degree == 2 or not _SMALL < nodes <= _LARGE
     made: list[Randomly] = []
     for depth, least in (
         (radius + 1, _LEAST_WIDENING if both else _MANY),
