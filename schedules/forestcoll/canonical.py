@@ -92,16 +92,12 @@ def _refined(edges: Ints, colours: Ints) -> Ints:
 
 def _parts(edges: Ints, single: NDArray[np.bool_]) -> tuple[Ints, int]:
     """Return the part of every vertex that is not single, -1 of others, and how many there are."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    kept = edges[~single[edges].any(axis=1)]
-    ones = np.ones(len(kept), np.int8)
-    joined = coo_array((ones, (kept[:, 0], kept[:, 1])), shape=(len(single), len(single)))
-    part = connected_components(joined, directed=False)[1].astype(np.int64)
-    part[single] = -1
-    left = np.unique(part[~single])
-    return np.where(single, -1, np.searchsorted(left, part)), len(left)
+    place = np.cumsum(~single) - 1
+    kept = place[edges[~single[edges].any(axis=1)]]
+    found = graph_class()(int((~single).sum()), kept.tolist()).connected_components()
+    part = np.full(len(single), -1, np.int64)
+    part[~single] = found.membership
+    return part, len(found)
 
 
 def _by_parts(edges: Ints, label: Ints, part: Ints, parts: int) -> Ints:

@@ -39,6 +39,9 @@ class Extending:
     def __init__(self, network: Network) -> None:
         self._network = network
         self._near = _neighbours(network)
+        codes = network.tail * network.node_count + network.head
+        order = np.argsort(codes)
+        self._codes, self._rooms = codes[order], network.capacity[order]
 
     def turning(
         self, turn: NDArray[np.int64], order: int, others: list[NDArray[np.int64]]
@@ -104,11 +107,11 @@ class Extending:
         return [node for nodes in reached.values() for node in nodes]
 
     def _keeps_arcs(self, image: NDArray[np.int64]) -> bool:
-        for node, rows in enumerate(self._near):
-            moved = sorted([(int(image[other]), room, way) for other, room, way in rows])
-            if moved != sorted(self._near[image[node]]):
-                return False
-        return True
+        network, nodes = self._network, self._network.node_count
+        moved = image[network.tail] * nodes + image[network.head]
+        order = np.argsort(moved)
+        same = (moved[order] == self._codes) & (network.capacity[order] == self._rooms)
+        return bool(same.all())
 
 
 def _neighbours(network: Network) -> list[list[Row]]:

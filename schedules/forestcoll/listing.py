@@ -124,14 +124,16 @@ def renumbered(network: Network, order: Ints) -> Network:
 
 def _parts(network: Network) -> list[int]:
     """Return the number of the part of every node that arcs between ranks join."""
+    is_rank = network.is_rank
+    count = network.node_count
+    kept = np.flatnonzero(is_rank[network.tail] & is_rank[network.head])
+    if not len(kept):
+        # Where nothing joins them, ranks are parts of no meaning.
+        return [0] * count
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    is_rank = network.is_rank
-    kept = np.flatnonzero(is_rank[network.tail] & is_rank[network.head])
     ends = (network.tail[kept], network.head[kept])
-    count = network.node_count
     links = coo_array((np.ones(len(kept), np.int8), ends), shape=(count, count))
     found: list[int] = connected_components(links, directed=False)[1].tolist()
-    # Where nothing joins them, ranks are parts of no meaning.
-    return found if len(kept) else [0] * count
+    return found

@@ -58,7 +58,7 @@ def rotations(network: Network) -> Action | None:
     if count * network.node_count > MOST_IMAGES:
         return None
     divisors = [g for g in range(1, count + 1) if count % g == 0]
-    marks, extending = _marks(network), Extending(network)
+    marks, extending = _Marks(network), None
     images = np.arange(network.node_count)[None, :]
     turned: list[NDArray[np.int64]] = []
     reached = 1
@@ -67,8 +67,9 @@ def rotations(network: Network) -> Action | None:
             continue
         for high in reversed([high for high in divisors if high > low and high % low == 0]):
             turn = _turn(count, low, high)
-            if not _may_be(network, marks, turn):
+            if not marks.allow(turn):
                 continue
+            extending = extending or Extending(network)
             image = extending.turning(turn, high // low, turned)
             if image is not None:
                 images = _powers(image, high // low)[:, images].reshape(-1, network.node_count)
@@ -91,51 +92,46 @@ def _turn(count: int, low: int, high: int) -> NDArray[np.int64]:
     return ranks // high * high + (ranks + low) % high
 
 
-class _Marks(NamedTuple):
-    """Arcs between any node and a rank, sorted by the node: a number for the kind of each."""
+class _Marks:
+    """What is next to every node, told apart by sums of random numbers over its ranks."""
 
-    nodes: NDArray[np.int64]
-    first: NDArray[np.int64]
-    ranks: NDArray[np.int64]
-    kinds: NDArray[np.uint64]
-    of_rank: NDArray[np.uint64]
+    def __init__(self, network: Network) -> None:
+        count, nodes = len(network.terminals), network.node_count
+        number = np.full(nodes, -1)
+        number[network.terminals] = np.arange(count)
+        both = ((network.tail, network.head), (network.head, network.tail))
+        near = np.concatenate([near for near, _ in both])
+        ranks = np.concatenate([number[far] for _, far in both])
+        kinds = np.concatenate([2 * network.capacity, 2 * network.capacity + 1])
+        kept = np.flatnonzero(ranks >= 0)
+        kept = kept[np.argsort(near[kept], kind="stable")]
+        every, self._first = np.unique(near[kept], return_index=True)
+        seed = np.random.default_rng(0)
+        _, code = np.unique(kinds[kept], return_inverse=True)
+        numbers = seed.integers(0, 1 << 64, int(code.max()) + 1, np.uint64) | np.uint64(1)
+        self._of_rank = seed.integers(0, 1 << 64, count, np.uint64)
+        self._ranks, self._kinds = ranks[kept], numbers[code]
+        is_rank = number[every] >= 0
+        self._beside, self._others = np.flatnonzero(is_rank), np.flatnonzero(~is_rank)
+        before = self._sums(self._of_rank)
+        self._of_others = np.sort(before[self._others])
+        # Of ranks, by their place among all: next to some there is no rank.
+        self._places = number[every[self._beside]]
+        self._of_ranks = np.zeros(count, np.uint64)
+        self._of_ranks[self._places] = before[self._beside]
 
+    def _sums(self, of_rank: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        return np.add.reduceat(of_rank[self._ranks] * self._kinds, self._first)
 
-def _marks(network: Network) -> _Marks:
-    count = len(network.terminals)
-    number = np.full(network.node_count, -1)
-    number[network.terminals] = np.arange(count)
-    both = ((network.tail, network.head), (network.head, network.tail))
-    nodes = np.concatenate([near for near, _ in both])
-    ranks = np.concatenate([number[far] for _, far in both])
-    kinds = np.concatenate([2 * network.capacity, 2 * network.capacity + 1])
-    kept = np.flatnonzero(ranks >= 0)
-    kept = kept[np.argsort(nodes[kept], kind="stable")]
-    every, first = np.unique(nodes[kept], return_index=True)
-    seed = np.random.default_rng(0)
-    _, code = np.unique(kinds, return_inverse=True)
-    numbers = seed.integers(0, 1 << 64, int(code.max()) + 1, np.uint64) | np.uint64(1)
-    of_rank = seed.integers(0, 1 << 64, count, np.uint64)
-    return _Marks(every, first, ranks[kept], numbers[code[kept]], of_rank)
+    def allow(self, turn: NDArray[np.int64]) -> bool:
+        """Return False if this turn of the ranks moves those next to some node to no such place.
 
-
-def _may_be(network: Network, marks: _Marks, turn: NDArray[np.int64]) -> bool:
-    """Return False if what the ranks do moves the ranks next to some node to no such place.
-
-    Sets of neighbours are told apart by sums of random numbers; whatever passes is checked.
-    """
-    before, after = (
-        np.add.reduceat(of_rank[marks.ranks] * marks.kinds, marks.first)
-        for of_rank in (marks.of_rank, marks.of_rank[turn])
-    )
-    image = np.arange(network.node_count)
-    image[network.terminals] = network.terminals[turn]
-    here = network.is_rank[marks.nodes]
-    sums = np.zeros(network.node_count, np.uint64)
-    sums[marks.nodes] = before
-    if (sums[image[marks.nodes[here]]] != after[here]).any():
-        return False
-    return bool((np.sort(before[~here]) == np.sort(after[~here])).all())
+        Whatever passes is checked.
+        """
+        after = self._sums(self._of_rank[turn])
+        if (self._of_ranks[turn[self._places]] != after[self._beside]).any():
+            return False
+        return bool((self._of_others == np.sort(after[self._others])).all())
 
 
 def acting(network: Network, images: NDArray[np.int64]) -> Action:
