@@ -4,10 +4,10 @@
     git clone https://github.com/liangyuRain/ForestColl /tmp/forestcoll
     python benchmarks/bench_forestcoll.py --peer-dir /tmp/forestcoll [--quick] [--large]
 
-Each line: our seconds of the processor (median of --repeat runs after one that warms up), the
-peer's (one run), their ratio, whether both find the same optimum, and the trees and greatest
-height (in hops between compute nodes) of both.  The same network goes to both: capacities, nodes
-and switches are read from our topology.
+Each line: our seconds of the processor (median of --repeat runs after one that warms up, and of
+as many after the peer's), the peer's (one run), their ratio, whether both find the same optimum,
+and the trees and greatest height (in hops between compute nodes) of both.  The same network goes to
+both: capacities, nodes and switches are read from our topology.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -126,6 +126,7 @@ class Result:
     inverse_rate: Fraction
     trees: int
     height: int
+    times: tuple[float, ...] = ()
 
 
 def run_ours(case: Case, repeat: int) -> Result:
@@ -143,7 +144,7 @@ def run_ours(case: Case, repeat: int) -> Result:
         for tree in schedule.trees
     )
     rate = optimum(topology, case.trees_per_root).inverse_rate
-    return Result(statistics.median(times), rate, len(schedule.trees), height)
+    return Result(statistics.median(times), rate, len(schedule.trees), height, tuple(times))
 
 
 def run_peer(case: Case, peer: ModuleType) -> Result:
@@ -208,6 +209,11 @@ def main() -> None:
             print(f"{line}{'':>25}{ours.trees:>8}{'':>6}{ours.height:>8}", flush=True)
             continue
         theirs = run_peer(case, peer)
+        if not case.large:
+            # How fast the machine is changes within a minute: ours runs on both sides of theirs.
+            times = [*ours.times, *run_ours(case, options.repeat).times]
+            ours = replace(ours, seconds=statistics.median(times))
+            line = f"{case.name:<14}{trees_per_root:>5}{ours.seconds:>10.4f}"
         agree = "yes" if theirs.inverse_rate == ours.inverse_rate else "NO"
         print(
             f"{line}{theirs.seconds:>10.2f}{theirs.seconds / ours.seconds:>8.0f}  {agree:>5}"

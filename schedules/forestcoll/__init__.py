@@ -9,7 +9,7 @@ topology's terms);
 `splitting_off`, `shares`, `splitting` and `routes` (switches away); `shortest` (trees of
 shortest paths, where they do);
 `symmetry` and `symmetric_forest` (images of a few trees, where these do); `packing`, `forest`,
-`sparing`, `flow_search`, `flow_units`, `left_behind`, `flow_repair`, `tree_growing`, `tree_rows`
+`ahead`, `flow_search`, `flow_units`, `left_behind`, `flow_repair`, `tree_growing`, `tree_rows`
 and `shortening` (trees elsewhere), `racks` and `rack_trees` (hosts below one leaf as one rank
 there); `forests` (all three ways); `hops`, `low_trees` and `heights` (trees of limited height).
 

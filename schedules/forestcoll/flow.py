@@ -20,9 +20,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 __all__ = [
+    "ONE_MOVE",
+    "U0",
+    "U1",
     "UNLIMITED",
     "Arcs",
     "Scratch",
+    "Unsigned",
     "arcs_of",
     "inlined",
     "scratch_for",
@@ -51,49 +55,64 @@ To hand on a tuple of twenty arrays by value takes as long as a short search.
 """
 
 
+Unsigned = NDArray[np.uint32]
+
+U0, U1, ONE_MOVE = np.uint64(0), np.uint64(1), np.uint32(1)
+"""Numbers to count unsigned indices with: of one that has a sign numba asks each time whether it
+counts from the end, which takes a sixth of growing trees."""
+
+
 class Arcs(NamedTuple):
     """A directed graph, ready for backward residual search.
 
     ``tail`` and ``head`` have one entry per arc.  ``moves[start[w]:start[w + 1]]`` lists
     the steps that lead from w to a residual predecessor: ``2 * a`` for an arc a into w,
-    ``2 * a + 1`` for an arc a out of w, whose flow can be taken back.  All int64.
+    ``2 * a + 1`` for an arc a out of w, whose flow can be taken back; ``ends`` has where each
+    leads.
     """
 
     tail: NDArray[np.int64]
     head: NDArray[np.int64]
-    start: NDArray[np.int64]
-    moves: NDArray[np.int64]
+    start: Unsigned
+    moves: Unsigned
+    ends: Unsigned
 
 
 class Scratch(NamedTuple):
     """Working memory of `send`, one entry per node; ``level`` holds its last search."""
 
     level: NDArray[np.int64]
-    queue: NDArray[np.int64]
-    cursor: NDArray[np.int64]
-    path: NDArray[np.int64]
+    queue: Unsigned
+    cursor: Unsigned
+    path: Unsigned
 
 
 def arcs_of(node_count: int, tail: NDArray[Any], head: NDArray[Any]) -> Arcs:
     """Return the arcs tail[a] -> head[a] indexed for search; O(arcs log arcs).
 
-    >>> arcs_of(2, np.array([0]), np.array([1])).moves.tolist()
-    [1, 0]
+    >>> arcs = arcs_of(2, np.array([0]), np.array([1]))
+    >>> arcs.moves.tolist(), arcs.ends.tolist()
+    ([1, 0], [1, 0])
     """
     count = len(tail)
     at = np.concatenate([head, tail]).astype(np.int64)
-    codes = np.concatenate([2 * np.arange(count), 2 * np.arange(count) + 1]).astype(np.int64)
-    start = np.zeros(node_count + 1, np.int64)
-    np.cumsum(np.bincount(at, minlength=node_count), out=start[1:])
-    moves = codes[np.argsort(at, kind="stable")]
+    codes = np.concatenate([2 * np.arange(count), 2 * np.arange(count) + 1])
+    start = np.zeros(node_count + 1, np.uint32)
+    start[1:] = np.cumsum(np.bincount(at, minlength=node_count))
+    order = np.argsort(at, kind="stable")
     return Arcs(
-        np.ascontiguousarray(tail, np.int64), np.ascontiguousarray(head, np.int64), start, moves
+        np.ascontiguousarray(tail, np.int64),
+        np.ascontiguousarray(head, np.int64),
+        start,
+        codes[order].astype(np.uint32),
+        np.concatenate([tail, head])[order].astype(np.uint32),
     )
 
 
 def scratch_for(node_count: int) -> Scratch:
     """Return working memory for graphs of that many nodes."""
-    return Scratch(*(np.zeros(node_count + 1, np.int64) for _ in Scratch._fields))
+    queue, cursor, path = np.zeros((3, node_count + 1), np.uint32)
+    return Scratch(np.zeros(node_count + 1, np.int64), queue, cursor, path)
 
 
 @uncounted
@@ -104,14 +123,14 @@ def _search(arcs, capacity, flow, supply, sink, want, scratch):
     supply is not searched through.
     """
     level, queue = scratch.level, scratch.queue
+    start, moves, ends = arcs.start, arcs.moves, arcs.ends
     level[:] = -1
     level[sink] = 0
     queue[0] = sink
-    filled, found, last = 1, 0, -1
-    index = 0
+    index, filled, found, last = U0, U1, 0, -1
     while index < filled:
         node = queue[index]
-        index += 1
+        index += U1
         depth = level[node]
         if last >= 0 and depth > last:
             break
@@ -123,64 +142,54 @@ def _search(arcs, capacity, flow, supply, sink, want, scratch):
                 found += supply[node]
             if supply[node] == UNLIMITED:
                 continue
-        for place in range(arcs.start[node], arcs.start[node + 1]):
-            arc = arcs.moves[place] >> 1
-            if arcs.moves[place] & 1:
-                before, left = arcs.head[arc], flow[arc]
-            else:
-                before, left = arcs.tail[arc], capacity[arc] - flow[arc]
-            if left > 0 and level[before] < 0:
+        place, end = np.uint64(start[node]), np.uint64(start[node + U1])
+        while place < end:
+            before, move = ends[place], moves[place]
+            place += U1
+            if level[before] >= 0:
+                continue
+            arc = move >> ONE_MOVE
+            if flow[arc] > 0 if move & ONE_MOVE else flow[arc] < capacity[arc]:
                 level[before] = depth + 1
                 queue[filled] = before
-                filled += 1
+                filled += U1
     return found > 0
-
-
-@uncounted
-def _apply(flow, scratch, length, amount):
-    """Add ``amount`` along the first ``length`` moves of the path."""
-    for index in range(length):
-        move = scratch.path[index]
-        if move & 1:
-            flow[move >> 1] -= amount
-        else:
-            flow[move >> 1] += amount
 
 
 @uncounted
 def _descend(arcs, capacity, flow, supply, sink, want, scratch):
     """Send along one path of the level graph; return the amount, 0 if none is left."""
     level, cursor, path = scratch.level, scratch.cursor, scratch.path
-    node, length = sink, 0
+    start, moves, ends = arcs.start, arcs.moves, arcs.ends
+    node, length = np.uint64(sink), U0
     while supply[node] <= 0:
-        advanced = False
-        while cursor[node] < arcs.start[node + 1]:
-            move = arcs.moves[cursor[node]]
-            arc = move >> 1
-            if move & 1:
-                before, left = arcs.head[arc], flow[arc]
-            else:
-                before, left = arcs.tail[arc], capacity[arc] - flow[arc]
-            if left > 0 and level[before] == level[node] + 1:
-                path[length] = move
-                length += 1
-                node = before
-                advanced = True
-                break
-            cursor[node] += 1
-        if not advanced:
-            if node == sink:
-                return 0
-            length -= 1
-            arc = path[length] >> 1
-            node = arcs.tail[arc] if path[length] & 1 else arcs.head[arc]
-            cursor[node] += 1
+        place, end, below = cursor[node], start[node + U1], level[node] + 1
+        while place < end:
+            if level[ends[place]] == below:
+                move = moves[place]
+                arc = move >> ONE_MOVE
+                if flow[arc] > 0 if move & ONE_MOVE else flow[arc] < capacity[arc]:
+                    break
+            place += ONE_MOVE
+        cursor[node] = place
+        if place < end:
+            path[length] = moves[place]
+            length += U1
+            node = np.uint64(ends[place])
+        elif length == U0:
+            return 0
+        else:
+            length -= U1
+            arc = path[length] >> ONE_MOVE
+            node = np.uint64(arcs.tail[arc] if path[length] & ONE_MOVE else arcs.head[arc])
+            cursor[node] += ONE_MOVE
     amount = min(want, supply[node])
     for index in range(length):
-        arc = path[index] >> 1
-        left = flow[arc] if path[index] & 1 else capacity[arc] - flow[arc]
+        arc = path[index] >> ONE_MOVE
+        left = flow[arc] if path[index] & ONE_MOVE else capacity[arc] - flow[arc]
         amount = min(amount, left)
-    _apply(flow, scratch, length, amount)
+    for index in range(length):
+        flow[path[index] >> ONE_MOVE] += -amount if path[index] & ONE_MOVE else amount
     if supply[node] != UNLIMITED:
         supply[node] -= amount
     return amount

@@ -11,7 +11,7 @@ ends, where units wait at one node, look at 30 nodes; those that look at groups 
 
 import numpy as np
 
-from schedules.forestcoll.flow import inlined, uncounted
+from schedules.forestcoll.flow import ONE_MOVE, U0, U1, inlined, uncounted
 from schedules.forestcoll.forest import BROKEN, ENTER, LEAVE, ONE, PASS, RETURN
 
 __all__ = ["find", "meet"]
@@ -69,7 +69,7 @@ def find(forest, stack, flow, sink, groups):
     """Search back from ``sink``; return the first state with supply, or BROKEN."""
     # Arrays as locals: a tuple of arrays handed on per node costs more than the work.
     capacity, supply, nodes = forest.capacity, forest.supply, len(forest.supply)
-    start, moves, ends = forest.start, forest.moves, forest.ends
+    _, _, start, moves, ends = forest.arcs
     after, by, queue = forest.after, forest.by, forest.queue
     _unmark(forest)
     after[sink] = sink
@@ -89,13 +89,14 @@ def find(forest, stack, flow, sink, groups):
             break
         if groups > 0 and stack.owner[state] >= 0:
             filled = _see(forest, nodes + stack.owner[state], state, ENTER, filled)
-        for place in range(start[state], start[state + 1]):
-            before = ends[place]
+        place, end = np.uint64(start[state]), np.uint64(start[state + U1])
+        while place < end:
+            before, move = ends[place], moves[place]
+            place += U1
             if after[before] >= 0:
                 continue
-            move = moves[place]
-            arc = move >> 1
-            if flow[arc] > 0 if move & 1 else flow[arc] < capacity[arc]:
+            arc = move >> ONE_MOVE
+            if flow[arc] > 0 if move & ONE_MOVE else flow[arc] < capacity[arc]:
                 after[before] = state
                 by[before] = move
                 queue[filled] = before
@@ -114,47 +115,51 @@ def meet(forest, flow, origin, sink):
     shorter queue goes on; two small neighbourhoods are less than one large one.
     """
     capacity = forest.capacity
-    start, moves, ends = forest.start, forest.moves, forest.ends
+    _, _, start, moves, ends = forest.arcs
     after, by, queue = forest.after, forest.by, forest.queue
     reached, came_by, front = forest.reached, forest.came_by, forest.front
     _unmark(forest)
-    after[sink], queue[0], back, behind = sink, sink, 0, ONE
-    reached[origin], front[0], ahead, before = origin, origin, 0, ONE
+    after[sink], queue[0], back, behind = sink, sink, U0, U1
+    reached[origin], front[0], ahead, before = origin, origin, U0, U1
     middle = BROKEN
     while middle < 0 and back < behind and ahead < before:
         if behind - back <= before - ahead:
             node = queue[back]
-            back += 1
-            for place in range(start[node], start[node + 1]):
+            back += U1
+            place, end = np.uint64(start[node]), np.uint64(start[node + U1])
+            while place < end:
                 other = ends[place]
+                move = moves[place]
+                place += U1
                 if after[other] >= 0:
                     continue
-                move = moves[place]
-                arc = move >> 1
-                if flow[arc] > 0 if move & 1 else flow[arc] < capacity[arc]:
+                arc = move >> ONE_MOVE
+                if flow[arc] > 0 if move & ONE_MOVE else flow[arc] < capacity[arc]:
                     after[other], by[other] = node, move
                     if reached[other] >= 0:
                         middle = np.int64(other)
                         break
                     queue[behind] = other
-                    behind += 1
+                    behind += U1
         else:
             node = front[ahead]
-            ahead += 1
-            for place in range(start[node], start[node + 1]):
+            ahead += U1
+            place, end = np.uint64(start[node]), np.uint64(start[node + U1])
+            while place < end:
                 other = ends[place]
+                # The same arc, as a move that leads from the other end.
+                move = moves[place] ^ ONE_MOVE
+                place += U1
                 if reached[other] >= 0:
                     continue
-                # The same arc, as a move that leads from the other end.
-                move = moves[place] ^ 1
-                arc = move >> 1
-                if flow[arc] > 0 if move & 1 else flow[arc] < capacity[arc]:
+                arc = move >> ONE_MOVE
+                if flow[arc] > 0 if move & ONE_MOVE else flow[arc] < capacity[arc]:
                     reached[other], came_by[other] = node, move
                     if after[other] >= 0:
                         middle = np.int64(other)
                         break
                     front[before] = other
-                    before += 1
+                    before += U1
     forest.seen[0] = behind
     forest.seen[1] = before
     forest.seen[2] = back < behind

@@ -7,7 +7,9 @@ from groups left behind (`left_behind`), the flow obeys conservation all the tim
 supply is left it is a flow again, of the same value as before.
 """
 
-from schedules.forestcoll.flow import uncounted
+import numpy as np
+
+from schedules.forestcoll.flow import ONE_MOVE, U1, uncounted
 from schedules.forestcoll.flow_search import find, meet
 from schedules.forestcoll.forest import BROKEN, ENTER, LEAVE, PASS, RETURN
 
@@ -18,21 +20,21 @@ __all__ = ["deliver", "withdraw"]
 def withdraw(forest, flow, origin, sink, amount):
     """Take ``amount`` units that leave ``origin`` out of the flow to ``sink``."""
     path, place, supply = forest.path, forest.place, forest.supply
-    tail, head, start, moves = forest.arcs
+    tail, _, start, moves, ends = forest.arcs
     while amount > 0:
-        node, length, bottleneck = origin, 0, amount
-        place[origin] = 0
+        node, length, bottleneck = np.uint64(origin), 0, amount
+        place[node] = 0
         while node != sink and supply[node] == 0:
-            arc = BROKEN
-            for index in range(start[node + 1] - 1, start[node] - 1, -1):
-                if moves[index] & 1 and flow[moves[index] >> 1] > 0:
-                    arc = moves[index] >> 1
-                    break
-            if arc == BROKEN:
+            first, index = np.uint64(start[node]), np.uint64(start[node + U1])
+            found = False
+            while index > first and not found:
+                index -= U1
+                found = (moves[index] & ONE_MOVE) == ONE_MOVE and flow[moves[index] >> ONE_MOVE] > 0
+            if not found:
                 return False
-            path[length] = arc
+            path[length] = moves[index] >> ONE_MOVE
             length += 1
-            node = head[arc]
+            node = np.uint64(ends[index])
             if place[node] >= 0:
                 # Units that run in a circle serve nobody: take them out, go on from here.
                 back = place[node]

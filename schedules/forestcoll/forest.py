@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from schedules.forestcoll.flow import Arcs, Scratch, scratch_for, send
+from schedules.forestcoll.flow import Arcs, Scratch, Unsigned, scratch_for, send
 from synth.progress import tell
 
 __all__ = [
@@ -46,18 +46,14 @@ class Forest(NamedTuple):
     ``flow[y]`` brings the units of every root from index ``begun[y]`` on to y, and ``held[y]``
     units of the root before, of which ``entered[y, v]`` enter by node v (`left_behind`).
     ``changes`` is a ring of the arcs whose capacity fell, ``changed[0]`` their number, and
-    ``noted[y]`` how many of them flow[y] has seen.  ``start``, ``moves`` and ``ends``, where each
-    move leads, are what searches read.  The rest is working memory: pending
-    ``supply`` per node; search state (``after``, ``by``, ``queue``) per node and group, and for the
-    search that comes to meet it (``reached``, ``came_by``, ``front``); ``seen`` counts both queues,
-    and says whether it was the latter that ended.  ``inside[v]`` has a bit for each of the sets
-    that hold v, of those kept by `tight_sets`, of which ``known[0]`` were found.
+    ``noted[y]`` how many of them flow[y] has seen.  The rest is working memory:
+    pending ``supply`` per node; search state (``after``, ``by``, ``queue``) per node and group, and
+    for the search that comes to meet it (``reached``, ``came_by``, ``front``); ``seen`` counts both
+    queues, and says whether it was the latter that ended.  ``inside[v]`` has a bit for each of the
+    sets that hold v, of those kept by `tight_sets`, of which ``known[0]`` were found.
     """
 
     arcs: Arcs
-    start: States
-    moves: States
-    ends: States
     capacity: NDArray[Any]
     flow: NDArray[Any]
     entered: NDArray[Any]
@@ -69,10 +65,10 @@ class Forest(NamedTuple):
     supply: Ints
     after: States
     by: States
-    queue: States
+    queue: Unsigned
     reached: States
     came_by: States
-    front: States
+    front: Unsigned
     seen: Ints
     place: Ints
     path: Ints
@@ -119,17 +115,12 @@ def forest_for(arcs: Arcs, capacity: Ints) -> Forest:
     most_into = np.bincount(arcs.head, capacity, minlength=1).max()
     width = np.int32 if most_into < 1 << 31 else np.int64
     most = nodes + count + 3
-    moves, by = arcs.moves, arcs.moves >> 1
-    ends = np.where(moves & 1, arcs.head[by], arcs.tail[by])
 
     def zeros(length: int) -> Ints:
         return np.zeros(length, np.int64)
 
     return Forest(
         arcs=arcs,
-        start=arcs.start.astype(np.int32),
-        moves=arcs.moves.astype(np.int32),
-        ends=ends.astype(np.int32),
         capacity=capacity.astype(width),
         flow=np.zeros((nodes, count), width),
         entered=np.zeros((nodes, nodes), width),
@@ -141,10 +132,10 @@ def forest_for(arcs: Arcs, capacity: Ints) -> Forest:
         supply=zeros(nodes),
         after=np.full(most, -1, np.int32),
         by=np.zeros(most, np.int32),
-        queue=np.zeros(most, np.int32),
+        queue=np.zeros(most, np.uint32),
         reached=np.full(most, -1, np.int32),
         came_by=np.zeros(nodes, np.int32),
-        front=np.zeros(nodes, np.int32),
+        front=np.zeros(nodes, np.uint32),
         seen=zeros(3),
         place=np.full(nodes, -1, np.int64),
         path=zeros(nodes + 1),

@@ -15,7 +15,7 @@ from schedules.forestcoll.listing import by_neighbours, canonical_orders, renumb
 from schedules.forestcoll.network import Network
 from schedules.forestcoll.optimality import Rate, tree_capacities
 from schedules.forestcoll.ordering import in_order
-from schedules.forestcoll.packing import Group, pack
+from schedules.forestcoll.packing import pack
 from schedules.forestcoll.rack_trees import expanded
 from schedules.forestcoll.racks import Contracted, contracted
 from schedules.forestcoll.routes import Path, Routes
@@ -73,7 +73,9 @@ def symmetric(topology: Topology, network: Network, rate: Rate) -> Iterator[Tree
 
     They are sought where all ranks have equal shards.
     """
-    if not (network.sizes[network.terminals] == 1).all() or not pays(network, _kinds(network)):
+    if not (network.sizes[network.terminals] == 1).all():
+        return None
+    if not pays(network, 1 if _of_one_kind(network) else 2):
         return None
     network, order, action = _acting_on(topology, network)
     room = tree_capacities(network, rate.scale, rate.trees_per_root)
@@ -129,14 +131,17 @@ def _roots(numbered: _Numbered) -> int:
     return numbered.roots
 
 
-def _kinds(network: Network) -> int:
-    """Return how many kinds of ranks there are at least, by the arcs into and out of them."""
-    _, code = np.unique(network.capacity, return_inverse=True)
-    mark = np.random.default_rng(0).integers(0, 1 << 62, int(code.max()) + 1)[code]
-    marks = np.zeros((network.node_count, 2), np.int64)
-    np.add.at(marks[:, 0], network.head, mark)
-    np.add.at(marks[:, 1], network.tail, mark)
-    return len(np.unique(marks[network.terminals], axis=0))
+def _of_one_kind(network: Network) -> bool:
+    """Return whether as many arcs, as wide, lead into and out of every rank."""
+    for ends in (network.head, network.tail):
+        count = np.bincount(ends, minlength=network.node_count)[network.terminals]
+        if count.min() < count.max():
+            return False
+        order = np.lexsort((network.capacity, ends))
+        rooms = network.capacity[order][network.is_rank[ends[order]]].reshape(len(count), -1)
+        if (rooms != rooms[0]).any():
+            return False
+    return True
 
 
 def _named(names: NDArray[Any], tree: Drawn) -> Tree:
@@ -228,7 +233,7 @@ class Packing:
         left = np.array(list(capacities.values()), dtype=np.int64)
         tail, head = between[:, 0], between[:, 1]
         self.groups = pack(len(self._ranks), tail, head, left, trees[self._ranks])
-        self.height = _height(len(self._ranks), tail, head, self.groups)
+        self.height = max(group.height for group in self.groups)
 
     def trees(self) -> Iterator[Tree]:
         """Yield the trees as they lie on the topology; once, for it uses the routes up."""
@@ -253,13 +258,3 @@ class Packing:
                 for place, path in zip(places, paths, strict=True):
                     edges[place] = known[path]
                 yield Tree(root, weight, tuple(edges))
-
-
-def _height(ranks: int, tail: Ints, head: Ints, groups: list[Group]) -> int:
-    """Return the hops of the highest tree; arcs of groups are in breadth-first order."""
-    rows = np.array([group.arcs for group in groups])
-    depth = np.zeros((len(rows), ranks), np.int64)
-    every = np.arange(len(rows))
-    for arcs in rows.T:
-        depth[every, head[arcs]] = depth[every, tail[arcs]] + 1
-    return int(depth.max())

@@ -181,8 +181,7 @@ def _turns(arcs, first):
             break
         node = queue[done]
         for place in range(arcs.start[node], arcs.start[node + 1]):
-            move = arcs.moves[place]
-            other = arcs.head[move >> 1] if move & 1 else arcs.tail[move >> 1]
+            other = arcs.ends[place]
             if turn[other] < 0:
                 turn[other] = known
                 queue[known] = other
@@ -194,15 +193,20 @@ def _first_cut(network: Network) -> tuple[NDArray[np.bool_], Fraction]:
     """Return the worst cut that leaves out one rank alone, and its ratio."""
     entering = np.zeros(network.node_count, np.int64)
     np.add.at(entering, network.head, network.capacity)
-    ratios = {
-        node: Fraction(network.data - int(network.sizes[node]), int(entering[node]))
-        for node in network.terminals.tolist()
-        if network.data > network.sizes[node]
-    }
-    worst = max(ratios, key=lambda node: ratios[node])
+    wanted = network.data - network.sizes[network.terminals]
+    rooms = entering[network.terminals].tolist()
+    # Ranks are of a few kinds; of a kind the first counts.
+    first: dict[tuple[int, int], int] = {}
+    for node, want, room in zip(network.terminals.tolist(), wanted.tolist(), rooms, strict=True):
+        if want > 0:
+            first.setdefault((want, room), node)
+    ratio, worst = max(
+        ((Fraction(want, room), node) for (want, room), node in first.items()),
+        key=lambda one: one[0],
+    )
     inside = np.ones(network.node_count, np.bool_)
     inside[worst] = False
-    return inside, ratios[worst]
+    return inside, ratio
 
 
 def _leaving(network: Network, inside: NDArray[np.bool_]) -> NDArray[np.int64]:

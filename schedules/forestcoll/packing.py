@@ -1,5 +1,6 @@
 """Stage 3: spanning trees of a network without switches, as many as the cuts allow."""
 
+from collections.abc import Iterator
 from math import gcd
 from typing import NamedTuple
 
@@ -7,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedules.errors import TooLarge
+from schedules.forestcoll.ahead import Ahead, Growing, Grown
 from schedules.forestcoll.flow import arcs_of
 from schedules.forestcoll.forest import forest_for, stack_for, warm_up
 from schedules.forestcoll.shortening import shorten
-from schedules.forestcoll.sparing import Sparing
-from schedules.forestcoll.tree_growing import grow
 from synth.progress import tell
 
 __all__ = ["MOST_FLOW_ENTRIES", "Group", "pack"]
@@ -24,11 +24,12 @@ AT_ONCE = 4096
 
 
 class Group(NamedTuple):
-    """``multiplicity`` equal trees; arcs index the network's, in breadth-first order."""
+    """``multiplicity`` equal trees, so many hops high; arcs index the network's, breadth first."""
 
     root: int
     multiplicity: int
     arcs: NDArray[np.int64]
+    height: int
 
 
 def pack(
@@ -58,8 +59,8 @@ def pack(
 
     Notes
     -----
-    Roots are finished one after another, each level by level (`tree_growing`), untested as long
-    as `sparing` proves that every test would pass.  Then trees exchange parents to become
+    Roots are finished one after another, each level by level (`tree_growing`), several untested
+    where that leaves enough for the others (`ahead`).  Then trees exchange parents to become
     shallow (`shortening`), though not provably as shallow as they can be.  Memory: nodes * arcs.
 
     Examples
@@ -76,35 +77,37 @@ def pack(
             f" each node; at most {MOST_FLOW_ENTRIES} are kept",
         )
     arcs = arcs_of(node_count, tail, head)
-    forest, stack = forest_for(arcs, capacity), stack_for(arcs)
     roots = scattered(node_count)
     roots = roots[trees[roots] > 0]
-    left, warm = trees.astype(np.int64), False
-    sparing = Sparing(arcs, forest.capacity, int(left.max()))
-    grown: list[tuple[NDArray[np.int64], ...]] = []
-    most = max(1, AT_ONCE // node_count)
-    for index, root in enumerate(roots.tolist()):
-        tell("packing trees", index, node_count)
-        spared = sparing.spares(root, left)
-        if not spared and not warm:
-            if not warm_up(forest, left, index):
+    trees = trees.astype(np.int64)
+    growing = Growing(arcs, forest_for(arcs, capacity), stack_for(arcs), roots, trees)
+    grown = [found[:3] for found in _grown(growing)]
+    columns = [np.concatenate(column) for column in zip(*grown, strict=True)]
+    found = shorten(arcs.tail, arcs.head, *columns)
+    order = np.argsort(found.roots, kind="stable")
+    numbers = (found.roots[order].tolist(), found.weights[order].tolist())
+    return list(map(Group, *numbers, found.arcs[order], found.heights[order].tolist()))
+
+
+def _grown(growing: Growing) -> Iterator[Grown]:
+    """Yield the trees of all roots: grown ahead where that goes well, else tested."""
+    _, forest, stack, roots, trees = growing
+    ahead, most = Ahead(growing), max(1, AT_ONCE // len(trees))
+    index, warm = 0, False
+    while index < len(roots):
+        tell("packing trees", index, len(roots))
+        found = None if stack.depth[0] or ahead.tested else ahead.grown(index)
+        if found is None:
+            if not warm and not warm_up(forest, growing.left(index), index):
                 raise RuntimeError("the network does not satisfy the packing condition")
             warm = True
-        left[root] = 0
-        while True:
-            rows = np.empty((most, node_count - 1), np.int64)
-            multiplicities = np.empty(most, np.int64)
-            done = grow(forest, stack, roots, index, trees, spared, rows, multiplicities)
-            if done < 0:
+            end = min(index + ahead.tested, len(roots))
+            found = growing.grown(index, end, True, most)
+            if found is None:
                 raise RuntimeError("packing is stuck although the packing condition holds")
-            grown.append((np.full(done, root), multiplicities[:done], rows[:done]))
-            if not stack.depth[0]:
-                break
-            tell("packing trees", index, node_count)
-    columns = [np.concatenate(column) for column in zip(*grown, strict=True)]
-    roots, multiplicities, rows = shorten(arcs.tail, arcs.head, *columns)
-    order = np.argsort(roots, kind="stable").tolist()
-    return [Group(int(roots[i]), int(multiplicities[i]), rows[i]) for i in order]
+            ahead.tested -= found.next_root - index
+        index = found.next_root
+        yield found
 
 
 def scattered(count: int) -> NDArray[np.int64]:

@@ -12,13 +12,16 @@ counted, so this ends: in a forest whose tallest tree is stuck.  There may be a 
 but on tori every tree comes out as low as the distances allow.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from schedules.forestcoll.forest import NONE, Ints
-from schedules.forestcoll.tree_rows import Rows, breadth_first, descends, enter, measure
+from schedules.forestcoll.tree_rows import Rows, descends, enter, list_arcs, measure
 
-__all__ = ["shorten"]
+__all__ = ["Shortened", "shorten"]
 
 MORE_TREES = 4
 """A forest may grow by one tree in so many."""
@@ -27,9 +30,16 @@ PATIENCE = 1
 """A forest may be loosened as many times as it has trees."""
 
 
-def shorten(
-    tail: Ints, head: Ints, roots: Ints, weights: Ints, arcs: Ints
-) -> tuple[Ints, Ints, Ints]:
+class Shortened(NamedTuple):
+    """Trees, an entry or row each; arcs in breadth-first order."""
+
+    roots: Ints
+    weights: Ints
+    arcs: Ints
+    heights: NDArray[np.int32]
+
+
+def shorten(tail: Ints, head: Ints, roots: Ints, weights: Ints, arcs: Ints) -> Shortened:
     """Return trees that load every arc alike, after all exchanges that help.
 
     Parameters
@@ -42,8 +52,8 @@ def shorten(
 
     Returns
     -------
-    roots, weights, arcs
-        As given; arcs in breadth-first order.  There are at most a quarter more trees.
+    Shortened
+        At most a quarter more trees.
 
     Notes
     -----
@@ -55,7 +65,7 @@ def shorten(
     A path and a star enter node 2 alike and gain nothing:
 
     >>> tail, head = np.array([0, 0, 1]), np.array([1, 2, 2])
-    >>> shorten(tail, head, np.zeros(2, int), np.ones(2, int), np.array([[0, 2], [0, 1]]))[2]
+    >>> shorten(tail, head, np.zeros(2, int), np.ones(2, int), np.array([[0, 2], [0, 1]])).arcs
     array([[0, 2],
            [0, 1]])
     """
@@ -74,9 +84,8 @@ def shorten(
     roots, weights = np.resize(roots, most), np.resize(weights, most)
     trees = _exchange_all(tail, forest, roots, weights, trees)
     result = np.empty((trees, nodes - 1), np.int64)
-    for tree in range(trees):
-        breadth_first(tail, parent[tree], roots[tree], result[tree])
-    return roots[:trees], weights[:trees], result
+    list_arcs(tail, parent, roots, result)
+    return Shortened(roots[:trees], weights[:trees], result, height[:trees])
 
 
 @njit(cache=True, nogil=True)

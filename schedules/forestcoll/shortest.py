@@ -152,5 +152,6 @@ def _groups(
         order = np.argsort(distances[root], kind="stable")[1:]
         arcs = links.link[links.start[order, None] + places[root, order]]
         changes = np.flatnonzero((arcs[:, 1:] != arcs[:, :-1]).any(axis=0)) + 1
+        height = int(distances[root, order[-1]])
         for low, high in pairwise([0, *changes.tolist(), arcs.shape[1]]):
-            yield Group(root, high - low, arcs[:, low])
+            yield Group(root, high - low, arcs[:, low], height)

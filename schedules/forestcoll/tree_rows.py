@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from schedules.forestcoll.forest import Ints
 
-__all__ = ["Rows", "breadth_first", "descends", "enter", "measure"]
+__all__ = ["Rows", "descends", "enter", "list_arcs", "measure"]
 
 
 class Rows(NamedTuple):
@@ -125,22 +125,25 @@ def descends(tail, parent, root, node, ancestor):
 
 
 @njit(cache=True, nogil=True)
-def breadth_first(tail, parent, root, arcs):
-    """List a tree's arcs in breadth-first order."""
-    nodes = len(parent)
-    child, sibling = np.full(nodes, -1, np.int64), np.full(nodes, -1, np.int64)
-    for node in range(nodes - 1, -1, -1):
-        if node != root:
-            above = tail[parent[node]]
-            sibling[node] = child[above]
-            child[above] = node
+def list_arcs(tail, parents, roots, rows):
+    """List the arcs of each tree, as many as there are rows, in breadth-first order."""
+    nodes = parents.shape[1]
+    child, sibling = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
     order = np.empty(nodes, np.int64)
-    order[0] = root
-    filled = 1
-    for place in range(nodes):
-        node = child[order[place]]
-        while node >= 0:
-            order[filled] = node
-            arcs[filled - 1] = parent[node]
-            filled += 1
-            node = sibling[node]
+    for tree in range(len(rows)):
+        parent, arcs = parents[tree], rows[tree]
+        child[:] = -1
+        for node in range(nodes - 1, -1, -1):
+            if node != roots[tree]:
+                above = tail[parent[node]]
+                sibling[node] = child[above]
+                child[above] = node
+        order[0] = roots[tree]
+        filled = 1
+        for place in range(nodes):
+            node = child[order[place]]
+            while node >= 0:
+                order[filled] = node
+                arcs[filled - 1] = parent[node]
+                filled += 1
+                node = sibling[node]

@@ -70,10 +70,13 @@ def test_sets_kept_as_tight_are_entered_by_just_what_must_until_all_is_packed(se
     arcs = arcs_of(nodes, tail, head)
     forest, stack, roots = forest_for(arcs, room), stack_for(arcs), np.arange(nodes)
     rows, times = np.empty((1, nodes - 1), np.int64), np.empty(1, np.int64)
+    whose = np.empty(1, np.int64)
     assert warm_up(forest, trees, 0)
     for index in roots.tolist():
         while True:
-            assert grow(forest, stack, roots, index, trees, False, rows, times) == 1
+            end = index + 1
+            assert grow(forest, stack, roots, index, end, trees, False, rows, times, whose) == 1
+            assert whose[0] == index
             for bit in range(min(MOST, int(forest.known[0]))):
                 inside = forest.inside >> bit & 1 == 1
                 need = trees[index + 1 :][~inside[index + 1 :]].sum()

@@ -5,12 +5,11 @@ import pytest
 
 from benchmarks.bench_forestcoll import generalized_kautz
 from schedules.forestcoll import optimum
+from schedules.forestcoll.ahead import Ahead, Grown
 from schedules.forestcoll.demand import demand_of
-from schedules.forestcoll.flow import arcs_of
 from schedules.forestcoll.network import network_of
 from schedules.forestcoll.optimality import tree_capacities
 from schedules.forestcoll.packing import Group, pack
-from schedules.forestcoll.sparing import Sparing
 from synth.topology import Topology
 from tests.oracles import random_topology, torus
 
@@ -27,21 +26,25 @@ def packed(topology: Topology, factor: int = 1) -> list[tuple[int, int, list[int
 
 
 def same_if_tested(topology: Topology, monkeypatch: pytest.MonkeyPatch, factor: int = 1) -> int:
-    """Compare with the forest for which every arc is tested; return how many roots were spared."""
-    answers: list[bool] = []
-    asked = Sparing.spares
+    """Compare with the forest for which every arc is tested; return how many roots were not."""
+    untested: list[int] = []
+    asked = Ahead.grown
 
-    def noted(self: Sparing, root: int, trees: np.ndarray) -> bool:
-        answers.append(asked(self, root, trees))
-        return answers[-1]
+    def noted(self: Ahead, index: int) -> Grown | None:
+        found = asked(self, index)
+        untested.append(0 if found is None else found.next_root - index)
+        return found
+
+    def never(self: Ahead, index: int) -> None:
+        self.tested = 1
 
     with monkeypatch.context() as context:
-        context.setattr(Sparing, "spares", noted)
+        context.setattr(Ahead, "grown", noted)
         found = packed(topology, factor)
     with monkeypatch.context() as context:
-        context.setattr(Sparing, "spares", lambda *_: False)
+        context.setattr(Ahead, "grown", never)
         assert packed(topology, factor) == found
-    return sum(answers)
+    return sum(untested)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +52,7 @@ def same_if_tested(topology: Topology, monkeypatch: pytest.MonkeyPatch, factor: 
     [torus(6, 6), torus(4, 4, 3), torus(12, 3), generalized_kautz(4, 60), generalized_kautz(3, 50)],
     ids=["6x6", "4x4x4", "12x3", "kautz-4-60", "kautz-3-50"],
 )
-def test_where_single_nodes_are_narrowest_many_roots_are_spared_to_the_same_effect(
+def test_where_single_nodes_are_narrowest_many_roots_are_grown_untested_to_the_same_effect(
     topology: Topology, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert 3 * same_if_tested(topology, monkeypatch) > len(topology.compute_nodes)
@@ -78,7 +81,20 @@ def test_any_network_gets_the_forest_that_testing_every_arc_gives(
         same_if_tested(topology, monkeypatch, 1 + seed % 3)
 
 
-def test_a_network_too_narrow_for_its_trees_spares_nobody() -> None:
-    ring = arcs_of(4, np.arange(4), (np.arange(4) + 1) % 4)
-    assert Sparing(ring, np.full(4, 3), 1).spares(0, np.ones(4, np.int64))
-    assert not Sparing(ring, np.full(4, 2), 1).spares(0, np.ones(4, np.int64))
+@pytest.mark.parametrize("seed", range(8))
+def test_fewer_trees_at_once_make_the_same_forest(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topology = random_topology(random.Random(seed))
+    if not topology.switches:
+        whole = packed(topology, 3)
+        monkeypatch.setattr("schedules.forestcoll.ahead.AT_ONCE", 3 * topology.node_count)
+        assert packed(topology, 3) == whole
+
+
+def test_a_network_too_narrow_for_its_trees_is_refused_however_they_are_grown() -> None:
+    nodes = np.arange(4)
+    wide, narrow = np.full(4, 3), np.array([3, 3, 3, 2])
+    assert len(pack(4, nodes, (nodes + 1) % 4, wide, np.ones(4, np.int64))) == 4
+    with pytest.raises(RuntimeError):
+        pack(4, nodes, (nodes + 1) % 4, narrow, np.ones(4, np.int64))
