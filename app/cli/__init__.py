@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["app", "main", "run"]
 
-_YOUNG = 50_000
+YOUNG_OBJECTS = 50_000
 """New objects between two collections of garbage, 700 unless said.
 
 What a command imports and finds stays until it ends, and looking through it again and again took a
@@ -41,7 +41,7 @@ def __getattr__(name: str) -> Any:
 
 def main() -> None:
     """Run the command line and exit."""
-    gc.set_threshold(_YOUNG)
+    gc.set_threshold(YOUNG_OBJECTS)
     sys.exit(run(sys.argv[1:]))
 
 
