@@ -15,9 +15,9 @@ but on tori every tree comes out as low as the distances allow.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from schedules.forestcoll.flow import uncounted
 from schedules.forestcoll.forest import NONE, Ints
 from schedules.forestcoll.tree_rows import Rows, descends, enter, list_arcs, measure
 
@@ -88,7 +88,7 @@ def shorten(tail: Ints, head: Ints, roots: Ints, weights: Ints, arcs: Ints) -> S
     return Shortened(roots[:trees], weights[:trees], result, height[:trees])
 
 
-@njit(cache=True, nogil=True)
+@uncounted
 def _partner(tail, forest, roots, weights, tree, node, trees, heavier):
     """Return the tree that best exchanges parents of ``node`` with ``tree``, or -1."""
     parent, depth, below = forest.parent, forest.depth, forest.below
@@ -120,7 +120,7 @@ def _partner(tail, forest, roots, weights, tree, node, trees, heavier):
     return best
 
 
-@njit(cache=True, nogil=True)
+@uncounted
 def _split(forest, roots, weights, tree, weight, trees):
     """Leave ``weight`` to a tree and give the rest to a copy, number ``trees``."""
     roots[trees] = roots[tree]
@@ -136,7 +136,7 @@ def _split(forest, roots, weights, tree, weight, trees):
         forest.sibling[trees, node] = forest.sibling[tree, node]
 
 
-@njit(cache=True, nogil=True)
+@uncounted
 def _exchange(tail, forest, roots, weights, tree, node, trees, heavier):
     """Exchange parents of ``node`` with the best partner; return whether there was one."""
     other = _partner(tail, forest, roots, weights, tree, node, trees, heavier)
@@ -150,7 +150,7 @@ def _exchange(tail, forest, roots, weights, tree, node, trees, heavier):
     return True
 
 
-@njit(cache=True, nogil=True)
+@uncounted
 def _lift(tail, forest, roots, weights, tree, deepest, trees, heavier):
     """Lift the deepest node of ``tree`` that is named by one exchange; return whether it could."""
     parent, root, node = forest.parent, roots[tree], deepest
@@ -161,7 +161,7 @@ def _lift(tail, forest, roots, weights, tree, deepest, trees, heavier):
     return False
 
 
-@njit(cache=True, nogil=True)
+@uncounted
 def _loosen(tail, forest, roots, weights, tree, trees):
     """Lift any nodes of ``tree`` where that is possible; return whether it was for some."""
     changed = False
@@ -171,7 +171,15 @@ def _loosen(tail, forest, roots, weights, tree, trees):
     return changed
 
 
-@njit(cache=True, nogil=True)
+@uncounted
+def _tallest(height, trees):
+    tall = height[0]
+    for tree in range(trees):
+        tall = max(tall, height[tree])
+    return tall
+
+
+@uncounted
 def _exchange_all(tail, forest, roots, weights, trees):
     """Lift a tallest tree until it cannot be lifted; return the number of trees."""
     for tree in range(trees):
@@ -179,14 +187,14 @@ def _exchange_all(tail, forest, roots, weights, trees):
     patience, lifted, height = trees * PATIENCE, True, forest.height
     # No tree grows, and no node of a tallest tree sinks: what was passed need not be looked at
     # again, of the trees as long as some are as tall, of the nodes as long as it is this tree.
-    tallest, tall, deepest = NONE, height[:trees].max(), NONE
+    tallest, tall, deepest = NONE, _tallest(height, trees), NONE
     while lifted:
         if height[tallest] < tall:
             deepest = NONE
             while tallest < trees and height[tallest] < tall:
                 tallest += 1
             if tallest == trees:
-                tallest, tall = NONE, height[:trees].max()
+                tallest, tall = NONE, _tallest(height, trees)
                 continue
         while forest.depth[tallest, deepest] < tall:
             deepest += 1

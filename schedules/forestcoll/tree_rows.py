@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from schedules.forestcoll.flow import uncounted
 from schedules.forestcoll.forest import Ints
 
 __all__ = ["Rows", "descends", "enter", "list_arcs", "measure"]
@@ -32,7 +33,7 @@ class Rows(NamedTuple):
     before: NDArray[np.int32]
 
 
-@njit(cache=True, nogil=True)
+@uncounted
 def measure(tail, forest, tree, root):
     """Fill all that follows from the parents of a tree."""
     parent, depth, below = forest.parent[tree], forest.depth[tree], forest.below[tree]
@@ -60,7 +61,7 @@ def measure(tail, forest, tree, root):
     forest.height[tree] = below[root]
 
 
-@njit(cache=True, nogil=True)
+@uncounted
 def _raise_below(tail, parent, below, root, at, reach):
     """Note that a node of depth ``reach`` lies below ``at``."""
     while below[at] < reach:
@@ -70,7 +71,7 @@ def _raise_below(tail, parent, below, root, at, reach):
         at = tail[parent[at]]
 
 
-@njit(cache=True, nogil=True)
+@uncounted
 def enter(tail, forest, tree, root, node, arc):
     """Let a tree enter ``node`` by another arc, from a node that is not below it."""
     parent, depth, below = forest.parent[tree], forest.depth[tree], forest.below[tree]
@@ -114,7 +115,7 @@ def enter(tail, forest, tree, root, node, arc):
     forest.height[tree] = below[root]
 
 
-@njit(cache=True, nogil=True)
+@uncounted
 def descends(tail, parent, root, node, ancestor):
     """Return whether the way from ``node`` to the root leads over ``ancestor``."""
     while node != root:
