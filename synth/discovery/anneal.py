@@ -9,9 +9,8 @@ Of every number of steps met on the way the evenest lift is remembered, whatever
 unless one of fewer steps is as even.  Most moves are refused, and mostly that is known after one
 direction.
 
-Profile (1024 nodes, degree 4, one vertex): 14 microseconds for one direction, nine tenths of
-it the search, whose memory traffic is the two rows of the product table per link.  It ends where
-all nodes are reached: the links of the farthest ones lead to nothing new.
+Profile (946 nodes, degree 4, one vertex): 9 microseconds for one direction where all of it is
+looked at, most of it the search.
 """
 
 from typing import Any
@@ -136,7 +135,7 @@ def _energy(
     if steps == _GIVEN_UP:
         return _HUGE
     if steps < 0:
-        return _HUGE - (MAX_STEPS + len(work.order) - late) * UNIT
+        return _HUGE - (MAX_STEPS + len(work.state) - late) * UNIT
     if load < best_load[steps]:
         best_load[steps] = load
         best_head[steps] = head

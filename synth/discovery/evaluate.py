@@ -7,6 +7,9 @@ links to links, so the nodes over a vertex look alike: n destinations stand for 
 One vertex gives a Cayley digraph, the group of one element any digraph.
 
 Loads are whole numbers: shards times `UNIT`, which every set of at most 8 links divides.
+
+Destinations are searched step by step, and after each it is known what the nodes not yet reached
+will cost at least: most lifts are given up before their farthest nodes, which are most, are found.
 """
 
 from typing import Any, NamedTuple
@@ -35,23 +38,29 @@ MAX_DEGREE = 8
 MAX_STEPS = 250
 """Lifts of larger diameter are of no use, and are treated like disconnected ones."""
 
+# What a state has below the distance: a mask of links.
+_BITS, _MASK = MAX_DEGREE, (1 << MAX_DEGREE) - 1
 _SIZES = np.array([bin(links).count("1") for links in range(1 << MAX_DEGREE)])
 # UNIT / |S| by set S of links; the empty set never carries anything.
-_WEIGHTS = np.array([UNIT // max(1, size) for size in _SIZES], np.int64)
+_WEIGHTS = np.array([UNIT // max(1, size) for size in _SIZES], np.int32)
 
 
 class Memory(NamedTuple):
     """Working memory of `evaluate` for a given number of nodes and arcs."""
 
     before: NDArray[np.int64]
-    """(n, d): the first node over the vertex each arc comes from."""
+    """(n, d): the vertex each arc comes from."""
     shift: NDArray[np.int64]
     """(n, d): the element that takes a node back over each arc."""
-    distance: NDArray[np.int32]
-    mask: NDArray[np.int32]
+    state: NDArray[np.int32]
+    """By node: 1 more than its distance, times 256, and the mask of first links; 0 if unknown."""
     order: NDArray[np.int32]
+    """By vertex, the elements over it as they are found."""
+    ends: NDArray[np.int64]
+    """(3, n): where those of the last step begin and end there, and where those after them end."""
     level: NDArray[np.int32]
-    table: NDArray[np.int64]
+    """By steps: how many nodes are nearer."""
+    table: NDArray[np.int32]
     """(2 ** d,): how many shards have which mask, then its sums over subsets."""
     load: NDArray[np.int64]
     """(MAX_STEPS,): by step, the largest load of any destination, times `UNIT`."""
@@ -74,10 +83,10 @@ def no_rivals() -> Rivals:
 def memory(nodes: int, vertices: int, degree: int) -> Memory:
     """Return working memory."""
     before, shift = np.zeros((2, vertices, degree), np.int64)
-    distance, mask, order = np.zeros((3, nodes), np.int32)
-    level = np.zeros(nodes + 2, np.int32)
-    table = np.zeros(1 << degree, np.int64)
-    return Memory(before, shift, distance, mask, order, level, table, np.zeros(MAX_STEPS, np.int64))
+    state, order = np.zeros((2, nodes), np.int32)
+    ends, level = np.zeros((3, vertices), np.int64), np.zeros(nodes + 2, np.int32)
+    table, load = np.zeros(1 << degree, np.int32), np.zeros(MAX_STEPS, np.int64)
+    return Memory(before, shift, state, order, ends, level, table, load)
 
 
 @njit(cache=True, nogil=True)
@@ -110,104 +119,159 @@ def evaluate(
     least ``times`` those of this one and ``more_load`` and ``more_energy``.
     """
     vertices, degree = work.before.shape
-    group = product.shape[1]
-    optimum = (vertices * group - 1) * UNIT // degree
-    _reverse(head, shift, inverse, backward, group, work)
+    nodes, more = len(work.state), (times, more_load, more_energy)
+    optimum = (nodes - 1) * UNIT // degree
+    _reverse(head, shift, inverse, backward, work)
     work.load[:] = 0
-    longest, late, total = 0, 0, 0
+    longest, late, total, load = 0, 0, 0, 0
     for goal in range(vertices):
-        steps, reached = _search(product, goal, group, degree, work)
-        if reached < vertices * group or steps >= MAX_STEPS:
-            longest = MAX_STEPS
-        longest = max(longest, steps)
-        late += vertices * group - work.level[min(steps, limit) + 1]
-        for step in range(1, min(steps, MAX_STEPS - 1) + 1):
-            load = _heaviest(work, step, degree)
-            total += load
-            if load > work.load[step]:
-                work.load[step] = load
-        load = work.load.sum()
         # A destination that was not looked at yet takes the optimum at least.
-        mean = (total + (vertices - 1 - goal) * optimum) // vertices
-        if (
-            times * (late * LATE + load + mean) + more_energy > rivals.energy
-            and times * load + more_load >= rivals.load[min(longest, MAX_STEPS)]
-        ):
+        later = (vertices - 1 - goal) * optimum
+        known = longest, late, total + later, load
+        steps, filled, total, load = _search(product, goal, limit, work, rivals, more, known)
+        total -= later
+        if steps == -2:
+            return -2, load, total, late
+        longest = max(longest, MAX_STEPS if filled < nodes or steps >= MAX_STEPS else steps)
+        late += nodes - work.level[min(steps, limit) + 1]
+        mean = (total + later) // vertices
+        if _is_beaten(rivals, more, late, load, mean, longest):
             return -2, load, mean, late
-    if longest >= MAX_STEPS:
-        return -1, work.load.sum(), total // vertices, late
-    return longest, work.load.sum(), total // vertices, late
+    return -1 if longest >= MAX_STEPS else longest, load, total // vertices, late
 
 
 @njit(cache=True, nogil=True)
-def _reverse(head: Any, shift: Any, inverse: Any, backward: bool, group: int, work: Any) -> None:
+def _search(
+    product: Any, goal: int, limit: int, work: Any, rivals: Any, more: Any, known: Any
+) -> tuple[int, int, int, int]:
+    """Search backwards from the identity over a vertex, and raise the loads of steps.
+
+    ``known`` are the longest distance, late nodes, and loads in sum of destinations and of steps.
+    Return steps, -2 if rivals are not beaten, how many nodes were found, and both loads now.
+    """
+    vertices, degree = work.before.shape
+    nodes = len(work.state)
+    longest, late, total, load = known
+    _begin(goal, work)
+    steps, filled, near = 0, 1, 0
+    while filled < nodes:
+        found = _expand(product, steps, work)
+        if found == 0:
+            break
+        filled += found
+        steps += 1
+        work.level[steps + 1] = filled
+        if steps < MAX_STEPS:
+            heaviest = _heaviest(work, degree)
+            total += heaviest
+            load += max(0, heaviest - work.load[steps])
+            work.load[steps] = max(work.load[steps], heaviest)
+            near += work.load[steps]
+        # Nodes that were not found yet take the optimum, or the lift is out of the question.
+        rest = (nodes - filled) * UNIT // degree
+        least, mean = max(load, near + rest), (total + rest) // vertices
+        missed = late + (nodes - work.level[limit + 1] if steps >= limit else 0)
+        if _is_beaten(rivals, more, missed, least, mean, max(longest, steps)):
+            return -2, filled, total, load
+    return steps, filled, total, load
+
+
+@njit(cache=True, nogil=True)
+def _is_beaten(rivals: Any, more: Any, late: int, load: int, mean: int, steps: int) -> bool:
+    """Return whether rivals are no worse than a lift of at least such figures."""
+    times, more_load, more_energy = more
+    energy = times * (late * LATE + load + mean) + more_energy
+    return energy > rivals.energy and times * load + more_load >= rivals.load[min(steps, MAX_STEPS)]
+
+
+@njit(cache=True, nogil=True)
+def _reverse(head: Any, shift: Any, inverse: Any, backward: bool, work: Any) -> None:
     """Fill ``before`` and ``shift`` with the arcs into every vertex, or out of it."""
     vertices, degree = work.before.shape
     if backward:
         for arc in range(vertices * degree):
             vertex, place = arc // degree, arc % degree
-            work.before[vertex, place] = head[arc] * group
+            work.before[vertex, place] = head[arc]
             work.shift[vertex, place] = shift[arc]
         return
-    filled = work.order
-    filled[:vertices] = 0
+    filled = work.ends[0]
+    filled[:] = 0
     for arc in range(vertices * degree):
         vertex = head[arc]
-        work.before[vertex, filled[vertex]] = arc // degree * group
+        work.before[vertex, filled[vertex]] = arc // degree
         work.shift[vertex, filled[vertex]] = inverse[shift[arc]]
         filled[vertex] += 1
 
 
 @njit(cache=True, nogil=True)
-def _search(product: Any, goal: int, group: int, degree: int, work: Any) -> tuple[int, int]:
-    """Search backwards from (goal, 0), collecting masks; return longest distance and reach."""
-    distance, mask, order, level = work.distance, work.mask, work.order, work.level
-    distance[:] = -1
-    mask[:] = 0
-    first_node = goal * group
-    distance[first_node] = 0
-    order[0] = first_node
-    level[0], level[1] = 0, 1
-    filled, first, steps = 1, 0, 0
-    # Behind the farthest nodes, often a third of all, there is nothing to be found.
-    while first < filled < len(order):
-        last = filled
-        for index in range(first, last):
-            node = order[index]
-            vertex = 0 if node < group else node // group
-            element = node - vertex * group
-            bits = mask[node]
-            for place in range(degree):
-                near = work.before[vertex, place] + product[work.shift[vertex, place], element]
-                if distance[near] < 0:
-                    distance[near] = steps + 1
-                    order[filled] = near
-                    filled += 1
-                if distance[near] == steps + 1:
-                    mask[near] |= bits if steps else 1 << place
-        first = last
-        if filled > last:
-            steps += 1
-            level[steps + 1] = filled
-    return steps, filled
+def _begin(goal: int, work: Any) -> None:
+    """Forget all nodes but a destination, the identity over a vertex."""
+    group = len(work.order) // len(work.before)
+    work.state[:] = 0
+    work.state[goal * group] = 1 << _BITS
+    work.order[goal * group] = 0
+    work.ends[:] = 0
+    work.ends[2, goal] = 1
+    work.level[0], work.level[1] = 0, 1
 
 
 @njit(cache=True, nogil=True)
-def _heaviest(work: Any, step: int, degree: int) -> int:
-    """Return the largest load of a link in a step, times `UNIT`."""
-    table, size = work.table, 1 << degree
-    table[:size] = 0
-    for index in range(work.level[step], work.level[step + 1]):
-        table[work.mask[work.order[index]]] += 1
-    bit = 1
+def _expand(product: Any, steps: int, work: Any) -> int:
+    """List the nodes one step before those listed last, with their masks; return how many.
+
+    All that are over one vertex go back over one arc, as their row of products is in the cache.
+    """
+    state, order, ends = work.state, work.order, work.ends
+    vertices, degree = work.before.shape
+    group, total = product.shape[1], 0
+    now = np.int32((steps + 2) << _BITS)
+    for vertex in range(vertices):
+        ends[0, vertex], ends[1, vertex] = ends[1, vertex], ends[2, vertex]
+    for vertex in range(vertices):
+        if ends[0, vertex] == ends[1, vertex]:
+            continue
+        # Indices are unsigned: of signed ones it is asked whether they count from the end.
+        here = np.uint64(vertex * group)
+        first, last = here + np.uint64(ends[0, vertex]), here + np.uint64(ends[1, vertex])
+        for place in range(degree):
+            source, shift = work.before[vertex, place], np.uint64(work.shift[vertex, place])
+            there, begun = np.uint64(source * group), ends[2, source]
+            end, bit = there + np.uint64(begun), np.int32(0 if steps else 1 << place)
+            for index in range(first, last):
+                element = np.uint64(order[index])
+                before = product[shift, element]
+                known = state[there + np.uint64(before)]
+                if known == 0:
+                    order[end] = before
+                    end += np.uint64(1)
+                    known = now
+                if known >= now:
+                    bits = state[here + element] & np.int32(_MASK) | bit
+                    state[there + np.uint64(before)] = known | bits
+            ends[2, source] = end - there
+            total += ends[2, source] - begun
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _heaviest(work: Any, degree: int) -> int:
+    """Return the largest load of a link in the step that was listed last, times `UNIT`."""
+    table, size, ends = work.table, np.uint64(1 << degree), work.ends
+    group, one = len(work.order) // ends.shape[1], np.uint64(1)
+    for links in range(size):
+        table[links] = 0
+    for vertex in range(ends.shape[1]):
+        here = np.uint64(vertex * group)
+        for index in range(here + np.uint64(ends[1, vertex]), here + np.uint64(ends[2, vertex])):
+            known = work.state[here + np.uint64(work.order[index])]
+            table[np.uint64(known & np.int32(_MASK))] += 1
+    bit = one
     while bit < size:
-        for links in range(size):
-            if links & bit:
-                table[links] += table[links ^ bit]
-        bit <<= 1
+        for low in range(np.uint64(0), size, bit + bit):
+            for links in range(low, low + bit):
+                table[links + bit] += table[links]
+        bit += bit
     heaviest = 0
-    for links in range(1, size):
-        load = table[links] * _WEIGHTS[links]
-        if load > heaviest:
-            heaviest = load
+    for links in range(one, size):
+        heaviest = max(heaviest, table[links] * _WEIGHTS[links])
     return heaviest

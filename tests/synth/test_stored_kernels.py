@@ -19,7 +19,7 @@ COMPILER = ("numba.np.arraymath", "numba.np.linalg", "scipy.linalg")
 
 SEARCH = """
 import topoloom
-sizes = (97, 3), (331, 3), (67, 5)
+sizes = (97, 3), (331, 3), (67, 5), (134, 4)  # the last is sampled
 work = [[str(point) for point in topoloom.frontier(*size).points] for size in sizes]
 """
 ELSEWHERE = """
