@@ -12,17 +12,16 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from synth.balls import count_late, memory
 from synth.drawable import WORD, by_walks
 from synth.link_pairs import pick
 from synth.walks import exchange_near
 
 __all__ = [
-    "count_late",
     "exchange",
     "exchange_far",
     "heads_of",
     "late_pairs",
-    "memory",
     "smallest_balls",
 ]
 
@@ -125,12 +124,6 @@ def exchange_far(
     return int(late), int(looked)
 
 
-def memory(nodes: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return memory for the balls around all nodes, of this step and of the next."""
-    shape = nodes, -(-nodes // WORD)
-    return np.empty(shape, np.uint64), np.empty(shape, np.uint64)
-
-
 @njit(cache=True, nogil=True)
 def _exchange(
     heads: Any, depth: int, most: int, two_way: bool, state: Any, near: Any, far: Any
@@ -158,37 +151,3 @@ def _exchange(
 @njit(cache=True, nogil=True)
 def _lead(heads: Any, one: int, i: int, to: int, other: int, k: int, towards: int) -> None:
     heads[one, i], heads[other, k] = to, towards
-
-
-@njit(cache=True, nogil=True)
-def count_late(heads: Any, depth: int, near: Any, far: Any) -> int:
-    """Do what `late_pairs` does, in `memory` of as many nodes."""
-    nodes, degree = heads.shape
-    row = near.shape[1]
-    near[:] = 0
-    for node in range(nodes):
-        near[node, node >> 6] |= np.uint64(1) << np.uint64(node & 63)
-    for _ in range(depth):
-        for node in range(nodes):
-            for word in range(row):
-                far[node, word] = near[node, word]
-            for k in range(degree):
-                head = heads[node, k]
-                for word in range(row):
-                    far[node, word] |= near[head, word]
-        near, far = far, near
-    reached = 0
-    for node in range(nodes):
-        for word in range(row):
-            reached += _bits(near[node, word])
-    return nodes * nodes - reached
-
-
-@njit(cache=True, nogil=True)
-def _bits(word: Any) -> int:
-    """Count the bits that are set (Warren, Hacker's Delight, 5-1)."""
-    word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
-    pairs = np.uint64(0x3333333333333333)
-    word = (word & pairs) + ((word >> np.uint64(2)) & pairs)
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return int((word * np.uint64(0x0101010101010101)) >> np.uint64(56))

@@ -12,8 +12,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from synth.balls import count_late, memory
 from synth.drawable import words, work
-from synth.exchanges import count_late, exchange, memory
+from synth.exchanges import exchange
 from synth.link_pairs import place
 from synth.reach import connected
 from synth.recent import Recent, key_of

@@ -11,8 +11,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from synth.balls import count_late, memory
 from synth.drawable import words
-from synth.exchanges import count_late, memory
 from synth.link_pairs import place
 from synth.splitmix import below, shuffled
 

@@ -13,8 +13,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from synth.balls import count_late, memory
 from synth.drawable import WORD, aims_by_walks
-from synth.exchanges import count_late, memory
 from synth.link_pairs import place
 from synth.splitmix import below
 from synth.walks import count_all, sources_of, turn, walked

@@ -108,15 +108,19 @@ def _count(graph: Any, depth: int, node: int, head: int, more: bool) -> int:
     for back in range(depth):
         after[0, 0], gone = head, 1
         for on in range(depth - back):
-            for i in range(come):
-                row = walks[before[back, i]]
-                for j in range(gone):
+            # Indices are unsigned: of signed ones it is asked whether they count from the end.
+            length, other = np.uint64(on), np.uint64(back)
+            for i in range(np.uint64(come)):
+                first = np.uint64(before[other, i])
+                for j in range(np.uint64(gone)):
+                    last = np.uint64(after[length, j])
+                    count = walks[first, last]
                     if more:
-                        change += row[after[on, j]] == 0
-                        row[after[on, j]] += 1
+                        change += count == 0
+                        walks[first, last] = count + np.uint16(1)
                     else:
-                        row[after[on, j]] -= 1
-                        change -= row[after[on, j]] == 0
+                        change -= count == 1
+                        walks[first, last] = count - np.uint16(1)
             if on + 1 < depth - back:
                 gone = _onward(graph.heads, after[on], gone, after[on + 1])
         if back + 1 < depth:
@@ -127,13 +131,16 @@ def _count(graph: Any, depth: int, node: int, head: int, more: bool) -> int:
 @njit(cache=True, nogil=True)
 def _onward(ends: Any, nodes: Any, count: int, found: Any) -> int:
     """List where walks one link longer end."""
-    filled = 0
-    for index in range(count):
-        for k in range(ends.shape[1]):
-            if ends[nodes[index], k] >= 0:
-                found[filled] = ends[nodes[index], k]
-                filled += 1
-    return filled
+    filled: Any = np.uint64(0)
+    for index in range(np.uint64(count)):
+        node = np.uint64(nodes[index])
+        for k in range(np.uint64(ends.shape[1])):
+            end = ends[node, k]
+            # Written always and kept at times: hardly ever is there no link.
+            found[filled] = end
+            filled += np.uint64(end >= 0)
+    last: Any = np.int64(filled)
+    return last
 
 
 @njit(cache=True, nogil=True)

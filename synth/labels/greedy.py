@@ -106,14 +106,14 @@ def greedy(
 def _list(able: Any, node: int, first: int, mask: Any) -> None:
     """List the cells at a node that could come, from a root on and around."""
     here, listed = mask[node], able.row[node]
-    filled = 0
+    filled, begin = np.uint64(0), np.uint64(first)
     # Written always and kept at times: no branch, of which half would be foretold wrongly.
-    for row in range(first, len(here)):
+    for row in range(begin, np.uint64(len(here))):
         listed[filled] = row
-        filled += here[row] != 0
-    for row in range(first):
+        filled += np.uint64(here[row] != 0)
+    for row in range(begin):
         listed[filled] = row
-        filled += here[row] != 0
+        filled += np.uint64(here[row] != 0)
     able.filled[node] = filled
 
 
@@ -125,15 +125,15 @@ def _rank(
 
     ``until`` is how many steps are left for heights above a cell, -1 in the last step.
     """
-    high, here = height[node], mask[node]
-    for index in range(able.filled[node]):
-        row = able.row[node, index]
+    high, here, rows, ranks = height[node], mask[node], able.row[node], able.rank[node]
+    every, urgent = table[0], table[1]
+    for index in range(np.uint64(able.filled[node])):
+        row = np.uint64(rows[index])
         wait = max(0, until - high[row])
-        able.rank[node, index] = (
-            0 if until < 0 else wait * (degree + 1) + degree - min(need[row], degree)
-        )
-        table[0, here[row]] += 1
-        table[1, here[row]] += wait == 0
+        ranks[index] = 0 if until < 0 else wait * (degree + 1) + degree - min(need[row], degree)
+        links = np.uint64(here[row])
+        every[links] += 1
+        urgent[links] += wait == 0
 
 
 @njit(cache=True, nogil=True)
@@ -146,7 +146,7 @@ def _open(problem: Any, step: int, label: Any, mask: Any) -> None:
                 continue
             there, here, bits = label[tail[node, k]], label[node], mask[node]
             bit = np.uint8(1 << k)
-            for row in range(rows):
+            for row in range(np.uint64(rows)):
                 came = (there[row] == step) & (here[row] == FAR)
                 bits[row] |= bit if came else np.uint8(0)
 
@@ -157,7 +157,7 @@ def _only_hope(problem: Any, node: int, label: Any, mask: Any, need: Any) -> Non
     need[:] = 0
     for edge in range(problem.start[node], problem.start[node + 1]):
         after, bits = label[problem.head[edge]], mask[problem.head[edge]]
-        for row in range(len(need)):
+        for row in range(np.uint64(len(need))):
             need[row] += (after[row] == FAR) & (bits[row] == 0)
 
 
@@ -215,49 +215,53 @@ def _count(able: Any, members: Any, mask: Any, count: Any) -> None:
         if count[place, 0]:
             count[place] = 0
     for node in members:
-        for index in range(able.filled[node]):
-            place = able.rank[node, index]
-            count[place, mask[node, able.row[node, index]]] += 1
-            count[place, 0] += 1
+        here, rows, ranks = mask[node], able.row[node], able.rank[node]
+        for index in range(np.uint64(able.filled[node])):
+            place = np.uint64(ranks[index])
+            count[place, np.uint64(here[np.uint64(rows[index])])] += 1
+            count[place, np.uint64(0)] += 1
 
 
 @njit(cache=True, nogil=True)
 def _choose(problem: Any, one: int, count: Any, load: int, degree: int) -> None:
     """Lower the counts of a group's cells, by rank and mask, to those that come in the step."""
-    full = (1 << degree) - 1
-    room = np.empty(full + 1, np.int64)
-    for links in range(full + 1):
+    none, first = np.uint64(0), np.uint64(1)
+    full = np.uint64((1 << degree) - 1)
+    room = np.empty(full + first, np.int64)
+    for links in range(full + first):
         room[links] = problem.weight[problem.kind[one], links] * load // problem.unit
-    for place in range(len(count)):
-        for links in range(1, full + 1 if count[place, 0] else 0):
-            fit = count[place, links]
+    for place in range(np.uint64(len(count))):
+        for links in range(first, full + first if count[place, none] else none):
+            fit = np.int64(count[place, links])
             if fit == 0:
                 continue
-            rest = full ^ links
+            rest = np.uint64(full ^ links)
             more = rest
             # Often no link has room left, or none of these: then nothing fits.
             while fit > 0:
                 fit = min(fit, room[links | more])
-                if more == 0:
+                if more == none:
                     break
-                more = (more - 1) & rest
+                more = (more - first) & rest
             count[place, links] = fit
             more = rest
             while fit > 0:
                 room[links | more] -= fit
-                if more == 0:
+                if more == none:
                     break
-                more = (more - 1) & rest
+                more = (more - first) & rest
 
 
 @njit(cache=True, nogil=True)
 def _mark(able: Any, node: int, step: int, count: Any, label: Any, mask: Any) -> int:
     """Give the label to the chosen counts of the cells at a node; return how many."""
     total = 0
-    for index in range(able.filled[node]):
-        row, place = able.row[node, index], able.rank[node, index]
-        if count[place, mask[node, row]] > 0:
-            count[place, mask[node, row]] -= 1
-            label[node, row], mask[node, row] = step, 0
+    here, rows, ranks, labels = mask[node], able.row[node], able.rank[node], label[node]
+    for index in range(np.uint64(able.filled[node])):
+        row, place = np.uint64(rows[index]), np.uint64(ranks[index])
+        links = np.uint64(here[row])
+        if count[place, links] > 0:
+            count[place, links] -= 1
+            labels[row], here[row] = step, 0
             total += 1
     return total
