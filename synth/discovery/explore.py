@@ -5,6 +5,7 @@ atlas held before; so a search that is stopped can go on from where it was.
 """
 
 from collections.abc import Callable, Iterable
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -13,10 +14,10 @@ from numpy.typing import NDArray
 
 from synth.bases.lifts import member_of
 from synth.build import build
-from synth.cost import Links, lower_bound
+from synth.cost import Cost, Links, lower_bound
 from synth.discovery.anneal import anneal
 from synth.discovery.atlas import Atlas, Entry, Search
-from synth.discovery.evaluate import MAX_DEGREE, MAX_STEPS, memory
+from synth.discovery.evaluate import MAX_DEGREE, MAX_STEPS, UNIT, memory
 from synth.discovery.random_groups import random_group
 from synth.discovery.selection import Selection, select
 from synth.discovery.start import start
@@ -95,9 +96,11 @@ class Explorer:
         if begun is None:
             return []
         found = []
-        for graph in self._annealed(group, selection, vertices, begun, rng):
+        for least, graph in self._annealed(group, selection, vertices, begun, rng):
+            if not self._improves(least):
+                continue
             entry = self._measured(graph, f"seed {search.seed} round {number}")
-            if self._improves(entry) and self.atlas.add(entry):
+            if self._improves(entry.worst) and self.atlas.add(entry):
                 found.append(entry)
         return found
 
@@ -118,8 +121,11 @@ class Explorer:
         vertices: int,
         begun: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
         rng: Generator,
-    ) -> list[VoltageGraph]:
-        """Return the lifts that annealing met which may improve the atlas."""
+    ) -> list[tuple[Cost, VoltageGraph]]:
+        """Return the lifts that annealing met which may improve the atlas, and their least costs.
+
+        The worse of both directions costs at least what they cost in the mean.
+        """
         arcs = vertices * self.search.degree
         head, shift, partner = begun
         best_load = self._loads_to_beat()
@@ -131,14 +137,18 @@ class Explorer:
             int(rng.integers(2**31)), memory(self.search.nodes, vertices, self.search.degree),
             best_load, best_head, best_shift,
         )  # fmt: skip
+        both = 2 * self.search.nodes * UNIT
         return [
-            VoltageGraph(
-                group,
-                vertices,
-                tuple(best_head[steps].tolist()),
-                tuple(selection.elements[best_shift[steps]].tolist()),
+            (
+                Cost(steps, Fraction(int(best_load[steps]) * self.search.degree, both)),
+                VoltageGraph(
+                    group,
+                    vertices,
+                    tuple(best_head[steps].tolist()),
+                    tuple(selection.elements[best_shift[steps]].tolist()),
+                ),
             )
-            for steps in np.flatnonzero(best_load < before)
+            for steps in np.flatnonzero(best_load < before).tolist()
         ]
 
     def _wished(self, rng: Generator) -> int:
@@ -156,7 +166,7 @@ class Explorer:
         loads = np.full(MAX_STEPS, 2**62)
         for entry in self.known:
             worst = entry.worst
-            load = 2 * worst.bandwidth * self.search.nodes * 840 / self.search.degree
+            load = 2 * worst.bandwidth * self.search.nodes * UNIT / self.search.degree
             loads[worst.steps :] = np.minimum(loads[worst.steps :], int(load))
         return loads
 
@@ -176,9 +186,8 @@ class Explorer:
         size = (self.search.nodes, self.search.degree, links)
         return Entry(*size, cost, transpose, str(recipe), found)
 
-    def _improves(self, entry: Entry) -> bool:
+    def _improves(self, mine: Cost) -> bool:
         """Return whether no known entry is as good in the worst of both directions."""
-        mine = entry.worst
         return not any(
             other.worst.steps <= mine.steps and other.worst.bandwidth <= mine.bandwidth
             for other in self.known
