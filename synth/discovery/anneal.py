@@ -118,18 +118,21 @@ def _energy(
     forward, backward, none, once = truth(False), truth(True), int64(0), int64(1)
     if two_way:
         steps, load, mean, late = evaluate(
-            head, shift, product, inverse, forward, limit, work, rivals, int64(2), none, none
-        )
+            head, shift, product, inverse, forward, forward, limit, work, rivals,
+            int64(2), none, none,
+        )  # fmt: skip
         load, mean, late = 2 * load, 2 * mean, 2 * late
     else:
         steps, load, mean, late = evaluate(
-            head, shift, product, inverse, forward, limit, work, rivals, once, optimum, 2 * optimum
-        )
+            head, shift, product, inverse, forward, forward, limit, work, rivals,
+            once, optimum, 2 * optimum,
+        )  # fmt: skip
     if steps >= 0 and not two_way:
         spent = late * LATE + load + mean
         back, other, other_mean, other_late = evaluate(
-            head, shift, product, inverse, backward, limit, work, rivals, once, load, spent
-        )
+            head, shift, product, inverse, backward, backward, limit, work, rivals,
+            once, load, spent,
+        )  # fmt: skip
         steps = max(steps, back) if back >= 0 else back
         load, mean, late = load + other, mean + other_mean, late + other_late
     if steps == _GIVEN_UP:

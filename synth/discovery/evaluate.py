@@ -38,8 +38,8 @@ MAX_DEGREE = 8
 MAX_STEPS = 250
 """Lifts of larger diameter are of no use, and are treated like disconnected ones."""
 
-# What a state has below the distance: a mask of links.
-_BITS, _MASK = MAX_DEGREE, (1 << MAX_DEGREE) - 1
+# What a state has below the distance: two masks of links.
+_BITS, _MASK = 2 * MAX_DEGREE, (1 << MAX_DEGREE) - 1
 _SIZES = np.array([bin(links).count("1") for links in range(1 << MAX_DEGREE)])
 # UNIT / |S| by set S of links; the empty set never carries anything.
 _WEIGHTS = np.array([UNIT // max(1, size) for size in _SIZES], np.int32)
@@ -52,10 +52,11 @@ class Memory(NamedTuple):
     """(n, d): the vertex each arc comes from."""
     shift: NDArray[np.int64]
     """(n, d): the element that takes a node back over each arc."""
-    state: NDArray[np.int32]
-    """By node: 1 more than its distance, times 256, and the mask of first links; 0 if unknown."""
-    order: NDArray[np.int32]
-    """By vertex, the elements over it as they are found."""
+    state: NDArray[np.uint32]
+    """By node: 1 more than its distance in the upper 16 bits, below the masks of the last links
+    that shortest paths take there, and of the first ones; 0 if unknown."""
+    order: NDArray[np.uint32]
+    """By vertex, the elements over it as they are found; one place more, written to in vain."""
     ends: NDArray[np.int64]
     """(3, n): where those of the last step begin and end there, and where those after them end."""
     level: NDArray[np.int32]
@@ -83,7 +84,7 @@ def no_rivals() -> Rivals:
 def memory(nodes: int, vertices: int, degree: int) -> Memory:
     """Return working memory."""
     before, shift = np.zeros((2, vertices, degree), np.int64)
-    state, order = np.zeros((2, nodes), np.int32)
+    state, order = np.zeros(nodes, np.uint32), np.zeros(nodes + 1, np.uint32)
     ends, level = np.zeros((3, vertices), np.int64), np.zeros(nodes + 2, np.int32)
     table, load = np.zeros(1 << degree, np.int32), np.zeros(MAX_STEPS, np.int64)
     return Memory(before, shift, state, order, ends, level, table, load)
@@ -96,6 +97,7 @@ def evaluate(
     product: Any,
     inverse: Any,
     backward: bool,
+    again: bool,
     limit: int,
     work: Any,
     rivals: Any,
@@ -117,17 +119,23 @@ def evaluate(
     ``rivals`` are beaten neither in energy nor in load where the steps are -2: then the
     evaluation ended early, and the rest means nothing.  The load and the energy of both ways are at
     least ``times`` those of this one and ``more_load`` and ``more_energy``.
+
+    ``again`` says that this lift was evaluated just before, the other way, to the end, and has so
+    few steps as to be of use.  Of a Cayley digraph that needs no new search: its transpose reaches
+    an element's inverse over the same generators, from the last to the first.
     """
     vertices, degree = work.before.shape
+    again = again and vertices == 1
     nodes, more = len(work.state), (times, more_load, more_energy)
     optimum = (nodes - 1) * UNIT // degree
-    _reverse(head, shift, inverse, backward, work)
+    if not again:
+        _reverse(head, shift, inverse, backward, work)
     work.load[:] = 0
     longest, late, total, load = 0, 0, 0, 0
     for goal in range(vertices):
         # A destination that was not looked at yet takes the optimum at least.
         later = (vertices - 1 - goal) * optimum
-        known = longest, late, total + later, load
+        known = again, longest, late, total + later, load
         steps, filled, total, load = _search(product, goal, limit, work, rivals, more, known)
         total -= later
         if steps == -2:
@@ -146,23 +154,25 @@ def _search(
 ) -> tuple[int, int, int, int]:
     """Search backwards from the identity over a vertex, and raise the loads of steps.
 
-    ``known`` are the longest distance, late nodes, and loads in sum of destinations and of steps.
+    ``known`` are whether the last search is gone through again, by the first links of its paths,
+    the longest distance, late nodes, and loads in sum of destinations and of steps.
     Return steps, -2 if rivals are not beaten, how many nodes were found, and both loads now.
     """
     vertices, degree = work.before.shape
     nodes = len(work.state)
-    longest, late, total, load = known
-    _begin(goal, work)
+    again, longest, late, total, load = known
+    if not again:
+        _begin(goal, work)
     steps, filled, near = 0, 1, 0
     while filled < nodes:
-        found = _expand(product, steps, work)
+        found = _go_through(steps, work) if again else _expand(product, steps, work)
         if found == 0:
             break
         filled += found
         steps += 1
         work.level[steps + 1] = filled
         if steps < MAX_STEPS:
-            heaviest = _heaviest(work, degree)
+            heaviest = _heaviest(work, degree, np.uint32(MAX_DEGREE if again else 0))
             total += heaviest
             load += max(0, heaviest - work.load[steps])
             work.load[steps] = max(work.load[steps], heaviest)
@@ -206,7 +216,7 @@ def _reverse(head: Any, shift: Any, inverse: Any, backward: bool, work: Any) -> 
 @njit(cache=True, nogil=True)
 def _begin(goal: int, work: Any) -> None:
     """Forget all nodes but a destination, the identity over a vertex."""
-    group = len(work.order) // len(work.before)
+    group = len(work.state) // len(work.before)
     work.state[:] = 0
     work.state[goal * group] = 1 << _BITS
     work.order[goal * group] = 0
@@ -224,7 +234,7 @@ def _expand(product: Any, steps: int, work: Any) -> int:
     state, order, ends = work.state, work.order, work.ends
     vertices, degree = work.before.shape
     group, total = product.shape[1], 0
-    now = np.int32((steps + 2) << _BITS)
+    now = np.uint32((steps + 2) << _BITS)
     for vertex in range(vertices):
         ends[0, vertex], ends[1, vertex] = ends[1, vertex], ends[2, vertex]
     for vertex in range(vertices):
@@ -236,35 +246,49 @@ def _expand(product: Any, steps: int, work: Any) -> int:
         for place in range(degree):
             source, shift = work.before[vertex, place], np.uint64(work.shift[vertex, place])
             there, begun = np.uint64(source * group), ends[2, source]
-            end, bit = there + np.uint64(begun), np.int32(0 if steps else 1 << place)
+            end, bit = there + np.uint64(begun), np.uint32(1 << (place + MAX_DEGREE))
+            if steps == 0:
+                bit |= np.uint32(1 << place)
+            # Without branches: whether a node is new nobody can foretell, and a wrong guess costs
+            # as much as all the rest.
             for index in range(first, last):
                 element = np.uint64(order[index])
                 before = product[shift, element]
                 known = state[there + np.uint64(before)]
-                if known == 0:
-                    order[end] = before
-                    end += np.uint64(1)
-                    known = now
-                if known >= now:
-                    bits = state[here + element] & np.int32(_MASK) | bit
-                    state[there + np.uint64(before)] = known | bits
+                bits = state[here + element] & np.uint32(_MASK) | bit
+                is_new = known == 0
+                order[end] = before if is_new else order[end]
+                end += np.uint64(is_new)
+                known = now if is_new else known
+                state[there + np.uint64(before)] = known | (bits if known >= now else np.uint32(0))
             ends[2, source] = end - there
             total += ends[2, source] - begun
     return total
 
 
 @njit(cache=True, nogil=True)
-def _heaviest(work: Any, degree: int) -> int:
-    """Return the largest load of a link in the step that was listed last, times `UNIT`."""
+def _go_through(steps: int, work: Any) -> int:
+    """List again the nodes that the last search found in its next step; return how many."""
+    work.ends[0, 0], work.ends[1, 0] = work.level[steps], work.level[steps + 1]
+    work.ends[2, 0] = work.level[steps + 2]
+    return work.ends[2, 0] - work.ends[1, 0]
+
+
+@njit(cache=True, nogil=True)
+def _heaviest(work: Any, degree: int, below: Any) -> int:
+    """Return the largest load of a link in the step that was listed last, times `UNIT`.
+
+    Masks are those ``below`` so many bits.
+    """
     table, size, ends = work.table, np.uint64(1 << degree), work.ends
-    group, one = len(work.order) // ends.shape[1], np.uint64(1)
+    group, one = len(work.state) // ends.shape[1], np.uint64(1)
     for links in range(size):
         table[links] = 0
     for vertex in range(ends.shape[1]):
         here = np.uint64(vertex * group)
         for index in range(here + np.uint64(ends[1, vertex]), here + np.uint64(ends[2, vertex])):
             known = work.state[here + np.uint64(work.order[index])]
-            table[np.uint64(known & np.int32(_MASK))] += 1
+            table[(known >> below) & np.uint32(_MASK)] += 1
     bit = one
     while bit < size:
         for low in range(np.uint64(0), size, bit + bit):

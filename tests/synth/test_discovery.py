@@ -53,15 +53,18 @@ def lifts(draw: st.DrawFn) -> VoltageGraph:
     return graph if graph.connected else draw(st.nothing())
 
 
-@given(lifts())
-def test_one_destination_per_vertex_costs_what_all_destinations_cost(graph: VoltageGraph) -> None:
+@given(lifts(), st.booleans())
+def test_one_destination_per_vertex_costs_what_all_destinations_cost(
+    graph: VoltageGraph, again: bool
+) -> None:
     topology = build(member_of(graph))
     every = select(graph.group, np.random.default_rng(0))
     work = memory(graph.nodes, graph.vertices, graph.degree)
     heads, voltages = np.array(graph.heads), np.array(graph.voltages)
     for backward, turned in ((False, topology), (True, topology.transpose())):
         steps, load, _, late = evaluate(
-            heads, voltages, every.product, every.inverse, backward, 2, work, no_rivals(), 1, 0, 0
+            *(heads, voltages, every.product, every.inverse, backward),
+            *(again and backward, 2, work, no_rivals(), 1, 0, 0),
         )
         expected = broadcast_cost(turned)
         assert Cost(steps, Fraction(load * graph.degree, UNIT * graph.nodes)) == expected
@@ -76,7 +79,8 @@ def test_an_evaluation_ends_early_only_for_a_lift_that_beats_nothing(
 ) -> None:
     every = select(graph.group, np.random.default_rng(0))
     work = memory(graph.nodes, graph.vertices, graph.degree)
-    arcs = np.array(graph.heads), np.array(graph.voltages), every.product, every.inverse, backward
+    arcs = np.array(graph.heads), np.array(graph.voltages), every.product, every.inverse
+    arcs = *arcs, backward, False
     steps, load, mean, late = evaluate(*arcs, 2, work, no_rivals(), 1, 0, 0)
     energy = late * LATE + load + mean
     known = no_rivals().load
