@@ -12,11 +12,11 @@ No linear program is solved.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import pairwise
 from math import lcm
 from typing import TypeAlias
 
@@ -162,6 +162,7 @@ class Looking:
             topology.require_connected()
         capacity = whole_capacities(topology)
         self._topology = topology
+        self._widest = _widest(topology, capacity)
         self._links = in_links(topology, capacity)
         self._degree = int(topology.in_degrees.max())
         self._narrow = self._degree <= MAX_TABLE_DEGREE
@@ -193,14 +194,19 @@ class Looking:
         else:
             with ThreadPoolExecutor(workers) as pool:
                 self._raise(*pool.map(run, pieces))
-        loads, widest = self.loads, _widest(self._topology)
-        return Cost(len(loads), _total(loads) * widest / self._topology.node_count)
+        total = _total(self._pairs)
+        return Cost(self._steps, total * self._widest / self._topology.node_count)
 
     @property
     def loads(self) -> tuple[Fraction, ...]:
         """The largest load of every step so far, in shards per unit of `whole_capacities`."""
-        pairs = zip(self._over.tolist(), self._under.tolist(), strict=True)
-        return tuple(Fraction(*pair) for pair in islice(pairs, 1, self._steps + 1))
+        return tuple(Fraction(*pair) for pair in self._pairs)
+
+    @property
+    def _pairs(self) -> list[tuple[int, int]]:
+        """The loads as numerators and denominators."""
+        steps = slice(1, self._steps + 1)
+        return list(zip(self._over[steps].tolist(), self._under[steps].tolist(), strict=True))
 
     def _raise(self, *found: _Loads) -> None:
         for steps, over, under in found:
@@ -297,9 +303,8 @@ def _require_measurable(topology: Topology) -> None:
         raise NotMeasurable("/links", f"at most {MAX_DEGREE} links may enter a node")
 
 
-def _widest(topology: Topology) -> int:
+def _widest(topology: Topology, capacity: Integers) -> int:
     """Return B, the largest capacity into or out of a node, in `whole_capacities`."""
-    capacity = whole_capacities(topology)
     # No overflow: fewer than 2**22 links of at most 2**40.
     through = np.zeros((2, topology.node_count), np.int64)
     np.add.at(through[0], topology.sources, capacity)
@@ -307,9 +312,9 @@ def _widest(topology: Topology) -> int:
     return int(through.max())
 
 
-def _total(loads: tuple[Fraction, ...]) -> Fraction:
+def _total(loads: Iterable[tuple[int, int]]) -> Fraction:
     """Sum many fractions of few denominators: a ring of 4096 has 4095 of one."""
     by_denominator: dict[int, int] = {}
-    for load in loads:
-        by_denominator[load.denominator] = by_denominator.get(load.denominator, 0) + load.numerator
+    for over, under in loads:
+        by_denominator[under] = by_denominator.get(under, 0) + over
     return sum((Fraction(top, bottom) for bottom, top in by_denominator.items()), Fraction(0))
