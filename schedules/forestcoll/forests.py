@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,7 +84,8 @@ def symmetric(topology: Topology, network: Network, rate: Rate) -> Iterator[Tree
         return None
     names = np.empty(topology.node_count, dtype=object)
     names[:] = topology.nodes
-    return (_named(names[order], tree) for tree in found)
+    names = names[order]
+    return (_named(names, tree) for tree in found)
 
 
 class _Numbered(NamedTuple):
@@ -145,9 +146,18 @@ def _of_one_kind(network: Network) -> bool:
 
 
 def _named(names: NDArray[Any], tree: Drawn) -> Tree:
-    nodes = names[tree.nodes].tolist()
-    edges = tuple([tuple(nodes[low:high]) for low, high in pairwise(tree.ends.tolist())])
-    return Tree(names[tree.root], tree.multiplicity, edges)
+    """Return a tree with names: paths of as many nodes are cut from its list together."""
+    lengths = np.diff(tree.ends)
+    named: list[tuple[NodeId, ...]] = [()] * len(lengths)
+    for length in np.unique(lengths).tolist():
+        places = np.flatnonzero(lengths == length)
+        steps = [names[tree.nodes[tree.ends[places] + step]].tolist() for step in range(length)]
+        paths = zip(*steps, strict=True)
+        if len(places) == len(named):
+            return Tree(names[tree.root], tree.multiplicity, tuple(paths))
+        for place, path in zip(places.tolist(), paths, strict=True):
+            named[place] = path
+    return Tree(names[tree.root], tree.multiplicity, tuple(named))
 
 
 def packed(topology: Topology, network: Network, rate: Rate) -> list[Tree]:
