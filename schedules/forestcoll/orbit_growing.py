@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from schedules.forestcoll.flow import Unsigned
 from synth.whole import int64
 
 __all__ = ["Arcs", "grown"]
@@ -24,9 +25,9 @@ class Arcs(NamedTuple):
     """
 
     ranks: NDArray[np.int64]
-    tail: NDArray[np.int64]
-    head: NDArray[np.int64]
-    orbit: NDArray[np.int64]
+    tail: Unsigned
+    head: Unsigned
+    orbit: Unsigned
     from_ranks: int
 
 
@@ -107,18 +108,20 @@ def _widest(arcs, is_rank, depth, keeps, toll, worth, hops, size, via):
     """
     worth[:] = -1
     hops[:] = 0
-    for arc in range(arcs.from_ranks):
-        tail, head = arcs.tail[arc], arcs.head[arc]
+    tails, heads, orbits = arcs.tail, arcs.head, arcs.orbit
+    from_ranks, every = np.uint64(arcs.from_ranks), np.uint64(len(tails))
+    for arc in range(from_ranks):
+        tail, head = tails[arc], heads[arc]
         if depth[tail] >= 0 and depth[head] < 0:
-            wide = keeps[arcs.orbit[arc]]
+            wide = keeps[orbits[arc]]
             _offer(arc, head, wide, depth[tail], int64(1), toll, worth, hops, size, via)
     again = True
     while again:
         again = False
-        for arc in range(arcs.from_ranks, len(arcs.tail)):
-            tail, head = arcs.tail[arc], arcs.head[arc]
+        for arc in range(from_ranks, every):
+            tail, head = tails[arc], heads[arc]
             if worth[tail] >= 0 and depth[head] < 0:
-                wide = min(worth[tail], keeps[arcs.orbit[arc]])
+                wide = min(worth[tail], keeps[orbits[arc]])
                 better = _offer(
                     arc, head, wide, hops[tail], size[tail] + 1, toll, worth, hops, size, via
                 )

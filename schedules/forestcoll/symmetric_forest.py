@@ -188,7 +188,8 @@ def _sorted(network: Network, action: Action, seed: int) -> Arcs:
     out_of_ranks = network.is_rank[network.tail]
     order = arcs[np.argsort(~out_of_ranks[arcs], kind="stable")]
     ends = network.tail[order], network.head[order]
-    return Arcs(ranks, *ends, action.orbit[order], int(out_of_ranks.sum()))
+    tail, head, orbit = (part.astype(np.uint32) for part in (*ends, action.orbit[order]))
+    return Arcs(ranks, tail, head, orbit, int(out_of_ranks.sum()))
 
 
 def _merged(trees: list[Drawn]) -> dict[int, list[Drawn]]:
