@@ -207,21 +207,23 @@ def main() -> None:
             continue
         ours = run_ours(case, 1 if case.large else options.repeat)
         trees_per_root = optimum(case.make(), case.trees_per_root).trees_per_root
-        line = f"{case.name:<14}{trees_per_root:>5}{ours.seconds:>10.4f}"
+        line = f"{case.name:<14}{trees_per_root:>5}"
         limit = QUICK_PEER_SECONDS if options.quick else float("inf")
         if peer is None or case.peer_seconds is None or case.peer_seconds > limit:
-            print(f"{line}{'':>25}{ours.trees:>8}{'':>6}{ours.height:>8}", flush=True)
+            print(
+                f"{line}{ours.seconds:>10.4f}{'':>25}{ours.trees:>8}{'':>6}{ours.height:>8}",
+                flush=True,
+            )
             continue
         theirs = run_peer(case, peer)
         if not case.large:
             # How fast the machine is changes within a minute: ours runs on both sides of theirs.
             times = [*ours.times, *run_ours(case, options.repeat).times]
             ours = replace(ours, seconds=statistics.median(times))
-            line = f"{case.name:<14}{trees_per_root:>5}{ours.seconds:>10.4f}"
         agree = "yes" if theirs.inverse_rate == ours.inverse_rate else "NO"
         print(
-            f"{line}{theirs.seconds:>10.2f}{theirs.seconds / ours.seconds:>8.0f}  {agree:>5}"
-            f"{ours.trees:>8}{theirs.trees:>6}{ours.height:>8}{theirs.height:>6}",
+            f"{line}{ours.seconds:>10.4f}{theirs.seconds:>10.2f}"
+            f"{theirs.seconds / ours.seconds:>8.0f}  {agree:>5}{ours.trees:>8}{theirs.trees:>6}{ours.height:>8}{theirs.height:>6}",
             flush=True,
         )
     print(f"peak memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MiB")
