@@ -223,7 +223,8 @@ def main() -> None:
         agree = "yes" if theirs.inverse_rate == ours.inverse_rate else "NO"
         print(
             f"{line}{ours.seconds:>10.4f}{theirs.seconds:>10.2f}"
-            f"{theirs.seconds / ours.seconds:>8.0f}  {agree:>5}{ours.trees:>8}{theirs.trees:>6}{ours.height:>8}{theirs.height:>6}",
+            f"{theirs.seconds / ours.seconds:>8.0f}  {agree:>5}"
+            f"{ours.trees:>8}{theirs.trees:>6}{ours.height:>8}{theirs.height:>6}",
             flush=True,
         )
     print(f"peak memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MiB")
