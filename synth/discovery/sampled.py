@@ -11,7 +11,7 @@ from synth.discovery.explore import MAX_NODES, Explorer
 from synth.errors import ImpossibleRequest
 from synth.recipe import Recipe, parse
 
-__all__ = ["sampled"]
+__all__ = ["sampled", "short_search"]
 
 _LEAST_NODES = 24
 _ROUNDS = 5
@@ -27,20 +27,28 @@ _NEAR_BANDWIDTH = Fraction(203, 200)
 def sampled(nodes: int, degree: int, links: Links, *, eager: bool = True) -> tuple[Recipe, ...]:
     """Return some good Cayley digraphs and lifts of this size, the same every time.
 
-    Nothing at sizes that were searched for the atlas, which has what was found.  The number
+    Nothing at sizes that were searched for the atlas, which has what was found, and what these
+    moves find there (`synth.discovery.overlooked`).  The number
     of moves is fixed; they take about a quarter of a second.  Unless ``eager`` costs decide, the
     first lift that is so near the bounds that labels do the rest is enough.
 
     >>> sampled(16, 4, Links.UNIDIRECTIONAL)
     ()
     """
-    two_way = links is Links.BIDIRECTIONAL
-    if (
-        bundled_of(nodes, degree).searched(nodes, degree, links)
-        or not _LEAST_NODES <= nodes <= MAX_NODES
-        or not 2 + two_way <= degree <= MAX_DEGREE
-    ):
+    if bundled_of(nodes, degree).searched(nodes, degree, links):
         return ()
+    return tuple(parse(entry.recipe) for entry in short_search(nodes, degree, links, eager=eager))
+
+
+def short_search(nodes: int, degree: int, links: Links, *, eager: bool = True) -> Atlas:
+    """Return what `sampled` finds where the atlas does not hold it back; empty out of its range.
+
+    >>> len(short_search(16, 4, Links.UNIDIRECTIONAL)), len(short_search(26, 3, Links.BIDIRECTIONAL)) > 0
+    (0, True)
+    """
+    two_way = links is Links.BIDIRECTIONAL
+    if not _LEAST_NODES <= nodes <= MAX_NODES or not 2 + two_way <= degree <= MAX_DEGREE:
+        return Atlas()
     try:
         explorer = Explorer(
             Search(nodes, degree, links, 0),
@@ -49,12 +57,12 @@ def sampled(nodes: int, degree: int, links: Links, *, eager: bool = True) -> tup
             most_vertices=_MOST_VERTICES,
         )
     except ImpossibleRequest:
-        return ()
+        return Atlas()
     for _ in range(_ROUNDS):
         if explorer.done or (not eager and _is_near(explorer)):
             break
         explorer.round()
-    return tuple(parse(entry.recipe) for entry in explorer.atlas)
+    return explorer.atlas
 
 
 def _is_near(explorer: Explorer) -> bool:
