@@ -27,6 +27,7 @@ from schedules.forestcoll.demand import demand_of
 from schedules.forestcoll.network import network_of
 from schedules.forestcoll.optimality import tree_capacities
 from schedules.forestcoll.packing import pack
+from schedules.model import TreeSchedule
 from schedules.simulate import tree_depth
 from synth.build import build
 from synth.fabrics import fabric
@@ -68,7 +69,9 @@ FAMILIES = {
         lambda gpus: uneven_racks(gpus, speed=9),
         (64, 128, 256, 512, 1024, 2048),
     ),
-    "a100": Family("DGX A100 boxes", lambda n: fabric(f"dgx-a100-{n}"), (2, 4, 8, 16, 32, 64, 128)),
+    "a100": Family(
+        "DGX A100 boxes", lambda n: fabric(f"dgx-a100-{n}"), (2, 4, 8, 16, 32, 64, 128, 512)
+    ),
     "h100": Family(
         "DGX H100 boxes, within 1 %",
         lambda n: fabric(f"dgx-h100-{n}"),
@@ -78,7 +81,7 @@ FAMILIES = {
     "mi250": Family(
         "MI250 boxes, within 1 %",
         lambda n: fabric(f"mi250-{n}"),
-        (2, 4, 8, 16, 32, 64),
+        (2, 4, 8, 16, 32, 64, 256),
         gap=Fraction(1, 100),
     ),
 }
@@ -86,35 +89,41 @@ FAMILIES = {
 
 def measured(family: Family, size: int) -> dict[str, Any]:
     """Return seconds, trees and memory of one point; kernels are warm."""
-    _forest(family, family.make(family.sizes[0]))
+    _made(family, family.make(family.sizes[0]))
     topology = family.make(size)
     start = time.process_time()
     best = forestcoll.optimum(topology)
     optimum_seconds = time.process_time() - start
     start = time.process_time()
-    found = _forest(family, topology)
+    forest = _made(family, topology)
     return {
         "ranks": len(topology.compute_nodes),
         "optimum": optimum_seconds,
         "forest": time.process_time() - start,
         "trees_per_root": best.trees_per_root,
         "mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
-    } | found
+    } | _facts(forest)
 
 
-def _forest(family: Family, topology: Topology) -> dict[str, Any]:
+def _made(family: Family, topology: Topology) -> TreeSchedule | int:
+    """Return the forest, or how many trees were packed."""
     if not family.general:
-        schedule = forestcoll.allgather(topology, max_gap=family.gap)
-        return {
-            "trees_per_root": schedule.trees_per_root,
-            "trees": len(schedule.trees),
-            "height": tree_depth(schedule),
-        }
+        return forestcoll.allgather(topology, max_gap=family.gap)
     network = network_of(topology, demand_of(topology))
     best = forestcoll.optimum(topology)
     trees = np.full(network.node_count, best.trees_per_root)
     room = tree_capacities(network, network.unit / best.unit_bandwidth, best.trees_per_root)
-    return {"trees": len(pack(network.node_count, network.tail, network.head, room, trees))}
+    return len(pack(network.node_count, network.tail, network.head, room, trees))
+
+
+def _facts(forest: TreeSchedule | int) -> dict[str, Any]:
+    if isinstance(forest, int):
+        return {"trees": forest}
+    return {
+        "trees_per_root": forest.trees_per_root,
+        "trees": len(forest.trees),
+        "height": tree_depth(forest),
+    }
 
 
 def exponent(points: list[dict[str, Any]]) -> float | None:

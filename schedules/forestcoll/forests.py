@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from schedules.errors import NoSchedule
 from schedules.forestcoll.automorphisms import Ints
 from schedules.forestcoll.hops import least_height
 from schedules.forestcoll.listing import by_neighbours, canonical_orders, renumbered
+from schedules.forestcoll.named_trees import named
 from schedules.forestcoll.network import Network
 from schedules.forestcoll.optimality import Rate, tree_capacities
 from schedules.forestcoll.ordering import in_order
@@ -21,7 +21,7 @@ from schedules.forestcoll.racks import Contracted, contracted
 from schedules.forestcoll.routes import Path, Routes
 from schedules.forestcoll.shortest import shortest_trees
 from schedules.forestcoll.splitting import Splitter
-from schedules.forestcoll.symmetric_forest import Drawn, pays, translated_trees
+from schedules.forestcoll.symmetric_forest import pays, translated_trees
 from schedules.forestcoll.symmetry import Action, acting, rotations
 from schedules.model import Tree, tree_height
 from synth.progress import as_one
@@ -82,10 +82,7 @@ def symmetric(topology: Topology, network: Network, rate: Rate) -> Iterator[Tree
     found = action and translated_trees(network, room, rate.trees_per_root, action)
     if found is None:
         return None
-    names = np.empty(topology.node_count, dtype=object)
-    names[:] = topology.nodes
-    names = names[order]
-    return (_named(names, tree) for tree in found)
+    return named([topology.nodes[node] for node in order.tolist()], found)
 
 
 class _Numbered(NamedTuple):
@@ -143,21 +140,6 @@ def _of_one_kind(network: Network) -> bool:
         if (rooms != rooms[0]).any():
             return False
     return True
-
-
-def _named(names: NDArray[Any], tree: Drawn) -> Tree:
-    """Return a tree with names: paths of as many nodes are cut from its list together."""
-    lengths = np.diff(tree.ends)
-    named: list[tuple[NodeId, ...]] = [()] * len(lengths)
-    for length in np.unique(lengths).tolist():
-        places = np.flatnonzero(lengths == length)
-        steps = [names[tree.nodes[tree.ends[places] + step]].tolist() for step in range(length)]
-        paths = zip(*steps, strict=True)
-        if len(places) == len(named):
-            return Tree(names[tree.root], tree.multiplicity, tuple(paths))
-        for place, path in zip(places.tolist(), paths, strict=True):
-            named[place] = path
-    return Tree(names[tree.root], tree.multiplicity, tuple(named))
 
 
 def packed(topology: Topology, network: Network, rate: Rate) -> list[Tree]:

@@ -21,7 +21,7 @@ from schedules.forestcoll.orbit_growing import Arcs, grown
 from schedules.forestcoll.symmetry import Action
 from synth.progress import tell
 
-__all__ = ["MOST_STEPS", "Drawn", "pays", "star_fits", "translated_trees"]
+__all__ = ["MOST_STEPS", "Drawn", "pays", "sorted_arcs", "star_fits", "translated_trees"]
 
 _MOST_ROOM = 1 << 31
 """Rooms are compared as fractions of 31 bits."""
@@ -125,7 +125,7 @@ def _lowest(
     more = min(_MOST_TRIED, _FEW_STEPS // (edges * len(network.tail)))
     found: list[tuple[int, list[Drawn]]] = []
     for seed in range(1 + more):
-        arcs = _sorted(network, action, seed)
+        arcs = sorted_arcs(network, action.orbit, seed)
         for toll in _TOLLS:
             made = _of_first_roots(network, arcs, total, trees_per_root * roots, toll)
             if made is not None:
@@ -179,7 +179,7 @@ def pays(network: Network, roots: int) -> bool:
     return roots == 1 or _FEW < ranks < network.node_count
 
 
-def _sorted(network: Network, action: Action, seed: int) -> Arcs:
+def sorted_arcs(network: Network, orbits: NDArray[np.int64], seed: int) -> Arcs:
     """Return arcs and ranks as they are listed, or for a seed that is not 0 in some other order."""
     ranks, arcs = np.sort(network.terminals), np.arange(len(network.tail))
     if seed:
@@ -188,8 +188,14 @@ def _sorted(network: Network, action: Action, seed: int) -> Arcs:
     out_of_ranks = network.is_rank[network.tail]
     order = arcs[np.argsort(~out_of_ranks[arcs], kind="stable")]
     ends = network.tail[order], network.head[order]
-    tail, head, orbit = (part.astype(np.uint32) for part in (*ends, action.orbit[order]))
-    return Arcs(ranks, tail, head, orbit, int(out_of_ranks.sum()))
+    tail, head, orbit = (part.astype(np.uint32) for part in (*ends, orbits[order]))
+    from_ranks = int(out_of_ranks.sum())
+    alike = orbits[order] * network.node_count + network.head[order]
+    kind = np.unique(alike[:from_ranks], return_inverse=True)[1].astype(np.uint32)
+    leaving = np.argsort(tail[:from_ranks], kind="stable").astype(np.uint32)
+    places = np.arange(network.node_count + 1)
+    start = np.searchsorted(tail[:from_ranks][leaving], places).astype(np.uint32)
+    return Arcs(ranks, tail, head, orbit, from_ranks, kind, leaving, start)
 
 
 def _merged(trees: list[Drawn]) -> dict[int, list[Drawn]]:

@@ -25,9 +25,7 @@ _EVERY = 100
 
 def marked(atlas: Atlas) -> list[tuple[int, int, Links]]:
     """Return the sizes that the atlas says were searched for bases, in order."""
-    return sorted(
-        {(one.nodes, one.degree, one.links) for one in atlas.rounds if not one.by_labels}
-    )
+    return sorted({(one.nodes, one.degree, one.links) for one in atlas.rounds if not one.by_labels})
 
 
 def overlooked(atlas: Atlas, nodes: int, degree: int, links: Links) -> list[Entry]:

@@ -1,0 +1,171 @@
+"""Trees grown over orbits of arcs are those that looking at every arc for every edge gives."""
+
+from fractions import Fraction
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from schedules.forestcoll.automorphisms import Ints
+from schedules.forestcoll.named_trees import named
+from schedules.forestcoll.network import network_of
+from schedules.forestcoll.orbit_growing import Arcs, grown
+from schedules.forestcoll.symmetric_forest import Drawn, sorted_arcs
+from synth.topology import Topology
+
+TOLLS = (1 << 31, 1 << 29, 1 << 20, 0)
+
+
+@st.composite
+def fabrics(draw: st.DrawFn) -> Topology:
+    """Up to seven ranks and three switches, joined at random, some through several switches."""
+    ranks = [f"r{i}" for i in range(draw(st.integers(2, 7)))]
+    switches = [f"s{i}" for i in range(draw(st.integers(0, 3)))]
+    pairs = [(u, v) for u in ranks + switches for v in ranks + switches if u != v]
+    links = draw(st.lists(st.sampled_from(pairs), min_size=len(ranks), max_size=40, unique=True))
+    ring = [(u, v) for u, v in zip(ranks, ranks[1:] + ranks[:1], strict=True)]
+    return Topology(ranks + switches, sorted({*links, *ring}), switches=switches)
+
+
+class Way(NamedTuple):
+    """What it keeps, the depth at which it begins, how many arcs it has, and the last of them."""
+
+    wide: int
+    near: int
+    size: int
+    arc: int
+
+
+class Slow:
+    """One tree, edge by edge, for each of which all arcs are looked at."""
+
+    def __init__(
+        self, arcs: Arcs, is_rank: NDArray[np.bool_], left: Ints, total: Ints, root: int, toll: int
+    ) -> None:
+        ends = arcs.tail.tolist(), arcs.head.tolist()
+        self.arcs = list(zip(*ends, arcs.orbit.tolist(), strict=True))
+        self.ranks, self.from_ranks, self.is_rank = arcs.ranks.tolist(), arcs.from_ranks, is_rank
+        self.left, self.total, self.toll = left, total, toll
+        self.depth = {root: 0}
+        self.edges: list[tuple[int, tuple[int, ...]]] = []
+
+    def keeps(self, orbit: int) -> int:
+        left, total = int(self.left[orbit]), int(self.total[orbit])
+        return -1 if left <= 0 else int(Fraction(left - 1, total) * 2**31)
+
+    def worth(self, way: Way) -> tuple[int, int, int]:
+        return way.wide - self.toll * way.near, -way.near, -way.size
+
+    def ways(self) -> dict[int, Way]:
+        """The best way to each node: of those as good as each other the one offered first."""
+        ways: dict[int, Way] = {}
+
+        def offer(head: int, way: Way) -> bool:
+            better = (
+                way.wide >= 0
+                and head not in self.depth
+                and (head not in ways or self.worth(way) > self.worth(ways[head]))
+            )
+            if better:
+                ways[head] = way
+            return better
+
+        for arc, (tail, head, orbit) in enumerate(self.arcs[: self.from_ranks]):
+            if tail in self.depth:
+                offer(head, Way(self.keeps(orbit), self.depth[tail], 1, arc))
+        again = True
+        while again:
+            again = False
+            for arc, (tail, head, orbit) in enumerate(self.arcs):
+                if arc >= self.from_ranks and tail in ways:
+                    wide, near, size, _ = ways[tail]
+                    better = offer(head, Way(min(wide, self.keeps(orbit)), near, size + 1, arc))
+                    again = again or (better and not self.is_rank[head])
+        return ways
+
+    def next_edge(self) -> tuple[int, ...] | None:
+        """Take the arcs of the widest way to a rank; None if there is none, or too little room."""
+        ways = self.ways()
+        reached = [rank for rank in self.ranks if rank in ways]
+        if not reached:
+            return None
+        path = [max(reached, key=lambda rank: self.worth(ways[rank])[:2])]
+        while path[0] not in self.depth:
+            tail, _, orbit = self.arcs[ways[path[0]].arc]
+            self.left[orbit] -= 1
+            path.insert(0, tail)
+            if self.left[orbit] < 0 or len(path) > 16:
+                return None
+        return tuple(path)
+
+    def whole(self) -> bool:
+        while len(self.depth) < len(self.ranks):
+            path = self.next_edge()
+            if path is None:
+                return False
+            self.depth[path[-1]] = self.depth[path[0]] + 1
+            self.edges.append((self.depth[path[-1]], path))
+        return True
+
+
+@given(fabrics(), st.integers(0, 2**32), st.sampled_from(TOLLS), st.integers(0, 3))
+def test_trees_are_those_that_looking_at_every_arc_gives(
+    topology: Topology, seed: int, toll: int, order: int
+) -> None:
+    network, rng = network_of(topology), np.random.default_rng(seed)
+    orbit = rng.integers(0, rng.integers(1, len(network.tail) + 1), len(network.tail))
+    total = rng.integers(1, 12, int(orbit.max()) + 1)
+    roots = rng.choice(network.terminals, rng.integers(1, 4))
+    arcs = sorted_arcs(network, orbit, order)
+    left, slow_left = total.copy(), total.copy()
+    made = grown(arcs, network.is_rank, left, total, roots, toll)
+    for root, (nodes, ends, height) in zip(roots.tolist(), made, strict=False):
+        slow = Slow(arcs, network.is_rank, slow_left, total, root, toll)
+        assert slow.whole() == (height >= 0)
+        if height < 0:
+            break
+        edges = sorted(slow.edges, key=lambda edge: edge[0])
+        assert [path for _, path in edges] == [
+            tuple(nodes[low:high].tolist()) for low, high in pairwise(ends)
+        ]
+        assert height == edges[-1][0]
+    assert (left == slow_left).all()
+
+
+@st.composite
+def drawn(draw: st.DrawFn, base: int) -> Drawn:
+    """Edges of a tree, or of none: naming does not ask."""
+    paths = draw(st.lists(st.lists(st.integers(0, base - 1), min_size=2, max_size=9), max_size=12))
+    nodes = np.array([node for path in paths for node in path], np.int64)
+    ends = np.cumsum([0, *map(len, paths)])
+    return Drawn(draw(st.integers(0, base - 1)), draw(st.integers(1, 3)), nodes, ends)
+
+
+@pytest.mark.parametrize("base", [1, 5, 300, 70_000])
+@pytest.mark.parametrize("shared", [0, 1 << 20])
+def test_names_are_those_of_the_nodes_one_by_one(
+    base: int, shared: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("schedules.forestcoll.named_trees._MOST_SHARED", shared)
+    names = [f"node {number}" for number in range(base)]
+
+    @given(st.lists(drawn(base), max_size=4))
+    def holds(trees: list[Drawn]) -> None:
+        for one, tree in zip(trees, named(names, trees), strict=True):
+            cuts = pairwise(one.ends.tolist())
+            edges = [tuple(names[node] for node in one.nodes[low:high]) for low, high in cuts]
+            assert (tree.root, tree.weight) == (names[one.root], one.multiplicity)
+            assert tree.edges == tuple(edges)
+
+    holds()
+
+
+def test_a_path_that_several_trees_take_is_one_tuple() -> None:
+    nodes, ends = np.array([0, 1, 1, 3, 2]), np.array([0, 2, 5])
+    first, second = named("abcd", [Drawn(0, 1, nodes, ends), Drawn(3, 1, nodes, ends)])
+    assert first.edges[1] == ("b", "d", "c")
+    assert first.edges[1] is second.edges[1]
