@@ -67,7 +67,7 @@ CHECKS = (
 )
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize(("path", "method"), OPERATIONS)
 @settings(
     max_examples=25,

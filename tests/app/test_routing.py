@@ -34,6 +34,7 @@ def both(client, method, path, **said):
     )
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", ASKED)
 @pytest.mark.parametrize(
     "asked", [{}, {"Accept-Encoding": "identity"}, {"Prefer": "wait=9"}], ids=str

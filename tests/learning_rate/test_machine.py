@@ -49,6 +49,7 @@ def test_a_run_keeps_exactly_its_steps_and_its_rates_stay_in_the_interval(way):
     assert sum(stage.tau for stage in state.history) + state.settings.warmup_steps == 600
 
 
+@pytest.mark.one_in(3)
 @ways
 def test_the_allowance_is_kept(way):
     state, toy = trained(options(WAYS[way], 1200), Toy(bad_steps=range(500, 503)))
@@ -67,6 +68,7 @@ def test_another_seed_begins_the_published_search_elsewhere():
     assert len(first) == 3
 
 
+@pytest.mark.one_in(3)
 @ways
 def test_through_json_at_every_point_the_run_is_the_same_bit_for_bit(way):
     state, toy = undisturbed(way)
@@ -75,6 +77,7 @@ def test_through_json_at_every_point_the_run_is_the_same_bit_for_bit(way):
     assert written.to_json() == state.to_json()
 
 
+@pytest.mark.one_in(3)
 @ways
 def test_only_kept_checkpoints_are_ever_restored(way):
     # Toy drops what `keep` does not name, and would fail at a restore of it.

@@ -29,6 +29,7 @@ GOLDEN = Path(__file__).parent.parent / "golden"
 MIB = 2**20
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name, collective", EVERY)
 def test_every_set_of_traces_does_its_collective(name, collective):
     topology = topology_of(name)

@@ -84,6 +84,7 @@ def built(text):
     return build(parse(text))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("chunks", [1, 2, 3, 5])
 @pytest.mark.parametrize("text", SMALL)
 def test_whole_loads_are_those_of_the_integer_programs(text, chunks):

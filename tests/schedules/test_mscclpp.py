@@ -31,7 +31,7 @@ from tests.schedules.export_cases import EVERY, operations, schedule_of, topolog
 GOLDEN = Path(__file__).parent.parent / "golden"
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(15)
 @pytest.mark.parametrize("inplace", [False, True], ids=["out-of-place", "in-place"])
 @pytest.mark.parametrize("per_node", [1, 4], ids=lambda count: f"{count}-a-node")
 @pytest.mark.parametrize("name, collective", EVERY)

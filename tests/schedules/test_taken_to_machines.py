@@ -28,6 +28,7 @@ def test_every_algorithm_of_a_design_is_written_loaded_and_run_bit_for_bit(quest
     assert all(tally.files[form] for form in ("msccl-xml", "mscclpp-json", "chakra-et"))
 
 
+@pytest.mark.slow
 def test_so_are_those_of_small_designs_of_every_collective():
     drawn = questions(100, seed=7, most=6)
     by_collective = {question.collective: question for question in drawn}

@@ -56,6 +56,7 @@ def require_read_or_refused(text: str, form: str | None, **options: object) -> N
         assert all(capacity > 0 for capacity in topology.capacities)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", FILES)
 @settings(max_examples=60)
 @given(data=st.data())

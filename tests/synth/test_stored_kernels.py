@@ -87,6 +87,7 @@ def test_kernels_of_schedules_flows_and_annealing_answer_the_same() -> None:
     assert run(ELSEWHERE, alone=True)[0] == compiled
 
 
+@pytest.mark.slow
 @known
 def test_a_new_kernel_is_compiled_after_stored_ones_were_read_alone() -> None:
     found, loaded = run(NEW, alone=True)

@@ -5,6 +5,7 @@ from fractions import Fraction
 from itertools import permutations, product
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -160,6 +161,7 @@ def test_the_document_says_what_a_plan_was_chosen_for_and_stages_take_as_long():
     assert apply(to_document(again), plan.final, plant) == again.final
 
 
+@pytest.mark.slow
 def test_a_large_plan_of_least_time_is_no_worse_than_that_of_fewest_moves():
     rng = np.random.default_rng(1)
     size = 96
