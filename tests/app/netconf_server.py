@@ -2,6 +2,7 @@
 
 import getpass
 import os
+import pwd
 import shutil
 import socket
 import subprocess
@@ -66,6 +67,8 @@ def running(folder: Path, count: int) -> Iterator[list[Server]]:
     (folder / "authorized").write_text((folder / "user.pub").read_text())
     if os.getuid() == 0:
         Path("/run/sshd").mkdir(exist_ok=True)
+    # Each netconfd makes this folder, wherever $HOME is, and gives up if another was quicker.
+    Path(pwd.getpwuid(os.getuid()).pw_dir, ".yuma").mkdir(mode=0o700, exist_ok=True)
     host_key = " ".join((folder / "host.pub").read_text().split()[:2])
     processes: list[subprocess.Popen[bytes]] = []
     try:
