@@ -5,6 +5,8 @@ that a proposal says can be built again from its recipe in about half a second.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -20,12 +22,43 @@ from synth.exchanges import heads_of, late_pairs
 from synth.primes import is_prime
 from synth.recipe import LineGraph, Recipe, parse
 
-__all__ = ["Known", "Proposer", "proposers"]
+__all__ = ["Known", "Proposer", "Round", "proposers"]
 
 Known = Callable[[int], Sequence[Candidate]]
 """From a number of nodes to what is known of it, for the same degree and links."""
 
-Proposer = Callable[[Search, Known, Generator], Iterator[Recipe]]
+
+class Round(NamedTuple):
+    """What a round searches, what it may begin with, and what decides it.
+
+    ``chances[k]`` is how likely graphs are wished of k steps more than Moore's bound
+    (`synth.discovery.worth.chances`).
+    """
+
+    search: Search
+    known: Known
+    chances: tuple[float, ...]
+    rng: Generator
+
+    @property
+    def two_way(self) -> bool:
+        """Whether every link has a partner the other way."""
+        return self.search.links is Links.BIDIRECTIONAL
+
+    def wished(self) -> int:
+        """Draw a number of steps."""
+        search = self.search
+        least = lower_bound(search.nodes, search.degree, search.links).steps
+        return least + int(self.rng.choice(len(self.chances), p=self.chances))
+
+    def of_fewer(self, seed: int) -> "Round":
+        """Return the round at the size of which this one's line graphs are."""
+        search = self.search
+        smaller = Search(search.nodes // search.degree, search.degree, search.links, seed)
+        return self._replace(search=smaller)
+
+
+Proposer = Callable[[Round], Iterator[Recipe]]
 
 # Random graphs are of at most so many nodes: more have too many labels.
 _MOST_RANDOM = 2048
@@ -34,8 +67,6 @@ _WORDS = 1 << 30
 _AIMED_WORDS = 1 << 31
 # Late pairs of a node, in the mean, of which there is hope.
 _HOPEFUL = 1
-# How likely a graph shall have as few steps as Moore's bound, one more and two more.
-_WISHED = (0.2, 0.5, 0.3)
 _EXCHANGES = (3_000, 10_000, 30_000, 100_000)
 # Of so many nodes one may be new or gone.
 _NODES_A_NEW = 16
@@ -64,9 +95,9 @@ def proposers(search: Search) -> tuple[Proposer, ...]:
     return tuple(found)
 
 
-def wide(search: Search, known: Known, rng: Generator) -> Iterator[Recipe]:
+def wide(asked: Round) -> Iterator[Recipe]:
     """Yield random graphs whose balls of a small radius exchanges have made large."""
-    yield from _wide(search, rng)
+    yield from _wide(asked.search, asked.rng)
 
 
 def _wide(search: Search, rng: Generator) -> Iterator[Randomly]:
@@ -83,9 +114,9 @@ def _wide(search: Search, rng: Generator) -> Iterator[Randomly]:
         yield _family(search)(nodes, degree, _seed(rng), depth, most)
 
 
-def short(search: Search, known: Known, rng: Generator) -> Iterator[Recipe]:
+def short(asked: Round) -> Iterator[Recipe]:
     """Yield a wide graph shortened to a few steps more than the bound, if that succeeds."""
-    depth = _wished(search, rng)
+    search, rng, depth = asked.search, asked.rng, asked.wished()
     counted = [(late_pairs(_heads(one), depth), one) for one in _wide(search, rng)]
     late, best = min(counted, key=lambda pair: pair[0])
     if late == 0:
@@ -96,10 +127,10 @@ def short(search: Search, known: Known, rng: Generator) -> Iterator[Recipe]:
             yield shortened
 
 
-def resized(search: Search, known: Known, rng: Generator) -> Iterator[Recipe]:
+def resized(asked: Round) -> Iterator[Recipe]:
     """Yield known graphs of a few nodes more or less, made to fit, none too far from another."""
-    nodes, degree = search.nodes, search.degree
-    depth = _wished(search, rng)
+    nodes, degree, rng = asked.search.nodes, asked.search.degree, asked.rng
+    depth = asked.wished()
     most = max(degree, nodes // _NODES_A_NEW)
     near = [one for one in range(max(2 * degree, nodes - most), nodes + most + 1) if one != nodes]
     structured = [one for one in near if one % degree == 0] or near
@@ -107,40 +138,38 @@ def resized(search: Search, known: Known, rng: Generator) -> Iterator[Recipe]:
     if not chosen:
         return
     base = int(rng.choice(chosen))
-    for one in _bases(search, base, depth, known, rng):
+    for one in _bases(asked, base, depth):
         recipe = fitted(one, nodes, depth, _seed(rng), _AIMED_WORDS)
         if recipe is not None:
             yield recipe
 
 
-def _bases(
-    search: Search, nodes: int, depth: int, known: Known, rng: Generator
-) -> Iterator[Recipe]:
+def _bases(asked: Round, nodes: int, depth: int) -> Iterator[Recipe]:
     """Yield good graphs of a size: what is known, or line graphs of lifts annealed for it."""
-    smaller = nodes // search.degree
-    lifted = search.links is Links.UNIDIRECTIONAL and smaller * search.degree == nodes
-    if lifted and smaller > search.degree and rng.random() < 0.5:
-        base = Search(smaller, search.degree, search.links, 0)
-        yield from (LineGraph(1, one) for one in lift(base, known, rng))
+    near = asked._replace(search=replace(asked.search, nodes=nodes))
+    fewer = near.of_fewer(0)
+    lifted = not asked.two_way and nodes % near.search.degree == 0
+    if lifted and fewer.search.nodes > fewer.search.degree and asked.rng.random() < 0.5:
+        yield from (LineGraph(1, one) for one in lift(fewer))
         return
     short_enough = sorted(
-        (one for one in known(nodes) if one.steps <= depth),
+        (one for one in asked.known(nodes) if one.steps <= depth),
         key=lambda one: max(cost.bandwidth for cost in one.costs),
     )
     yield from (one.recipe for one in short_enough[:_MOST])
 
 
-def line(search: Search, known: Known, rng: Generator) -> Iterator[Recipe]:
+def line(asked: Round) -> Iterator[Recipe]:
     """Yield line graphs of what is known of so many nodes less, or of random graphs."""
-    smaller = Search(search.nodes // search.degree, search.degree, search.links, search.seed)
-    if smaller.nodes <= smaller.degree:
+    fewer, rng = asked.of_fewer(asked.search.seed), asked.rng
+    if fewer.search.nodes <= fewer.search.degree:
         return
     if rng.random() < 0.5:
-        found = [one.recipe for one in known(smaller.nodes)]
+        found = [one.recipe for one in asked.known(fewer.search.nodes)]
         order = rng.permutation(len(found))[:2]
         bases = [found[place] for place in order]
     else:
-        bases = list((wide if rng.random() < 0.5 else short)(smaller, known, rng))[:2]
+        bases = list((wide if rng.random() < 0.5 else short)(fewer))[:2]
     for base in bases:
         if isinstance(base, LineGraph):
             yield LineGraph(1 + base.times, base.of)
@@ -148,20 +177,14 @@ def line(search: Search, known: Known, rng: Generator) -> Iterator[Recipe]:
             yield LineGraph(1, base)
 
 
-def lift(search: Search, known: Known, rng: Generator) -> Iterator[Recipe]:
+def lift(asked: Round) -> Iterator[Recipe]:
     """Yield lifts over a random group, annealed for few steps and for even loads."""
     scratch = Atlas()
-    asked = Search(search.nodes, search.degree, search.links, _seed(rng))
-    explorer = Explorer(asked, scratch, microseconds=_LIFT_MICROSECONDS)
+    search = replace(asked.search, seed=_seed(asked.rng), by_labels=False)
+    explorer = Explorer(search, scratch, microseconds=_LIFT_MICROSECONDS)
     for _ in range(2):
         explorer.round()
     yield from (parse(one.recipe) for one in scratch if len(one.recipe) <= _LONGEST_TEXT)
-
-
-def _wished(search: Search, rng: Generator) -> int:
-    """Return a number of steps, of the bound or little more."""
-    least = lower_bound(search.nodes, search.degree, search.links).steps
-    return least + int(rng.choice(len(_WISHED), p=_WISHED))
 
 
 def _exchangeable(search: Search) -> bool:

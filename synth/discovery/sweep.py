@@ -22,9 +22,9 @@ from synth.discovery.atlas import Atlas, Entry, Search
 from synth.discovery.bundled import bundled_of
 from synth.discovery.drawn import drawn
 from synth.discovery.explore import drawing, require_searchable
-from synth.discovery.proposals import proposers
+from synth.discovery.proposals import Round, proposers
 from synth.discovery.resized import resized
-from synth.discovery.worth import missed, worth
+from synth.discovery.worth import chances, missed, worth
 from synth.errors import ClaimBroken, ImpossibleRequest, SynthError
 from synth.gaps import MORE
 from synth.labels import MAX_SEARCHED, MAX_SLACK, MAX_STEPS, BothWays, Point, check_labels
@@ -85,7 +85,11 @@ class Sweeper:
             return Fraction(2 * MORE)
         if not self._proposers:
             return Fraction(0)
-        return worth(missed(self.known, self.bounds), self.search.degree, self.search.links)
+        return worth(self._missed, self.search.degree, self.search.links)
+
+    @property
+    def _missed(self) -> tuple[Fraction, ...]:
+        return missed(self.known, self.bounds)
 
     def round(self) -> list[Entry]:
         """Run one more round; return the entries that it added.  The first is the frontier."""
@@ -99,7 +103,8 @@ class Sweeper:
                 return added
         rng = drawing(search, number)
         propose = self._proposers[(number - 1) % len(self._proposers)]
-        proposed = propose(search, self._other, rng)
+        wished = chances(self._missed, search.degree, search.links)
+        proposed = propose(Round(search, self._other, wished, rng))
         return self._added(proposed, f"sweep {search.seed} round {number}")
 
     def _added(self, proposed: Iterable[Recipe], found: str) -> list[Entry]:

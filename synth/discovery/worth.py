@@ -12,8 +12,11 @@ from synth.cost import Cost, Links
 from synth.discovery.atlas import Entry
 from synth.gaps import gaps_of
 
-__all__ = ["goals_missed", "missed", "worth"]
+__all__ = ["chances", "goals_missed", "missed", "worth"]
 
+# How likely a graph shall have as few steps as Moore's bound, one more, two and three, where all of
+# them miss something; and how much more likely where a goal is missed.
+_USUAL, _WANTED = (0.2, 0.5, 0.3, 0.0), 3.0
 # Without any topology of so few steps: as if it took twice the bandwidth.
 _NONE = Fraction(1)
 
@@ -65,3 +68,24 @@ def worth(shares: tuple[Fraction, ...], degree: int, links: Links) -> Fraction:
     Fraction(43, 30)
     """
     return sum(shares, Fraction(goals_missed(shares, degree, links)))
+
+
+def chances(
+    shares: tuple[Fraction, ...], degree: int, links: Links
+) -> tuple[float, float, float, float]:
+    """Return how likely to wish for graphs of 0, 1, 2 and 3 steps more than Moore's bound.
+
+    Where the bound is reached nothing can be won, and where a goal is missed most.
+
+    >>> known = Fraction(1, 2), Fraction(1, 4), Fraction(0), Fraction(0)
+    >>> [round(one, 2) for one in chances(known, 4, Links.UNIDIRECTIONAL)]
+    [0.05, 0.95, 0.0, 0.0]
+    """
+    wanted = goals(degree, links)
+    weights = [
+        0.0 if share == 0 else usual + _WANTED * (share > wanted.get(more, 1))
+        for more, (usual, share) in enumerate(zip(_USUAL, shares, strict=True))
+    ]
+    zero, one, two, three = weights if any(weights) else _USUAL
+    total = zero + one + two + three
+    return zero / total, one / total, two / total, three / total
