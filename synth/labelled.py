@@ -38,6 +38,7 @@ def labelled(
     nodes: int,
     degree: int,
     most_cells: int = MAX_CELLS,
+    most_steps: int = MAX_STEPS,
 ) -> tuple[Candidate, ...]:
     """Return the undominated ones among candidates, random graphs, and labels of all of them.
 
@@ -51,6 +52,8 @@ def labelled(
         The size.
     most_cells : int
         Of random graphs.
+    most_steps : int
+        Labels of more are not made.
 
     Notes
     -----
@@ -74,7 +77,7 @@ def labelled(
         eager += measured_unless_dominated(recipe, ())
     if degree > MAX_DEGREE:
         return undominated(eager)
-    most = _enough(eager, nodes) - 1
+    most = min(_enough(eager, nodes) - 1, most_steps)
     with ThreadPoolExecutor(_WORKERS) as pool:
         graphs = [
             _Graph(one, most_cells if one.recipe in offered else MAX_SEARCHED)

@@ -19,7 +19,14 @@ from synth.discovery.resized import resized
 from synth.labels import MAX_DEGREE
 from synth.recipe import Recipe, Shortened, parse
 
-__all__ = ["MAX_CELLS", "drawn_for", "labels_serve", "random_graphs", "swept_graphs"]
+__all__ = [
+    "MAX_CELLS",
+    "drawn_for",
+    "labels_serve",
+    "random_graphs",
+    "short_graphs",
+    "swept_graphs",
+]
 
 MAX_CELLS = 1 << 22
 """Most cells of a random graph for which labels are made at once: N nodes have N^2."""
@@ -45,17 +52,37 @@ def random_graphs(wanted: Wanted, nodes: int, degree: int) -> Sequence[Recipe]:
     >>> random_graphs(Wanted(vertex_transitive=True), 61, 6)
     []
     """
-    links = Links.BIDIRECTIONAL if wanted.bidirectional else Links.UNIDIRECTIONAL
-    known = bundled_of(nodes, degree)
-    if wanted.families is None and known.searched(nodes, degree, links, by_labels=True):
+    links = _links(wanted)
+    if _was_swept(wanted, nodes, degree):
         return _swept(wanted, nodes, degree, links)
     if wanted.vertex_transitive or not labels_serve(nodes, degree):
         return []
-    found: list[Recipe] = [*drawn_for(wanted, nodes, degree, links)]
-    if wanted.families is None:
-        unexpanded = replace(wanted, parallel_links=False, bases=())
-        found += resized(nodes, degree, links, partial(_other, unexpanded, degree))
-    return found
+    drawn: list[Recipe] = drawn_for(wanted, nodes, degree, links)
+    return drawn + short_graphs(wanted, nodes, degree)
+
+
+def short_graphs(wanted: Wanted, nodes: int, degree: int) -> list[Recipe]:
+    """Return those that have few steps: graphs near in size made to fit, or what a sweep found.
+
+    >>> [type(one).__name__ for one in short_graphs(Wanted(), 67, 6)]
+    ['Inserted', 'Inserted']
+    """
+    links = _links(wanted)
+    if _was_swept(wanted, nodes, degree):
+        return _swept(wanted, nodes, degree, links)
+    if wanted.families is not None:
+        return []
+    unexpanded = replace(wanted, parallel_links=False, bases=())
+    return [*resized(nodes, degree, links, partial(_other, unexpanded, degree))]
+
+
+def _links(wanted: Wanted) -> Links:
+    return Links.BIDIRECTIONAL if wanted.bidirectional else Links.UNIDIRECTIONAL
+
+
+def _was_swept(wanted: Wanted, nodes: int, degree: int) -> bool:
+    known = bundled_of(nodes, degree)
+    return wanted.families is None and known.searched(nodes, degree, _links(wanted), by_labels=True)
 
 
 def drawn_for(wanted: Wanted, nodes: int, degree: int, links: Links) -> list[Recipe]:

@@ -13,12 +13,13 @@ from synth.bases import family
 from synth.build import build, size
 from synth.candidates import Candidate, measured_unless_dominated, undominated
 from synth.catalogue import Catalogue, Wanted
-from synth.cost import Cost, Links, lower_bound
+from synth.cost import Cost, Links, lower_bound, optimal_bandwidth
 from synth.errors import ImpossibleRequest, InvalidRecipe, Unreachable
 from synth.labelled import labelled
 from synth.large import evened, takes_more
+from synth.lined import enough, lined
 from synth.near import MAX_NODES, require_possible, unknown
-from synth.offered import labels_serve, random_graphs
+from synth.offered import labels_serve, random_graphs, short_graphs
 from synth.recipe import Recipe
 
 __all__ = ["MAX_NODES", "Frontier", "Point", "frontier"]
@@ -165,20 +166,7 @@ def frontier(
     two_way = links is Links.BIDIRECTIONAL
     own = _expandable(bases, nodes, degree)
     wanted = Wanted(two_way, parallel_links, vertex_transitive, chosen, own)
-    eager = schedule == "bfb" or not labels_serve(nodes, degree)
-    large = schedule == "best" and takes_more(wanted, nodes, degree)
-    catalogue = Catalogue(
-        wanted, nodes, degree, eager=eager, few_kinds=large and two_way and chosen is None
-    )
-    # Random graphs are drawn beside the rest: each takes up to a second, in kernels.
-    with ThreadPoolExecutor(1) as beside:
-        drawn = None if schedule == "bfb" else beside.submit(random_graphs, wanted, nodes, degree)
-        found = undominated(map(_measured, catalogue.asked()))
-        if drawn is not None:
-            found = labelled(found, drawn.result(), nodes, degree)
-            found = evened(found, wanted, nodes, degree)
-    if not eager and not any(_is_even(one, bounds) for one in found):
-        found = undominated([*found, *map(_measured, catalogue.most_even())])
+    found = _Search(wanted, degree, schedule).found(nodes)
     if not found:
         raise unknown(wanted, nodes, degree)
     points = tuple(Point(one.recipe, *one.costs, one.within) for one in found)
@@ -192,6 +180,48 @@ def frontier(
             )
         points = tuple(point for point in points if point.steps <= max_steps)
     return Frontier(nodes, degree, links, bounds, points)
+
+
+class _Search:
+    """Undominated candidates of one degree by the number of nodes."""
+
+    def __init__(self, wanted: Wanted, degree: int, schedule: Literal["bfb", "best"]) -> None:
+        self._wanted, self._degree, self._schedule = wanted, degree, schedule
+        self._short: dict[tuple[int, int], tuple[Candidate, ...]] = {}
+
+    def found(self, nodes: int) -> tuple[Candidate, ...]:
+        """Return the candidates of so many nodes."""
+        wanted, degree, best = self._wanted, self._degree, self._schedule == "best"
+        eager = not best or not labels_serve(nodes, degree)
+        two_way_alone = wanted.bidirectional and wanted.families is None
+        few_kinds = best and takes_more(wanted, nodes, degree) and two_way_alone
+        catalogue = Catalogue(wanted, nodes, degree, eager=eager, few_kinds=few_kinds)
+        # Random graphs are drawn beside the rest: each takes up to a second, in kernels.
+        with ThreadPoolExecutor(1) as beside:
+            drawn = beside.submit(random_graphs, wanted, nodes, degree) if best else None
+            found = undominated(map(_measured, catalogue.asked()))
+            if drawn is not None:
+                found = labelled(found, drawn.result(), nodes, degree)
+                found = evened(found, wanted, nodes, degree)
+                found = lined(found, wanted, nodes, degree, enough(nodes, degree), self.short)
+        if not eager and not _reaches_bandwidth(found, nodes):
+            found = undominated([*found, *map(_measured, catalogue.most_even())])
+        return found
+
+    def short(self, nodes: int, most: int) -> tuple[Candidate, ...]:
+        """Return candidates of at most so many steps, which line graphs can be made of.
+
+        Random graphs have more.
+        """
+        if (nodes, most) not in self._short:
+            wanted, degree = self._wanted, self._degree
+            catalogue = Catalogue(wanted, nodes, degree, eager=False)
+            few = [one for one in map(_measured, catalogue.asked()) if one.steps <= most]
+            graphs = short_graphs(wanted, nodes, degree)
+            found = labelled(few, graphs, nodes, degree, most_steps=most)
+            found = lined(found, wanted, nodes, degree, most, self.short)
+            self._short[nodes, most] = tuple(one for one in found if one.steps <= most)
+        return self._short[nodes, most]
 
 
 def _known(families: Collection[str]) -> frozenset[str]:
@@ -220,8 +250,9 @@ def _expandable(bases: Sequence[Recipe], nodes: int, degree: int) -> tuple[Recip
     return tuple(dict.fromkeys(bases))
 
 
-def _is_even(candidate: Candidate, bounds: Cost) -> bool:
-    return all(cost.bandwidth == bounds.bandwidth for cost in candidate.costs)
+def _reaches_bandwidth(found: Collection[Candidate], nodes: int) -> bool:
+    least = optimal_bandwidth(nodes)
+    return any(all(cost.bandwidth == least for cost in one.costs) for one in found)
 
 
 def _measured(candidate: Candidate) -> Candidate:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from synth.cost import Cost
 from synth.errors import NotMeasurable, OutOfDomain
 from synth.labels.certificate import Labels
+from synth.labels.lifted import LineOf, lifted, line_of
 from synth.labels.problem import (
     MAX_CELLS,
     Integers,
@@ -103,7 +104,9 @@ class Question:
     problem: Problem
     search: Search
     cells: int
+    seed: int
     _known: dict[tuple[int, int], Labels] = field(default_factory=dict)
+    _lines: list[tuple[LineOf, "Question"] | None] = field(default_factory=list)
     _busy: Lock = field(default_factory=Lock)
 
     def improving(self, most_steps: int | None, moves: int | None) -> dict[int, Labels]:
@@ -162,8 +165,33 @@ class Question:
         """Return the best labels found in so many steps."""
         if (steps, moves) not in self._known:
             label = _closed_up(self.search.find(steps, moves))
-            self._known[steps, moves] = _labels(self.problem, label, whole=True)
+            made = _labels(self.problem, label, whole=True)
+            if not self.is_optimal(made):
+                made = self._better_lifted(made, steps, moves)
+            self._known[steps, moves] = made
         return self._known[steps, moves]
+
+    def _better_lifted(self, made: Labels, steps: int, moves: int) -> Labels:
+        """Return labels out of those of the graph that this one is the line graph of, if better.
+
+        Where this one has too many cells for moves, that one mostly has not.
+        """
+        if not self._lines:
+            line = line_of(self.problem)
+            self._lines.append(
+                line and (line, posed(line.graph, seed=self.seed, known=line.images))
+            )
+        (there,) = self._lines
+        if there is None or steps - 1 < there[1].search.eccentricity:
+            return made
+        line, below = there
+        if self.cells > MAX_SEARCHED:
+            moves = default_moves(below.cells, self.problem.tail.shape[1])
+        # Others may ask it as well; whoever waits here is asked by nobody below.
+        with below._busy:
+            of_line = below.found(steps - 1, moves)
+        label = lifted(self.problem, line, of_line.unfolded()[0])
+        return min(made, _labels(self.problem, label, whole=True), key=_bandwidth)
 
     def is_optimal(self, found: Labels) -> bool:
         """Whether no labels cost less bandwidth."""
@@ -191,7 +219,7 @@ def posed(
     key = key_of(problem, seed)
     known_already = _recent.get(key)
     return known_already or _recent.keep(
-        key, Question(problem, Search(problem, seed), cells), cells
+        key, Question(problem, Search(problem, seed), cells, seed), cells
     )
 
 
@@ -220,6 +248,10 @@ def _labels(problem: Problem, label: NDArray[np.int8], *, whole: bool) -> Labels
                     loads[step] = max(loads[step], Fraction(ceil(load)) if whole else load)
     shards = tuple(load / problem.pieces for load in loads)
     return Labels(problem.images, problem.roots, np.ascontiguousarray(label.T), shards)
+
+
+def _bandwidth(one: Labels) -> Fraction:
+    return one.cost.bandwidth
 
 
 _recent: Recent[Question] = Recent(_REMEMBERED)

@@ -1,0 +1,86 @@
+"""Labels of a line graph out of labels of the graph whose links are its nodes.
+
+Let the nodes of L be the links of G.  The shard of a link e = (a, b) takes one step to the links
+out of b, and goes on as the shard of b does in G: a link out of u gets it one step after u gets
+the shard of b there.  So labels of G of T steps and bandwidth T_B make labels of L of T + 1 steps
+and at most T_B + 1 / N, N the nodes of G (arXiv:2202.03356 has it of breadth-first broadcast): in
+step 1 every link into a node takes one shard, and in step t + 1 what comes to a node of L is what
+comes to one of G in step t, d times, over as many links.
+
+On line graphs of line graphs, where many nodes have the same neighbours, a search of its own hardly
+ever comes near that, and G has d^2 times fewer cells.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synth.labels.problem import Integers, Problem
+from synth.topology import Topology
+
+__all__ = ["LineOf", "lifted", "line_of"]
+
+
+class LineOf(NamedTuple):
+    """The graph that a problem's is the line graph of; its node i is the link of these ends."""
+
+    graph: Topology
+    images: Integers
+    """Automorphisms of it that act freely: those of the line graph, if they do, else one."""
+    comes: Integers
+    goes: Integers
+
+
+def line_of(problem: Problem) -> LineOf | None:
+    """Return what a problem's graph is the line graph of; None if it is none, or not a plain one.
+
+    All links are alike, and d lead into and out of every node.  In a line graph two nodes have
+    the links into them from the same nodes or have no such node in common (Heuchenne, 1964).
+    O(N d log N).
+
+    Examples
+    --------
+    >>> from synth.build import build
+    >>> from synth.labels.problem import problem_of
+    >>> from synth.recipe import parse
+    >>> kautz = problem_of(build(parse("LineGraph(1, Complete(3))")), np.arange(6)[None])
+    >>> found = line_of(kautz)
+    >>> found.graph.node_count, found.comes.tolist(), found.goes.tolist()
+    (3, [0, 0, 2, 2, 1, 1], [2, 1, 0, 1, 0, 2])
+    >>> line_of(problem_of(build(parse("Circulant(12, 2, 3)")), np.arange(12)[None])) is None
+    True
+    """
+    tail = problem.tail
+    nodes, degree = tail.shape
+    alike = len(problem.weight) == 1 and len(set(problem.weight[0, 1 << np.arange(degree)])) == 1
+    if not alike or degree < 2 or nodes % degree or problem.pieces > 1 or (tail < 0).any():
+        return None
+    before, comes = np.unique(np.sort(tail, axis=1), axis=0, return_inverse=True)
+    comes, goes = comes.reshape(-1), np.full(nodes, -1)
+    if len(before) * degree != nodes or (np.bincount(comes) != degree).any():
+        return None
+    goes[before] = np.arange(len(before))[:, None]
+    if (goes < 0).any() or (comes == goes).any():
+        return None
+    graph = Topology.direct(len(before), comes, goes)
+    if graph.has_parallel_links:
+        return None
+    return LineOf(graph, _moved(problem.images, comes), comes, goes)
+
+
+def _moved(images: Integers, comes: Integers) -> Integers:
+    """Return what automorphisms of the line graph do to the nodes, if all but one move each."""
+    _, first = np.unique(comes, return_index=True)
+    moved = comes[images[:, first]]
+    return moved[:1] if (moved[1:] == moved[0]).any() else moved
+
+
+def lifted(problem: Problem, line: LineOf, labels: NDArray[np.int8]) -> NDArray[np.int8]:
+    """Return labels of a line graph, (N, R) by node and root.
+
+    ``labels`` are those of the graph, by node and by the shard's owner.
+    """
+    label = labels[line.comes[:, None], line.goes[problem.roots]] + np.int8(1)
+    label[problem.roots, np.arange(len(problem.roots))] = 0
+    return label

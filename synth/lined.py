@@ -1,0 +1,103 @@
+"""Line graphs of what labels reach on fewer nodes, where nothing as good is known of a size.
+
+A catalogue expands what breadth-first broadcast reaches.  Labels make graphs good that are of no
+use there, and what they reach lives on: the line graph of a graph of N nodes, T steps and a
+bandwidth of T_B has d N nodes and labels of T + 1 steps and T_B + 1 / N at most.  So a
+frontier at N / d nodes gives good graphs of N.  Where d does not divide N, a node or a few are
+inserted into line graphs, or removed from them.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+
+from synth.build import is_regular
+from synth.candidates import Candidate, undominated
+from synth.catalogue import Wanted
+from synth.cost import Links, lower_bound, optimal_bandwidth
+from synth.discovery.fitted import fitted
+from synth.labelled import labelled
+from synth.labels import MAX_DEGREE
+from synth.recipe import LineGraph, Recipe
+
+__all__ = ["MAX_NODES", "Short", "enough", "lined"]
+
+MAX_NODES = 4096
+"""More have too many labels."""
+# More nodes than that are not made to fit: seconds in which hardly anything is won.
+_MOST_FITTED = 2048
+
+Short = Callable[[int, int], Sequence[Candidate]]
+"""From numbers of nodes and of steps to what is known of so many nodes and at most these steps."""
+
+# Times the bound of bandwidth that is good.
+_GOOD = Fraction(51, 50)
+_MORE, _MORE_OF_TWO = 1, 2
+# Line graphs for each number of steps, the best first, and words that are read to make one fit.
+_MOST = 2
+_WORDS = 1 << 29
+
+
+def enough(nodes: int, degree: int) -> int:
+    """Return the steps of one-way graphs within which something good should be known.
+
+    >>> enough(1000, 4), enough(1000, 2)
+    (6, 11)
+    """
+    more = _MORE if degree > 2 else _MORE_OF_TWO
+    return lower_bound(nodes, degree, Links.UNIDIRECTIONAL).steps + more
+
+
+def lined(
+    found: tuple[Candidate, ...], wanted: Wanted, nodes: int, degree: int, most: int, short: Short
+) -> tuple[Candidate, ...]:
+    """Return undominated candidates, with line graphs of smaller graphs where these may help.
+
+    One-way graphs of 2 to `synth.labels.MAX_DEGREE` links only, if every family may take part, and
+    nothing where something good is known of at most ``most`` steps.
+
+    Notes
+    -----
+    Asks what is known of nodes / degree nodes, or a number next to that, and a step less.  They ask
+    on, if they must: of nodes / degree^2, and so on.
+    """
+    fits = 2 <= degree <= MAX_DEGREE and 2 * degree**2 <= nodes <= MAX_NODES
+    if wanted != Wanted() or not fits or _is_good(found, nodes, most):
+        return found
+    made = _made(nodes, degree, most, short)
+    return undominated([*found, *labelled((), made, nodes, degree, MAX_NODES**2)])
+
+
+def _is_good(found: Sequence[Candidate], nodes: int, most: int) -> bool:
+    limit = optimal_bandwidth(nodes) * _GOOD
+    return any(_bandwidth(one) <= limit for one in found if one.steps <= most)
+
+
+def _made(nodes: int, degree: int, most: int, short: Short) -> tuple[Recipe, ...]:
+    """Return graphs of so many nodes, of at most so many steps.
+
+    Made of line graphs of the number of nodes nearest to it and, if that fails, on its other side.
+    """
+    fewer, rest = divmod(nodes, degree)
+    if rest == 0:
+        return tuple(_line_graphs(fewer, most, short))
+    if nodes > _MOST_FITTED:
+        return ()
+    sizes = (fewer, fewer + 1) if 2 * rest <= degree else (fewer + 1, fewer)
+    for size in sizes:
+        tried = (fitted(one, nodes, most, 1, _WORDS) for one in _line_graphs(size, most, short))
+        made = tuple(dict.fromkeys(one for one in tried if one is not None))
+        if made:
+            return made
+    return ()
+
+
+def _line_graphs(nodes: int, most: int, short: Short) -> Iterator[LineGraph]:
+    """Yield line graphs of the best graphs of so many nodes and at most a step less."""
+    regular = [one for one in short(nodes, most - 1) if is_regular(one.recipe)]
+    regular.sort(key=lambda one: (_bandwidth(one), one.steps, str(one.recipe)))
+    for of in dict.fromkeys(one.recipe for one in regular[:_MOST]):
+        yield LineGraph(1 + of.times, of.of) if isinstance(of, LineGraph) else LineGraph(1, of)
+
+
+def _bandwidth(one: Candidate) -> Fraction:
+    return max(cost.bandwidth for cost in one.costs)
