@@ -47,7 +47,7 @@ def line_of(problem: Problem) -> LineOf | None:
     >>> kautz = problem_of(build(parse("LineGraph(1, Complete(3))")), np.arange(6)[None])
     >>> found = line_of(kautz)
     >>> found.graph.node_count, found.comes.tolist(), found.goes.tolist()
-    (3, [0, 0, 2, 2, 1, 1], [2, 1, 0, 1, 0, 2])
+    (3, [0, 0, 1, 1, 2, 2], [1, 2, 0, 2, 0, 1])
     >>> line_of(problem_of(build(parse("Circulant(12, 2, 3)")), np.arange(12)[None])) is None
     True
     """
@@ -63,10 +63,25 @@ def line_of(problem: Problem) -> LineOf | None:
     goes[before] = np.arange(len(before))[:, None]
     if (goes < 0).any() or (comes == goes).any():
         return None
+    comes, goes = _renumbered(comes, goes)
     graph = Topology.direct(len(before), comes, goes)
     if graph.has_parallel_links:
         return None
     return LineOf(graph, _moved(problem.images, comes), comes, goes)
+
+
+def _renumbered(comes: Integers, goes: Integers) -> tuple[Integers, Integers]:
+    """Return ends numbered as those of links that are sorted by where they come from, or go.
+
+    The former as `synth.expansions.line_graph` has them, the latter as its transposes do: labels of
+    the graph are then those that are found for it when it is asked for itself.
+    """
+    for sorted_by in (comes, goes):
+        _, first, at = np.unique(sorted_by, return_index=True, return_inverse=True)
+        number = np.argsort(np.argsort(first))
+        if (np.diff(number[at.reshape(-1)]) >= 0).all():
+            return number[comes], number[goes]
+    return comes, goes
 
 
 def _moved(images: Integers, comes: Integers) -> Integers:

@@ -1,0 +1,135 @@
+"""Labels of a line graph cost at most what those of the graph below it cost, and a step."""
+
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from synth.build import build
+from synth.cost import Cost
+from synth.labels import Labels, check_labels, labels
+from synth.labels.lifted import line_of
+from synth.labels.problem import problem_of
+from synth.recipe import parse
+from synth.topology import Topology
+from synth.translations import translations
+
+graphs = st.tuples(st.integers(5, 30), st.integers(2, 4), st.integers(0, 99)).filter(
+    lambda drawn: drawn[1] < drawn[0] - 1
+)
+LINES = (
+    "LineGraph(1, RandomRegular(40, 3, 7))",
+    "LineGraph(2, RandomRegular(20, 3, 5))",
+    "LineGraph(2, Removed(2, 4, 1, Kautz(3, 3)))",
+    "LineGraph(1, Cayley(7, 2, 3, 1, 3, 20))",
+    "LineGraph(2, Lift(5, 1, 1, 5, 0, 1, 4, 2, 2, 1, 3, 3, 2, 4, 3, 1, 0, 2, 4, 3, 1, 0, 1, 3))",
+    "LineGraph(3, RandomRegular(9, 2, 3))",
+    "Kautz(2, 6)",
+)
+
+
+def below(topology: Topology, problem_images: np.ndarray | None = None):
+    images = translations(topology) if problem_images is None else problem_images
+    return line_of(problem_of(topology, images))
+
+
+def cost_of(topology: Topology, steps: int, **options: int) -> tuple[Cost, Labels]:
+    found = labels(topology, steps, **options)
+    assert check_labels(topology, found) == found.cost
+    return found.cost, found
+
+
+def shuffled(topology: Topology, seed: int) -> Topology:
+    """The same graph, its nodes and links listed in another order and without a recipe."""
+    rng = random.Random(seed)
+    names = list(range(topology.node_count))
+    rng.shuffle(names)
+    ends = zip(topology.sources.tolist(), topology.targets.tolist(), strict=True)
+    links = [(names[source], names[target]) for source, target in ends]
+    rng.shuffle(links)
+    return Topology(range(len(names)), links)
+
+
+@given(graphs, st.integers(0, 2))
+def test_labels_of_a_line_graph_take_a_step_and_a_share_more_at_most(drawn, slack: int) -> None:
+    nodes, degree, seed = drawn
+    base = build(parse(f"RandomRegular({nodes}, {degree}, {seed})"))
+    line = build(parse(f"LineGraph(1, RandomRegular({nodes}, {degree}, {seed}))"))
+    for graph, whole in ((base, line), (base.transpose(), line.transpose())):
+        steps = max(labels(graph, 60, moves=0).arrival.max(), diameter(graph)) + slack
+        there, _ = cost_of(graph, steps, moves=2_000)
+        here, _ = cost_of(whole, steps + 1, moves=2_000)
+        assert here.bandwidth <= there.bandwidth + Fraction(1, nodes)
+
+
+def diameter(graph: Topology) -> int:
+    from synth.measure import measure
+
+    return measure(graph).steps
+
+
+@pytest.mark.parametrize("text", LINES)
+@pytest.mark.parametrize("turned", [False, True])
+def test_line_graphs_are_known_by_their_structure_alone(text: str, turned: bool) -> None:
+    topology = build(parse(text))
+    topology = topology.transpose() if turned else topology
+    degree = topology.degree
+    for graph in (topology, shuffled(topology, 3)):
+        found = below(graph)
+        assert found is not None
+        assert found.graph.node_count == topology.node_count // degree
+        assert found.graph.is_regular
+        # Link i leads on to link j where it ends where that begins.
+        on = {
+            (one, other)
+            for one in range(graph.node_count)
+            for other in np.flatnonzero(found.comes == found.goes[one]).tolist()
+        }
+        assert on == set(zip(graph.sources.tolist(), graph.targets.tolist(), strict=True))
+        for image in found.images:
+            ends = {(s, t) for s, t in zip(found.comes.tolist(), found.goes.tolist(), strict=True)}
+            assert {(int(image[s]), int(image[t])) for s, t in ends} == ends
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Circulant(12, 2, 3)",
+        "RandomRegular(40, 3, 7)",
+        "Inserted(1, 4, 1, LineGraph(1, RandomRegular(20, 3, 7)))",
+        "Hypercube(4)",
+        "UniRing(6)",
+        "Torus(3, 4)",
+    ],
+)
+def test_other_graphs_are_line_graphs_of_nothing(text: str) -> None:
+    assert below(build(parse(text))) is None
+
+
+def test_links_of_unequal_capacity_and_parallel_ones_below_are_left_alone() -> None:
+    topology = build(parse("LineGraph(1, RandomRegular(12, 3, 7))"))
+    ends = list(zip(topology.sources.tolist(), topology.targets.tolist(), strict=True))
+    uneven = Topology(range(36), [(*pair, 2 if pair == ends[0] else 1) for pair in ends])
+    assert below(uneven) is None
+    # Two nodes joined by two links each way: their four links make a complete bipartite graph.
+    assert below(build(parse("CompleteBipartite(2)"))) is None
+
+
+def test_where_many_nodes_have_the_same_neighbours_lifted_labels_win() -> None:
+    line = build(parse("LineGraph(2, Removed(1, 4, 1, Kautz(3, 3)))"))
+    base = build(parse("Removed(1, 4, 1, Kautz(3, 3))"))
+    there, _ = cost_of(base, 4)
+    here, found = cost_of(line, 6)
+    assert here.bandwidth <= there.bandwidth + Fraction(1, 35) + Fraction(1, 105)
+    assert found.pieces == 1
+
+
+def test_labels_are_the_same_whoever_asked_before() -> None:
+    text = "LineGraph(1, RandomRegular(30, 3, 11))"
+    alone = labels(build(parse(text)), 6)
+    labels(build(parse("RandomRegular(30, 3, 11)")), 7)
+    labels(build(parse(text)), 7)
+    assert (labels(build(parse(text)), 6).arrival == alone.arrival).all()
