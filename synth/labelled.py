@@ -212,6 +212,9 @@ def _is_best(costs: tuple[Cost, Cost], nodes: int) -> bool:
 
 
 def _enough(found: Iterable[Candidate], nodes: int) -> int:
-    """Return the fewest steps in which both directions are known to be optimal."""
-    best = (one.costs for one in found if _is_best(one.costs, nodes))
-    return min((max(cost.steps for cost in costs) for costs in best), default=MAX_STEPS)
+    """Return the fewest steps within which both directions are known to be optimal.
+
+    Labels found within so many may take fewer, which a search within fewer need not find.
+    """
+    best = (one for one in found if _is_best(one.costs, nodes))
+    return min((one.within or one.steps for one in best), default=MAX_STEPS)

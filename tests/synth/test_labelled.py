@@ -122,3 +122,13 @@ def test_large_sizes_keep_the_points_of_broadcast_that_have_the_fewest_steps(nod
             and one.transpose.bandwidth <= point.transpose.bandwidth
             for one in best
         )
+
+
+def test_labels_that_take_fewer_steps_than_they_were_found_within_are_kept():
+    # Within 7 steps labels are found that take 6 and are even; within 6 they are not.
+    points = frontier(837, 4).points
+    even = [one for one in points if one.gap(lower_bound(837, 4)).bandwidth == 0]
+    assert min(one.steps for one in even) == 6
+    best = min(even, key=lambda one: one.steps)
+    graph = build(best.recipe)
+    assert labels(graph, best.within).cost == best.cost
