@@ -32,7 +32,7 @@ Short = Callable[[int, int], Sequence[Candidate]]
 # Times the bound of bandwidth that is good.
 _GOOD = Fraction(51, 50)
 _MORE, _MORE_OF_TWO = 1, 2
-# Line graphs for each number of steps, the best first, and words that are read to make one fit.
+# Line graphs that are tried, the best first, and words that are read to make one fit.
 _MOST = 2
 _WORDS = 1 << 29
 
@@ -60,11 +60,15 @@ def lined(
     Asks what is known of nodes / degree nodes, or a number next to that, and a step less.  They ask
     on, if they must: of nodes / degree^2, and so on.
     """
-    fits = 2 <= degree <= MAX_DEGREE and 2 * degree**2 <= nodes <= MAX_NODES
-    if wanted != Wanted() or not fits or _is_good(found, nodes, most):
+    if not _may_help(wanted, nodes, degree) or _is_good(found, nodes, most):
         return found
     made = _made(nodes, degree, most, short)
     return undominated([*found, *labelled((), made, nodes, degree, MAX_NODES**2)])
+
+
+def _may_help(wanted: Wanted, nodes: int, degree: int) -> bool:
+    chosen = wanted.bidirectional or wanted.vertex_transitive or wanted.families is not None
+    return not chosen and 2 <= degree <= MAX_DEGREE and 2 * degree**2 <= nodes <= MAX_NODES
 
 
 def _is_good(found: Sequence[Candidate], nodes: int, most: int) -> bool:

@@ -211,10 +211,10 @@ class _Search:
     def short(self, nodes: int, most: int) -> tuple[Candidate, ...]:
         """Return candidates of at most so many steps, which line graphs can be made of.
 
-        Random graphs have more.
+        Random graphs have more, and bases that were given are of the size that is asked for.
         """
         if (nodes, most) not in self._short:
-            wanted, degree = self._wanted, self._degree
+            wanted, degree = Wanted(), self._degree
             catalogue = Catalogue(wanted, nodes, degree, eager=False)
             few = [one for one in map(_measured, catalogue.asked()) if one.steps <= most]
             graphs = short_graphs(wanted, nodes, degree)

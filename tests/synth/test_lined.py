@@ -63,6 +63,7 @@ def test_nothing_is_asked_where_it_cannot_help() -> None:
     assert asked((), 301, 3, Wanted(vertex_transitive=True)) == []
     assert asked((), 301, 3, Wanted(bidirectional=True)) == []
     assert asked((), 301, 3, Wanted(families=frozenset({"Kautz"}))) == []
+    assert asked((), 301, 3, Wanted(bases=(parse("Kautz(3, 2)"),))) != []
     assert asked((), 1000, 9) == []
     assert asked((), 4097, 4) == []
     assert asked((), 2049, 4) == []
@@ -95,3 +96,9 @@ def test_enough_steps_are_one_more_than_the_bound_and_two_with_two_ports() -> No
     for nodes, degree in ((100, 3), (1000, 4), (50, 8)):
         assert enough(nodes, degree) == lower_bound(nodes, degree, Links.UNIDIRECTIONAL).steps + 1
     assert enough(100, 2) == lower_bound(100, 2, Links.UNIDIRECTIONAL).steps + 2
+
+
+def test_who_brings_a_base_loses_nothing() -> None:
+    alone = frontier(308, 3).points
+    brought = frontier(308, 3, bases=[parse("RandomRegular(77, 3, 1)")]).points
+    assert [one.recipe for one in brought] == [one.recipe for one in alone]
