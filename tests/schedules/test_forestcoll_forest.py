@@ -270,6 +270,8 @@ def test_no_tree_of_a_torus_is_taller_than_the_distances_demand(sides: tuple[int
     assert height(allgather(torus(*sides))) == sum(side // 2 for side in sides)
 
 
+# Compiles all packing kernels once more, for numbers of 64 bits.
+@pytest.mark.slow
 def test_capacities_near_the_limit_of_the_machine_are_packed_exactly() -> None:
     big = 10**15 + 37
     links = [(i, (i + step) % 5, big * step + i) for i in range(5) for step in (1, 2)]

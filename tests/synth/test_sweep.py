@@ -202,7 +202,7 @@ def test_curating_finds_of_a_sweep_drops_what_comes_anyway_and_nothing_else(
     assert kept.rounds == finds.rounds
 
 
-@pytest.mark.one_in(36)
+@pytest.mark.one_in(60)
 @pytest.mark.parametrize(
     "size", sorted({(e.nodes, e.degree, e.links) for e in bundled() if e.within is not None})
 )
