@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from synth.build import build
 from synth.cost import Cost
 from synth.labels import Labels, check_labels, labels
-from synth.labels.lifted import line_of
+from synth.labels.lifted import LineOf, line_of
 from synth.labels.problem import problem_of
 from synth.measure import measure
 from synth.recipe import parse
@@ -32,9 +32,8 @@ LINES = (
 )
 
 
-def below(topology: Topology, problem_images: np.ndarray | None = None):
-    images = translations(topology) if problem_images is None else problem_images
-    return line_of(problem_of(topology, images))
+def below(topology: Topology) -> LineOf | None:
+    return line_of(problem_of(topology, translations(topology)))
 
 
 def cost_of(topology: Topology, steps: int, **options: int) -> tuple[Cost, Labels]:

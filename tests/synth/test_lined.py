@@ -14,7 +14,7 @@ from synth.measure import measure_both
 from synth.recipe import LineGraph, parse
 from synth.search import frontier
 
-# Sizes, of two to eight ports, at which nothing within two percent of the bound was known before.
+# Hosts, ports, and times the bandwidth bound that nothing was below one step above the other.
 BEFORE = [(308, 3, "1.27"), (350, 3, "1.14"), (803, 3, "1.11"), (821, 4, "1.10"), (785, 4, "1.05")]
 
 
