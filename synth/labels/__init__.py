@@ -65,7 +65,8 @@ def labels(
         win a little on very small graphs.
     moves : int, optional
         How many moves to look at, for each number of steps; `default_moves` if left out.
-        With 0 only the greedy labels are made.
+        With 0 only the greedy labels are made.  A line graph of more than `MAX_SEARCHED` cells
+        lifts labels of the graph below (`synth.labels.lifted`), made by its own `default_moves`.
     seed : int
         Of the random choices, from 0.
 
