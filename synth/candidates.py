@@ -14,6 +14,7 @@ all nodes, both ways, that were as good as the first and no better.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,11 @@ class Candidate:
     def steps(self) -> int:
         """Within how many steps both directions are done; by broadcast they are the same."""
         return max(cost.steps for cost in self.costs)
+
+    @property
+    def bandwidth(self) -> Fraction:
+        """The larger of both directions."""
+        return max(cost.bandwidth for cost in self.costs)
 
     @property
     def simplicity(self) -> tuple[int, int, int, str]:

@@ -204,7 +204,7 @@ def _hopeful(recipe: Recipe, found: Sequence[Candidate], nodes: int) -> int:
 
 
 def _missed(one: Candidate, nodes: int) -> Fraction:
-    return max(cost.bandwidth for cost in one.costs) - optimal_bandwidth(nodes)
+    return one.bandwidth - optimal_bandwidth(nodes)
 
 
 def _is_best(costs: tuple[Cost, Cost], nodes: int) -> bool:

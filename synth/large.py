@@ -85,5 +85,5 @@ def _with(
 def _least_steps(found: Iterable[Candidate], nodes: int, ratio: Fraction) -> int:
     """Return the fewest steps in which the bandwidth bound is reached up to a ratio."""
     most = optimal_bandwidth(nodes) * ratio
-    near = (one.steps for one in found if max(cost.bandwidth for cost in one.costs) <= most)
+    near = (one.steps for one in found if one.bandwidth <= most)
     return min(near, default=MAX_STEPS)

@@ -16,14 +16,15 @@ from synth.catalogue import Wanted
 from synth.cost import Links, lower_bound, optimal_bandwidth
 from synth.discovery.fitted import fitted
 from synth.labelled import labelled
-from synth.labels import MAX_DEGREE
+from synth.labels import MAX_DEGREE, MAX_STEPS
 from synth.recipe import LineGraph, Recipe
 
 __all__ = ["MAX_NODES", "Short", "enough", "lined"]
 
-MAX_NODES = 4096
+MAX_NODES = 8192
 """More have too many labels."""
-# More nodes than that are not made to fit: seconds in which hardly anything is won.
+_LARGE = 4096
+# More nodes than that are not made to fit: labels would have to be looked for.
 _MOST_FITTED = 2048
 
 Short = Callable[[int, int], Sequence[Candidate]]
@@ -32,8 +33,9 @@ Short = Callable[[int, int], Sequence[Candidate]]
 # Times the bound of bandwidth that is good.
 _GOOD = Fraction(51, 50)
 _MORE, _MORE_OF_TWO = 1, 2
-# Line graphs that are tried, the best first, and words that are read to make one fit.
-_MOST = 2
+# Line graphs that are tried, the best first, and of large sizes, of each of which labels of one
+# number of steps take a second; and words that are read to make one fit.
+_MOST, _MOST_LARGE = 2, 1
 _WORDS = 1 << 29
 
 
@@ -62,8 +64,10 @@ def lined(
     """
     if not _may_help(wanted, nodes, degree) or _is_good(found, nodes, most):
         return found
-    made = _made(nodes, degree, most, short)
-    return undominated([*found, *labelled((), made, nodes, degree, MAX_NODES**2)])
+    large = nodes > _LARGE
+    made = _made(nodes, degree, most, short)[: _MOST_LARGE if large else _MOST]
+    steps = most if large else MAX_STEPS
+    return undominated([*found, *labelled((), made, nodes, degree, MAX_NODES**2, steps)])
 
 
 def _may_help(wanted: Wanted, nodes: int, degree: int) -> bool:
@@ -73,7 +77,7 @@ def _may_help(wanted: Wanted, nodes: int, degree: int) -> bool:
 
 def _is_good(found: Sequence[Candidate], nodes: int, most: int) -> bool:
     limit = optimal_bandwidth(nodes) * _GOOD
-    return any(_bandwidth(one) <= limit for one in found if one.steps <= most)
+    return any(one.bandwidth <= limit for one in found if one.steps <= most)
 
 
 def _made(nodes: int, degree: int, most: int, short: Short) -> tuple[Recipe, ...]:
@@ -98,10 +102,6 @@ def _made(nodes: int, degree: int, most: int, short: Short) -> tuple[Recipe, ...
 def _line_graphs(nodes: int, most: int, short: Short) -> Iterator[LineGraph]:
     """Yield line graphs of the best graphs of so many nodes and at most a step less."""
     regular = [one for one in short(nodes, most - 1) if is_regular(one.recipe)]
-    regular.sort(key=lambda one: (_bandwidth(one), one.steps, str(one.recipe)))
+    regular.sort(key=lambda one: (one.bandwidth, one.steps, str(one.recipe)))
     for of in dict.fromkeys(one.recipe for one in regular[:_MOST]):
-        yield LineGraph(1 + of.times, of.of) if isinstance(of, LineGraph) else LineGraph(1, of)
-
-
-def _bandwidth(one: Candidate) -> Fraction:
-    return max(cost.bandwidth for cost in one.costs)
+        yield LineGraph.once_more(of)

@@ -5,6 +5,7 @@ where no catalogue holds anything good (`synth.labelled`).
 """
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import lru_cache, partial
 
@@ -57,8 +58,11 @@ def random_graphs(wanted: Wanted, nodes: int, degree: int) -> Sequence[Recipe]:
         return _swept(wanted, nodes, degree, links)
     if wanted.vertex_transitive or not labels_serve(nodes, degree):
         return []
-    drawn: list[Recipe] = drawn_for(wanted, nodes, degree, links)
-    return drawn + short_graphs(wanted, nodes, degree)
+    # Side by side: both are nearly all in kernels.
+    with ThreadPoolExecutor(1) as beside:
+        drawing = beside.submit(drawn_for, wanted, nodes, degree, links)
+        short = short_graphs(wanted, nodes, degree)
+        return drawing.result() + short
 
 
 def short_graphs(wanted: Wanted, nodes: int, degree: int) -> list[Recipe]:

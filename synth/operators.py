@@ -121,6 +121,16 @@ class LineGraph(Operator):
         super().__init__(*((1, *arguments) if once else arguments))
 
     @classmethod
+    def once_more(cls, of: "Recipe") -> "LineGraph":
+        """Return the line graph of a recipe that may be of one already.
+
+        >>> from synth.bases import Diamond
+        >>> LineGraph.once_more(LineGraph(2, Diamond()))
+        LineGraph(3, Diamond())
+        """
+        return cls(1 + of.times, of.of) if isinstance(of, LineGraph) else cls(1, of)
+
+    @classmethod
     def signature(cls) -> str:
         """Return how the operator is written: the count, though first, may be left out."""
         return "LineGraph(times?, of)"

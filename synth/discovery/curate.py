@@ -77,10 +77,15 @@ def _is_near(entry: Entry, changed: set[tuple[int, int, Links]] | None) -> bool:
 def _comes_anyway(entry: Entry, everything: Atlas) -> bool:
     """Return whether a frontier has the entry without the atlas, or as good a one."""
     if entry.found == KNOWN:
-        return not entry.is_random
+        return not (entry.is_random or _is_lined(entry))
     eager = everything.of_size(entry.nodes, entry.degree)
     alike = (one for one in eager if one.links is entry.links)
     return entry.within is not None and any(one.dominates(entry) for one in alike)
+
+
+def _is_lined(entry: Entry) -> bool:
+    """Return whether it may be there by `synth.lined` alone, where nothing as good was kept."""
+    return entry.within is not None and entry.recipe.startswith("LineGraph")
 
 
 def main() -> None:

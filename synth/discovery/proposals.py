@@ -22,7 +22,7 @@ from synth.exchanges import heads_of, late_pairs
 from synth.primes import is_prime
 from synth.recipe import LineGraph, Recipe, parse
 
-__all__ = ["Known", "Proposer", "Round", "proposers"]
+__all__ = ["PROPOSERS", "Known", "Proposer", "Round", "beside", "proposers"]
 
 Known = Callable[[int], Sequence[Candidate]]
 """From a number of nodes to what is known of it, for the same degree and links."""
@@ -70,8 +70,8 @@ _HOPEFUL = 1
 _EXCHANGES = (3_000, 10_000, 30_000, 100_000)
 # Of so many nodes one may be new or gone.
 _NODES_A_NEW = 16
-# Graphs of one kind that a round proposes.
-_MOST = 3
+# Graphs of one kind that a round proposes, and how often it tries to make one.
+_MOST, _SEEDS = 3, 6
 _LIFT_MICROSECONDS = 150_000
 _LONGEST_TEXT = 1_500
 
@@ -80,14 +80,14 @@ def proposers(search: Search) -> tuple[Proposer, ...]:
     """Return what may be proposed at a size; rounds take turns.
 
     >>> [one.__name__ for one in proposers(Search(997, 4, Links.UNIDIRECTIONAL, 0))]
-    ['wide', 'resized', 'short', 'resized']
+    ['beside', 'wide', 'beside', 'resized', 'beside', 'short']
     """
     two_way = search.links is Links.BIDIRECTIONAL
     found: list[Proposer] = []
     if search.nodes <= _MOST_RANDOM and search.degree >= 2 + two_way:
-        found += [wide, resized]
+        found += [beside, wide, beside, resized]
         if search.degree > 2 or not two_way:
-            found += [short, resized]
+            found += [beside, short]
     if not two_way and search.degree >= 2 and search.nodes % search.degree == 0:
         found.append(line)
     if not is_prime(search.nodes) or search.nodes <= 64:
@@ -144,6 +144,28 @@ def resized(asked: Round) -> Iterator[Recipe]:
             yield recipe
 
 
+def beside(asked: Round) -> Iterator[Recipe]:
+    """Yield known graphs of one of the next sizes made to fit by several seeds.
+
+    Where nodes are inserted, or which are removed, decides how even the last steps are: of 10
+    graphs of 1009 nodes and 3 links made so one was at 1.009 times the bound, the others at 1.06
+    to 1.23.
+    """
+    nodes, degree, rng = asked.search.nodes, asked.search.degree, asked.rng
+    depth, away = asked.wished(), np.arange(1, 2 * degree + 1)
+    more = int(rng.choice(away, p=away**-2.0 / sum(away**-2.0))) * int(rng.choice((-1, 1)))
+    bases = _short_enough(asked, nodes + more, depth) if nodes + more > 2 * degree else []
+    made = 0
+    for _ in range(_SEEDS if bases else 0):
+        base = bases[int(rng.integers(len(bases)))]
+        recipe = fitted(base, nodes, depth, _seed(rng), _WORDS)
+        if recipe is not None:
+            made += 1
+            yield recipe
+        if made == _MOST:
+            return
+
+
 def _bases(asked: Round, nodes: int, depth: int) -> Iterator[Recipe]:
     """Yield good graphs of a size: what is known, or line graphs of lifts annealed for it."""
     near = asked._replace(search=replace(asked.search, nodes=nodes))
@@ -152,11 +174,14 @@ def _bases(asked: Round, nodes: int, depth: int) -> Iterator[Recipe]:
     if lifted and fewer.search.nodes > fewer.search.degree and asked.rng.random() < 0.5:
         yield from (LineGraph(1, one) for one in lift(fewer))
         return
-    short_enough = sorted(
-        (one for one in asked.known(nodes) if one.steps <= depth),
-        key=lambda one: max(cost.bandwidth for cost in one.costs),
-    )
-    yield from (one.recipe for one in short_enough[:_MOST])
+    yield from _short_enough(asked, nodes, depth)
+
+
+def _short_enough(asked: Round, nodes: int, depth: int) -> list[Recipe]:
+    """Return the best that is known of a size and at most so many steps."""
+    some = (one for one in asked.known(nodes) if one.steps <= depth)
+    best = sorted(some, key=lambda one: one.bandwidth)
+    return list(dict.fromkeys(one.recipe for one in best))[:_MOST]
 
 
 def line(asked: Round) -> Iterator[Recipe]:
@@ -165,16 +190,12 @@ def line(asked: Round) -> Iterator[Recipe]:
     if fewer.search.nodes <= fewer.search.degree:
         return
     if rng.random() < 0.5:
-        found = [one.recipe for one in asked.known(fewer.search.nodes)]
+        found = list(dict.fromkeys(one.recipe for one in asked.known(fewer.search.nodes)))
         order = rng.permutation(len(found))[:2]
         bases = [found[place] for place in order]
     else:
         bases = list((wide if rng.random() < 0.5 else short)(fewer))[:2]
-    for base in bases:
-        if isinstance(base, LineGraph):
-            yield LineGraph(1 + base.times, base.of)
-        else:
-            yield LineGraph(1, base)
+    yield from map(LineGraph.once_more, bases)
 
 
 def lift(asked: Round) -> Iterator[Recipe]:
@@ -185,6 +206,9 @@ def lift(asked: Round) -> Iterator[Recipe]:
     for _ in range(2):
         explorer.round()
     yield from (parse(one.recipe) for one in scratch if len(one.recipe) <= _LONGEST_TEXT)
+
+
+PROPOSERS: tuple[Proposer, ...] = (wide, short, resized, beside, line, lift)
 
 
 def _exchangeable(search: Search) -> bool:

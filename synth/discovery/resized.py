@@ -97,9 +97,7 @@ def _near(nodes: int, degree: int, links: Links, most: int, front: Front) -> Ite
         known += _line_graphs(fewer, degree)
     for one in known:
         if one.steps <= most:
-            yield _Near(
-                max(cost.bandwidth for cost in one.costs), one.steps, fewer, degree, one.recipe
-            )
+            yield _Near(one.bandwidth, one.steps, fewer, degree, one.recipe)
 
 
 def _of_the_atlas(nodes: int, degree: int, links: Links) -> Iterator[_Near]:

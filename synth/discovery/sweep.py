@@ -17,7 +17,7 @@ from functools import lru_cache
 from synth.build import build, is_bidirectional, is_regular
 from synth.candidates import Candidate
 from synth.catalogue import Catalogue, Wanted
-from synth.cost import Links, lower_bound
+from synth.cost import Links, expand_line_graph, lower_bound
 from synth.discovery.atlas import Atlas, Entry, Search
 from synth.discovery.bundled import bundled_of
 from synth.discovery.drawn import drawn
@@ -28,7 +28,7 @@ from synth.discovery.worth import chances, missed, worth
 from synth.errors import ClaimBroken, ImpossibleRequest, SynthError
 from synth.gaps import MORE
 from synth.labels import MAX_SEARCHED, MAX_SLACK, MAX_STEPS, BothWays, Point, check_labels
-from synth.recipe import Recipe, parse
+from synth.recipe import LineGraph, Recipe, parse
 from synth.search import frontier
 from synth.topology import Topology
 from synth.translations import translations
@@ -104,7 +104,7 @@ class Sweeper:
         rng = drawing(search, number)
         propose = self._proposers[(number - 1) % len(self._proposers)]
         wished = chances(self._missed, search.degree, search.links)
-        proposed = propose(Round(search, self._other, wished, rng))
+        proposed = propose(Round(search, self.other, wished, rng))
         return self._added(proposed, f"sweep {search.seed} round {number}")
 
     def _added(self, proposed: Iterable[Recipe], found: str) -> list[Entry]:
@@ -123,7 +123,7 @@ class Sweeper:
         known = bundled_of(search.nodes, search.degree)
         if not known.searched(*size, by_labels=True) or search.nodes > _MOST_UNSWEPT:
             return ()
-        return (*drawn(*size), *resized(*size, self._other))
+        return (*drawn(*size), *resized(*size, self.other))
 
     def _has_begun(self) -> bool:
         """Return whether the atlas holds what a frontier finds: one that was curated does not."""
@@ -141,16 +141,25 @@ class Sweeper:
             for one in points
         ]
 
-    def _other(self, nodes: int) -> list[Candidate]:
-        """Return what is known of another size: by the catalogue, and by sweeps."""
-        two_way = self.search.links is Links.BIDIRECTIONAL
-        found = list(_catalogue(nodes, self.search.degree, two_way))
+    def other(self, nodes: int) -> list[Candidate]:
+        """Return what is known of another size: by the catalogue, by sweeps, and line graphs."""
+        degree, two_way = self.search.degree, self.search.links is Links.BIDIRECTIONAL
+        found = [*_catalogue(nodes, degree, two_way), *self._by_labels(nodes)]
+        fewer, rest = divmod(nodes, degree)
+        if not two_way and rest == 0 and fewer > degree:
+            regular = (one for one in self.other(fewer) if is_regular(one.recipe))
+            found += [_line_graph(one, fewer, degree) for one in regular]
+        return list({(one.recipe, one.within): one for one in found}.values())
+
+    def _by_labels(self, nodes: int) -> list[Candidate]:
+        """Return what sweeps found of a size."""
+        found: list[Candidate] = []
         for atlas in (self.atlas, bundled_of(nodes, self.search.degree)):
             for one in atlas.of_size(nodes, self.search.degree, by_labels=True):
                 if one.links is self.search.links:
                     costs = one.cost, one.transpose
                     found.append(Candidate(parse(one.recipe), *costs, True, one.within))
-        return list({one.recipe: one for one in found}.values())
+        return found
 
     def _reached(self, recipe: Recipe, found: str) -> list[Entry]:
         """Return what labels reach on a graph, greedy ones or, if promising, by moves."""
@@ -212,6 +221,12 @@ def _is_proved(topology: Topology, point: Point) -> bool:
         if check_labels(graph, made) != cost:
             raise ClaimBroken(topology.name, f"labels must cost {cost}")
     return True
+
+
+def _line_graph(one: Candidate, nodes: int, degree: int) -> Candidate:
+    """Return the line graph of a graph of so many nodes and what it costs at most, by labels."""
+    there, back = (expand_line_graph(cost, nodes, degree) for cost in one.costs)
+    return Candidate(LineGraph.once_more(one.recipe), there, back)
 
 
 @lru_cache(maxsize=512)

@@ -6,10 +6,12 @@ choice, its *label* there, and goes on once all of it has arrived.  That keeps e
 exact and in few chunks (the theorem is `certificate.check_labels`), and mostly the loads can be
 made even: one step more than the diameter brings most graphs to the optimal bandwidth.
 
-`question` is what is asked, `problem` states it as flat arrays, `greedy`, `tables`, `repair` and
-`search` solve it, `certificate` holds an answer and checks it on its own.
+`question` is what is asked, `both_ways` asks it of a graph and of its transpose, `problem` states
+it as flat arrays, `greedy`, `tables`, `repair` and `search` solve it, `lifted` takes the answer
+from a smaller graph, and `certificate` holds one and checks it on its own.
 """
 
+from synth.labels.both_ways import BothWays, Point
 from synth.labels.certificate import Labels, check_labels
 from synth.labels.problem import MAX_CELLS, MAX_DEGREE
 from synth.labels.question import (
@@ -17,8 +19,6 @@ from synth.labels.question import (
     MAX_SEARCHED,
     MAX_SLACK,
     MAX_STEPS,
-    BothWays,
-    Point,
     default_moves,
     posed,
 )

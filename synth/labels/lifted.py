@@ -11,15 +11,18 @@ On line graphs of line graphs, where many nodes have the same neighbours, a sear
 ever comes near that, and G has d^2 times fewer cells.
 """
 
-from typing import NamedTuple
+from math import ceil
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from synth.labels.problem import Integers, Problem
+from synth.labels.certificate import Labels
+from synth.labels.problem import Integers, Problem, least_loads
+from synth.labels.search import Found
 from synth.topology import Topology
 
-__all__ = ["LineOf", "lifted", "line_of"]
+__all__ = ["Lifting", "LineOf", "lifted", "line_of"]
 
 
 class LineOf(NamedTuple):
@@ -91,11 +94,58 @@ def _moved(images: Integers, comes: Integers) -> Integers:
     return moved[:1] if (moved[1:] == moved[0]).any() else moved
 
 
-def lifted(problem: Problem, line: LineOf, labels: NDArray[np.int8]) -> NDArray[np.int8]:
-    """Return labels of a line graph, (N, R) by node and root.
-
-    ``labels`` are those of the graph, by node and by the shard's owner.
-    """
-    label = labels[line.comes[:, None], line.goes[problem.roots]] + np.int8(1)
+def lifted(problem: Problem, line: LineOf, labels: Labels) -> NDArray[np.int8]:
+    """Return labels of a line graph out of those of the graph, (N, R) by node and root."""
+    by_owner = labels.unfolded()[0]
+    label = by_owner[line.comes[:, None], line.goes[problem.roots]]
+    label += np.int8(1)
     label[problem.roots, np.arange(len(problem.roots))] = 0
     return label
+
+
+class Below(Protocol):
+    """What is asked of the graph below (`synth.labels.question.Question`)."""
+
+    @property
+    def eccentricity(self) -> int:
+        """The fewest steps."""
+        ...
+
+    def eager(self) -> Labels:
+        """Return breadth-first broadcast."""
+        ...
+
+    def within(self, steps: int, moves: int | None) -> Labels:
+        """Return the best labels found, by as many moves as usual if None."""
+        ...
+
+
+class Lifting:
+    """What stands for a search (`synth.labels.search.Search`) on a line graph too large for one."""
+
+    def __init__(self, problem: Problem, line: LineOf, below: Below, *, alike: bool) -> None:
+        """Lift labels; by as many moves as are asked for here if ``alike``."""
+        self._problem, self._line, self._below, self._alike = problem, line, below, alike
+        self.eccentricity = below.eccentricity + 1
+        self.least = least_loads(problem)
+
+    @property
+    def distance(self) -> NDArray[np.int8]:
+        """How far every node is from every root."""
+        return lifted(self._problem, self._line, self._below.eager())
+
+    def find(self, steps: int, moves: int) -> Found:
+        """Return labels in ``steps``, at least the eccentricity, and what their loads are at most.
+
+        The loads of a step are d times those of the step before in the graph below.
+        """
+        labels = self._below.within(steps - 1, moves if self._alike else None)
+        degree = self._problem.tail.shape[1]
+        return Found(
+            lifted(self._problem, self._line, labels),
+            np.array([0, degree, *(ceil(load) * degree for load in labels.loads)]),
+        )
+
+    def is_enough(self, steps: int) -> bool:
+        """Return False: the loads are N at least, one more than the bound."""
+        return False

@@ -17,7 +17,15 @@ from synth.errors import NotMeasurable
 from synth.measure import whole_capacities
 from synth.topology import Topology
 
-__all__ = ["MAX_CELLS", "MAX_DEGREE", "Integers", "Problem", "problem_of", "require_labelled"]
+__all__ = [
+    "MAX_CELLS",
+    "MAX_DEGREE",
+    "Integers",
+    "Problem",
+    "least_loads",
+    "problem_of",
+    "require_labelled",
+]
 
 MAX_DEGREE = 8
 """Most links into one node: every set of them has an entry in a table."""
@@ -107,6 +115,12 @@ def problem_of(topology: Topology, images: Integers, pieces: int = 1) -> Problem
         weight,
         int(through.max()),
     )
+
+
+def least_loads(problem: Problem) -> int:
+    """Return a sum of loads that no labels can go below: what every node must receive."""
+    cells = problem.pieces * (len(problem.tail) - 1)
+    return max(-(-cells * problem.unit // int(weight)) for weight in problem.weight[:, -1])
 
 
 def _orbits(images: Integers) -> tuple[Integers, Integers]:

@@ -8,10 +8,9 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from synth.cost import Cost
 from synth.errors import NotMeasurable, OutOfDomain
 from synth.labels.certificate import Labels
-from synth.labels.lifted import LineOf, lifted, line_of
+from synth.labels.lifted import Lifting, line_of
 from synth.labels.problem import (
     MAX_CELLS,
     Integers,
@@ -26,12 +25,11 @@ from synth.topology import Topology
 from synth.translations import translations
 
 __all__ = [
+    "MAX_ALONE",
     "MAX_PIECES",
     "MAX_SEARCHED",
     "MAX_SLACK",
     "MAX_STEPS",
-    "BothWays",
-    "Point",
     "Question",
     "default_moves",
     "posed",
@@ -49,6 +47,9 @@ MAX_PIECES = 16
 MAX_SEARCHED = 200_000
 """Up to so many cells moves are looked at unless told; above, labels are greedy only."""
 
+MAX_ALONE = 1 << 22
+"""Labels of line graphs of more cells are lifted and not looked for themselves."""
+
 _LEAST_MOVES = 100_000
 _MOVES_PER_CELL = 8
 _QUICK_DEGREE = 6
@@ -57,26 +58,6 @@ _QUICK_CELLS = 40_000
 _EAGER = 0, 0
 # Cells of the questions that are remembered, some ten bytes each.
 _REMEMBERED = 1 << 23
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """An allgather and a reduce-scatter on one graph within a number of steps each.
-
-    They are what `labels` finds for so many steps on the graph and on its transpose.
-    """
-
-    steps: int
-    """The number: at least the steps of either."""
-    gather: Labels
-    """On the graph."""
-    scatter: Labels
-    """On its transpose: reversed, a reduce-scatter on the graph."""
-
-    @property
-    def costs(self) -> tuple[Cost, Cost]:
-        """What they cost."""
-        return self.gather.cost, self.scatter.cost
 
 
 def default_moves(cells: int, degree: int) -> int:
@@ -102,12 +83,17 @@ class Question:
     """A problem and the search on it; what was found once is not looked for again."""
 
     problem: Problem
-    search: Search
+    search: Search | Lifting
     cells: int
     seed: int
     _known: dict[tuple[int, int], Labels] = field(default_factory=dict)
-    _lines: list[tuple[LineOf, "Question"] | None] = field(default_factory=list)
+    _lifting: list[Lifting | None] = field(default_factory=list)
     _busy: Lock = field(default_factory=Lock)
+
+    @property
+    def eccentricity(self) -> int:
+        """The fewest steps: the diameter."""
+        return self.search.eccentricity
 
     def improving(self, most_steps: int | None, moves: int | None) -> dict[int, Labels]:
         """Return labels that gain, by the steps within which they are found, increasing.
@@ -127,7 +113,7 @@ class Question:
             return self._improving(most, usual if moves is None else moves)
 
     def _improving(self, most: int, looked: int) -> dict[int, Labels]:
-        within = self.search.eccentricity
+        within = self.eccentricity
         found = {within: self.eager()}
         if self.is_optimal(found[within]):
             return found
@@ -140,7 +126,7 @@ class Question:
         return found
 
     def _most(self, steps: int | None) -> int:
-        least = self.search.eccentricity
+        least = self.eccentricity
         if steps is None:
             return max(least, min(least + MAX_SLACK, MAX_STEPS))
         if not least <= steps <= MAX_STEPS:
@@ -149,8 +135,8 @@ class Question:
 
     def _enough(self, most: int) -> int:
         """Return the fewest steps for which greedy labels are optimal, or the most allowed."""
-        for steps in range(self.search.eccentricity, most):
-            if self.search.greedy(steps).total == self.search.least:
+        for steps in range(self.eccentricity, most):
+            if self.search.is_enough(steps):
                 return steps
         return most
 
@@ -166,7 +152,7 @@ class Question:
         if (steps, moves) not in self._known:
             label = _closed_up(self.search.find(steps, moves))
             made = _labels(self.problem, label, whole=True)
-            if not self.is_optimal(made):
+            if isinstance(self.search, Search) and not self.is_optimal(made):
                 made = self._better_lifted(made, steps, moves)
             self._known[steps, moves] = made
         return self._known[steps, moves]
@@ -176,22 +162,20 @@ class Question:
 
         Where this one has too many cells for moves, that one mostly has not.
         """
-        if not self._lines:
-            line = line_of(self.problem)
-            self._lines.append(
-                line and (line, posed(line.graph, seed=self.seed, known=line.images))
-            )
-        (there,) = self._lines
-        if there is None or steps - 1 < there[1].search.eccentricity:
+        if not self._lifting:
+            self._lifting.append(_lifting(self.problem, self.cells, self.seed))
+        (lifting,) = self._lifting
+        if lifting is None or steps < lifting.eccentricity:
             return made
-        line, below = there
-        if self.cells > MAX_SEARCHED:
-            moves = default_moves(below.cells, self.problem.tail.shape[1])
-        # Others may ask it as well; whoever waits here is asked by nobody below.
-        with below._busy:
-            of_line = below.found(steps - 1, moves)
-        label = lifted(self.problem, line, of_line.unfolded()[0])
+        label = lifting.find(steps, moves).label
         return min(made, _labels(self.problem, label, whole=True), key=_bandwidth)
+
+    def within(self, steps: int, moves: int | None) -> Labels:
+        """Return `found`, by as many moves as usual if None; others may ask meanwhile."""
+        usual = default_moves(self.cells, self.problem.tail.shape[1])
+        # Whoever waits here is asked by nobody below.
+        with self._busy:
+            return self.found(steps, usual if moves is None else moves)
 
     def is_optimal(self, found: Labels) -> bool:
         """Whether no labels cost less bandwidth."""
@@ -218,9 +202,21 @@ def posed(
     problem = problem_of(topology, images, pieces)
     key = key_of(problem, seed)
     known_already = _recent.get(key)
-    return known_already or _recent.keep(
-        key, Question(problem, Search(problem, seed), cells, seed), cells
-    )
+    if known_already is not None:
+        return known_already
+    lifting = _lifting(problem, cells, seed) if cells > MAX_ALONE else None
+    search = Search(problem, seed) if lifting is None else lifting
+    return _recent.keep(key, Question(problem, search, cells, seed), cells)
+
+
+def _lifting(problem: Problem, cells: int, seed: int) -> Lifting | None:
+    """Return how labels are lifted; None for what is no line graph."""
+    line = line_of(problem)
+    if line is None:
+        return None
+    below = posed(line.graph, seed=seed, known=line.images)
+    # Where this one has too many cells for moves, that one mostly has not.
+    return Lifting(problem, line, below, alike=cells <= MAX_SEARCHED)
 
 
 def _closed_up(found: Found) -> NDArray[np.int8]:
@@ -255,41 +251,3 @@ def _bandwidth(one: Labels) -> Fraction:
 
 
 _recent: Recent[Question] = Recent(_REMEMBERED)
-
-
-class BothWays:
-    """A graph and its transpose, posed once for questions of several numbers of steps and moves.
-
-    ``known`` are the graph's translations, where they were looked for already.  Domain and errors
-    as `synth.labels.labels`.
-    """
-
-    def __init__(self, topology: Topology, seed: int = 0, known: Integers | None = None) -> None:
-        require_labelled(topology)
-        # A graph and its transpose have the same automorphisms.
-        images = translations(topology) if known is None else known
-        turned = topology.transpose()
-        self._gather = posed(topology, seed=seed, known=images)
-        same = turned == topology
-        self._scatter = self._gather if same else posed(turned, seed=seed, known=images)
-
-    @property
-    def cells(self) -> int:
-        """Of how many cells the labels of one direction are."""
-        return self._gather.cells
-
-    def points(self, most_steps: int | None, moves: int | None) -> tuple[Point, ...]:
-        """Return what is reached either way, by number of steps; see `synth.labels.points_of`."""
-        gathers = self._gather.improving(most_steps, moves)
-        if self._scatter is self._gather:
-            return tuple(Point(steps, one, one) for steps, one in gathers.items())
-        scatters = self._scatter.improving(most_steps, moves)
-        # Both directions have one diameter, so both begin with the same number of steps.
-        return tuple(
-            Point(steps, _within(gathers, steps), _within(scatters, steps))
-            for steps in sorted({*gathers, *scatters})
-        )
-
-
-def _within(some: dict[int, Labels], steps: int) -> Labels:
-    return some[max(enough for enough in some if enough <= steps)]

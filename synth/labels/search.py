@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from synth.labels.distances import distances
 from synth.labels.greedy import greedy
-from synth.labels.problem import Problem
+from synth.labels.problem import Problem, least_loads
 from synth.labels.repair import repair, take_back
 from synth.labels.tables import Tables, set_loads, tables_of
 from synth.splitmix import below, seeded
@@ -67,7 +67,7 @@ class Search:
         self._problem = problem
         self.distance, self._height = distances(problem)
         self.eccentricity = int(self.distance.max())
-        self.least = _least(problem)
+        self.least = least_loads(problem)
         self._seed = seed
         self._state = seeded(seed)
         self._begun: dict[int, tuple[Found, NDArray[np.uint64]]] = {}
@@ -122,6 +122,10 @@ class Search:
             self._state = seeded(self._seed, steps)
             self._begun[steps] = self._greedy(steps), self._state
         return self._begun[steps][0]
+
+    def is_enough(self, steps: int) -> bool:
+        """Return whether greedy labels in ``steps`` are optimal, so that more cannot win."""
+        return self.greedy(steps).total == self.least
 
     @property
     def _is_large(self) -> bool:
@@ -277,9 +281,3 @@ class Search:
             needed = -(-filled.astype(np.int64) * problem.unit // weight[weight > 0])
             over = np.maximum(over, needed.max(1) - loads)
         return np.where(tables.excess.any(0), np.maximum(1, -(-over // _RAISED)), 0)
-
-
-def _least(problem: Problem) -> int:
-    """Return a sum of loads that no labels can go below: what every node must receive."""
-    cells = problem.pieces * (len(problem.tail) - 1)
-    return max(-(-cells * problem.unit // int(weight)) for weight in problem.weight[:, -1])

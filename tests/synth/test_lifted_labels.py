@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from synth.build import build
 from synth.cost import Cost
-from synth.labels import Labels, check_labels, labels, question
+from synth.labels import Labels, check_labels, eager, labels, question
 from synth.labels.lifted import LineOf, line_of
 from synth.labels.problem import problem_of
 from synth.measure import measure
@@ -137,3 +137,30 @@ def test_labels_are_the_same_whoever_asked_before(monkeypatch: pytest.MonkeyPatc
     for asked, steps, moves in ((base, 6, 999), (base, 4, None), (line, 7, 0), (line, 6, None)):
         labels(build(parse(asked)), steps, moves=moves)
     assert (labels(build(parse(line)), 5).arrival == alone.arrival).all()
+
+
+@pytest.mark.parametrize("text", LINES)
+def test_line_graphs_too_large_to_be_searched_are_labelled_by_lifting_alone(
+    monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    whole = build(parse(text))
+    there = below(whole)
+    assert there is not None
+    steps = measure(whole).steps
+    monkeypatch.setattr(question, "_recent", Recent(1 << 20))
+    monkeypatch.setattr(question, "MAX_ALONE", 0)
+    searched: list[int] = []
+
+    class Counted(question.Search):
+        def __init__(self, problem, seed: int = 0) -> None:
+            searched.append(len(problem.tail))
+            super().__init__(problem, seed)
+
+    monkeypatch.setattr(question, "Search", Counted)
+    assert eager(whole).cost == measure(whole)
+    for slack in (0, 1):
+        here, _ = cost_of(whole, steps + slack, moves=2_000)
+        fewer, _ = cost_of(there.graph, steps + slack - 1, moves=2_000)
+        assert here.bandwidth <= fewer.bandwidth + Fraction(1, there.graph.node_count)
+    assert searched
+    assert whole.node_count not in searched

@@ -3,8 +3,9 @@
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from synth.bases.random_graphs import Randomly
@@ -14,14 +15,15 @@ from synth.cost import Cost, Links, lower_bound
 from synth.discovery.atlas import Atlas, Entry, Search
 from synth.discovery.bundled import bundled, forget_bundled
 from synth.discovery.curate import curate
-from synth.discovery.proposals import proposers
+from synth.discovery.proposals import PROPOSERS, Proposer, Round, beside, proposers
 from synth.discovery.sweep import KNOWN, Sweeper, sweep, sweeps
 from synth.discovery.worth import goals_missed, missed, worth
 from synth.errors import ImpossibleRequest
 from synth.gaps import gaps_of
 from synth.labels import check_labels, labels
+from synth.measure import diameter
 from synth.offered import random_graphs
-from synth.recipe import Inserted, parse
+from synth.recipe import Inserted, LineGraph, Removed, Shortened, parse
 from synth.search import frontier
 
 ONE_WAY, TWO_WAY = Links.UNIDIRECTIONAL, Links.BIDIRECTIONAL
@@ -107,6 +109,49 @@ def test_sizes_that_are_worth_more_have_more_rounds_and_such_as_are_done_none() 
     # Both bounds are met at 17 by what a frontier finds itself.
     assert (rounds[17], worths[17]) == (1, 0)
     assert (rounds[23] > rounds[29]) == (worths[23] > worths[29])
+
+
+@pytest.mark.parametrize("propose", sorted(PROPOSERS, key=lambda one: one.__name__))
+@given(size=st.tuples(st.integers(8, 90), st.integers(2, 5)), links=..., seed=st.integers(0, 2**32))
+@settings(max_examples=8)
+def test_what_is_proposed_has_the_size_and_is_the_same_again(
+    propose: Proposer, size: tuple[int, int], links: Links, seed: int
+) -> None:
+    nodes, degree = size
+    assume(not (links is TWO_WAY and (degree == 2 or nodes * degree % 2)))
+    search = Search(nodes, degree, links, 1, True)
+    assume(propose in proposers(search))
+    known = Sweeper(search, Atlas()).other
+    once, again = (
+        list(propose(Round(search, known, (0.0, 0.5, 0.5, 0.0), np.random.default_rng(seed))))
+        for _ in range(2)
+    )
+    assert once == again
+    for recipe in once:
+        made = traits(recipe)
+        assert (made.nodes, made.degree) == size
+        assert made.bidirectional or links is ONE_WAY
+
+
+def test_graphs_of_the_next_sizes_are_made_as_short_as_is_wished() -> None:
+    search = Search(118, 3, ONE_WAY, 1, True)
+    known, rng = Sweeper(search, Atlas()).other, np.random.default_rng(1)
+    found = {one for _ in range(3) for one in beside(Round(search, known, (0, 1, 0, 0), rng))}
+    assert len(found) > 3
+    assert {type(one) for one in found} <= {Inserted, Removed, Shortened}
+    assert all(diameter(build(one)) <= 5 for one in found)
+
+
+def test_line_graphs_of_what_a_sweep_found_are_known_at_their_size() -> None:
+    atlas = Atlas()
+    atlas.add(find())
+    (line,) = [
+        one
+        for one in Sweeper(Search(241, 4, ONE_WAY, 1, True), atlas).other(244)
+        if one.recipe == LineGraph(1, parse(FIND))
+    ]
+    assert line.costs == (Cost(5, Fraction(61, 61)),) * 2
+    assert labels(build(line.recipe), 5).cost <= line.cost
 
 
 def test_sizes_without_graphs_are_refused() -> None:
