@@ -12,6 +12,7 @@ import numpy as np
 from numpy.random import Generator
 
 from synth.bases.random_graphs import Randomly, RandomRegular, RandomRegularTwoWay
+from synth.build import is_regular
 from synth.candidates import Candidate
 from synth.cost import Links, lower_bound
 from synth.discovery.atlas import Atlas, Search
@@ -195,7 +196,7 @@ def line(asked: Round) -> Iterator[Recipe]:
         bases = [found[place] for place in order]
     else:
         bases = list((wide if rng.random() < 0.5 else short)(fewer))[:2]
-    yield from map(LineGraph.once_more, bases)
+    yield from (LineGraph.once_more(base) for base in bases if is_regular(base))
 
 
 def lift(asked: Round) -> Iterator[Recipe]:
