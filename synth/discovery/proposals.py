@@ -6,6 +6,7 @@ that a proposal says can be built again from its recipe in about half a second.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -73,6 +74,8 @@ _EXCHANGES = (3_000, 10_000, 30_000, 100_000)
 _NODES_A_NEW = 16
 # Graphs of one kind that a round proposes, and how often it tries to make one.
 _MOST, _SEEDS = 3, 6
+# Times the bandwidth of the best of a size that others may have to be altered, too.
+_NEAR_BEST = Fraction(11, 10)
 _LIFT_MICROSECONDS = 150_000
 _LONGEST_TEXT = 1_500
 
@@ -81,14 +84,14 @@ def proposers(search: Search) -> tuple[Proposer, ...]:
     """Return what may be proposed at a size; rounds take turns.
 
     >>> [one.__name__ for one in proposers(Search(997, 4, Links.UNIDIRECTIONAL, 0))]
-    ['beside', 'wide', 'beside', 'resized', 'beside', 'short']
+    ['beside', 'beside', 'wide', 'beside', 'beside', 'resized', 'beside', 'beside', 'short']
     """
     two_way = search.links is Links.BIDIRECTIONAL
     found: list[Proposer] = []
     if search.nodes <= _MOST_RANDOM and search.degree >= 2 + two_way:
-        found += [beside, wide, beside, resized]
+        found += [beside, beside, wide, beside, beside, resized]
         if search.degree > 2 or not two_way:
-            found += [beside, short]
+            found += [beside, beside, short]
     if not two_way and search.degree >= 2 and search.nodes % search.degree == 0:
         found.append(line)
     if not is_prime(search.nodes) or search.nodes <= 64:
@@ -179,10 +182,11 @@ def _bases(asked: Round, nodes: int, depth: int) -> Iterator[Recipe]:
 
 
 def _short_enough(asked: Round, nodes: int, depth: int) -> list[Recipe]:
-    """Return the best that is known of a size and at most so many steps."""
+    """Return the best that is known of a size and at most so many steps, none far from the best."""
     some = (one for one in asked.known(nodes) if one.steps <= depth)
     best = sorted(some, key=lambda one: one.bandwidth)
-    return list(dict.fromkeys(one.recipe for one in best))[:_MOST]
+    near = (one for one in best if one.bandwidth <= best[0].bandwidth * _NEAR_BEST)
+    return list(dict.fromkeys(one.recipe for one in near))[:_MOST]
 
 
 def line(asked: Round) -> Iterator[Recipe]:

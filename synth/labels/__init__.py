@@ -66,7 +66,8 @@ def labels(
     moves : int, optional
         How many moves to look at, for each number of steps; `default_moves` if left out.
         With 0 only the greedy labels are made.  A line graph of more than `MAX_SEARCHED` cells
-        lifts labels of the graph below (`synth.labels.lifted`), made by its own `default_moves`.
+        lifts labels of the graph below (`synth.labels.lifted`), made by its own `default_moves`;
+        above `synth.labels.question.MAX_ALONE` it has no others.
     seed : int
         Of the random choices, from 0.
 

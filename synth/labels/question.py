@@ -222,6 +222,8 @@ def _lifting(problem: Problem, cells: int, seed: int) -> Lifting | None:
 def _closed_up(found: Found) -> NDArray[np.int8]:
     """Return what was found without the steps in which nothing arrives."""
     used = np.flatnonzero(found.loads)
+    if len(used) == len(found.loads) - 1:
+        return found.label
     renumbered: NDArray[np.int8] = np.zeros(len(found.loads), np.int8)
     renumbered[used] = np.arange(1, len(used) + 1)
     return renumbered[found.label]

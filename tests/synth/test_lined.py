@@ -49,6 +49,20 @@ def test_one_step_above_the_bound_frontiers_are_nearer_the_bandwidth_bound(
         assert cost.bandwidth < found.bounds.bandwidth * Fraction(ratio)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("nodes", "degree"), [(4100, 4), (6232, 4), (4200, 3), (5238, 6)])
+def test_thousands_of_nodes_are_nearly_even_one_step_above_the_bound(
+    nodes: int, degree: int
+) -> None:
+    found = frontier(nodes, degree)
+    near = [one for one in found.points if one.steps <= found.bounds.steps + 1]
+    best = min(near, key=lambda one: max(one.cost.bandwidth, one.transpose.bandwidth))
+    graph = build(best.recipe)
+    if best.within is not None:
+        assert check_labels(graph, labels(graph, best.within)) == best.cost
+    assert best.gap(found.bounds).bandwidth < Fraction(1, 50)
+
+
 def test_numbers_of_nodes_near_a_multiple_of_the_degree_are_asked_the_nearer_first() -> None:
     assert asked((), 300, 3) == [(100, enough(300, 3) - 1)]
     assert [fewer for fewer, _ in asked((), 301, 3)] == [100, 101]
