@@ -27,6 +27,7 @@ __all__ = [
     "random_graphs",
     "short_graphs",
     "swept_graphs",
+    "was_swept",
 ]
 
 MAX_CELLS = 1 << 22
@@ -54,7 +55,7 @@ def random_graphs(wanted: Wanted, nodes: int, degree: int) -> Sequence[Recipe]:
     []
     """
     links = _links(wanted)
-    if _was_swept(wanted, nodes, degree):
+    if was_swept(wanted, nodes, degree):
         return _swept(wanted, nodes, degree, links)
     if wanted.vertex_transitive or not labels_serve(nodes, degree):
         return []
@@ -72,7 +73,7 @@ def short_graphs(wanted: Wanted, nodes: int, degree: int) -> list[Recipe]:
     ['Inserted', 'Inserted']
     """
     links = _links(wanted)
-    if _was_swept(wanted, nodes, degree):
+    if was_swept(wanted, nodes, degree):
         return _swept(wanted, nodes, degree, links)
     if wanted.families is not None:
         return []
@@ -84,7 +85,12 @@ def _links(wanted: Wanted) -> Links:
     return Links.BIDIRECTIONAL if wanted.bidirectional else Links.UNIDIRECTIONAL
 
 
-def _was_swept(wanted: Wanted, nodes: int, degree: int) -> bool:
+def was_swept(wanted: Wanted, nodes: int, degree: int) -> bool:
+    """Return whether a sweep was at a size, so that what it found stands for all that is drawn.
+
+    >>> was_swept(Wanted(), 1009, 4), was_swept(Wanted(families=frozenset({"Kautz"})), 1009, 4)
+    (True, False)
+    """
     known = bundled_of(nodes, degree)
     return wanted.families is None and known.searched(nodes, degree, _links(wanted), by_labels=True)
 

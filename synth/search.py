@@ -19,7 +19,7 @@ from synth.labelled import labelled
 from synth.large import evened, takes_more
 from synth.lined import enough, lined
 from synth.near import MAX_NODES, require_possible, unknown
-from synth.offered import labels_serve, random_graphs, short_graphs
+from synth.offered import labels_serve, random_graphs, short_graphs, was_swept
 from synth.recipe import Recipe
 
 __all__ = ["MAX_NODES", "Frontier", "Point", "frontier"]
@@ -203,7 +203,7 @@ class _Search:
             if drawn is not None:
                 found = labelled(found, drawn.result(), nodes, degree)
                 found = evened(found, wanted, nodes, degree)
-                found = lined(found, wanted, nodes, degree, enough(nodes, degree), self.short)
+                found = self._lined(found, wanted, nodes, enough(nodes, degree))
         if not eager and not _reaches_bandwidth(found, nodes):
             found = undominated([*found, *map(_measured, catalogue.most_even())])
         return found
@@ -219,9 +219,17 @@ class _Search:
             few = [one for one in map(_measured, catalogue.asked()) if one.steps <= most]
             graphs = short_graphs(wanted, nodes, degree)
             found = labelled(few, graphs, nodes, degree, most_steps=most)
-            found = lined(found, wanted, nodes, degree, most, self.short)
+            found = self._lined(found, wanted, nodes, most)
             self._short[nodes, most] = tuple(one for one in found if one.steps <= most)
         return self._short[nodes, most]
+
+    def _lined(
+        self, found: tuple[Candidate, ...], wanted: Wanted, nodes: int, most: int
+    ) -> tuple[Candidate, ...]:
+        """Return undominated candidates with line graphs; a sweep began with these."""
+        if was_swept(wanted, nodes, self._degree):
+            return found
+        return lined(found, wanted, nodes, self._degree, most, self.short)
 
 
 def _known(families: Collection[str]) -> frozenset[str]:
