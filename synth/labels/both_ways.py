@@ -1,5 +1,6 @@
 """What labels reach on a graph and on its transpose: an allgather and a reduce-scatter."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from synth.cost import Cost
@@ -55,10 +56,14 @@ class BothWays:
 
     def points(self, most_steps: int | None, moves: int | None) -> tuple[Point, ...]:
         """Return what is reached either way, by number of steps; see `synth.labels.points_of`."""
-        gathers = self._gather.improving(most_steps, moves)
         if self._scatter is self._gather:
-            return tuple(Point(steps, one, one) for steps, one in gathers.items())
-        scatters = self._scatter.improving(most_steps, moves)
+            alike = self._gather.improving(most_steps, moves)
+            return tuple(Point(steps, one, one) for steps, one in alike.items())
+        # Side by side: both are nearly all in kernels, and often no other graph is looked at.
+        with ThreadPoolExecutor(1) as beside:
+            scattering = beside.submit(self._scatter.improving, most_steps, moves)
+            gathers = self._gather.improving(most_steps, moves)
+            scatters = scattering.result()
         # Both directions have one diameter, so both begin with the same number of steps.
         return tuple(
             Point(steps, _within(gathers, steps), _within(scatters, steps))
