@@ -59,7 +59,7 @@ def random_graphs(wanted: Wanted, nodes: int, degree: int) -> Sequence[Recipe]:
         return _swept(wanted, nodes, degree, links)
     if wanted.vertex_transitive or not labels_serve(nodes, degree):
         return []
-    # Side by side: both are nearly all in kernels.
+    # Side by side: to draw is nearly all in kernels, what is near is looked up beside it.
     with ThreadPoolExecutor(1) as beside:
         drawing = beside.submit(drawn_for, wanted, nodes, degree, links)
         short = short_graphs(wanted, nodes, degree)
