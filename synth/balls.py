@@ -13,6 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from synth.drawable import WORD
+from synth.whole import ones
 
 __all__ = ["count_late", "memory"]
 
@@ -57,7 +58,7 @@ def count_late(heads: Any, depth: int, near: Any, far: Any) -> int:
     reached = 0
     for node in range(np.uint64(nodes)):
         for word in range(np.uint64(row)):
-            reached += _bits(near[node, word])
+            reached += ones(near[node, word])
     return nodes * nodes - reached
 
 
@@ -117,13 +118,3 @@ def _widen_many(heads: Any, near: Any, far: Any) -> None:
             a, b = np.uint64(heads[node, k]), np.uint64(heads[node, min(k + _1, last)])
             for word in range(row):
                 far[node, word] |= near[a, word] | near[b, word]
-
-
-@njit(cache=True, nogil=True)
-def _bits(word: Any) -> int:
-    """Count the bits that are set (Warren, Hacker's Delight, 5-1)."""
-    word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
-    pairs = np.uint64(0x3333333333333333)
-    word = (word & pairs) + ((word >> np.uint64(2)) & pairs)
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return int((word * np.uint64(0x0101010101010101)) >> np.uint64(56))

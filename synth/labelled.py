@@ -27,6 +27,8 @@ from synth.translations import translations
 
 __all__ = ["labelled"]
 
+# Cells of graphs that are not random: more take too long, and hardly ever win.
+_MOST_STRUCTURED = 200_000
 _WORKERS = min(4, cpu_count() or 1)
 # How many times as near the bound of bandwidth a graph is beside which others are not searched.
 _BY_FAR = 8
@@ -80,7 +82,7 @@ def labelled(
     most = min(_enough(eager, nodes) - 1, most_steps)
     with ThreadPoolExecutor(_WORKERS) as pool:
         graphs = [
-            _Graph(one, most_cells if one.recipe in offered else MAX_SEARCHED)
+            _Graph(one, most_cells if one.recipe in offered else _MOST_STRUCTURED)
             for one in eager
             if not _is_best(one.costs, nodes)
         ]

@@ -7,8 +7,8 @@ exact and in few chunks (the theorem is `certificate.check_labels`), and mostly 
 made even: one step more than the diameter brings most graphs to the optimal bandwidth.
 
 `question` is what is asked, `both_ways` asks it of a graph and of its transpose, `problem` states
-it as flat arrays, `greedy`, `tables`, `repair` and `search` solve it, `lifted` takes the answer
-from a smaller graph, and `certificate` holds one and checks it on its own.
+it as flat arrays, `greedy`, `plans`, `starts`, `tables`, `repair` and `search` solve it, `lifted`
+takes the answer from a smaller graph, and `certificate` holds one and checks it on its own.
 """
 
 from synth.labels.both_ways import BothWays, Point

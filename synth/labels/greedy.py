@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from synth.labels.plans import plan
 from synth.splitmix import below
 
 __all__ = ["FAR", "greedy"]
@@ -36,14 +37,25 @@ class _Able(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def greedy(
-    problem: Any, height: Any, steps: int, waste: int, late: int, even: bool, state: Any
+    problem: Any,
+    height: Any,
+    planned: Any,
+    rounds: int,
+    waste: int,
+    late: int,
+    even: bool,
+    state: Any,
 ) -> Any:
     """Return labels, the load of every step in pieces, and how many cells have no label.
 
     Parameters
     ----------
     height : (N, R) int16
-        As `synth.labels.distances` gives it.
+        As `synth.labels.distances` gives it; with ``rounds`` written to in every step.
+    planned : Plan
+        Of `synth.labels.plans`; says how many steps there are.
+    rounds : int
+        How often a step is planned; 0 for deadlines that follow from ``height``.
     waste : int
         Per mille of the links that may go unused in a step for want of cells.
     late : int
@@ -62,6 +74,7 @@ def greedy(
     """
     roots, members, group = problem.roots, problem.members, problem.group
     rows, (nodes, degree), groups = len(roots), problem.tail.shape, len(members)
+    steps = len(planned.level) - 1
     full, ranks = (1 << degree) - 1, (steps + late + 1) * (degree + 1)
     label = np.full((nodes, rows), FAR, np.int8)
     mask = np.zeros((nodes, rows), np.uint8)
@@ -82,6 +95,8 @@ def greedy(
         first, shift = below(state, rows), below(state, nodes)
         table[:] = 0
         last = step == steps
+        if rounds > 0 and not last:
+            plan(problem, label, mask, step, rounds, shift, planned, height)
         for node in range(nodes):
             _list(able, node, first, mask)
             if not last:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from synth.labels.certificate import Labels
 from synth.labels.problem import Integers, Problem, least_loads
-from synth.labels.search import Found
+from synth.labels.starts import Found
 from synth.topology import Topology
 
 __all__ = ["Lifting", "LineOf", "lifted", "line_of"]

@@ -18,7 +18,8 @@ from synth.labels.problem import (
     problem_of,
     require_labelled,
 )
-from synth.labels.search import Found, Search
+from synth.labels.search import Search
+from synth.labels.starts import LARGE, Found
 from synth.labels.tables import tables_of
 from synth.recent import Recent, key_of
 from synth.topology import Topology
@@ -44,7 +45,7 @@ MAX_SLACK = 2
 MAX_PIECES = 16
 """Most pieces that a shard can be cut into."""
 
-MAX_SEARCHED = 200_000
+MAX_SEARCHED = 1 << 22
 """Up to so many cells moves are looked at unless told; above, labels are greedy only."""
 
 MAX_ALONE = 1 << 22
@@ -65,15 +66,17 @@ def default_moves(cells: int, degree: int) -> int:
 
     A quarter of a second at most: with more than 6 links into a node, of which all sets are
     counted, half as many moves for each more, where there are more than 40,000 cells.  Above
-    `MAX_SEARCHED` cells so few would change nothing, and those that do take seconds: none, then.
+    200,000 cells there are no more moves than there: mostly the first win nothing.  Above
+    `MAX_SEARCHED` those that would change anything take seconds: none, then.
 
     >>> default_moves(100_000, 4), default_moves(100_000, 8), default_moves(30_000, 8)
     (900000, 225000, 340000)
-    >>> default_moves(1_000_000, 4)
-    0
+    >>> default_moves(1_000_000, 4), default_moves(10_000_000, 4)
+    (1700000, 0)
     """
     if cells > MAX_SEARCHED:
         return 0
+    cells = min(cells, LARGE)
     halved = max(0, degree - _QUICK_DEGREE) if cells > _QUICK_CELLS else 0
     return (_LEAST_MOVES + _MOVES_PER_CELL * cells) >> halved
 
@@ -215,8 +218,8 @@ def _lifting(problem: Problem, cells: int, seed: int) -> Lifting | None:
     if line is None:
         return None
     below = posed(line.graph, seed=seed, known=line.images)
-    # Where this one has too many cells for moves, that one mostly has not.
-    return Lifting(problem, line, below, alike=cells <= MAX_SEARCHED)
+    # Where this one has too many cells for many moves, that one mostly has not.
+    return Lifting(problem, line, below, alike=cells <= LARGE)
 
 
 def _closed_up(found: Found) -> NDArray[np.int8]:

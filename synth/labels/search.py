@@ -1,63 +1,41 @@
-"""The search for labels of little load: greedy, lower and raise, squeeze.
+"""The search for labels of little load: greedy, planned, lower and raise, squeeze.
 
 1. *Greedy* (`synth.labels.greedy`), without waste.  On random graphs that is the optimum as
    soon as there is a step to spare.
-2. *Lower and raise.*  From a greedy run that wastes some of the links: the load of every step
+2. *Planned.*  Where it is not, greedy again, by deadlines that are planned (`synth.labels.plans`).
+3. *Lower and raise.*  From a greedy run that wastes some of the links: the load of every step
    is set to the mean number of arrivals, the labels repaired, and the loads raised where the
    repair leaves something overfull.  That helps where many nodes have the same neighbours.
-3. *Squeeze.*  Lower the load of one step and repair; where another step stays overfull raise
+4. *Squeeze.*  Lower the load of one step and repair; where another step stays overfull raise
    that by one, as long as something is won; otherwise take all of it back.
 
 All is decided by a seed and a number of moves to look at, never by a clock.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
-from synth.labels.distances import distances
-from synth.labels.greedy import greedy
-from synth.labels.problem import Problem, least_loads
+from synth.labels.problem import Problem
 from synth.labels.repair import repair, take_back
+from synth.labels.starts import LARGE, Found, Starts
 from synth.labels.tables import Tables, set_loads, tables_of
 from synth.splitmix import below, seeded
 
-__all__ = ["Found", "Search"]
+__all__ = ["Search"]
 
 Integers = NDArray[np.int64]
 
 _JOURNAL = 1 << 18
-# Per mille of waste, and by how many steps deadlines are thought to be later; whole links.
-# Whole links first: the rest of one that is half full is mostly missing in the last step.
-_GREEDY = ((0, 0, True), (0, 1, True), (0, 0, False), (0, 1, False), (0, 2, False))
-_GREEDY_LARGE = _GREEDY[:3]
-_GREEDY_HUGE = _GREEDY[:1]
+# Per mille of waste, and by how many steps deadlines are thought to be later.
 _WASTING = ((0, 0), (10, 0), (20, 0), (50, 0), (100, 0))
 # Of what a step is overfull by, how much its load is raised by.
 _RAISED = 7
 _SHIFTS = 100
-# Cells from which on loads are better squeezed than shifted.
-_LARGE = 200_000
-# Cells from which on the first greedy labels are enough: each takes a second.
-_HUGE = 1 << 22
-# Cells from which on half of the moves are looked at, or few where the first win nothing.
+# Cells from which on few moves are looked at where the first win nothing, unless told to.
 _MIDDLING = 40_000
+_FEW = 1 << 21
 # Exponents of the probability of worse moves: small problems want heat, large ones do not.
 _COLD, _WARM = 3, 1
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """Labels, (N, R), and the load of every step in pieces; load 0 is unused."""
-
-    label: NDArray[np.int8]
-    loads: Integers
-
-    @property
-    def total(self) -> int:
-        """The sum of the loads, q N times T_B."""
-        return int(self.loads.sum())
 
 
 class Search:
@@ -65,26 +43,30 @@ class Search:
 
     def __init__(self, problem: Problem, seed: int = 0) -> None:
         self._problem = problem
-        self.distance, self._height = distances(problem)
+        self._starts = Starts(problem, seed)
+        self.distance = self._starts.distance
         self.eccentricity = int(self.distance.max())
-        self.least = least_loads(problem)
-        self._seed = seed
+        self.least = self._starts.least
         self._state = seeded(seed)
-        self._begun: dict[int, tuple[Found, NDArray[np.uint64]]] = {}
         self._journal = np.empty((_JOURNAL, 3), np.int32)
         self._left = 0
 
     def find(self, steps: int, moves: int) -> Found:
         """Return the best labels found in ``steps``, at least the eccentricity.
 
-        At most ``moves`` moves are looked at, plus those of one cell.
+        At most ``moves`` moves are looked at, plus those of one cell.  With none, labels are as
+        quick rules have them (`synth.labels.starts`).
         """
-        best = self.greedy(steps)
-        if best.total == self.least or moves == 0:
+        if moves == 0:
+            return self._starts.greedy(steps)
+        best = self._starts.planned(steps)
+        if best.total == self.least:
             return best
-        self._state = self._begun[steps][1].copy()
+        # From large ones on loads are better squeezed than shifted.
+        cells, large = self._starts.cells, self._starts.cells > LARGE
+        self._state = self._starts.state(steps)
         self._left = moves
-        if self._is_middling:
+        if cells > _MIDDLING and (not large or moves <= _FEW):
             return self._squeezed_while_it_pays(best, moves)
         starts = [(best, _WARM)]
         lowered = self._lowered(steps, moves // 4)
@@ -92,13 +74,13 @@ class Search:
             starts.insert(0, (lowered, _COLD))
         limit = min(found.total for found, _ in starts) * 11 // 10
         starts = [(found, cold) for found, cold in starts if found.total <= limit]
-        if self._is_large and len(starts) == 1:
+        if large and len(starts) == 1:
             return self._squeezed(*starts[0], self._left)
         share, results = self._left // (2 * len(starts)), []
         for found, cold in starts:
             results.append((self._squeezed(found, cold, share), _COLD + _WARM - cold))
         best, cold = min(results, key=lambda result: result[0].total)
-        if self._is_large:
+        if large:
             return self._squeezed(best, cold, self._left)
         best = self._squeezed(best, cold, self._left // 2)
         best = self._shifted(best, False, self._left // 2)
@@ -115,53 +97,15 @@ class Search:
             return squeezed
         return self._squeezed(squeezed, _COLD, share // 2, share // 4)
 
-    def greedy(self, steps: int) -> Found:
-        """Return the best labels in ``steps``, at least the eccentricity, without any move."""
-        if steps not in self._begun:
-            # Anew, so that the answer for some steps does not depend on what was asked before.
-            self._state = seeded(self._seed, steps)
-            self._begun[steps] = self._greedy(steps), self._state
-        return self._begun[steps][0]
-
     def is_enough(self, steps: int) -> bool:
         """Return whether greedy labels in ``steps`` are optimal, so that more cannot win."""
-        return self.greedy(steps).total == self.least
-
-    @property
-    def _is_large(self) -> bool:
-        return self._cells > _LARGE
-
-    @property
-    def _is_middling(self) -> bool:
-        return _MIDDLING < self._cells <= _LARGE
-
-    @property
-    def _cells(self) -> int:
-        return self._problem.tail.shape[0] * len(self._problem.roots)
-
-    def _greedy(self, steps: int) -> Found:
-        best, ways = None, _GREEDY_LARGE if self._is_large else _GREEDY
-        for waste, late, even in _GREEDY_HUGE if self._cells > _HUGE else ways:
-            made = self._greedily(steps, waste, late, even)
-            if made is not None and (best is None or made.total < best.total):
-                best = made
-            if best is not None and best.total == self.least:
-                break
-        # Without lateness a cell comes at its deadline at the latest: the first has labels.
-        assert best is not None
-        return best
-
-    def _greedily(self, steps: int, waste: int, late: int, even: bool) -> Found | None:
-        label, loads, left = greedy(
-            self._problem, self._height, steps, waste, late, even, self._state
-        )
-        return Found(label, loads) if left == 0 else None
+        return self._starts.greedy(steps).total == self.least
 
     def _lowered(self, steps: int, moves: int) -> Found | None:
         """Return the best of some wasteful labels, lowered and raised until they fit."""
         best, share = None, moves // len(_WASTING)
         for waste, late in _WASTING:
-            start = self._greedily(steps, waste, late, False)
+            start = self._starts.made(steps, waste, late, self._state)
             if start is None:
                 continue
             tables = tables_of(self._problem, start.label, start.loads)

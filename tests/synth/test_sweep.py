@@ -171,7 +171,9 @@ def test_line_graphs_of_what_a_sweep_found_are_known_at_their_size() -> None:
 
 @given(st.integers(8, 200), st.integers(2, 6))
 @settings(max_examples=25)
-def test_all_that_is_known_of_another_size_can_be_built_and_has_that_size(nodes: int, degree: int) -> None:
+def test_all_that_is_known_of_another_size_can_be_built_and_has_that_size(
+    nodes: int, degree: int
+) -> None:
     sweeper = Sweeper(Search(nodes + 1, degree, ONE_WAY, 1, True), Atlas())
     for one in sweeper.other(nodes):
         assert size(one.recipe)[0] == nodes

@@ -1,0 +1,125 @@
+"""Labels to begin a search with: greedy ones by several rules, then by deadlines that are planned.
+
+Which rules are worth their time depends on how many cells there are.  Deadlines that follow from
+shortest paths are quick to tell and too early; planned ones (`synth.labels.plans`) take two
+or three times the time of greedy labels, and mostly win more than all that comes after.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synth.drawable import WORD
+from synth.labels.distances import distances
+from synth.labels.greedy import greedy
+from synth.labels.plans import plan_of
+from synth.labels.problem import Problem, least_loads
+from synth.splitmix import seeded
+
+__all__ = ["LARGE", "Found", "Starts"]
+
+LARGE = 200_000
+"""From so many cells on few rules are tried."""
+
+Integers = NDArray[np.int64]
+
+# Per mille of waste, and by how many steps deadlines are thought to be later; whole links.
+# Whole links first: the rest of one that is half full is mostly missing in the last step.
+_GREEDY = ((0, 0, True), (0, 1, True), (0, 0, False), (0, 1, False), (0, 2, False))
+_GREEDY_LARGE = _GREEDY[:3]
+_GREEDY_HUGE = _GREEDY[:1]
+# How often every step is planned: once first, where there are roots enough for it to be quick.
+_ONCE, _AGAIN = (1,), (3,)
+# Cells from which on one rule is enough, as each takes a second, and plans help only where greedy
+# labels are not too far above the bound.
+_HUGE = 1 << 22
+_FAR_OFF = Fraction(5, 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Labels, (N, R), and the load of every step in pieces; load 0 is unused."""
+
+    label: NDArray[np.int8]
+    loads: Integers
+
+    @property
+    def total(self) -> int:
+        """The sum of the loads, q N times T_B."""
+        return int(self.loads.sum())
+
+
+class Starts:
+    """What labels of a problem begin with; those of several numbers of steps share distances."""
+
+    def __init__(self, problem: Problem, seed: int) -> None:
+        self._problem = problem
+        self.distance, self._height = distances(problem)
+        self.least = least_loads(problem)
+        self.cells = problem.tail.shape[0] * len(problem.roots)
+        self._seed = seed
+        self._quick = len(problem.roots) >= WORD
+        self._begun: dict[int, tuple[Found, NDArray[np.uint64]]] = {}
+
+    def greedy(self, steps: int) -> Found:
+        """Return the best labels in ``steps``, at least the largest distance, by quick rules."""
+        return self._first(steps)[0]
+
+    def state(self, steps: int) -> NDArray[np.uint64]:
+        """Return the state of random numbers with which the search in ``steps`` goes on."""
+        return self._first(steps)[1].copy()
+
+    def _first(self, steps: int) -> tuple[Found, NDArray[np.uint64]]:
+        if steps not in self._begun:
+            # Anew, so that the answer for some steps does not depend on what was asked before.
+            state = seeded(self._seed, steps)
+            best = self._by_rules(steps, state)
+            self._begun[steps] = self._planned(steps, best, _ONCE if self._quick else ()), state
+        return self._begun[steps]
+
+    def _by_rules(self, steps: int, state: NDArray[np.uint64]) -> Found:
+        best, ways = None, _GREEDY_LARGE if self.cells > LARGE else _GREEDY
+        for waste, late, even in _GREEDY_HUGE if self.cells > _HUGE else ways:
+            made = self.made(steps, waste, late, state, even=even)
+            if made is not None and (best is None or made.total < best.total):
+                best = made
+            if best is not None and best.total == self.least:
+                break
+        # Without lateness a cell comes at its deadline at the latest: the first has labels.
+        assert best is not None
+        return best
+
+    def planned(self, steps: int) -> Found:
+        """Return the best of greedy labels and those of as many plans as there is time for."""
+        return self._planned(steps, self.greedy(steps), _AGAIN if self._quick else _ONCE + _AGAIN)
+
+    def _planned(self, steps: int, best: Found, rounds: tuple[int, ...]) -> Found:
+        """Return the best of labels and of greedy ones with deadlines planned so many times."""
+        if self.cells > _HUGE and Fraction(best.total, self.least) > _FAR_OFF:
+            return best
+        for times in rounds if best.total > self.least else ():
+            state = seeded(self._seed, steps, times)
+            made = self.made(steps, 0, 0, state, even=True, rounds=times)
+            if made is not None and made.total < best.total:
+                best = made
+            if best.total == self.least:
+                break
+        return best
+
+    def made(
+        self,
+        steps: int,
+        waste: int,
+        late: int,
+        state: NDArray[np.uint64],
+        *,
+        even: bool = False,
+        rounds: int = 0,
+    ) -> Found | None:
+        """Return greedy labels by one rule, as `synth.labels.greedy` has it; None if not of all."""
+        height = self._height.copy() if rounds else self._height
+        memory = plan_of(self._problem, steps)
+        label, loads, left = greedy(self._problem, height, memory, rounds, waste, late, even, state)
+        return Found(label, loads) if left == 0 else None
