@@ -1,6 +1,6 @@
 """Puts finds into the atlas that comes with the package, and keeps what is of use.
 
-    python -m synth.discovery.curate FILE ...
+    python -m synth.discovery.curate [--again] FILE ...
 
 Merges the files (`topoloom discover --atlas FILE`) into the bundled atlas, then drops every
 entry that is not a point of the frontier of its own size: named families, operators on
@@ -8,18 +8,50 @@ smaller bases or other entries are as good.  Looked at are the sizes of the file
 their line graphs; without a file, all.  If all files are of sweeps, only what these found
 is looked at: random graphs stay, as a frontier draws none where a sweep was, and whatever is
 better than what the catalogue has.
+
+Where labels have become better, ``--again`` first tells anew what they reach on the graphs of the
+bundled atlas, on all processors.
 """
 
 import argparse
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
+from synth.build import build
 from synth.cost import Links
 from synth.discovery.atlas import Atlas, Entry, merged
 from synth.discovery.bundled import BUNDLED, forget_bundled
 from synth.discovery.sweep import KNOWN
+from synth.labels import labels
+from synth.recipe import parse
 from synth.search import frontier
 
-__all__ = ["curate"]
+__all__ = ["curate", "labelled_again"]
+
+# Entries that a process is given at once.
+_CHUNK = 8
+
+
+def labelled_again(atlas: Atlas, processes: int | None = None) -> Atlas:
+    """Return the atlas with what labels of today reach on its graphs, within as many steps.
+
+    What others are as good as then is gone.  A quarter of a second for an entry of 1,000 nodes.
+    """
+    told = Atlas()
+    told.rounds = dict(atlas.rounds)
+    with ProcessPoolExecutor(processes) as pool:
+        for entry in pool.map(_told_again, atlas, chunksize=_CHUNK):
+            told.add(entry)
+    return told
+
+
+def _told_again(entry: Entry) -> Entry:
+    if entry.within is None:
+        return entry
+    topology = build(parse(entry.recipe))
+    there, back = (labels(one, entry.within).cost for one in (topology, topology.transpose()))
+    return replace(entry, cost=there, transpose=back)
 
 
 def curate(path: Path, finds: list[Path]) -> tuple[int, int]:
@@ -92,7 +124,11 @@ def main() -> None:
     """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("finds", nargs="*", type=Path)
+    parser.add_argument("--again", action="store_true", help="tell anew what labels reach")
     arguments = parser.parse_args()
+    if arguments.again:
+        labelled_again(Atlas.load(BUNDLED)).save(BUNDLED)
+        forget_bundled()
     before, after = curate(BUNDLED, arguments.finds)
     print(f"{before} entries, {after} of use")
 

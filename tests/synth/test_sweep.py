@@ -1,5 +1,6 @@
 """A sweep keeps graphs on which labels reach more, can be stopped, and is the same every time."""
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from synth.catalogue import Wanted
 from synth.cost import Cost, Links, lower_bound
 from synth.discovery.atlas import Atlas, Entry, Search
 from synth.discovery.bundled import bundled, forget_bundled
-from synth.discovery.curate import curate
+from synth.discovery.curate import curate, labelled_again
 from synth.discovery.proposals import PROPOSERS, Proposer, Round, beside, line, proposers
 from synth.discovery.sweep import KNOWN, Sweeper, sweep, sweeps
 from synth.discovery.worth import goals_missed, missed, worth
@@ -270,6 +271,19 @@ def test_curating_finds_of_a_sweep_drops_what_comes_anyway_and_nothing_else(
     kept = Atlas.load(tmp_path / "atlas.tsv")
     assert list(kept) == [eager, find()]
     assert kept.rounds == finds.rounds
+
+
+def test_labels_of_today_are_told_anew_and_what_they_make_needless_is_dropped() -> None:
+    late, better, other = Cost(4, Fraction(2)), Cost(5, Fraction(1)), Cost(5, Fraction(30, 31))
+    stale = Atlas()
+    stale.add(replace(find(), cost=late, transpose=late))
+    needless = replace(find(5, recipe="RandomRegular(61, 4, 1)"), cost=better, transpose=better)
+    stale.add(needless)
+    eager = Entry(31, 3, ONE_WAY, other, other, "DirectedCirculant(31, 1, 5, 25)", KNOWN)
+    stale.add(eager)
+    stale.rounds[Search(61, 4, ONE_WAY, 1, by_labels=True)] = 2
+    told = labelled_again(stale, 2)
+    assert (set(told), told.rounds) == ({find(), eager}, stale.rounds)
 
 
 @pytest.mark.one_in(160)
