@@ -5,7 +5,8 @@ less on the same graph, and on random graphs, which no catalogue need hold, they
 to the bounds at every number of nodes.  So the frontier is one of (recipe, steps).
 
 First greedy labels alone, which are quick; then, on the graphs that these leave undominated, as
-long a search as a schedule within so many steps makes, so that both find the same.
+long a search as a schedule within so many steps makes, so that both find the same.  On graphs of
+the atlas it is known within how many steps labels win, and they are made in so many at once.
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,8 +28,8 @@ from synth.translations import translations
 
 __all__ = ["labelled"]
 
-# Cells of graphs that are not random: more take too long, and hardly ever win.
-_MOST_STRUCTURED = 200_000
+# Cells up to which labels are quick: they are looked for on all graphs, and in all steps at once.
+_QUICK = 200_000
 _WORKERS = min(4, cpu_count() or 1)
 # How many times as near the bound of bandwidth a graph is beside which others are not searched.
 _BY_FAR = 8
@@ -79,49 +80,65 @@ def labelled(
         eager += measured_unless_dominated(recipe, ())
     if degree > MAX_DEGREE:
         return undominated(eager)
+    known = _known(nodes, degree)
     most = min(_enough(eager, nodes) - 1, most_steps)
     with ThreadPoolExecutor(_WORKERS) as pool:
         graphs = [
-            _Graph(one, most_cells if one.recipe in offered else _MOST_STRUCTURED)
+            _Graph(one, most_cells if one.recipe in offered else _QUICK)
             for one in eager
             if not _is_best(one.costs, nodes)
         ]
-        greedy = _greedily(pool, graphs, most, nodes)
-        most = min(most, _enough(greedy, nodes))
-        there = [*eager, *greedy]
-        known = _known_within(nodes, degree)
-        kept = {one.recipe for one in undominated(there)} | known.keys()
-        stay = [one for one in graphs if one.eager.recipe in kept and one.is_searched(most)]
-        limits = [
-            max(
-                min(most, _hopeful(one.eager.recipe, there, nodes)),
-                known.get(one.eager.recipe, 0),
-            )
-            for one in stay
-        ]
-        searched = chain(*pool.map(partial(_Graph.points, moves=None), stay, limits))
-        tried = {one.recipe for one in greedy}
-        graphs = [one for one in graphs if one.eager.recipe in tried]
-        again = {one.eager.recipe for one in graphs if one.is_searched()}
-        found = [*searched, *(one for one in greedy if one.recipe not in again)]
+        told = [one for one in graphs if one.eager.recipe in known]
+        claims = [claim for one in told for claim in known[one.eager.recipe]]
+        limits = [max(_within(claim) for claim in known[one.eager.recipe]) for one in told]
+        points = partial(_Graph.points, moves=None)
+        found = list(chain(*pool.map(points, told, (min(one, most_steps) for one in limits))))
+        others = [one for one in graphs if one.eager.recipe not in known]
+        found += _searched(
+            pool, others, [*eager, *claims], min(most, _enough(claims, nodes)), nodes
+        )
     return undominated([*eager, *found])
 
 
-def _known_within(nodes: int, degree: int) -> dict[Recipe, int]:
-    """Return the graphs of the atlas on which moves are known to win, and within how many steps."""
-    known: dict[Recipe, int] = {}
+def _known(nodes: int, degree: int) -> dict[Recipe, list[Candidate]]:
+    """Return the graphs of the atlas on which labels are known to win, and what they reach."""
+    known: dict[Recipe, list[Candidate]] = {}
     for one in bundled_of(nodes, degree).of_size(nodes, degree, by_labels=True):
         recipe = parse(one.recipe)
-        known[recipe] = max(one.within or 0, known.get(recipe, 0))
+        claim = Candidate(recipe, one.cost, one.transpose, measured=True, within=one.within)
+        known.setdefault(recipe, []).append(claim)
     return known
+
+
+def _within(one: Candidate) -> int:
+    return one.within or one.steps
+
+
+def _searched(
+    pool: Executor, graphs: Sequence["_Graph"], there: Sequence[Candidate], most: int, nodes: int
+) -> list[Candidate]:
+    """Return what greedy labels reach on graphs, and moves where those leave them undominated.
+
+    ``there`` is what is known beside them.
+    """
+    greedy = _greedily(pool, graphs, most, nodes)
+    most = min(most, _enough(greedy, nodes))
+    there = [*there, *greedy]
+    kept = {one.recipe for one in undominated(there)}
+    stay = [one for one in graphs if one.eager.recipe in kept and one.is_searched(most)]
+    limits = [min(most, _hopeful(one.eager.recipe, there, nodes)) for one in stay]
+    searched = chain(*pool.map(partial(_Graph.points, moves=None), stay, limits))
+    tried = {one.recipe for one in greedy}
+    again = {one.eager.recipe for one in graphs if one.eager.recipe in tried and one.is_searched()}
+    return [*searched, *(one for one in greedy if one.recipe not in again)]
 
 
 def _greedily(pool: Executor, graphs: Sequence["_Graph"], most: int, nodes: int) -> list[Candidate]:
     """Return what greedy labels reach, in few steps first.
 
     Within more steps than are known to be enough for the bound nothing is left to be won.  On
-    graphs that are searched after it they are made in all steps at once: what they reach in any
-    number of steps says whether moves are worth a try, and they are quick.
+    smaller graphs they are made in all steps at once: what they reach in any number of steps says
+    whether moves are worth a try, and they are quick.
     """
     found: dict[Recipe, list[Candidate]] = {}
     steps = min((one.diameter() for one in graphs), default=MAX_STEPS)
@@ -171,7 +188,7 @@ class _Graph:
 
     def greedily(self, steps: int, most: int) -> list[Candidate] | None:
         """Return what greedy labels reach in so many steps, or None where that was said before."""
-        if not self.is_searched():
+        if self.asked is None or self.asked.cells > _QUICK:
             return self.points(steps, moves=0)
         return self.points(most, moves=0) if steps == self.diameter() else None
 
@@ -219,4 +236,4 @@ def _enough(found: Iterable[Candidate], nodes: int) -> int:
     Labels found within so many may take fewer, which a search within fewer need not find.
     """
     best = (one for one in found if _is_best(one.costs, nodes))
-    return min((one.within or one.steps for one in best), default=MAX_STEPS)
+    return min((_within(one) for one in best), default=MAX_STEPS)
