@@ -26,7 +26,7 @@ from synth.offered import MAX_CELLS, is_drawn
 from synth.recipe import Recipe, parse
 from synth.translations import translations
 
-__all__ = ["labelled"]
+__all__ = ["labelled", "optimal_within"]
 
 # Cells up to which labels are quick: they are looked for on all graphs, and in all steps at once.
 _QUICK = 200_000
@@ -81,7 +81,7 @@ def labelled(
     if degree > MAX_DEGREE:
         return undominated(eager)
     known = _known(nodes, degree)
-    most = min(_enough(eager, nodes) - 1, most_steps)
+    most = min(optimal_within(eager, nodes) - 1, most_steps)
     with ThreadPoolExecutor(_WORKERS) as pool:
         graphs = [
             _Graph(one, most_cells if one.recipe in offered else _QUICK)
@@ -95,7 +95,7 @@ def labelled(
         found = list(chain(*pool.map(points, told, (min(one, most_steps) for one in limits))))
         others = [one for one in graphs if one.eager.recipe not in known]
         found += _searched(
-            pool, others, [*eager, *claims], min(most, _enough(claims, nodes)), nodes
+            pool, others, [*eager, *claims], min(most, optimal_within(claims, nodes)), nodes
         )
     return undominated([*eager, *found])
 
@@ -122,7 +122,7 @@ def _searched(
     ``there`` is what is known beside them.
     """
     greedy = _greedily(pool, graphs, most, nodes)
-    most = min(most, _enough(greedy, nodes))
+    most = min(most, optimal_within(greedy, nodes))
     there = [*there, *greedy]
     kept = {one.recipe for one in undominated(there)}
     stay = [one for one in graphs if one.eager.recipe in kept and one.is_searched(most)]
@@ -147,13 +147,13 @@ def _greedily(pool: Executor, graphs: Sequence["_Graph"], most: int, nodes: int)
         near = [one for one in graphs if 0 <= steps - one.diameter() <= MAX_SLACK]
         # Mostly random graphs are even first, and then the others need not be tried.
         for drawn_at_random in (True, False):
-            if _enough(chain(*found.values()), nodes) <= steps:
+            if optimal_within(chain(*found.values()), nodes) <= steps:
                 break
             alike = [one for one in near if one.is_random is drawn_at_random]
             made = pool.map(partial(_Graph.greedily, steps=steps, most=most), alike)
             reached = zip((one.eager.recipe for one in alike), made, strict=True)
             found |= {recipe: points for recipe, points in reached if points is not None}
-        most = min(most, _enough(chain(*found.values()), nodes))
+        most = min(most, optimal_within(chain(*found.values()), nodes))
         steps += 1
     return list(chain(*found.values()))
 
@@ -230,7 +230,7 @@ def _is_best(costs: tuple[Cost, Cost], nodes: int) -> bool:
     return all(cost.bandwidth == optimal_bandwidth(nodes) for cost in costs)
 
 
-def _enough(found: Iterable[Candidate], nodes: int) -> int:
+def optimal_within(found: Iterable[Candidate], nodes: int) -> int:
     """Return the fewest steps within which both directions are known to be optimal.
 
     Labels found within so many may take fewer, which a search within fewer need not find.

@@ -13,7 +13,7 @@ from synth.catalogue import Wanted
 from synth.cost import Links, lower_bound, optimal_bandwidth
 from synth.discovery.resized import resized
 from synth.drawable import MAX_NODES
-from synth.labelled import labelled
+from synth.labelled import labelled, optimal_within
 from synth.labels import MAX_DEGREE, MAX_STEPS
 from synth.offered import drawn_for, labels_serve, swept_graphs
 from synth.recipe import Recipe
@@ -79,7 +79,8 @@ def _with(
     rivals = () if labels else found
     made = undominated(one for recipe in some for one in measured_unless_dominated(recipe, rivals))
     chosen = [one.recipe for one in made[:_LABELLED] if labels]
-    return undominated([*found, *made, *labelled((), chosen, nodes, degree, MAX_CELLS)])
+    most = optimal_within(found, nodes) - 1
+    return undominated([*found, *made, *labelled((), chosen, nodes, degree, MAX_CELLS, most)])
 
 
 def _least_steps(found: Iterable[Candidate], nodes: int, ratio: Fraction) -> int:

@@ -15,17 +15,16 @@ from synth.candidates import Candidate, undominated
 from synth.catalogue import Wanted
 from synth.cost import Links, lower_bound, optimal_bandwidth
 from synth.discovery.fitted import fitted
-from synth.labelled import labelled
-from synth.labels import MAX_DEGREE, MAX_STEPS
+from synth.labelled import labelled, optimal_within
+from synth.labels import MAX_DEGREE
 from synth.recipe import LineGraph, Recipe
 
 __all__ = ["MAX_NODES", "Short", "enough", "lined"]
 
 MAX_NODES = 8192
 """More have too many labels."""
-_LARGE = 4096
 # More nodes than that are not made to fit: labels would have to be looked for.
-_MOST_FITTED = 2048
+_LARGE = 4096
 
 Short = Callable[[int, int], Sequence[Candidate]]
 """From numbers of nodes and of steps to what is known of so many nodes and at most these steps."""
@@ -66,7 +65,7 @@ def lined(
         return found
     large = nodes > _LARGE
     made = _made(nodes, degree, most, short)[: _MOST_LARGE if large else _MOST]
-    steps = most if large else MAX_STEPS
+    steps = most if large else optimal_within(found, nodes) - 1
     return undominated([*found, *labelled((), made, nodes, degree, MAX_NODES**2, steps)])
 
 
@@ -88,7 +87,7 @@ def _made(nodes: int, degree: int, most: int, short: Short) -> tuple[Recipe, ...
     fewer, rest = divmod(nodes, degree)
     if rest == 0:
         return tuple(_line_graphs(fewer, most, short))
-    if nodes > _MOST_FITTED:
+    if nodes > _LARGE:
         return ()
     sizes = (fewer, fewer + 1) if 2 * rest <= degree else (fewer + 1, fewer)
     for size in sizes:

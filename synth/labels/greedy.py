@@ -65,12 +65,8 @@ def greedy(
     state : array of uint64
         Of `synth.splitmix`.
 
-    Returns
-    -------
-    label : (N, R) int8
-        By node, as everything here: what a step does at a node then reads a few whole rows.
-    loads : (steps + 1,) int64
-    left : int
+    Labels, (N, R) int8, are by node, as everything here: what a step does at a node then reads a
+    few whole rows.  Loads are (steps + 1,) int64.
     """
     roots, members, group = problem.roots, problem.members, problem.group
     rows, (nodes, degree), groups = len(roots), problem.tail.shape, len(members)
@@ -93,12 +89,13 @@ def greedy(
     for step in range(1, steps + 1):
         _open(problem, step - 1, label, mask)
         first, shift = below(state, rows), below(state, nodes)
-        table[:] = 0
         last = step == steps
-        if rounds > 0 and not last:
-            plan(problem, label, mask, step, rounds, shift, planned, height)
         for node in range(nodes):
             _list(able, node, first, mask)
+        if rounds > 0 and not last and not _all_come(problem, able, mask, table, even):
+            plan(problem, label, mask, step, rounds, shift, planned, height)
+        table[:] = 0
+        for node in range(nodes):
             if not last:
                 _only_hope(problem, node, label, mask, need)
             until = -1 if last else steps + late - step
@@ -149,6 +146,26 @@ def _rank(
         links = np.uint64(here[row])
         every[links] += 1
         urgent[links] += wait == 0
+
+
+@njit(cache=True, nogil=True)
+def _all_come(problem: Any, able: Any, mask: Any, table: Any, even: bool) -> bool:
+    """Return whether all cells that could come fill all links, so that none has to be chosen.
+
+    Then no group has more of them than another, and none of its sets of links less than it takes.
+    """
+    table[:] = 0
+    for node in range(len(mask)):
+        here, rows, every = mask[node], able.row[node], table[0, problem.group[node]]
+        for index in range(np.uint64(able.filled[node])):
+            every[np.uint64(here[np.uint64(rows[index])])] += 1
+    _sum_subsets(table, problem.tail.shape[1])
+    load = _load(problem, table, 0, even, False)
+    full = table.shape[2] - 1
+    for one in range(table.shape[1]):
+        if table[0, one, full] * problem.unit != problem.weight[problem.kind[one], full] * load:
+            return False
+    return True
 
 
 @njit(cache=True, nogil=True)

@@ -122,24 +122,24 @@ def _levels(
     tail, level, reached = problem.tail, made.level, made.reached
     nodes, degree = tail.shape
     made.chosen[:], made.before[:], made.avoided[:] = 0, 0, 0
-    for node in range(nodes):
+    begin, able_now = np.uint64(first), level[step]
+    for node in range(np.uint64(nodes)):
         come = able = np.uint64(0)
-        for lane in range(some):
-            bit = np.uint64(1) << np.uint64(lane)
-            if mask[node, first + lane] != 0:
-                able |= bit
-            elif label[node, first + lane] < step:
-                come |= bit
-        level[step, node], reached[node] = able, able | come
+        masks, labels = mask[node], label[node]
+        for lane in range(np.uint64(some)):
+            # Added up without branches, of which many would be foretold wrongly.
+            able |= np.uint64(masks[begin + lane] != 0) << lane
+            come |= np.uint64(labels[begin + lane] < step) << lane
+        able_now[node], reached[node] = able, able | come
     for later in range(step + 1, len(level)):
         earlier, now = level[later - 1], level[later]
-        for node in range(nodes):
+        for node in range(np.uint64(nodes)):
             could = np.uint64(0)
-            for k in range(degree):
+            for k in range(np.uint64(degree)):
                 if tail[node, k] >= 0:
-                    could |= earlier[tail[node, k]]
+                    could |= earlier[np.uint64(tail[node, k])]
             now[node] = could & ~reached[node]
-        for node in range(nodes):
+        for node in range(np.uint64(nodes)):
             reached[node] |= now[node]
 
 

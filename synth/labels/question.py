@@ -45,8 +45,8 @@ MAX_SLACK = 2
 MAX_PIECES = 16
 """Most pieces that a shard can be cut into."""
 
-MAX_SEARCHED = 1 << 22
-"""Up to so many cells moves are looked at unless told; above, labels are greedy only."""
+MAX_SEARCHED = 1 << 24
+"""Up to so many cells plans are made, and moves looked at; above, labels are greedy unless told."""
 
 MAX_ALONE = 1 << 22
 """Labels of line graphs of more cells are lifted and not looked for themselves."""
@@ -66,12 +66,12 @@ def default_moves(cells: int, degree: int) -> int:
 
     A quarter of a second at most: with more than 6 links into a node, of which all sets are
     counted, half as many moves for each more, where there are more than 40,000 cells.  Above
-    200,000 cells there are no more moves than there: mostly the first win nothing.  Above
-    `MAX_SEARCHED` those that would change anything take seconds: none, then.
+    200,000 cells there are no more moves than there: mostly the first win nothing.  Above 4 million
+    so few are not looked at, but labels are planned; above `MAX_SEARCHED` that takes too long.
 
     >>> default_moves(100_000, 4), default_moves(100_000, 8), default_moves(30_000, 8)
     (900000, 225000, 340000)
-    >>> default_moves(1_000_000, 4), default_moves(10_000_000, 4)
+    >>> default_moves(1_000_000, 4), default_moves(100_000_000, 4)
     (1700000, 0)
     """
     if cells > MAX_SEARCHED:

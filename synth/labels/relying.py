@@ -35,56 +35,60 @@ def rely(problem: Any, mask: Any, step: int, first: int, wait: int, shift: int, 
 @njit(cache=True, nogil=True)
 def _take_only_ones(problem: Any, later: int, made: Any) -> None:
     """List cells that need one before them, and choose that where there is one alone."""
-    tail, degree = problem.tail, problem.tail.shape[1]
+    tail, degree = problem.tail, np.uint64(problem.tail.shape[1])
     level, chosen, avoided = made.level[later - 1], made.chosen[later - 1], made.avoided[later - 1]
-    for node in range(len(tail)):
-        left = made.chosen[later, node] & ~made.before[later, node]
+    needing, before, wanted = made.chosen[later], made.before[later], made.wanted
+    for node in range(np.uint64(len(tail))):
+        left = needing[node] & ~before[node]
         if left != 0:
             once = twice = np.uint64(0)
             for k in range(degree):
                 if tail[node, k] >= 0:
-                    left &= ~chosen[tail[node, k]]
+                    left &= ~chosen[np.uint64(tail[node, k])]
             for k in range(degree):
                 if tail[node, k] >= 0:
-                    could = level[tail[node, k]] & ~avoided[tail[node, k]] & left
+                    one = np.uint64(tail[node, k])
+                    could = level[one] & ~avoided[one] & left
                     twice |= once & could
                     once |= could
             alone = once & ~twice
-            for k in range(degree if alone != 0 else 0):
-                if tail[node, k] >= 0:
-                    chosen[tail[node, k]] |= alone & level[tail[node, k]] & ~avoided[tail[node, k]]
+            for k in range(degree):
+                if tail[node, k] >= 0 and alone != 0:
+                    one = np.uint64(tail[node, k])
+                    chosen[one] |= alone & level[one] & ~avoided[one]
             left &= ~alone
-        made.wanted[node] = left
+        wanted[node] = left
 
 
 @njit(cache=True, nogil=True)
 def _take_serving_several(problem: Any, later: int, shift: int, made: Any) -> None:
     """Choose cells that several need, at nodes where not more are urgent than on average."""
     tail, start, head, group = problem.tail, problem.start, problem.head, problem.group
-    nodes, degree = tail.shape
+    nodes, degree = np.uint64(tail.shape[0]), np.uint64(tail.shape[1])
     level, chosen, avoided = made.level[later - 1], made.chosen[later - 1], made.avoided[later - 1]
     wanted, most = made.wanted, made.most[later - 1]
     for node in range(nodes):
-        for k in range(degree if wanted[node] != 0 else 0):
-            if tail[node, k] >= 0:
-                wanted[node] &= ~chosen[tail[node, k]]
+        if wanted[node] != 0:
+            for k in range(degree):
+                if tail[node, k] >= 0:
+                    wanted[node] &= ~chosen[np.uint64(tail[node, k])]
     total = 0
     for one in range(len(most)):
         total += most[one]
     limit = total // len(most) + 1
     for place in range(nodes):
-        node = (place + shift) % nodes
-        if most[group[node]] > limit:
+        node = (place + np.uint64(shift)) % nodes
+        if level[node] == 0 or most[np.uint64(group[node])] > limit:
             continue
         able, once, twice = level[node] & ~avoided[node], np.uint64(0), np.uint64(0)
-        for edge in range(start[node], start[node + 1]):
-            served = wanted[head[edge]] & able
+        for edge in range(np.uint64(start[node]), np.uint64(start[node + np.uint64(1)])):
+            served = wanted[np.uint64(head[edge])] & able
             twice |= once & served
             once |= served
         if twice != 0:
             chosen[node] |= twice
-            for edge in range(start[node], start[node + 1]):
-                wanted[head[edge]] &= ~twice
+            for edge in range(np.uint64(start[node]), np.uint64(start[node + np.uint64(1)])):
+                wanted[np.uint64(head[edge])] &= ~twice
 
 
 @njit(cache=True, nogil=True)
@@ -93,22 +97,16 @@ def _take_least_crowded(problem: Any, later: int, shift: int, urgent: bool, made
     tail, group, degree = problem.tail, problem.group, problem.tail.shape[1]
     level, chosen, avoided = made.level[later - 1], made.chosen[later - 1], made.avoided[later - 1]
     most = made.most[later - 1]
-    for node in range(len(tail)):
+    for node in range(np.uint64(len(tail))):
         left = made.wanted[node]
-        for turn in range(2 if left != 0 else 0):
+        for turn in range(2):
             tried = 0
-            for _ in range(degree):
-                best = -1
-                for index in range(degree):
-                    k = (index + shift + node) % degree
-                    if tail[node, k] < 0 or tried >> k & 1:
-                        continue
-                    if best < 0 or most[group[tail[node, k]]] < most[group[tail[node, best]]]:
-                        best = k
-                if best < 0 or left == 0:
+            while left != 0 and tried + 1 < 1 << degree:
+                best = _least(tail[node], tried, (shift + node) % degree, group, most)
+                if best < 0:
                     break
                 tried |= 1 << best
-                before = tail[node, best]
+                before = np.uint64(tail[node, best])
                 could = level[before] & left
                 if turn == 0:
                     could &= ~avoided[before]
@@ -116,7 +114,22 @@ def _take_least_crowded(problem: Any, later: int, shift: int, urgent: bool, made
                     chosen[before] |= could
                     left &= ~could
                     if urgent:
-                        most[group[before]] += ones(could)
+                        most[np.uint64(group[before])] += ones(could)
+
+
+@njit(cache=True, nogil=True)
+def _least(tails: Any, tried: int, begin: int, group: Any, most: Any) -> int:
+    """Return the link not tried from the group where the fewest are urgent; the first from one."""
+    best, fewest, k = -1, 0, begin
+    for _ in range(len(tails)):
+        if tails[k] >= 0 and not tried >> k & 1:
+            many = most[np.uint64(group[np.uint64(tails[k])])]
+            if best < 0 or many < fewest:
+                best, fewest = k, many
+        k += 1
+        if k == len(tails):
+            k = 0
+    return best
 
 
 @njit(cache=True, nogil=True)
@@ -124,12 +137,14 @@ def _count(problem: Any, mask: Any, step: int, first: int, earlier: int, made: A
     """Count the urgent cells of a step by links and by groups."""
     tail, group, degree = problem.tail, problem.group, problem.tail.shape[1]
     through, most = made.through[earlier], made.most[earlier]
-    for node in range(len(tail)):
-        urgent = made.chosen[earlier, node]
-        one = group[node]
-        for k in range(degree if urgent != 0 and earlier > step else 0):
-            if tail[node, k] >= 0:
-                through[one, k] += ones(urgent & made.level[earlier - 1, tail[node, k]])
+    chosen, level = made.chosen[earlier], made.level[earlier - 1]
+    for node in range(np.uint64(len(tail))):
+        urgent = chosen[node]
+        one = np.uint64(group[node])
+        if urgent != 0 and earlier > step:
+            for k in range(np.uint64(degree)):
+                if tail[node, k] >= 0:
+                    through[one, k] += ones(urgent & level[np.uint64(tail[node, k])])
         lane = 0
         while urgent != 0 and earlier == step:
             if urgent & np.uint64(1):

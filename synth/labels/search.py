@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from synth.labels.problem import Problem
 from synth.labels.repair import repair, take_back
-from synth.labels.starts import LARGE, Found, Starts
+from synth.labels.starts import HUGE, LARGE, Found, Starts
 from synth.labels.tables import Tables, set_loads, tables_of
 from synth.splitmix import below, seeded
 
@@ -33,6 +33,7 @@ _RAISED = 7
 _SHIFTS = 100
 # Cells from which on few moves are looked at where the first win nothing, unless told to.
 _MIDDLING = 40_000
+# So few would change nothing where there are very many cells.
 _FEW = 1 << 21
 # Exponents of the probability of worse moves: small problems want heat, large ones do not.
 _COLD, _WARM = 3, 1
@@ -60,13 +61,14 @@ class Search:
         if moves == 0:
             return self._starts.greedy(steps)
         best = self._starts.planned(steps)
-        if best.total == self.least:
+        few = moves <= _FEW
+        if best.total == self.least or (few and self._starts.cells > HUGE):
             return best
         # From large ones on loads are better squeezed than shifted.
         cells, large = self._starts.cells, self._starts.cells > LARGE
         self._state = self._starts.state(steps)
         self._left = moves
-        if cells > _MIDDLING and (not large or moves <= _FEW):
+        if cells > _MIDDLING and (few or not large):
             return self._squeezed_while_it_pays(best, moves)
         starts = [(best, _WARM)]
         lowered = self._lowered(steps, moves // 4)

@@ -18,10 +18,13 @@ from synth.labels.plans import plan_of
 from synth.labels.problem import Problem, least_loads
 from synth.splitmix import seeded
 
-__all__ = ["LARGE", "Found", "Starts"]
+__all__ = ["HUGE", "LARGE", "Found", "Starts"]
 
 LARGE = 200_000
 """From so many cells on few rules are tried."""
+
+HUGE = 1 << 22
+"""From so many cells on one rule is tried, and one plan, as each takes a second."""
 
 Integers = NDArray[np.int64]
 
@@ -32,9 +35,6 @@ _GREEDY_LARGE = _GREEDY[:3]
 _GREEDY_HUGE = _GREEDY[:1]
 # How often every step is planned: once first, where there are roots enough for it to be quick.
 _ONCE, _AGAIN = (1,), (3,)
-# Cells from which on one rule is enough, as each takes a second, and plans help only where greedy
-# labels are not too far above the bound.
-_HUGE = 1 << 22
 _FAR_OFF = Fraction(5, 4)
 
 
@@ -60,7 +60,7 @@ class Starts:
         self.least = least_loads(problem)
         self.cells = problem.tail.shape[0] * len(problem.roots)
         self._seed = seed
-        self._quick = len(problem.roots) >= WORD
+        self._quick = len(problem.roots) >= WORD and self.cells <= HUGE
         self._begun: dict[int, tuple[Found, NDArray[np.uint64]]] = {}
 
     def greedy(self, steps: int) -> Found:
@@ -81,7 +81,7 @@ class Starts:
 
     def _by_rules(self, steps: int, state: NDArray[np.uint64]) -> Found:
         best, ways = None, _GREEDY_LARGE if self.cells > LARGE else _GREEDY
-        for waste, late, even in _GREEDY_HUGE if self.cells > _HUGE else ways:
+        for waste, late, even in _GREEDY_HUGE if self.cells > HUGE else ways:
             made = self.made(steps, waste, late, state, even=even)
             if made is not None and (best is None or made.total < best.total):
                 best = made
@@ -93,12 +93,15 @@ class Starts:
 
     def planned(self, steps: int) -> Found:
         """Return the best of greedy labels and those of as many plans as there is time for."""
-        return self._planned(steps, self.greedy(steps), _AGAIN if self._quick else _ONCE + _AGAIN)
+        best = self.greedy(steps)
+        if self.cells > HUGE:
+            # Where they take a second, plans help only not too far above the bound.
+            far_off = Fraction(best.total, self.least) > _FAR_OFF
+            return best if far_off else self._planned(steps, best, _ONCE)
+        return self._planned(steps, best, _AGAIN if self._quick else _ONCE + _AGAIN)
 
     def _planned(self, steps: int, best: Found, rounds: tuple[int, ...]) -> Found:
         """Return the best of labels and of greedy ones with deadlines planned so many times."""
-        if self.cells > _HUGE and Fraction(best.total, self.least) > _FAR_OFF:
-            return best
         for times in rounds if best.total > self.least else ():
             state = seeded(self._seed, steps, times)
             made = self.made(steps, 0, 0, state, even=True, rounds=times)
