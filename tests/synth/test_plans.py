@@ -9,12 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synth.build import build
-from synth.cost import Cost, Links
+from synth.cost import Cost, Links, optimal_bandwidth
 from synth.labels import check_labels, labels
 from synth.labels.distances import distances
 from synth.labels.greedy import FAR, greedy
 from synth.labels.plans import plan, plan_of
 from synth.labels.problem import problem_of
+from synth.measure import diameter, measure
 from synth.random_regular import random_regular
 from synth.recipe import parse
 from synth.splitmix import seeded
@@ -166,3 +167,16 @@ def test_labels_are_even_where_shortest_paths_make_them_a_sixth_too_many():
     assert (left, int(loads.sum())) == (0, 414)
     found = labels(graph, 6, moves=0)
     assert check_labels(graph, found) == Cost(6, Fraction(358, 359))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_labels_of_many_cells_prove_what_they_claim_and_moves_only_win(seed):
+    draw = np.random.default_rng(seed)
+    nodes, degree = int(draw.integers(448, 800)), int(draw.integers(2, 7))
+    graph = random_regular(nodes, degree, seed)
+    steps = diameter(graph) + int(draw.integers(0, 2))
+    quick, long = labels(graph, steps, moves=0), labels(graph, steps)
+    for found in (quick, long):
+        assert check_labels(graph, found) == found.cost
+    assert optimal_bandwidth(nodes) <= long.cost.bandwidth <= quick.cost.bandwidth
+    assert quick.cost.bandwidth <= measure(graph).bandwidth

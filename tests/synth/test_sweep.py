@@ -288,25 +288,14 @@ def test_labels_of_today_are_told_anew_and_what_they_make_needless_is_dropped() 
 
 @pytest.mark.one_in(160)
 @pytest.mark.parametrize("size", SWEPT)
-def test_every_bundled_find_of_a_sweep_is_proved(size) -> None:
+def test_a_frontier_is_no_worse_than_every_find_of_a_sweep_and_every_find_is_proved(size) -> None:
     nodes, degree, links = size
-    for one in bundled().of_size(nodes, degree, by_labels=True):
-        if one.links is links:
-            require_proved(one)
-            assert traits(parse(one.recipe)).degree == degree
-            assert one.worse.steps >= lower_bound(nodes, degree, links).steps
-
-
-@pytest.mark.one_in(160)
-@pytest.mark.parametrize("size", SWEPT)
-def test_a_frontier_is_no_worse_than_what_a_sweep_found_there(size) -> None:
     points = [
         Cost(p.steps, max(p.cost.bandwidth, p.transpose.bandwidth)) for p in frontier(*size).points
     ]
-    nodes, degree, links = size
-    for one in bundled().of_size(nodes, degree, by_labels=True):
-        if one.links is links and one.within is not None:
-            assert any(
-                point.steps <= one.within and point.bandwidth <= one.worse.bandwidth
-                for point in points
-            )
+    finds = bundled().of_size(nodes, degree, by_labels=True)
+    for one in (one for one in finds if one.links is links):
+        assert any(p.steps <= one.within and p.bandwidth <= one.worse.bandwidth for p in points)
+        assert traits(parse(one.recipe)).degree == degree
+        assert one.worse.steps >= lower_bound(nodes, degree, links).steps
+        require_proved(one)
