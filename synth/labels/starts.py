@@ -36,6 +36,8 @@ _GREEDY_HUGE = _GREEDY[:1]
 # How often every step is planned: once first, where there are roots enough for it to be quick.
 _ONCE, _AGAIN = (1,), (3,)
 _FAR_OFF = Fraction(5, 4)
+# Steps squared times cells of what is planned: a plan looks at all later steps in each.
+_MOST_PLANNED = 1 << 33
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,9 @@ class Starts:
 
     def _planned(self, steps: int, best: Found, rounds: tuple[int, ...]) -> Found:
         """Return the best of labels and of greedy ones with deadlines planned so many times."""
-        for times in rounds if best.total > self.least else ():
+        if best.total == self.least or steps**2 * self.cells > _MOST_PLANNED:
+            return best
+        for times in rounds:
             state = seeded(self._seed, steps, times)
             made = self.made(steps, 0, 0, state, even=True, rounds=times)
             if made is not None and made.total < best.total:

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from synth.build import build
 from synth.cost import Cost, Links, optimal_bandwidth
-from synth.labels import check_labels, labels
+from synth.labels import check_labels, labels, starts
 from synth.labels.distances import distances
 from synth.labels.greedy import FAR, greedy
 from synth.labels.plans import plan, plan_of
 from synth.labels.problem import problem_of
+from synth.labels.starts import Starts
 from synth.measure import diameter, measure
 from synth.random_regular import random_regular
 from synth.recipe import parse
@@ -167,6 +168,15 @@ def test_labels_are_even_where_shortest_paths_make_them_a_sixth_too_many():
     assert (left, int(loads.sum())) == (0, 414)
     found = labels(graph, 6, moves=0)
     assert check_labels(graph, found) == Cost(6, Fraction(358, 359))
+
+
+def test_nothing_is_planned_where_that_would_take_long(monkeypatch):
+    text = "Inserted(2, 7, 1, LineGraph(2, Cayley(11, 9, 5, 27, 41, 45)))"
+    problem = problem_of(build(parse(text)).transpose(), np.arange(497)[None])
+    quick = Starts(problem, 0).greedy(7)
+    monkeypatch.setattr(starts, "_MOST_PLANNED", 7**2 * 497**2 - 1)
+    unplanned = Starts(problem, 0)
+    assert unplanned.greedy(7).total == unplanned.planned(7).total > quick.total
 
 
 @pytest.mark.parametrize("seed", range(6))
