@@ -61,9 +61,8 @@ def labelled(
     Notes
     -----
     O(cells * degree) for every graph and number of steps, and `synth.labels.default_moves`
-    moves for those that stay.  Left as they are: graphs of more than `synth.labels.MAX_SEARCHED`
-    cells, random ones of more than ``most_cells``, and all of more than `synth.labels.MAX_DEGREE`
-    links into a node.
+    moves for those that stay.  Left as they are: graphs of more than 200,000 cells, random ones of
+    more than ``most_cells``, and all of more than `synth.labels.MAX_DEGREE` links into a node.
 
     Examples
     --------

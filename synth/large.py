@@ -21,8 +21,8 @@ from synth.recipe import Recipe
 __all__ = ["MAX_CELLS", "evened", "takes_more"]
 
 MAX_CELLS = 1 << 24
-"""Most cells for labels.  4001 nodes of 4 links take a second of the processor for each number of
-steps and direction; 8192 would take four, and more than a gigabyte of memory."""
+"""Most cells for labels.  4001 nodes of 4 links take up to two seconds of the processor for each
+number of steps and direction; 8192 would take four times that, and more than a gigabyte."""
 
 # Times the bound of bandwidth that is good, in few steps, and even, in steps above Moore's bound.
 _GOOD, _EVEN = Fraction(51, 50), Fraction(501, 500)

@@ -23,6 +23,7 @@ from synth.cost import Links
 from synth.discovery.atlas import Atlas, Entry, merged
 from synth.discovery.bundled import BUNDLED, forget_bundled
 from synth.discovery.sweep import KNOWN
+from synth.errors import InvalidAtlas
 from synth.labels import labels
 from synth.recipe import parse
 from synth.search import frontier
@@ -54,13 +55,20 @@ def _told_again(entry: Entry) -> Entry:
     return replace(entry, cost=there, transpose=back)
 
 
-def curate(path: Path, finds: list[Path]) -> tuple[int, int]:
+def curate(path: Path, finds: list[Path], again: bool = False) -> tuple[int, int]:
     """Merge finds into the atlas at ``path``, which is the bundled one; drop the needless.
 
-    Returns how many entries there were in all, and how many are kept.
+    With ``again`` what labels reach on its graphs is told anew first.  Returns how many entries
+    there were in all, and how many are kept.  Nothing is written before all files are read.
+
+    Raises
+    ------
+    InvalidAtlas
+        A file is not there, or no atlas.
     """
     found = [Atlas.load(file) for file in finds]
-    everything = merged([Atlas.load(path), *found])
+    there = Atlas.load(path)
+    everything = merged([labelled_again(there) if again else there, *found])
     swept = bool(found) and all(
         one.within is not None or one.found == KNOWN for atlas in found for one in atlas
     )
@@ -126,10 +134,10 @@ def main() -> None:
     parser.add_argument("finds", nargs="*", type=Path)
     parser.add_argument("--again", action="store_true", help="tell anew what labels reach")
     arguments = parser.parse_args()
-    if arguments.again:
-        labelled_again(Atlas.load(BUNDLED)).save(BUNDLED)
-        forget_bundled()
-    before, after = curate(BUNDLED, arguments.finds)
+    try:
+        before, after = curate(BUNDLED, arguments.finds, arguments.again)
+    except InvalidAtlas as wrong:
+        parser.error(str(wrong))
     print(f"{before} entries, {after} of use")
 
 

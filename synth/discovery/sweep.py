@@ -27,7 +27,7 @@ from synth.discovery.resized import resized
 from synth.discovery.worth import chances, missed, worth
 from synth.errors import ClaimBroken, ImpossibleRequest, SynthError
 from synth.gaps import MORE
-from synth.labels import MAX_SEARCHED, MAX_SLACK, MAX_STEPS, BothWays, Point, check_labels
+from synth.labels import MAX_SLACK, MAX_STEPS, BothWays, Point, check_labels
 from synth.recipe import LineGraph, Recipe, parse
 from synth.search import frontier
 from synth.topology import Topology
@@ -175,7 +175,7 @@ class Sweeper:
         except SynthError:
             # The diameter is larger.
             return []
-        if cells <= MAX_SEARCHED and self._promises(points):
+        if self._promises(points):
             points = asked.points(most, None)
         size = self.search.nodes, self.search.degree
         links = Links.BIDIRECTIONAL if is_bidirectional(recipe) else self.search.links

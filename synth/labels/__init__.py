@@ -65,7 +65,7 @@ def labels(
         win a little on very small graphs.
     moves : int, optional
         How many moves to look at, for each number of steps; `default_moves` if left out.
-        With 0 only the greedy labels are made.  A line graph of more than `MAX_SEARCHED` cells
+        With 0 only the quick greedy labels are made.  A line graph of more than 200,000 cells
         lifts labels of the graph below (`synth.labels.lifted`), made by its own `default_moves`;
         above `synth.labels.question.MAX_ALONE` it has no others.
     seed : int
@@ -92,8 +92,8 @@ def labels(
     Notes
     -----
     Time: greedy O(T N links) on a graph without known symmetry, O(T links) on a Cayley
-    digraph; then about an eighth of a microsecond a move.  Memory: four bytes a cell,
-    N^2 of them without symmetry.
+    digraph; plans O(T^2 N links / 64); then about an eighth of a microsecond a move.  Memory: four
+    bytes a cell, N^2 of them without symmetry.
 
     Examples
     --------

@@ -10,8 +10,7 @@ Cells before others are chosen for few of them to be urgent, and those evenly ov
 come now.  So a plan may be made several times: links over which by far too many are urgent are
 avoided then, and cells that all need such links, too.
 
-Profile (1064 nodes of 3 links, 7 steps): a fifth of the time is counting by links; 64 roots, one
-bit each of a word, are planned at once.
+64 roots are planned at once, one bit each of a word.
 """
 
 from typing import Any, NamedTuple
@@ -88,7 +87,8 @@ def plan(
 
     ``label`` and ``mask`` are as `synth.labels.greedy` has them before the step, which is not the
     last.  The numbers, at most those of the steps, are written to ``height``, (N, R); in the step
-    all of as many must come, and then a later plan finds all in time.  O(rounds N links / 64).
+    all of as many must come, and then a later plan finds all in time.
+    O(rounds steps R links / 64).
     """
     steps = len(made.level) - 1
     rows = label.shape[1]

@@ -7,6 +7,9 @@ Of the cells that could come a step earlier than one that needs them,
 3. else the one of the node where the fewest are.
 
 Kernels on the working memory of `synth.labels.plans`, 64 roots at once, one bit each of a word.
+
+Profile (1064 nodes of 3 links, one step of 7): a third of the time is the third of these, a fifth
+counting by links.
 """
 
 from typing import Any

@@ -1,5 +1,7 @@
 """A sweep keeps graphs on which labels reach more, can be stopped, and is the same every time."""
 
+import subprocess
+import sys
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -20,7 +22,7 @@ from synth.discovery.curate import curate, labelled_again
 from synth.discovery.proposals import PROPOSERS, Proposer, Round, beside, line, proposers
 from synth.discovery.sweep import KNOWN, Sweeper, sweep, sweeps
 from synth.discovery.worth import goals_missed, missed, worth
-from synth.errors import ImpossibleRequest
+from synth.errors import ImpossibleRequest, InvalidAtlas
 from synth.gaps import gaps_of
 from synth.labels import check_labels, labels
 from synth.measure import diameter
@@ -284,6 +286,24 @@ def test_labels_of_today_are_told_anew_and_what_they_make_needless_is_dropped() 
     stale.rounds[Search(61, 4, ONE_WAY, 1, by_labels=True)] = 2
     told = labelled_again(stale, 2)
     assert (set(told), told.rounds) == ({find(), eager}, stale.rounds)
+
+
+def test_curating_a_file_that_is_not_there_says_so_and_writes_nothing(tmp_path: Path) -> None:
+    there, missing = tmp_path / "atlas.tsv", tmp_path / "missing.tsv"
+    stale = Atlas()
+    stale.add(replace(find(), cost=Cost(4, Fraction(2)), transpose=Cost(4, Fraction(2))))
+    stale.save(there)
+    before = there.read_bytes()
+    with pytest.raises(InvalidAtlas, match="missing"):
+        curate(there, [missing], again=True)
+    assert there.read_bytes() == before
+    command = [sys.executable, "-m", "synth.discovery.curate", "--again", str(missing)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert "missing.tsv" in done.stderr
+    assert "Traceback" not in done.stderr
+    curate(there, [], again=True)
+    assert set(Atlas.load(there)) == {find()}
 
 
 @pytest.mark.one_in(160)
