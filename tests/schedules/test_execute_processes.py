@@ -87,9 +87,10 @@ from schedules.collectives import make
 from schedules.execute import Team, execute
 from synth.build import build
 from synth.recipe import parse
+# Made before: an interrupt while compiled kernels are loaded is lost in a callback of llvmlite.
+schedule = make(build(parse("UniRing(3)")), "allgather")
 with Team(3) as team:
     print(*team.process_ids, os.getpid(), flush=True)
-    schedule = make(build(parse("UniRing(3)")), "allgather")
     execute(schedule, size_bytes=1 << 22, repeat=1000, team=team)
 """
 
