@@ -14,6 +14,7 @@ import typer
 
 from app.cli.commands import serving
 from app.complaints import explained
+from app.interrupts import heed_lost_interrupts
 
 if TYPE_CHECKING:
     app: typer.Typer
@@ -42,6 +43,7 @@ def __getattr__(name: str) -> Any:
 def main() -> None:
     """Run the command line and exit."""
     gc.set_threshold(YOUNG_OBJECTS)
+    heed_lost_interrupts()
     sys.exit(run(sys.argv[1:]))
 
 

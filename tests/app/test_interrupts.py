@@ -1,0 +1,46 @@
+"""Ctrl-C ends a command wherever it arrives."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+LOSE = """
+import ctypes, signal, sys, time
+from app.interrupts import heed_lost_interrupts
+
+if {heeded}:
+    heed_lost_interrupts()
+callback = ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(signal.SIGINT))
+try:
+    callback()
+    time.sleep(0.5)
+except KeyboardInterrupt:
+    sys.exit(7)
+"""
+
+
+@pytest.mark.parametrize(("heeded", "code"), [(True, 7), (False, 0)])
+def test_an_interrupt_in_a_callback_from_c_code_comes_again(heeded, code):
+    asked = subprocess.run(
+        [sys.executable, "-c", LOSE.format(heeded=heeded)],
+        cwd=Path(__file__).parent.parent.parent,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert asked.returncode == code
+    assert ("KeyboardInterrupt" in asked.stderr) == (not heeded)
+
+
+def test_other_exceptions_in_callbacks_are_told_as_before(monkeypatch, capsys):
+    import ctypes
+
+    from app.interrupts import heed_lost_interrupts
+
+    monkeypatch.setattr(sys, "unraisablehook", sys.__unraisablehook__)
+    heed_lost_interrupts()
+    ctypes.CFUNCTYPE(None)(lambda: 1 // 0)()
+    assert "ZeroDivisionError" in capsys.readouterr().err
