@@ -29,7 +29,7 @@ __all__ = [
 PREFIX = "TOPOLOOM_"
 """What the names of all settings begin with in the environment."""
 
-KERNEL_VERSION = "15" + mark()
+KERNEL_VERSION = "16" + mark()
 """Part of every cache key.  Raise it whenever any computed answer changes; families that other
 packages bring are part of it."""
 

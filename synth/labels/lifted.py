@@ -145,7 +145,3 @@ class Lifting:
             lifted(self._problem, self._line, labels),
             np.array([0, degree, *(ceil(load) * degree for load in labels.loads)]),
         )
-
-    def is_enough(self, steps: int) -> bool:
-        """Return False: the loads are N at least, one more than the bound."""
-        return False

@@ -120,7 +120,7 @@ class Question:
         found = {within: self.eager()}
         if self.is_optimal(found[within]):
             return found
-        for steps in range(within, self._enough(most) + 1):
+        for steps in range(within, most + 1):
             made = self.found(steps, looked)
             if made.cost.bandwidth < found[within].cost.bandwidth:
                 found[steps], within = made, steps
@@ -135,13 +135,6 @@ class Question:
         if not least <= steps <= MAX_STEPS:
             raise OutOfDomain("steps", f"must be from the diameter, {least}, to {MAX_STEPS}")
         return steps
-
-    def _enough(self, most: int) -> int:
-        """Return the fewest steps for which greedy labels are optimal, or the most allowed."""
-        for steps in range(self.eccentricity, most):
-            if self.search.is_enough(steps):
-                return steps
-        return most
 
     def eager(self) -> Labels:
         """Return breadth-first broadcast as labels, the distances, at its exact loads."""

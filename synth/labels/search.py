@@ -59,7 +59,7 @@ class Search:
         quick rules have them (`synth.labels.starts`).
         """
         if moves == 0:
-            return self._starts.greedy(steps)
+            return self._starts.quick(steps)
         best = self._starts.planned(steps)
         few = moves <= _FEW
         if best.total == self.least or (few and self._starts.cells > HUGE):
@@ -98,10 +98,6 @@ class Search:
         if squeezed.total in (best.total, self.least):
             return squeezed
         return self._squeezed(squeezed, _COLD, share // 2, share // 4)
-
-    def is_enough(self, steps: int) -> bool:
-        """Return whether greedy labels in ``steps`` are optimal, so that more cannot win."""
-        return self._starts.greedy(steps).total == self.least
 
     def _lowered(self, steps: int, moves: int) -> Found | None:
         """Return the best of some wasteful labels, lowered and raised until they fit."""

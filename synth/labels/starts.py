@@ -63,39 +63,59 @@ class Starts:
         self.cells = problem.tail.shape[0] * len(problem.roots)
         self._seed = seed
         self._quick = len(problem.roots) >= WORD and self.cells <= HUGE
+        self._opened: dict[int, tuple[Found, NDArray[np.uint64]]] = {}
         self._begun: dict[int, tuple[Found, NDArray[np.uint64]]] = {}
+        self._plans: dict[tuple[int, int], Found | None] = {}
 
-    def greedy(self, steps: int) -> Found:
-        """Return the best labels in ``steps``, at least the largest distance, by quick rules."""
-        return self._first(steps)[0]
+    def quick(self, steps: int) -> Found:
+        """Return labels in ``steps``, at least the largest distance, by the rules that win most.
+
+        Where a plan wins over the first rule the others hardly ever win over the plan.
+        """
+        first, _ = self._open(steps)
+        planned = self._planned(steps, first, _ONCE) if self._quick else first
+        return planned if planned.total < first.total else self._first(steps)[0]
 
     def state(self, steps: int) -> NDArray[np.uint64]:
         """Return the state of random numbers with which the search in ``steps`` goes on."""
         return self._first(steps)[1].copy()
 
     def _first(self, steps: int) -> tuple[Found, NDArray[np.uint64]]:
+        """Return the best labels by all rules that are quick, and the state they leave."""
         if steps not in self._begun:
-            # Anew, so that the answer for some steps does not depend on what was asked before.
-            state = seeded(self._seed, steps)
-            best = self._by_rules(steps, state)
+            best, state = self._by_rules(steps)
             self._begun[steps] = self._planned(steps, best, _ONCE if self._quick else ()), state
         return self._begun[steps]
 
-    def _by_rules(self, steps: int, state: NDArray[np.uint64]) -> Found:
-        best, ways = None, _GREEDY_LARGE if self.cells > LARGE else _GREEDY
-        for waste, late, even in _GREEDY_HUGE if self.cells > HUGE else ways:
-            made = self.made(steps, waste, late, state, even=even)
-            if made is not None and (best is None or made.total < best.total):
-                best = made
-            if best is not None and best.total == self.least:
+    def _open(self, steps: int) -> tuple[Found, NDArray[np.uint64]]:
+        """Return labels by the first rule, and the state it leaves."""
+        if steps in self._opened:
+            return self._opened[steps]
+        # Anew, so that the answer for some steps does not depend on what was asked before.
+        state = seeded(self._seed, steps)
+        waste, late, even = _GREEDY[0]
+        first = self.made(steps, waste, late, state, even=even)
+        # Without lateness a cell comes at its deadline at the latest: it has labels.
+        assert first is not None
+        if self._quick:
+            self._opened[steps] = first, state
+        return first, state
+
+    def _by_rules(self, steps: int) -> tuple[Found, NDArray[np.uint64]]:
+        best, state = self._open(steps)
+        state = state.copy()
+        ways = _GREEDY_LARGE if self.cells > LARGE else _GREEDY
+        for waste, late, even in (_GREEDY_HUGE if self.cells > HUGE else ways)[1:]:
+            if best.total == self.least:
                 break
-        # Without lateness a cell comes at its deadline at the latest: the first has labels.
-        assert best is not None
-        return best
+            made = self.made(steps, waste, late, state, even=even)
+            if made is not None and made.total < best.total:
+                best = made
+        return best, state
 
     def planned(self, steps: int) -> Found:
         """Return the best of greedy labels and those of as many plans as there is time for."""
-        best = self.greedy(steps)
+        best = self._first(steps)[0]
         if self.cells > HUGE:
             # Where they take a second, plans help only not too far above the bound.
             far_off = Fraction(best.total, self.least) > _FAR_OFF
@@ -107,13 +127,21 @@ class Starts:
         if best.total == self.least or steps**2 * self.cells > _MOST_PLANNED:
             return best
         for times in rounds:
-            state = seeded(self._seed, steps, times)
-            made = self.made(steps, 0, 0, state, even=True, rounds=times)
+            made = self._plan(steps, times)
             if made is not None and made.total < best.total:
                 best = made
             if best.total == self.least:
                 break
         return best
+
+    def _plan(self, steps: int, times: int) -> Found | None:
+        if (steps, times) in self._plans:
+            return self._plans[steps, times]
+        state = seeded(self._seed, steps, times)
+        made = self.made(steps, 0, 0, state, even=True, rounds=times)
+        if self._quick:
+            self._plans[steps, times] = made
+        return made
 
     def made(
         self,
