@@ -14,21 +14,21 @@ from synth.cost import Links, lower_bound, optimal_bandwidth
 from synth.discovery.resized import resized
 from synth.drawable import MAX_NODES
 from synth.labelled import labelled, optimal_within
-from synth.labels import MAX_DEGREE, MAX_STEPS
+from synth.labels import MAX_DEGREE, MAX_SEARCHED, MAX_STEPS
 from synth.offered import drawn_for, labels_serve, swept_graphs
 from synth.recipe import Recipe
 
 __all__ = ["MAX_CELLS", "evened", "takes_more"]
 
-MAX_CELLS = 1 << 24
-"""Most cells for labels.  4001 nodes of 4 links take up to two seconds of the processor for each
-number of steps and direction; 8192 would take four times that, and more than a gigabyte."""
+MAX_CELLS = 1 << 26
+"""Most cells for labels.  8192 nodes of 4 links take some four seconds of the processor for each
+number of steps and direction, and a gigabyte and a half; 16,384 would take four times that."""
 
 # Times the bound of bandwidth that is good, in few steps, and even, in steps above Moore's bound.
 _GOOD, _EVEN = Fraction(51, 50), Fraction(501, 500)
 _FEW_STEPS = {Links.UNIDIRECTIONAL: 2, Links.BIDIRECTIONAL: 3}
-# Graphs near in size on which labels are made.
-_LABELLED = 2
+# Graphs near in size on which labels are made, and where moves would take too long, too.
+_LABELLED, _LABELLED_HUGE = 2, 1
 
 
 def takes_more(wanted: Wanted, nodes: int, degree: int) -> bool:
@@ -78,7 +78,8 @@ def _with(
     # Labels may make undominated what broadcast does not.
     rivals = () if labels else found
     made = undominated(one for recipe in some for one in measured_unless_dominated(recipe, rivals))
-    chosen = [one.recipe for one in made[:_LABELLED] if labels]
+    many = _LABELLED if nodes**2 <= MAX_SEARCHED else _LABELLED_HUGE
+    chosen = [one.recipe for one in made[:many] if labels]
     most = optimal_within(found, nodes) - 1
     return undominated([*found, *made, *labelled((), chosen, nodes, degree, MAX_CELLS, most)])
 

@@ -23,8 +23,6 @@ __all__ = ["MAX_NODES", "Short", "enough", "lined"]
 
 MAX_NODES = 8192
 """More have too many labels."""
-# More nodes than that are not made to fit: labels would have to be looked for.
-_LARGE = 4096
 
 Short = Callable[[int, int], Sequence[Candidate]]
 """From numbers of nodes and of steps to what is known of so many nodes and at most these steps."""
@@ -33,8 +31,9 @@ Short = Callable[[int, int], Sequence[Candidate]]
 _GOOD = Fraction(51, 50)
 _MORE, _MORE_OF_TWO = 1, 2
 # Line graphs that are tried, the best first, and of large sizes, of each of which labels of one
-# number of steps take a second; and words that are read to make one fit.
+# number of steps take seconds and half a gigabyte; and words that are read to make one fit.
 _MOST, _MOST_LARGE = 2, 1
+_LARGE = 4096
 _WORDS = 1 << 29
 
 
@@ -63,9 +62,8 @@ def lined(
     """
     if not _may_help(wanted, nodes, degree) or _is_good(found, nodes, most):
         return found
-    large = nodes > _LARGE
-    made = _made(nodes, degree, most, short)[: _MOST_LARGE if large else _MOST]
-    steps = most if large else optimal_within(found, nodes) - 1
+    made = _made(nodes, degree, most, short)[: _MOST_LARGE if nodes > _LARGE else _MOST]
+    steps = optimal_within(found, nodes) - 1
     return undominated([*found, *labelled((), made, nodes, degree, MAX_NODES**2, steps)])
 
 
@@ -87,8 +85,6 @@ def _made(nodes: int, degree: int, most: int, short: Short) -> tuple[Recipe, ...
     fewer, rest = divmod(nodes, degree)
     if rest == 0:
         return tuple(_line_graphs(fewer, most, short))
-    if nodes > _LARGE:
-        return ()
     sizes = (fewer, fewer + 1) if 2 * rest <= degree else (fewer + 1, fewer)
     for size in sizes:
         tried = (fitted(one, nodes, most, 1, _WORDS) for one in _line_graphs(size, most, short))

@@ -72,8 +72,10 @@ class Starts:
 
         Where a plan wins over the first rule the others hardly ever win over the plan.
         """
+        if not self._quick:
+            return self._first(steps)[0]
         first, _ = self._open(steps)
-        planned = self._planned(steps, first, _ONCE) if self._quick else first
+        planned = self._planned(steps, first, _ONCE)
         return planned if planned.total < first.total else self._first(steps)[0]
 
     def state(self, steps: int) -> NDArray[np.uint64]:
