@@ -68,7 +68,9 @@ def curate(path: Path, finds: list[Path], again: bool = False) -> tuple[int, int
     """
     found = [Atlas.load(file) for file in finds]
     there = Atlas.load(path)
-    everything = merged([labelled_again(there) if again else there, *found])
+    own = {(*_size(one), one.recipe): one.found for one in there}
+    mended = [_said_by_the_atlas(atlas, own) for atlas in found]
+    everything = merged([labelled_again(there) if again else there, *mended])
     swept = bool(found) and all(
         one.within is not None or one.found == KNOWN for atlas in found for one in atlas
     )
@@ -95,6 +97,15 @@ def curate(path: Path, finds: list[Path], again: bool = False) -> tuple[int, int
     kept.save(path)
     forget_bundled()
     return len(whole), len(kept)
+
+
+def _said_by_the_atlas(atlas: Atlas, own: dict[tuple[int, int, Links, str], str]) -> Atlas:
+    """Return finds of which those on graphs of the atlas are not said to be known without it."""
+    mended = Atlas()
+    mended.rounds = atlas.rounds
+    for one in atlas:
+        mended.add(replace(one, found=own.get((*_size(one), one.recipe), one.found)))
+    return mended
 
 
 def _size(entry: Entry) -> tuple[int, int, Links]:
