@@ -49,8 +49,8 @@ def random_graphs(wanted: Wanted, nodes: int, degree: int) -> Sequence[Recipe]:
     Random ones, and ones near in size made to fit; where a sweep (`synth.discovery.sweep`) was,
     what it found.
 
-    >>> [type(one).__name__ for one in random_graphs(Wanted(), 67, 6)]
-    ['RandomRegular', 'Inserted', 'Inserted']
+    >>> [type(one).__name__ for one in random_graphs(Wanted(), 1301, 8)]
+    ['RandomRegular', 'Removed', 'Removed']
     >>> random_graphs(Wanted(vertex_transitive=True), 61, 6)
     []
     """
@@ -69,7 +69,7 @@ def random_graphs(wanted: Wanted, nodes: int, degree: int) -> Sequence[Recipe]:
 def short_graphs(wanted: Wanted, nodes: int, degree: int) -> list[Recipe]:
     """Return those that have few steps: graphs near in size made to fit, or what a sweep found.
 
-    >>> [type(one).__name__ for one in short_graphs(Wanted(), 67, 6)]
+    >>> [type(one).__name__ for one in short_graphs(Wanted(), 1153, 6)]
     ['Inserted', 'Inserted']
     """
     links = _links(wanted)
