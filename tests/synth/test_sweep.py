@@ -33,7 +33,7 @@ from synth.search import frontier
 ONE_WAY, TWO_WAY = Links.UNIDIRECTIONAL, Links.BIDIRECTIONAL
 SWEPT = sorted({(e.nodes, e.degree, e.links) for e in bundled() if e.within is not None})
 BETTER = {(e.nodes, e.degree, e.links) for e in bundled() if e.within and e.found != KNOWN}
-# What a frontier had found itself is proved anew at a third of the sizes; at all of them, an hour.
+# What a frontier had found itself is proved anew at a third of the sizes.
 PROVED = [
     size if size in BETTER or place % 3 == 0 else pytest.param(size, marks=pytest.mark.exhaustive)
     for place, size in enumerate(SWEPT)
