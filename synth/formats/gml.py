@@ -29,6 +29,8 @@ _TOKEN = re.compile(
     r'|(?P<quoted>"(?P<text>[^"]{0,100000})")|(?P<mark>[\[\]])|(?P<end>\Z))'
 )
 _INTEGER = re.compile(r"-?[0-9]{1,18}")
+# Unicode ends at 1114111; Python refuses to read integers of more than 4,300 digits.
+_LONG_REFERENCE = re.compile(r"&#(?:[0-9]{8,}|[xX][0-9A-Fa-f]{8,})")
 
 
 def gml(text: str, *, attributes: Attributes = PLAIN) -> Topology:
@@ -161,6 +163,8 @@ def _value(word: str, match: "re.Match[str]", place: str) -> Any:
     if word == "[":
         return _List()
     if match.lastgroup == "quoted":
+        if _LONG_REFERENCE.search(match["text"]):
+            raise wrong(place, "a character reference must have at most 7 digits")
         return html.unescape(match["text"])
     if match.lastgroup != "number":
         raise wrong(place, f"a key must be followed by a value; {word[:50]!r} is none")
