@@ -1,7 +1,6 @@
-"""Reading any of the formats: which there are, what each takes, which one a text is in."""
+"""Reading any of the formats: which there are, and what each takes."""
 
 import inspect
-import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -9,6 +8,7 @@ from typing import Any, NamedTuple
 from synth.errors import InvalidTopology
 from synth.formats.adjacency_list import adjlist, multiline_adjlist, undirected_adjlist
 from synth.formats.attributes import Attributes
+from synth.formats.detect import MAX_CHARACTERS, detect
 from synth.formats.document import document
 from synth.formats.dumps.box import Box
 from synth.formats.dumps.cluster import Plan, assemble
@@ -22,7 +22,7 @@ from synth.formats.graph6 import digraph6, graph6, sparse6
 from synth.formats.graphml import graphml
 from synth.formats.matrix_market import matrix_market
 from synth.formats.node_link import node_link
-from synth.formats.tables import looks_like, matrix
+from synth.formats.tables import matrix
 from synth.topology import Topology
 
 __all__ = [
@@ -36,8 +36,6 @@ __all__ = [
     "read",
     "read_noted",
 ]
-
-MAX_CHARACTERS = 32 * 2**20
 
 DUMPS: Mapping[str, Callable[..., Box]] = MappingProxyType(
     {
@@ -187,69 +185,3 @@ def _dump(text: str, form: str, given: dict[str, Any]) -> Noted:
     box = DUMPS[form](text, **own)
     topology = assemble(box, plan)
     return Noted(topology, tuple(box.notes))
-
-
-_EXTENSIONS = {
-    ".gml": "gml",
-    ".graphml": "graphml",
-    ".gexf": "gexf",
-    ".mtx": "matrix-market",
-    ".adjlist": "adjlist",
-    ".edgelist": "edgelist",
-    ".g6": "graph6",
-    ".s6": "sparse6",
-    ".d6": "digraph6",
-}
-
-# The header of a terminal may be underlined; a few codes are enough.
-_CODES = "(?:\x1b\\[[0-9;]{0,9}m[ \t]{0,9}){0,9}"
-_SIGNS = (
-    ("nvidia-smi", re.compile(f"^[ \t]{{0,99}}{_CODES}GPU0{_CODES}[ \t]+X", re.M)),
-    ("rocm-smi", re.compile(r"^=+ Link Type between", re.M)),
-    ("amd-smi", re.compile(r"^LINK TYPE TABLE:", re.M)),
-    ("matrix-market", re.compile(r"\A%%MatrixMarket", re.I)),
-    ("graph6", re.compile(r"\A>>graph6<<")),
-    ("sparse6", re.compile(r"\A(>>sparse6<<|:[?-~]+\s*\Z)")),
-    ("digraph6", re.compile(r"\A(>>digraph6<<|&[?-~]+\s*\Z)")),
-    ("gml", re.compile(r"^[ \t]{0,99}graph\s{0,99}\[", re.M)),
-)
-_DOCUMENT = re.compile(r'"schema"\s*:\s*"topology/')
-_ROOTS = {"graphml": "graphml", "gexf": "gexf", "system": "nccl-xml"}
-
-
-def detect(text: str, filename: str = "") -> str:
-    r"""Return the name of the format that a text is in.
-
-    A filename that ends in ``.gml``, ``.graphml``, ``.gexf``, ``.mtx``, ``.adjlist``,
-    ``.edgelist``, ``.g6``, ``.s6`` or ``.d6`` tells it.  Else a square of numbers with an
-    empty diagonal is a matrix; other lines of two or three cells are an edge list, directed.
-
-    >>> detect("<graphml/>"), detect("0 1\n1 0"), detect("0 1\n1 2\n2 0")
-    ('graphml', 'matrix', 'edgelist')
-    >>> detect("a b c", "ring.adjlist"), detect("graph [ node [ id 0 ] ]")
-    ('adjlist', 'gml')
-
-    Raises
-    ------
-    InvalidTopology
-        It looks like none of them.
-    """
-    for ending, form in _EXTENSIONS.items():
-        if filename.removesuffix(".gz").endswith(ending):
-            return form
-    head = text[:4096].lstrip("\ufeff \t\r\n")
-    if head.startswith("{"):
-        return "json" if _DOCUMENT.search(text) else "node-link"
-    if len(text) > MAX_CHARACTERS:
-        raise InvalidTopology("", f"must have at most {MAX_CHARACTERS} characters")
-    if head.startswith("<"):
-        root = re.search(r"<(?:[A-Za-z]{1,20}:)?(graphml|gexf|system)\b", head)
-        if root is not None:
-            return _ROOTS[root[1]]
-    else:
-        for form, sign in _SIGNS:
-            if sign.search(text.lstrip("\ufeff")):
-                return form
-        if (form := looks_like(text)) is not None:
-            return form
-    raise InvalidTopology("", f"must be in one of the formats {', '.join(READABLE)}")
