@@ -3,51 +3,15 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from synth.errors import InvalidTopology
 from synth.formats import OPTIONS, READABLE, read
 from synth.formats.dumps.cluster import PCIE_TAKEN
 from synth.formats.read import DUMPS
+from tests.hostile_inputs import HOSTILE, spoilt
 from tests.synth.format_files import FILES, text_of
-
-SPOILS = [
-    *("", "\0", "\x1b[4m", "\n", "\t", " ", "-1", "NaN", "1e999999", "9" * 40, "1/0", "\ud800"),
-    *(
-        "<!DOCTYPE a [<!ENTITY b 'c'>]>",
-        "&b;",
-        f"&#{'1' * 4301};",
-        f"&#x{'f' * 4301};",
-        "9" * 4301,
-        "<pci>" * 70,
-        "]]>",
-        '"',
-        "{",
-        "[" * 2000,
-        "#",
-    ),
-    *("%%MatrixMarket", "graph [", "]", "~~~~", ":A`", "&", "99999999 99999999 9", "{'capacity': "),
-    *("GPU0", "NV18", "XGMI", "X", "SYS", "x" * 300, "null", "true", ",", "١", "0x068000"),
-]
-
-
-@st.composite
-def spoilt(draw: st.DrawFn, text: str) -> str:
-    """Draw a text that was cut, repeated, or written into at a few places."""
-    for _ in range(draw(st.integers(1, 3))):
-        start = draw(st.integers(0, len(text)))
-        end = min(len(text), start + draw(st.sampled_from([0, 1, 2, 5, 20, 300, 10**6])))
-        kind = draw(st.sampled_from(["write", "cut", "repeat", "swap"]))
-        middle = {
-            "write": draw(st.sampled_from(SPOILS)),
-            "cut": "",
-            "repeat": 2 * text[start:end],
-            "swap": text[start:end][::-1],
-        }[kind]
-        text = text[:start] + middle + text[end:]
-    return text
-
 
 ATTRIBUTES = [
     {"capacity_attribute": "speed", "kind_attribute": "type", "switch_values": ["host"]},
@@ -68,11 +32,7 @@ def require_read_or_refused(text: str, form: str | None, **options: object) -> N
         assert all(capacity > 0 for capacity in topology.capacities)
 
 
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize("name", FILES)
-@settings(max_examples=60)
-@given(data=st.data())
-def test_a_spoilt_file_is_read_or_refused_in_one_error(name: str, data: st.DataObject) -> None:
+def require_spoilt_read_or_refused(name: str, data: st.DataObject) -> None:
     text = data.draw(spoilt(text_of(name)))
     require_read_or_refused(text, FILES[name])
     require_read_or_refused(text, None)
@@ -81,6 +41,28 @@ def test_a_spoilt_file_is_read_or_refused_in_one_error(name: str, data: st.DataO
     if FILES[name] in DUMPS:
         plan = {"boxes": 2, "nic_bandwidth": 25, "pcie": data.draw(st.sampled_from(PCIE_TAKEN))}
         require_read_or_refused(text, FILES[name], **plan, network="rails")
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("name", FILES)
+@settings(max_examples=60)
+@given(data=st.data())
+def test_a_spoilt_file_is_read_or_refused_in_one_error(name: str, data: st.DataObject) -> None:
+    require_spoilt_read_or_refused(name, data)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", FILES)
+@settings(max_examples=2_000, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_no_spoilt_file_of_thousands_breaks_a_reader(name: str, data: st.DataObject) -> None:
+    require_spoilt_read_or_refused(name, data)
+
+
+@pytest.mark.parametrize("form", READABLE)
+def test_a_hostile_text_alone_is_read_or_refused(form: str) -> None:
+    for text in HOSTILE:
+        require_read_or_refused(text, form)
 
 
 @pytest.mark.parametrize("form", READABLE)

@@ -1,6 +1,7 @@
 """Reads a plant from a text in whatever format people keep it."""
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from synth.errors import InvalidPlant
@@ -13,6 +14,8 @@ __all__ = ["read_plant_text", "read_plant_values"]
 
 MAX_NODES = 2_000_000
 """Most values of a YAML document, every use of an anchor counted."""
+MAX_INTEGER = 10**30
+"""Bound of integers: YAML has hexadecimal ones of any length, which Python refuses to print."""
 
 
 def read_plant_values(document: Any) -> Plant:
@@ -59,6 +62,10 @@ def _json(text: str) -> Any:
         raise InvalidPlant("", f"must be JSON: {error}") from None
 
 
+# PyYAML raises these where a tag such as !!int does not fit its text.
+_MALFORMED = (ValueError, TypeError, AttributeError, LookupError, OverflowError)
+
+
 def _yaml(text: str) -> Any:
     import yaml
 
@@ -66,10 +73,10 @@ def _yaml(text: str) -> Any:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         document = yaml.load(text, loader)
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
+    except (yaml.YAMLError, RecursionError, *_MALFORMED) as error:
         said = " ".join(str(error).split())
         raise InvalidPlant("", f"must be YAML: {said[:300]}") from None
-    # Anchors let a short text stand for a huge one.
+    # Anchors let a short text stand for a huge one, and for one without end.
     _count(document, [0], 0)
     return document
 
@@ -78,6 +85,10 @@ def _count(value: Any, total: list[int], depth: int) -> None:
     total[0] += 1
     if total[0] > MAX_NODES or depth > 20:
         raise InvalidPlant("", f"must have at most {MAX_NODES} values, nested at most 20 deep")
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if isinstance(value, int) and abs(value) >= MAX_INTEGER:
+        raise InvalidPlant("", "must have integers of at most 30 digits")
+    parts: Iterable[Any] = value if isinstance(value, list) else ()
+    if isinstance(value, dict):
+        parts = (*value, *value.values())
     for part in parts:
         _count(part, total, depth + 1)
