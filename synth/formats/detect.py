@@ -3,6 +3,7 @@
 import re
 
 from synth.errors import InvalidTopology
+from synth.formats.dumps.console import console_lines
 from synth.formats.tables import looks_like
 
 __all__ = ["MAX_CHARACTERS", "detect"]
@@ -22,10 +23,8 @@ _EXTENSIONS = {
     ".d6": "digraph6",
 }
 
-# The header of a terminal may be underlined; a few codes are enough.
-_CODES = "(?:\x1b\\[[0-9;]{0,9}m[ \t]{0,9}){0,9}"
 _SIGNS = (
-    ("nvidia-smi", re.compile(f"^[ \t]{{0,99}}{_CODES}GPU0{_CODES}[ \t]+X", re.M)),
+    ("nvidia-smi", re.compile("^[ \t]{0,99}GPU0[ \t]+X", re.M)),
     ("rocm-smi", re.compile(r"^=+ Link Type between", re.M)),
     ("amd-smi", re.compile(r"^LINK TYPE TABLE:", re.M)),
     ("matrix-market", re.compile(r"\A%%MatrixMarket", re.I)),
@@ -68,8 +67,9 @@ def detect(text: str, filename: str = "") -> str:
         if root is not None:
             return _ROOTS[root[1]]
     else:
+        plain = "\n".join(console_lines(text.lstrip("\ufeff")))
         for form, sign in _SIGNS:
-            if sign.search(text.lstrip("\ufeff")):
+            if sign.search(plain):
                 return form
         if (form := looks_like(text)) is not None:
             return form

@@ -1,10 +1,11 @@
 """Reading the text that ``nvidia-smi topo -m`` prints."""
 
 import re
-from itertools import combinations
+from itertools import combinations, takewhile
 
 from synth.formats.draft import join, line, wrong
 from synth.formats.dumps.box import Box, Nic
+from synth.formats.dumps.console import console_lines
 from synth.formats.dumps.host import PCIE, hang, merge
 from synth.topology import Capacity, NodeId
 
@@ -18,9 +19,9 @@ MOST_NVLINKS = 18
 
 Cells = dict[tuple[str, str], str]
 
-_UNDERLINE = re.compile("\x1b\\[[0-9;]*m")
-_AFFINITY = re.compile("CPU Affinity|NUMA Affinity|GPU NUMA ID")
+_AFFINITY = re.compile(r"CPU Affinity|\b(?:CPU|NUMA|GPU NUMA)\b")
 _NAME = re.compile(r"[A-Za-z][\w.-]{0,40}", re.ASCII)
+_GLUED = re.compile(r"(?:GPU[0-9]+|NIC[0-9]+|mlx[0-9]+_[0-9]+){2,}", re.ASCII)
 _LEGEND = re.compile(r"(NIC[0-9]{1,4}): ([A-Za-z][\w.-]{0,40})", re.ASCII)
 _LEVELS = ("PIX", "PXB", "PHB", "NODE", "SYS")
 _CELL = re.compile("X|PIX|PXB|PHB|NODE|SYS|NV[1-9][0-9]?")
@@ -96,27 +97,26 @@ def _nic(name: str, id: str, place: str, cells: Cells, gpus: dict[str, str]) -> 
 
 def _matrix(text: str) -> tuple[Cells, dict[str, str], dict[str, str]]:
     """Return the cell of each pair, the place of each row, and the names of NICs."""
-    lines = [_UNDERLINE.sub("", content).replace("\r", "") for content in text.split("\n")]
+    lines = console_lines(text)
     header = next((n for n, content in enumerate(lines) if content.split()[:1] == ["GPU0"]), None)
     if header is None:
         raise wrong("", "must have a heading that begins with GPU0")
-    names = _AFFINITY.split(lines[header])[0].split()
     place = line(header + 1)
+    names, body = _unwrapped(lines, header)
     if not all(map(_NAME.fullmatch, names)) or len(set(names)) < len(names) or len(names) > 1024:
         raise wrong(place, "the heading must hold at most 1024 different names")
+    _require_columns(names, [found for _, found in body], place)
     rows: dict[str, tuple[str, list[str]]] = {}
-    for number, content in enumerate(lines[header + 1 :], header + 2):
-        found = content.split()
-        if not found:
-            break
+    for number, found in body:
         rows[_row_name(found, names, rows, line(number))] = (line(number), found[1:])
     gpus = [name for name in names if name.startswith("GPU")]
     if names[: len(gpus)] != gpus:
         raise wrong(place, "the heading must name the GPUs first")
-    for gpu in gpus:
-        if gpu not in rows:
-            raise wrong(place, f"must be followed by a row for {gpu}")
-    # NICs without a row of their own are not looked at.
+    # NICs without a row of their own are not looked at, if that goes for all of them.
+    needed = gpus if {*rows} <= {*gpus} else names
+    for name in needed:
+        if name not in rows:
+            raise wrong(place, f"must be followed by a row for {name}")
     known = [name for name in names if name in rows]
     columns = {name: index for index, name in enumerate(names)}
     return (
@@ -124,6 +124,50 @@ def _matrix(text: str) -> tuple[Cells, dict[str, str], dict[str, str]]:
         {name: rows[name][0] for name in known},
         _legend(lines, names),
     )
+
+
+def _unwrapped(lines: list[str], header: int) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """Return the names of the heading, and the number and words of each row below it.
+
+    A terminal that is too narrow breaks the heading and the rows between two words.  The
+    matrix ends at an empty line, or at a line without a name and without a cell: a prompt.
+    """
+    names: list[str] = []
+    body: list[tuple[int, list[str]]] = []
+    wrapped = complete = False
+    for number, content in enumerate(lines[header:], header + 1):
+        found = content.split()
+        if not found:
+            break
+        has_cells = any(map(_CELL.fullmatch, found))
+        words, *affinities = _AFFINITY.split(content)
+        if not body and not has_cells and all(map(_NAME.fullmatch, words.split())):
+            wrapped = bool(names)
+            names += [] if complete else words.split()
+            complete = complete or bool(affinities)
+        elif body and (_CELL.fullmatch(found[0]) or (wrapped and not _NAME.fullmatch(found[0]))):
+            body[-1][1].extend(found)
+        elif body and not has_cells and found[0] not in names:
+            break
+        else:
+            body.append((number, found))
+    return names, body
+
+
+def _require_columns(names: list[str], rows: list[list[str]], place: str) -> None:
+    """Raise `InvalidTopology` where all rows have the same cells beyond the heading."""
+    counts = {len(list(takewhile(_CELL.fullmatch, found[1:]))) for found in rows}
+    if len(rows) < 2 or len(counts) > 1 or (count := counts.pop()) <= len(names):
+        return
+    known = {found[0] for found in rows}
+    glued = [
+        name
+        for name in names
+        if _GLUED.fullmatch(name)
+        or any(name[:cut] in known and name[cut:] in known for cut in range(1, len(name)))
+    ]
+    what = f"{', '.join(glued)[:50]} is two names run together" if glued else "one is missing"
+    raise wrong(place, f"the heading names {len(names)} columns and the rows have {count}: {what}")
 
 
 def _legend(lines: list[str], names: list[str]) -> dict[str, str]:

@@ -1,0 +1,24 @@
+"""Lines of console output as a terminal printed them, after copying and pasting."""
+
+import re
+
+__all__ = ["console_lines"]
+
+_ESCAPE = re.compile("\x1b\\[[0-9;?]*[A-Za-z]")
+_QUOTE = re.compile(r"^(?:[ \t]{0,9}>){1,9} ?")
+_FENCE = re.compile(r"\s*(`{3,}|~{3,}).*")
+
+
+def console_lines(text: str) -> list[str]:
+    r"""Return the lines of a text without escape codes, marks of mail quotes and code fences.
+
+    A fence of Markdown becomes an empty line, so the numbers of lines stay; a blank that does
+    not break becomes a blank.
+
+    >>> console_lines("> ```\n> \x1b[4mGPU0\x1b[0m\r\n> ```")
+    ['', 'GPU0', '']
+    """
+    plain = text.replace("\xa0", " ").split("\n")
+    lines = [_ESCAPE.sub("", content).rstrip("\r") for content in plain]
+    unquoted = (_QUOTE.sub("", content, count=1) for content in lines)
+    return ["" if _FENCE.fullmatch(content) else content for content in unquoted]
