@@ -106,6 +106,7 @@ def degraded(
         shared=_still_shared(topology, links),
         name=_name(topology, changes),
         bandwidth_unit=topology.bandwidth_unit,
+        assumed=topology.assumed,
     )
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from synth.assumption import Assumption
 from synth.errors import InvalidTopology, Unreachable
 from synth.names import shortened
 from synth.topology_rules import (
@@ -74,6 +75,8 @@ class Topology:
     bandwidth_unit : str
         Unit of the capacities, such as ``"GB/s"``; ``"link"`` when every capacity
         counts links.
+    assumed : iterable of Assumption
+        What the file that describes the topology does not state.  Not part of the identity.
 
     Notes
     -----
@@ -109,6 +112,7 @@ class Topology:
         name: str = "",
         recipe: "Recipe | None" = None,
         bandwidth_unit: str = "link",
+        assumed: Iterable[Assumption] = (),
     ) -> None:
         self.nodes: tuple[NodeId, ...] = tuple(nodes)
         self.switches: frozenset[NodeId] = frozenset(switches)
@@ -116,6 +120,7 @@ class Topology:
         self.name = name
         self.recipe = recipe
         self.bandwidth_unit = bandwidth_unit
+        self.assumed = tuple(dict.fromkeys(assumed))
         position = positions_of(self.nodes)
         require_switches(self.nodes, self.switches, self.multicast)
         rows = [row_of(position, index, link) for index, link in enumerate(links)]
@@ -159,6 +164,7 @@ class Topology:
         topology.name = name
         topology.recipe = recipe
         topology.bandwidth_unit = "link"
+        topology.assumed = ()
         order = np.lexsort((targets, sources))
         topology.sources = _frozen(sources[order])
         topology.targets = _frozen(targets[order])
@@ -237,7 +243,7 @@ class Topology:
             [([(t, s) for s, t in one.links], one.capacity) for one in self.shared],
         )
         turned.name, turned.recipe = self.name, self.recipe
-        turned.bandwidth_unit = self.bandwidth_unit
+        turned.bandwidth_unit, turned.assumed = self.bandwidth_unit, self.assumed
         # A stable sort: parallel links keep their order, which is by capacity.
         order = np.lexsort((self.sources, self.targets))
         turned.sources = _frozen(self.targets[order])
@@ -258,6 +264,10 @@ class Topology:
         """Return the same topology with a recipe, or with none."""
         return self._but(recipe=recipe)
 
+    def with_assumed(self, assumed: "Iterable[Assumption]") -> "Topology":
+        """Return the same topology with what was assumed in making it."""
+        return self._but(assumed=tuple(dict.fromkeys(assumed)))
+
     def _but(self, **changed: Any) -> "Topology":
         copy = Topology.__new__(Topology)
         copy.__dict__.update(self.__dict__ | changed)
@@ -265,9 +275,9 @@ class Topology:
 
     @cached_property
     def digest(self) -> str:
-        """Identity: ``sha256:`` of the canonical JSON without name and recipe."""
+        """Identity: ``sha256:`` of the canonical JSON without name, recipe and ``assumed``."""
         document = self.to_document()
-        for member in ("name", "recipe"):
+        for member in ("name", "recipe", "assumed"):
             document.pop(member, None)
         text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
@@ -297,7 +307,12 @@ class Topology:
                 for link in self.links
             ],
             **shared_members(self.shared),
+            **self._assumed_member(),
         }
+
+    def _assumed_member(self) -> dict[str, Any]:
+        entries = [assumption.to_document() for assumption in self.assumed]
+        return {"assumed": entries} if entries else {}
 
     def labels(self) -> dict[str, str]:
         """Return ``name``, ``recipe`` if there is one, and ``bandwidth_unit``, as written.

@@ -9,6 +9,7 @@ import re
 from fractions import Fraction
 from typing import Any
 
+from synth.assumption import Assumption, assumptions_from_document
 from synth.errors import InvalidTopology, SynthError
 from synth.names import short_name
 from synth.recipe import Recipe, parse
@@ -32,10 +33,11 @@ def topology_from_document(document: Any) -> Topology:
     document
         The parsed JSON: ``{"schema": "topology/1", "name", "recipe", "bandwidth_unit",
         "nodes": [{"id", "kind", "multicast"}], "links": [{"source", "target", "capacity"}],
-        "shared": [{"links": [[source, target]], "capacity"}]}``.
+        "shared": [{"links": [[source, target]], "capacity"}], "assumed": [{"text", "option"}]}``.
         ``kind`` defaults to ``compute``, ``multicast`` (of switches) to false, ``capacity``
-        to 1, ``shared`` to none; other keys are ignored.  ``recipe`` may be left out, and one
-        that this version does not know counts as left out.
+        to 1, ``bandwidth_unit`` to ``link``, ``shared`` to none; other keys are ignored.  A
+        missing capacity is an assumption, and so is a missing unit of capacities other than 1.
+        ``recipe`` may be left out, and one that this version does not know counts as left out.
 
     Raises
     ------
@@ -65,8 +67,22 @@ def topology_from_document(document: Any) -> Topology:
         multicast=[node["id"] for index, node in enumerate(nodes) if _multicast(index, node)],
         shared=_shared(document.get("shared", [])),
         bandwidth_unit=unit,
+        assumed=[*assumptions_from_document(document.get("assumed", [])), *_assumed(document)],
     )
     return named(topology, document.get("name", ""), *_given(document, "recipe"))
+
+
+def _assumed(document: dict[str, Any]) -> list[Assumption]:
+    """Return what a document leaves to its defaults: capacities and their unit."""
+    found = []
+    links = document["links"]
+    silent = sum("capacity" not in link for link in links)
+    if silent:
+        found.append(Assumption(f"{silent} of {len(links)} links state no capacity: each has 1."))
+    unlike = any(link.get("capacity", 1) not in (1, "1") for link in links)
+    if unlike and "bandwidth_unit" not in document:
+        found.append(Assumption("No bandwidth_unit is stated: capacities count links."))
+    return found
 
 
 def named(topology: Topology, name: Any, *recipe: Any) -> Topology:

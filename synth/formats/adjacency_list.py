@@ -6,15 +6,16 @@ of its ends, which is ``undirected-adjlist``.
 """
 
 from synth.formats.attributes import PLAIN, Attributes
-from synth.formats.draft import Draft, capacity, line, wrong
+from synth.formats.draft import line, wrong
 from synth.formats.edge_list import ids_of
+from synth.formats.graph_draft import GraphDraft
 from synth.formats.tables import numbered_rows
 from synth.formats.writable import require_hosts_only, require_unit_links, require_words
-from synth.topology import Capacity, Topology
+from synth.topology import Topology
 
 __all__ = ["adjlist", "multiline_adjlist", "to_adjlist", "undirected_adjlist"]
 
-Entry = tuple[str, Capacity, str]
+Entry = tuple[str, dict[str, str], str]
 
 
 def adjlist(text: str, *, attributes: Attributes = PLAIN) -> Topology:
@@ -31,7 +32,7 @@ def adjlist(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     InvalidTopology
         A node begins two lines, or has a link to itself; the line is named.
     """
-    return _graph(_lines(text), attributes, both_ways=False)
+    return _graph(_lines(text), attributes)
 
 
 def undirected_adjlist(text: str, *, attributes: Attributes = PLAIN) -> Topology:
@@ -40,7 +41,7 @@ def undirected_adjlist(text: str, *, attributes: Attributes = PLAIN) -> Topology
     >>> undirected_adjlist("a b c\nb c\nc").link_count
     6
     """
-    return _graph(_lines(text), attributes, both_ways=True)
+    return _graph(_lines(text), attributes, directed=False)
 
 
 def multiline_adjlist(text: str, *, attributes: Attributes = PLAIN) -> Topology:
@@ -72,16 +73,16 @@ def multiline_adjlist(text: str, *, attributes: Attributes = PLAIN) -> Topology:
             place = line(found[0])
             if len(found[1]) > 2:
                 raise wrong(place, "must be a target and, if need be, its data")
-            value = capacity(found[1][1], place) if len(found[1]) == 2 else 1
-            entries.append((found[1][0], value, place))
-    return _graph(lines, attributes, both_ways=False)
+            data = {attributes.capacity or "capacity": found[1][1]} if len(found[1]) == 2 else {}
+            entries.append((found[1][0], data, place))
+    return _graph(lines, attributes)
 
 
 def _lines(text: str) -> dict[str, tuple[str, list[Entry]]]:
     lines: dict[str, tuple[str, list[Entry]]] = {}
     for number, (name, *targets) in numbered_rows(text):
         place = line(number)
-        _begin(lines, name, place).extend((target, 1, place) for target in targets if target)
+        _begin(lines, name, place).extend((target, {}, place) for target in targets if target)
     return lines
 
 
@@ -93,7 +94,7 @@ def _begin(lines: dict[str, tuple[str, list[Entry]]], name: str, place: str) -> 
 
 
 def _graph(
-    lines: dict[str, tuple[str, list[Entry]]], attributes: Attributes, *, both_ways: bool
+    lines: dict[str, tuple[str, list[Entry]]], attributes: Attributes, directed: bool | None = None
 ) -> Topology:
     if not lines:
         raise wrong("", "an adjacency list must have a line")
@@ -102,15 +103,13 @@ def _graph(
         for target, _, place in entries:
             places.setdefault(target, place)
     ids = ids_of(places)
-    draft = Draft()
+    draft = GraphDraft(attributes, directed=directed, default=True, kinds=False)
     for name, id in ids.items():
         draft.node(id, places[name])
     for name, (_, entries) in lines.items():
-        for target, value, place in entries:
-            draft.link(ids[name], ids[target], value, place)
-            if both_ways:
-                draft.link(ids[target], ids[name], value, place)
-    return attributes.build(draft)
+        for target, data, place in entries:
+            draft.edge(ids[name], ids[target], place, data)
+    return draft.build()
 
 
 def to_adjlist(topology: Topology) -> str:

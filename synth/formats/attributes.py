@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
-from synth.formats.draft import MAX_DIGITS, Draft, capacity, wrong
-from synth.topology import Capacity, Topology
+from synth.formats.draft import MAX_DIGITS, capacity, wrong
+from synth.topology import Capacity
 
 __all__ = ["PLAIN", "Attributes", "number"]
 
@@ -28,6 +29,9 @@ class Attributes:
     unit : str, optional
         Unit of the capacities.  Left out: the graph's ``bandwidth_unit``, or else ``link``
         where every capacity is 1, or else ``GB/s``.
+    directed : bool, optional
+        Whether links run one way, whatever the text states.  Left out: as the text states, or
+        else as the format has it.
 
     Examples
     --------
@@ -40,6 +44,7 @@ class Attributes:
     kind: str | None = None
     switch_values: tuple[str, ...] = ()
     unit: str | None = None
+    directed: bool | None = None
 
     def capacity_of(self, values: Mapping[str, Any], place: str) -> Capacity:
         """Return the capacity of a link with these data."""
@@ -64,12 +69,6 @@ class Attributes:
             raise wrong(place, f'{name[:50]} must be "compute" or "switch"; {text[:50]!r} is not')
         return text == "switch"
 
-    def build(self, draft: Draft, about: Mapping[str, Any] | None = None) -> Topology:
-        """Return the topology of a draft; ``about`` are the data of the graph itself."""
-        said = {key: value for key, value in (about or {}).items() if isinstance(value, str)}
-        unit = self.unit or said.get("bandwidth_unit") or draft.unit()
-        return draft.build(name=said.get("name", ""), recipe=said.get("recipe"), unit=unit)
-
 
 PLAIN = Attributes()
 """The usual names."""
@@ -83,6 +82,8 @@ def number(value: Any, place: str) -> Capacity:
     InvalidTopology
         It is neither, or has more than 30 digits.
     """
+    if isinstance(value, Fraction):
+        return value
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise wrong(place, "must be a positive number")
     if isinstance(value, int) and abs(value) >= 10**MAX_DIGITS:

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import networkx as nx
 
+from synth.assumption import Assumption
 from synth.errors import InvalidTopology
 from synth.topology import Capacity, Link, NodeId, Topology
 from synth.topology_document import MAX_LINKS, MAX_NODES, MAX_TEXT, named
@@ -79,6 +80,11 @@ class Draft:
         self._links: list[Link] = []
         self._switches: set[NodeId] = set()
         self._places: dict[str, list[str]] = {"nodes": [], "links": []}
+        self._assumed: list[Assumption] = []
+
+    def assume(self, text: str, option: str = "") -> None:
+        """Report a fact that the text does not state, and the option that states it."""
+        self._assumed.append(Assumption(text, option))
 
     def node(self, id: NodeId, place: str, *, switch: bool = False) -> None:
         """Add a node; its id must be printable, of at most 200 characters or 30 digits."""
@@ -115,7 +121,11 @@ class Draft:
             raise wrong("", f"the unit must be printable, at most {MAX_TEXT} characters")
         try:
             topology = Topology(
-                self._nodes, self._links, switches=self._switches, bandwidth_unit=unit
+                self._nodes,
+                self._links,
+                switches=self._switches,
+                bandwidth_unit=unit,
+                assumed=self._assumed,
             )
             return named(topology, name, *(() if recipe is None else (recipe,)))
         except InvalidTopology as error:

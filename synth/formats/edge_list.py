@@ -5,10 +5,10 @@ An edge list does not say which nodes are switches, so all are compute nodes.
 
 import re
 from collections.abc import Iterable
-from fractions import Fraction
 
 from synth.formats.attributes import PLAIN, Attributes
-from synth.formats.draft import Draft, capacity, line, wrong
+from synth.formats.draft import line, wrong
+from synth.formats.graph_draft import GraphDraft
 from synth.formats.tables import Row, numbered_rows
 from synth.formats.writable import require_words
 from synth.topology import NodeId, Topology
@@ -34,7 +34,7 @@ def edgelist(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     InvalidTopology
         A line is no link; the line and the rule are named.
     """
-    return _edges(text, attributes, both_ways=False)
+    return _edges(text, attributes)
 
 
 def undirected_edgelist(text: str, *, attributes: Attributes = PLAIN) -> Topology:
@@ -43,7 +43,7 @@ def undirected_edgelist(text: str, *, attributes: Attributes = PLAIN) -> Topolog
     >>> undirected_edgelist("0 1\n1 2").link_count
     4
     """
-    return _edges(text, attributes, both_ways=True)
+    return _edges(text, attributes, directed=False)
 
 
 def ids_of(names: Iterable[str]) -> dict[str, NodeId]:
@@ -58,8 +58,9 @@ def ids_of(names: Iterable[str]) -> dict[str, NodeId]:
     return {name: name for name in found}
 
 
-def _edges(text: str, attributes: Attributes, *, both_ways: bool) -> Topology:
-    rows = [_edge(number, cells) for number, cells in _link_rows(text, attributes)]
+def _edges(text: str, attributes: Attributes, directed: bool | None = None) -> Topology:
+    name = attributes.capacity or "capacity"
+    rows = [_edge(number, cells, name) for number, cells in _link_rows(text, attributes)]
     if not rows:
         raise wrong("", "an edge list must have a line of source and target")
     places: dict[str, str] = {}
@@ -68,14 +69,12 @@ def _edges(text: str, attributes: Attributes, *, both_ways: bool) -> Topology:
     for _, target, _, place in rows:
         places.setdefault(target, place)
     ids = ids_of(places)
-    draft = Draft()
+    draft = GraphDraft(attributes, directed=directed, default=True, kinds=False)
     for name, id in ids.items():
         draft.node(id, places[name])
-    for source, target, value, place in rows:
-        draft.link(ids[source], ids[target], value, place)
-        if both_ways:
-            draft.link(ids[target], ids[source], value, place)
-    return attributes.build(draft)
+    for source, target, data, place in rows:
+        draft.edge(ids[source], ids[target], place, data)
+    return draft.build()
 
 
 def _link_rows(text: str, attributes: Attributes) -> list[Row]:
@@ -85,12 +84,11 @@ def _link_rows(text: str, attributes: Attributes) -> list[Row]:
     return rows[1:] if heading == ["source", "target"] else rows
 
 
-def _edge(number: int, cells: list[str]) -> tuple[str, str, Fraction, str]:
+def _edge(number: int, cells: list[str], name: str) -> tuple[str, str, dict[str, str], str]:
     place = line(number)
     if len(cells) not in (2, 3) or not all(cells):
         raise wrong(place, "must be source, target and, if need be, capacity")
-    value = capacity(cells[2], place) if len(cells) == 3 else Fraction(1)
-    return cells[0], cells[1], value, place
+    return cells[0], cells[1], {name: cells[2]} if len(cells) == 3 else {}, place
 
 
 def to_edgelist(topology: Topology) -> str:

@@ -8,7 +8,8 @@ Links carry ``capacity`` (or ``bandwidth``), 1 if left out; nodes may carry ``ki
 from xml.sax.saxutils import quoteattr
 
 from synth.formats.attributes import PLAIN, Attributes
-from synth.formats.draft import Draft, wrong
+from synth.formats.draft import wrong
+from synth.formats.graph_draft import GraphDraft
 from synth.formats.writable import require_writable
 from synth.formats.xml import Element, parse
 from synth.topology import Topology
@@ -41,22 +42,17 @@ def gexf(text: str, *, attributes: Attributes = PLAIN) -> Topology:
         raise wrong(root.place, "must hold one graph")
     graph = graphs[0]
     data = {kind: _Titles(graph, kind) for kind in ("node", "edge")}
-    draft = Draft()
+    directed = _directed(graph, "defaultedgetype")
+    draft = GraphDraft(attributes, directed=directed, default=False, kinds=True)
     for node in _children(graph, "nodes", "node"):
-        values = data["node"].values(node)
-        draft.node(node.get("id"), node.place, switch=attributes.is_switch(values, node.place))
-    default = _directed(graph, "defaultedgetype", False)
+        draft.node(node.get("id"), node.place, data["node"].values(node))
     for edge in _children(graph, "edges", "edge"):
         values = data["edge"].values(edge)
         if "weight" in edge.attributes:
             values.setdefault("weight", edge.attributes["weight"])
-        value = attributes.capacity_of(values, edge.place)
         source, target = edge.get("source"), edge.get("target")
-        draft.link(source, target, value, edge.place)
-        if not _directed(edge, "type", default):
-            draft.link(target, source, value, edge.place)
-    about = graph.attributes
-    return attributes.build(draft, about)
+        draft.edge(source, target, edge.place, values, directed=_directed(edge, "type"))
+    return draft.build(graph.attributes)
 
 
 def _children(graph: Element, group: str, tag: str) -> list[Element]:
@@ -69,11 +65,11 @@ def _children(graph: Element, group: str, tag: str) -> list[Element]:
     return found
 
 
-def _directed(element: Element, name: str, default: bool) -> bool:
+def _directed(element: Element, name: str) -> bool | None:
     text = element.attributes.get(name)
     if text is not None and text not in _TYPES:
         raise wrong(element.place, f"{name} must say directed or not; {text[:50]!r} does not")
-    return default if text is None else _TYPES[text]
+    return None if text is None else _TYPES[text]
 
 
 class _Titles:

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from synth.formats.attributes import PLAIN, Attributes
-from synth.formats.draft import Draft, line, wrong
+from synth.formats.draft import line, wrong
+from synth.formats.graph_draft import GraphDraft
 from synth.formats.writable import require_writable
 from synth.topology import NodeId, Topology
 
@@ -50,20 +51,17 @@ def gml(text: str, *, attributes: Attributes = PLAIN) -> Topology:
         raise wrong("", "must hold one graph [ ... ]")
     graph = graphs[0].value
     about = graph.values()
-    draft = Draft()
+    directed = str(about["directed"]) == "1" if "directed" in about else None
+    draft = GraphDraft(attributes, directed=directed, default=False, kinds=True)
     ids = _ids(graph)
     for (place, node), id in zip(graph.lists("node"), ids.values(), strict=True):
-        draft.node(id, place, switch=attributes.is_switch(node, place))
-    directed = str(about.get("directed", 0)) == "1"
+        draft.node(id, place, node)
     for place, edge in graph.lists("edge"):
         ends = [ids.get(_text(edge.get(end))) for end in ("source", "target")]
         if ends[0] is None or ends[1] is None:
             raise wrong(place, "source and target must be ids of nodes")
-        value = attributes.capacity_of(edge, place)
-        draft.link(ends[0], ends[1], value, place)
-        if not directed:
-            draft.link(ends[1], ends[0], value, place)
-    return attributes.build(draft, about)
+        draft.edge(ends[0], ends[1], place, edge)
+    return draft.build(about)
 
 
 @dataclass(slots=True)

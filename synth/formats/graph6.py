@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synth.formats.attributes import PLAIN, Attributes
-from synth.formats.draft import Draft, line, wrong
+from synth.formats.draft import line, wrong
+from synth.formats.graph_draft import GraphDraft
 from synth.formats.writable import (
     require_counted,
     require_numbered,
@@ -150,14 +151,12 @@ def _used(bits: Bits, count: int) -> Bits:
 def _graph(
     size: int, pairs: Iterable[tuple[int, int]], attributes: Attributes, *, both_ways: bool
 ) -> Topology:
-    draft = Draft()
+    draft = GraphDraft(attributes, directed=not both_ways, default=False, kinds=False)
     for node in range(size):
         draft.node(node, line(1))
     for one, other in pairs:
-        draft.link(one, other, 1, line(1))
-        if both_ways:
-            draft.link(other, one, 1, line(1))
-    return attributes.build(draft)
+        draft.edge(one, other, line(1), {})
+    return draft.build()
 
 
 def to_graph6(topology: Topology) -> str:

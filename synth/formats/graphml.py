@@ -8,7 +8,8 @@ The links of an undirected graph are links each way.
 import networkx as nx
 
 from synth.formats.attributes import PLAIN, Attributes
-from synth.formats.draft import Draft, wrong
+from synth.formats.draft import wrong
+from synth.formats.graph_draft import GraphDraft
 from synth.formats.writable import require_writable
 from synth.formats.xml import Element, parse
 from synth.topology import Topology
@@ -38,32 +39,29 @@ def graphml(text: str, *, attributes: Attributes = PLAIN) -> Topology:
         raise wrong(root.place, "must hold one graph")
     graph = graphs[0]
     data = _Data(root.all("key"))
-    draft = Draft()
+    directed = _directed(graph, "edgedefault")
+    draft = GraphDraft(attributes, directed=directed, default=True, kinds=True)
     for node in graph.all("node"):
-        draft.node(
-            node.get("id"), node.place, switch=attributes.is_switch(data.of(node), node.place)
-        )
+        draft.node(node.get("id"), node.place, data.of(node))
     for edge in graph.all("edge"):
         source, target = edge.get("source"), edge.get("target")
-        value = attributes.capacity_of(data.of(edge), edge.place)
-        draft.link(source, target, value, edge.place)
-        if not _directed(edge, "directed", _directed(graph, "edgedefault", True)):
-            draft.link(target, source, value, edge.place)
+        own = _directed(edge, "directed")
+        draft.edge(source, target, edge.place, data.of(edge), directed=own)
     for other in graph.children:
         if other.tag not in ("node", "edge", "data", "desc"):
             raise wrong(other.place, f"must not hold <{other.tag[:50]}>")
     about = data.of(graph)
-    return attributes.build(draft, about)
+    return draft.build(about)
 
 
 _DIRECTED = {"directed": True, "true": True, "undirected": False, "false": False}
 
 
-def _directed(element: Element, name: str, default: bool) -> bool:
+def _directed(element: Element, name: str) -> bool | None:
     text = element.attributes.get(name)
     if text is not None and text not in _DIRECTED:
         raise wrong(element.place, f"{name} must say directed or not; {text[:50]!r} does not")
-    return default if text is None else _DIRECTED[text]
+    return None if text is None else _DIRECTED[text]
 
 
 class _Data:

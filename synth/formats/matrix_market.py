@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from synth.formats.attributes import PLAIN, Attributes
-from synth.formats.draft import Draft, capacity, line, wrong
+from synth.formats.draft import capacity, line, wrong
+from synth.formats.graph_draft import GraphDraft
 from synth.formats.writable import require_numbered
 from synth.topology import Topology
 from synth.topology_document import MAX_LINKS, MAX_NODES
@@ -50,7 +51,7 @@ def matrix_market(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     size, entries, place = _size(rows, form)
     mirrored = symmetry == "symmetric"
     cells = _entries(rows, kind) if form == "coordinate" else _dense(rows, size, mirrored)
-    draft = Draft()
+    draft = GraphDraft(attributes, directed=not mirrored, default=True, kinds=False)
     for node in range(size):
         draft.node(node, place)
     count = 0
@@ -62,14 +63,12 @@ def matrix_market(text: str, *, attributes: Attributes = PLAIN) -> Topology:
             continue
         if source == target:
             raise wrong(where, "the diagonal must be 0: no link joins a node to itself")
-        draft.link(source, target, value, where)
-        if mirrored:
-            draft.link(target, source, value, where)
+        draft.edge(source, target, where, {} if kind == "pattern" else {"capacity": value})
     if form == "array":
         entries = size * (size + 1) // 2 if mirrored else size * size
     if count != entries:
         raise wrong(place, f"must be followed by {entries} entries; there are {count}")
-    return attributes.build(draft)
+    return draft.build()
 
 
 def _rows(lines: list[str]) -> Iterator[tuple[list[str], str]]:

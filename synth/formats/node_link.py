@@ -10,7 +10,8 @@ from typing import Any
 
 from synth.formats.attributes import PLAIN, Attributes
 from synth.formats.document import parse_json
-from synth.formats.draft import Draft, wrong
+from synth.formats.draft import wrong
+from synth.formats.graph_draft import GraphDraft
 from synth.topology import NodeId, Topology
 
 __all__ = ["node_link", "to_node_link"]
@@ -33,23 +34,26 @@ def node_link(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     if not isinstance(graph, dict):
         raise wrong("", "must be a JSON object with nodes and edges")
     key = "edges" if "edges" in graph else "links"
-    draft = Draft()
+    draft = GraphDraft(attributes, directed=_directed(graph), default=False, kinds=True)
     for index, node in enumerate(_objects(graph, "nodes")):
         place = f"/nodes/{index}"
         kind_place = place if attributes.kind else f"{place}/kind"
-        switch = attributes.is_switch(node, kind_place)
-        draft.node(_id(node.get("id"), f"{place}/id"), place, switch=switch)
+        draft.node(_id(node.get("id"), f"{place}/id"), place, node, kind_place)
     for index, link in enumerate(_objects(graph, key)):
         place = f"/{key}/{index}"
         source, target = (_id(link.get(end), f"{place}/{end}") for end in ("source", "target"))
         capacity_place = place if attributes.capacity else f"{place}/capacity"
-        value = attributes.capacity_of(link, capacity_place)
-        draft.link(source, target, value, place)
-        if not graph.get("directed", False):
-            draft.link(target, source, value, place)
+        draft.edge(source, target, place, link, capacity_place=capacity_place)
     about = graph.get("graph")
     about = about if isinstance(about, dict) else {}
-    return attributes.build(draft, about)
+    return draft.build(about)
+
+
+def _directed(graph: dict[str, Any]) -> bool | None:
+    value = graph.get("directed")
+    if value is not None and not isinstance(value, bool):
+        raise wrong("/directed", "must be true or false")
+    return value
 
 
 def _objects(graph: dict[str, Any], key: str) -> list[dict[str, Any]]:

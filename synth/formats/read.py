@@ -80,6 +80,7 @@ OPTIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "kind_attribute": _NAMED,
         "switch_values": _NAMED,
         "unit": tuple(form for form in GRAPHS if form != "json"),
+        "directed": (*_NAMED, "edgelist", "adjlist", "multiline-adjlist"),
         "link_bandwidth": ("nvidia-smi", "rocm-smi", "amd-smi"),
         "nvlink": ("nccl-xml",),
         "boxes": tuple(DUMPS),
@@ -97,6 +98,7 @@ _OF_ATTRIBUTES = {
     "kind_attribute": "kind",
     "switch_values": "switch_values",
     "unit": "unit",
+    "directed": "directed",
 }
 _OF_PLAN = ("boxes", "network", "oversubscription", "nics", "nic_bandwidth", "pcie")
 

@@ -9,7 +9,8 @@ from fractions import Fraction
 from itertools import islice
 
 from synth.formats.attributes import PLAIN, Attributes
-from synth.formats.draft import Draft, capacity, line, wrong
+from synth.formats.draft import capacity, line, wrong
+from synth.formats.graph_draft import GraphDraft
 from synth.topology import NodeId, Topology
 
 __all__ = [
@@ -126,14 +127,14 @@ def matrix(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     if names is not None and len(names) != len(rows):
         raise wrong(line(rows[0][0]), f"must name as many nodes as there are rows: {len(rows)}")
     nodes: Sequence[NodeId] = range(len(rows)) if names is None else names
-    draft = Draft()
+    draft = GraphDraft(attributes, directed=True, default=True, kinds=False)
     for (number, _), node in zip(rows, nodes, strict=True):
         draft.node(node, line(number))
     for index, (number, cells) in enumerate(rows):
         if names is not None and len(cells) == len(rows) + 1 and cells[0] == names[index]:
             cells = cells[1:]
         _read_row(draft, nodes, index, cells, line(number))
-    return attributes.build(draft)
+    return draft.build()
 
 
 def _header(rows: list[Row]) -> tuple[list[str] | None, list[Row]]:
@@ -146,7 +147,7 @@ def _header(rows: list[Row]) -> tuple[list[str] | None, list[Row]]:
 
 
 def _read_row(
-    draft: Draft, nodes: Sequence[NodeId], index: int, cells: list[str], place: str
+    draft: GraphDraft, nodes: Sequence[NodeId], index: int, cells: list[str], place: str
 ) -> None:
     if len(cells) != len(nodes):
         raise wrong(place, f"must have {len(nodes)} cells, one for each row; it has {len(cells)}")
@@ -156,4 +157,4 @@ def _read_row(
             continue
         if column == index:
             raise wrong(place, "the diagonal must be 0: no link joins a node to itself")
-        draft.link(nodes[index], nodes[column], value, place)
+        draft.edge(nodes[index], nodes[column], place, {"capacity": value})
