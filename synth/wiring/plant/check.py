@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from synth.errors import InvalidPlant, SynthError
+from synth.wiring.plant.names import require_printable
 from synth.wiring.plant.parts import MAX_PORTS, HostPort, Kind, Mode, Panel
 from synth.wiring.plant.ports import Pair, Port, Present, Side
 
@@ -18,6 +19,7 @@ def check(plant: "Plant") -> None:
 
     The field of the error is a JSON pointer into its plant/1 document.
     """
+    require_printable(plant.name, "/name")
     if plant.uniform is not None and not plant.present.pairs:
         return  # the builder makes nothing else than valid plants
     check_panels(plant.panels)
@@ -49,6 +51,7 @@ def _unique(names: list[str], field: str, what: str) -> None:
     for number, name in enumerate(names):
         if not name:
             raise InvalidPlant(f"{field}/{number}/id", "must not be empty")
+        require_printable(name, f"{field}/{number}/id")
         if name in seen:
             raise InvalidPlant(f"{field}/{number}/id", f"{what} {name} is there already")
         seen.add(name)
@@ -59,11 +62,14 @@ def _check_panel(panel: Panel, field: str) -> None:
         raise InvalidPlant(
             f"{field}/mode", f"{panel.id} has no B side, so it must be bidirectional"
         )
+    require_printable(panel.profile, f"{field}/profile")
+    require_printable(panel.place, f"{field}/place")
     names: set[str] = set()
-    for side in (panel.a, panel.b):
-        for name in side:
+    for member, side in (("ports" if panel.one_sided else "a", panel.a), ("b", panel.b)):
+        for number, name in enumerate(side):
             if not name:
                 raise InvalidPlant(field, f"every port of {panel.id} must have a name")
+            require_printable(name, f"{field}/{member}/{number}")
             if name in names:
                 raise InvalidPlant(field, f"port {name} of {panel.id} is there twice")
             names.add(name)

@@ -1,0 +1,38 @@
+"""What names of panels, ports and hosts must be: printable text.
+
+A line break in a name would end as a command of its own in a device's script, and an escape
+sequence as an order to the reader's terminal.
+"""
+
+from synth.errors import InvalidPlant, SynthError
+
+__all__ = ["require_printable"]
+
+
+def require_printable(name: str, field: str, raised: type[SynthError] = InvalidPlant) -> None:
+    r"""Raise unless a name holds only characters that are printed, blanks included.
+
+    Parameters
+    ----------
+    name : str
+    field : str
+        JSON pointer to the name, for the error.
+    raised : type of SynthError
+
+    Raises
+    ------
+    SynthError
+        The name holds a control character, a line break, an invisible or an unpaired character:
+        whatever `str.isprintable` denies.
+
+    Examples
+    --------
+    >>> require_printable("Halle Süd, ocs-1", "/panels/0/id")
+    >>> require_printable("ocs-1\nreboot", "/panels/0/id")
+    Traceback (most recent call last):
+    ...
+    synth.errors.InvalidPlant: /panels/0/id: must be printable text, without '\n'
+    """
+    if not name.isprintable():
+        found = next(character for character in name if not character.isprintable())
+        raise raised(field, f"must be printable text, without {found!a}")
