@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 from synth.errors import InvalidWiring
 from synth.wiring.document import apply, revert
 from synth.wiring.plant import Pair, Plant, Port, Present, plant_digest, uniform
+from synth.wiring.plant.names import require_printable
 from synth.wiring.present import read_present
 
-__all__ = ["Move", "Script", "Step", "plant_of", "read_script"]
+__all__ = ["Block", "Move", "Script", "Step", "plant_of", "read_script"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,14 @@ class Move(NamedTuple):
     stage: int
     adds: bool
     pair: Pair
+
+
+class Block(NamedTuple):
+    """The moves of one stage, counted from 1, on one panel."""
+
+    stage: int
+    panel: int
+    step: Step
 
 
 @dataclass(frozen=True)
@@ -60,17 +69,24 @@ class Script:
         """The panels on which something moves."""
         return tuple(sorted({move.pair.panel for move in self.moves}))
 
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The moves of every stage on every panel: all panels of a stage, then the next stage.
+
+        A reader who works from top to bottom takes away no more at a time than a stage does.
+        """
+        found: dict[tuple[int, int], tuple[list[Pair], list[Pair]]] = {}
+        for move in self.moves:
+            block = found.setdefault((move.stage, move.pair.panel), ([], []))
+            block[move.adds].append(move.pair)
+        return tuple(
+            Block(stage, panel, Step(tuple(removes), tuple(adds)))
+            for (stage, panel), (removes, adds) in sorted(found.items())
+        )
+
     def of_panel(self, panel: int) -> tuple[tuple[int, Step], ...]:
         """Return the number and the moves of every stage that touches a panel."""
-        found = []
-        for number, step in enumerate(self.steps, start=1):
-            part = Step(
-                tuple(pair for pair in step.removes if pair.panel == panel),
-                tuple(pair for pair in step.adds if pair.panel == panel),
-            )
-            if part.removes or part.adds:
-                found.append((number, part))
-        return tuple(found)
+        return tuple((block.stage, block.step) for block in self.blocks if block.panel == panel)
 
     def label(self, pair: Pair) -> str:
         """Return what a cable between the two ports of a pair is labelled."""
@@ -112,8 +128,8 @@ def read_script(document: Mapping[str, Any], plant: Plant | None = None) -> Scri
     Raises
     ------
     InvalidWiring
-        The document breaks a rule, its operations do not lead to ``final``, or the plant is
-        another one.
+        The document breaks a rule, its operations do not lead to ``final``, a name in it is not
+        printable, or the plant is another one.
 
     Examples
     --------
@@ -136,17 +152,12 @@ def read_script(document: Mapping[str, Any], plant: Plant | None = None) -> Scri
             Step(*(_pairs(stage["ops"], op, plant) for op in ("remove", "add")))
             for stage in document["stages"]
         )
-        links = {
-            pair: row["link"]
-            for panel, state in document["final"].items()
-            for row in state["pairs"]
-            if "link" in row
-            for pair in read_present([{**row, "panel": panel}], plant).pairs
-        }
+        links = _links(document["final"], plant)
         peers = _peers(document["ports"], plant)
+        plan_id = _text(document.get("plan_id", ""), "/plan_id")
     except (KeyError, TypeError, AttributeError) as error:
         raise InvalidWiring("", f"must be a whole patch-plan/1 document: {error}") from None
-    return Script(str(document.get("plan_id", "")), plant, steps, base, final, links, peers)
+    return Script(plan_id, plant, steps, base, final, links, peers)
 
 
 def _pairs(ops: list[dict[str, Any]], op: str, plant: Plant) -> tuple[Pair, ...]:
@@ -154,11 +165,37 @@ def _pairs(ops: list[dict[str, Any]], op: str, plant: Plant) -> tuple[Pair, ...]
     return read_present(rows, plant).pairs
 
 
+def _links(final: Mapping[str, Any], plant: Plant) -> dict[Pair, str]:
+    return {
+        pair: _text(row["link"], f"/final/{_escaped(panel)}/pairs/{number}/link")
+        for panel, state in final.items()
+        for number, row in enumerate(state["pairs"])
+        if "link" in row
+        for pair in read_present([{**row, "panel": panel}], plant).pairs
+    }
+
+
 def _peers(rows: list[dict[str, Any]], plant: Plant) -> dict[Port, str]:
     places = {(plant.panels[port.panel].id, plant.port_name(port)): port for port in plant.at}
     found = {}
-    for row in rows:
+    for number, row in enumerate(rows):
         port = places.get((row["device"], row["port"]))
         if port is not None:
-            found[port] = f"{row['endpoint']['node']}:{row['endpoint']['port']}"
+            ends = (
+                _text(row["endpoint"][member], f"/ports/{number}/endpoint/{member}")
+                for member in ("node", "port")
+            )
+            found[port] = ":".join(ends)
     return found
+
+
+def _text(value: Any, field: str) -> str:
+    """Return a name as it is written; numbers are names, too."""
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise InvalidWiring(field, "must be a text or an integer")
+    require_printable(str(value), field, InvalidWiring)
+    return str(value)
+
+
+def _escaped(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")
