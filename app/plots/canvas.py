@@ -1,6 +1,7 @@
 """What all plots share: size, style, colours, and how a figure becomes a file."""
 
 import io
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,6 +36,9 @@ STYLE: dict[Any, Any] = {
     "grid.alpha": 0.3,
     "axes.spines.top": False,
     "axes.spines.right": False,
+    # Names come from strangers: every text is drawn as it is, never as TeX.
+    "text.parse_math": False,
+    "text.usetex": False,
 }
 # Okabe and Ito: told apart by readers of every kind of colour vision.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -97,7 +101,9 @@ def _styled(width: float, height: float, arrange: bool) -> "Iterator[Figure]":
     from matplotlib.figure import Figure
 
     # The settings of matplotlib are those of the process: one thread draws at a time.
-    with _drawing, mpl.rc_context():
+    with _drawing, mpl.rc_context(), warnings.catch_warnings():
+        # A name may have letters that no font here has; a box is drawn instead.
+        warnings.filterwarnings("ignore", r"Glyph \d+|Matplotlib currently does not support")
         mpl.rcdefaults()
         mpl.rcParams.update(STYLE)
         yield Figure(figsize=(width, height), layout="constrained" if arrange else None)

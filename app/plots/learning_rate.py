@@ -43,6 +43,8 @@ def svg(session: "Session", points: Iterable[Point]) -> bytes:
 
 def draw(figure: "Figure", session: "Session", points: Iterable[Point]) -> None:
     """Draw a session and its history."""
+    from matplotlib.ticker import LogFormatter
+
     kept, trials = _curves(points)
     losses, rates = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
     for number, curve in enumerate(trials.values()):
@@ -56,13 +58,16 @@ def draw(figure: "Figure", session: "Session", points: Iterable[Point]) -> None:
     losses.set_ylabel("loss")
     rates.set_ylabel("learning rate")
     rates.set_yscale("log")
+    # The usual formatter of logarithms writes TeX, which is never read.
+    rates.yaxis.set_major_formatter(LogFormatter())
+    rates.yaxis.set_minor_formatter(LogFormatter(labelOnlyBase=False))
     rates.set_xlabel("step")
     if losses.get_legend_handles_labels()[0]:
         losses.legend(frameon=False)
     state = session.state
     what = short(session.name, 40) or session.id[:12]
     told = f"{what}: {session.status}, {state.step} steps kept, {state.spent} run"
-    losses.set_title(told, loc="left", fontsize=10, parse_math=False)
+    losses.set_title(told, loc="left", fontsize=10)
 
 
 def _curves(points: Iterable[Point]) -> "tuple[Curve, dict[tuple[int, int | None], Curve]]":

@@ -17,7 +17,7 @@ MAX_RANKS = 256
 _ROW, _MAX_COLUMN, _MAX_ACROSS = 0.3, 1.7, 14.0
 _LEFT, _TOP, _BOTTOM = 0.7, 1.0, 0.55
 _POINTS, _TITLE_POINTS = 8, 10
-_MAX_LABEL = 12
+_MAX_LABEL, _MAX_WAY = 12, 40
 _MAX_SHARES = 4
 # Inches per character of a label, and around it.
 _WIDE, _PAD = 0.62 * _POINTS / 72, 0.1
@@ -114,6 +114,10 @@ def _half(node: NodeId) -> float:
     return min(len(str(node)), _MAX_LABEL) * _WIDE / 2 + _PAD
 
 
+def _through(way: tuple[NodeId, ...]) -> str:
+    return short(" and ".join(map(str, way)), _MAX_WAY)
+
+
 def _explain(
     panel: "Axes", broadcast: Broadcast, looks: dict[tuple[NodeId, ...], dict[str, Any]]
 ) -> None:
@@ -125,7 +129,7 @@ def _explain(
         named = [(way, look) for way, look in looks.items() if look["color"] != "0.6"]
         direct = any(not arc.through for arc in broadcast.arcs)
         handles = [
-            Line2D([], [], label=" and ".join(map(str, way)) if way else "direct link", **look)
+            Line2D([], [], label=_through(way) if way else "direct link", **look)
             for way, look in named
             if way or direct
         ]
