@@ -2,14 +2,17 @@
 
 import csv
 import io
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
 
 from synth.topology import NodeId
 from synth.wiring.document import link_names
 from synth.wiring.patch_plan import PatchPlan
-from synth.wiring.plant import Port
+from synth.wiring.plant import Pair, Plant, Port, Present
 from synth.wiring.stages import Limits, staged
 
-__all__ = ["COLUMNS", "work_order"]
+__all__ = ["COLUMNS", "FORMULA", "Order", "cabled_name", "order_csv", "work_order"]
 
 COLUMNS = (
     "step",
@@ -27,8 +30,23 @@ COLUMNS = (
     "done_at",
 )
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""First characters that make a spreadsheet read a cell as a formula."""
+FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
+"""What makes a spreadsheet read a cell as a formula, behind apostrophes that were put in front."""
+
+
+class Order(NamedTuple):
+    """What a work order is written from.
+
+    ``stages`` are the pairs that go and that come, ``links`` names the link of a pair, and
+    ``peer`` what is cabled to a port of a panel: ``node:port``.
+    """
+
+    plant: Plant
+    stages: Iterable[tuple[Iterable[Pair], Iterable[Pair]]]
+    before: Present
+    after: Present
+    links: Mapping[Pair, str]
+    peer: Callable[[Port], str]
 
 
 def work_order(plan: PatchPlan, limits: Limits | None = None) -> str:
@@ -45,27 +63,41 @@ def work_order(plan: PatchPlan, limits: Limits | None = None) -> str:
     >>> print(work_order(plan_moves(pair, sized(pair))).splitlines()[1])
     1,1,add,panel-0,0A,1B,,b:0,l0,a:0--b:0,1B receives light from a:0,,
     """
-    plant = plan.plant
-    before, after = (
-        {plant.ends(pair)[0]: pair for pair in state.pairs} for state in (plan.present, plan.final)
+    nodes = dict(zip(plan.wiring.hosts, plan.topology.nodes, strict=True))
+    return order_csv(
+        Order(
+            plan.plant,
+            [(stage.removes, stage.adds) for stage in staged(plan, limits)],
+            plan.present,
+            plan.final,
+            link_names(plan),
+            lambda port: cabled_name(plan.plant, port, nodes),
+        )
     )
-    links, names = link_names(plan), _nodes(plan)
+
+
+def order_csv(order: Order) -> str:
+    """Return the CSV of a work order; see `work_order`."""
+    plant = order.plant
+    before, after = (
+        {plant.ends(pair)[0]: pair for pair in state.pairs} for state in (order.before, order.after)
+    )
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(COLUMNS)
     moves = [
         (number, action, pair)
-        for number, stage in enumerate(staged(plan, limits), start=1)
-        for action, pairs in (("remove", stage.removes), ("add", stage.adds))
+        for number, stage in enumerate(order.stages, start=1)
+        for action, pairs in zip(("remove", "add"), stage, strict=True)
         for pair in pairs
     ]
     for step, (number, action, pair) in enumerate(moves, start=1):
-        source, target = (_host_port(plan, names, port) for port in plant.ends(pair))
+        source, target = (order.peer(port) for port in plant.ends(pair))
         first = plant.ends(pair)[0]
         a, b = (plant.port_name(port) for port in plant.ends(pair))
         adding = action == "add"
         old, new = (
-            _host_port(plan, names, plant.ends(state[first])[1]) if first in state else ""
+            order.peer(plant.ends(state[first])[1]) if first in state else ""
             for state in (before, after)
         )
         row = (
@@ -77,7 +109,7 @@ def work_order(plan: PatchPlan, limits: Limits | None = None) -> str:
             b,
             old,
             new,
-            links.get(pair, ""),
+            order.links.get(pair, ""),
             f"{source}--{target}" if adding else "",
             f"{b} receives light from {source}" if adding else f"{a}-{b} is plugged",
             "",
@@ -87,22 +119,20 @@ def work_order(plan: PatchPlan, limits: Limits | None = None) -> str:
     return out.getvalue()
 
 
-def _nodes(plan: PatchPlan) -> dict[int, NodeId]:
-    """Return the node that sits on each host."""
-    return dict(zip(plan.wiring.hosts, plan.topology.nodes, strict=True))
+def cabled_name(plant: Plant, port: Port, nodes: Mapping[int, NodeId]) -> str:
+    """Return ``node:port`` of what is cabled to a port of a panel, given the node on each host.
 
-
-def _host_port(plan: PatchPlan, names: dict[int, NodeId], port: Port) -> str:
-    """Return ``node:port`` of what is cabled to a port of a panel."""
-    at = plan.plant.at.get(port)
+    A host without a node is called by itself, and a port without a cable by its panel.
+    """
+    at = plant.at.get(port)
     if at is None:
-        return plan.plant.full_name(port)
+        return plant.full_name(port)
     host, number = at
-    uniform = plan.plant.uniform is not None
-    name = plan.plant.hosts[host].id
-    node = names.get(host, f"host {name}" if uniform else name)
-    return f"{node}:{number if uniform else plan.plant.hosts[host].ports[number].id}"
+    uniform = plant.uniform is not None
+    name = plant.hosts[host].id
+    node = nodes.get(host, f"host {name}" if uniform else name)
+    return f"{node}:{number if uniform else plant.hosts[host].ports[number].id}"
 
 
 def _plain(cell: str) -> str:
-    return "'" + cell if cell.startswith(_FORMULA) else cell
+    return "'" + cell if FORMULA.match(cell) else cell

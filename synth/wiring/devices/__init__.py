@@ -1,47 +1,102 @@
 """What people, panels and switches are told: one format a module, each read back.
 
-`script` is the common value that all are written from; `FORMATS` lists them.
+`script` is the common value that all are written from; `FORMATS` lists them.  `RENDERERS` has the
+work order as well, and says of each which names it can write.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import NamedTuple
 
 from synth.wiring.devices import deployment, graphs, lines, netbox, polatis, sheet, sonic
+from synth.wiring.devices.alphabet import (
+    ESCAPED,
+    HCA,
+    INSTRUMENT,
+    QUOTED,
+    SHELL,
+    SPREADSHEET,
+    Alphabet,
+    Named,
+    everything,
+    headings,
+    nics,
+    require_writable,
+)
 from synth.wiring.devices.script import Move, Script, Step, plant_of, read_script
 
-__all__ = ["FORMATS", "Format", "Move", "Script", "Step", "plant_of", "read_script"]
+__all__ = ["FORMATS", "RENDERERS", "Format", "Move", "Script", "Step", "plant_of", "read_script"]
 
 
-class Format(NamedTuple):
-    """A format: its media type, the end of names of its files, and what writes it."""
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format: its media type, the end of names of its files, and what writes it.
 
+    ``alphabet`` are the names that it can write, and ``named`` finds those that it has to write.
+    """
+
+    name: str
     media_type: str
     suffix: str
-    write: Callable[[Script], str]
+    render: Callable[[Script], str] = field(repr=False)
+    alphabet: Alphabet = ESCAPED
+    named: Named = everything
+
+    def write(self, script: Script) -> str:
+        """Return a plan in this format.
+
+        Raises
+        ------
+        DoesNotFit
+            The format cannot say what the plan is about, or cannot write one of its names.
+        """
+        require_writable(script, self.name, self.alphabet, self.named)
+        return self.render(script)
 
 
-FORMATS: Mapping[str, Format] = MappingProxyType(
-    {
-        "sonic-cli": Format("text/x-sonic-ocs", "sonic.txt", sonic.write_lines),
-        "sonic-patch": Format(
-            "application/vnd.topoloom.sonic-patch+json", "sonic.json", sonic.write_patches
-        ),
-        "sonic-config": Format(
-            "application/vnd.topoloom.sonic-config+json", "config_db.json", sonic.write_config
-        ),
-        "polatis-netconf": Format("application/xml", "edits.xml", polatis.write_edits),
-        "polatis-scpi": Format("text/x-polatis-scpi", "polatis.scpi", polatis.write_scpi),
-        "calient-tl1": Format("text/x-calient-tl1", "tl1", lines.write_tl1),
-        "dicon": Format("text/x-dicon", "dicon.scpi", lines.write_dicon),
-        "netbox-csv": Format("text/x-netbox-cables", "cables.csv", netbox.write_netbox),
-        "html": Format("text/html", "html", sheet.write_sheet),
-        "dot": Format("text/vnd.graphviz", "dot", graphs.write_dot),
-        "graphml": Format("application/graphml+xml", "graphml", graphs.write_graphml),
-        "deployment": Format(
-            "application/vnd.topoloom.deployment+json", "deployment.json",
-            deployment.write_deployment,
-        ),
-    }
+_TOLD = (
+    Format(
+        "sonic-cli", "text/x-sonic-ocs", "sonic.txt", sonic.write_lines,
+        SHELL, headings,
+    ),
+    Format(
+        "sonic-patch", "application/vnd.topoloom.sonic-patch+json", "sonic.json",
+        sonic.write_patches,
+    ),
+    Format(
+        "sonic-config", "application/vnd.topoloom.sonic-config+json", "config_db.json",
+        sonic.write_config,
+    ),
+    Format("polatis-netconf", "application/xml", "edits.xml", polatis.write_edits),
+    Format(
+        "polatis-scpi", "text/x-polatis-scpi", "polatis.scpi", polatis.write_scpi,
+        INSTRUMENT, headings,
+    ),
+    Format(
+        "calient-tl1", "text/x-calient-tl1", "tl1", lines.write_tl1,
+        INSTRUMENT, headings,
+    ),
+    Format(
+        "dicon", "text/x-dicon", "dicon.scpi", lines.write_dicon,
+        INSTRUMENT, headings,
+    ),
+    Format(
+        "netbox-csv", "text/x-netbox-cables", "cables.csv", netbox.write_netbox,
+        SPREADSHEET,
+    ),
+    Format("html", "text/html", "html", sheet.write_sheet),
+    Format("dot", "text/vnd.graphviz", "dot", graphs.write_dot, QUOTED),
+    Format("graphml", "application/graphml+xml", "graphml", graphs.write_graphml),
+    Format(
+        "deployment", "application/vnd.topoloom.deployment+json", "deployment.json",
+        deployment.write_deployment, HCA, nics,
+    ),
 )  # fmt: skip
+
+FORMATS: Mapping[str, Format] = MappingProxyType({form.name: form for form in _TOLD})
 """Every format of a plan beside patch-plan/1 itself and its CSV work order, by name."""
+
+RENDERERS: Mapping[str, Format] = MappingProxyType(
+    {"csv": Format("csv", "text/csv", "csv", sheet.write_order), **FORMATS}
+)
+"""Every text that is written from a script, by name."""

@@ -1,7 +1,6 @@
 """The wiring after a plan as a graph: Graphviz for eyes, GraphML for programs."""
 
 import io
-import json
 from xml.etree.ElementTree import ParseError
 
 import networkx as nx
@@ -25,10 +24,15 @@ def write_dot(script: Script) -> str:
         one, other = (_owner(script, port) for port in script.plant.ends(pair))
         both = script.plant.panels[pair.panel].mode == "bidirectional"
         said = f"{script.plant.panels[pair.panel].id} {script.plant.pair_name(pair)}"
-        marks = f"label={json.dumps(said)}, color={colour}, style={style}"
+        marks = f"label={_quoted(said)}, color={colour}, style={style}"
         marks += ", dir=both" if both else ""
-        lines.append(f"  {json.dumps(one)} -> {json.dumps(other)} [{marks}];")
+        lines.append(f"  {_quoted(one)} -> {_quoted(other)} [{marks}];")
     return "\n".join([*lines, "}"]) + "\n"
+
+
+def _quoted(name: str) -> str:
+    # Graphviz knows no other escape in quoted names, and reads UTF-8.
+    return '"' + name.replace('"', '\\"') + '"'
 
 
 def _owner(script: Script, port: Port) -> str:

@@ -1,10 +1,20 @@
-"""Calient TL1 and DiCon: one command a line, ports by their places from 1."""
+"""Calient TL1 and DiCon: one command a line, ports by their places from 1.
+
+The arguments of Calient's commands are those of QualiSystems/cloudshell-L1-calient,
+``calient/driver_handler.py``: ``ENT-CRS`` takes group and kind, ``ACT-CRS`` name and group,
+``CANC-CRS`` and ``DLT-CRS`` an empty argument, group and name.  A connection is called by its
+ports, with ``>`` for one way and ``-`` for both (there, and in MonALISA-CIT/Monalisa,
+``src/lia/util/telnet/CalientTelnet.java``).  ``ROUTE6:SCAN 2`` is in DiCon's operation manual of
+the MXS-9100, 91592 Rev. A2, page 17.
+"""
 
 import re
+from collections.abc import Iterator
+from itertools import count
 
 from synth.errors import InvalidWiring
-from synth.wiring.devices.numbers import panel_blocks, sided
-from synth.wiring.devices.script import Move, Script
+from synth.wiring.devices.numbers import command_text, panel_blocks, sided
+from synth.wiring.devices.script import Move, Script, Step
 from synth.wiring.plant import Mode, Pair, Plant
 
 __all__ = ["read_dicon", "read_tl1", "write_dicon", "write_tl1"]
@@ -12,28 +22,31 @@ __all__ = ["read_dicon", "read_tl1", "write_dicon", "write_tl1"]
 GROUP = "topoloom"
 """The group of connections that ours are in."""
 
+MOST_TAGS = 999_999
+"""Largest tag of a TL1 command; the next one is 1 again."""
+
 _TL1 = re.compile(r"(ENT|ACT|CANC|DLT)-CRS::([0-9]{1,7}),([0-9]{1,7}):[0-9]{1,6}::[^;]*;", re.ASCII)
 _DICON = re.compile(r"ROUTE([0-9]{1,7}):SCAN ([0-9]{1,7})", re.ASCII)
 
 
 def write_tl1(script: Script) -> str:
-    """Return TL1 commands by panel and stage; what goes is cancelled and deleted first."""
+    """Return TL1 commands by stage and panel; what goes is cancelled and deleted first."""
     sided(script, "Calient TL1")
-    lines: list[str] = []
-    tag = 0
-    for panel in script.panels:
+    tags = count()
+
+    def commands(panel: int, step: Step) -> Iterator[str]:
         both = script.plant.panels[panel].mode is Mode.BIDIRECTIONAL
-        way, sign = ("2WAY", "-") if both else ("1WAY", ">")
-        for number, step in script.of_panel(panel):
-            lines.append(f"# panel {script.plant.panels[panel].id}, stage {number}")
-            for verbs, pairs in ((("CANC", "DLT"), step.removes), (("ENT", "ACT"), step.adds)):
-                for pair in pairs:
-                    ends, name = f"{pair.a + 1},{pair.b + 1}", f"{pair.a + 1}{sign}{pair.b + 1}"
-                    for verb in verbs:
-                        tag = tag % 999_999 + 1
-                        tail = f"{GROUP},{way}" if verb == "ENT" else f"{name},{GROUP}"
-                        lines.append(f"{verb}-CRS::{ends}:{tag}::{tail};")
-    return "\n".join(lines) + "\n" if lines else ""
+        kind, sign = ("2WAY", "-") if both else ("1WAY", ">")
+        for verbs, pairs in ((("CANC", "DLT"), step.removes), (("ENT", "ACT"), step.adds)):
+            for pair in pairs:
+                name = f"{pair.a + 1}{sign}{pair.b + 1}"
+                tail = {"ENT": f"{GROUP},{kind}", "ACT": f"{name},{GROUP}"}
+                for verb in verbs:
+                    tag = next(tags) % MOST_TAGS + 1
+                    arguments = tail.get(verb, f",{GROUP},{name}")
+                    yield f"{verb}-CRS::{pair.a + 1},{pair.b + 1}:{tag}::{arguments};"
+
+    return command_text(script, commands, end=";")
 
 
 def read_tl1(text: str, plant: Plant) -> tuple[Move, ...]:
@@ -50,15 +63,15 @@ def read_tl1(text: str, plant: Plant) -> tuple[Move, ...]:
 
 
 def write_dicon(script: Script) -> str:
-    """Return ``ROUTE`` commands by panel and stage; an input that goes dark is put on output 0."""
+    """Return ``ROUTE`` commands by stage and panel; an input that goes dark is put on output 0."""
     sided(script, "DiCon")
-    lines: list[str] = []
-    for panel in script.panels:
-        for number, step in script.of_panel(panel):
-            lines.append(f"# panel {script.plant.panels[panel].id}, stage {number}")
-            lines += [f"ROUTE{pair.a + 1}:SCAN 0" for pair in step.removes]
-            lines += [f"ROUTE{pair.a + 1}:SCAN {pair.b + 1}" for pair in step.adds]
-    return "\n".join(lines) + "\n" if lines else ""
+    return command_text(
+        script,
+        lambda _, step: [
+            *(f"ROUTE{pair.a + 1}:SCAN 0" for pair in step.removes),
+            *(f"ROUTE{pair.a + 1}:SCAN {pair.b + 1}" for pair in step.adds),
+        ],
+    )
 
 
 def read_dicon(text: str, plant: Plant, base: tuple[Pair, ...]) -> tuple[Move, ...]:

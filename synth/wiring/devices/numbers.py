@@ -1,15 +1,36 @@
-"""How devices count their ports: by place on a side, from 1."""
+"""Command texts: headings by stage and panel, and ports by their places on a side, from 1."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from synth.errors import DoesNotFit, InvalidWiring
-from synth.wiring.devices.script import Script
+from synth.wiring.devices.script import Script, Step
 from synth.wiring.plant import Pair, Plant
 
-__all__ = ["across", "pair_across", "panel_blocks", "sided"]
+__all__ = ["across", "command_text", "pair_across", "panel_blocks", "sided"]
 
-_BLOCK = re.compile(r"# panel (.*), stage ([0-9]{1,6})")
+_BLOCK = re.compile(r"# panel (.*), stage ([0-9]{1,6});?")
+
+
+def command_text(
+    script: Script, commands: Callable[[int, Step], Iterable[str]], end: str = ""
+) -> str:
+    """Return the commands of every block below its heading, all panels of a stage first.
+
+    Parameters
+    ----------
+    script : Script
+    commands : callable
+        Takes a panel and its moves in one stage, and returns a line for every command.
+    end : str
+        What ends a command of the language.  A heading ends so, too: a device that knows no
+        comments refuses the heading alone, and not the command below it.
+    """
+    lines: list[str] = []
+    for stage, panel, step in script.blocks:
+        lines.append(f"# panel {script.plant.panels[panel].id}, stage {stage}{end}")
+        lines += commands(panel, step)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def sided(script: Script, what: str) -> None:

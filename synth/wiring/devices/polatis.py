@@ -5,11 +5,11 @@ one count.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from xml.etree import ElementTree
 
 from synth.errors import InvalidWiring
-from synth.wiring.devices.numbers import across, pair_across, panel_blocks
+from synth.wiring.devices.numbers import across, command_text, pair_across, panel_blocks
 from synth.wiring.devices.script import Move, Script, Step
 from synth.wiring.plant import Pair, Plant
 
@@ -51,15 +51,14 @@ def edit_config(plant: Plant, step: Step, namespace: str = SWITCH) -> ElementTre
 
 
 def write_edits(script: Script) -> str:
-    """Return one XML document: an ``edit`` with its ``config`` for every panel and stage."""
+    """Return one XML document: an ``edit`` with its ``config`` for every stage and panel."""
     ElementTree.register_namespace("nc", BASE)
     ElementTree.register_namespace("sw", SWITCH)
     root = ElementTree.Element("edits")
-    for panel in script.panels:
-        for number, step in script.of_panel(panel):
-            device = script.plant.panels[panel].id
-            edit = ElementTree.SubElement(root, "edit", {"device": device, "stage": str(number)})
-            edit.append(edit_config(script.plant, step))
+    for stage, panel, step in script.blocks:
+        device = script.plant.panels[panel].id
+        edit = ElementTree.SubElement(root, "edit", {"device": device, "stage": str(stage)})
+        edit.append(edit_config(script.plant, step))
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode") + "\n"
 
@@ -130,17 +129,16 @@ def _number(row: ElementTree.Element, name: str, where: str) -> int:
 
 
 def write_scpi(script: Script) -> str:
-    """Return SCPI commands by panel and stage: ``sub`` what goes, then ``add`` what comes."""
-    lines: list[str] = []
-    for panel in script.panels:
-        for number, step in script.of_panel(panel):
-            lines.append(f"# panel {script.plant.panels[panel].id}, stage {number}")
-            for verb, pairs in (("sub", step.removes), ("add", step.adds)):
-                for first in range(0, len(pairs), MOST_LISTED):
-                    ends = [across(script.plant, p) for p in pairs[first : first + MOST_LISTED]]
-                    ins, outs = (",".join(map(str, side)) for side in zip(*ends, strict=True))
-                    lines.append(f":oxc:swit:conn:{verb} (@{ins}),(@{outs})")
-    return "\n".join(lines) + "\n" if lines else ""
+    """Return SCPI commands by stage and panel: ``sub`` what goes, then ``add`` what comes."""
+
+    def commands(_: int, step: Step) -> Iterator[str]:
+        for verb, pairs in (("sub", step.removes), ("add", step.adds)):
+            for first in range(0, len(pairs), MOST_LISTED):
+                ends = [across(script.plant, p) for p in pairs[first : first + MOST_LISTED]]
+                ins, outs = (",".join(map(str, side)) for side in zip(*ends, strict=True))
+                yield f":oxc:swit:conn:{verb} (@{ins}),(@{outs})"
+
+    return command_text(script, commands)
 
 
 def read_scpi(text: str, plant: Plant) -> tuple[Move, ...]:

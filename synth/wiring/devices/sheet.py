@@ -1,11 +1,12 @@
-"""The work order on paper: per panel in walking order, with labels to cut out."""
+"""The work order for people: on paper, with labels to cut out, and as a table."""
 
 from html import escape
 
 from synth.wiring.devices.script import Script
 from synth.wiring.plant import Pair
+from synth.wiring.work_order import Order, cabled_name, order_csv
 
-__all__ = ["walking_order", "write_sheet"]
+__all__ = ["walking_order", "write_order", "write_sheet"]
 
 _STYLE = """
 body { font: 11pt sans-serif } h2 { break-before: page } h2:first-of-type { break-before: auto }
@@ -19,6 +20,20 @@ th { text-align: left; background: #eee } .box { width: 1.2em }
 def walking_order(script: Script) -> tuple[int, ...]:
     """Return the panels that are worked on: by place, then in the order of the plant."""
     return tuple(sorted(script.panels, key=lambda p: (script.plant.panels[p].place, p)))
+
+
+def write_order(script: Script) -> str:
+    """Return the work order as CSV, as `synth.wiring.work_order` writes it of a plan."""
+    return order_csv(
+        Order(
+            script.plant,
+            [(step.removes, step.adds) for step in script.steps],
+            script.base,
+            script.final,
+            script.links,
+            lambda port: script.peers.get(port) or cabled_name(script.plant, port, {}),
+        )
+    )
 
 
 def write_sheet(script: Script) -> str:

@@ -1,22 +1,29 @@
 """SONiC-OCS: command lines, patches of CONFIG_DB (RFC 6902), and its fragment afterwards.
 
-Ports are ``1A`` ... and ``1B`` ..., by their places from 1; a cross-connect is ``3A-12B``.
+Ports are ``1A`` ... and ``1B`` ..., by their places from 1; a cross-connect is ``3A-12B``, with
+``a_side`` and ``b_side`` (sonic-net/sonic-mgmt, ``docs/testbed/README.testbed.NUT.L1.md``).
+
+What the patches rest on: `config apply-patch` simulates a patch on the whole CONFIG_DB, refuses
+one that leaves an empty table (sonic-net/sonic-utilities,
+``generic_config_updater/generic_updater.py``), and first puts an empty table where the patch names
+one that is missing (``generic_config_updater/main.py``, since pull request 4095).
 """
 
 import json
 import re
+from collections import defaultdict
 from typing import Any
 
 from synth.errors import InvalidWiring
-from synth.wiring.devices.numbers import panel_blocks, sided
-from synth.wiring.devices.script import Move, Script
+from synth.wiring.devices.numbers import command_text, panel_blocks, sided
+from synth.wiring.devices.script import Move, Script, Step
 from synth.wiring.plant import Kind, Pair, Plant, Present
 
 __all__ = ["read_config", "read_lines", "read_patches", "write_config", "write_lines"]
 __all__ += ["write_patches"]
 
 TABLE = "OCS_CROSS_CONNECT"
-_LINE = re.compile(r"config ocs cross-connect (add|delete) ([0-9A-Z-]+)( update)?")
+_LINE = re.compile(r"config ocs cross-connect (add|delete) ([0-9A-Z-]+)( safe| update)?")
 _KEY = re.compile(r"([1-9][0-9]{0,6})A-([1-9][0-9]{0,6})B")
 
 
@@ -36,16 +43,21 @@ def _pair(plant: Plant, panel: int, key: str, where: str) -> Pair:
 
 
 def write_lines(script: Script) -> str:
-    """Return the commands of every panel and stage: deletes, adds, then one that saves."""
+    """Return the commands of every stage and panel: deletes, adds, then one that saves.
+
+    Adds are ``safe``: the device refuses one whose port another cross-connect has, and keeps
+    what is there.  ``update`` would take the other away (``test_configure_ocs_safe`` and
+    ``test_configure_ocs_update``, tests of devices that were written for sonic-net/sonic-mgmt).
+    """
     sided(script, "SONiC-OCS")
-    lines: list[str] = []
-    for panel in script.panels:
-        for number, step in script.of_panel(panel):
-            lines.append(f"# panel {script.plant.panels[panel].id}, stage {number}")
-            lines += [f"config ocs cross-connect delete {_key(pair)}" for pair in step.removes]
-            lines += [f"config ocs cross-connect add {_key(pair)} update" for pair in step.adds]
-            lines.append("config save -y")
-    return "\n".join(lines) + "\n" if lines else ""
+    return command_text(
+        script,
+        lambda _, step: [
+            *(f"config ocs cross-connect delete {_key(pair)}" for pair in step.removes),
+            *(f"config ocs cross-connect add {_key(pair)} safe" for pair in step.adds),
+            "config save -y",
+        ],
+    )
 
 
 def read_lines(text: str, plant: Plant) -> tuple[Move, ...]:
@@ -62,41 +74,40 @@ def read_lines(text: str, plant: Plant) -> tuple[Move, ...]:
 
 
 def write_patches(script: Script) -> str:
-    """Return JSON Patches by panel and stage, which a changed device refuses.
+    """Return JSON Patches by stage and panel, each for one state of the table alone.
 
-    Each tests what it removes, removes before it adds, and makes or removes the whole table
-    where it was or will be empty.
+    A patch first tests the whole table, the one way in which RFC 6902 tells that an entry is
+    absent.  What others did meanwhile, and a patch that is made already, end in a refusal.
+    Entries come and go one by one.  Only a table that is empty by then is removed, because
+    SONiC has no empty tables.
     """
     sided(script, "SONiC-OCS")
     rows: list[dict[str, Any]] = []
-    plugged = set(script.base.pairs)
-    for number, step in enumerate(script.steps, start=1):
-        for panel in script.panels:
-            here = {pair for pair in plugged if pair.panel == panel}
-            removes = [pair for pair in step.removes if pair.panel == panel]
-            adds = [pair for pair in step.adds if pair.panel == panel]
-            if removes or adds:
-                patch = _patch(here, removes, adds)
-                device = script.plant.panels[panel].id
-                rows.append({"device": device, "stage": number, "patch": patch})
-        plugged = plugged - set(step.removes) | set(step.adds)
+    plugged: dict[int, set[Pair]] = defaultdict(set)
+    for pair in script.base.pairs:
+        plugged[pair.panel].add(pair)
+    for stage, panel, step in script.blocks:
+        patch = _patch(plugged[panel], step)
+        rows.append({"device": script.plant.panels[panel].id, "stage": stage, "patch": patch})
+        plugged[panel] = plugged[panel] - set(step.removes) | set(step.adds)
     return json.dumps(rows, indent=1)
 
 
-def _patch(here: set[Pair], removes: list[Pair], adds: list[Pair]) -> list[dict[str, Any]]:
-    patch: list[dict[str, Any]] = []
-    for pair in removes:
-        place = f"/{TABLE}/{_key(pair)}"
-        patch.append({"op": "test", "path": f"{place}/b_side", "value": f"{pair.b + 1}B"})
-    if not here:
-        patch.append({"op": "add", "path": f"/{TABLE}", "value": {}})
-    patch += [{"op": "remove", "path": f"/{TABLE}/{_key(pair)}"} for pair in removes]
-    for pair in adds:
-        value = {"a_side": f"{pair.a + 1}A", "b_side": f"{pair.b + 1}B"}
-        patch.append({"op": "add", "path": f"/{TABLE}/{_key(pair)}", "value": value})
-    if not adds and here == set(removes):
+def _patch(here: set[Pair], step: Step) -> list[dict[str, Any]]:
+    before = {_key(pair): _row(pair) for pair in sorted(here)}
+    patch: list[dict[str, Any]] = [{"op": "test", "path": f"/{TABLE}", "value": before}]
+    patch += [{"op": "remove", "path": f"/{TABLE}/{_key(pair)}"} for pair in step.removes]
+    patch += [
+        {"op": "add", "path": f"/{TABLE}/{_key(pair)}", "value": _row(pair)} for pair in step.adds
+    ]
+    if here == set(step.removes) and not step.adds:
+        patch.append({"op": "test", "path": f"/{TABLE}", "value": {}})
         patch.append({"op": "remove", "path": f"/{TABLE}"})
     return patch
+
+
+def _row(pair: Pair) -> dict[str, str]:
+    return {"a_side": f"{pair.a + 1}A", "b_side": f"{pair.b + 1}B"}
 
 
 def read_patches(text: str, plant: Plant) -> tuple[Move, ...]:
@@ -127,10 +138,7 @@ def write_config(script: Script) -> str:
     for pair in script.final.pairs:
         panel = script.plant.panels[pair.panel]
         if not panel.one_sided:
-            fragments[panel.id][TABLE][_key(pair)] = {
-                "a_side": f"{pair.a + 1}A",
-                "b_side": f"{pair.b + 1}B",
-            }
+            fragments[panel.id][TABLE][_key(pair)] = _row(pair)
     return json.dumps(fragments, indent=1)
 
 
