@@ -149,9 +149,15 @@ def render(
     plan: PlanFile, asked: dict[str, Any], plant: PlantOption = None, out: Out = None
 ) -> None:
     """Write what a device, or a person, is told of a plan."""
-    from synth.wiring.devices import FORMATS
+    from app.artefacts import compact
+    from app.services import patch_plans
+    from synth.wiring.devices import RENDERERS
 
-    write(FORMATS[asked["format"]].write(made(plan, plant).script), out, asked["format"])
+    form = asked["format"]
+    patch_plans.require_available(form)
+    found = made(plan, plant)
+    script = found.script  # read for every format: a document that is no plan is refused
+    write(compact(found.document) if form == "json" else RENDERERS[form].write(script), out, form)
 
 
 @app.command()
