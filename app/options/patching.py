@@ -174,10 +174,11 @@ PLAN_FORMAT = Option(
 )
 DEVICE_FORMAT = Option(
     name="format",
-    type=DeviceFormat,
+    type=PlanFormat,
     default=REQUIRED,
-    help="what is written: for SONiC-OCS, Polatis, Calient, DiCon, NetBox, people (html, dot), "
-    "programs (graphml), or addresses and routes of the hosts (deployment)",
+    help="what is written: patch-plan/1 (json), a work order (csv), for SONiC-OCS, Polatis, "
+    "Calient, DiCon, NetBox, people (html, dot), programs (graphml), or addresses and routes of "
+    "the hosts (deployment)",
 )
 AT_ONCE = whole("at_once", "hosts, panels and pairs that fail together", 1, 2, default=1)
 WORST = whole("worst", "so many failures, the worst first", 1, 20_000, default=10)
