@@ -2,7 +2,7 @@
 
 import typer
 
-__all__ = ["explained"]
+__all__ = ["explained", "one_line"]
 
 
 def explained(error: Exception) -> tuple[int, str]:
@@ -13,9 +13,9 @@ def explained(error: Exception) -> tuple[int, str]:
 
     if isinstance(error, ValidationError):
         found = field_errors(error)
-        return 2, "; ".join(f"{entry.pointer or '/'}: {entry.detail}" for entry in found)
+        return 2, one_line("; ".join(f"{entry.pointer or '/'}: {entry.detail}" for entry in found))
     if isinstance(error, typer.TyperException):
-        return 2, _one_line(error.format_message())
+        return 2, one_line(error.format_message())
     return _explained_by_the_packages(error)
 
 
@@ -41,16 +41,22 @@ def _explained_by_the_packages(error: Exception) -> tuple[int, str]:
     if isinstance(error, ClaimBroken):
         return 1, f"{error} (an error inside Topoloom; please report it)"
     if isinstance(error, SynthError | ScheduleError | LearningRateError | Conflict):
-        return 2, _one_line(f"{pointer(error.field) or '/'}: {error.rule}")
+        return 2, one_line(f"{pointer(error.field) or '/'}: {error.rule}")
     told = (UnknownSetting, UnusableFile, Ambiguous, NotStored, DatabaseNotReady, MissingExtra)
     of_jobs = (ServiceError, JobEnded, NotEnded, QueueFull, TooManyJobs, WebhookRefused)
     told = (*told, *of_jobs, Damaged, InvalidCursor, Pinned, TooManyLabels, InvalidKey)
     if isinstance(error, told):
-        return 2, _one_line(str(error))
+        return 2, one_line(str(error))
     if isinstance(error, DBAPIError):
-        return 2, _one_line(f"database_url: {error.orig}")
+        return 2, one_line(f"database_url: {error.orig}")
     raise error
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+def one_line(text: str) -> str:
+    r"""Return a text that a terminal shows as it is: one line, control characters spelled out.
+
+    >>> print(one_line("no panel 'a\x1b[2J'\n here"))
+    no panel 'a\x1b[2J' here
+    """
+    joined = " ".join(text.split())
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in joined)

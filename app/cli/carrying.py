@@ -50,6 +50,7 @@ def apply(
     The login is taken from the environment: NETCONF_USERNAME, NETCONF_PASSWORD or
     NETCONF_KEY_FILE, and NETCONF_KNOWN_HOSTS.
     """
+    from app.complaints import one_line
     from app.extras import require_extra
     from app.panels.carrying_out import carry_out
     from app.panels.login import Login, NoLogin
@@ -75,7 +76,7 @@ def apply(
                 script, switches, commit=commit, seconds=confirm_seconds, say=typer.echo
             )
     except PanelFailed as error:
-        typer.echo(f"topoloom: {error}", err=True)
+        typer.echo(one_line(f"topoloom: {error}"), err=True)  # some words are the switch's own
         raise typer.Exit(1) from None
     done = "made" if commit else "to make; nothing was changed, --commit makes them"
     typer.echo(f"{moves} moves {done}")

@@ -15,7 +15,7 @@ PORT = 830
 """Where NETCONF over SSH is, unless another port is named."""
 
 _ADDRESS = re.compile(
-    r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<name>[^\s:\[\]]+))(?::(?P<port>[0-9]{1,6}))?"
+    r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<name>\w[\w.-]*))(?::(?P<port>[0-9]{1,6}))?"
 )
 
 
@@ -37,7 +37,7 @@ class Address:
         Raises
         ------
         ValueError
-            It says neither.
+            It says neither.  A name is letters, digits, and ``.``, ``_`` or ``-`` behind the first.
 
         >>> Address.of("ocs-1.lab"), Address.of("[::1]:8830").port
         (Address(host='ocs-1.lab', port=830), 8830)
@@ -98,6 +98,9 @@ def _file(environment: Mapping[str, str], name: str) -> Path | None:
     if not environment.get(name):
         return None
     path = Path(environment[name]).expanduser()
-    if not path.is_file():
+    if "\0" in str(path) or not path.is_file():
         raise NoLogin(f"{name} names no file: {environment[name]!r}")
+    if not str(path.resolve()).isprintable():
+        # The path becomes a line of an SSH configuration.
+        raise NoLogin(f"{name} must be printable text; not {environment[name]!r}")
     return path

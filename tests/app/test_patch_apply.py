@@ -309,12 +309,26 @@ def test_a_login_that_is_not_whole_names_what_is_missing(environment, said):
         Login.of(environment)
 
 
+def test_a_path_that_would_be_two_lines_of_a_configuration_is_refused(tmp_path):
+    path = tmp_path / "hosts\n  ProxyCommand reboot"
+    path.write_text("")
+    login = {"NETCONF_USERNAME": "me", "NETCONF_PASSWORD": "x", "NETCONF_KNOWN_HOSTS": str(path)}
+    with pytest.raises(NoLogin, match="NETCONF_KNOWN_HOSTS must be printable"):
+        Login.of(login)
+
+
 def test_a_password_is_never_shown():
     login = Login.of({"NETCONF_USERNAME": "me", "NETCONF_PASSWORD": "hunter2"})
     assert "hunter2" not in repr(login) and "hunter2" not in str(login)
 
 
-@pytest.mark.parametrize("text", ["", "a:b", "a:0", "a:65536", "::1", "[::1", "a b", "a:1:2"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "a:b", "a:0", "a:65536", "::1", "[::1", "a b", "a:1:2"),
+        *("-oProxyCommand=reboot", "me@ocs", "a\0b", "a\x1b[2J", "a;reboot", "$(reboot)", "a\n"),
+    ],
+)
 def test_an_address_that_is_none_is_refused(text):
     with pytest.raises(ValueError, match=r"must be HOST|ports are numbered"):
         Address.of(text)
