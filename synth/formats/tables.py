@@ -1,4 +1,4 @@
-"""Plain tables of cells: their rows, what they look like, and the adjacency matrix.
+"""Plain tables of cells: their rows, and the adjacency matrix.
 
 A table does not say which nodes are switches, so all are compute nodes.
 """
@@ -17,7 +17,7 @@ __all__ = [
     "MAX_CELLS",
     "MAX_LINES",
     "MAX_ROWS",
-    "looks_like",
+    "looks_like_matrix",
     "matrix",
     "numbered_rows",
 ]
@@ -77,27 +77,19 @@ def _plain(content: str, attribute: str | None, place: str) -> str:
     return f"{head.rstrip(', ;')} {match[1] if match else ''}".rstrip()
 
 
-def looks_like(text: str) -> str | None:
-    r"""Return ``matrix``, ``edgelist`` or, for what is neither, None.
+def looks_like_matrix(rows: list[Row]) -> bool:
+    r"""Whether rows are a square of cells with an empty diagonal.
 
-    A square of cells with an empty diagonal is a matrix; other lines of two or three
-    cells are an edge list.
-
-    >>> looks_like("0 1\n1 0"), looks_like("0 1\n1 2\n2 0"), looks_like("a b c d")
-    ('matrix', 'edgelist', None)
+    >>> [looks_like_matrix(list(numbered_rows(text))) for text in ("0 1\n1 0", "0 1\n1 2\n2 0")]
+    [True, False]
     """
-    # One row more than a matrix may have, and a heading.
-    rows = list(islice(numbered_rows(text), MAX_ROWS + 2))
-    if not rows:
-        return None
     names, body = _header(rows)
     widths = {len(cells) for _, cells in body}
     shift = max(widths, default=0) - len(body)
-    if len(widths) == 1 and shift in (0, 1) and (shift == 0 or names is not None):
-        diagonal = (cells[index + shift] for index, (_, cells) in enumerate(body))
-        if all(cell in _NOTHING or _ZERO.fullmatch(cell) for cell in diagonal):
-            return "matrix"
-    return "edgelist" if {len(rows[0][1]), len(rows[-1][1])} <= {2, 3} else None
+    if len(widths) != 1 or shift not in (0, 1) or (shift == 1 and names is None):
+        return False
+    diagonal = (cells[index + shift] for index, (_, cells) in enumerate(body))
+    return all(cell in _NOTHING or _ZERO.fullmatch(cell) for cell in diagonal)
 
 
 def matrix(text: str, *, attributes: Attributes = PLAIN) -> Topology:
