@@ -160,7 +160,8 @@ def read_messages(data: bytes) -> tuple[Any, list[Any]]:
         kind = Node if made else GlobalMetadata
         try:
             message = parse_length_prefixed(kind, file)
-        except (DecodeError, ValueError) as error:
+        except (DecodeError, ValueError, OverflowError) as error:
+            # A length may have 64 bits, which no read takes.
             raise InvalidProgram(f"/byte/{start}", "must go on with a message") from error
         made.append(message)
     if not made:
