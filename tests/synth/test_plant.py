@@ -218,7 +218,7 @@ def _nautobot(side, kind, device, name):
 
 CABLES = [
     ("dcim.interface", "h0", "eth0", "dcim.rearport", "p1", "1", "connected"),
-    ("dcim.frontport", "p1", "2", "dcim.interface", "h1", "eth0", "connected"),
+    ("dcim.rearport", "p1", "2", "dcim.interface", "h1", "eth0", "connected"),
     ("dcim.interface", "h2", "eth0", "dcim.frontport", "p2", "1", "connected"),
     ("dcim.frontport", "p1", "1", "dcim.frontport", "p1", "2", "connected"),
     ("dcim.frontport", "p1", "3", "dcim.frontport", "p1", "4", "planned"),
@@ -256,6 +256,149 @@ def test_a_cable_from_host_to_host_is_no_plant():
     with pytest.raises(InvalidPlant, match="past every panel"):
         read_cables([_nautobot("a", "dcim.interface", "h0", "e") |
                      _nautobot("b", "dcim.interface", "h1", "e")])  # fmt: skip
+
+
+def _rest(kind_a, device_a, name_a, kind_b, device_b, name_b, status="connected"):
+    return {
+        "a_terminations": [_netbox(kind_a, device_a, name_a)],
+        "b_terminations": [_netbox(kind_b, device_b, name_b)],
+        "status": {"value": status},
+    }
+
+
+HOSTS = [_rest("dcim.interface", f"h{n}", "eth0", "dcim.rearport", "p1", f"{n}") for n in range(3)]
+JUMPER = _rest("dcim.frontport", "p1", "0", "dcim.frontport", "p1", "1")
+
+
+@pytest.mark.parametrize(
+    ("row", "left_out"),
+    [
+        (_rest("dcim.powerport", "h0", "psu0", "dcim.poweroutlet", "pdu", "1"), "1 powero"),
+        (_rest("dcim.interface", "h0", "mgmt", "dcim.interface", "h1", "mgmt"), "1 interface to i"),
+        ({"a_terminations": [{"object_type": "dcim.powerfeed", "object": {"name": "feed"}}],
+          "b_terminations": []}, "1 nothing to powerfeed"),
+    ],
+)  # fmt: skip
+def test_a_cable_that_leads_to_no_panel_is_left_out_with_a_note(row, left_out):
+    plant = read_cables([row, *HOSTS, JUMPER])
+    assert plant == read_cables([*HOSTS, JUMPER])
+    assert left_out in plant.assumed[0].text
+
+
+def test_a_port_that_leads_to_neither_a_host_nor_a_jumper_keeps_what_is_plugged_there():
+    circuit = _rest("circuits.circuittermination", "", "", "dcim.rearport", "p1", "7")
+    jumper = _rest("dcim.frontport", "p1", "2", "dcim.frontport", "p1", "7")
+    # A patch cord between two panels: hosts are cabled behind both ports.
+    behind = _rest("dcim.interface", "h9", "eth0", "dcim.rearport", "p2", "9")
+    cord = _rest("dcim.frontport", "p1", "0", "dcim.frontport", "p2", "9")
+    plant = read_cables([circuit, jumper, cord, behind, *HOSTS])
+    reserved = {plant.full_name(port) for port, state in plant.states.items()}
+    assert reserved == {"p1/7", "p1/0", "p2/9"} and not plant.trunks
+    assert "p1/7, p1/0, p2/9" in plant.assumed[0].text
+
+
+def test_a_jumper_is_plugged_until_it_is_gone_and_not_while_it_is_planned():
+    for status, plugged in (("connected", 1), ("decommissioning", 1), ("planned", 0)):
+        jumper = JUMPER | {"status": {"value": status}}
+        assert len(read_cables([*HOSTS, jumper]).present.pairs) == plugged
+
+
+REAR_IDS = {"R1": 11, "R2": 12}
+
+
+def _front_ports(shape):
+    """Return four front ports on two rear ports, the second of them turned round."""
+    rows = []
+    for name, rear, position in (
+        ("F1", "R1", 1),
+        ("F2", "R1", 2),
+        ("F3", "R2", 2),
+        ("F4", "R2", 1),
+    ):
+        row = {"name": name, "device": {"id": 1, "name": "p1"}}
+        if shape == "rear_port":
+            row |= {"rear_port": {"id": REAR_IDS[rear]}, "rear_port_position": position}
+        else:
+            row["rear_ports"] = [
+                {"position": 1, "rear_port": REAR_IDS[rear], "rear_port_position": position}
+            ]
+        rows.append(row)
+    return rows
+
+
+def _with_ids(row):
+    for side in "ab":
+        for entry in row[f"{side}_terminations"]:
+            entry["object"]["id"] = REAR_IDS.get(entry["object"]["name"], 99)
+    return row
+
+
+@pytest.mark.parametrize("shape", ["rear_port", "rear_ports"])
+def test_rear_ports_are_the_front_ports_that_they_lead_to_in_order_of_position(shape):
+    cables = [
+        _with_ids(_rest("dcim.interface", f"h{n}", "eth0", "dcim.rearport", "p1", f"R{n}"))
+        for n in (1, 2)
+    ]
+    cables.append(_rest("dcim.frontport", "p1", "F1", "dcim.frontport", "p1", "F3"))
+    with pytest.raises(InvalidPlant, match="front and rear ports have different names"):
+        read_cables(cables)
+    plant = read_cables({"cables": cables, "front_ports": {"results": _front_ports(shape)}})
+    at = [[plant.full_name(end) for end in host.ports[0].tx] for host in plant.hosts]
+    assert at == [["p1/F1", "p1/F2"], ["p1/F4", "p1/F3"]]
+    assert [plant.pair_name(pair) for pair in plant.present.pairs] == ["F1-F3"]
+    assert plant.panels[0].a == ("F1", "F2", "F3", "F4") and not plant.assumed
+
+
+EXPORTED = """ID,Label,Termination A,Termination B,Status,Type,Device A,Device B
+1,,eth0,0,Connected,,h0,p1
+2,,eth0,1,Connected,,h1,p1
+3,power,psu0,o1,Connected,Power,h0,pdu
+4,,0,1,Connected,,p1,p1
+"""
+
+
+@pytest.mark.parametrize("delimiter", [",", ";"])
+def test_the_table_that_netbox_exports_is_read_with_a_note(delimiter):
+    plant = read_plant_text(EXPORTED.replace(",", delimiter))
+    assert [host.id for host in plant.hosts] == ["h0", "h1"]
+    assert [plant.pair_name(pair) for pair in plant.present.pairs] == ["0-1"]
+    assert "read as panels (p1), all others as hosts" in plant.assumed[0].text
+    before = EXPORTED.replace("Device A", "Side A").replace("Device B", "Side B")
+    assert read_plant_text(before) == plant
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "rule"),
+    [
+        ("termination_a_type,termination_a_id,termination_b_type,termination_b_id\n"
+         "dcim.rearport,266,dcim.rearport,217\n", "", "holds ids only: export by REST or with"),
+        ("ID,Label,Termination A,Termination B,Status,Type\n", "", "Device A and Device B"),
+        (EXPORTED.replace("p1,p1", "p1,p2"), "", "states no types of ports"),
+        (EXPORTED.replace(",0,1,", ',"0,2",1,'), "/rows/3", "several ports in one cell, in no"),
+        (EXPORTED.replace("4,,0,1", "4,,0,0"), "/rows/3", "(line 5)"),
+        ("side_a_device,side_a_type,side_a_name\n", "", "'side_b_device'"),
+        ("item,panel,port,host,host_port,fibre\n\ncable,p1,0,h0,e0,at\ncable,p1,0,h1,e0,at\n",
+         "/rows/1", "port 0 of p1 has h0 e0 already (line 4)"),
+        ("item,panel,port\npair,p1,0,7\n", "/rows/0", "more cells than the header (line 2)"),
+        ("item,panel,item\n", "", "has the column 'item' twice"),
+        ("colour,size\nred,7\n", "", "a plant is plant/1"),
+        ('{"count": 2, "results": [{"a_terminations": []}]}', "", "must be whole"),
+        ('{"front_ports": []}', "", "an object with cables and front_ports"),
+    ],
+)  # fmt: skip
+def test_a_table_that_cannot_be_read_is_refused_at_its_line(text, field, rule):
+    with pytest.raises(InvalidPlant) as caught:
+        read_plant_text(text)
+    assert rule in caught.value.rule
+    assert caught.value.field == field
+
+
+def test_two_devices_of_one_name_are_not_one_panel():
+    far = copy.deepcopy(HOSTS[2])
+    far["b_terminations"][0]["object"]["device"]["id"] = 7
+    with pytest.raises(InvalidPlant, match="two devices are called 'p1'") as caught:
+        read_cables({"count": 2, "results": [HOSTS[0], far]})
+    assert caught.value.field == "/results/1"
 
 
 @pytest.mark.parametrize("layout", Layout)

@@ -5,7 +5,8 @@
 
 from typing import Any
 
-from synth.errors import InvalidPlant
+from synth.assumption import Assumption, assumptions_from_document
+from synth.errors import InvalidPlant, InvalidTopology
 from synth.wiring.plant.check import check_panels
 from synth.wiring.plant.fields import (
     MOST_ROWS,
@@ -23,7 +24,7 @@ from synth.wiring.plant.ports import Pair, Port, Present, Side
 __all__ = ["read_plant"]
 
 _PLANT = {"schema", "name", "link_budget_db", "panels", "hosts", "trunks", "port_states"}
-_PLANT |= {"cross_connects"}
+_PLANT |= {"cross_connects", "assumed"}
 _PANEL = {"id", "kind", "mode", "a", "b", "ports", "first", "move_seconds", "at_once", "loss_db"}
 _PANEL |= {"profile", "place", "bundles"}
 _HOST, _PORT = {"id", "ports", "state"}, {"id", "tx", "rx", "at", "duplex", "state"}
@@ -71,7 +72,15 @@ def read_plant(document: Any) -> Plant:
         Present.of((pair for pair, _ in pairs), (pair for pair, foreign in pairs if foreign)),
         None if budget is None else read_number(row, "link_budget_db", ""),
         read_text(row, "name", "", default=""),
+        assumed=_assumed(row.get("assumed", [])),
     )
+
+
+def _assumed(value: Any) -> tuple[Assumption, ...]:
+    try:
+        return assumptions_from_document(value)
+    except InvalidTopology as error:
+        raise InvalidPlant(error.field, error.rule) from None
 
 
 def _require_single(panels: tuple[Panel, ...], pairs: list[Pair]) -> None:

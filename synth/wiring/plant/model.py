@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
 
+from synth.assumption import Assumption
 from synth.wiring.plant.check import check
 from synth.wiring.plant.parts import Host, Panel, State, Trunk, Uniform
 from synth.wiring.plant.passive import Folded, folded
@@ -24,6 +25,7 @@ class Plant:
 
     ``states`` has the ports of panels that are not free.  Light may lose ``budget_db`` on
     its way, None for no limit.  ``uniform`` is set on plants of the two regular layouts.
+    ``assumed`` is what a reader took for granted.
 
     Raises
     ------
@@ -53,6 +55,7 @@ class Plant:
     budget_db: Fraction | None = None
     name: str = ""
     uniform: Uniform | None = None
+    assumed: tuple[Assumption, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         check(self)

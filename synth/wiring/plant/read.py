@@ -1,16 +1,22 @@
 """Reads a plant from a text in whatever format people keep it."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from synth.errors import InvalidPlant
-from synth.wiring.plant.cables import is_cable_list, read_cables, read_cables_csv
+from synth.wiring.plant.cables import (
+    is_cable_header,
+    is_cable_list,
+    read_cables,
+    read_cables_csv,
+)
 from synth.wiring.plant.document import read_plant
 from synth.wiring.plant.model import Plant
+from synth.wiring.plant.rows import read_header
 from synth.wiring.plant.table import read_plant_csv
 
-__all__ = ["read_plant_text", "read_plant_values"]
+__all__ = ["TEXT_FORMATS", "read_plant_text", "read_plant_values"]
 
 MAX_NODES = 2_000_000
 """Most values of a YAML document, every use of an anchor counted."""
@@ -23,16 +29,20 @@ def read_plant_values(document: Any) -> Plant:
     return read_cables(document) if is_cable_list(document) else read_plant(document)
 
 
-def read_plant_text(text: str) -> Plant:
+def read_plant_text(text: str, form: str | None = None) -> Plant:
     r"""Return the plant of a text: plant/1 as JSON or YAML, its CSV table, or a list of cables.
 
-    The format is told from the text: JSON begins with a brace or a bracket, CSV has a
-    header with the column ``item`` or ``side_a_device``; all else is YAML.
+    Parameters
+    ----------
+    text : str
+    form : str, optional
+        One of `TEXT_FORMATS`.  Left out, the text tells: JSON begins with a brace or a bracket,
+        CSV has a header with the column ``item`` or those of a list of cables; all else is YAML.
 
     Raises
     ------
     InvalidPlant
-        It is none of them, or breaks a rule.
+        It is none of them, or breaks a rule; in CSV the rule ends with the line.
 
     Examples
     --------
@@ -44,15 +54,23 @@ def read_plant_text(text: str) -> Plant:
     >>> plant.panels[0].mode, plant.hosts[0].ports[0].duplex
     (<Mode.BIDIRECTIONAL: 'bidirectional'>, True)
     """
-    start = text.lstrip("\ufeff \t\r\n")
-    if start.startswith(("{", "[")):
-        return read_plant_values(_json(start))
-    header = [cell.strip().strip('"') for cell in start.partition("\n")[0].split(",")]
-    if "side_a_device" in header:
-        return read_cables_csv(start)
-    if "item" in header:
-        return read_plant_csv(start)
-    return read_plant_values(_yaml(start))
+    return _READERS[form or _sniffed(text)](text)
+
+
+def _sniffed(text: str) -> str:
+    if text.lstrip("\ufeff \t\r\n").startswith(("{", "[")):
+        return "json"
+    columns = read_header(text)
+    return "csv" if "item" in columns or is_cable_header(columns) else "yaml"
+
+
+def _csv(text: str) -> Plant:
+    columns = read_header(text)
+    if is_cable_header(columns):
+        return read_cables_csv(text)
+    if "item" in columns:
+        return read_plant_csv(text)
+    raise InvalidPlant("", f"must be CSV with the column item, or a list of cables; {_NO_PLANT}")
 
 
 def _json(text: str) -> Any:
@@ -60,6 +78,12 @@ def _json(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InvalidPlant("", f"must be JSON: {error}") from None
+
+
+_NO_PLANT = (
+    "a plant is plant/1 as JSON or YAML, a CSV table with the column item, or the cables of NetBox "
+    "or Nautobot"
+)
 
 
 # PyYAML raises these where a tag such as !!int does not fit its text.
@@ -78,6 +102,8 @@ def _yaml(text: str) -> Any:
         raise InvalidPlant("", f"must be YAML: {said[:300]}") from None
     # Anchors let a short text stand for a huge one, and for one without end.
     _count(document, [0], 0)
+    if not isinstance(document, dict | list):
+        raise InvalidPlant("", f"is no plant: {_NO_PLANT}")
     return document
 
 
@@ -92,3 +118,12 @@ def _count(value: Any, total: list[int], depth: int) -> None:
         parts = (*value, *value.values())
     for part in parts:
         _count(part, total, depth + 1)
+
+
+_READERS: Mapping[str, Callable[[str], Plant]] = {
+    "json": lambda text: read_plant_values(_json(text.lstrip("\ufeff"))),
+    "yaml": lambda text: read_plant_values(_yaml(text.lstrip("\ufeff"))),
+    "csv": _csv,
+}
+TEXT_FORMATS = tuple(_READERS)
+"""The formats of texts: plant/1 or cables as JSON, plant/1 as YAML, a table or cables as CSV."""

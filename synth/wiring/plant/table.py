@@ -2,11 +2,14 @@
 
 import csv
 import io
+from collections.abc import Mapping
 from typing import Any
 
 from synth.errors import InvalidPlant
 from synth.wiring.plant.document import read_plant
 from synth.wiring.plant.model import Plant
+from synth.wiring.plant.rows import Origin, named_origin, read_header, read_rows
+from synth.wiring.plant.rows import Row as CsvRow
 from synth.wiring.plant.writing import plant_document
 
 __all__ = ["COLUMNS", "plant_csv", "read_plant_csv"]
@@ -18,6 +21,7 @@ COLUMNS += ("place", "bundles")
 _ITEMS = ("panel", "host", "cable", "trunk", "port", "pair")
 _FIBRES = ("tx", "rx", "at")
 Row = dict[str, Any]
+Cells = Mapping[str, str]
 
 
 def read_plant_csv(text: str) -> Plant:
@@ -34,8 +38,8 @@ def read_plant_csv(text: str) -> Plant:
     Raises
     ------
     InvalidPlant
-        Its field is ``/rows/N`` with N from 0 below the header, or a pointer into the
-        plant/1 document that the table says.
+        Its field is ``/rows/N`` with N from 0 below the header, and its rule ends with the
+        line; or it is a pointer into the plant/1 document that the table says.
 
     Examples
     --------
@@ -51,116 +55,131 @@ def read_plant_csv(text: str) -> Plant:
     document: Row = {"schema": "plant/1", "trunks": [], "port_states": [], "cross_connects": []}
     panels: dict[str, Row] = {}
     hosts: dict[str, Row] = {}
-    for number, row in enumerate(rows):
-        field = f"/rows/{number}"
-        item = row.get("item")
-        if item not in _ITEMS:
-            raise InvalidPlant(f"{field}/item", f"must be one of {', '.join(_ITEMS)}; not {item!r}")
-        if item == "panel":
-            name = _needed(row, "panel", field)
-            if name in panels:
-                raise InvalidPlant(f"{field}/panel", f"{name} has a row already")
-            panels[name] = _panel(row, field)
-        elif item == "host":
-            _host(hosts, row, field)["state"] = _needed(row, "state", field)
-        elif item == "cable":
-            _cable(hosts, row, field)
-        else:
-            _between(document, row, field, item)
-    _implied(panels, rows)
+    origins: dict[str, Origin] = {}
+    for number, (line, row) in enumerate(rows):
+        origins[f"/rows/{number}"] = origin = Origin(f"/rows/{number}", line)
+        with named_origin(origins):
+            parts = _add(document, panels, hosts, row, origin.place)
+        for part in parts:
+            origins.setdefault(part, origin)
+    _implied(panels, [row.cells for row in rows])
     document["panels"] = list(panels.values())
-    document["hosts"] = [host | {"ports": list(host["ports"].values())} for host in hosts.values()]
-    return read_plant(document)
+    document["hosts"] = [
+        {name: host[name] for name in ("id", "state") if name in host}
+        | {"ports": list(host["ports"].values())}
+        for host in hosts.values()
+    ]
+    with named_origin(origins):
+        return read_plant(document)
 
 
-def _rows(text: str) -> list[dict[str, str]]:
-    reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
-    try:
-        unknown = set(reader.fieldnames or ()) - set(COLUMNS)
-        if unknown or "item" not in (reader.fieldnames or ()):
-            what = f"has no column {min(unknown)!r}" if unknown else "must have a column 'item'"
-            raise InvalidPlant("", f"{what}; there are {', '.join(COLUMNS)}")
-        rows = list(reader)
-    except csv.Error as error:
-        raise InvalidPlant("", f"must be CSV: {error}") from None
-    for number, row in enumerate(rows):
-        if None in row:
-            raise InvalidPlant(f"/rows/{number}", "has more cells than the header")
-    return [{k: (v or "").strip() for k, v in row.items()} for row in rows]
+def _add(
+    document: Row, panels: dict[str, Row], hosts: dict[str, Row], row: Cells, field: str
+) -> tuple[str, ...]:
+    """Add what a row says; return the JSON pointers of the parts that it became."""
+    item = row["item"]
+    if item not in _ITEMS:
+        raise InvalidPlant(f"{field}/item", f"must be one of {', '.join(_ITEMS)}; not {item!r}")
+    if item == "panel":
+        name = _needed(row, "panel", field)
+        if name in panels:
+            raise InvalidPlant(f"{field}/panel", f"{name} has a row already")
+        panels[name] = _panel(row, field)
+        return (f"/panels/{len(panels) - 1}",)
+    if item == "host":
+        host = _host(hosts, row, field)
+        host["state"] = _needed(row, "state", field)
+        return f"/hosts/{host['number']}/state", f"/hosts/{host['number']}"
+    if item == "cable":
+        return _cable(hosts, row, field)
+    return (_between(document, row, field, item),)
 
 
-def _needed(row: dict[str, str], column: str, field: str) -> str:
+def _rows(text: str) -> list[CsvRow]:
+    columns = read_header(text)
+    unknown = sorted(set(columns) - set(COLUMNS))
+    if unknown or "item" not in columns:
+        what = f"has no column {unknown[0]!r}" if unknown else "must have a column 'item'"
+        raise InvalidPlant("", f"{what}; there are {', '.join(COLUMNS)}")
+    return read_rows(text)
+
+
+def _needed(row: Cells, column: str, field: str) -> str:
     if not row.get(column):
         raise InvalidPlant(f"{field}/{column}", f"must be given in a row of item {row['item']}")
     return row[column]
 
 
-def _panel(row: dict[str, str], field: str) -> Row:
+def _panel(row: Cells, field: str) -> Row:
     found: Row = {"id": row["panel"]}
-    for member in ("kind", "mode", "profile", "place"):
-        if row.get(member):
-            found[member] = row[member]
-    for member in ("move_seconds", "loss_db"):
+    for member in ("kind", "mode", "profile", "place", "move_seconds", "loss_db"):
         if row.get(member):
             found[member] = row[member]
     if row.get("at_once"):
-        if not row["at_once"].isascii() or not row["at_once"].isdigit():
-            raise InvalidPlant(f"{field}/at_once", "must be an integer")
-        found["at_once"] = int(row["at_once"][:9])
+        found["at_once"] = _whole(row["at_once"], f"{field}/at_once")
     if row.get("bundles"):
-        counts = row["bundles"].split()
-        if not all(count.isascii() and count.isdigit() for count in counts):
-            raise InvalidPlant(f"{field}/bundles", "must be two integers with a blank between")
-        found["bundles"] = [int(count[:9]) for count in counts]
+        found["bundles"] = [_whole(one, f"{field}/bundles") for one in row["bundles"].split()]
     for member in ("a", "b", "ports"):
         value = row.get(member, "")
         if value.isascii() and value.isdigit():
-            found[member] = int(value[:9])
+            found[member] = _whole(value, f"{field}/{member}")
         elif value:
             found[member] = value.split()
     return found
 
 
-def _host(hosts: dict[str, Row], row: dict[str, str], field: str) -> Row:
-    return hosts.setdefault(_needed(row, "host", field), {"id": row["host"], "ports": {}})
+def _whole(text: str, field: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise InvalidPlant(field, "must be an integer of at most 9 digits")
+    return int(text)
 
 
-def _cable(hosts: dict[str, Row], row: dict[str, str], field: str) -> None:
+def _host(hosts: dict[str, Row], row: Cells, field: str) -> Row:
+    name = _needed(row, "host", field)
+    return hosts.setdefault(name, {"id": name, "ports": {}, "number": len(hosts)})
+
+
+def _cable(hosts: dict[str, Row], row: Cells, field: str) -> tuple[str, ...]:
     host = _host(hosts, row, field)
     name, fibre = _needed(row, "host_port", field), row.get("fibre")
     if fibre not in _FIBRES:
         raise InvalidPlant(f"{field}/fibre", f"must be one of {', '.join(_FIBRES)}; not {fibre!r}")
     port = host["ports"].setdefault(name, {"id": name})
-    end = f"{_needed(row, 'panel', field)}/{_needed(row, 'port', field)}"
-    port.setdefault(fibre, []).append(end)
+    lanes = port.setdefault(fibre, [])
+    lanes.append(f"{_needed(row, 'panel', field)}/{_needed(row, 'port', field)}")
     if row.get("state") == "duplex":
         port["duplex"] = True
     elif row.get("state"):
         port["state"] = row["state"]
+    there = f"/hosts/{host['number']}"
+    inside = f"{there}/ports/{list(host['ports']).index(name)}"
+    return f"{inside}/{fibre}/{len(lanes) - 1}", inside, there
 
 
-def _between(document: Row, row: dict[str, str], field: str, item: str) -> None:
+def _between(document: Row, row: Cells, field: str, item: str) -> str:
     panel, port = _needed(row, "panel", field), _needed(row, "port", field)
+    part: Row
     if item == "port":
-        document["port_states"].append(
-            {"port": f"{panel}/{port}", "state": _needed(row, "state", field)}
-        )
+        member = "port_states"
+        part = {"port": f"{panel}/{port}", "state": _needed(row, "state", field)}
     elif item == "trunk":
+        member = "trunks"
         to = f"{_needed(row, 'to_panel', field)}/{_needed(row, 'to_port', field)}"
         loss = {"loss_db": row["loss_db"]} if row.get("loss_db") else {}
-        document["trunks"].append({"from": f"{panel}/{port}", "to": to} | loss)
+        part = {"from": f"{panel}/{port}", "to": to} | loss
     else:
+        member = "cross_connects"
         if row.get("to_panel") not in (None, "", panel):
             raise InvalidPlant(f"{field}/to_panel", f"a pair stays within its panel, {panel}")
         if row.get("state") not in (None, "", "foreign"):
             raise InvalidPlant(f"{field}/state", "of a pair must be foreign, or empty")
-        pair: Row = {"panel": panel, "a": port, "b": _needed(row, "to_port", field)}
-        document["cross_connects"].append(
-            pair | ({"foreign": True} if row.get("state") == "foreign" else {})
-        )
+        part = {"panel": panel, "a": port, "b": _needed(row, "to_port", field)}
+        part |= {"foreign": True} if row.get("state") == "foreign" else {}
+    document[member].append(part)
+    return f"/{member}/{len(document[member]) - 1}"
 
 
-def _implied(panels: dict[str, Row], rows: list[dict[str, str]]) -> None:
+def _implied(panels: dict[str, Row], rows: list[Cells]) -> None:
     """Add the panels that have no row, with the ports that the table names."""
     named: dict[str, dict[str, dict[str, None]]] = {}
 

@@ -48,14 +48,16 @@ def plant_document(plant: Plant) -> dict[str, Any]:
         for port, state in plant.states.items()
     ]
     document["cross_connects"] = [_pair_row(plant, pair) for pair in plant.present.pairs]
+    if plant.assumed:
+        document["assumed"] = [one.to_document() for one in plant.assumed]
     return document
 
 
 def plant_digest(plant: Plant) -> str:
     """Return the identity of a plant, what is plugged aside: ``sha256:`` of canonical JSON."""
     document = plant_document(plant)
-    for member in ("name", "cross_connects"):
-        del document[member]
+    for member in ("name", "cross_connects", "assumed"):
+        document.pop(member, None)
     text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
