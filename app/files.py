@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from app.config import Settings
+from app.decoding import NotText, decoded
 
 __all__ = [
     "UnusableFile",
@@ -59,12 +60,12 @@ def read_text(path: Path, settings: Settings) -> str:
     ------
     UnusableFile
         It cannot be read, passes ``max_body_bytes`` on disk or ``max_unpacked_bytes``
-        after unpacking, or is not UTF-8.
+        after unpacking, or is no text in UTF-8 or UTF-16.
     """
     try:
-        return read_bytes(path, settings).decode()
-    except UnicodeDecodeError:
-        raise UnusableFile(path, "must be text in UTF-8") from None
+        return decoded(read_bytes(path, settings))
+    except NotText as error:
+        raise UnusableFile(path, str(error)) from None
 
 
 def read_bytes(path: Path, settings: Settings) -> bytes:
