@@ -4,6 +4,7 @@ import re
 from itertools import islice
 
 from synth.errors import InvalidTopology
+from synth.formats.document import parse_json
 from synth.formats.draft import wrong
 from synth.formats.dumps.console import console_lines
 from synth.formats.foreign import head_of, recognise
@@ -112,6 +113,8 @@ def _by_shape(text: str, head: str) -> str:
         return "node-link"
     if _GML.search(text):
         return "gml"
+    if head.startswith(("{", "[")):
+        parse_json(text.lstrip("\ufeff"), float)
     kind = recognise(head, LOOSE)
     if head.startswith(("{", "[", "<")) and kind is not None:
         raise InvalidTopology("", kind.refusal)
@@ -126,7 +129,7 @@ def _by_shape(text: str, head: str) -> str:
         return "edgelist"
     if kind is not None:
         raise InvalidTopology("", kind.refusal)
+    where = reason.field.removeprefix("/").replace("/", " ") or "it"
     raise wrong(
-        reason.field,
-        f"{reason.rule}, unless the format is named; no other format of docs/fabrics.md fits",
+        "", f"must be in a format of docs/fabrics.md; as an edge list {where} {reason.rule}"
     )

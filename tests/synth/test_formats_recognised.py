@@ -168,8 +168,8 @@ NOT_LINKS = {
     "switched settings": ("Compression yes\nForward yes\n", "'yes'"),
     "a word in three places": ("run it now\nstop it now\n", "'now'"),
     "pairs that do not meet": ("h0 h1\nh2 h3\nh0 h4", "must join all nodes"),
-    "a list of neighbours": ("h0 h1 h2 h3\nh1 h0 h2 h3\n", "/line/1"),
-    "a typing error": ("h0 h1 25\nh1 h0 2S", "/line/2"),
+    "a list of neighbours": ("h0 h1 h2 h3\nh1 h0 h2 h3\n", "line 1 must be source"),
+    "a typing error": ("h0 h1 25\nh1 h0 2S", "line 2 must have a number"),
     "names without order": ("user nginx\ngroup nginx", "both a source and a target"),
 }
 
