@@ -134,13 +134,17 @@ def made(plan: Path, plant: Path | None, topology: str | None = None) -> Made:
 def show(plan: PlanFile, plant: PlantOption = None, as_json: AsJson = False) -> None:
     """Show a plan for people: how many moves in which stages, and what each takes away."""
     from app.artefacts import compact
+    from app.documents.patch_plan import PatchPlanDocument, PlainPlanDocument
     from app.printing.patching import show_plan
 
     found = made(plan, plant)
     if as_json:
         typer.echo(compact(found.document))
         return
-    show_plan(found.document, found.script)
+    script = found.script
+    stored = "id" in found.document
+    (PatchPlanDocument if stored else PlainPlanDocument).model_validate(found.document)
+    show_plan(found.document, script)
 
 
 @app.command()
@@ -178,15 +182,16 @@ def verify(
     script = at_hand.script
     seen = read_present(read_present_file(observed, at_hand.settings), script.plant)
     found = compared(script, seen)
-    for verb, pairs in (("missing", found.missing), ("unexpected", found.extra)):
-        for pair in pairs:
+    for kind in ("missing", "outdated", "unexpected"):
+        for pair in getattr(found, kind):
             panel = script.plant.panels[pair.panel].id
             name, label = script.plant.pair_name(pair), script.label(pair)
-            typer.echo(f"{verb:<11}{panel}  {name}  {label}")
+            typer.echo(f"{kind:<11}{panel}  {name}  {label}")
     done = "no stage's" if found.stages_done is None else f"stage {found.stages_done}'s"
+    left = len(found.missing) + len(found.extra)
     typer.echo(
-        f"{len(found.missing)} missing, {len(found.extra)} unexpected; the wiring is {done} "
-        f"of {len(script.steps)}"
+        f"{len(found.missing)} missing, {len(found.unexpected)} unexpected; the wiring is {done} "
+        f"of {len(script.steps)}{f'; moves left: {left}' if left else ''}"
     )
     raise typer.Exit(0 if found.matches else 1)
 

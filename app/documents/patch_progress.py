@@ -10,6 +10,7 @@ from app.documents.base import Digest, Document, Identity, Presented
 
 if TYPE_CHECKING:
     from synth.wiring.devices import Script
+    from synth.wiring.devices.script import Step
     from synth.wiring.plant import Pair
     from synth.wiring.progress import Standing
 
@@ -36,14 +37,33 @@ class PanelProgress(Document):
     """A panel that was looked at."""
 
     device: str = Field(description="the panel")
-    stage: int = Field(description="stages of the plan after which it is, or is nearest to", ge=0)
-    exact: bool = Field(description="whether nothing is missing or unexpected there")
-    moves_left: int = Field(description="moves from there to the end of the plan", ge=0)
-    missing: list[SeenPair] = Field(description="pairs that should be plugged and are not")
-    unexpected: list[SeenPair] = Field(description="pairs that are plugged and should not be")
+    stage: int = Field(
+        description="the stage under way there, or the last complete one if the next has not begun",
+        ge=0,
+    )
+    stages_done: int = Field(
+        description="stages, from the first on, whose moves are all made there", ge=0
+    )
+    exact: bool = Field(description="whether the panel is exactly in the state after that stage")
+    moves_left: int = Field(
+        description="moves from what is plugged to the end of the plan, the repair included", ge=0
+    )
+    missing: list[SeenPair] = Field(
+        description="pairs that are wanted by the end of that stage and are not plugged"
+    )
+    outdated: list[SeenPair] = Field(
+        description="pairs that the plan removes by the end of that stage and that are plugged"
+    )
+    unexpected: list[SeenPair] = Field(
+        description="plugged pairs that the plan has neither before, nor after any stage"
+    )
+    unrelated: list[SeenPair] = Field(
+        description="pairs of others, on ports that the plan does not need: they stay"
+    )
     dark: list[SeenPair] = Field(description="pairs that are as they should be, without light")
+    ahead: list[str] = Field(description="moves of later stages that are made, as in repair")
     repair: list[str] = Field(
-        description="the fewest moves that bring it to that stage, such as remove 3A-9B"
+        description="the fewest moves that bring it to the end of that stage, such as remove 3A-9B"
     )
 
 
@@ -58,7 +78,7 @@ class PatchProgress(Document):
         description="under-way: it holds its plant, and no other plan may be carried out there"
     )
     stages: int = Field(description="stages of the plan", ge=0)
-    stages_done: int = Field(description="stages that every panel which moves is after", ge=0)
+    stages_done: int = Field(description="stages that are complete on every panel that moves", ge=0)
     moves_left: int = Field(description="moves to the end of the plan, by what was seen", ge=0)
     panels: list[PanelProgress] = Field(description="panels that were looked at")
     unseen: list[str] = Field(description="panels that move and were not looked at yet")
@@ -74,8 +94,9 @@ def of(
     """Return the document; panels not looked at are taken as the plan found them."""
     rows = [_panel(script, panel, found) for panel, found in sorted(standings.items())]
     unseen = [panel for panel in script.panels if panel not in standings]
-    moving = [standings[panel].stage for panel in script.panels if panel in standings]
     left = sum(_size(script, panel) for panel in unseen)
+    done = [script.of_panel(panel)[0][0] - 1 for panel in unseen]
+    done += [standings[panel].stages_done for panel in script.panels if panel in standings]
     return {
         "schema": "patch-progress/1",
         "id": identity,
@@ -83,16 +104,11 @@ def of(
         "version": version,
         "state": state,
         "stages": len(script.steps),
-        "stages_done": _done(script, unseen, moving),
+        "stages_done": min(done, default=len(script.steps)),
         "moves_left": left + sum(found.left for found in standings.values()),
         "panels": rows,
         "unseen": [script.plant.panels[panel].id for panel in unseen],
     }
-
-
-def _done(script: "Script", unseen: Sequence[int], moving: Sequence[int]) -> int:
-    first = [script.of_panel(panel)[0][0] - 1 for panel in unseen]
-    return min([*first, *moving], default=len(script.steps))
 
 
 def _size(script: "Script", panel: int) -> int:
@@ -107,17 +123,23 @@ def _panel(script: "Script", panel: int, found: "Standing") -> dict[str, Any]:
             rows.append({"a": one, "b": other, "label": script.label(pair)})
         return rows
 
-    repair = [f"remove {script.plant.pair_name(pair)}" for pair in found.extra]
-    repair += [f"add {script.plant.pair_name(pair)}" for pair in found.missing]
+    def moves(step: "Step") -> list[str]:
+        rows = [f"remove {script.plant.pair_name(pair)}" for pair in step.removes]
+        return rows + [f"add {script.plant.pair_name(pair)}" for pair in step.adds]
+
     return {
         "device": script.plant.panels[panel].id,
         "stage": found.stage,
+        "stages_done": found.stages_done,
         "exact": found.exact,
         "moves_left": found.left,
         "missing": named(found.missing),
-        "unexpected": named(found.extra),
+        "outdated": named(found.outdated),
+        "unexpected": named(found.unexpected),
+        "unrelated": named(found.unrelated),
         "dark": named(found.dark),
-        "repair": repair,
+        "ahead": moves(found.ahead),
+        "repair": moves(found.repair),
     }
 
 

@@ -132,10 +132,7 @@ def _standings(script: "Script", seen: Mapping[int, Seen]) -> "dict[int, Standin
 
 
 def _state(script: "Script", standings: "Mapping[int, Standing]", version: int) -> str:
-    done = all(
-        panel in standings and standings[panel].exact and not standings[panel].left
-        for panel in script.panels
-    )
+    done = all(panel in standings and not standings[panel].left for panel in script.panels)
     return "done" if done else "under-way" if version else "planned"
 
 

@@ -1,14 +1,17 @@
-"""What panels say is plugged, held against a plan: how far it is, and what is wrong.
+"""What panels say is plugged, compared with the end of a plan.
 
-The smallest repair is what differs: a pair that is there and should not be goes, one that is
-missing comes.  Pairs that are of others, or of no host of the plan, are left alone.
+The repair is the difference: pairs that must go, and pairs that are missing.  Pairs of others, on
+ports that the plan does not use, stay.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 
-from synth.wiring.devices.script import Script, Step
+from synth.wiring.devices.script import Script
 from synth.wiring.plant import Pair, Port, Present
+from synth.wiring.progress import Difference, changes, standing
 
 __all__ = ["Comparison", "Misplaced", "compared"]
 
@@ -23,39 +26,36 @@ class Misplaced:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """Observed pairs beside what a plan wants of the panels that were looked at.
+class Comparison(Difference):
+    """What separates observed panels from the end of a plan.
 
-    ``stages_done`` is the number of stages after which the panels are as observed, or None if
-    they are so after none: somebody else was at work, or a stage is half done.
+    Attributes
+    ----------
+    misplaced : tuple of Misplaced
+    stages_done : int or None
+        Stages after which exactly these pairs are plugged, pairs of others aside.  None means that
+        a stage is partly done, or that a pair is missing or unexpected.
     """
 
-    missing: tuple[Pair, ...]
-    extra: tuple[Pair, ...]
     misplaced: tuple[Misplaced, ...]
     stages_done: int | None
 
     @property
     def matches(self) -> bool:
-        """Whether all is as the plan wants it."""
+        """Whether the plan is done on the observed panels."""
         return not (self.missing or self.extra)
-
-    @property
-    def repair(self) -> Step:
-        """What leads from what was observed to what the plan wants, and nothing more."""
-        return Step(self.extra, self.missing)
 
 
 def compared(script: Script, observed: Present, panels: Iterable[int] | None = None) -> Comparison:
-    """Return how what was observed differs from the end of a plan.
+    """Return how observed pairs differ from the end of a plan.
 
     Parameters
     ----------
     script : Script
     observed : Present
-        What was seen.
+        What is plugged.
     panels : iterable of int, optional
-        The panels that were looked at; left out, all.
+        The panels that were observed; left out, all.
 
     Examples
     --------
@@ -67,37 +67,33 @@ def compared(script: Script, observed: Present, panels: Iterable[int] | None = N
     >>> compared(script, Present()).stages_done, compared(script, script.final).stages_done
     (0, 1)
     >>> found = compared(script, Present.of([(0, 0, 1), (0, 1, 0)]))
-    >>> found.missing, found.extra
+    >>> found.missing, found.unexpected
     ((Pair(panel=0, a=1, b=2), Pair(panel=0, a=2, b=0)), (Pair(panel=0, a=1, b=0),))
     """
     looked = frozenset(range(len(script.plant.panels)) if panels is None else panels)
-    seen = {pair for pair in observed.pairs if pair.panel in looked}
-    wanted = {pair for pair in script.final.pairs if pair.panel in looked}
-    # What was there before the plan and stays is wanted; new pairs of strangers are not ours.
-    theirs = {pair for pair in seen - wanted if not _touches(script, pair, wanted)}
-    missing, extra = tuple(sorted(wanted - seen)), tuple(sorted(seen - wanted - theirs))
+    seen: dict[int, set[Pair]] = defaultdict(set)
+    for pair in observed.pairs:
+        seen[pair.panel].add(pair)
+    end = len(script.steps)
+    found = [standing(script, panel, seen[panel], stage=end) for panel in sorted(looked)]
+    difference = Difference(
+        tuple(chain.from_iterable(one.missing for one in found)),
+        tuple(chain.from_iterable(one.outdated for one in found)),
+        tuple(chain.from_iterable(one.unexpected for one in found)),
+    )
+    unrelated = {pair for one in found for pair in one.unrelated}
     return Comparison(
-        missing,
-        extra,
-        _misplaced(script, missing, extra),
-        _stage(script, seen, looked),
+        difference.missing,
+        difference.outdated,
+        difference.unexpected,
+        _misplaced(script, difference),
+        _stage(script, {pair for panel in looked for pair in seen[panel]} - unrelated, looked),
     )
 
 
-def _touches(script: Script, pair: Pair, wanted: set[Pair]) -> bool:
-    """Whether a pair is the plan's business: it is on a port of its hosts, or in the way."""
-    if pair in script.plant.present.foreign:
-        return False
-    ends = set(script.plant.ends(pair))
-    return bool(ends & script.peers.keys()) or any(
-        ends & set(script.plant.ends(other)) for other in wanted if other.panel == pair.panel
-    )
-
-
-def _misplaced(
-    script: Script, missing: tuple[Pair, ...], extra: tuple[Pair, ...]
-) -> tuple[Misplaced, ...]:
-    wanted, found = _partners(script, missing), _partners(script, extra)
+def _misplaced(script: Script, difference: Difference) -> tuple[Misplaced, ...]:
+    wanted = _partners(script, difference.missing)
+    found = _partners(script, difference.extra)
     return tuple(
         Misplaced(port, wanted.get(port), found.get(port))
         for port in sorted(wanted.keys() | found.keys())
@@ -114,10 +110,10 @@ def _partners(script: Script, pairs: Iterable[Pair]) -> dict[Port, Port]:
 
 def _stage(script: Script, seen: set[Pair], looked: frozenset[int]) -> int | None:
     """Return the last stage after which exactly this is plugged."""
-    state = {pair for pair in script.base.pairs if pair.panel in looked}
-    done = 0 if state == seen else None
-    for number, step in enumerate(script.steps, start=1):
-        state = state - set(step.removes) | {p for p in step.adds if p.panel in looked}
-        if state == seen:
+    differs = seen.symmetric_difference(pair for pair in script.base.pairs if pair.panel in looked)
+    done = None if differs else 0
+    for number, changed in enumerate(changes(script, looked), start=1):
+        differs.symmetric_difference_update(changed)
+        if not differs:
             done = number
     return done

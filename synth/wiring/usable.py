@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from synth.wiring.plant import HostPort, Pair, Plant, Port, State, Trunk
 
-__all__ = ["Usable", "ours"]
+__all__ = ["Usable", "ours", "reserved"]
 
 
 def ours(plant: Plant, hosts: Iterable[int]) -> tuple[Pair, ...]:
@@ -19,7 +19,7 @@ def ours(plant: Plant, hosts: Iterable[int]) -> tuple[Pair, ...]:
     free = {
         pair: not used.isdisjoint(plant.hosts_of(pair))
         for pair, ports in ends.items()
-        if pair not in plant.present.foreign and not any(_reserved(plant, port) for port in ports)
+        if pair not in plant.present.foreign and not any(reserved(plant, port) for port in ports)
     }
     if plant.trunk_ends:
         _follow(plant, free)
@@ -39,7 +39,8 @@ def _follow(plant: Plant, free: dict[Pair, bool]) -> None:
                 waiting.append(pair)
 
 
-def _reserved(plant: Plant, port: Port) -> bool:
+def reserved(plant: Plant, port: Port) -> bool:
+    """Whether what is plugged into a port stays: the port, or its host's port, is reserved."""
     if plant.states.get(port) is State.RESERVED:
         return True
     at = plant.at.get(port)
@@ -60,7 +61,7 @@ class Usable:
         self._kept: set[Port] = set()
         for pair in plant.present.pairs:
             ends = plant.ends(pair)
-            if pair in plant.present.foreign or any(_reserved(plant, port) for port in ends):
+            if pair in plant.present.foreign or any(reserved(plant, port) for port in ends):
                 self._kept.update(ends)
 
     def ports(self, host: int) -> list[HostPort]:

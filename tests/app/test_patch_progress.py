@@ -1,17 +1,12 @@
 """How far a plan is: observations, who holds a plant, and who was first."""
 
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from synth.topology import Topology
-from synth.wiring import plan_moves, to_document, uniform
-from synth.wiring.devices.script import read_script
-from synth.wiring.plant import Pair, plant_document
-from synth.wiring.progress import stages_done, standing, states, undone
-from synth.wiring.stages import Limits
+from synth.wiring import uniform
+from synth.wiring.plant import plant_document
 
 
 def plant_of(hosts, lanes, name="lab"):
@@ -69,6 +64,48 @@ def test_what_is_wrong_is_named_with_the_smallest_repair(client):
     assert [row["a"] for row in panel["dark"]] == [pairs[2]["a"]]
     assert panel["dark"][0]["label"].count(":") == 2
     assert sorted(line.split()[0] for line in panel["repair"]) == ["add", "add", "remove", "remove"]
+
+
+def test_any_cables_of_a_stage_count_and_none_of_them_is_unexpected(client):
+    plan = planned(client, "UniRing(4)", plant=plant_of(4, 1))
+    cables = final(plan)["panel-0"]
+    version = 0
+    for count in range(5):
+        for some in combinations(reversed(cables), count):
+            found = observe(client, plan, version, panels={"panel-0": list(some)}).json()
+            (panel,) = found["panels"]
+            version += 1
+            rest = [cable for cable in cables if cable not in some] if count else []
+            assert [{"a": row["a"], "b": row["b"]} for row in panel["missing"]] == rest
+            assert panel["repair"] == [f"add {cable['a']}-{cable['b']}" for cable in rest]
+            assert panel["unexpected"] == panel["outdated"] == panel["ahead"] == []
+            assert found["moves_left"] == panel["moves_left"] == 4 - count
+            assert found["stages_done"] == panel["stages_done"] == (count == 4)
+            assert panel["stage"] == (count > 0) and panel["exact"] == (count in (0, 4))
+            assert found["state"] == ("done" if count == 4 else "under-way")
+
+
+def test_moves_left_count_all_stages_of_all_panels_move_by_move(client):
+    plugged = final(planned(client))
+    plant = plant_of(5, 2) | {
+        "cross_connects": [pair | {"panel": name} for name in plugged for pair in plugged[name]]
+    }
+    plan = planned(client, "Circulant(5, 2)", plant=plant, max_links_down=2)
+    moves = [op for stage in plan["stages"] for op in stage["ops"] if op["op"] != "verify"]
+    assert len(plan["stages"]) > 2 and len(moves) == plan["summary"]["moves"]
+    for version, move in enumerate(moves):
+        pairs = plugged[move["device"]]
+        (pairs.append if move["op"] == "add" else pairs.remove)({"a": move["a"], "b": move["b"]})
+        found = observe(client, plan, version, panels=plugged).json()
+        assert found["moves_left"] == len(moves) - version - 1
+        assert sum(panel["moves_left"] for panel in found["panels"]) == found["moves_left"]
+        left = {
+            (row["device"], f"{row['op']} {row['a']}-{row['b']}") for row in moves[version + 1 :]
+        }
+        for panel in found["panels"]:
+            assert panel["unexpected"] == panel["ahead"] == []
+            assert {(panel["device"], row) for row in panel["repair"]} <= left
+    assert found["state"] == "done"
 
 
 def test_ports_of_hosts_tell_whom_they_hear(client):
@@ -148,55 +185,3 @@ def test_what_cannot_have_been_seen_is_refused_by_its_place(client, seen, pointe
     assert answer.status_code == 422, answer.text
     assert answer.json()["errors"][0]["pointer"].startswith(pointer)
     assert client.get(f"/v1/patch-plans/{plan['id']}/progress").json()["version"] == 0
-
-
-@st.composite
-def scripts(draw):
-    """Draw a plan from one random topology to another, in random stages."""
-    hosts = draw(st.integers(2, 6))
-    plant = uniform(draw(st.sampled_from(["per-port", "single"])), hosts, 3)
-    ends = st.tuples(st.integers(0, hosts - 1), st.integers(0, hosts - 1))
-
-    def topology():
-        links, out, into = [], [0] * hosts, [0] * hosts
-        for u, v in draw(st.lists(ends, max_size=12)):
-            if u != v and out[u] < 3 and into[v] < 3:
-                links.append((u, v))
-                out[u], into[v] = out[u] + 1, into[v] + 1
-        return Topology(range(hosts), links)
-
-    before = plan_moves(topology(), plant).final
-    plan = plan_moves(topology(), plant, before)
-    limits = Limits(
-        max_links_down=draw(st.none() | st.integers(1, 4)), make_first=draw(st.booleans())
-    )
-    return read_script(to_document(plan, limits))
-
-
-@given(scripts())
-def test_every_panel_is_after_the_stages_that_were_carried_out_and_backwards_too(script):
-    for panel in range(len(script.plant.panels)):
-        known = states(script, panel)
-        for number, state in enumerate(known):
-            done = stages_done(script, panel, state)
-            assert done is not None and done >= number and known[done] == state
-            found = standing(script, panel, state)
-            assert found.exact and found.stage == done
-            ends = [end for pair in state for end in script.plant.ends(pair)]
-            assert len(ends) == len(set(ends)), "a port is in one pair"
-        back = states(undone(script), panel)
-        assert back == known[::-1]
-
-
-@given(scripts(), st.data())
-def test_the_repair_of_a_panel_brings_it_to_its_stage_by_the_fewest_moves(script, data):
-    panel = data.draw(st.integers(0, len(script.plant.panels) - 1))
-    ports = len(script.plant.panels[panel].a)
-    order = data.draw(st.permutations(range(ports)))
-    count = data.draw(st.integers(0, ports))
-    seen = frozenset(Pair(panel, a, b) for a, b in list(enumerate(order))[:count])
-    found = standing(script, panel, seen)
-    state = states(script, panel)[found.stage]
-    assert (seen - set(found.extra)) | set(found.missing) == state
-    moves = len(found.extra) + len(found.missing)
-    assert moves == min(len(one ^ seen) for one in states(script, panel))
