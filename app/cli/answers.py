@@ -97,20 +97,30 @@ def source_of(text: str, reading: "Reading", context: "Context") -> "TopologySou
 def _from_file(path: Path, reading: "Reading", context: "Context") -> dict[str, Any]:
     """Return a file as a request has it: topology/1 as a document, the rest as text."""
     from app.files import UnusableFile, parse_json, read_text
-    from synth.formats import detect
 
     text = read_text(path, context.settings)
-    form = reading.source_format
-    if form is None:
-        named_json = path.name.endswith((".json", ".json.gz"))
-        bare = text.lstrip("\ufeff \t\r\n")
-        form = "json" if named_json and not bare.startswith("{") else detect(text, path.name)
+    form = reading.source_format or _form_of(path, text)
     if form != "json":
         return {"text": text, "format": form} | reading.options()
     document = parse_json(path, text)
     if not isinstance(document, dict):
         raise UnusableFile(path, "must be a JSON object with schema topology/1")
     return {"document": document} | reading.options()
+
+
+def _form_of(path: Path, text: str) -> str:
+    """Return the format that a file is in; raise `UnusableFile` where it is not read."""
+    from app.files import UnusableFile
+    from synth.errors import InvalidTopology
+    from synth.formats import detect
+
+    named_json = path.name.endswith((".json", ".json.gz"))
+    if named_json and text.strip() and not text.lstrip("\ufeff \t\r\n").startswith(("{", "[")):
+        return "json"
+    try:
+        return detect(text, path.name)
+    except InvalidTopology as error:
+        raise UnusableFile(path, str(error).removeprefix(": ")) from None
 
 
 def _graphs_of(text: str) -> list[str]:
