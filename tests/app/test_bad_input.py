@@ -127,7 +127,7 @@ def test_a_bad_question_is_refused_by_the_command_line(topoloom, bad):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "must be JSON"),
+        (b"", "is empty"),
         (b"{", "must be JSON"),
         (b"[1, 2", "must be JSON"),
         (b"\xff\xfe\x00", "UTF-8"),
@@ -135,7 +135,8 @@ def test_a_bad_question_is_refused_by_the_command_line(topoloom, bad):
         (b'{"schema": 1' + b"0" * 5000 + b"}", "must be JSON"),
         (b"\x1f\x8b not gzip", "gzip"),
         (gzip.compress(b"{}" * 100, mtime=0)[:-9], "gzip"),
-        (b"[]", "must be a JSON object"),
+        (b"\x89PNG\r\n\x1a\n", "the file is a PNG image"),
+        (b"[]", "is a JSON list"),
         (b'"text"', "must be a JSON object"),
     ],
 )
