@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Self
 
-from pydantic import ConfigDict, Field, StrictInt, model_validator
+from pydantic import ConfigDict, Field, StrictBool, StrictInt, model_validator
 
 from app.identity import IdPrefix
 from app.options import reading as entries
@@ -74,8 +74,11 @@ class GraphSource(Request):
     kind_attribute: AttributeName = entries.KIND_ATTRIBUTE.field()
     switch_values: list[AttributeName] = entries.SWITCH_VALUES.field()
     unit: UnitName = entries.UNIT.field()
+    directed: StrictBool = entries.DIRECTED.field()
     link_bandwidth: Rational = entries.LINK_BANDWIDTH.field()
     nvlink: ShortText = entries.NVLINK.field()
+    pcie_bandwidth: Rational = entries.PCIE_BANDWIDTH.field()
+    cpu_bandwidth: Rational = entries.CPU_BANDWIDTH.field()
     boxes: StrictInt = entries.BOXES.field()
     network: ShortText = entries.NETWORK.field()
     oversubscription: Rational = entries.OVERSUBSCRIPTION.field()

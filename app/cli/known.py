@@ -37,7 +37,10 @@ def about_topology(
         if stored is None:
             return None
         topology = _topology(stored, source)
-        if topology is None or kind == "topology":
+        # The services say what was assumed.
+        if topology is None or "assumed" in topology.summary:
+            return None
+        if kind == "topology":
             return topology
         return stored.get(kind, key(kind, {"topology_id": topology.id} | (asked or {})))
 

@@ -79,9 +79,7 @@ def of(answer: ExchangeAnswer, identity: str) -> AllToAllDocument:
     return AllToAllDocument(
         schema="all-to-all/1",
         id=identity,
-        topology_id=subject.id,
-        topology_digest=subject.digest,
-        name=subject.name,
+        **subject.members(),
         collective="all-to-all",
         bandwidth_unit=answer.bandwidth_unit,
         nodes=found.nodes,

@@ -70,7 +70,7 @@ def topology_again(asked: Asked) -> TopologySource | None:
     >>> topology_again({"document": "sha256:…", "name": ""}) is None
     True
     """
-    if "document" in asked:
+    if "document" in asked or "assumed" in asked:
         return None
     if "recipe" in asked:
         # Longer than a request may be: it can hold whole graphs.

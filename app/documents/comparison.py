@@ -12,6 +12,7 @@ from app.design_requests import DesignRequest
 from app.documents.base import Document, Exact, Identity, omitted
 from app.documents.kind import Kind
 from app.documents.schedule import CostFacts, Kept, given_facts
+from app.documents.subject import AssumptionDocument, assumed_field, assumed_members
 from app.documents.ways import ComparedFabric, FabricDocument, fabric_document
 from schedules.speed import Speed
 
@@ -81,6 +82,7 @@ class ComparedSchedule(CostFacts):
     algorithm: str = Field(description="what made it")
     topology_id: Identity = Field(description="what its topology is stored under")
     name: str = Field(description="name of its topology; empty if it has none")
+    assumed: list[AssumptionDocument] = assumed_field()
     nodes: int = Field(description="number of ranks", ge=1)
     algbw: float = Field(description="bytes per time of much data, GB/s", ge=0)
     busbw: float = Field(description="the same times the factor of nccl-tests, GB/s", ge=0)
@@ -144,6 +146,7 @@ def _schedule(one: TimedSchedule) -> ComparedSchedule:
         algorithm=one.kept.algorithm,
         topology_id=one.kept.subject.id,
         name=one.kept.subject.name,
+        **assumed_members(one.kept.subject.assumed),
         nodes=one.nodes,
         algbw=_gigabytes(speed.algbw),
         busbw=_gigabytes(speed.busbw),

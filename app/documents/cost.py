@@ -72,9 +72,7 @@ def of(answer: CostAnswer, identity: str) -> CostDocument:
     return CostDocument(
         schema="cost/1",
         id=identity,
-        topology_id=subject.id,
-        topology_digest=subject.digest,
-        name=subject.name,
+        **subject.members(),
         nodes=found.nodes,
         degree=found.degree,
         links=found.links,

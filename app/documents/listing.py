@@ -22,6 +22,7 @@ from app.documents.patch_plan import PatchPlanSummary
 from app.documents.plot import PlotSummary
 from app.documents.schedule import ScheduleSummary
 from app.documents.simulation import SimulationSummary
+from app.documents.subject import AssumptionDocument, assumed_field
 from app.documents.sweep import SweepSummary
 from app.documents.topology import TopologySummary
 from app.documents.verification import VerificationSummary
@@ -70,7 +71,8 @@ class AskedTopology(Document):
     fabric: str = omitted("name of a known fabric")
     document: str = omitted("digest of a topology that came as it is, with its name")
     name: str = omitted("of a topology that came as it is")
-    notes: list[str] = omitted("of a topology that came as it is: what was assumed in reading it")
+    assumed: list[AssumptionDocument] = assumed_field()
+    notes: list[str] = omitted("of a topology of version 16 and before: what was assumed")
     topology_id: Identity = omitted("id of the topology that was changed, with its changes")
     changes: ResolvedChanges = omitted("what of it is lost or slow")
 

@@ -195,9 +195,7 @@ def of(answer: OptimumAnswer, identity: str) -> OptimumDocument:
     return OptimumDocument(
         schema="optimum/1",
         id=identity,
-        topology_id=subject.id,
-        topology_digest=subject.digest,
-        name=subject.name,
+        **subject.members(),
         bandwidth_unit=answer.bandwidth_unit,
         collective=found.collective.value,
         **members,

@@ -15,7 +15,7 @@ from pydantic import Field
 from app.artefacts import Artefact, Computed
 from app.documents.base import Digest, Document, Exact, Identity, omitted
 from app.documents.kind import Readable
-from app.documents.subject import Subject
+from app.documents.subject import AssumptionDocument, Subject, assumed_field
 from schedules.model import Collective, Schedule
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ class ScheduleSummary(CostFacts):
     topology_id: Identity = Field(description="what its topology is stored under")
     topology_digest: Digest = Field(description="digest of its topology")
     name: str = Field(description="name of its topology; empty if it has none")
+    assumed: list[AssumptionDocument] = assumed_field()
     algorithm: str = Field(description="what made it")
     parts: list[PartFacts] = omitted("of an allreduce: reduce-scatter, then allgather")
     together: bool = omitted("of an allreduce: whether its parts run at once, pipelined as a whole")
@@ -98,9 +99,7 @@ def of(kept: Kept, identity: str) -> dict[str, Any]:
     losses = {"bandwidth_loss": kept.losses.bandwidth, "gap": kept.losses.gap}
     return {
         "id": identity,
-        "topology_id": kept.subject.id,
-        "topology_digest": kept.subject.digest,
-        "name": kept.subject.name,
+        **kept.subject.members(),
         "algorithm": kept.algorithm,
         **given_facts(kept.facts),
         **{name: str(lost) for name, lost in losses.items() if lost is not None},

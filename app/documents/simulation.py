@@ -17,6 +17,7 @@ from app.documents.base import (
     rounded,
 )
 from app.documents.kind import Kind
+from app.documents.subject import AssumptionDocument, assumed_field, assumed_members
 from app.schedule_requests import SimulationRequest
 from schedules.model import Schedule
 from synth.topology import Topology
@@ -66,6 +67,7 @@ class SimulationDocument(Document):
     schema_: Literal["simulation/1"] = Field(alias="schema", description="simulation/1")
     request: SimulationRequest = Field(description="the question, defaults filled in")
     topology_digest: Digest = Field(description="digest of the topology")
+    assumed: list[AssumptionDocument] = assumed_field()
     collective: str = Field(description="what the schedule carries out")
     seconds: float = Field(description="until the last message has arrived", ge=0)
     exact_seconds: Exact = Field(description="the same, exact")
@@ -94,6 +96,7 @@ def of(
         schema="simulation/1",
         request=request,
         topology_digest=topology.digest,
+        **assumed_members(topology.assumed),
         collective=schedule.collective.value,
         seconds=float(seconds),
         exact_seconds=str(seconds),

@@ -1,15 +1,41 @@
 """Which topology an answer is about."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from pydantic import Field
 
-from app.documents.base import Digest, Document, Identity
+from app.documents.base import Digest, Document, Identity, omitted
+from synth.assumption import Assumption, assumptions_from_document
 from synth.topology import Topology
 
-__all__ = ["AboutTopology", "Stored", "Subject"]
+__all__ = [
+    "AboutTopology",
+    "AssumptionDocument",
+    "Stored",
+    "Subject",
+    "assumed_field",
+    "assumed_members",
+]
+
+
+class AssumptionDocument(Document):
+    """What a file does not state, and what is taken in its place."""
+
+    text: str = Field(description="a sentence that names the fact and the value taken for it")
+    option: str = omitted("the option of reading that changes it, such as link_bandwidth")
+
+
+def assumed_members(assumed: Iterable[Assumption]) -> dict[str, Any]:
+    """Return the member ``assumed`` of a document; nothing where nothing was assumed."""
+    entries = [assumption.to_document() for assumption in assumed]
+    return {"assumed": entries} if entries else {}
+
+
+def assumed_field() -> Any:
+    """Return the member that `assumed_members` fills."""
+    return omitted("of a topology read from a file: what the file does not state, and was assumed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,23 +48,37 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The topology of an answer: what it is stored under, what it is, what it is called."""
+    """The topology of an answer: what it is stored under, what it is, what it is called.
+
+    ``assumed`` is what the file that describes it does not state.
+    """
 
     id: str
     digest: str
     name: str
+    assumed: tuple[Assumption, ...] = ()
 
     @classmethod
     def of(cls, identity: str, topology: Topology) -> "Subject":
         """Return a stored topology as the subject of an answer."""
-        return cls(identity, topology.digest, topology.name)
+        return cls(identity, topology.digest, topology.name, topology.assumed)
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> "Subject":
         """Return what an answer says it is about."""
         # Answers of before called the digest what it is the digest of.
         digest = document.get("topology_digest") or document["topology"]
-        return cls(document["topology_id"], digest, document["name"])
+        assumed = assumptions_from_document(document.get("assumed", []))
+        return cls(document["topology_id"], digest, document["name"], assumed)
+
+    def members(self) -> dict[str, Any]:
+        """Return the members of an answer that say which topology it is about."""
+        return {
+            "topology_id": self.id,
+            "topology_digest": self.digest,
+            "name": self.name,
+            **assumed_members(self.assumed),
+        }
 
 
 Schema = TypeVar("Schema", bound=str)
@@ -54,3 +94,4 @@ class AboutTopology(Document, Generic[Schema]):
         description="digest of the topology: what it is, without its name"
     )
     name: str = Field(description="name of the topology, for people; empty if it has none")
+    assumed: list[AssumptionDocument] = assumed_field()

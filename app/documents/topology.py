@@ -12,6 +12,8 @@ from pydantic import Field
 from app.artefacts import Artefact, Computed, Listed
 from app.documents.base import Digest, Document, Identity, Node, omitted
 from app.documents.kind import Readable
+from app.documents.subject import AssumptionDocument, assumed_field, assumed_members
+from synth.assumption import Assumption, assumptions_from_document
 from synth.topology import Topology
 
 __all__ = [
@@ -19,6 +21,7 @@ __all__ = [
     "Registered",
     "TopologyDocument",
     "TopologySummary",
+    "assumed_of",
     "digest_of",
     "healthy_of",
     "nodes_of",
@@ -28,14 +31,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A topology, and the id of the one that it was before parts were lost or slow.
-
-    ``notes`` are sentences on what was assumed in reading it from a file.
-    """
+    """A topology, and the id of the one that it was before parts were lost or slow."""
 
     topology: Topology
     healthy: str | None = None
-    notes: tuple[str, ...] = ()
 
 
 class NodeDocument(Document):
@@ -76,7 +75,8 @@ class TopologyDocument(Document):
     nodes: list[NodeDocument] = Field(description="compute nodes and switches")
     links: list[LinkDocument] = Field(description="directed links")
     shared: list[SharedDocument] = omitted("limits that several links have together")
-    notes: list[str] = omitted("of a topology read from a file: what was assumed in reading it")
+    assumed: list[AssumptionDocument] = assumed_field()
+    notes: list[str] = omitted("the sentences of assumed; deprecated")
 
 
 class TopologySummary(Document):
@@ -89,19 +89,23 @@ class TopologySummary(Document):
     links: int = Field(description="number of directed links", ge=0)
     degree: int = Field(description="ports a host needs", ge=0)
     healthy: Identity = omitted("of a topology made by changes: id of the one before them")
+    assumed: list[AssumptionDocument] = assumed_field()
 
 
 def of(answer: Registered, identity: str) -> dict[str, Any]:
     """Return the topology/1 document with its id."""
     document = answer.topology.to_document()
     schema = document.pop("schema")
-    more = {"notes": list(answer.notes)} if answer.notes else {}
+    more = (
+        {"notes": [one.text for one in answer.topology.assumed]} if document.get("assumed") else {}
+    )
     return {"schema": schema, "id": identity, **document, **more}
 
 
 def _summary(answer: Registered) -> TopologySummary:
     topology = answer.topology
     more: dict[str, Any] = {} if answer.healthy is None else {"healthy": answer.healthy}
+    more |= assumed_members(topology.assumed)
     return TopologySummary(
         name=topology.labels()["name"],
         digest=topology.digest,
@@ -123,6 +127,11 @@ def healthy_of(artefact: Artefact) -> str | None:
     return artefact.summary.get("healthy")
 
 
+def assumed_of(artefact: Artefact) -> tuple[Assumption, ...]:
+    """Return what was assumed in reading the file of a stored topology."""
+    return assumptions_from_document(artefact.summary.get("assumed", []))
+
+
 def digest_of(entry: Listed) -> str:
     """Return what a listed topology is, without its name."""
     return entry.summary["digest"]
@@ -137,8 +146,7 @@ def _decode(artefact: Artefact) -> Registered:
 
     document = artefact.document()
     topology = topology_from_document(document)
-    notes = tuple(document.get("notes", ()))
-    return Registered(topology, artefact.summary.get("healthy"), notes)
+    return Registered(topology, artefact.summary.get("healthy"))
 
 
 TOPOLOGY = Readable("topology", _encode, _decode)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -47,18 +47,17 @@ class VerificationDocument(AboutTopology[Literal["verification/1"]]):
 
 def of(answer: Checked, identity: str) -> VerificationDocument:
     """Return the verification/1 document."""
-    subject, stored = answer.subject, answer.schedule_id
+    more: dict[str, Any] = answer.subject.members()
+    if answer.schedule_id is not None:
+        more["schedule_id"] = answer.schedule_id
     return VerificationDocument(
         schema="verification/1",
         id=identity,
-        topology_id=subject.id,
-        topology_digest=subject.digest,
-        name=subject.name,
         format=answer.form,
         valid=not answer.violations,
         found=len(answer.violations),
         violations=list(answer.violations[:MAX_SHOWN]),
-        **({} if stored is None else {"schedule_id": stored}),
+        **more,
     )
 
 

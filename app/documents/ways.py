@@ -3,12 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
 from app.documents.base import Document, Exact, Identity, Node, omitted
-from app.documents.subject import Subject
+from app.documents.subject import (
+    AssumptionDocument,
+    Subject,
+    assumed_field,
+    assumed_members,
+)
 
 if TYPE_CHECKING:
     from schedules.ways import Way, Ways
@@ -78,6 +83,7 @@ class FabricDocument(Document):
 
     topology_id: Identity = Field(description="what the topology is stored under")
     name: str = Field(description="its name; empty if it has none")
+    assumed: list[AssumptionDocument] = assumed_field()
     nodes: int = Field(description="number of ranks", ge=1)
     collective: str = Field(description="what is run")
     root: Node = omitted("of a broadcast or reduce: where the data begins or ends")
@@ -90,6 +96,9 @@ class FabricDocument(Document):
 def fabric_document(answer: ComparedFabric) -> FabricDocument:
     """Return a comparison on a fabric as it travels."""
     found = answer.found
+    more: dict[str, Any] = assumed_members(answer.subject.assumed)
+    if answer.root is not None:
+        more["root"] = answer.root
     return FabricDocument(
         topology_id=answer.subject.id,
         name=answer.subject.name,
@@ -102,7 +111,7 @@ def fabric_document(answer: ComparedFabric) -> FabricDocument:
         ],
         sizes=[_size(found, size) for size in answer.sizes],
         left_out=[LeftOutDocument(name=one.name, reason=one.reason) for one in found.left_out],
-        **({} if answer.root is None else {"root": answer.root}),
+        **more,
     )
 
 

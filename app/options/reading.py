@@ -2,10 +2,11 @@
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field, StrictInt
+from pydantic import Field, StrictBool, StrictInt
 
 from app.options.option import Option, choices
 from app.request_base import Rational
+from synth.assumption import Assumption
 
 __all__ = [
     "CHANGES",
@@ -17,6 +18,7 @@ __all__ = [
     "PcieName",
     "ShortText",
     "UnitName",
+    "changeable",
 ]
 
 FormatName: TypeAlias = Literal[
@@ -40,7 +42,7 @@ FormatName: TypeAlias = Literal[
     "rocm-smi",
     "amd-smi",
 ]
-PcieName: TypeAlias = Literal["auto", "always"]
+PcieName: TypeAlias = Annotated[str, Field(pattern=r"^(auto|always|gen[1-6]x(1|2|4|8|16))$")]
 AttributeName: TypeAlias = Annotated[str, Field(min_length=1, max_length=100)]
 UnitName: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]
 ShortText: TypeAlias = Annotated[str, Field(max_length=100)]
@@ -60,8 +62,7 @@ def _changed(name: str, type_: Any, help: str, **more: Any) -> Option:
 FORMAT = Option(
     name="format",
     type=FormatName,
-    help="format of the file or text; left out, told from the text, and a list is taken as "
-    "directed",
+    help="format of the file or text; left out, told from the text",
     flag="--from",
     metavar="FORMAT",
     typed=f"the name of a file goes before its text; one of {', '.join(choices(FormatName))}",
@@ -100,11 +101,20 @@ UNIT = Option(
     metavar="UNIT",
 )
 
+DIRECTED = Option(
+    name="directed",
+    type=StrictBool,
+    help="of a graph: whether each link runs one way, from its first node to its second, or both "
+    "ways; left out, as the file states, else as its format has it",
+    flag="--directed/--undirected",
+)
+
 # Of what machines say of themselves.
 LINK_BANDWIDTH = Option(
     name="link_bandwidth",
     type=Rational,
-    help="what one link carries, of nvidia-smi (left out, 25), rocm-smi and amd-smi (left out, 50)",
+    help="of a dump: what one NVLink or xGMI link carries; left out, by the GPU model, else 25 "
+    "for NVLink and 50 for xGMI",
     unit="GB/s per direction",
     metavar="GBPS",
     typed=_RATIONAL,
@@ -112,9 +122,27 @@ LINK_BANDWIDTH = Option(
 NVLINK = Option(
     name="nvlink",
     type=ShortText,
-    help="of nccl-xml: NVLinks in place of what the file says or is known: none, dgx-1v, "
-    "switch:GBPS, mesh:GBPS or pairs:GBPS",
+    help="of a dump: mesh or switch, whether the NVLinks of the file join pairs or lead to a "
+    "switch; a number, GB/s per direction of one link; or in place of those of the file none, "
+    "dgx-1v, switch:GBPS, mesh:GBPS, pairs:GBPS",
     metavar="NVLINKS",
+)
+PCIE_BANDWIDTH = Option(
+    name="pcie_bandwidth",
+    type=Rational,
+    help="of a dump: what every PCIe link carries; left out, as the file states, else by the GPU "
+    "model, else 12",
+    unit="GB/s per direction",
+    metavar="GBPS",
+    typed=_RATIONAL,
+)
+CPU_BANDWIDTH = Option(
+    name="cpu_bandwidth",
+    type=Rational,
+    help="of a dump: what passes between two CPUs; left out, by their vendor, else as PCIe",
+    unit="GB/s per direction",
+    metavar="GBPS",
+    typed=_RATIONAL,
 )
 BOXES = Option(
     name="boxes",
@@ -142,7 +170,7 @@ NICS = Option(
     name="nics",
     type=NicNames,
     help="of boxes: names of the NICs that lead to the network, with commas; or, where the dump "
-    "lists none, their number; left out, all",
+    "lists none, their number; left out, those that are nearest to some GPU",
     metavar="NAMES",
 )
 NIC_BANDWIDTH = Option(
@@ -157,7 +185,9 @@ PCIE = Option(
     name="pcie",
     type=PcieName,
     help="auto: PCIe and sockets carry data only where NVLink or xGMI does not join all GPUs; "
-    "always: there, too; left out, auto",
+    "always: there, too; a generation such as gen4x16: auto, and the rate of every PCIe link; "
+    "left out, auto",
+    metavar="auto | always | genGxLANES",
 )
 
 # What is lost or slow.
@@ -189,10 +219,22 @@ SLOW_LINKS = _changed(
 
 READING: tuple[Option, ...] = (
     FORMAT,
-    *(CAPACITY_ATTRIBUTE, KIND_ATTRIBUTE, SWITCH_VALUES, UNIT),
-    *(LINK_BANDWIDTH, NVLINK),
+    *(CAPACITY_ATTRIBUTE, KIND_ATTRIBUTE, SWITCH_VALUES, UNIT, DIRECTED),
+    *(LINK_BANDWIDTH, NVLINK, PCIE_BANDWIDTH, CPU_BANDWIDTH),
     *(BOXES, NETWORK, OVERSUBSCRIPTION, NICS, NIC_BANDWIDTH, PCIE),
 )
 """How a text is read."""
 CHANGES: tuple[Option, ...] = (WITHOUT_NODES, WITHOUT_LINKS, SLOW_LINKS)
 """What of a topology is lost or slow."""
+
+_SPELLINGS = {option.name: option.spelling for option in READING}
+
+
+def changeable(assumption: Assumption) -> str:
+    """Return what was assumed, with the option of the command line that changes it.
+
+    >>> changeable(Assumption("The file states no unit.", "unit"))
+    'The file states no unit. (change: --unit)'
+    """
+    spelling = _SPELLINGS.get(assumption.option, "")
+    return f"{assumption.text} (change: {spelling})" if spelling else assumption.text

@@ -100,6 +100,10 @@ class Context:
         assert isinstance(self.store, Store)
         return self.store
 
+    def note(self, *notes: str) -> None:
+        """Add sentences for the user, each once."""
+        self.notes.extend(note for note in notes if note not in self.notes)
+
     def looking(self) -> "Context":
         """Return a context of one request that raises `MustCompute` where it would compute."""
         return replace(self, only_looks=True, notes=[])

@@ -1,12 +1,20 @@
 """Topologies: from a recipe, a fabric's name or a document to a stored topology/1."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from app.artefacts import Artefact, Asked
 from app.documents.kind import Answer
-from app.documents.subject import Stored, Subject
-from app.documents.topology import TOPOLOGY, Registered, digest_of, healthy_of, nodes_of
+from app.documents.subject import Stored, Subject, assumed_members
+from app.documents.topology import (
+    TOPOLOGY,
+    Registered,
+    assumed_of,
+    digest_of,
+    healthy_of,
+    nodes_of,
+)
+from app.options.reading import changeable
 from app.services.context import Context
 from app.services.errors import Ambiguous, Gone, NotStored
 from app.topology_source import TEXT_ONLY, GraphSource, TopologyChanges, TopologySource
@@ -86,7 +94,9 @@ def create(context: Context, source: GraphSource) -> Artefact:
 
 def _answer(context: Context, source: GraphSource) -> Answer[Registered]:
     named = _named(context, source)
-    return named if source.changes is None else _changed(context, named, source.changes)
+    found = named if source.changes is None else _changed(context, named, source.changes)
+    context.note(*map(changeable, assumed_of(found.artefact)))
+    return found
 
 
 def _named(context: Context, source: GraphSource) -> Answer[Registered]:
@@ -141,10 +151,9 @@ def _store(
     asked: Asked,
     made: Callable[[], Topology],
     healthy: str | None = None,
-    notes: Sequence[str] = (),
 ) -> Answer[Registered]:
     """Return the stored document of the topology that answers what was asked."""
-    return context.answer(TOPOLOGY, asked, lambda: Registered(made(), healthy, tuple(notes)))
+    return context.answer(TOPOLOGY, asked, lambda: Registered(made(), healthy))
 
 
 def named(context: Context, word: str) -> TopologySource:
@@ -186,8 +195,9 @@ def _from_recipe(context: Context, source: GraphSource) -> Answer[Registered]:
         recipe = parse(source.recipe, graphs)
         nodes, degree = size(recipe)
         _require_size(context, "/recipe", nodes, nodes * degree)
-        request = {"recipe": str(recipe)}
-        return _store(context, request, lambda: build(recipe))
+        assumed = [one for graph in graphs.values() for one in graph.assumed]
+        request = {"recipe": str(recipe), **assumed_members(assumed)}
+        return _store(context, request, lambda: build(recipe).with_assumed(assumed))
     except SynthError as error:
         # What the construction calls its parameter is no place in the request.
         name = error.field.strip("/")
@@ -226,27 +236,24 @@ def _from_document(context: Context, document: Any) -> Answer[Registered]:
 
 
 def _from_text(context: Context, source: GraphSource) -> Answer[Registered]:
-    from synth.formats import read_noted
+    from synth.formats import read
 
     try:
-        topology, notes = read_noted(source.text, source.format, **source.reading())
+        topology = read(source.text, source.format, **source.reading())
         topology.require_connected()
     except SynthError as error:
         place = "" if error.field.removeprefix("/") in TEXT_ONLY else "/text"
         raise type(error)(place + error.field, error.rule) from None
-    context.notes.extend(note for note in notes if note not in context.notes)
-    return _register(context, "/text", topology, notes)
+    return _register(context, "/text", topology)
 
 
-def _register(
-    context: Context, field: str, topology: Topology, notes: Sequence[str] = ()
-) -> Answer[Registered]:
+def _register(context: Context, field: str, topology: Topology) -> Answer[Registered]:
     """Return a topology that came as it is, stored under what it is."""
     _require_size(context, field, topology.node_count, topology.link_count)
     labels = topology.labels()
     del labels["bandwidth_unit"]
-    asked = {"document": topology.digest, **labels} | ({"notes": list(notes)} if notes else {})
-    return _store(context, asked, lambda: topology, notes=notes)
+    asked = {"document": topology.digest, **labels, **assumed_members(topology.assumed)}
+    return _store(context, asked, lambda: topology)
 
 
 def _changed(

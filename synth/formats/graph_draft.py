@@ -98,7 +98,7 @@ class GraphDraft:
         self._assume_direction()
         self._assume_capacities(by_speed)
         self._assume_kinds()
-        unit = self._attributes.unit or stated.get("bandwidth_unit")
+        unit = self._attributes.unit or stated.get("bandwidth_unit") or ("GB/s" if by_speed else "")
         return self._draft.build(
             name=stated.get("name", ""), recipe=stated.get("recipe"), unit=unit or self._unit()
         )

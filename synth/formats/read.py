@@ -1,6 +1,5 @@
 """Reading any of the formats: which there are, and what each takes."""
 
-import inspect
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -10,10 +9,12 @@ from synth.formats.adjacency_list import adjlist, multiline_adjlist, undirected_
 from synth.formats.attributes import Attributes
 from synth.formats.detect import MAX_CHARACTERS, detect
 from synth.formats.document import document
-from synth.formats.dumps.box import Box
-from synth.formats.dumps.cluster import Plan, assemble
+from synth.formats.dumps.box import Box, Rates
+from synth.formats.dumps.cluster import PCIE_TAKEN, Plan, assemble
+from synth.formats.dumps.host import pcie_rate
 from synth.formats.dumps.nccl_xml import nccl_xml
 from synth.formats.dumps.nvidia_smi import nvidia_smi
+from synth.formats.dumps.nvlinks import nvlinks
 from synth.formats.dumps.rocm_smi import rocm_smi
 from synth.formats.edge_list import edgelist, undirected_edgelist
 from synth.formats.gexf import gexf
@@ -23,7 +24,7 @@ from synth.formats.graphml import graphml
 from synth.formats.matrix_market import matrix_market
 from synth.formats.node_link import node_link
 from synth.formats.tables import matrix
-from synth.topology import Topology
+from synth.topology import Capacity, Topology
 
 __all__ = [
     "DUMPS",
@@ -81,8 +82,10 @@ OPTIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "switch_values": _NAMED,
         "unit": tuple(form for form in GRAPHS if form != "json"),
         "directed": (*_NAMED, "edgelist", "adjlist", "multiline-adjlist"),
-        "link_bandwidth": ("nvidia-smi", "rocm-smi", "amd-smi"),
-        "nvlink": ("nccl-xml",),
+        "link_bandwidth": tuple(DUMPS),
+        "nvlink": tuple(DUMPS),
+        "pcie_bandwidth": tuple(DUMPS),
+        "cpu_bandwidth": tuple(DUMPS),
         "boxes": tuple(DUMPS),
         "network": tuple(DUMPS),
         "oversubscription": tuple(DUMPS),
@@ -122,8 +125,10 @@ def read(text: str, form: str | None = None, **options: Any) -> Topology:
     **options
         Those of `OPTIONS` that the format takes; None is as if left out.  Of graphs:
         ``capacity_attribute``, ``kind_attribute``, ``switch_values`` and ``unit``, the fields of
-        `attributes.Attributes`.  Of dumps: ``link_bandwidth``, GB/s per direction of one
-        link, exact; ``nvlink``, one of `dumps.nvlinks.NVLINKS`; and the fields of
+        `attributes.Attributes`, and ``directed``.  Of dumps: ``link_bandwidth``, GB/s per
+        direction of one NVLink or xGMI link, exact; ``nvlink``, one of
+        `dumps.nvlinks.NVLINKS`; ``pcie_bandwidth``, GB/s per direction of every PCIe
+        link; ``cpu_bandwidth``, GB/s per direction between CPUs; and the fields of
         `dumps.cluster.Plan`.
 
     Raises
@@ -141,7 +146,7 @@ def read(text: str, form: str | None = None, **options: Any) -> Topology:
     >>> box = "\tGPU0\tGPU1\tNIC0\nGPU0\tX\tNV2\tPIX\nGPU1\tNV2\tX\tPIX\nNIC0\tPIX\tPIX\tX\n"
     >>> read(box, boxes=2, nic_bandwidth=25)
     <Topology boxes-2-one: 4 compute, 3 switch, 16 links>
-    >>> read("a b 25\nb c fast")
+    >>> read("a b 25\nb c fast", "edgelist")
     Traceback (most recent call last):
     ...
     synth.errors.InvalidTopology: /line/2: must be a number of at most 30 digits; 'fast' is not
@@ -165,7 +170,8 @@ def read_noted(text: str, form: str | None = None, **options: Any) -> Noted:
             raise InvalidTopology(
                 f"/{name}", f"is only for {', '.join(OPTIONS[name])}; not for {form}"
             )
-    return _dump(text, form, given) if form in DUMPS else Noted(_graph(text, form, given))
+    topology = (_dump if form in DUMPS else _graph)(text, form, given)
+    return Noted(topology, tuple(assumption.text for assumption in topology.assumed))
 
 
 def _graph(text: str, form: str, given: dict[str, Any]) -> Topology:
@@ -177,13 +183,34 @@ def _graph(text: str, form: str, given: dict[str, Any]) -> Topology:
     return GRAPHS[form](text, attributes=attributes)
 
 
-def _dump(text: str, form: str, given: dict[str, Any]) -> Noted:
+def _dump(text: str, form: str, given: dict[str, Any]) -> Topology:
     plan = Plan(**{name: given[name] for name in _OF_PLAN if name in given})
-    own = {name: value for name, value in given.items() if name not in _OF_PLAN}
-    if own.get("link_bandwidth", 1) <= 0:
-        raise InvalidTopology("/link_bandwidth", "must be positive")
-    if "nics" in inspect.signature(DUMPS[form]).parameters:
-        own["nics"] = plan.boxes > 1
-    box = DUMPS[form](text, **own)
-    topology = assemble(box, plan)
-    return Noted(topology, tuple(box.notes))
+    rates = _rates(given)
+    # AMD's tools list no NICs.
+    more = {"nics": plan.boxes > 1} if form in ("nccl-xml", "nvidia-smi") else {}
+    return assemble(DUMPS[form](text, rates=rates, **more), plan)
+
+
+def _rates(given: dict[str, Any]) -> Rates:
+    """Return what the options state of the links of a box."""
+    for name in ("link_bandwidth", "pcie_bandwidth", "cpu_bandwidth"):
+        if given.get(name, 1) <= 0:
+            raise InvalidTopology(f"/{name}", "must be positive")
+    if "link_bandwidth" in given and nvlinks(given.get("nvlink")).link is not None:
+        raise InvalidTopology("/link_bandwidth", "must be left out: nvlink states the same rate")
+    return Rates(
+        given.get("link_bandwidth"),
+        given.get("nvlink"),
+        _pcie(given),
+        given.get("cpu_bandwidth"),
+    )
+
+
+def _pcie(given: dict[str, Any]) -> Capacity | None:
+    """Return GB/s of every PCIe link, stated by one of two options."""
+    generation = given.get("pcie", "auto")
+    if "pcie_bandwidth" not in given:
+        return None if generation in PCIE_TAKEN else pcie_rate(generation)
+    if generation not in PCIE_TAKEN:
+        raise InvalidTopology("/pcie_bandwidth", "must be left out: pcie states the same rate")
+    return given["pcie_bandwidth"]

@@ -33,7 +33,7 @@ from schedules.formats import FORMATS
 from schedules.formats.msccl.program import Dialect
 from schedules.learning_rate.anchor import ANCHORS
 from schedules.learning_rate.options import METHODS, VALIDATION, Options
-from synth.formats.dumps import cluster, nvidia_smi, nvlinks, rocm_smi
+from synth.formats.dumps import cluster, host, nvidia_smi, nvlinks, rocm_smi
 from tests.app.described import openapi
 from tests.test_architecture import commands
 
@@ -260,18 +260,24 @@ def test_the_words_of_an_option_are_those_of_the_domain():
     assert replaying.PIPELINE_CHUNKS.most == limits.MAX_PIPELINE_CHUNKS
     assert replaying.TIMEOUT.most == limits.MAX_SECONDS
     assert reading.BOXES.most == cluster.MOST_BOXES
-    assert choices(reading.PcieName) == cluster.PCIE_TAKEN
-    assert all(kind in reading.NVLINK.help for kind in nvlinks.NVLINKS)
+    assert all(word in reading.PCIE.help for word in cluster.PCIE_TAKEN)
+    assert all(kind in reading.NVLINK.help for kind in nvlinks.NVLINKS if kind != "GBPS")
     assert all(network in reading.NETWORK.help for network in cluster.NETWORKS)
 
 
 def test_what_is_meant_where_reading_says_nothing_is_what_is_said():
     plan = cluster.Plan()
-    for option in (reading.BOXES, reading.NETWORK, reading.OVERSUBSCRIPTION, reading.PCIE):
-        assert option.help.endswith(f"; left out, {getattr(plan, option.name)}")
+    meant = {
+        reading.BOXES: plan.boxes,
+        reading.NETWORK: plan.joined,
+        reading.OVERSUBSCRIPTION: plan.ratio,
+        reading.PCIE: plan.pcie,
+        reading.PCIE_BANDWIDTH: f"as the file states, else by the GPU model, else {host.PCIE}",
+    }
+    for option, value in meant.items():
+        assert option.help.endswith(f"; left out, {value}")
     said = reading.LINK_BANDWIDTH.help
-    assert f"nvidia-smi (left out, {nvidia_smi.NVLINK})" in said
-    assert f"amd-smi (left out, {rocm_smi.XGMI})" in said
+    assert f"{nvidia_smi.NVLINK} for NVLink and {rocm_smi.XGMI} for xGMI" in said
 
 
 def test_every_algorithm_is_explained_where_it_is_offered():

@@ -7,9 +7,10 @@ from typing import get_args
 
 import pytest
 
-from app.options.reading import READING, FormatName
+from app.options.reading import READING, FormatName, changeable
 from app.services.topologies import FORMATS
 from app.topology_source import OPTIONS
+from synth.assumption import Assumption
 from synth.fabrics import fabric
 from synth.formats import OPTIONS as OF_FORMATS
 from synth.formats import READABLE, WRITERS, detect, read
@@ -36,6 +37,12 @@ def form_of(name: str) -> str:
     return said or detect((DATA / name).read_text(), name)
 
 
+def notes_of(document: dict) -> str:
+    """Return what the command line says on stderr of what a document assumes."""
+    assumed = [Assumption(**entry) for entry in document.get("assumed", [])]
+    return "".join(f"note: {changeable(assumption)}\n" for assumption in assumed)
+
+
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_gives_the_same_topology_by_both_doors(client, topoloom, name) -> None:
@@ -44,8 +51,7 @@ def test_a_file_gives_the_same_topology_by_both_doors(client, topoloom, name) ->
     assert posted.status_code == 201
     assert topology_from_document(posted.json()) == read(text, form)
     written = topoloom("topology", str(DATA / name), "--from", form)
-    notes = "".join(f"note: {note}\n" for note in posted.json().get("notes", []))
-    assert (written.code, written.err) == (0, notes)
+    assert (written.code, written.err) == (0, notes_of(posted.json()))
     assert json.loads(written.out) == posted.json()
 
 
@@ -98,15 +104,36 @@ def test_what_was_assumed_is_part_of_the_answer(client) -> None:
     made = client.post("/v1/topologies", json={"text": text, "boxes": 2}).json()
     assert any("Azure ND H100 v5" in note for note in made["notes"])
     assert client.get(f"/v1/topologies/{made['id']}").json()["notes"] == made["notes"]
+    assert made["notes"] == [entry["text"] for entry in made["assumed"]]
     said = client.post("/v1/topologies", json={"text": text, "nvlink": "switch:450"}).json()
-    assert any("as given" in note for note in said["notes"])
+    assert "nvlink" not in {entry.get("option") for entry in said.get("assumed", [])}
+
+
+def test_answers_about_a_file_say_what_was_assumed_and_by_which_option_it_changes(
+    client, topoloom, tmp_path
+) -> None:
+    source = {"text": BOX.read_text()}
+    assumed = client.post("/v1/topologies", json=source).json()["assumed"]
+    assert [entry["option"] for entry in assumed] == ["link_bandwidth"]
+    asked = {"topology": source, "collective": "allreduce"}
+    made = client.post("/v1/schedules", json=asked).json()
+    about = f"/v1/topologies/{made['topology_id']}"
+    for answer in (made, client.get(f"{about}/optimum").json()):
+        assert answer["assumed"] == assumed
+    lost = {"id": made["topology_id"], "changes": {"without_links": [["GPU0", "GPU1"]]}}
+    assert client.post("/v1/topologies", json=lost).json()["assumed"] == assumed
+    # Also where the file is long gone.
+    again = topoloom("optimum", made["topology_id"])
+    assert again.err == "".join(notes_of({"assumed": assumed}))
+    assert "--link-bandwidth" in again.err
+    assert topoloom("optimum", str(BOX), "--link-bandwidth", "25").err == ""
 
 
 def test_a_graph_of_ones_own_is_the_base_of_an_operator(client, topoloom, monkeypatch) -> None:
     monkeypatch.chdir(DATA)
     recipe = "LineGraph(2, @{})"
     ring = topoloom("topology", recipe.format("circulant.adjlist"))
-    assert (ring.code, ring.err) == (0, "")
+    assert (ring.code, "--directed" in ring.err) == (0, True)
     made = json.loads(ring.out)
     assert len(made["nodes"]) == 5 * 2 * 2
     graph = {"text": (DATA / "circulant.adjlist").read_text(), "format": "adjlist"}
@@ -153,7 +180,7 @@ def test_graphs_of_the_wrong_shape_are_refused(client, asked) -> None:
 def test_a_file_is_converted_and_then_known_by_its_document(topoloom, tmp_path) -> None:
     file = tmp_path / "topo.json"
     done = topoloom("topology", str(BOX), "--from", "nvidia-smi", "--out", str(file))
-    assert (done.code, done.err) == (0, "")
+    assert (done.code, "--link-bandwidth" in done.err) == (0, True)
     shown = topoloom("optimum", str(file), "--json").out
     assert topoloom("optimum", str(BOX), "--json").out == shown
     assert json.loads(shown)["algbw"] == 171.4286
@@ -163,7 +190,8 @@ def test_a_file_is_converted_and_then_known_by_its_document(topoloom, tmp_path) 
 def test_every_command_that_takes_a_topology_reads_files(topoloom, command) -> None:
     flags = {"schedule": ["--collective", "allgather"], "patch": ["--panels", "single"]}
     file = str(DATA / "ring.matrix.txt")
-    answer = topoloom(command, file, "--from", "matrix", *flags.get(command, []))
+    flags = ["--from", "matrix", "--unit", "link", *flags.get(command, [])]
+    answer = topoloom(command, file, *flags)
     assert (answer.code, answer.err) == (0, "")
     assert answer.out
 
@@ -171,7 +199,7 @@ def test_every_command_that_takes_a_topology_reads_files(topoloom, command) -> N
 def test_a_schedule_is_verified_against_a_file(topoloom, tmp_path) -> None:
     file, box = tmp_path / "schedule.json", str(BOX)
     made = topoloom("schedule", box, "--collective", "allreduce", "--out", str(file))
-    assert (made.code, made.err) == (0, "")
+    assert made.code == 0
     assert topoloom("verify", str(file), "--topology", box).out == "valid\n"
     faster = topoloom("verify", str(file), "--topology", box, "--link-bandwidth", "50")
     assert faster.code == 1
@@ -221,8 +249,9 @@ def test_a_bad_text_is_refused_by_both_doors(client, topoloom, tmp_path, asked, 
     flags = [f"{spelled[name]}={value}" for name, value in asked.items() if name in spelled]
     refused = topoloom("optimum", str(file), *flags)
     assert (refused.code, refused.out, refused.err.count("\n")) == (2, "", 1)
-    # A file whose format cannot be told never becomes a request.
-    assert place.removeprefix("/text") in refused.err
+    # The command line names the option as it is typed, and the line of the file.
+    name = place.removeprefix("/text").strip("/")
+    assert spelled.get(name, name.replace("line/", "line ").replace("links", "")) in refused.err
 
 
 @pytest.mark.parametrize(

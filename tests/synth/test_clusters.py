@@ -13,7 +13,8 @@ from synth.errors import InvalidTopology
 from synth.fabrics import fabric
 from synth.formats import read, read_noted
 from synth.formats.dumps.box import dealt
-from synth.formats.dumps.nvlinks import DEVICES, PLATFORMS, cables
+from synth.formats.dumps.gpus import BOARDS
+from synth.formats.dumps.nvlinks import PLATFORMS, cables, nvlinks
 
 DATA = Path(__file__).parent / "data"
 
@@ -246,20 +247,20 @@ def test_every_gpu_and_every_nic_gets_an_even_share(gpus: int, nics: int) -> Non
 @pytest.mark.parametrize("platform", PLATFORMS, ids=lambda platform: platform.name)
 def test_what_is_known_of_a_cloud_fits_its_gpus(platform) -> None:
     gpus = {f"gpu{index}": "" for index in range(len(platform.gpus))}
-    found = cables(platform.nvlinks, gpus, "nvswitch")
+    found = cables(nvlinks(platform.nvlinks), gpus, "nvswitch")
     assert bool(found) == (platform.nvlinks != "none")
     same = [other for other in PLATFORMS if other.gpus == platform.gpus]
     assert same == [platform]
 
 
-@pytest.mark.parametrize("model", {model.name: model for model in DEVICES.values()}.values())
-def test_what_is_known_of_a_model_fits_its_boards(model) -> None:
-    for count, said in model.nvlinks.items():
+@pytest.mark.parametrize("board", {board.name: board for board in BOARDS.values()}.values())
+def test_what_is_known_of_a_board_fits_so_many_gpus(board) -> None:
+    for count, said in board.nvlinks.items():
         gpus = {f"gpu{index}": "" for index in range(count)}
-        assert all(one in gpus for one, *_ in cables(said, gpus, "nvswitch"))
+        assert all(one in gpus for one, *_ in cables(nvlinks(said), gpus, "nvswitch"))
 
 
-def test_nics_that_are_no_gpus_nearest_are_pointed_out_until_the_user_chooses() -> None:
+def test_nics_that_are_no_gpus_nearest_are_left_out_unless_the_user_names_them() -> None:
     rows = text_of("nic-per-gpu.nvidia-smi.txt").split("\n\n", 1)[0].split("\n")
     # A ninth NIC, across the sockets from every GPU: storage.
     head = rows[0].replace("\tCPU", "\tNIC8\tCPU")
@@ -267,11 +268,11 @@ def test_nics_that_are_no_gpus_nearest_are_pointed_out_until_the_user_chooses() 
     text = "\n".join([head, *body, "NIC8" + "\tSYS" * 16 + "\tX"]) + "\n"
     topology, notes = read_noted(text, boxes=2, nic_bandwidth=25)
     assert any("NIC8" in note for note in notes)
-    assert "0.NIC8" in topology.switches
+    assert "0.NIC8" not in topology.switches
+    assert "0.NIC8" in read(text, boxes=2, nic_bandwidth=25, nics="NIC0,NIC8").switches
     names = ",".join(f"NIC{index}" for index in range(8))
-    chosen, said = read_noted(text, boxes=2, nic_bandwidth=25, nics=names, network="planes:2")
-    assert not said
-    assert "0.NIC8" not in chosen.switches
+    chosen = read(text, boxes=2, nic_bandwidth=25, nics=names, network="planes:2")
+    assert "nics" not in {assumption.option for assumption in chosen.assumed}
     assert optimum(chosen).algbw == optimum(fabric("dgx-a100-2")).algbw
 
 

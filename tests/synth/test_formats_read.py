@@ -94,8 +94,10 @@ def test_links_are_faster_where_the_user_says_so() -> None:
     text = text_of("dgx-1v.nvidia-smi.txt")
     half = read(text, link_bandwidth=Fraction(25, 2))
     assert optimum(half).algbw * 2 == optimum(read(text)).algbw
-    with pytest.raises(InvalidTopology, match="/link_bandwidth: is only for nvidia-smi"):
-        read(text_of("dgx-1v.nccl.xml"), link_bandwidth=25)
+    xml = text_of("dgx-1v.nccl.xml")
+    assert read(xml, link_bandwidth=Fraction(25, 2)).capacities == half.capacities
+    with pytest.raises(InvalidTopology, match="/link_bandwidth: is only for nccl-xml"):
+        read("0 1\n1 0", link_bandwidth=25)
     with pytest.raises(InvalidTopology, match="/link_bandwidth: must be positive"):
         read(text, link_bandwidth=0)
 

@@ -3,13 +3,28 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from synth.assumption import Assumption
 from synth.formats.draft import join
 from synth.topology import Capacity, NodeId
 
-__all__ = ["Box", "Cable", "Nic", "dealt", "served"]
+__all__ = ["Box", "Cable", "Nic", "Rates", "dealt", "served"]
 
 Cable = tuple[NodeId, NodeId, Capacity, str]
 """Two nodes, GB/s per direction between them, and the place in the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """What the user states of the links of a box; None is left to the dump.
+
+    ``link`` is GB/s per direction of one NVLink or xGMI link, ``nvlink`` a specification of
+    `nvlinks.NVLINKS`, ``pcie`` GB/s per direction of every PCIe link, ``cpu`` between CPUs.
+    """
+
+    link: Capacity | None = None
+    nvlink: str | None = None
+    pcie: Capacity | None = None
+    cpu: Capacity | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +33,8 @@ class Nic:
 
     ``bandwidth`` is GB/s per direction of its ports, None if the dump does not say it;
     ``head`` the switch of the host it hangs from, ``path`` GB/s of PCIe to there;
-    ``distance`` from each GPU, in steps of no unit: only which GPU is nearer counts.
+    ``distance`` from each GPU, in steps of no unit: only which GPU is nearer counts;
+    ``staged`` GB/s of PCIe to those GPUs that it reaches through a CPU, without GPUDirect.
     """
 
     id: str
@@ -27,14 +43,17 @@ class Nic:
     path: Capacity
     distance: Mapping[NodeId, int]
     place: str
+    staged: Mapping[NodeId, Capacity] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Box:
-    """What a dump says of a box; ``notes`` are sentences on what it does not say.
+    """What a dump says of a box, and what had to be assumed.
 
     ``direct`` joins GPUs by NVLink or xGMI, maybe through the switches of ``hubs``; ``host``
-    joins them through the switches of ``bridges``: PCIe and sockets.
+    joins them through the switches of ``bridges``: PCIe and sockets.  ``assumed`` always
+    counts, ``assumed_of_host`` where the host's links carry data, ``assumed_of_nics`` where
+    boxes are joined.
     """
 
     gpus: dict[NodeId, str]
@@ -44,7 +63,9 @@ class Box:
     host: list[Cable] = field(default_factory=list)
     nics: list[Nic] = field(default_factory=list)
     hosts: int = 1
-    notes: list[str] = field(default_factory=list)
+    assumed: list[Assumption] = field(default_factory=list)
+    assumed_of_host: list[Assumption] = field(default_factory=list)
+    assumed_of_nics: list[Assumption] = field(default_factory=list)
 
     @property
     def needs_host(self) -> bool:

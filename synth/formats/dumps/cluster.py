@@ -4,9 +4,11 @@ import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from synth.assumption import Assumption
 from synth.errors import InvalidTopology
 from synth.formats.draft import Draft
 from synth.formats.dumps.box import Box, Nic, dealt, served
+from synth.formats.dumps.host import pcie_rate
 from synth.topology import Capacity, NodeId, Topology
 
 __all__ = ["MOST_BOXES", "MOST_NICS", "NETWORKS", "PCIE_TAKEN", "Plan", "assemble"]
@@ -28,27 +30,29 @@ class Plan:
     ----------
     boxes : int
         1 to 1024 copies.  One box has no NICs: they lead nowhere.
-    network : str
-        ``one``: all NICs meet in one switch.  ``rails``: the i-th NICs of all boxes meet in
-        rail i, and the rails in a spine.  ``rail-only``: the same without a spine.
-        ``planes:K``: the i-th NICs meet in plane i mod K, and the planes nowhere.
-    oversubscription : int or Fraction
+    network : str, optional
+        Left out, or ``one``: all NICs meet in one switch.  ``rails``: the i-th NICs of all
+        boxes meet in rail i, and the rails in a spine.  ``rail-only``: the same without a
+        spine.  ``planes:K``: the i-th NICs meet in plane i mod K, and the planes nowhere.
+    oversubscription : int or Fraction, optional
         At least 1: how many times as much goes from a box into its leaf switch (from a rail's
         boxes into the rail) as from there to the switches above.  1 has no leaves.
     nics : str, optional
         Names of those NICs of the dump that lead there, with commas; or their number, where
-        the dump lists none: they are dealt evenly to the GPUs, in order.
+        the dump lists none: they are dealt evenly to the GPUs, in order.  Left out: those that
+        are nearest to some GPU.
     nic_bandwidth : int or Fraction, optional
         GB/s per direction of every NIC, in place of what the dump says.
     pcie : str
         ``auto``: PCIe and sockets are taken in only where direct links do not join all GPUs
         of the box; otherwise each NIC is linked to the GPUs it serves.  ``always``: they are
-        taken in, and a NIC is where it is on PCIe.
+        taken in, and a NIC is where it is on PCIe.  A rate such as ``gen4x16`` is that of
+        every PCIe link, and otherwise ``auto``.
     """
 
     boxes: int = 1
-    network: str = "one"
-    oversubscription: Capacity = 1
+    network: str | None = None
+    oversubscription: Capacity | None = None
     nics: str | None = None
     nic_bandwidth: Capacity | None = None
     pcie: str = "auto"
@@ -56,26 +60,36 @@ class Plan:
     def __post_init__(self) -> None:
         if isinstance(self.boxes, bool) or not 1 <= self.boxes <= MOST_BOXES:
             raise InvalidTopology("/boxes", f"must be from 1 to {MOST_BOXES}")
-        if self.network not in NETWORKS[:3] and not _PLANES.fullmatch(self.network):
+        if self.joined not in NETWORKS[:3] and not _PLANES.fullmatch(self.joined):
             raise InvalidTopology("/network", f"must be {', '.join(NETWORKS)}")
-        if self.oversubscription < 1:
+        if self.ratio < 1:
             raise InvalidTopology("/oversubscription", "must be at least 1")
-        if self.oversubscription > 1 and self.network == "rail-only":
+        if self.ratio > 1 and self.joined == "rail-only":
             raise InvalidTopology("/oversubscription", "must be left out: rail-only has no spine")
         if self.nic_bandwidth is not None and self.nic_bandwidth <= 0:
             raise InvalidTopology("/nic_bandwidth", "must be positive")
-        if self.pcie not in PCIE_TAKEN:
-            raise InvalidTopology("/pcie", f"must be {' or '.join(PCIE_TAKEN)}")
+        if self.pcie not in PCIE_TAKEN and pcie_rate(self.pcie) is None:
+            raise InvalidTopology("/pcie", "must be auto, always, or a generation such as gen4x16")
+
+    @property
+    def joined(self) -> str:
+        """The network, as stated or else one switch."""
+        return self.network or NETWORKS[0]
+
+    @property
+    def ratio(self) -> Capacity:
+        """The oversubscription, as stated or else 1."""
+        return 1 if self.oversubscription is None else self.oversubscription
 
     @property
     def planes(self) -> int:
         """The number of planes; 1 for one network."""
-        match = _PLANES.fullmatch(self.network)
+        match = _PLANES.fullmatch(self.joined)
         return int(match[1]) if match else 1
 
 
 def assemble(box: Box, plan: Plan) -> Topology:
-    """Return the topology of so many boxes; adds to the notes of the box what was assumed.
+    """Return the topology of so many boxes, with what was assumed.
 
     Ids are those of the dump for one box, ``"<box>.<id>"`` for several; switches between the
     boxes are ``fabric``, ``plane<i>``, ``rail<i>`` and ``spine``, leaves ``"<box>.leaf<i>"``.
@@ -90,9 +104,10 @@ def assemble(box: Box, plan: Plan) -> Topology:
     if box.hosts > 1:
         raise InvalidTopology("/boxes", "must be left out: the dump has several hosts already")
     nics = _nics(box, plan)
-    _note_far(box, nics, plan)
     through_host = box.needs_host or plan.pcie == "always"
     draft = Draft()
+    _assume_box(draft, box, through_host)
+    _assume_network(draft, box, plan, through_host)
     for index in range(plan.boxes):
         for gpu, place in box.gpus.items():
             draft.node(f"{index}.{gpu}", place)
@@ -104,7 +119,7 @@ def assemble(box: Box, plan: Plan) -> Topology:
         _add_cables(draft, box, f"{index}.", through_host)
         _add_nics(draft, box, nics, f"{index}.", through_host)
     _Network(draft, nics, plan).add()
-    return draft.build(name=f"boxes-{plan.boxes}-{plan.network.replace(':', '-')}")
+    return draft.build(name=f"boxes-{plan.boxes}-{plan.joined.replace(':', '-')}")
 
 
 def _alone(box: Box, plan: Plan) -> Topology:
@@ -112,9 +127,27 @@ def _alone(box: Box, plan: Plan) -> Topology:
     for gpu, place in box.gpus.items():
         draft.node(gpu, place)
     through_host = box.needs_host or plan.pcie == "always"
+    _assume_box(draft, box, through_host)
     _add_switches(draft, box, "", through_host)
     _add_cables(draft, box, "", through_host)
     return draft.build()
+
+
+def _assume_box(draft: Draft, box: Box, through_host: bool) -> None:
+    for assumption in [*box.assumed, *(box.assumed_of_host if through_host else [])]:
+        draft.assume(*assumption)
+
+
+def _assume_network(draft: Draft, box: Box, plan: Plan, through_host: bool) -> None:
+    """Report what nobody states of the NICs and of what joins the boxes."""
+    for assumption in box.assumed_of_nics:
+        draft.assume(*assumption)
+    if not through_host:
+        draft.assume("PCIe is left out: a NIC is linked to the GPUs that it is nearest to.", "pcie")
+    if plan.network is None:
+        draft.assume("One switch is taken to join the NICs of all boxes.", "network")
+    if plan.oversubscription is None and plan.network != "rail-only":
+        draft.assume("The network is taken not to be oversubscribed.", "oversubscription")
 
 
 def _add_switches(draft: Draft, box: Box, prefix: str, through_host: bool) -> None:
@@ -142,7 +175,8 @@ def _add_nics(draft: Draft, box: Box, nics: list[Nic], prefix: str, through_host
     for nic in nics:
         assert nic.bandwidth is not None
         for gpu in shares[nic.id]:
-            draft.cable(f"{prefix}{gpu}", f"{prefix}{nic.id}", nic.bandwidth, nic.place)
+            width = min(nic.bandwidth, nic.staged.get(gpu, nic.bandwidth))
+            draft.cable(f"{prefix}{gpu}", f"{prefix}{nic.id}", width, nic.place)
 
 
 def _nics(box: Box, plan: Plan) -> list[Nic]:
@@ -158,20 +192,17 @@ def _nics(box: Box, plan: Plan) -> list[Nic]:
     return nics
 
 
-def _note_far(box: Box, nics: list[Nic], plan: Plan) -> None:
-    """Note the NICs that are no GPU's nearest, unless the user named those there are."""
-    near = {
-        nic.id
-        for gpu in box.gpus
-        for nic in nics
-        if nic.distance[gpu] == min(other.distance[gpu] for other in nics)
-    }
-    far = [nic.id for nic in nics if nic.id not in near]
-    if far and plan.nics is None:
-        box.notes.append(
-            f"No GPU's nearest NIC is {', '.join(far)[:300]}; if they do not lead to the network, "
-            "name those that do by nics."
-        )
+def _nearest(box: Box) -> list[Nic]:
+    """Return the NICs that are nearest to some GPU; others carry storage or management."""
+    least = {gpu: min(nic.distance[gpu] for nic in box.nics) for gpu in box.gpus}
+    near = [nic for nic in box.nics if any(nic.distance[gpu] == least[gpu] for gpu in box.gpus)]
+    names = ", ".join(nic.id for nic in near)
+    far = ", ".join(nic.id for nic in box.nics if nic not in near)
+    text = f"{names[:300]} are taken to lead to the network"
+    if far:
+        text += f"; {far[:300]} are left out, as no GPU is nearest"
+    box.assumed_of_nics.append(Assumption(f"{text}.", "nics"))
+    return near
 
 
 def _chosen(box: Box, plan: Plan) -> list[Nic]:
@@ -180,7 +211,7 @@ def _chosen(box: Box, plan: Plan) -> list[Nic]:
             raise InvalidTopology(
                 "/nics", "must say how many NICs a box has: the dump lists none that lead out"
             )
-        return box.nics
+        return _nearest(box)
     if plan.nics.isascii() and plan.nics.isdigit():
         return _made_up(box, plan.nics)
     known = {nic.id: nic for nic in box.nics}
@@ -204,7 +235,9 @@ def _made_up(box: Box, count: str) -> list[Nic]:
     distance = {nic: dict.fromkeys(gpus, 1) for nic in range(int(count))}
     for gpu, nic in dealt(len(gpus), int(count)):
         distance[nic][gpus[gpu]] = 0
-    box.notes.append(f"The dump lists no NICs: {count} are dealt to the GPUs in their order.")
+    box.assumed_of_nics.append(
+        Assumption(f"The dump lists no NICs: {count} are dealt to the GPUs in their order.")
+    )
     made: list[Nic] = []
     for nic, steps in distance.items():
         nearest = min(gpus, key=steps.__getitem__)
@@ -231,13 +264,13 @@ class _Network:
 
     def add(self) -> None:
         """Add all of it."""
-        if self._plan.network.startswith("rail"):
+        if self._plan.joined.startswith("rail"):
             self._rails()
         else:
             self._planes()
 
     def _rails(self) -> None:
-        spine = self._plan.network == "rails"
+        spine = self._plan.joined == "rails"
         for index in range(len(self._nics)):
             self._switch(f"rail{index}")
         if spine:
@@ -245,7 +278,7 @@ class _Network:
         for index, nic in enumerate(self._nics):
             width = self._to(nic, f"rail{index}")
             if spine:
-                above = Fraction(width * self._plan.boxes) / self._plan.oversubscription
+                above = Fraction(width * self._plan.boxes) / self._plan.ratio
                 self._draft.cable(f"rail{index}", "spine", above, nic.place)
 
     def _planes(self) -> None:
@@ -255,7 +288,7 @@ class _Network:
             self._switch(name)
         members = [self._nics[index::count] for index in range(count)]
         for index, (name, nics) in enumerate(zip(names, members, strict=True)):
-            if self._plan.oversubscription > 1:
+            if self._plan.ratio > 1:
                 self._leaves(f"leaf{index}" if count > 1 else "leaf", name, nics)
             else:
                 for nic in nics:
@@ -270,7 +303,7 @@ class _Network:
                 width = nic.bandwidth or 0
                 total += width
                 self._draft.cable(f"{box}.{nic.id}", f"{box}.{leaf}", width, nic.place)
-            share = total / self._plan.oversubscription
+            share = total / self._plan.ratio
             self._draft.cable(f"{box}.{leaf}", above, share, nics[0].place)
 
     def _to(self, nic: Nic, switch: str) -> Capacity:

@@ -4,15 +4,19 @@ Direct links and PCIe are not used side by side: where NVLink or xGMI alone join
 accelerators of a file, PCIe and sockets are left out of the topology.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
+from typing import NamedTuple
 
+from synth.assumption import Assumption
 from synth.formats.draft import join
-from synth.formats.dumps.box import Box, Nic
-from synth.topology import NodeId
+from synth.formats.dumps.box import Box, Nic, Rates
+from synth.formats.dumps.gpus import Model
+from synth.topology import Capacity, NodeId
 
-__all__ = ["PCIE", "SOCKETS", "hang", "merge", "pcie"]
+__all__ = ["PCIE", "SOCKETS", "HostRates", "hang", "host_rates", "merge", "pcie", "pcie_rate"]
 
 PCIE = 12
 """GB/s per direction of PCIe whose speed is not said: 16 lanes of generation 3, in
@@ -23,6 +27,7 @@ SOCKETS = {"GenuineIntel": 10, "AuthenticAMD": 16, "ppc64": 32, "arm64": 6}
 any other.  Source: NCCL's figures for the oldest of each kind (src/graph/topo.h)."""
 
 _CODES = {"2.5": 15, "5": 30, "8": 60, "16": 120, "32": 240, "64": 480}
+_GENERATION = re.compile("gen([1-6])x(1|2|4|8|16)")
 
 
 def pcie(speed: str, lanes: int) -> Fraction | None:
@@ -40,14 +45,50 @@ def pcie(speed: str, lanes: int) -> Fraction | None:
     return None if code is None else Fraction((lanes or 16) * code, 80)
 
 
+def pcie_rate(text: str) -> Fraction | None:
+    """Return GB/s per direction of PCIe as a user writes it; None for no such text.
+
+    >>> pcie_rate("gen4x16"), pcie_rate("12.5"), pcie_rate("fast")
+    (Fraction(24, 1), Fraction(25, 2), None)
+    """
+    if match := _GENERATION.fullmatch(text):
+        return Fraction(int(match[2]) * list(_CODES.values())[int(match[1]) - 1], 80)
+    number = re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?|[0-9]{1,6}/[1-9][0-9]{0,5}", text)
+    return (Fraction(text) or None) if number else None
+
+
+class HostRates(NamedTuple):
+    """GB/s per direction of the links of a host that a table of distances does not state."""
+
+    pcie: Capacity
+    cpu: Capacity
+
+
+def host_rates(box: Box, rates: Rates, model: Model | None) -> HostRates:
+    """Return the rates of PCIe and between CPUs, and report to the box what is assumed."""
+    lanes = PCIE if model is None else pcie_rate(f"gen{model.pcie}x16") or PCIE
+    value = lanes if rates.pcie is None else rates.pcie
+    if rates.pcie is None:
+        why = "generation 3" if model is None else f"generation {model.pcie}, of {model.name}"
+        text = f"PCIe is taken to carry {float(value):g} GB/s per direction: 16 lanes of {why}."
+        box.assumed_of_host.append(Assumption(text, "pcie_bandwidth"))
+    return HostRates(value, value if rates.cpu is None else rates.cpu)
+
+
 def merge(
-    box: Box, heads: dict[NodeId, NodeId], pairs: Iterable[tuple[NodeId, NodeId]], name: str
+    box: Box,
+    heads: dict[NodeId, NodeId],
+    pairs: Iterable[tuple[NodeId, NodeId]],
+    name: str,
+    rates: HostRates,
+    *,
+    between_cpus: bool = False,
 ) -> None:
     """Put a switch over each group of nodes that these pairs join, and make it their head.
 
     ``heads`` maps each GPU and NIC to the top of what is above it so far; a group that has
     one head already needs no switch.  Switches go into the bridges of the box, and cables
-    of 12 GB/s into its way through the host.
+    into its way through the host; between CPUs a cable of a device includes its PCIe.
     """
     place = next(iter(box.gpus.values()))
     number = 0
@@ -57,14 +98,16 @@ def merge(
             continue
         switch = f"{name}{number}"
         number += 1
+        for top in tops:
+            above = min(rates) if top not in box.bridges else rates.cpu
+            box.host.append((top, switch, above if between_cpus else rates.pcie, place))
         box.bridges[switch] = place
-        box.host += [(top, switch, PCIE, place) for top in tops]
         heads |= dict.fromkeys(group, switch)
 
 
-def hang(box: Box, nics: Iterable[Nic]) -> None:
+def hang(box: Box, nics: Iterable[Nic], path: Capacity) -> None:
     """Let NICs hang from the switches that `merge` put over them, no longer cables of the host."""
     found = {nic.id: nic for nic in nics}
     above = {one: other for one, other, _, _ in box.host if one in found}
     box.host = [cable for cable in box.host if cable[0] not in found]
-    box.nics += [replace(nic, head=above[nic.id], path=PCIE) for nic in found.values()]
+    box.nics += [replace(nic, head=above[nic.id], path=path) for nic in found.values()]

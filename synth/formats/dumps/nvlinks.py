@@ -1,7 +1,7 @@
-"""NVLinks that a dump does not list: from what is known of the GPUs, or as the user says.
+"""NVLinks that a dump does not list: as the user states them, or of a machine that is known.
 
-Static files of clouds name PCI devices only.  Which GPUs they are is told by the device id,
-or by the bus ids, which a cloud gives alike to all machines of a kind.
+Static files of clouds name PCI devices only.  The bus ids, which a cloud gives alike to all
+machines of a kind, tell which machine that is.
 """
 
 import re
@@ -9,16 +9,27 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
+from typing import NamedTuple
 
 from synth.errors import InvalidTopology
 from synth.formats.dumps.box import Cable
 from synth.topology import Capacity, NodeId
 
-__all__ = ["CUBE_MESH", "DEVICES", "NIC_DEVICES", "NVLINKS", "PLATFORMS", "Platform", "cables"]
+__all__ = [
+    "CUBE_MESH",
+    "NIC_DEVICES",
+    "NVLINKS",
+    "PLATFORMS",
+    "NvLinks",
+    "Platform",
+    "cables",
+    "nvlinks",
+]
 
-NVLINKS = ("none", "dgx-1v", "switch:GBPS", "mesh:GBPS", "pairs:GBPS")
-"""What an option may say: no NVLinks; the cube mesh of eight V100; so many GB/s per direction
-from each GPU to one switch; between any two GPUs; between GPUs 0 and 1, 2 and 3, ..."""
+NVLINKS = ("none", "dgx-1v", "switch", "mesh", "switch:GBPS", "mesh:GBPS", "pairs:GBPS", "GBPS")
+"""What the option may say: no NVLinks; the cube mesh of eight V100; the links of the file lead to
+a switch, or join pairs; so many GB/s per direction from each GPU to one switch, between any two
+GPUs, between GPUs 0 and 1, 2 and 3, ...; so many GB/s per direction of each link of the file."""
 
 CUBE_MESH = {
     **dict.fromkeys(((0, 1), (0, 4), (1, 3), (2, 3), (2, 6), (4, 5), (5, 7), (6, 7)), 50),
@@ -26,35 +37,6 @@ CUBE_MESH = {
 }
 """GB/s per direction of pairs of a DGX-1V's GPUs: two NVLink2 or one."""
 
-
-@dataclass(frozen=True, slots=True)
-class Model:
-    """A GPU by its PCI device id: its NVLinks, by the number of GPUs of a box."""
-
-    name: str
-    nvlinks: dict[int, str]
-
-
-_V100 = Model("V100 SXM2", {1: "none", 8: "dgx-1v"})
-_A100 = Model("A100 SXM4", {1: "none", 4: "mesh:100", 8: "switch:300", 16: "switch:300"})
-_H100 = Model("H100 SXM5", {1: "none", 4: "mesh:150", 8: "switch:450"})
-_PCIE = dict.fromkeys(range(1, 17), "none")
-
-DEVICES = {
-    "0x1db1": _V100,
-    "0x1db5": _V100,
-    "0x20b0": _A100,
-    "0x20b2": _A100,
-    "0x2330": _H100,
-    "0x2335": Model("H200 SXM5", {1: "none", 4: "mesh:150", 8: "switch:450"}),
-    "0x2901": Model("B200 SXM6", {1: "none", 8: "switch:900"}),
-    "0x1eb8": Model("T4", _PCIE),
-    "0x2237": Model("A10G", _PCIE),
-    "0x27b8": Model("L4", _PCIE),
-    "0x26b9": Model("L40S", _PCIE),
-}
-"""GPUs of vendor 0x10de.  PCI ids: the PCI ID repository; boards: NVIDIA's data sheets (HGX
-A100 with 4 GPUs joins each pair by 4 NVLinks, HGX H100 by 6)."""
 
 NIC_DEVICES = {
     "0x1017": Fraction(25, 2),
@@ -119,35 +101,73 @@ PLATFORMS = (
 """Bus ids as in the topology files that these clouds ship; GPUs, NVLinks and NICs as in their
 descriptions of the machines."""
 
-_SAID = re.compile(r"(switch|mesh|pairs):([0-9]{1,6}(?:\.[0-9]{1,6})?)")
+_RATE = r"([0-9]{1,6}(?:\.[0-9]{1,6})?)"
+_STATED = re.compile(rf"(none|dgx-1v|switch|mesh)|(switch|mesh|pairs):{_RATE}|(?:link:)?{_RATE}")
 
 
-def cables(said: str, gpus: dict[NodeId, str], hub: str) -> list[Cable]:
-    """Return the NVLinks of these GPUs, in order; those of a switch lead to ``hub``.
+class NvLinks(NamedTuple):
+    """What the user states of NVLinks.
 
-    >>> cables("pairs:300", {"a": "", "b": ""}, "nvswitch")
+    ``shape`` is none, dgx-1v, switch, mesh, pairs, or empty where only a rate is stated;
+    ``width`` GB/s per direction of each cable of that shape, ``link`` of each link of the file.
+    """
+
+    shape: str = ""
+    width: Fraction | None = None
+    link: Fraction | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether this states all cables, so that those of the file do not matter."""
+        return self.width is not None or self.shape in ("none", "dgx-1v")
+
+
+def nvlinks(stated: str | None) -> NvLinks:
+    """Return what a text of the option states; nothing for None.
+
+    >>> nvlinks("switch:200"), nvlinks("50").link
+    (NvLinks(shape='switch', width=Fraction(200, 1), link=None), Fraction(50, 1))
+
+    Raises
+    ------
+    InvalidTopology
+        It is none of `NVLINKS`; the field is ``/nvlink``.
+    """
+    if stated is None:
+        return NvLinks()
+    match = _STATED.fullmatch(stated)
+    rate = Fraction(match[3] or match[4] or 1) if match else Fraction(0)
+    if match is None or not rate:
+        raise InvalidTopology("/nvlink", f"must be {', '.join(NVLINKS)}; {stated[:50]!r} is not")
+    if match[1]:
+        return NvLinks(match[1])
+    return NvLinks(match[2], rate) if match[2] else NvLinks(link=rate)
+
+
+def cables(stated: NvLinks, gpus: dict[NodeId, str], hub: str) -> list[Cable]:
+    """Return the NVLinks that are stated whole, in order; those of a switch lead to ``hub``.
+
+    >>> cables(nvlinks("pairs:300"), {"a": "", "b": ""}, "nvswitch")
     [('a', 'b', Fraction(300, 1), '')]
 
     Raises
     ------
     InvalidTopology
-        It is none of `NVLINKS`, or does not fit so many GPUs; the field is ``/nvlink``.
+        They do not fit so many GPUs; the field is ``/nvlink``.
     """
     ids = list(gpus)
-    if said == "none":
-        return []
-    if said == "dgx-1v":
+    if stated.shape == "dgx-1v":
         if len(ids) != 8:
             raise InvalidTopology("/nvlink", f"dgx-1v must have 8 GPUs; there are {len(ids)}")
         mesh = CUBE_MESH.items()
         return [(ids[i], ids[j], value, gpus[ids[i]]) for (i, j), value in mesh]
-    match = _SAID.fullmatch(said)
-    width = Fraction(match[2]) if match else Fraction(0)
-    if match is None or not width:
-        raise InvalidTopology("/nvlink", f"must be {', '.join(NVLINKS)}; {said[:50]!r} is not")
-    if match[1] == "switch":
+    width = stated.width
+    if width is None:
+        return []
+    if stated.shape == "switch":
         return [(gpu, hub, width, place) for gpu, place in gpus.items()]
-    if match[1] == "pairs" and len(ids) % 2:
+    if stated.shape == "pairs" and len(ids) % 2:
         raise InvalidTopology("/nvlink", f"pairs must have an even number of GPUs; not {len(ids)}")
-    pairs = combinations(ids, 2) if match[1] == "mesh" else zip(ids[::2], ids[1::2], strict=True)
+    mesh = stated.shape == "mesh"
+    pairs = combinations(ids, 2) if mesh else zip(ids[::2], ids[1::2], strict=True)
     return [(one, other, width, gpus[one]) for one, other in pairs]

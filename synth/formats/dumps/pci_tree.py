@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from fractions import Fraction
 from itertools import combinations
 
 from synth.formats.draft import wrong
-from synth.formats.dumps.host import SOCKETS, pcie
+from synth.formats.dumps.box import Rates
+from synth.formats.dumps.gpus import BOARDS
+from synth.formats.dumps.host import SOCKETS, pcie, pcie_rate
 from synth.formats.dumps.nvlinks import PLATFORMS, Platform
 from synth.formats.xml import Element
 from synth.topology import Capacity, NodeId
@@ -22,6 +23,9 @@ MAKERS = ("", "0x10de", "0x1002", "0xffff")
 MAX_SPEED = 10**9
 
 MOST_DEVICES = 1024
+
+MOST_WIDTH = 10**9
+"""GB/s to a device that hangs from its CPU without PCIe."""
 
 Path = tuple[str, ...]
 
@@ -56,10 +60,12 @@ class PciTree:
     """The machine of a ``<system>``: GPUs, NICs and bridges in the order of the file.
 
     ``bridges`` are the CPUs and bridges with their places, each after those below it;
-    ``cables`` the PCIe between them and the GPUs.
+    ``cables`` the PCIe between them and the GPUs; ``silent`` the devices whose PCIe speed or
+    width the file does not state, with what is taken for it.
     """
 
     system: Element
+    rates: Rates = field(default_factory=Rates)
     gpus: list[Gpu] = field(default_factory=list)
     cards: list[Card] = field(default_factory=list)
     bridges: dict[str, str] = field(default_factory=dict)
@@ -67,6 +73,8 @@ class PciTree:
     platform: Platform | None = None
     numbered: bool = True
     hosts: int = 1
+    silent: dict[str, Capacity] = field(default_factory=dict)
+    silent_sockets: set[Capacity] = field(default_factory=set)
     _cpus: dict[str, list[tuple[str, Element]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -77,7 +85,7 @@ class PciTree:
         for cpu in cpus:
             host = str(hosts.index(cpu.attributes.get("host_hash", "")))
             prefix = f"{host}." if len(hosts) > 1 else ""
-            name = f"{prefix}cpu{cpu.number('numaid', 10**6)}"
+            name = f"{prefix}cpu{_numa_node(cpu)}"
             self._cpus.setdefault(host, []).append((name, cpu))
             self._add_cards(cpu, (name,), 10**6, "")
             self._below(cpu, (name,), host, prefix)
@@ -104,10 +112,10 @@ class PciTree:
                 self.gpus.append(Gpu(prefix, host, busid, path, pci, gpu))
                 self.numbered &= gpu is not None and "dev" in gpu.attributes
             elif not pci.all("pci"):
-                self._add_cards(pci, path, _width(pci), pci.attributes.get("device", "").lower())
+                self._add_cards(pci, path, self._width(pci), _device(pci))
                 continue
             if pci.all("pci"):
-                self.cables.append((name, path[-1], _width(pci), pci.place))
+                self.cables.append((name, path[-1], self._width(pci), pci.place))
                 self._below(pci, (*path, name), host, prefix)
                 self._add_bridge(name, pci)
 
@@ -156,7 +164,7 @@ class PciTree:
                 where = gpu.pci if gpu.element is None else gpu.element
                 raise wrong(where.place, f"the number of a GPU must be unique; {gpu.id} is not")
             found.add(gpu.id)
-            self.cables.append((gpu.id, gpu.path[-1], _width(gpu.pci), gpu.pci.place))
+            self.cables.append((gpu.id, gpu.path[-1], self._width(gpu.pci), gpu.pci.place))
 
     def used(self, paths: Iterator[Path]) -> set[str]:
         """Return the bridges and CPUs over any of these devices."""
@@ -167,7 +175,55 @@ class PciTree:
         for cpus in self._cpus.values():
             taken = [cpu for cpu in cpus if cpu[0] in used]
             for (one, first), (other, second) in combinations(taken, 2):
-                yield one, other, min(_socket(first), _socket(second)), second.place
+                value = min(self._socket(first), self._socket(second))
+                yield one, other, value, second.place
+
+    def least_width(self, device: NodeId, path: Path) -> Capacity:
+        """Return GB/s of the narrowest PCIe link from a device to its CPU."""
+        widths = {name: width for name, _, width, _ in self.cables}
+        found = [widths[name] for name in (device, *path[1:]) if name in widths]
+        return min(found, default=MOST_WIDTH)
+
+    def card_width(self, card: Card) -> Capacity:
+        """Return GB/s of the narrowest PCIe link from a NIC to its CPU."""
+        return min(card.width, self.least_width(card.path[-1], card.path))
+
+    def _width(self, pci: Element) -> Capacity:
+        """Return GB/s of the PCIe link above a device."""
+        lanes = pci.number("link_width", 64, 0)
+        speed = pci.attributes.get("link_speed", "")
+        value = pcie(speed, lanes)
+        if value is None:
+            raise wrong(
+                pci.place, f"link_speed of <pci> must be 2.5 to 64 GT/s; {speed[:50]!r} is not"
+            )
+        if self.rates.pcie is not None:
+            return self.rates.pcie
+        if speed and not speed.startswith("Unknown") and lanes:
+            return value
+        board = BOARDS.get(_device(pci))
+        if board is not None and not lanes and (not speed or speed.startswith("Unknown")):
+            value = pcie_rate(f"gen{board.model.pcie}x16") or value
+        self.silent[pci.get("busid").lower()] = value
+        return value
+
+    def _socket(self, cpu: Element) -> Capacity:
+        """Return GB/s from a CPU to the next."""
+        if self.rates.cpu is not None:
+            return self.rates.cpu
+        arch, vendor = cpu.attributes.get("arch", ""), cpu.attributes.get("vendor", "")
+        value = SOCKETS.get(vendor, SOCKETS.get(arch, 6))
+        self.silent_sockets.add(value)
+        return value
+
+
+def _device(pci: Element) -> str:
+    return pci.attributes.get("device", "").lower()
+
+
+def _numa_node(cpu: Element) -> int:
+    """Return the NUMA node; -1, which NCCL writes on machines with one, is allowed."""
+    return -1 if cpu.get("numaid") == "-1" else cpu.number("numaid", 10**6)
 
 
 def _platform(cpus: list[Element]) -> Platform | None:
@@ -181,17 +237,3 @@ def _platform(cpus: list[Element]) -> Platform | None:
         if kind.startswith(GPU_CLASSES) or not (kind or pci.all("pci")):
             found.add(pci.attributes.get("busid", "").lower())
     return next((known for known in PLATFORMS if known.gpus | known.nics == found), None)
-
-
-def _width(pci: Element) -> Fraction:
-    lanes = pci.number("link_width", 64, 16)
-    speed = pci.attributes.get("link_speed", "")
-    value = pcie(speed, lanes)
-    if value is None:
-        raise wrong(pci.place, f"link_speed of <pci> must be 2.5 to 64 GT/s; {speed[:50]!r} is not")
-    return value
-
-
-def _socket(cpu: Element) -> int:
-    arch, vendor = cpu.attributes.get("arch", ""), cpu.attributes.get("vendor", "")
-    return SOCKETS.get(vendor, SOCKETS.get(arch, 6))

@@ -6,9 +6,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
 
+from synth.assumption import Assumption
 from synth.formats.draft import line, wrong
-from synth.formats.dumps.box import Box
-from synth.formats.dumps.host import merge
+from synth.formats.dumps.box import Box, Cable, Rates
+from synth.formats.dumps.gpus import AMD, Model, named_in
+from synth.formats.dumps.host import host_rates, merge
+from synth.formats.dumps.nvlinks import NvLinks, cables, nvlinks
 from synth.topology import Capacity, NodeId
 
 __all__ = ["XGMI", "rocm_smi"]
@@ -28,7 +31,7 @@ _TABLES = {"WEIGHT": "Weight", "LINK TYPE": "Link Type", "NUMA BW": "Bandwidth"}
 """Tables of amd-smi by those of rocm-smi."""
 
 
-def rocm_smi(text: str, *, link_bandwidth: Capacity = XGMI) -> Box:
+def rocm_smi(text: str, *, rates: Rates | None = None) -> Box:
     r"""Return the box that ``rocm-smi --showtopo`` or ``amd-smi topology`` prints.
 
     Pairs of link type XGMI with the least weight among those are joined by a cable; larger
@@ -36,16 +39,15 @@ def rocm_smi(text: str, *, link_bandwidth: Capacity = XGMI) -> Box:
     for all of them).  How many links a cable has is not in the text; with the table of
     ``--shownodesbw`` in the same file, which amd-smi always prints, its larger figure is
     taken instead, and pairs without one have no cable.  The way through the host is a switch
-    for each NUMA node and one over them, with 12 GB/s on every cable, as NCCL takes PCIe of
-    unknown speed to be.  The text has no NICs.
+    for each NUMA node and one over them.  The text has no NICs.
 
     Parameters
     ----------
     text : str
-        The output; the sections of hops and weights may be missing.
-    link_bandwidth : int or Fraction
-        GB/s per direction of a cable, which the text does not say: 50 for MI200 (AMD's
-        data sheets); pass 46 for MI100, 64 for MI300X.
+        The output; the sections of hops and weights may be missing.  A GPU model that is
+        named in it gives the rates.
+    rates : Rates, optional
+        What the user states of xGMI, PCIe and CPUs; ``rates.link`` is that of a cable.
 
     Raises
     ------
@@ -62,16 +64,40 @@ def rocm_smi(text: str, *, link_bandwidth: Capacity = XGMI) -> Box:
     if "Link Type" not in sections:
         raise wrong("", "must have a section Link Type between two GPUs, or LINK TYPE TABLE")
     types = sections["Link Type"]
+    rates = rates or Rates()
+    model = named_in(text.split("\n"), AMD)
+    stated = nvlinks(rates.nvlink)
+    assumed: list[Assumption] = []
     # What the tables break is said before their places are used.
-    cables = _cables(sections, link_bandwidth)
-    box = Box({**types.places})
-    box.direct = [(*pair, value, types.places[pair[0]]) for pair, value in cables.items()]
+    found = _cables(sections, stated.link or rates.link, model, assumed)
+    box = Box({**types.places}, assumed=[] if stated.whole else assumed)
+    box.direct = _joined(box, found, stated)
     gpus: list[NodeId] = [*types.places]
     heads: dict[NodeId, NodeId] = {gpu: gpu for gpu in gpus}
     same = [pair for pair in combinations(gpus, 2) if _together(numa, *map(str, pair))]
-    merge(box, heads, same, "numa")
-    merge(box, heads, combinations(gpus, 2), "sys")
+    host = host_rates(box, rates, model)
+    merge(box, heads, same, "numa", host)
+    merge(box, heads, combinations(gpus, 2), "sys", host, between_cpus=True)
+    if rates.cpu is None and "sys0" in box.bridges:
+        text = f"{float(host.cpu):g} GB/s per direction are taken between CPUs, as of PCIe."
+        box.assumed_of_host.append(Assumption(text, "cpu_bandwidth"))
     return box
+
+
+def _joined(box: Box, found: dict[tuple[str, str], Capacity], stated: NvLinks) -> list[Cable]:
+    """Return the cables of the text, of a switch, or those that the user states."""
+    hub = "switch"
+    if stated.shape == "switch":
+        box.hubs[hub] = next(iter(box.gpus.values()))
+    if stated.whole:
+        return cables(stated, box.gpus, hub)
+    if stated.shape == "switch":
+        totals: dict[NodeId, Capacity] = {}
+        for pair, value in found.items():
+            for gpu in pair:
+                totals[gpu] = totals.get(gpu, 0) + value
+        return [(gpu, hub, value, box.gpus[gpu]) for gpu, value in totals.items()]
+    return [(*pair, value, box.gpus[pair[0]]) for pair, value in found.items()]
 
 
 @dataclass
@@ -136,9 +162,12 @@ def _sections(text: str) -> tuple[dict[str, _Table], dict[str, str]]:
 
 
 def _cables(
-    sections: dict[str, _Table], link_bandwidth: Capacity
+    sections: dict[str, _Table],
+    rate: Capacity | None,
+    model: Model | None,
+    assumed: list[Assumption],
 ) -> dict[tuple[str, str], Capacity]:
-    """Return the capacity of every cable between two GPUs."""
+    """Return the capacity of every cable between two GPUs, and report what is assumed."""
     types = sections["Link Type"]
     direct = {}
     for pair, cell, place in types.pairs():
@@ -154,12 +183,25 @@ def _cables(
         cells = {pair: widths[pair].partition("-")[2] for pair in direct}
         known = {pair: int(cell) for pair, cell in cells.items() if cell.isdigit()}
         if any(known.values()):
-            return {pair: Fraction(value, 1000) for pair, value in known.items() if value}
+            stated: dict[tuple[str, str], Capacity] = {
+                pair: Fraction(value, 1000) for pair, value in known.items() if value
+            }
+            return stated if rate is None else dict.fromkeys(stated, rate)
     if "Weight" in sections:
         weights = {pair: int(cell) for pair, cell, _ in sections["Weight"].pairs()}
         least = min((weights[pair] for pair in direct), default=0)
-        return {pair: link_bandwidth for pair in direct if weights[pair] == least}
-    return dict.fromkeys(direct, link_bandwidth)
+        direct = {pair: place for pair, place in direct.items() if weights[pair] == least}
+    if direct and rate is None:
+        rate = XGMI if model is None else model.link
+        why = "MI200" if model is None else f"{model.name}, which the text names"
+        assumed.append(
+            Assumption(
+                f"One xGMI link joins each pair and is taken to carry {float(rate):g} GB/s per "
+                f"direction: the rate of {why}.",
+                "link_bandwidth",
+            )
+        )
+    return dict.fromkeys(direct, rate or 0)
 
 
 def _together(numa: dict[str, str], one: str, other: str) -> bool:
