@@ -29,11 +29,20 @@ def netbox(
     plant: PlantOption = None,
     out: Out = None,
 ) -> None:
-    """Write the lists that NetBox takes at /api/dcim/cables/, by method, for passive panels."""
+    """Write the lists that NetBox takes at /api/dcim/cables/, by method, for passive panels.
+
+    Send them in their order: DELETE, PATCH, POST.
+    """
     from app.files import read_json
     from synth.wiring.devices.inventory import changes, read_inventory
 
     at_hand = made(plan, plant)
     told = (read_json(path, at_hand.settings) for path in (front_ports, cables))
     found = changes(at_hand.script, read_inventory(*told), done)
+    if found.waiting:
+        typer.echo(
+            f"note: {len(found.waiting)} new cables wait for --done: cables that go hold their "
+            "ports",
+            err=True,
+        )
     write(json.dumps(found.given(), indent=1) + "\n", out, "lists for NetBox")

@@ -80,7 +80,6 @@ def test_what_a_device_is_told_is_read_back_as_the_same_moves(form, script):
 
 STATES = {
     "sonic-config": sonic.read_config,
-    "netbox-csv": netbox.read_netbox,
     "graphml": graphs.read_graphml,
 }
 
@@ -92,7 +91,7 @@ def test_what_is_plugged_afterwards_is_read_back(form, script):
     assert STATES[form](FORMATS[form].write(script), script.plant).pairs == script.final.pairs
 
 
-@pytest.mark.parametrize("form", ["polatis-netconf", "polatis-scpi", "netbox-csv", "graphml"])
+@pytest.mark.parametrize("form", ["polatis-netconf", "polatis-scpi", "graphml"])
 @settings(deadline=None, max_examples=12)
 @given(script=scripts(("one-sided",)))
 def test_panels_without_sides_are_told_too(form, script):

@@ -1,9 +1,10 @@
-"""NetBox: the jumpers of passive panels as a CSV of cables in the columns that it imports."""
+"""NetBox: the new jumpers of passive panels as a CSV file of cables that it imports."""
 
 import csv
 import io
 
 from synth.errors import DoesNotFit, InvalidWiring
+from synth.wiring.devices.inventory import FRONT, is_jumper
 from synth.wiring.devices.script import Script
 from synth.wiring.plant import Plant, Present
 from synth.wiring.present import read_present
@@ -18,16 +19,18 @@ COLUMNS = (
 
 
 def write_netbox(script: Script) -> str:
-    """Return every pair after the plan as a cable between two front ports of its panel.
+    """Return the jumpers that a plan adds to passive panels, as *planned* cables.
 
-    Those that the plan adds are *planned*, the others *connected*.  NetBox deletes nothing by
-    CSV: cables that go are in the work order.
+    Cables that stay are left out: NetBox refuses a second cable at a port, and with it the whole
+    file.  For the same reason the cables that go must be deleted first, which no CSV file can do:
+    see `synth.wiring.devices.inventory`.  Optical switches have no cables between their ports.
     """
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(COLUMNS)
-    new = {move.pair for move in script.moves if move.adds}
     for pair in script.final.pairs:
+        if pair in script.base.pairs or not is_jumper(script.plant, pair):
+            continue
         device = script.plant.panels[pair.panel].id
         a, b = (script.plant.port_name(port) for port in script.plant.ends(pair))
         label = script.label(pair)
@@ -35,8 +38,8 @@ def write_netbox(script: Script) -> str:
             if cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n")):
                 raise DoesNotFit("/format", f"{cell!r} would be a formula in a spreadsheet")
         writer.writerow(
-            (device, "dcim.frontport", a, device, "dcim.frontport", b, "smf",
-             "planned" if pair in new else "connected", label[:100], f"plan {script.plan_id}"[:200])
+            (device, FRONT, a, device, FRONT, b, "smf", "planned", label[:100],
+             f"plan {script.plan_id}"[:200])
         )  # fmt: skip
     return out.getvalue()
 

@@ -3,6 +3,7 @@
 Rows become `Cable` values; `synth.wiring.plant.cabling` makes a plant of these.
 """
 
+import re
 from typing import Any
 
 from synth.assumption import Assumption
@@ -29,6 +30,7 @@ from synth.wiring.plant.rows import Origin, Row, read_header, read_rows
 __all__ = ["is_cable_header", "is_cable_list", "read_cables", "read_cables_csv"]
 
 _IMPORT = tuple(f"side_{side}_{part}" for side in "ab" for part in ("device", "type", "name"))
+_TYPES = {name.partition(".")[2]: name for name in (*PORTS, INTERFACE)}
 _DEVICE = ("device {}", "side {}", "side {} device")
 """Columns of NetBox's own table that name the device: from 3.3 on, and before."""
 
@@ -165,10 +167,24 @@ def read_cables_csv(text: str) -> Plant:
 
 def _imported(number: int, row: Row) -> Cable:
     a, b = (
-        End(*(row.cells[f"side_{side}_{part}"] for part in ("device", "type", "name")))
+        End(
+            row.cells[f"side_{side}_device"],
+            _type(row.cells[f"side_{side}_type"]),
+            row.cells[f"side_{side}_name"],
+        )
         for side in "ab"
     )
     return Cable(_origin(number, row), (a,), (b,), row.cells.get("status", "").lower())
+
+
+def _type(text: str) -> str:
+    """Return NetBox's name of a type that people write as it shows types, or as it once did.
+
+    >>> _type("interface"), _type("dcim|rearport"), _type("DCIM > front port")
+    ('dcim.interface', 'dcim.rearport', 'dcim.frontport')
+    """
+    words = "".join(sign for sign in text.lower() if sign not in " -_")
+    return _TYPES.get(re.split(r"[.|>]", words)[-1], text)
 
 
 def _origin(number: int, row: Row) -> Origin:

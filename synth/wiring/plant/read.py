@@ -24,8 +24,18 @@ MAX_INTEGER = 10**30
 """Bound of integers: YAML has hexadecimal ones of any length, which Python refuses to print."""
 
 
+_NO_PLANT = (
+    "a plant is plant/1 as JSON or YAML, a CSV table with the column item, or the cables of NetBox "
+    "or Nautobot"
+)
+
+
 def read_plant_values(document: Any) -> Plant:
     """Return the plant of JSON values: plant/1, or cables of NetBox or Nautobot."""
+    if isinstance(document, dict) and "OCS_CROSS_CONNECT" in document:
+        raise InvalidPlant(
+            "/OCS_CROSS_CONNECT", f"is a table of SONiC, which names no hosts; {_NO_PLANT}"
+        )
     return read_cables(document) if is_cable_list(document) else read_plant(document)
 
 
@@ -78,12 +88,6 @@ def _json(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InvalidPlant("", f"must be JSON: {error}") from None
-
-
-_NO_PLANT = (
-    "a plant is plant/1 as JSON or YAML, a CSV table with the column item, or the cables of NetBox "
-    "or Nautobot"
-)
 
 
 # PyYAML raises these where a tag such as !!int does not fit its text.
