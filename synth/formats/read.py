@@ -1,6 +1,7 @@
 """Reading any of the formats: which there are, and what each takes."""
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -23,6 +24,8 @@ from synth.formats.graph6 import digraph6, graph6, sparse6
 from synth.formats.graphml import graphml
 from synth.formats.matrix_market import matrix_market
 from synth.formats.node_link import node_link
+from synth.formats.slurm import slurm
+from synth.formats.synthesizers import msccl_tools, taccl
 from synth.formats.tables import matrix
 from synth.topology import Capacity, Topology
 
@@ -65,6 +68,9 @@ GRAPHS: Mapping[str, Callable[..., Topology]] = MappingProxyType(
         "graph6": graph6,
         "sparse6": sparse6,
         "digraph6": digraph6,
+        "slurm": slurm,
+        "msccl-tools": msccl_tools,
+        "taccl": taccl,
     }
 )
 """Graphs, by the name of the format; ``json`` is topology/1."""
@@ -77,7 +83,7 @@ _LISTED = ("edgelist", "undirected-edgelist", "multiline-adjlist")
 
 OPTIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "capacity_attribute": (*_NAMED, *_LISTED),
+        "capacity_attribute": (*_NAMED, *_LISTED, "slurm", "taccl"),
         "kind_attribute": _NAMED,
         "switch_values": _NAMED,
         "unit": tuple(form for form in GRAPHS if form != "json"),
@@ -194,6 +200,8 @@ def _dump(text: str, form: str, given: dict[str, Any]) -> Topology:
 def _rates(given: dict[str, Any]) -> Rates:
     """Return what the options state of the links of a box."""
     for name in ("link_bandwidth", "pcie_bandwidth", "cpu_bandwidth"):
+        if not isinstance(given.get(name, 1), int | Fraction):
+            raise InvalidTopology(f"/{name}", "must be a number, GB/s per direction")
         if given.get(name, 1) <= 0:
             raise InvalidTopology(f"/{name}", "must be positive")
     if "link_bandwidth" in given and nvlinks(given.get("nvlink")).link is not None:

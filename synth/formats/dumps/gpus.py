@@ -39,10 +39,12 @@ NVIDIA = (
     Model("A800", 25, 8, 4),
     Model("A30", 25, 4, 4),
     Model("A40", _GA102, 4, 4),
-    Model("A6000", _GA102, 4, 4),
-    Model("A5000", _GA102, 4, 4),
-    Model("3090", _GA102, 4, 4),
-    Model("2080", 25, 2, 3),
+    Model("RTX A6000", _GA102, 4, 4),
+    Model("RTX A5000", _GA102, 4, 4),
+    Model("RTX 3090", _GA102, 4, 4),
+    Model("RTX 2080 Ti", 25, 2, 3),
+    Model("RTX 8000", 25, 2, 3),
+    Model("TITAN RTX", 25, 2, 3),
     Model("H100", 25, 18, 5),
     Model("H800", 25, 8, 5),
     Model("H200", 25, 18, 5),
@@ -52,9 +54,10 @@ NVIDIA = (
     Model("B300", 50, 18, 6),
     Model("GB200", 50, 18, 5),
     Model("GB300", 50, 18, 6),
-    *(Model(name, 0, 0, 3) for name in ("T4",)),
-    *(Model(name, 0, 0, 4) for name in ("A10", "A10G", "L4", "L40", "L40S", "4090")),
-    Model("5090", 0, 0, 5),
+    Model("T4", 0, 0, 3),
+    *(Model(name, 0, 0, 4) for name in ("A10", "A10G", "L4", "L20", "L40", "L40S", "RTX A4000")),
+    *(Model(name, 0, 0, 4) for name in ("RTX 4090", "RTX 6000 Ada")),
+    *(Model(name, 0, 0, 5) for name in ("RTX 5090", "RTX PRO 6000")),
 )
 
 AMD = (
@@ -62,6 +65,7 @@ AMD = (
     Model("MI210", 50, 0, 4),
     Model("MI250", 50, 0, 4),
     Model("MI250X", 50, 0, 4),
+    Model("MI300A", 64, 0, 5),
     Model("MI300X", 64, 0, 5),
     Model("MI308X", 64, 0, 5),
     Model("MI325X", 64, 0, 5),
@@ -112,13 +116,18 @@ BOARDS = {
     "0x2237": _board("A10G", "", _CARDS),
     "0x27b8": _board("L4", "", _CARDS),
     "0x26b9": _board("L40S", "", _CARDS),
-    "0x2684": _board("4090", "", _CARDS),
+    "0x2684": _board("RTX 4090", "", _CARDS),
 }
 """Boards by device id: HGX A100 with 4 GPUs joins each pair by 4 NVLinks, HGX H100 by 6."""
 
 
+_OF_GPU = re.compile("NVIDIA|Tesla|GeForce|RTX|GPU|AMD|Instinct|MI[0-9]{3}")
+
+
 def named_in(lines: Iterable[str], models: tuple[Model, ...]) -> Model | None:
     """Return the one model that lines of text name; None for none, and for several.
+
+    Only lines that speak of a GPU count: L4 and A10 are also caches and processors.
 
     >>> named_in(["GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-1)"], NVIDIA).link
     25
@@ -129,5 +138,6 @@ def named_in(lines: Iterable[str], models: tuple[Model, ...]) -> Model | None:
     # The longest name first: H200 is not H20.
     one_of = "|".join(sorted(names, key=len, reverse=True))
     pattern = re.compile(rf"(?<![A-Za-z0-9])({one_of})(?![A-Za-z0-9])")
-    found = {match for text in lines for match in pattern.findall(text[:1000])}
+    about = [text[:1000] for text in lines if _OF_GPU.search(text[:1000])]
+    found = {match for text in about for match in pattern.findall(text)}
     return names[found.pop()] if len(found) == 1 else None

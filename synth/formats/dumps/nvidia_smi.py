@@ -211,11 +211,18 @@ def _add_host(
     for level in LEVELS:
         at = [pair for pair, cell in found.cells.items() if cell == level]
         pairs += [(names[one], names[other]) for one, other in at if {one, other} <= {*names}]
+        if level == "NODE":
+            # NVLink hides what two GPUs meet over; those of one NUMA node share its CPU.
+            pairs += [pair for pair in combinations(found.numa, 2) if _same(found.numa, *pair)]
         merge(box, heads, pairs, level, host, between_cpus=level == "SYS")
     if rates.cpu is None and "SYS" in found.cells.values():
         text = f"{float(host.cpu):g} GB/s per direction are taken between CPUs, as of PCIe."
         box.assumed_of_host.append(Assumption(text, "cpu_bandwidth"))
     hang(box, hanging, host.pcie)
+
+
+def _same(numa: dict[str, str], one: str, other: str) -> bool:
+    return numa[one] == numa[other]
 
 
 def _nic(name: str, id: str, found: Matrix, gpus: dict[str, str], path: Capacity) -> Nic:

@@ -18,19 +18,24 @@ _AFFINITY = re.compile(r"CPU Affinity|\b(?:CPU|NUMA|GPU NUMA)\b")
 _NAME = re.compile(r"[A-Za-z][\w.-]{0,40}", re.ASCII)
 _GLUED = re.compile(r"(?:GPU[0-9]+|NIC[0-9]+|mlx[0-9]+_[0-9]+){2,}", re.ASCII)
 _LEGEND = re.compile(r"(NIC[0-9]{1,4}): ([A-Za-z][\w.-]{0,40})", re.ASCII)
-_CELL = re.compile("X|PIX|PXB|PHB|NODE|SYS|NV[1-9][0-9]?")
+_CELL = re.compile("X|PIX|PXB|PHB|NODE|SYS|SOC|NV[1-9][0-9]?")
+_OLD_CELLS = {"SOC": "SYS"}
+"""Before 2017 nvidia-smi wrote SOC, in its own legend the same as SYS today."""
+_AFFINITIES = re.compile("CPU Affinity|NUMA Affinity|GPU NUMA ID")
 
 
 class Matrix(NamedTuple):
     """What ``nvidia-smi topo -m`` prints, by the names of the heading.
 
     ``cells`` holds one cell for each pair of rows, ``places`` the line of each row, ``legend``
-    what the legend calls the NICs, ``around`` the lines that are no row.
+    what the legend calls the NICs, ``numa`` the column NUMA Affinity of those GPUs that have
+    one, ``around`` the lines that are no row.
     """
 
     cells: Cells
     places: dict[str, str]
     legend: dict[str, str]
+    numa: dict[str, str]
     around: list[str]
 
 
@@ -46,13 +51,16 @@ def matrix(text: str) -> Matrix:
         A row or a cell is missing, unknown, or not the same both ways.
     """
     lines = console_lines(text)
-    header = next((n for n, content in enumerate(lines) if content.split()[:1] == ["GPU0"]), None)
+    header = next((n for n, content in enumerate(lines) if _is_heading(content.split())), None)
     if header is None:
         raise wrong("", "must have a heading that begins with GPU0")
     place = line(header + 1)
     names, body = _unwrapped(lines, header)
     if not all(map(_NAME.fullmatch, names)) or len(set(names)) < len(names) or len(names) > 1024:
         raise wrong(place, "the heading must hold at most 1024 different names")
+    for name in names:
+        if _GLUED.fullmatch(name):
+            raise wrong(place, f"the heading {name[:50]} is several names run together")
     _require_columns(names, [found for _, found in body], place)
     rows: dict[str, tuple[str, list[str]]] = {}
     for number, found in body:
@@ -72,8 +80,26 @@ def matrix(text: str) -> Matrix:
         _cells(known, columns, rows),
         {name: rows[name][0] for name in known},
         _legend(lines, names),
+        _numa(lines[header], {gpu: rows[gpu][1][len(names) :] for gpu in gpus}),
         [content for number, content in enumerate(lines, 1) if number not in numbers],
     )
+
+
+def _is_heading(words: list[str]) -> bool:
+    """Whether a line begins with the name of the first GPU, and is not its row."""
+    if not words or not words[0].startswith("GPU0"):
+        return False
+    return bool(_GLUED.fullmatch(words[0])) or (words[0] == "GPU0" and words[1:2] != ["X"])
+
+
+def _numa(heading: str, tails: dict[str, list[str]]) -> dict[str, str]:
+    """Return the NUMA node of each GPU, from what stands behind the cells of its row."""
+    columns = _AFFINITIES.findall(heading)
+    if "NUMA Affinity" not in columns:
+        return {}
+    index = columns.index("NUMA Affinity")
+    found = {gpu: tail[index] for gpu, tail in tails.items() if len(tail) == len(columns)}
+    return {gpu: node for gpu, node in found.items() if node != "N/A"}
 
 
 def _unwrapped(lines: list[str], header: int) -> tuple[list[str], list[tuple[int, list[str]]]]:
@@ -113,8 +139,7 @@ def _require_columns(names: list[str], rows: list[list[str]], place: str) -> Non
     glued = [
         name
         for name in names
-        if _GLUED.fullmatch(name)
-        or any(name[:cut] in known and name[cut:] in known for cut in range(1, len(name)))
+        if any(name[:cut] in known and name[cut:] in known for cut in range(1, len(name)))
     ]
     what = f"{', '.join(glued)[:50]} is two names run together" if glued else "one is missing"
     raise wrong(place, f"the heading names {len(names)} columns and the rows have {count}: {what}")
@@ -152,4 +177,5 @@ def _cells(
     for one, other in combinations(gpus, 2):
         if rows[one][1][columns[other]] != rows[other][1][columns[one]]:
             raise wrong(rows[other][0], f"{one} and {other} must have the same cell both ways")
-    return {(one, other): rows[one][1][columns[other]] for one, other in combinations(known, 2)}
+    pairs = {(one, other): rows[one][1][columns[other]] for one, other in combinations(known, 2)}
+    return {pair: _OLD_CELLS.get(cell, cell) for pair, cell in pairs.items()}
