@@ -1,25 +1,80 @@
 """What the command line says when it cannot do what was asked: one line, one exit code."""
 
+from collections.abc import Callable
+from functools import partial
+from typing import TypeAlias
+
 import typer
 
 __all__ = ["explained", "one_line"]
 
+MAX_LINE = 2_000
+"""Most characters of a complaint."""
 
-def explained(error: Exception) -> tuple[int, str]:
+Place: TypeAlias = Callable[[str, Exception | None], str]
+"""Returns what the user typed for a JSON pointer that an error names; see `app.cli.typed`."""
+
+
+def explained(error: Exception, place: Place) -> tuple[int, str]:
     """Return the exit code and the line for an error of the caller; raise any other."""
+    code, line = _explained(error, place)
+    return code, one_line(line)
+
+
+def one_line(text: str) -> str:
+    r"""Return a text that a terminal shows as it is: one line, control characters spelled out.
+
+    >>> print(one_line("no panel 'a\x1b[2J'\n here"))
+    no panel 'a\x1b[2J' here
+    """
+    joined = " ".join(text[: 2 * MAX_LINE].split())
+    line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in joined)
+    return line if len(line) <= MAX_LINE else line[: MAX_LINE - 1] + "…"
+
+
+def _explained(error: Exception, place: Place) -> tuple[int, str]:
     from pydantic import ValidationError
 
     from app.field_errors import field_errors
 
     if isinstance(error, ValidationError):
-        found = field_errors(error)
-        return 2, one_line("; ".join(f"{entry.pointer or '/'}: {entry.detail}" for entry in found))
+        typed = partial(_setting, place) if error.title == "Settings" else place
+        found = [_said(typed(one.pointer, error), one.detail) for one in field_errors(error)]
+        return 2, "; ".join(dict.fromkeys(found))
     if isinstance(error, typer.TyperException):
-        return 2, one_line(error.format_message())
-    return _explained_by_the_packages(error)
+        return 2, _of_typer(error)
+    return _explained_by_the_packages(error, place)
 
 
-def _explained_by_the_packages(error: Exception) -> tuple[int, str]:
+def _of_typer(error: typer.TyperException) -> str:
+    """Return what typer says of the command line; of a wrong value the option and its rule."""
+    from pydantic import ValidationError
+
+    from app.field_errors import field_errors
+
+    if not isinstance(error, typer.BadParameter) or not error.message:
+        return error.format_message()
+    hint, parameter = error.param_hint, error.param
+    if hint is None and parameter is not None:
+        hint = parameter.opts[0] if parameter.opts[0].startswith("-") else parameter.metavar
+    cause = error.__cause__
+    rule = field_errors(cause)[0].detail if isinstance(cause, ValidationError) else error.message
+    return _said(str(hint or ""), rule)
+
+
+def _setting(place: Place, pointer: str, error: Exception) -> str:
+    """Return the option that a setting was given by, else its environment variable."""
+    from app.config import Settings
+
+    typed = place(pointer, error)
+    return typed if not pointer or typed.startswith("-") else Settings.variable(pointer[1:])
+
+
+def _said(place: str, rule: str) -> str:
+    return f"{place}: {rule}" if place else rule
+
+
+def _explained_by_the_packages(error: Exception, place: Place) -> tuple[int, str]:
     """Explain what services raise; what these import has been loaded by then."""
     from sqlalchemy.exc import DBAPIError
 
@@ -41,22 +96,14 @@ def _explained_by_the_packages(error: Exception) -> tuple[int, str]:
     if isinstance(error, ClaimBroken):
         return 1, f"{error} (an error inside Topoloom; please report it)"
     if isinstance(error, SynthError | ScheduleError | LearningRateError | Conflict):
-        return 2, one_line(f"{pointer(error.field) or '/'}: {error.rule}")
+        return 2, _said(place(pointer(error.field), error), error.rule)
     told = (UnknownSetting, UnusableFile, Ambiguous, NotStored, DatabaseNotReady, MissingExtra)
     of_jobs = (ServiceError, JobEnded, NotEnded, QueueFull, TooManyJobs, WebhookRefused)
     told = (*told, *of_jobs, Damaged, InvalidCursor, Pinned, TooManyLabels, InvalidKey)
     if isinstance(error, told):
-        return 2, one_line(str(error))
+        name, colon, rule = str(error).partition(": ")
+        option = place(f"/{name}", error) if colon and name.isidentifier() else ""
+        return 2, _said(option, rule) if option.startswith("-") else str(error)
     if isinstance(error, DBAPIError):
-        return 2, one_line(f"database_url: {error.orig}")
+        return 2, f"database_url: {error.orig}"
     raise error
-
-
-def one_line(text: str) -> str:
-    r"""Return a text that a terminal shows as it is: one line, control characters spelled out.
-
-    >>> print(one_line("no panel 'a\x1b[2J'\n here"))
-    no panel 'a\x1b[2J' here
-    """
-    joined = " ".join(text.split())
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in joined)

@@ -30,7 +30,7 @@ def asked_by_query(request: type[R], *options: Option) -> Callable[..., R]:
         try:
             return request.model_validate(asked)
         except ValidationError as error:
-            found = error.errors(include_url=False, include_context=False)
+            found = error.errors(include_url=False)
             entries = [entry | {"loc": ("query", *entry["loc"])} for entry in found]
             raise RequestValidationError(entries) from None
 

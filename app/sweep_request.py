@@ -16,6 +16,7 @@ from pydantic import (
 )
 
 from app.design_requests import DesignRequest, FrontierRequest
+from app.field_errors import PlacedError, field_errors
 from app.options import pages
 from app.options.pages import PartName
 from app.request_base import Request, optional
@@ -80,6 +81,8 @@ Degrees = Annotated[
     list[Annotated[StrictInt, Field(ge=1, le=10**4)]], BeforeValidator(_numbers), _listed(1, 10**4)
 ]
 
+_OF_EVERY = {"/nodes": "/nodes", "/degree": "/degrees"}
+"""What a sweep calls the members of its questions that it fills in."""
 _TAKEN = {"sizes": ("nodes", "degrees"), "time": ("nodes", "degrees"), "faults": ("topology",)}
 
 
@@ -131,13 +134,13 @@ class SweepRequest(Request):
         try:
             asked = next(self.hosts_asked(), None) or self.optimum_asked()
         except ValidationError as error:
-            found = error.errors()[0]
-            place = "/".join(("question", *map(str, found["loc"])))
-            raise ValueError(f"{place}: {found['msg'].removeprefix('Value error, ')}") from None
+            found = field_errors(error)[0]
+            place = _OF_EVERY.get(found.pointer, f"/question{found.pointer}")
+            raise PlacedError(place, found.detail) from None
         if isinstance(asked, OptimumRequest) and asked.collective == "all-to-all":
-            raise ValueError("question/collective: must not be all-to-all")
+            raise PlacedError("/question/collective", "must not be all-to-all")
         if isinstance(asked, OptimumRequest) and asked.values is not None:
-            raise ValueError("question/values: must be left out")
+            raise PlacedError("/question/values", "must be left out")
         return self
 
     def hosts_asked(self) -> "Iterator[FrontierRequest | DesignRequest]":

@@ -8,6 +8,7 @@ Documents go to stdout and nothing else does when ``--json`` is given.
 import gc
 import os
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -40,6 +41,13 @@ def __getattr__(name: str) -> Any:
     return whole()
 
 
+def _place(arguments: list[str], pointer: str, error: Exception | None) -> str:
+    """Return what stands in the arguments for a member of a request."""
+    from app.cli.typed import Typed
+
+    return Typed.of(serving(arguments), arguments).place(pointer, error)
+
+
 def main() -> None:
     """Run the command line and exit."""
     gc.set_threshold(YOUNG_OBJECTS)
@@ -60,7 +68,7 @@ def run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
-        code, line = explained(error)
+        code, line = explained(error, partial(_place, arguments))
         print(f"topoloom: {line}", file=sys.stderr)
     if code == INTERRUPTED:
         print("topoloom: interrupted; nothing was kept", file=sys.stderr)

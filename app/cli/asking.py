@@ -13,9 +13,10 @@ from app.cli import completing
 from app.options.option import REQUIRED, Option, choices
 from app.quantities import Bytes
 
-__all__ = ["asks", "parameter", "taken"]
+__all__ = ["ASKED", "asks", "parameter", "taken"]
 
-_ASKED = "asked_"
+ASKED = "asked_"
+"""What the names of the parameters begin with that `asks` adds."""
 _COMPLETED: MappingProxyType[str, Callable[[str], list[str]]] = MappingProxyType(
     {"families": completing.families, "preset": completing.presets}
 )
@@ -52,14 +53,14 @@ def asks(*options: Option) -> Callable[[Callable[..., None]], Callable[..., None
 
 
 def taken(
-    values: dict[str, Any], options: Iterable[Option], prefix: str = _ASKED
+    values: dict[str, Any], options: Iterable[Option], prefix: str = ASKED
 ) -> dict[str, Any]:
     """Take out of a command's values what was given of some options, by their names."""
     found = {option.name: values.pop(prefix + option.name) for option in options}
     return {name: value for name, value in found.items() if value not in (None, [])}
 
 
-def parameter(option: Option, prefix: str = _ASKED) -> inspect.Parameter:
+def parameter(option: Option, prefix: str = ASKED) -> inspect.Parameter:
     """Return an option as a command's parameter, whose name the command line shows to nobody."""
     default = inspect.Parameter.empty if option.default is REQUIRED else _default(option)
     return inspect.Parameter(

@@ -116,8 +116,8 @@ def _malformed(rule: str, place: int) -> dict[str, object]:
 def _named(error: ValidationError) -> list[dict[str, object]]:
     """Return the broken rules as FastAPI has them; of many, the first and how many there are."""
     found: list[dict[str, object]] = [
-        {"type": entry["type"], "loc": ("body", *entry["loc"]), "msg": entry["msg"]}
-        for entry in error.errors(include_url=False, include_input=False, include_context=False)
+        {**entry, "loc": ("body", *entry["loc"])}
+        for entry in error.errors(include_url=False, include_input=False)
     ]
     if len(found) <= MAX_ERRORS:
         return found
