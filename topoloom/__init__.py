@@ -28,6 +28,7 @@ from topoloom.topologies import (
     link_values,
     measure,
     optimum,
+    read,
     to_networkx,
     ways,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "optimum",
     "plan_moves",
     "plot",
+    "read",
     "runnable",
     "schedule",
     "simulate",

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from topoloom.arguments import links_of, number, topology_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import networkx as nx
 
     from schedules.link_values import LinkValue
@@ -24,6 +26,7 @@ __all__ = [
     "link_values",
     "measure",
     "optimum",
+    "read",
     "to_networkx",
     "ways",
 ]
@@ -87,6 +90,39 @@ def build(source: "Source") -> "Topology":
     '0.gpu0'
     """
     return topology_of(source)
+
+
+def read(text: "str | Path", format: str | None = None, **options: Any) -> "Topology":
+    r"""Return the topology of a text or a file: a graph, or what a machine says of itself.
+
+    ``format`` is a name of docs/fabrics.md; left out, the text tells.  ``options`` are those of
+    the command line, with underscores: ``boxes``, ``nvlink``, ``link_bandwidth``, ``directed``.
+    ``assumed`` of the topology lists what the text does not state, and the option that does.
+
+    Raises
+    ------
+    InvalidTopology
+        The text breaks a rule of its format, or the format does not take an option.
+    OSError
+        The file cannot be read.
+
+    Examples
+    --------
+    >>> box = read("\tGPU0\tGPU1\nGPU0\tX\tNV2\nGPU1\tNV2\tX\n")
+    >>> box.assumed[0].option
+    'link_bandwidth'
+    >>> read("a b 25\nb a 25", unit="GB/s").assumed
+    ()
+    """
+    from pathlib import Path
+
+    from synth.formats import detect
+    from synth.formats import read as read_text
+
+    if isinstance(text, Path):
+        name, text = text.name, text.read_text()
+        format = detect(text, name) if format is None else format
+    return read_text(text, format, **options)
 
 
 def measure(source: "Source", collective: str = "allgather") -> "Cost":
