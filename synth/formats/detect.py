@@ -30,6 +30,8 @@ _EXTENSIONS = {
 _ROOTS = {"graphml": "graphml", "gexf": "gexf", "system": "nccl-xml"}
 _ROOT = re.compile(r"<(?:[A-Za-z]{1,20}:)?(graphml|gexf|system)\b")
 _DOCUMENT = re.compile(r'"schema"\s*:\s*"topology/')
+_MSCCL_TYPE = re.compile(r'"msccl_type"\s*:\s*"(\w+)"')
+_TACCL = [re.compile(rf'"{key}"\s*:') for key in ("gpus_per_node", "links", "betas")]
 _NODE_LINK = re.compile(r'"(?:links|edges)"\s*:')
 _PRINTED = (
     ("rocm-smi", re.compile(r"^=+ Link Type between", re.M)),
@@ -41,6 +43,7 @@ _PRINTED = (
 )
 """What a terminal printed, whatever pasting did to it."""
 _BEGINNINGS = (
+    ("slurm", re.compile(r"^[ \t]*SwitchName=\S", re.M | re.I)),
     ("matrix-market", re.compile(r"\A%%MatrixMarket", re.I)),
     ("graph6", re.compile(r"\A>>graph6<<")),
     ("sparse6", re.compile(r"\A(>>sparse6<<|:[?-~]+\s*\Z)")),
@@ -94,6 +97,10 @@ def _by_sign(text: str, head: str) -> str | None:
     if head.startswith("{"):
         if _DOCUMENT.search(text):
             return "json"
+        if {*_MSCCL_TYPE.findall(text)} == {"topology"}:
+            return "msccl-tools"
+        if all(sign.search(text) for sign in _TACCL):
+            return "taccl"
         complete = all(f'"{key}"' in text for key in ("nodes", "source", "target"))
         return "node-link" if complete and _NODE_LINK.search(text) else None
     if head.startswith("<"):

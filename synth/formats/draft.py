@@ -16,7 +16,7 @@ __all__ = ["MAX_DIGITS", "Draft", "capacity", "join", "line", "wrong"]
 MAX_DIGITS = 30
 
 _NUMBER = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,2})?|[0-9]{1,30}/[0-9]{1,30}")
-_PLACE = re.compile(r"/(nodes|links)/([0-9]+)(.*)")
+_PLACE = re.compile(r"/(nodes|links|shared)/([0-9]+)(.*)")
 
 
 def line(number: int) -> str:
@@ -79,7 +79,8 @@ class Draft:
         self._nodes: list[NodeId] = []
         self._links: list[Link] = []
         self._switches: set[NodeId] = set()
-        self._places: dict[str, list[str]] = {"nodes": [], "links": []}
+        self._shared: list[tuple[list[tuple[NodeId, NodeId]], Capacity]] = []
+        self._places: dict[str, list[str]] = {"nodes": [], "links": [], "shared": []}
         self._assumed: list[Assumption] = []
 
     def assume(self, text: str, option: str = "") -> None:
@@ -111,6 +112,11 @@ class Draft:
         self.link(one, other, value, place)
         self.link(other, one, value, place)
 
+    def limit(self, pairs: Iterable[tuple[NodeId, NodeId]], value: Capacity, place: str) -> None:
+        """Add a capacity that the links between these pairs share."""
+        self._shared.append((list(pairs), value))
+        self._places["shared"].append(place)
+
     def unit(self) -> str:
         """Return the unit of capacities that come without one: links if all are 1."""
         return "link" if all(link.capacity == 1 for link in self._links) else "GB/s"
@@ -124,6 +130,7 @@ class Draft:
                 self._nodes,
                 self._links,
                 switches=self._switches,
+                shared=self._shared,
                 bandwidth_unit=unit,
                 assumed=self._assumed,
             )

@@ -89,6 +89,14 @@ class GraphDraft:
         """Add an edge with its data; ``directed`` is what the text states of this edge."""
         self._edges.append(_Edge(source, target, place, capacity_place or place, data, directed))
 
+    def limit(self, pairs: Iterable[tuple[NodeId, NodeId]], value: Capacity, place: str) -> None:
+        """Add a capacity that the edges between these pairs share."""
+        self._draft.limit(pairs, value, place)
+
+    def assume(self, text: str, option: str = "") -> None:
+        """Report a fact that the text does not state, and the option that states it."""
+        self._draft.assume(text, option)
+
     def build(self, about: Mapping[str, Any] | None = None) -> Topology:
         """Return the topology with what had to be assumed; ``about`` are the graph's own data."""
         stated = {key: value for key, value in (about or {}).items() if isinstance(value, str)}

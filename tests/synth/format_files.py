@@ -37,8 +37,11 @@ FILES = {
     "petersen.g6": "graph6",
     "petersen.s6": "sparse6",
     "ring.mtx": "matrix-market",
+    "hub.msccl-tools.json": "msccl-tools",
+    "quad.taccl.json": "taccl",
     "routers.gml": "gml",
     "star.gexf": "gexf",
+    "tree.slurm.conf": "slurm",
     "weighted.multiline-adjlist.txt": "multiline-adjlist",
 }
 SAID = ("undirected-adjlist", "multiline-adjlist")
