@@ -76,7 +76,7 @@ def show_plan(document: dict[str, Any], script: "Script") -> None:
         regular = document["panels"]
         where = f"{regular['layout']} panels of {regular['hosts']} hosts x {regular['lanes']}"
     else:
-        where = f"plant {made_on['name'] or made_on['digest']}"
+        where = f"plant {script.plant.name or made_on['digest']}"
     print(f"patch plan {script.plan_id}\non {where}")
     best = "the fewest there can be" if summary["optimal"] else "fewer may be possible"
     print(
