@@ -6,6 +6,7 @@ A page marks where a table belongs, and of what::
     <!-- options: FILE_OR_RECIPE -->    options of every command that reads a topology
     <!-- fields: DesignRequest -->      fields of a request
     <!-- scopes -->                     the scope of every operation of the service
+    <!-- foreign -->                    files that are recognised but not read
 
 and where it ends: ``<!-- end -->``.  ``python -m app.reference`` writes all tables anew; a
 test fails when a page is stale.
@@ -30,11 +31,12 @@ from app.cli import app
 from app.cli.options import READS
 from app.options.option import Option, choices
 from app.options.table import OPTIONS
+from synth.formats.foreign_kinds import FOREIGN, LOOSE
 
-__all__ = ["field_rows", "option_rows", "renewed", "scope_rows"]
+__all__ = ["field_rows", "foreign_rows", "option_rows", "renewed", "scope_rows"]
 
 DOCS = Path(__file__).parent.parent / "docs"
-PAGES = ("cli.md", "api.md", "operations.md")
+PAGES = ("cli.md", "api.md", "operations.md", "fabrics.md")
 _TABLE = re.compile(
     r"(?P<mark><!-- (?P<kind>options|fields): (?P<name>[^>]+?) -->\n).*?(?P<end><!-- end -->)", re.S
 )
@@ -49,6 +51,7 @@ _REQUESTS = (
     sweep_request,
 )
 _SCOPES = re.compile(r"(?<=<!-- scopes -->\n).*?(?=<!-- end -->)", re.S)
+_FOREIGN = re.compile(r"(?<=<!-- foreign -->\n).*?(?=<!-- end -->)", re.S)
 _HELP = "--help"
 _READING = "FILE_OR_RECIPE"
 
@@ -63,7 +66,8 @@ def renewed(page: str) -> str:
         lines += [f"| {' | '.join(row)} |" for row in rows(match["name"])]
         return f"{match['mark']}\n" + "\n".join(lines) + f"\n\n{match['end']}"
 
-    return _SCOPES.sub(lambda _: _scopes(), _TABLE.sub(table, page))
+    page = _SCOPES.sub(lambda _: _scopes(), _TABLE.sub(table, page))
+    return _FOREIGN.sub(lambda _: _foreign(), page)
 
 
 def scope_rows() -> Iterator[tuple[str, str]]:
@@ -87,6 +91,24 @@ def scope_rows() -> Iterator[tuple[str, str]]:
 def _scopes() -> str:
     rows = "".join(f"| {operation} | {scope} |\n" for operation, scope in scope_rows())
     return f"\n| operation | scope |\n|---|---|\n{rows}\n"
+
+
+def foreign_rows() -> Iterator[tuple[str, str]]:
+    """Yield what can be given instead, and the kinds of files that this goes for.
+
+    >>> next(foreign_rows())[0]
+    "give an edge list, a line 'source target capacity' for each link"
+    """
+    kinds: dict[str, list[str]] = {}
+    for kind in (*FOREIGN, *LOOSE):
+        kinds.setdefault(kind.instead, []).append(kind.what)
+    for instead, files in kinds.items():
+        yield _escaped(instead), _escaped("; ".join(dict.fromkeys(files)))
+
+
+def _foreign() -> str:
+    rows = "".join(f"| {files} | {instead} |\n" for instead, files in foreign_rows())
+    return f"\n| the file is | the error says |\n|---|---|\n{rows}\n"
 
 
 def option_rows(name: str) -> Iterator[tuple[str, str, str]]:

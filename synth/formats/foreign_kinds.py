@@ -108,7 +108,7 @@ FOREIGN: tuple[Foreign, ...] = tuple(
         (
             "NCCL log with topology",
             r"NCCL INFO === System : maxBw",
-            "a log of NCCL; its lines '=== System' show the machine, but are not read",
+            "a log of NCCL, whose lines '=== System' show the machine but are not read",
             _DUMP,
         ),
         (
