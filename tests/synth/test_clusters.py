@@ -1,6 +1,8 @@
 """Boxes of dumps: what they say of one box, and copies of it joined through its NICs."""
 
+import re
 from fractions import Fraction
+from itertools import combinations
 from pathlib import Path
 
 import networkx as nx
@@ -280,3 +282,82 @@ def test_a_dump_of_several_hosts_is_not_copied() -> None:
     text = text_of("pcie-box.nccl.xml").replace('numaid="1"', 'numaid="1" host_hash="0x2"')
     with pytest.raises(InvalidTopology, match="/boxes: must be left out"):
         read(text, boxes=2)
+
+
+def cells(counts: dict[tuple[int, int], int], gpus: int) -> str:
+    """Return what nvidia-smi prints of GPUs with so many NVLinks between pairs."""
+    rows = [
+        " ".join("X" if i == j else f"NV{counts[min(i, j), max(i, j)]}" for j in range(gpus))
+        for i in range(gpus)
+    ]
+    head = " ".join(f"GPU{index}" for index in range(gpus))
+    return "\n".join([head, *(f"GPU{index} {row}" for index, row in enumerate(rows))])
+
+
+@given(st.integers(3, 8), st.integers(1, 18), st.sampled_from([None, "mesh", "switch"]))
+def test_a_uniform_matrix_is_a_mesh_where_a_board_is_and_a_switch_elsewhere(
+    gpus: int, count: int, stated: str | None
+) -> None:
+    text = cells(dict.fromkeys(combinations(range(gpus), 2), count), gpus)
+    topology = read(text, nvlink=stated, link_bandwidth=25)
+    fits = count * (gpus - 1) <= 18
+    mesh = stated == "mesh" if stated else fits and count <= 6
+    expected = count * 25 * (gpus - 1 if mesh else 1)
+    # In both each GPU takes in the shards of all others over what it has.
+    assert optimum(topology).algbw == Fraction(gpus * expected, gpus - 1)
+    assert bool(topology.switches) is not mesh
+    noted = "nvlink" in {assumption.option for assumption in topology.assumed}
+    assert noted == (stated is None and fits)
+
+
+def test_a_matrix_that_no_switch_gives_is_joined_pair_by_pair_without_a_word() -> None:
+    text = cells({(0, 1): 2, (0, 2): 1, (1, 2): 3}, 3)
+    topology = read(text, link_bandwidth=25)
+    assert not topology.switches
+    assert not topology.assumed
+
+
+@pytest.mark.parametrize(
+    ("named", "per_link"),
+    [
+        ("GPU 0: NVIDIA B200 (UUID: GPU-1)", 50),
+        ("GPU 0: Tesla P100-SXM2-16GB (UUID: GPU-1)", 20),
+        ("| 0 NVIDIA RTX A6000 Off |", Fraction(225, 16)),
+        ("GPU 0: NVIDIA A100\nGPU 1: NVIDIA H100", 25),
+        ("L4 cache: 4090 KiB", 25),
+    ],
+)
+def test_a_gpu_model_that_the_text_names_gives_the_rate_of_its_nvlinks(named, per_link) -> None:
+    topology = read(f"{named}\n\n{cells({(0, 1): 4}, 2)}")
+    assert links_of(topology)["GPU0", "GPU1"] == 4 * per_link
+    assert {assumption.option for assumption in topology.assumed} == {"link_bandwidth"}
+
+
+def test_one_gpu_without_gpudirect_has_the_pcie_of_its_own_way_alone() -> None:
+    text = text_of("hgx-h100.nccl.xml")
+    one = re.sub(r'(<gpu dev="3"[^>]*) gdr="1"', r'\1 gdr="0"', text)
+    narrow = one.replace('link_width="16"', 'link_width="8"')
+    assert one != text
+    healthy, staged = links_of(read(text, boxes=2)), links_of(read(narrow, boxes=2))
+    slower = {ends for ends, value in staged.items() if value < healthy[ends]}
+    assert {end for ends in slower for end in ends if "gpu" in end} == {"0.gpu3", "1.gpu3"}
+    # Eight lanes of generation 5, in practice.
+    assert {staged[ends] for ends in slower} == {24}
+    tree = links_of(read(narrow, boxes=2, pcie="always"))
+    assert tree["0.gpu3", "0.cpu0"] == 24
+    assert ("0.gpu2", "0.cpu0") not in tree
+
+
+@pytest.mark.parametrize(
+    ("options", "algbw"),
+    [
+        ({}, 24),
+        ({"pcie": "gen4x16"}, 48),
+        ({"pcie_bandwidth": Fraction(63, 2)}, 63),
+        ({"pcie": "gen4x16", "cpu_bandwidth": 16}, 32),
+        ({"pcie": "gen4x16", "boxes": 2, "nic_bandwidth": Fraction(25, 2)}, 25),
+    ],
+)
+def test_pcie_and_cpus_are_as_fast_as_the_user_states(options, algbw) -> None:
+    text = "     GPU0 GPU1 NIC0\nGPU0 X SYS SYS\nGPU1 SYS X SYS\nNIC0 SYS SYS X\n"
+    assert optimum(read(text, **options)).algbw == algbw

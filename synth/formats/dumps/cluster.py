@@ -1,6 +1,7 @@
 """Boxes made into a topology: one as it is, or several copies joined through their NICs."""
 
 import re
+from collections import Counter
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -172,10 +173,13 @@ def _add_nics(draft: Draft, box: Box, nics: list[Nic], prefix: str, through_host
             draft.cable(f"{prefix}{nic.head}", f"{prefix}{nic.id}", nic.path, nic.place)
         return
     shares = served(box.gpus, nics)
+    count = Counter(gpu for gpus in shares.values() for gpu in gpus)
     for nic in nics:
         assert nic.bandwidth is not None
         for gpu in shares[nic.id]:
-            width = min(nic.bandwidth, nic.staged.get(gpu, nic.bandwidth))
+            # What a GPU sends through its CPU is shared by its NICs.
+            pcie = Fraction(nic.staged.get(gpu, nic.bandwidth * count[gpu])) / count[gpu]
+            width = min(nic.bandwidth, pcie)
             draft.cable(f"{prefix}{gpu}", f"{prefix}{nic.id}", width, nic.place)
 
 

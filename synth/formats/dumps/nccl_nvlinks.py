@@ -137,6 +137,9 @@ class GpuLinks:
         if tree.platform is not None:
             return self._board(tree.platform.nvlinks, f"bus ids are those of {tree.platform.name}")
         if elements:
+            boards = [BOARDS.get(gpu.pci.attributes.get("device", "").lower()) for gpu in tree.gpus]
+            if len(elements) > 1 and not all(board and not board.model.link for board in boards):
+                self._assume("The file lists no NVLinks: PCIe alone joins the GPUs.", "nvlink")
             return []
         devices = {gpu.pci.attributes.get("device", "").lower() for gpu in tree.gpus}
         board = BOARDS.get(devices.pop()) if len(devices) == 1 else None

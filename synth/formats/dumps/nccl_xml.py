@@ -114,9 +114,8 @@ def _nics(tree: PciTree, cards: list[Card], box: Box) -> list[Nic]:
         distance: dict[NodeId, int] = {}
         limits: dict[NodeId, Capacity] = {}
         for gpu in tree.gpus:
-            through_cpu = at_cpu or gpu.id in staged
-            distance[gpu.id] = _steps(gpu.path, card.path[:1] if through_cpu else path)
-            if through_cpu:
+            distance[gpu.id] = _steps(gpu.path, path)
+            if at_cpu or gpu.id in staged:
                 limits[gpu.id] = min(tree.least_width(gpu.id, gpu.path), tree.card_width(card))
         name = card.name if card.name not in found else f"{card.name}.{len(found)}"
         width = tree.card_width(card) if at_cpu else card.width

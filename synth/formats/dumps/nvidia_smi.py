@@ -94,7 +94,7 @@ def _add_counted(
     alone = [str(gpu) for group in groups if len(group) == 1 for gpu in group]
     if alone:
         text = f"No NVLink joins {', '.join(alone)}: the way there is PCIe."
-        box.assumed.append(Assumption(text, "nvlink"))
+        box.assumed.append(Assumption(text))
 
 
 def _link_rate(box: Box, stated: NvLinks, rates: Rates, model: Model | None) -> Capacity:

@@ -24,6 +24,8 @@ MAX_SPEED = 10**9
 
 MOST_DEVICES = 1024
 
+MOST_LANES = 32
+
 MOST_WIDTH = 10**9
 """GB/s to a device that hangs from its CPU without PCIe."""
 
@@ -190,7 +192,9 @@ class PciTree:
 
     def _width(self, pci: Element) -> Capacity:
         """Return GB/s of the PCIe link above a device."""
-        lanes = pci.number("link_width", 64, 0)
+        lanes = pci.number("link_width", 1000, 0)
+        # Virtual machines give widths such as 63 and 255 for none.
+        lanes = lanes if lanes <= MOST_LANES else 0
         speed = pci.attributes.get("link_speed", "")
         value = pcie(speed, lanes)
         if value is None:

@@ -19,6 +19,9 @@ __all__ = ["XGMI", "rocm_smi"]
 XGMI = 50
 """GB/s per direction of one xGMI link of an MI200."""
 
+MI300 = 64
+"""The same of an MI300X; only its boards join each two of eight GPUs."""
+
 _TITLE = re.compile(r"=+ ([A-Za-z][A-Za-z ]{0,60}) =+|([A-Z][A-Z ]{0,60}) TABLE:")
 _NUMA = re.compile(r"GPU\[([0-9]{1,4})\]\s*: \(Topology\) Numa Node: (-?[0-9]{1,4})")
 _GPU = re.compile(r"GPU[0-9]{1,4}|[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7]")
@@ -192,8 +195,13 @@ def _cables(
         least = min((weights[pair] for pair in direct), default=0)
         direct = {pair: place for pair, place in direct.items() if weights[pair] == least}
     if direct and rate is None:
-        rate = XGMI if model is None else model.link
-        why = "MI200" if model is None else f"{model.name}, which the text names"
+        whole = "Weight" in sections and len(types.names) == 8 and len(direct) == 28
+        if model is not None:
+            rate, why = model.link, f"{model.name}, which the text names"
+        elif whole:
+            rate, why = MI300, "MI300X, eight of which are joined pair by pair"
+        else:
+            rate, why = XGMI, "MI200"
         assumed.append(
             Assumption(
                 f"One xGMI link joins each pair and is taken to carry {float(rate):g} GB/s per "
