@@ -31,6 +31,8 @@ _FILES: Mapping[type[Exception], tuple[str, ...]] = {
     Unreachable: _SOURCES,
 }
 """The parameters whose file breaks a rule when an error of a class points into a document."""
+_OF_FILES = (InvalidSchedule, InvalidProgram)
+"""Errors whose pointers always lead into the file, also where an option has the same name."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,8 @@ class Typed:
         """
         parts = [part for part in pointer.split("/") if part]
         file = self._file_of(error)
-        if file is not None and (not parts or parts[0] not in (*_PREFIXES, *self.options)):
+        placed = parts[:1] and parts[0] in (*_PREFIXES, *self.options)
+        if file is not None and (not placed or isinstance(error, _OF_FILES)):
             return _within(file, parts)
         return self._member(parts, self.options)
 

@@ -72,7 +72,7 @@ def test_the_optimum_of_all_to_all_has_no_trees(client, topoloom):
     path = f"/v1/topologies/{identity}/optimum?collective=all-to-all&trees_per_root=2"
     assert client.get(path).json()["errors"][0]["pointer"] == "/trees_per_root"
     answer = topoloom("optimum", KAUTZ, "--collective", "gossip")
-    assert answer.code == 2 and answer.err.startswith("topoloom: /collective: must be")
+    assert answer.code == 2 and answer.err.startswith("topoloom: --collective: must be")
 
 
 def test_too_many_hosts_for_routes_are_refused(client):

@@ -121,7 +121,7 @@ def test_a_bad_question_is_refused_by_the_command_line(topoloom, bad):
     changes, field = bad
     question = QUESTION | changes
     flags = [part for name, value in question.items() for part in (FLAGS[name], str(value))]
-    require_one_line(topoloom("design", *flags), f"/{field}")
+    require_one_line(topoloom("design", *flags), f"topoloom: {FLAGS[field]}: ")
 
 
 @pytest.mark.parametrize(

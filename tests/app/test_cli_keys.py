@@ -35,8 +35,8 @@ def test_a_key_in_json_has_all_that_programs_need(topoloom):
     [
         (("keys", "create", "--name", "a"), "--scope"),
         (("keys", "create", "--scope", "read"), "--name"),
-        (("keys", "create", "--name", "a", "--scope", "all"), "scope: must be"),
-        (("keys", "create", "--name", "a\nb", "--scope", "read"), "name: must be"),
+        (("keys", "create", "--name", "a", "--scope", "all"), "--scope: must be"),
+        (("keys", "create", "--name", "a\nb", "--scope", "read"), "--name: must be"),
         (("keys", "create", "--name", "a", "--scope", "read", "--days", "0"), "--days"),
         (("keys", "revoke", "nobody"), "ID: must be the id of a key"),
         (("keys", "list", "--json", "--csv"), "--csv"),

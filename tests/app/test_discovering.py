@@ -28,22 +28,22 @@ def test_a_size_whose_bounds_are_met_ends_the_search_at_once(topoloom, tmp_path)
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--nodes", "8", "--degree", "2", "--seconds", "0"), "/seconds: must be above 0"),
-        (("--nodes", "8", "--degree", "2", "--seconds", "nan"), "/seconds: must be above 0"),
-        (("--nodes", "8", "--degree", "2", "--seconds", "1", "--seed", "-1"), "/seed: must not"),
-        (("--nodes", "9-8", "--degree", "2", "--seconds", "1"), "/nodes: must increase"),
-        (("--nodes", "8,", "--degree", "2", "--seconds", "1"), "/nodes: must be numbers"),
-        (("--nodes", "16385", "--degree", "2", "--seconds", "1"), "/nodes: must increase, up to"),
-        (("--nodes", "1", "--degree", "2", "--seconds", "1"), "/nodes: must be from 2"),
-        (("--nodes", "64", "--degree", "9", "--seconds", "1"), "/degree: must be from 1 to 8"),
-        (("--nodes", "8", "--degree", "8", "--seconds", "1"), "/degree: must be below"),
+        (("--nodes", "8", "--degree", "2", "--seconds", "0"), "--seconds: must be above 0"),
+        (("--nodes", "8", "--degree", "2", "--seconds", "nan"), "--seconds: must be above 0"),
+        (("--nodes", "8", "--degree", "2", "--seconds", "1", "--seed", "-1"), "--seed: must not"),
+        (("--nodes", "9-8", "--degree", "2", "--seconds", "1"), "--nodes: must increase"),
+        (("--nodes", "8,", "--degree", "2", "--seconds", "1"), "--nodes: must be numbers"),
+        (("--nodes", "16385", "--degree", "2", "--seconds", "1"), "--nodes: must increase, up to"),
+        (("--nodes", "1", "--degree", "2", "--seconds", "1"), "--nodes: must be from 2"),
+        (("--nodes", "64", "--degree", "9", "--seconds", "1"), "--degree: must be from 1 to 8"),
+        (("--nodes", "8", "--degree", "8", "--seconds", "1"), "--degree: must be below"),
         (
             ("--nodes", "9", "--degree", "3", "--seconds", "1", "--links", "bidirectional"),
-            "/degree: must be at least 2, and even",
+            "--degree: must be at least 2, and even",
         ),
         (
             ("--nodes", "8", "--degree", "2", "--seconds", "1", "--links", "both"),
-            "/links: must be unidirectional or bidirectional",
+            "--links: must be unidirectional or bidirectional",
         ),
     ],
 )

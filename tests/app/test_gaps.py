@@ -67,4 +67,4 @@ def test_it_is_drawn_and_a_bad_name_of_the_file_is_refused_first(topoloom, tmp_p
 def test_sizes_are_asked_for_as_sweeps_ask(topoloom, asked):
     refused = topoloom("gaps", *asked)
     assert refused.code == 2
-    assert refused.err.startswith("topoloom: /")
+    assert refused.err.startswith("topoloom: ") and refused.err.count("\n") == 1

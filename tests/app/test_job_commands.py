@@ -72,17 +72,17 @@ def test_jobs_are_listed_shown_cancelled_and_waited_for(jobs, topoloom, there):
     [
         (("jobs", "show", "0" * 32), "no job is stored"),
         (("jobs", "list", "--state", "lost"), "--state"),
-        (("jobs", "list", "--after", "0" * 32), "cursor"),
+        (("jobs", "list", "--after", "0" * 32), "--after"),
         (("jobs", "list", "--json", "--csv"), "--csv"),
         (("jobs", "list", "--url", "nowhere"), "--url"),
         (("jobs", "show", "0" * 32, "--url", "http://127.0.0.1:1"), "does not answer"),
-        (("worker", "--concurrency", "0"), "concurrency"),
+        (("worker", "--concurrency", "0"), "--concurrency"),
         (("sweep", "sizes", "--nodes", "9:x", "--degree", "2"), "FROM:TO"),
-        (("sweep", "sizes", "--nodes", "9:8", "--degree", "2"), "nodes"),
+        (("sweep", "sizes", "--nodes", "9:8", "--degree", "2"), "--nodes"),
         (("sweep", "sizes", "--nodes", "8"), "degrees"),
         (("sweep", "time", "--nodes", "8", "--degree", "2"), "exactly one way"),
         (("survey", "Complete(300)"), "20000"),
-        (("survey", "BiRing(4)", "--lost", "cable"), "lost"),
+        (("survey", "BiRing(4)", "--lost", "cable"), "--lost"),
     ],
 )
 def test_what_cannot_be_is_one_clear_line(topoloom, arguments, word):

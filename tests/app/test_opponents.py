@@ -27,7 +27,7 @@ def test_the_schedule_of_an_opponent_is_written_and_valid(topoloom, tmp_path):
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (("--opponent", "nccl-nvls", "--out", "x.json"), "/opponent: must be one of these"),
+        (("--opponent", "nccl-nvls", "--out", "x.json"), "--opponent: must be one of these"),
         (("--opponent", "nccl-ring"), "go together"),
         (("--node-gbps", "1", "--link-gbps", "1"), "only one of node_gbps and link_gbps"),
     ],

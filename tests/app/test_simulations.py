@@ -84,7 +84,7 @@ def test_an_invalid_schedule_is_not_simulated(topoloom, tmp_path):
     file.write_text(json.dumps(document))
     refused = topoloom("simulate", str(file), "--topology", "UniRing(4)", "--bytes", "1KB")
     assert (refused.code, refused.out) == (2, "")
-    assert refused.err.startswith("topoloom: /steps/0/0: ")
+    assert refused.err.startswith(f"topoloom: {file}: /steps/0/0: ")
 
 
 @pytest.mark.parametrize(
