@@ -38,7 +38,7 @@ _PRINTED = (
     ("amd-smi", re.compile(r"^LINK TYPE TABLE:", re.M)),
     (
         "nvidia-smi",
-        re.compile("^[ \t]{0,99}GPU0[ \t]+X[ \t]+(?!(OK|NS|CNS|GNS|TNS|DR|U)\\b)", re.M),
+        re.compile("^[ \t]{0,99}GPU0[ \t]+X(?![ \t]+(OK|NS|CNS|GNS|TNS|DR|U)\\b)", re.M),
     ),
 )
 """What a terminal printed, whatever pasting did to it."""

@@ -49,6 +49,14 @@ def test_what_pasting_does_to_a_matrix_is_undone(text: str) -> None:
     assert read(text, **options) == read(BOX if "Legend" in text else MATRIX, **options)
 
 
+@pytest.mark.parametrize("name", ["mi300x.rocm-smi.txt", "mi250.amd-smi.txt"])
+def test_what_pasting_does_to_tables_of_amd_is_undone(name: str) -> None:
+    text = text_of(name)
+    quoted = "\n".join(f"> {line}" for line in f"```\n{text}\n```".split("\n"))
+    assert detect(quoted) == detect(text)
+    assert read(quoted.replace("\n", "\r\n")) == read(text)
+
+
 HEAD = "\tGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinity\n"
 ROWS = (
     "GPU0\t X \tNV4\tPIX\tSYS\t0-15\n"

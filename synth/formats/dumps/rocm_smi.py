@@ -9,6 +9,7 @@ from itertools import combinations
 from synth.assumption import Assumption
 from synth.formats.draft import line, wrong
 from synth.formats.dumps.box import Box, Cable, Rates
+from synth.formats.dumps.console import console_lines
 from synth.formats.dumps.gpus import AMD, Model, named_in
 from synth.formats.dumps.host import host_rates, merge
 from synth.formats.dumps.nvlinks import NvLinks, cables, nvlinks
@@ -143,7 +144,7 @@ def _sections(text: str) -> tuple[dict[str, _Table], dict[str, str]]:
     found: dict[str, _Table] = {}
     numa: dict[str, str] = {}
     title: str | None = None
-    for number, content in enumerate(text.split("\n"), 1):
+    for number, content in enumerate(console_lines(text), 1):
         bare = content.strip()
         if heading := _TITLE.fullmatch(bare):
             title = _TABLES.get(heading[2])
