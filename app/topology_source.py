@@ -12,7 +12,6 @@ from app.options.reading import (
     FormatName,
     NicNames,
     NodeName,
-    PcieName,
     ShortText,
     UnitName,
 )
@@ -84,7 +83,7 @@ class GraphSource(Request):
     oversubscription: Rational = entries.OVERSUBSCRIPTION.field()
     nics: NicNames = entries.NICS.field()
     nic_bandwidth: Rational = entries.NIC_BANDWIDTH.field()
-    pcie: PcieName = entries.PCIE.field()
+    pcie: ShortText = entries.PCIE.field()
     changes: TopologyChanges = optional("what of the topology is lost or slow")
 
     @model_validator(mode="before")

@@ -15,7 +15,6 @@ __all__ = [
     "FormatName",
     "NicNames",
     "NodeName",
-    "PcieName",
     "ShortText",
     "UnitName",
     "changeable",
@@ -45,7 +44,6 @@ FormatName: TypeAlias = Literal[
     "rocm-smi",
     "amd-smi",
 ]
-PcieName: TypeAlias = Annotated[str, Field(pattern=r"^(auto|always|gen[1-6]x(1|2|4|8|16))$")]
 AttributeName: TypeAlias = Annotated[str, Field(min_length=1, max_length=100)]
 UnitName: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]
 ShortText: TypeAlias = Annotated[str, Field(max_length=100)]
@@ -186,7 +184,7 @@ NIC_BANDWIDTH = Option(
 )
 PCIE = Option(
     name="pcie",
-    type=PcieName,
+    type=ShortText,
     help="auto: PCIe and sockets carry data only where NVLink or xGMI does not join all GPUs; "
     "always: there, too; a generation such as gen4x16: auto, and the rate of every PCIe link; "
     "left out, auto",

@@ -125,6 +125,10 @@ STATED = {
     "multiline-adjlist": Stated(
         "a 1\nb {'capacity': 25}\nb 0", LIST, {"capacity_attribute": ("{'capacity': 25}", "")}
     ),
+    "msccl-tools": Stated(
+        '{"msccl_type": "topology", "name": "pair", "switches": [], "links": [[0, 2], [1, 0]]}',
+        {"unit": "GB/s"},
+    ),
     "matrix": Stated("0 25\n25 0", {"unit": "GB/s"}),
     "matrix-market": Stated(
         "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n2 1 25\n",
@@ -149,6 +153,12 @@ STATED = {
 SILENT = {
     "adjlist": ("a b c\nb c\nc a", {"directed", "capacity_attribute"}),
     "undirected-adjlist": ("a b c\nb c\nc", {"capacity_attribute"}),
+    "slurm": ("SwitchName=leaf Nodes=a,b", {"", "capacity_attribute"}),
+    "taccl": (
+        '{"name": "pair", "gpus_per_node": 2, "links": [[0, 1], [1, 0]], '
+        '"betas": [[0, 20], [20, 0]]}',
+        {"capacity_attribute"},
+    ),
     "graph6": ("Bw", {"capacity_attribute"}),
     "sparse6": (":Bc", {"capacity_attribute"}),
     "digraph6": ("&BW?", {"capacity_attribute"}),
