@@ -121,8 +121,9 @@ class _Names:
 
     def panel(self, value: Any, pointer: str) -> int:
         text = value.strip() if isinstance(value, str) else value
-        if isinstance(text, str) and text in self.plant.panel_index:
-            return self.plant.panel_index[text]
+        for name in (value, text):
+            if isinstance(name, str) and name in self.plant.panel_index:
+                return self.plant.panel_index[name]
         number = _number(text)
         if number is None:
             raise InvalidWiring(pointer, f"there is no panel {str(value)[:80]!r}")
@@ -137,7 +138,7 @@ class _Names:
         known = self._ports[panel, side]
         number = _number(value.strip() if isinstance(value, str) else value)
         text = value.strip() if isinstance(value, str) else str(number)
-        for name in (text, f"{text}{side}"):
+        for name in (value if isinstance(value, str) else text, text, f"{text}{side}"):
             if name in known and not isinstance(value, bool):
                 return known[name]
         if number is None and not isinstance(value, str):

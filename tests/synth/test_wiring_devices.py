@@ -1,7 +1,9 @@
 import json
 import re
+from collections import Counter
 from html.parser import HTMLParser
 from ipaddress import ip_interface
+from itertools import pairwise
 
 import jsonpatch
 import pytest
@@ -23,6 +25,7 @@ from synth.wiring.devices import (
 )
 from synth.wiring.plant import Present
 from synth.wiring.stages import Limits
+from tests.synth.device_readers import COMMANDS
 from tests.synth.plants import plants, topologies
 
 
@@ -111,32 +114,146 @@ def test_devices_with_sides_refuse_panels_without(form):
         FORMATS[form].write(script)
 
 
+TABLE = "OCS_CROSS_CONNECT"
+
+
+class EmptyTable(Exception):
+    """SONiC has no empty tables."""
+
+
+def on_sonic(config, patch):
+    """Apply a patch as `config apply-patch` does.
+
+    An empty table stands in for one that is missing; a patch that leaves one empty is refused.
+    """
+    after = jsonpatch.apply_patch({TABLE: {}} | config, patch)
+    if after.get(TABLE) == {}:
+        raise EmptyTable
+    return after
+
+
+def by_the_standard(config, patch):
+    return jsonpatch.apply_patch(config, patch)
+
+
+def table_of(pairs):
+    return {
+        f"{pair.a + 1}A-{pair.b + 1}B": {"a_side": f"{pair.a + 1}A", "b_side": f"{pair.b + 1}B"}
+        for pair in pairs
+    }
+
+
+def config_of(table):
+    return {"DEVICE_METADATA": {"localhost": {"type": "SonicOCS"}}} | (
+        {TABLE: table} if table else {}
+    )
+
+
 @settings(deadline=None, max_examples=15)
 @given(SIDED)
 def test_the_patches_lead_a_config_db_from_the_base_to_the_end(script):
-    states = {}
-    for number, panel in enumerate(script.plant.panels):
-        rows = {
-            f"{p.a + 1}A-{p.b + 1}B": {"a_side": f"{p.a + 1}A", "b_side": f"{p.b + 1}B"}
-            for p in script.base.pairs if p.panel == number
-        }  # fmt: skip
-        states[panel.id] = {"DEVICE_METADATA": {}} | ({"OCS_CROSS_CONNECT": rows} if rows else {})
-    patches = json.loads(FORMATS["sonic-patch"].write(script))
-    for row in sorted(patches, key=lambda row: row["stage"]):
-        states[row["device"]] = jsonpatch.apply_patch(states[row["device"]], row["patch"])
+    states = {
+        panel.id: config_of(table_of(p for p in script.base.pairs if p.panel == number))
+        for number, panel in enumerate(script.plant.panels)
+    }
+    rows = json.loads(FORMATS["sonic-patch"].write(script))
+    assert [row["stage"] for row in rows] == sorted(row["stage"] for row in rows)
+    for row in rows:
+        states[row["device"]] = on_sonic(states[row["device"]], row["patch"])
     final = json.loads(FORMATS["sonic-config"].write(script))
     for panel in script.plant.panels:
-        assert states[panel.id].get("OCS_CROSS_CONNECT", {}) == final[panel.id]["OCS_CROSS_CONNECT"]
+        assert states[panel.id].get(TABLE, {}) == final[panel.id][TABLE]
 
 
-def test_a_patch_refuses_a_device_that_changed():
+ENTRIES = st.dictionaries(
+    st.sampled_from([f"{a}A-{b}B" for a in range(1, 7) for b in range(1, 7)]),
+    st.fixed_dictionaries({"a_side": st.sampled_from(["1A", "9A"]), "b_side": st.just("2B")}),
+    max_size=4,
+)
+
+
+@pytest.mark.parametrize("applied", [on_sonic, by_the_standard])
+@settings(deadline=None, max_examples=60)
+@given(script=SIDED, data=st.data())
+def test_a_patch_keeps_what_others_did_meanwhile_and_is_refused_when_it_is_made(
+    applied, script, data
+):
+    rows = json.loads(FORMATS["sonic-patch"].write(script))
+    assume(rows)
+    row = data.draw(st.sampled_from(rows))
+    made_for = row["patch"][0]["value"]
+    removed = {op["path"].rpartition("/")[2] for op in row["patch"] if op["op"] == "remove"}
+    gone = data.draw(st.sets(st.sampled_from(sorted(made_for)))) if made_for else set()
+    there = {key: made_for[key] for key in made_for if key not in gone}
+    there |= data.draw(st.just({}) | ENTRIES)
+    before = config_of(there)
+    kept = json.loads(json.dumps(before))
+    try:
+        after = applied(before, row["patch"])
+    except (jsonpatch.JsonPatchException, EmptyTable):
+        assert before == kept
+        assert there != made_for or (applied is by_the_standard and not made_for)
+        return
+    assert there == made_for
+    others = {key: there[key] for key in there if key not in removed}
+    assert others.items() <= after.get(TABLE, {}).items()
+    assert {name: after[name] for name in after if name != TABLE} == config_of({})
+    with pytest.raises((jsonpatch.JsonPatchException, EmptyTable)):
+        applied(after, row["patch"])
+
+
+@settings(deadline=None, max_examples=15)
+@given(SIDED)
+def test_a_patch_writes_no_table_and_removes_only_one_that_it_found_empty(script):
+    for row in json.loads(FORMATS["sonic-patch"].write(script)):
+        for before, op in pairwise([None, *row["patch"]]):
+            if op["path"] == f"/{TABLE}" and op["op"] != "test":
+                assert op["op"] == "remove"
+                assert before == {"op": "test", "path": f"/{TABLE}", "value": {}}
+
+
+@pytest.mark.parametrize("form", COMMANDS)
+@settings(deadline=None, max_examples=20)
+@given(script=SIDED)
+def test_a_text_has_all_panels_of_a_stage_before_the_next_stage(form, script):
+    moves = COMMANDS[form](FORMATS[form].write(script))
+    stages = [move[1] for move in moves]
+    assert stages == sorted(stages)
+    places = {panel.id: number for number, panel in enumerate(script.plant.panels)}
+    adds = sorted((stage, places[panel], a) for panel, stage, add, a, _ in moves if add)
+    assert adds == sorted(
+        (move.stage, move.pair.panel, move.pair.a + 1) for move in script.moves if move.adds
+    )
+
+
+def test_a_text_read_from_top_to_bottom_takes_away_no_more_than_a_stage():
+    nodes = range(8)
+    first = Topology(nodes, [(i, (i + j) % 8) for i in nodes for j in (1, 2)])
+    other = Topology(nodes, [(i, (i + j) % 8) for i in nodes for j in (3, 5)])
+    plant = sized(first)
+    plan = plan_moves(other, plant, plan_moves(first, plant).final)
+    script = read_script(to_document(plan, Limits(max_links_down=3)))
+    assert len(script.panels) > 1 and len(script.steps) > 2
+    for form in ("sonic-cli", "polatis-scpi", "calient-tl1", "dicon", "sonic-patch"):
+        moves = COMMANDS[form](FORMATS[form].write(script))
+        left, taken = Counter(move[1] for move in moves), Counter()
+        for _, stage, adds, _, _ in moves:
+            left[stage] -= 1
+            taken[stage] += not adds
+            assert sum(taken[begun] for begun in taken if left[begun]) <= 3, form
+
+
+def test_commands_remove_from_calient_by_group_and_name_and_add_to_sonic_with_care():
     ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
     plant = sized(ring)
     plan = plan_moves(ring.transpose(), plant, plan_moves(ring, plant).final)
-    (row,) = json.loads(FORMATS["sonic-patch"].write(read_script(to_document(plan))))
-    other = {"OCS_CROSS_CONNECT": {"1A-3B": {"a_side": "1A", "b_side": "3B"}}}
-    with pytest.raises(jsonpatch.JsonPatchException):
-        jsonpatch.apply_patch(other, row["patch"])
+    script = read_script(to_document(plan))
+    assert FORMATS["calient-tl1"].write(script).splitlines()[:3] == [
+        "# panel panel-0, stage 1;",
+        "CANC-CRS::1,2:1::,topoloom,1>2;",
+        "DLT-CRS::1,2:2::,topoloom,1>2;",
+    ]
+    assert " update" not in FORMATS["sonic-cli"].write(script)
 
 
 @pytest.mark.parametrize(

@@ -39,8 +39,11 @@ def _owner(script: Script, port: Port) -> str:
     at = script.plant.at.get(port)
     if at is None:
         return script.plant.full_name(port)
+    host = script.plant.hosts[at[0]]
     name = script.peers.get(port)
-    return name.rpartition(":")[0] if name else script.plant.hosts[at[0]].id
+    # A port's own name may hold colons.
+    last = at[1] if script.plant.uniform else host.ports[at[1]].id
+    return name.removesuffix(f":{last}") if name else host.id
 
 
 def write_graphml(script: Script) -> str:
