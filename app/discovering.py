@@ -13,7 +13,7 @@ from synth.cost import Links
 from synth.discovery.atlas import Atlas, Entry, Search
 from synth.discovery.explore import MAX_NODES, explore, sizes
 from synth.discovery.sweep import sweep, sweeps
-from synth.errors import ImpossibleRequest
+from synth.errors import SynthError
 
 __all__ = ["numbers", "search"]
 
@@ -73,7 +73,7 @@ def numbers(field: str, text: str) -> list[int]:
 
 def _require(condition: bool, field: str, rule: str) -> None:
     if not condition:
-        raise ImpossibleRequest(field, rule)
+        raise SynthError(field, rule)
 
 
 class _Saver:

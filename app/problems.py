@@ -88,6 +88,8 @@ PROBLEMS: dict[type[Exception], Problem] = {
     synth_errors.InvalidRecipe: Problem(422, "Not a valid recipe", "invalid-recipe"),
     synth_errors.OutOfDomain: Problem(422, "Outside a construction's domain", "out-of-domain"),
     synth_errors.ImpossibleRequest: Problem(422, "No such graph exists", "impossible-request"),
+    synth_errors.NoneKnown: Problem(422, "No such graph is known", "none-known"),
+    synth_errors.BeyondSearch: Problem(422, "Beyond what is searched", "beyond-search"),
     synth_errors.Unreachable: Problem(422, "Some node cannot be reached", "unreachable"),
     synth_errors.NotMeasurable: Problem(422, "The cost model does not apply", "not-measurable"),
     synth_errors.BrokenFamily: Problem(500, "An installed family is broken", "broken-family"),

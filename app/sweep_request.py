@@ -22,6 +22,7 @@ from app.options.pages import PartName
 from app.request_base import Request, optional
 from app.schedule_requests import OptimumRequest
 from app.topology_source import TopologySource
+from synth.limits import MAX_DEGREE, MAX_HOSTS
 
 __all__ = ["MAX_PARTS", "SweepName", "SweepRequest"]
 
@@ -75,10 +76,14 @@ def _listed(least: int, most: int) -> Any:
 
 
 Sizes = Annotated[
-    list[Annotated[StrictInt, Field(ge=2, le=10**6)]], BeforeValidator(_numbers), _listed(2, 10**6)
+    list[Annotated[StrictInt, Field(ge=2, le=MAX_HOSTS)]],
+    BeforeValidator(_numbers),
+    _listed(2, MAX_HOSTS),
 ]
 Degrees = Annotated[
-    list[Annotated[StrictInt, Field(ge=1, le=10**4)]], BeforeValidator(_numbers), _listed(1, 10**4)
+    list[Annotated[StrictInt, Field(ge=1, le=MAX_DEGREE)]],
+    BeforeValidator(_numbers),
+    _listed(1, MAX_DEGREE),
 ]
 
 _OF_EVERY = {"/nodes": "/nodes", "/degree": "/degrees"}

@@ -6,7 +6,9 @@ The tree::
       InvalidTopology      a topology document or link list breaks a rule
       InvalidRecipe        recipe text does not parse, or names nothing known
       OutOfDomain          a construction is asked for parameters it is not defined on
-      ImpossibleRequest    no graph of the requested size and degree exists
+      ImpossibleRequest    no graph of the requested size, degree and links exists
+        NoneKnown          none is known or found, and one may exist
+        BeyondSearch       no search goes that far, and one may exist
       Unreachable          some compute node cannot reach another
       NotMeasurable        the cost model does not cover this topology (switches)
       ClaimBroken          a built graph does not keep what its theorem promises: a bug
@@ -22,6 +24,7 @@ must hold.  Its message is both together.
 """
 
 __all__ = [
+    "BeyondSearch",
     "BrokenFamily",
     "ClaimBroken",
     "DoesNotFit",
@@ -31,6 +34,7 @@ __all__ = [
     "InvalidRecipe",
     "InvalidTopology",
     "InvalidWiring",
+    "NoneKnown",
     "NotMeasurable",
     "OutOfDomain",
     "SynthError",
@@ -71,7 +75,15 @@ class OutOfDomain(SynthError):
 
 
 class ImpossibleRequest(SynthError):
-    """No graph of the requested size, degree and kind of links exists."""
+    """No graph of the requested size, degree and kind of links exists; this is proven."""
+
+
+class NoneKnown(ImpossibleRequest):
+    """No graph of the request is known or found; one may exist."""
+
+
+class BeyondSearch(ImpossibleRequest):
+    """The request lies beyond the limits of every search; graphs of it may exist."""
 
 
 class Unreachable(SynthError):

@@ -3,6 +3,8 @@
 from synth.errors import OutOfDomain
 
 __all__ = [
+    "MAX_DEGREE",
+    "MAX_HOSTS",
     "MAX_LINKS",
     "MAX_NODES",
     "MAX_TIMES",
@@ -13,6 +15,10 @@ __all__ = [
 
 MAX_NODES = 65_536
 MAX_LINKS = 2_000_000
+MAX_HOSTS = 16_384
+"""Most hosts of a topology that is searched for."""
+MAX_DEGREE = 64
+"""Most links into a host that is measured: their sets are bits of an int64, with its sign."""
 MAX_TIMES = 64
 """How often one line graph operator may be applied."""
 

@@ -27,6 +27,7 @@ from synth.balance import scratch
 from synth.broadcast import in_links, search_memory, towards
 from synth.cost import Cost
 from synth.errors import NotMeasurable
+from synth.limits import MAX_DEGREE
 from synth.measure_batches import (
     LANES,
     MAX_BATCHED_STEPS,
@@ -48,9 +49,6 @@ __all__ = [
     "step_loads",
     "whole_capacities",
 ]
-
-MAX_DEGREE = 64
-"""Links into one node: their sets are kept as bits of an int64, the sign one of them."""
 
 Integers: TypeAlias = NDArray[np.int64]
 Positions: TypeAlias = Sequence[int] | Integers

@@ -9,22 +9,24 @@ from fractions import Fraction
 
 from synth.catalogue import Catalogue, Wanted
 from synth.cost import Links
-from synth.errors import ImpossibleRequest
-from synth.measure import MAX_DEGREE
+from synth.errors import BeyondSearch, ImpossibleRequest, NoneKnown
+from synth.limits import MAX_DEGREE, MAX_HOSTS
 
 __all__ = ["MAX_NODES", "require_possible", "unknown"]
 
-MAX_NODES = 16_384
+MAX_NODES = MAX_HOSTS
 _FARTHEST = 64
 
 
 def require_possible(nodes: int, degree: int, links: Links, parallel_links: bool) -> None:
-    """Raise unless graphs of this size, degree and kind of links exist.
+    """Raise unless graphs of this size, degree and kind of links exist and can be searched for.
 
     Raises
     ------
     ImpossibleRequest
-        Naming ``nodes`` or ``degree``, the rule, and what is near.
+        None exists; naming ``nodes`` or ``degree``, the rule, and what is near.
+    BeyondSearch
+        More than `MAX_NODES` hosts or `MAX_DEGREE` ports.
 
     Examples
     --------
@@ -35,12 +37,14 @@ def require_possible(nodes: int, degree: int, links: Links, parallel_links: bool
 takes a port at both its ends; got 31 * 3; near are 30 or 32 nodes of degree 3, and degree 2 \
 or 4 for 31 nodes (2 leaves a port of every host idle, and with it 1/3 of its bandwidth)
     """
-    if not 2 <= nodes <= MAX_NODES:
-        bound = "at least 2" if nodes < 2 else f"at most {MAX_NODES}"
-        raise ImpossibleRequest("nodes", f"must be {bound}; got {nodes}")
-    if not 1 <= degree <= MAX_DEGREE:
-        bound = "at least 1" if degree < 1 else f"at most {MAX_DEGREE}"
-        raise ImpossibleRequest("degree", f"must be {bound}; got {degree}")
+    for field, number, least, most in (
+        ("nodes", nodes, 2, MAX_NODES),
+        ("degree", degree, 1, MAX_DEGREE),
+    ):
+        if number < least:
+            raise ImpossibleRequest(field, f"must be at least {least}; got {number}")
+        if number > most:
+            raise BeyondSearch(field, f"must be at most {most}; got {number}")
     if degree >= nodes and not parallel_links:
         raise ImpossibleRequest(
             "degree",
@@ -75,7 +79,7 @@ def _require_pairs_of_ports(nodes: int, degree: int, parallel_links: bool) -> No
     )
 
 
-def unknown(wanted: Wanted, nodes: int, degree: int) -> ImpossibleRequest:
+def unknown(wanted: Wanted, nodes: int, degree: int) -> NoneKnown:
     """Return the error that no topology of this size is known within what is wanted.
 
     Near are the sizes at which a base fits, found without measuring anything: at most
@@ -100,7 +104,7 @@ of degree 4
         near.append(f"degree {' or '.join(map(str, degrees))} for {nodes} nodes")
     said = f"; near are {', and '.join(near)}" if near else f", nor any within {_FARTHEST} of it"
     size = f"{nodes} nodes of degree {degree}"
-    return ImpossibleRequest(field, f"must leave some topology of {size}; none is known{said}")
+    return NoneKnown(field, f"must leave some topology of {size}; none is known{said}")
 
 
 def _has(wanted: Wanted, nodes: int, degree: int) -> bool:

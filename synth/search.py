@@ -14,7 +14,7 @@ from synth.build import build, size
 from synth.candidates import Candidate, measured_unless_dominated, undominated
 from synth.catalogue import Catalogue, Wanted
 from synth.cost import Cost, Links, lower_bound, optimal_bandwidth
-from synth.errors import ImpossibleRequest, InvalidRecipe, Unreachable
+from synth.errors import BeyondSearch, ImpossibleRequest, InvalidRecipe, NoneKnown, Unreachable
 from synth.labelled import labelled
 from synth.large import evened, takes_more
 from synth.lined import enough, lined
@@ -173,8 +173,10 @@ def frontier(
     if max_steps is not None:
         least = min(point.steps for point in points)
         if max_steps < least:
+            # Only the bound proves that there is none; the search just finds none.
             known = "there is none" if least == bounds.steps else "none is known"
-            raise ImpossibleRequest(
+            kind = ImpossibleRequest if max_steps < bounds.steps else NoneKnown
+            raise kind(
                 "max_steps",
                 f"must be at least {least}: of fewer steps {known}; the bound is {bounds.steps}",
             )
@@ -246,7 +248,7 @@ def _expandable(bases: Sequence[Recipe], nodes: int, degree: int) -> tuple[Recip
     for index, base in enumerate(bases):
         has, ports = size(base)
         if nodes % has or ports > degree:
-            raise ImpossibleRequest(
+            raise BeyondSearch(
                 f"bases/{index}",
                 f"must have a number of nodes that divides {nodes} and at most {degree} ports; "
                 f"it has {has} nodes of {ports}",
@@ -254,7 +256,7 @@ def _expandable(bases: Sequence[Recipe], nodes: int, degree: int) -> tuple[Recip
         try:
             build(base).require_connected()
         except Unreachable as cut:
-            raise ImpossibleRequest(f"bases/{index}", f"cannot be a base: {cut.rule}") from None
+            raise BeyondSearch(f"bases/{index}", f"cannot be a base: {cut.rule}") from None
     return tuple(dict.fromkeys(bases))
 
 

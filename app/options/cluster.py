@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 from app.options.collectives import CollectiveName
 from app.options.making import MANY, duration, number, size, switch, whole
 from app.options.option import REQUIRED, Option
+from synth.limits import MAX_DEGREE, MAX_HOSTS
 
 __all__ = [
     "ALL_TO_ALL",
@@ -34,8 +35,8 @@ __all__ = [
 LinkKind: TypeAlias = Literal["unidirectional", "bidirectional"]
 JudgeName: TypeAlias = Literal["bfb", "best"]
 
-NODES = whole("nodes", "number of hosts", 2, 10**6, default=REQUIRED, metavar="N")
-DEGREE = whole("degree", "ports of each host", 1, 10**4, default=REQUIRED, metavar="D")
+NODES = whole("nodes", "number of hosts", 2, MAX_HOSTS, default=REQUIRED, metavar="N")
+DEGREE = whole("degree", "ports of each host", 1, MAX_DEGREE, default=REQUIRED, metavar="D")
 LINKS = Option(
     name="links",
     type=LinkKind,

@@ -4,6 +4,7 @@ from typing import Literal, TypeAlias
 
 from app.options.making import MANY, size, whole
 from app.options.option import Option
+from synth.limits import MAX_DEGREE, MAX_HOSTS
 
 __all__ = [
     "CURSOR",
@@ -24,12 +25,16 @@ __all__ = [
 
 _RANGES = f"a number, or a range FROM:TO or FROM:TO:STEP; {MANY}"
 SWEEP_NODES = Option(
-    name="nodes", type=list[str], help="numbers of hosts", metavar="N", typed=_RANGES
+    name="nodes",
+    type=list[str],
+    help=f"numbers of hosts, each from 2 to {MAX_HOSTS}",
+    metavar="N",
+    typed=_RANGES,
 )
 SWEEP_DEGREES = Option(
     name="degrees",
     type=list[str],
-    help="ports of each host",
+    help=f"ports of each host, each from 1 to {MAX_DEGREE}",
     flag="--degree",
     metavar="D",
     typed=_RANGES,

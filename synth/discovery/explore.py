@@ -21,7 +21,7 @@ from synth.discovery.evaluate import MAX_DEGREE, MAX_STEPS, UNIT, memory
 from synth.discovery.random_groups import random_group
 from synth.discovery.selection import Selection, select
 from synth.discovery.start import start
-from synth.errors import ImpossibleRequest
+from synth.errors import BeyondSearch, ImpossibleRequest
 from synth.groups import Group
 from synth.measure import measure_both
 from synth.orbits import representatives
@@ -253,7 +253,7 @@ def sizes(nodes: Iterable[int], degrees: Iterable[int], links: Links, seed: int)
         except ImpossibleRequest as impossible:
             refused = impossible
     if not found:
-        raise refused or ImpossibleRequest("nodes", "must name some size")
+        raise refused or BeyondSearch("nodes", "must name some size")
     return found
 
 
@@ -261,9 +261,9 @@ def require_searchable(search: Search) -> None:
     """Raise `ImpossibleRequest` unless the size can be searched, and graphs of it exist."""
     nodes, degree = search.nodes, search.degree
     if not 2 <= nodes <= MAX_NODES:
-        raise ImpossibleRequest("nodes", f"must be from 2 to {MAX_NODES}")
+        raise BeyondSearch("nodes", f"must be from 2 to {MAX_NODES}")
     if not 1 <= degree <= MAX_DEGREE:
-        raise ImpossibleRequest("degree", f"must be from 1 to {MAX_DEGREE}")
+        raise BeyondSearch("degree", f"must be from 1 to {MAX_DEGREE}")
     if degree >= nodes:
         raise ImpossibleRequest("degree", "must be below the number of nodes")
     if search.links is Links.BIDIRECTIONAL and (nodes * degree % 2 or (degree < 2 < nodes)):

@@ -2,13 +2,14 @@
 
 import re
 
+import networkx as nx
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synth.catalogue import Wanted
 from synth.cost import Links
-from synth.errors import ImpossibleRequest
+from synth.errors import BeyondSearch, ImpossibleRequest, NoneKnown
 from synth.measure import MAX_DEGREE
 from synth.near import MAX_NODES, require_possible, unknown
 from synth.search import frontier
@@ -103,3 +104,55 @@ def test_too_few_steps_say_the_least_there_is_and_the_bound():
     assert points and all(point.cost.steps <= least for point in points)
     with pytest.raises(ImpossibleRequest, match=f"at least {least}"):
         frontier(256, 4, max_steps=least - 1)
+
+
+def exists(nodes, degree, links, parallel):
+    """Return whether a connected graph exists, by theorems of Erdős, Gallai, Hakimi and Fulkerson.
+
+    A degree sequence of a graph, or of a multigraph, has a connected realisation where its sum is
+    at least twice the number of nodes less one; a digraph of equal degrees in and out is connected
+    as soon as one with all its pairs both ways is.
+    """
+    if nodes < 2 or degree < 1:
+        return False
+    ports = [degree] * nodes
+    if links is Links.UNIDIRECTIONAL:
+        return parallel or nx.is_digraphical(ports, ports)
+    graphical = nx.is_multigraphical if parallel else nx.is_graphical
+    return bool(graphical(ports)) and nodes * degree >= 2 * (nodes - 1)
+
+
+@given(
+    st.integers(0, 90) | st.sampled_from([MAX_NODES - 1, MAX_NODES, MAX_NODES + 1, 10**9]),
+    st.integers(0, MAX_DEGREE + 2),
+    st.sampled_from(Links),
+    st.booleans(),
+)
+def test_a_size_is_called_impossible_only_where_no_graph_exists(nodes, degree, links, parallel):
+    try:
+        require_possible(nodes, degree, links, parallel)
+    except BeyondSearch:
+        assert nodes > MAX_NODES or degree > MAX_DEGREE
+    except ImpossibleRequest as refused:
+        assert type(refused) is ImpossibleRequest
+        assert not exists(nodes, degree, links, parallel)
+    else:
+        assert nodes > 90 or exists(nodes, degree, links, parallel)
+
+
+@settings(max_examples=15)
+@given(st.integers(4, 40), st.integers(2, 3), st.integers(1, 6), st.sampled_from(Links))
+def test_too_few_steps_are_called_impossible_only_below_the_moore_bound(nodes, degree, most, links):
+    if not exists(nodes, degree, links, parallel=False):
+        return
+    try:
+        frontier(nodes, degree, links, families=["Circulant"], max_steps=most)
+    except ImpossibleRequest as refused:
+        onward = degree if links is Links.UNIDIRECTIONAL else degree - 1
+        reached = 1 + sum(degree * onward ** (step - 1) for step in range(1, most + 1))
+        assert (type(refused) is ImpossibleRequest) == (reached < nodes)
+
+
+def test_a_family_without_the_size_leaves_none_known():
+    with pytest.raises(NoneKnown, match="none is known"):
+        frontier(31, 4, families=["Hypercube"])
