@@ -187,11 +187,14 @@ def verify(
             panel = script.plant.panels[pair.panel].id
             name, label = script.plant.pair_name(pair), script.label(pair)
             typer.echo(f"{kind:<11}{panel}  {name}  {label}")
-    done = "no stage's" if found.stages_done is None else f"stage {found.stages_done}'s"
-    left = len(found.missing) + len(found.extra)
+    stages, left = len(script.steps), len(found.missing) + len(found.extra)
+    if found.stages_done is None:
+        done = f"{found.complete} of {stages} stages are complete"
+    else:
+        done = f"the wiring is stage {found.stages_done}'s of {stages}"
     typer.echo(
-        f"{len(found.missing)} missing, {len(found.unexpected)} unexpected; the wiring is {done} "
-        f"of {len(script.steps)}{f'; moves left: {left}' if left else ''}"
+        f"{len(found.missing)} missing, {len(found.unexpected)} unexpected; {done}"
+        f"{f'; moves left: {left}' if left else ''}"
     )
     raise typer.Exit(0 if found.matches else 1)
 

@@ -35,10 +35,13 @@ class Comparison(Difference):
     stages_done : int or None
         Stages after which exactly these pairs are plugged, pairs of others aside.  None means that
         a stage is partly done, or that a pair is missing or unexpected.
+    complete : int
+        Stages, from the first on, whose moves are all made on the observed panels.
     """
 
     misplaced: tuple[Misplaced, ...]
     stages_done: int | None
+    complete: int
 
     @property
     def matches(self) -> bool:
@@ -88,6 +91,7 @@ def compared(script: Script, observed: Present, panels: Iterable[int] | None = N
         difference.unexpected,
         _misplaced(script, difference),
         _stage(script, {pair for panel in looked for pair in seen[panel]} - unrelated, looked),
+        min((one.stages_done for one in found), default=end),
     )
 
 

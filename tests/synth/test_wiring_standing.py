@@ -96,6 +96,7 @@ def test_within_a_stage_what_is_left_of_the_stage_is_missing_and_nothing_is_unex
     late = compared(script, Present.of(replay.plugged))
     assert len(late.missing) + len(late.outdated) == len(script.moves) - len(replay.made)
     assert not late.unexpected
+    assert late.complete == stages_complete(script, script.moves, replay.made)
 
 
 @settings(max_examples=80)
