@@ -83,7 +83,7 @@ class DesignRequest(TypedDict, total=False):
     workload: list[dict[str, Any]]
     preset: str
     panels: Literal["per-port", "single"]
-    plant: list[dict[str, Any]] | dict[str, Any]
+    plant: list[Any] | dict[str, Any]
     present: list[dict[str, Any]] | dict[str, Any]
     place: Literal["fixed", "free"]
     spares: bool
@@ -323,19 +323,22 @@ class TopologySource(TypedDict, total=False):
     id: str
     name: str
     text: str
-    format: Literal["json", "matrix", "matrix-market", "node-link", "graphml", "gexf", "gml", "edgelist", "undirected-edgelist", "adjlist", "undirected-adjlist", "multiline-adjlist", "graph6", "sparse6", "digraph6", "nccl-xml", "nvidia-smi", "rocm-smi", "amd-smi"]
+    format: Literal["json", "matrix", "matrix-market", "node-link", "graphml", "gexf", "gml", "edgelist", "undirected-edgelist", "adjlist", "undirected-adjlist", "multiline-adjlist", "graph6", "sparse6", "digraph6", "slurm", "msccl-tools", "taccl", "nccl-xml", "nvidia-smi", "rocm-smi", "amd-smi"]
     capacity_attribute: str
     kind_attribute: str
     switch_values: list[str]
     unit: str
+    directed: bool
     link_bandwidth: int | str
     nvlink: str
+    pcie_bandwidth: int | str
+    cpu_bandwidth: int | str
     boxes: int
     network: str
     oversubscription: int | str
     nics: str
     nic_bandwidth: int | str
-    pcie: Literal["auto", "always"]
+    pcie: str
     changes: dict[str, Any]
     graphs: dict[str, Any]
 

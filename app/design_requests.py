@@ -15,19 +15,18 @@ from app.options import cluster, patching
 from app.options.cluster import JudgeName, LinkKind
 from app.options.collectives import CollectiveName
 from app.options.patching import ObjectiveName, PanelKind, PlaceKind
+from app.plant_source import PlantSource
 from app.quantities import Bytes, NotNegative, Positive
 from app.request_base import Request
 
 __all__ = [
     "DesignRequest",
     "FrontierRequest",
-    "PlantValues",
     "PresentValues",
     "TaskRequest",
     "TimedRequest",
 ]
 
-PlantValues = Annotated[dict[str, Any], Field(title="Plant")]
 PresentValues = Annotated[dict[str, Any], Field(title="Present")]
 
 
@@ -140,7 +139,7 @@ class DesignRequest(TimedRequest):
     workload: list[TaskRequest] = cluster.WORKLOAD.field()
     preset: str = cluster.PRESET.field(min_length=1, max_length=100)
     panels: PanelKind = patching.DESIGN_PANELS.field()
-    plant: list[PlantValues] | PlantValues = patching.DESIGN_PLANT.field()
+    plant: PlantSource = patching.DESIGN_PLANT.field()
     present: list[PresentValues] | PresentValues = patching.DESIGN_PRESENT.field()
     place: PlaceKind = patching.DESIGN_PLACE.field()
     spares: StrictBool = patching.DESIGN_SPARES.field()

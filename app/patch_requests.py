@@ -6,6 +6,7 @@ from pydantic import ConfigDict, Field, StrictBool, StrictInt, StrictStr, model_
 
 from app.options import patching
 from app.options.patching import ObjectiveName, PanelKind, PlaceKind, WayName
+from app.plant_source import PlantSource
 from app.request_base import Request, optional
 from app.topology_source import TopologySource
 
@@ -35,7 +36,7 @@ class PatchPlanRequest(Request):
     panels: PanelKind = patching.PANELS.field()
     hosts: StrictInt = patching.HOSTS.field()
     lanes: StrictInt = patching.LANES.field()
-    plant: list[Any] | dict[str, Any] = patching.PLANT.field()
+    plant: PlantSource = patching.PLANT.field()
     spares: StrictBool = patching.SPARES.field()
     place: PlaceKind = patching.PLACE.field()
     objective: ObjectiveName = patching.OBJECTIVE.field()
@@ -56,8 +57,9 @@ class PatchPlanRequest(Request):
 class CrossWiringRequest(Request):
     """The plant whose fibres may be exchanged."""
 
-    plant: list[Any] | dict[str, Any] = Field(
-        description="plant/1, or a list of cables as NetBox and Nautobot have it"
+    plant: PlantSource = Field(
+        description="plant/1, a list of cables as NetBox and Nautobot have it, or the text of a "
+        "file that holds one"
     )
 
 

@@ -31,6 +31,8 @@ def cross_wire(
     from synth.wiring.plant import plant_document, read_plant
 
     today = read_plant(read_plant_file(plant, Settings()))
+    for one in today.assumed:
+        typer.echo(f"note: {one.text}", err=True)
     found = cross_wiring(today)
     if found is None:
         typer.echo("no host has two panels with an odd number of its duplex ports each")

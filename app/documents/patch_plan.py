@@ -11,7 +11,7 @@ from pydantic import Field
 from app.artefacts import Artefact, Computed, compact
 from app.documents.base import Digest, Document, Exact, Identity, Node, omitted
 from app.documents.kind import Kind
-from app.documents.subject import Subject
+from app.documents.subject import AssumptionDocument, Subject
 
 if TYPE_CHECKING:
     from synth.wiring import PatchPlan, Plant
@@ -58,6 +58,7 @@ class PlantDocument(Document):
 
     name: str = Field(description="its name; empty if it has none")
     digest: Digest = Field(description="of the plant/1 document without name and cross-connects")
+    assumed: list[AssumptionDocument] = omitted("what the text of the plant does not state")
 
 
 class BaseState(Document):

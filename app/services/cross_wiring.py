@@ -20,5 +20,6 @@ def of_plant(context: Context, request: CrossWiringRequest) -> Presented:
     from synth.wiring.cross_wiring import cross_wiring
 
     plant = given_plant(request.plant)
+    context.note(*(one.text for one in plant.assumed))
     with context.watch():
         return documents.of(plant, cross_wiring(plant))

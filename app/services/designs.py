@@ -28,6 +28,8 @@ def create(context: Context, request: DesignRequest) -> Artefact:
     What is best, and why, is decided by `schedules.design.design`.
     """
     today = today_of(request)
+    if today is not None:
+        context.note(*(one.text for one in today.plant.assumed))
 
     def compute() -> DesignAnswer:
         found, sources = made(context, request, today)

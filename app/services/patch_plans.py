@@ -46,6 +46,7 @@ def create(context: Context, request: PatchPlanRequest) -> Artefact:
     loaded = topologies.load(context, request.topology, field="/topology")
     topology = loaded.topology
     plant = _plant(request, topology)
+    context.note(*(one.text for one in plant.assumed))
     asked = {"topology_id": loaded.id, **_asked(plant, request)}
 
     def compute() -> PlanAnswer:

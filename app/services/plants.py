@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from app.plant_source import PlantText
 from synth.errors import SynthError
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ def plant_of(given: Any, layout: str, hosts: int, lanes: int, present: Any) -> "
 
     Parameters
     ----------
-    given : JSON values or None
+    given : JSON values, PlantText or None
         The request's ``plant``.
     layout, hosts, lanes
         The regular plant that is meant without.
@@ -41,8 +42,11 @@ def plant_of(given: Any, layout: str, hosts: int, lanes: int, present: Any) -> "
 
 def given_plant(given: Any) -> "Plant":
     """Return the plant that a request's ``plant`` is; what is wrong has a pointer into it."""
-    from synth.wiring.plant import read_plant_values
+    from synth.wiring.plant import read_plant_text, read_plant_values
 
+    if isinstance(given, PlantText):
+        with _within("/plant/text"):
+            return read_plant_text(given.text, given.format)
     with _within("/plant"):
         return read_plant_values(given)
 

@@ -119,7 +119,10 @@ def _plant(plant: Plant) -> dict[str, Any]:
     """Return what the plan is on: a regular layout, or the identity of a given plant."""
     made = plant.uniform
     if made is None:
-        return {"plant": {"name": plant.name, "digest": plant_digest(plant)}}
+        said: dict[str, Any] = {"name": plant.name, "digest": plant_digest(plant)}
+        if plant.assumed:
+            said["assumed"] = [one.to_document() for one in plant.assumed]
+        return {"plant": said}
     return {"panels": {"layout": made.layout.value, "hosts": made.hosts, "lanes": made.lanes}}
 
 
