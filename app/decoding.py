@@ -2,9 +2,9 @@
 
 import codecs
 
-__all__ = ["NotText", "decoded"]
+__all__ = ["BINARY", "NotText", "decoded"]
 
-_BINARY = {
+BINARY = {
     b"%PDF-": "a PDF document",
     b"\x89PNG": "a PNG image",
     b"\xff\xd8\xff": "a JPEG image",
@@ -47,6 +47,6 @@ def decoded(data: bytes) -> str:
     try:
         return data.decode("utf-16" if marked else "utf-8")
     except UnicodeDecodeError:
-        what = next((what for sign, what in _BINARY.items() if data.startswith(sign)), None)
+        what = next((what for sign, what in BINARY.items() if data.startswith(sign)), None)
         tail = "" if what is None else f"; the file is {what}"
         raise NotText(f"must be text in UTF-8 or UTF-16{tail}") from None

@@ -13,8 +13,9 @@ from synth.formats.tables import Row, numbered_rows
 from synth.formats.writable import require_words
 from synth.topology import NodeId, Topology
 
-__all__ = ["edgelist", "ids_of", "to_edgelist", "undirected_edgelist"]
+__all__ = ["below_heading", "edgelist", "ids_of", "to_edgelist", "undirected_edgelist"]
 
+_HEADINGS = {("source", "target"), ("source", "destination"), ("src", "dst"), ("from", "to")}
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
@@ -22,9 +23,10 @@ def edgelist(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     r"""Return the topology of directed links, a line each: source, target, capacity.
 
     Cells are set apart by blanks, commas or semicolons; ``#`` begins a comment; a first
-    line ``source target …`` is a heading.  The capacity is an exact number or a networkx
-    dictionary such as ``{'capacity': 25}``; left out, it is 1.  Nodes are in the order of
-    the sources, then of the targets; ids are numbers, in ascending order, if all are.
+    line ``source target …``, ``src dst …`` or ``from to …`` is a heading.  The capacity is an
+    exact number or a networkx dictionary such as ``{'capacity': 25}``; left out, it is 1.
+    Nodes are in the order of the sources, then of the targets; ids are numbers, in ascending
+    order, if all are.
 
     >>> edgelist("a b 3/2\nb c").capacities
     (Fraction(3, 2), 1)
@@ -58,6 +60,16 @@ def ids_of(names: Iterable[str]) -> dict[str, NodeId]:
     return {name: name for name in found}
 
 
+def below_heading(rows: list[Row]) -> list[Row]:
+    """Return the rows of an edge list without its heading, if there is one.
+
+    >>> below_heading([(1, ["Source", "Target", "GB/s"]), (2, ["a", "b", "25"])])
+    [(2, ['a', 'b', '25'])]
+    """
+    heading = rows and tuple(cell.lower() for cell in rows[0][1][:2]) in _HEADINGS
+    return rows[1:] if heading else rows
+
+
 def _edges(text: str, attributes: Attributes, directed: bool | None = None) -> Topology:
     name = attributes.capacity or "capacity"
     rows = [_edge(number, cells, name) for number, cells in _link_rows(text, attributes)]
@@ -79,9 +91,7 @@ def _edges(text: str, attributes: Attributes, directed: bool | None = None) -> T
 
 def _link_rows(text: str, attributes: Attributes) -> list[Row]:
     """Return the rows below the heading, if there is one."""
-    rows = list(numbered_rows(text, attributes.capacity))
-    heading = [cell.lower() for cell in rows[0][1][:2]] if rows else []
-    return rows[1:] if heading == ["source", "target"] else rows
+    return below_heading(list(numbered_rows(text, attributes.capacity)))
 
 
 def _edge(number: int, cells: list[str], name: str) -> tuple[str, str, dict[str, str], str]:

@@ -120,6 +120,12 @@ FOREIGN: tuple[Foreign, ...] = tuple(
         ("NCCL log", r"NCCL (?:INFO|WARN|TRACE|VERSION)\b", "a log of NCCL", _DUMP),
         ("nccl-tests", r"(?m)^#\s+(?:nThread|out-of-place)\b", "a report of nccl-tests", _DUMP),
         (
+            "NCCL tuner",
+            r"\A(?:#[^\n]*\n)*(?:all|reduce|broadcast)\w*,[0-9]+,[0-9]+,",
+            "a schedule, a table of NCCL's tuner plugin",
+            _VERIFY,
+        ),
+        (
             "nvidia-smi topo -p2p",
             r"(?m)^[ \t]*GPU0[ \t]+X[ \t]+(?:OK|NS|CNS|GNS|TNS|DR|U)\b",
             "the table of nvidia-smi topo -p2p",
@@ -129,8 +135,8 @@ FOREIGN: tuple[Foreign, ...] = tuple(
         ("nvidia-smi -q", r"=+NVSMI LOG=+", "the report of nvidia-smi -q", _NVIDIA),
         (
             "nvidia-smi list",
-            r"(?m)^GPU [0-9]+: .*\(UUID: GPU-",
-            "the list of nvidia-smi -L or nvidia-smi nvlink",
+            r"(?m)^GPU [0-9]+: .*\(UUID: GPU-|\A(?:index|name|uuid|pci\.bus_id|timestamp), [a-z_.]",
+            "a list of nvidia-smi (-L, nvlink or --query-gpu)",
             _NVIDIA,
         ),
         (
@@ -152,11 +158,18 @@ FOREIGN: tuple[Foreign, ...] = tuple(
             "the output of lspci",
             _MACHINE,
         ),
+        (
+            "ibstat",
+            r"(?m)^CA '[^'\n]+'$|^hca_id:|^\w+ port [0-9]+ ==> \w+ \(",
+            "the output of ibstat, ibv_devinfo or ibdev2netdev",
+            _MACHINE,
+        ),
         ("numactl", r"(?m)^node distances:", "the output of numactl -H", _MACHINE),
         # Networks and clusters.
         (
             "ibnetdiscover",
-            r'(?m)^(?:Switch|Ca|Rt)\s+[0-9]+ "[SHR]-[0-9a-f]+"|^switchguid=0x',
+            r'(?m)^(?:Switch|Ca|Rt)\s+[0-9]+ "[SHR]-[0-9a-f]+"|^switchguid=0x'
+            r"|^(?:SW|CA|RT) +[0-9]+ +[0-9]+ 0x[0-9a-f]+ ",
             "the output of ibnetdiscover",
             _LINKS,
         ),
@@ -205,7 +218,7 @@ FOREIGN: tuple[Foreign, ...] = tuple(
         ),
         (
             "containerlab",
-            r"(?m)^topology:[ \t]*\n(?:[^\n]*\n){0,9}?[ \t]+(?:nodes|links|kinds|defaults):",
+            r"(?m)^topology:[ \t]*(?:#[^\n]*)?\n(?:[^\n]*\n){0,9}?[ \t]+(?:nodes|links|kinds):",
             "a lab of containerlab",
             _LINKS,
         ),
@@ -232,6 +245,13 @@ FOREIGN: tuple[Foreign, ...] = tuple(
         # Graphs in formats that networkx or others convert.
         ("Pajek", r"(?im)\A\*(?:vertices|network)\b", "a Pajek graph", _NETWORKX),
         ("DIMACS", r"(?m)^p (?:edge|col|sp|max|min) [0-9]+ [0-9]+\s*$", "DIMACS", _NETWORKX),
+        ("GDF", r"(?i)\Anodedef>", "a GDF graph", _NETWORKX),
+        (
+            "TGF",
+            r"\A(?:[^#\n][^\n]*\n)+#[ \t]*\n(?:[^#\n][^\n]*(?:\n|\Z))+\Z",
+            "a graph in Trivial Graph Format",
+            "write GraphML, or name the format as edgelist if # is a comment",
+        ),
         ("LEDA", r"\ALEDA\.GRAPH\b", "a LEDA graph", _NETWORKX),
         ("program", r"\A#!|(?m:^import \w[\w.]*$|^from \w[\w.]* import )", "a program", _LINKS),
     )

@@ -2,9 +2,11 @@
 
 import re
 from collections import Counter
+from collections.abc import Container
 
 from synth.errors import InvalidTopology
 from synth.formats.draft import join, line
+from synth.formats.edge_list import below_heading
 from synth.formats.tables import Row
 
 __all__ = ["doubt"]
@@ -18,6 +20,7 @@ def doubt(rows: list[Row], *, whole: bool, data: bool) -> InvalidTopology | None
     r"""Return why rows are not taken for an edge list; None where they look like one.
 
     Every row must have two plain ids and, if need be, a number.  Two rows must share a node.
+    Numbers that could be neighbours throughout, as in an adjacency list, are in doubt.
     Where no row has a number, a topology must be connected, and its ids must look like ids:
     a digit in each, at most two characters, or a node that is both a source and a target.
 
@@ -39,8 +42,9 @@ def doubt(rows: list[Row], *, whole: bool, data: bool) -> InvalidTopology | None
     >>> print(doubt(settings, whole=True, data=False))
     : must join all nodes
     """
-    if rows and [cell.lower() for cell in rows[0][1][:2]] == ["source", "target"]:
-        rows = rows[1:]
+    rows = below_heading(rows)
+    if whole and _is_metis([cells for _, cells in rows]):
+        return InvalidTopology("", "must not begin with its numbers of nodes and edges, as METIS")
     for number, cells in rows:
         if (rule := _broken_rule(cells)) is not None:
             return InvalidTopology(line(number), rule)
@@ -51,6 +55,8 @@ def doubt(rows: list[Row], *, whole: bool, data: bool) -> InvalidTopology | None
     if max(uses.values(), default=0) < 2:
         return InvalidTopology("", "must have a node in two links")
     if any(len(cells) == 3 for _, cells in rows):
+        if _lists_neighbours([cells for _, cells in rows], uses):
+            return InvalidTopology("", "must not be an adjacency list as well")
         return None
     if whole and len(join(uses, pairs)) > 1:
         return InvalidTopology("", "must join all nodes")
@@ -58,6 +64,18 @@ def doubt(rows: list[Row], *, whole: bool, data: bool) -> InvalidTopology | None
     if not crossed and not all(len(node) <= 2 or re.search("[0-9]", node) for node in uses):
         return InvalidTopology("", "must have a node that is both a source and a target")
     return None
+
+
+def _is_metis(rows: list[list[str]]) -> bool:
+    """Whether the first row counts the other rows, and the edges that they name twice."""
+    counts = [int(cell) for cell in rows[0] if re.fullmatch("[0-9]{1,9}", cell)] if rows else []
+    return len(counts) == 2 and counts == [len(rows) - 1, sum(map(len, rows[1:])) / 2]
+
+
+def _lists_neighbours(rows: list[list[str]], nodes: Container[str]) -> bool:
+    """Whether each row can be a node and two neighbours of it."""
+    different = all(len(set(cells)) == 3 and cells[2] in nodes for cells in rows)
+    return different and len({cells[0] for cells in rows}) == len(rows)
 
 
 def _broken_rule(cells: list[str]) -> str | None:

@@ -63,6 +63,7 @@ SAMPLES = {
     "RCCL log": ("RCCL version 2.20.5-develop\nbox:1:1 [0] NCCL INFO Channel 00/02\n", DUMP),
     "NCCL log": ("box:7:7 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>\n", DUMP),
     "nccl-tests": ("# nThread 1 nGpus 8 minBytes 8\n#  out-of-place\n", DUMP),
+    "NCCL tuner": ("# mine\nallreduce,0,65536,tree,simple,2,-1,-1\n", VERIFY),
     "nvidia-smi topo -p2p": (" \tGPU0\tGPU1\n GPU0\tX\tOK\n GPU1\tOK\tX\n", SMI),
     "nvidia-smi": ("+-----+\n| NVIDIA-SMI 550.54     Driver Version: 550.54 |\n+-----+\n", SMI),
     "nvidia-smi -q": ("\n==============NVSMI LOG==============\n\nTimestamp : now\n", SMI),
@@ -71,6 +72,7 @@ SAMPLES = {
     "amd-smi": ("GPU: 0\n    ASIC:\n        MARKET_NAME: MI300X\n", AMD),
     "hwloc": ("Machine (2015GB total)\n  Package L#0\n    NUMANode L#0 (P#0)\n", SMI),
     "lspci": ("17:00.0 3D controller: NVIDIA Corporation (rev a1)\n", SMI),
+    "ibstat": ("CA 'mlx5_0'\n\tCA type: MT4129\n\tNumber of ports: 1\n", SMI),
     "numactl": ("available: 2 nodes (0-1)\nnode distances:\nnode 0 1\n  0: 10 21\n", SMI),
     "ibnetdiscover": (
         'vendid=0x2c9\nswitchguid=0x2(2)\nSwitch\t36 "S-0002"\t\t# "leaf" base port 0\n',
@@ -99,6 +101,8 @@ SAMPLES = {
     "NetBox CSV": ("id,termination_a_type,termination_a_id\n1,dcim.interface,4\n", PLANT),
     "Pajek": ("*Vertices 2\n1 a\n2 b\n*Edges\n1 2\n", NETWORKX),
     "DIMACS": ("c mine\np edge 3 3\ne 1 2\ne 2 3\ne 3 1\n", NETWORKX),
+    "GDF": ("nodedef>name VARCHAR\na\nb\nedgedef>node1,node2\na,b\n", NETWORKX),
+    "TGF": ("1 a\n2 b\n#\n1 2\n2 1\n", "edgelist"),
     "LEDA": ("LEDA.GRAPH\nstring\nint\n-1\n2\n", NETWORKX),
     "program": ("#!/usr/bin/env python\nprint(1)\n", LINKS),
     "XML": ("<project><module/></project>", NETWORKX),
@@ -107,7 +111,7 @@ SAMPLES = {
     "log": ("2026-01-02 03:04:05 started\n2026-01-02 03:04:06 done\n", "a log"),
     "key = value": ("# mine\n[net]\nspeed = 25\nlanes=4\n", "key = value"),
     "YAML": ("hosts:\n  - a\nlinks: []\nspeed: 3\n", "YAML"),
-    "CSV with a heading": ("from,to,speed\nh0,h1,25\nh1,h0,25\n", "source,target,capacity"),
+    "CSV with a heading": ("host,port,speed\nh0,h1,25\nh1,h0,25\n", "source,target,capacity"),
 }
 
 
@@ -140,6 +144,8 @@ EDGE_LISTS = {
     "cables of networkx": "# mine\n0 1 {}\n1 2 {}\n2 0 {'weight': 3}\n",
     "capacities": "a b 25\nb a 25/2\n",
     "a heading": "source,target,capacity\na,b,25\nb,a,25\n",
+    "a heading of other words": "Src Dst GB/s\na b 25\nb a 25\n",
+    "capacities that are nodes, too": "0 1 1\n1 2 1\n2 0 1",
     "hosts on a switch": "h1 sw1\nh2 sw1\nh3 sw1\n",
     "ports of NICs": "0.gpu0 mlx5_0 25\nmlx5_0 0.gpu0 25\n",
     "one link with data": "a b {'capacity': 3}",
@@ -169,6 +175,8 @@ NOT_LINKS = {
     "a word in three places": ("run it now\nstop it now\n", "'now'"),
     "pairs that do not meet": ("h0 h1\nh2 h3\nh0 h4", "must join all nodes"),
     "a list of neighbours": ("h0 h1 h2 h3\nh1 h0 h2 h3\n", "line 1 must be source"),
+    "neighbours, or capacities": ("1 2 3\n2 3 4\n3 4 1\n4 1 2", "an adjacency list as well"),
+    "a METIS graph": ("4 6\n2 3 4\n1 3 4\n1 2 4\n1 2 3\n", "as METIS"),
     "a typing error": ("h0 h1 25\nh1 h0 2S", "line 2 must have a number"),
     "names without order": ("user nginx\ngroup nginx", "both a source and a target"),
 }
