@@ -70,6 +70,15 @@ def pairs(nvlink: float, pcie: float, cpu: float) -> Network:
     return cables("0-1 2-3", nvlink) + sockets(*PAIRS, pcie=pcie, cpu=cpu)
 
 
+def twin(box: Network, first: int) -> Network:
+    """A second box like the first, joined to the same fabric."""
+
+    def name(end: int | str) -> int | str:
+        return end + first if isinstance(end, int) else end if end == "fabric" else f"twin-{end}"
+
+    return [(name(one), name(other), rate) for one, other, rate in box]
+
+
 NVIDIA = [
     row("dgx2-v100.txt", "NVIDIA/nccl-tests issue 78: 16 V100, NVSwitch", star(16, 6 * 25), "160",
         assumed="link_bandwidth", said="25 GB/s"),
@@ -112,6 +121,10 @@ NVIDIA = [
         pairs(75, 12, 12), "24", assumed="pcie_bandwidth cpu_bandwidth"),
     row("power9-nv3.txt", "the same; NVLinks to the CPUs too, 64 GB/s between these",
         pairs(75, 75, 64), "128", nvlink="link:25", pcie_bandwidth=75, cpu_bandwidth=64),
+    row("power9-nv3.txt", "the same, two of them: NICs of 100 Gbit/s behind 12 GB/s of PCIe",
+        pairs(75, 12, 12) + cables("cpu0-fabric:12 cpu1-fabric:24")
+        + twin(pairs(75, 12, 12) + cables("cpu0-fabric:12 cpu1-fabric:24"), 4), "32",
+        boxes=2, nic_bandwidth=Fraction(25, 2)),
     row("v100-cloud-sys.txt", "aliyun gpushare documents: V100 cubes", cables(CUBE, 25), "1200/7",
         assumed="link_bandwidth"),
     row("v100-cloud-node.txt", "rapidsai/ucx-py issue 311: V100 cubes of ND v2",
@@ -257,6 +270,12 @@ AMD = [
 GRAPHS = [
     row("arpanet-1969.gml", "Internet Topology Zoo: ARPANET of December 1969",
         cables("0-1 0-2 0-3 1-2"), "4/3", assumed="capacity_attribute"),
+    row("heanet-parallel.gml", "Internet Topology Zoo: HEAnet, pairs with two links",
+        cables("0-3 0-6 1-2 1-3 1-6 2-3 3-4 3-5:2 3-6:2 4-6 5-6"), "7/3",
+        assumed="capacity_attribute directed"),
+    row("napnet.graphml", "Internet Topology Zoo: NapNet",
+        cables("0-1 0-3 1-3 1-4 2-3 3-4 3-5"), "6/5", assumed="capacity_attribute",
+        said="LinkLabel"),
     row("abilene.gml", "Internet Topology Zoo: Abilene", cables(ABILENE), "11/5",
         assumed="capacity_attribute", said="LinkLabel"),
 ]  # fmt: skip
