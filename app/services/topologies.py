@@ -19,7 +19,7 @@ from app.services.context import Context
 from app.services.errors import Ambiguous, Gone, NotStored
 from app.topology_source import TEXT_ONLY, GraphSource, TopologyChanges, TopologySource
 from schedules.errors import NotExportable, ScheduleError
-from synth.errors import SynthError
+from synth.errors import SynthError, Unreachable
 from synth.recipe import Recipe
 from synth.topology import Topology
 
@@ -240,11 +240,22 @@ def _from_text(context: Context, source: GraphSource) -> Answer[Registered]:
 
     try:
         topology = read(source.text, source.format, **source.reading())
-        topology.require_connected()
+        _require_connected(topology)
     except SynthError as error:
         place = "" if error.field.removeprefix("/") in TEXT_ONLY else "/text"
         raise type(error)(place + error.field, error.rule) from None
     return _register(context, "/text", topology)
+
+
+def _require_connected(topology: Topology) -> None:
+    """Raise unless all compute nodes reach each other; say so where a direction was assumed."""
+    try:
+        topology.require_connected()
+    except Unreachable as error:
+        if any(assumption.option == "directed" for assumption in topology.assumed):
+            hint = 'the file states no direction: --undirected, or "directed": false, reads both'
+            raise Unreachable(error.field, f"{error.rule}; {hint} ways") from None
+        raise
 
 
 def _register(context: Context, field: str, topology: Topology) -> Answer[Registered]:

@@ -285,3 +285,15 @@ def test_what_topoloom_writes_it_reads(topoloom, tmp_path) -> None:
         file = tmp_path / f"box.{form}"
         file.write_text(WRITERS[form](fabric("dgx-1v")))
         assert json.loads(topoloom("optimum", str(file), "--json").out)["algbw"] == 171.4286
+
+
+def test_a_list_of_cables_that_is_not_connected_one_way_is_told_of_the_other(
+    client, topoloom, tmp_path
+) -> None:
+    file = tmp_path / "cables.txt"
+    file.write_text("h0 h1\nh2 h1\n")
+    refused = topoloom("optimum", str(file))
+    assert (refused.code, "--undirected" in refused.err) == (2, True)
+    assert topoloom("optimum", str(file), "--undirected").code == 0
+    answer = client.post("/v1/topologies", json={"text": file.read_text()})
+    assert '"directed": false' in answer.json()["errors"][0]["detail"]
