@@ -99,7 +99,12 @@ FOREIGN: tuple[Foreign, ...] = tuple(
         ),
         ("containerlab JSON", _key("clab|endpoints"), "a lab of containerlab", _LINKS),
         ("EC2 topology", _key("NetworkNodes"), "an EC2 instance topology", _LINKS),
-        ("SONiC", _key("DEVICE_NEIGHBOR|DEVICE_METADATA"), "a SONiC configuration", _LINKS),
+        (
+            "SONiC",
+            _key("DEVICE_NEIGHBOR|DEVICE_METADATA|OCS_CROSS_CONNECT"),
+            "a SONiC configuration",
+            _LINKS,
+        ),
         ("Kubernetes JSON", _key("apiVersion"), "a Kubernetes manifest", _LINKS),
         ("AMD JSON", _key(r"link_type|\(Topology\)[^\"]*"), "the JSON of AMD's tools", _AMD),
         ("Cytoscape", r'(?s)\A\{.*?"elements"\s*:\s*\{', "JSON of Cytoscape", _NETWORKX),

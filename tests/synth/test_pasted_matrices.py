@@ -30,6 +30,7 @@ PASTED = {
     "Markdown without an empty line": f"```\n{MATRIX}\n```\nAny idea?",
     "a session": f"me@box:~$ nvidia-smi topo -m\n{BOX}me@box:~$ ",
     "a session without legend": f"$ nvidia-smi topo -m\n{MATRIX}\nme@box:~$ ",
+    "lines of pdsh": "\n".join(f"node-1.lab: {line}".rstrip() for line in BOX.split("\n")),
     "escape codes": underlined(BOX),
     "ends of lines of Windows": BOX.replace("\n", "\r\n"),
     "blanks that do not break": re.sub("[ \t]", "\xa0", BOX),
