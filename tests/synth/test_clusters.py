@@ -361,3 +361,12 @@ def test_one_gpu_without_gpudirect_has_the_pcie_of_its_own_way_alone() -> None:
 def test_pcie_and_cpus_are_as_fast_as_the_user_states(options, algbw) -> None:
     text = "     GPU0 GPU1 NIC0\nGPU0 X SYS SYS\nGPU1 SYS X SYS\nNIC0 SYS SYS X\n"
     assert optimum(read(text, **options)).algbw == algbw
+
+
+def test_a_nic_across_cpus_from_every_gpu_is_no_rail_unless_all_are() -> None:
+    rows = "GPU0 GPU1 NIC0 NIC1\nGPU0 X SYS {} SYS\nGPU1 SYS X SYS SYS\nNIC0 {} SYS X SYS\n"
+    rows += "NIC1 SYS SYS SYS X\n"
+    some = read(rows.replace("{}", "PIX"), boxes=2, nic_bandwidth=25)
+    assert "0.NIC1" not in some.switches
+    none = read(rows.replace("{}", "SYS"), boxes=2, nic_bandwidth=25)
+    assert {"0.NIC0", "0.NIC1"} <= none.switches

@@ -7,7 +7,7 @@ from synth.assumption import Assumption
 from synth.formats.draft import join
 from synth.topology import Capacity, NodeId
 
-__all__ = ["Box", "Cable", "Nic", "Rates", "dealt", "served"]
+__all__ = ["ACROSS_CPUS", "Box", "Cable", "Nic", "Rates", "dealt", "served"]
 
 Cable = tuple[NodeId, NodeId, Capacity, str]
 """Two nodes, GB/s per direction between them, and the place in the text."""
@@ -27,13 +27,18 @@ class Rates:
     cpu: Capacity | None = None
 
 
+ACROSS_CPUS = 1000
+"""The least distance between a GPU and a NIC of different CPUs."""
+
+
 @dataclass(frozen=True, slots=True)
 class Nic:
     """A network card.
 
     ``bandwidth`` is GB/s per direction of its ports, None if the dump does not say it;
     ``head`` the switch of the host it hangs from, ``path`` GB/s of PCIe to there;
-    ``distance`` from each GPU, in steps of no unit: only which GPU is nearer counts;
+    ``distance`` from each GPU, in steps of no unit: only which GPU is nearer counts, and that
+    `ACROSS_CPUS` is the least between CPUs;
     ``staged`` GB/s of PCIe to those GPUs that it reaches through a CPU, without GPUDirect.
     """
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from synth.assumption import Assumption
 from synth.errors import InvalidTopology
 from synth.formats.draft import Draft
-from synth.formats.dumps.box import Box, Nic, dealt, served
+from synth.formats.dumps.box import ACROSS_CPUS, Box, Nic, dealt, served
 from synth.formats.dumps.host import pcie_rate
 from synth.topology import Capacity, NodeId, Topology
 
@@ -197,9 +197,13 @@ def _nics(box: Box, plan: Plan) -> list[Nic]:
 
 
 def _nearest(box: Box) -> list[Nic]:
-    """Return the NICs that are nearest to some GPU; others carry storage or management."""
-    least = {gpu: min(nic.distance[gpu] for nic in box.nics) for gpu in box.gpus}
-    near = [nic for nic in box.nics if any(nic.distance[gpu] == least[gpu] for gpu in box.gpus)]
+    """Return the NICs that are nearest to some GPU; others carry storage or management.
+
+    A NIC that another CPU is before from every GPU counts only where all NICs are such.
+    """
+    rails = [nic for nic in box.nics if min(nic.distance.values()) < ACROSS_CPUS] or box.nics
+    least = {gpu: min(nic.distance[gpu] for nic in rails) for gpu in box.gpus}
+    near = [nic for nic in rails if any(nic.distance[gpu] == least[gpu] for gpu in box.gpus)]
     names = ", ".join(nic.id for nic in near)
     far = ", ".join(nic.id for nic in box.nics if nic not in near)
     text = f"{names[:300]} are taken to lead to the network"

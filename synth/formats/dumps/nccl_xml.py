@@ -7,7 +7,7 @@ that ``nvlink`` or ``xgmi``, ``c2c``.  Clouds ship such files with the PCI devic
 from fractions import Fraction
 
 from synth.assumption import Assumption
-from synth.formats.dumps.box import Box, Nic, Rates
+from synth.formats.dumps.box import ACROSS_CPUS, Box, Nic, Rates
 from synth.formats.dumps.nccl_nvlinks import SWITCH, GpuLinks
 from synth.formats.dumps.nvlinks import NIC_DEVICES
 from synth.formats.dumps.pci_tree import Card, PciTree
@@ -174,4 +174,4 @@ def _steps(one: tuple[str, ...], other: tuple[str, ...]) -> int:
     shared = 0
     while shared < min(len(one), len(other)) and one[shared] == other[shared]:
         shared += 1
-    return len(one) + len(other) - 2 * shared + (0 if shared else 1000)
+    return len(one) + len(other) - 2 * shared + (0 if shared else ACROSS_CPUS)

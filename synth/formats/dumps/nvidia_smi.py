@@ -4,7 +4,7 @@ from itertools import combinations
 
 from synth.assumption import Assumption
 from synth.formats.draft import join, wrong
-from synth.formats.dumps.box import Box, Nic, Rates
+from synth.formats.dumps.box import ACROSS_CPUS, Box, Nic, Rates
 from synth.formats.dumps.gpus import NVIDIA, Model, named_in
 from synth.formats.dumps.host import hang, host_rates, merge
 from synth.formats.dumps.nvlinks import NvLinks, cables, nvlinks
@@ -232,5 +232,5 @@ def _nic(name: str, id: str, found: Matrix, gpus: dict[str, str], path: Capacity
         cell = found.cells[gpu, name]
         if cell not in LEVELS:
             raise wrong(gpus[gpu], f"{gpu} and {name} must meet over PCIe; {cell!r}")
-        steps[gpu] = LEVELS.index(cell)
+        steps[gpu] = ACROSS_CPUS if cell == LEVELS[-1] else LEVELS.index(cell)
     return Nic(id, None, "", path, steps, found.places[name])
