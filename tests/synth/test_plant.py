@@ -363,8 +363,10 @@ def test_the_table_that_netbox_exports_is_read_with_a_note(delimiter):
     assert [host.id for host in plant.hosts] == ["h0", "h1"]
     assert [plant.pair_name(pair) for pair in plant.present.pairs] == ["0-1"]
     assert "read as panels (p1), all others as hosts" in plant.assumed[0].text
-    before = EXPORTED.replace("Device A", "Side A").replace("Device B", "Side B")
-    assert read_plant_text(before) == plant
+    for name in ("Side", "SIDE {} DEVICE"):
+        names = [name.format(side) if "{" in name else f"{name} {side}" for side in "AB"]
+        other = EXPORTED.replace("Device A", names[0]).replace("Device B", names[1])
+        assert read_plant_text(other) == plant
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ __all__ = ["is_cable_header", "is_cable_list", "read_cables", "read_cables_csv"]
 
 _IMPORT = tuple(f"side_{side}_{part}" for side in "ab" for part in ("device", "type", "name"))
 _TYPES = {name.partition(".")[2]: name for name in (*PORTS, INTERFACE)}
-_DEVICE = ("device {}", "side {}", "side {} device")
+_DEVICE = ("device_{}", "side_{}", "side_{}_device")
 """Columns of NetBox's own table that name the device: from 3.3 on, and before."""
 
 
@@ -44,7 +44,7 @@ def is_cable_list(document: Any) -> bool:
 
 def is_cable_header(columns: tuple[str, ...]) -> bool:
     """Whether the columns of a CSV text are those of a list of cables."""
-    return any(name.startswith(("side_a_", "termination_a_", "termination a")) for name in columns)
+    return any(name.startswith(("side_a_", "termination_a")) for name in columns)
 
 
 def read_cables(document: Any) -> Plant:
@@ -151,18 +151,18 @@ def read_cables_csv(text: str) -> Plant:
     (['h0', 'h1'], (Pair(panel=0, a=0, b=1),))
     """
     columns = read_header(text)
-    if any(name.startswith("side_a_") for name in columns):
-        missing = [name for name in _IMPORT if name not in columns]
-        if missing:
-            raise InvalidPlant("", f"must have a column {missing[0]!r}, as NetBox imports cables")
+    missing = [name for name in _IMPORT if name not in columns]
+    if not missing:
         return read_cabling([_imported(n, row) for n, row in enumerate(read_rows(text))])
+    if "termination_a" in columns:
+        return _exported(text, columns)
     if "termination_a_id" in columns:
         raise InvalidPlant(
             "",
             "holds ids only: export by REST or with import columns. Give the answer of GET "
             f"/api/dcim/cables/?limit=0, or a CSV file with the columns {', '.join(_IMPORT)}",
         )
-    return _exported(text, columns)
+    raise InvalidPlant("", f"must have a column {missing[0]!r}, as NetBox imports cables")
 
 
 def _imported(number: int, row: Row) -> Cable:
@@ -197,7 +197,7 @@ def _exported(text: str, columns: tuple[str, ...]) -> Plant:
         next((c for c in (name.format(side) for name in _DEVICE) if c in columns), "")
         for side in "ab"
     ]
-    if not all(named) or "termination b" not in columns:
+    if not all(named) or "termination_b" not in columns:
         raise InvalidPlant(
             "",
             "must have the columns Termination A, Termination B, Device A and Device B: export "
@@ -215,7 +215,7 @@ def _exported(text: str, columns: tuple[str, ...]) -> Plant:
     cables = []
     for number, row in enumerate(rows):
         devices = [row.cells[column] for column in named]
-        names = [row.cells[f"termination {side}"] for side in "ab"]
+        names = [row.cells[f"termination_{side}"] for side in "ab"]
         origin = _origin(number, row)
         if panels & set(devices) and "," in "".join(names):
             raise origin.error("has several ports in one cell, in no order: export by REST")

@@ -52,9 +52,9 @@ def read_plant(document: Any) -> Plant:
     >>> plant.present.pairs, plant.hosts_of(plant.present.pairs[0])
     ((Pair(panel=0, a=0, b=3),), (0, 1))
     """
-    row = read_object(document, "", _PLANT)
-    if row.get("schema") != "plant/1":
+    if isinstance(document, dict) and document.get("schema") != "plant/1":
         raise InvalidPlant("/schema", 'must be "plant/1"')
+    row = read_object(document, "", _PLANT)
     panels = tuple(read_each(row, "panels", "", _panel))
     check_panels(panels)
     place = Places(panels)

@@ -34,17 +34,17 @@ class Origin(NamedTuple):
 
 
 def read_header(text: str) -> tuple[str, ...]:
-    r"""Return the columns that the first line with text names, in lower case.
+    r"""Return the columns that the first line with text names, as ``lower_case``.
 
     >>> read_header('ID;"Device A";Termination A\n')
-    ('id', 'device a', 'termination a')
+    ('id', 'device_a', 'termination_a')
     """
     first = next((line for line in io.StringIO(text) if line.strip("\ufeff \t\r\n")), "")
     try:
         cells = next(csv.reader([first.lstrip("\ufeff")], delimiter=_delimiter(first)), [])
     except csv.Error:
         return ()
-    return tuple(cell.strip().lower() for cell in cells)
+    return tuple("_".join(cell.lower().split()) for cell in cells)
 
 
 def read_rows(text: str) -> list[Row]:
