@@ -17,6 +17,8 @@ __all__ = ["ASKED", "asks", "parameter", "taken"]
 
 ASKED = "asked_"
 """What the names of the parameters begin with that `asks` adds."""
+_CONTEXT = "context_"
+"""The parameter that takes typer's context where one option stands for others."""
 _COMPLETED: MappingProxyType[str, Callable[[str], list[str]]] = MappingProxyType(
     {"families": completing.families, "preset": completing.presets}
 )
@@ -33,9 +35,14 @@ def asks(*options: Option) -> Callable[[Callable[..., None]], Callable[..., None
     def made(command: Callable[..., None]) -> Callable[..., None]:
         own = [p for p in inspect.signature(command).parameters.values() if p.name != "asked"]
         added = [parameter(option) for option in options]
+        if any(option.instead_of for option in options):
+            kind = inspect.Parameter.KEYWORD_ONLY
+            added.append(inspect.Parameter(_CONTEXT, kind, annotation=typer.Context))
 
         def asking_command(**values: Any) -> None:
+            context = values.pop(_CONTEXT, None)
             asked = taken(values, options)  # before the rest is passed on
+            _drop_replaced_defaults(asked, options, context)
             command(**values, asked=asked)
 
         asking_command.__name__ = command.__name__
@@ -52,12 +59,43 @@ def asks(*options: Option) -> Callable[[Callable[..., None]], Callable[..., None
     return made
 
 
-def taken(
-    values: dict[str, Any], options: Iterable[Option], prefix: str = ASKED
-) -> dict[str, Any]:
+def taken(values: dict[str, Any], options: Iterable[Option], prefix: str = ASKED) -> dict[str, Any]:
     """Take out of a command's values what was given of some options, by their names."""
-    found = {option.name: values.pop(prefix + option.name) for option in options}
-    return {name: value for name, value in found.items() if value not in (None, [])}
+    found: dict[str, Any] = {}
+    for option in options:
+        value = values.pop(prefix + option.name)
+        if value not in (None, []):
+            _require_taken(option, value)
+            found[option.name] = value
+    return found
+
+
+def _require_taken(option: Option, value: Any) -> None:
+    """Raise for a word or a number that an option does not take: not every command has a request.
+
+    The rules are in the words of `app.field_errors`, as a request would refuse the value.
+    """
+    known, rule = choices(option.type), ""
+    if known and value not in known:
+        rule = f"must be one of {', '.join(known)}"
+    elif option.type is StrictInt and option.least is not None and option.most is not None:
+        if value < option.least:
+            rule = f"must be at least {option.least}"
+        elif value > option.most:
+            rule = f"must be at most {option.most}"
+    if rule:
+        raise typer.BadParameter(rule, param_hint=option.spelling)
+
+
+def _drop_replaced_defaults(
+    asked: dict[str, Any], options: Iterable[Option], context: typer.Context | None
+) -> None:
+    """Drop the defaults of options that a given option stands for, in place."""
+    for option in options:
+        for name in option.instead_of if option.name in asked else ():
+            source = context and context.get_parameter_source(ASKED + name)
+            if source is not None and source.name == "DEFAULT":
+                asked.pop(name, None)
 
 
 def parameter(option: Option, prefix: str = ASKED) -> inspect.Parameter:

@@ -83,7 +83,7 @@ class Typed:
         """
         parts = [part for part in pointer.split("/") if part]
         file = self._file_of(error)
-        placed = parts[:1] and parts[0] in (*_PREFIXES, *self.options)
+        placed = parts[:1] and parts[0] in (*_PREFIXES, *self.options, *self.reading)
         if file is not None and (not placed or isinstance(error, _OF_FILES)):
             return _within(file, parts)
         return self._member(parts, self.options)
