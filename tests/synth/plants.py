@@ -175,9 +175,9 @@ def two_way(draw, hosts, degree):
 
 
 @st.composite
-def meshes(draw, most_hosts=4, most_trunks=6):
+def meshes(draw, most_hosts=4, most_trunks=6, flavours=FLAVOURS):
     """A plant whose panels are joined by trunks, some pairs plugged."""
-    plant = draw(plants(most_hosts, 4, states=False))
+    plant = draw(plants(most_hosts, 4, flavours, states=False))
     free = [
         Port(number, side, index)
         for number, panel in enumerate(plant.panels)

@@ -9,6 +9,7 @@ import jsonschema_rs
 import pytest
 import yaml
 from hypothesis import given
+from hypothesis import strategies as st
 
 from synth.errors import InvalidPlant
 from synth.wiring.plant import (
@@ -27,7 +28,7 @@ from synth.wiring.plant import (
     uniform,
 )
 from synth.wiring.plant.cables import read_cables
-from tests.synth.plants import plants, trunked
+from tests.synth.plants import meshes, plants, trunked
 
 SMALL = {
     "schema": "plant/1",
@@ -267,13 +268,14 @@ def _rest(kind_a, device_a, name_a, kind_b, device_b, name_b, status="connected"
 
 
 HOSTS = [_rest("dcim.interface", f"h{n}", "eth0", "dcim.rearport", "p1", f"{n}") for n in range(3)]
+POWER = _rest("dcim.powerport", "h0", "psu0", "dcim.poweroutlet", "pdu", "1")
 JUMPER = _rest("dcim.frontport", "p1", "0", "dcim.frontport", "p1", "1")
 
 
 @pytest.mark.parametrize(
     ("row", "left_out"),
     [
-        (_rest("dcim.powerport", "h0", "psu0", "dcim.poweroutlet", "pdu", "1"), "1 powero"),
+        (POWER, "1 poweroutlet to powerport"),
         (_rest("dcim.interface", "h0", "mgmt", "dcim.interface", "h1", "mgmt"), "1 interface to i"),
         ({"a_terminations": [{"object_type": "dcim.powerfeed", "object": {"name": "feed"}}],
           "b_terminations": []}, "1 nothing to powerfeed"),
@@ -301,6 +303,62 @@ def test_a_jumper_is_plugged_until_it_is_gone_and_not_while_it_is_planned():
     for status, plugged in (("connected", 1), ("decommissioning", 1), ("planned", 0)):
         jumper = JUMPER | {"status": {"value": status}}
         assert len(read_cables([*HOSTS, jumper]).present.pairs) == plugged
+
+
+@given(st.data(), meshes(flavours=("one-sided",)))
+def test_a_plant_is_read_back_from_its_cables_whatever_rear_ports_are_called(data, plant):
+    fronts = [(panel.id, name) for panel in plant.panels for name in panel.a]
+    ids = {front: number for number, front in enumerate(fronts)}
+
+    def end(kind, port):
+        here = plant.panels[port.panel].id, plant.port_name(port)
+        name = here[1] if kind == "dcim.frontport" else f"rear of {here}"
+        return {"object_type": kind,
+                "object": {"id": ids[here], "name": name, "device": {"name": here[0]}}}  # fmt: skip
+
+    def cable(a, b, status="connected"):
+        ends = [a, b] if data.draw(st.booleans()) else [b, a]
+        return {"a_terminations": ends[0], "b_terminations": ends[1], "status": {"value": status}}
+
+    rows = [POWER]
+    for host in plant.hosts:
+        for port in host.ports:
+            if port.tx:
+                interface = [_netbox("dcim.interface", host.id, port.id)]
+                rows.append(cable(interface, [end("dcim.rearport", fibre) for fibre in port.tx]))
+    for trunk in plant.trunks:
+        ends = [[end("dcim.rearport", port)] for port in (trunk.source, trunk.target)]
+        rows.append(cable(*ends))
+    for pair in plant.present.pairs:
+        ends = [[end("dcim.frontport", port)] for port in plant.ends(pair)]
+        rows.append(cable(*ends))
+    answer = [
+        {"name": name, "device": {"name": device}, "rear_port": {"id": ids[device, name]},
+         "rear_port_position": 1}
+        for device, name in fronts
+    ]  # fmt: skip
+    read = read_cables({"cables": data.draw(st.permutations(rows)), "front_ports": answer})
+    assert _facts(read) == _facts(plant)
+
+
+def _facts(plant):
+    """What is cabled and plugged, by name."""
+    hosts = {
+        (host.id, port.id): [plant.full_name(fibre) for fibre in port.tx]
+        for host in plant.hosts
+        for port in host.ports
+        if port.tx
+    }
+    trunks = {
+        frozenset(plant.full_name(port) for port in (trunk.source, trunk.target))
+        for trunk in plant.trunks
+    }
+    pairs = {
+        frozenset(plant.full_name(port) for port in plant.ends(pair))
+        for pair in plant.present.pairs
+    }
+    used = {name.rpartition("/")[0] for ends in (*hosts.values(), *trunks, *pairs) for name in ends}
+    return hosts, trunks, pairs, {panel.id: panel.a for panel in plant.panels if panel.id in used}
 
 
 REAR_IDS = {"R1": 11, "R2": 12}
