@@ -7,6 +7,7 @@ from typing import get_args
 
 import pytest
 
+from app.options.patching import TopologyFormat
 from app.options.reading import READING, FormatName, changeable
 from app.services.topologies import FORMATS
 from app.topology_source import OPTIONS
@@ -28,7 +29,7 @@ def test_the_formats_of_requests_are_those_there_are_readers_for() -> None:
 def test_the_options_of_reading_are_the_same_through_every_door() -> None:
     assert set(OPTIONS) == set(OF_FORMATS)
     assert {option.name for option in READING} == {"format", *OPTIONS}
-    assert set(FORMATS) == set(WRITERS)
+    assert set(FORMATS) == set(WRITERS) == set(get_args(TopologyFormat))
 
 
 def form_of(name: str) -> str:
