@@ -13,7 +13,7 @@ import pytest
 
 import topoloom
 from synth.errors import InvalidPlant, InvalidTopology
-from synth.formats import read_noted
+from synth.formats import read
 from synth.wiring.plant.read import read_plant_text
 from tests.stated_networks import Network, allgather, boxes, cables, mesh, sockets, star
 
@@ -287,12 +287,12 @@ ROWS = [*NVIDIA, *NCCL, *AMD, *GRAPHS]
 def test_a_public_input_has_the_rate_of_the_network_stated_by_hand(found: Row):
     assert allgather(found.network) == Fraction(found.value)
     text = (INPUTS / found.file).read_text()
-    topology, notes = read_noted(text, **found.options)
+    topology = read(text, **found.options)
     assert topoloom.optimum(topology).algbw == Fraction(found.value)
     offered = {assumption.option for assumption in topology.assumed}
     assert {*found.assumed.split()} <= offered
     assert not offered & {*found.options}
-    assert found.said in " ".join(notes)
+    assert found.said in " ".join(assumption.text for assumption in topology.assumed)
 
 
 REFUSED = [
@@ -321,7 +321,7 @@ REFUSED = [
 )
 def test_a_damaged_or_foreign_input_is_refused_at_its_place(file, field, words, source):
     with pytest.raises(InvalidTopology) as refused:
-        read_noted((INPUTS / file).read_text())
+        read((INPUTS / file).read_text())
     assert refused.value.field == field
     assert words in str(refused.value)
 

@@ -6,7 +6,7 @@ or raises one `InvalidTopology` whose field is the place, ``/line/7`` or a JSON 
 Capacities are exact.
 """
 
-from synth.formats.read import MAX_CHARACTERS, OPTIONS, READABLE, Noted, detect, read, read_noted
+from synth.formats.read import MAX_CHARACTERS, OPTIONS, READABLE, detect, read
 from synth.formats.write import WRITERS
 
 __all__ = [
@@ -14,8 +14,6 @@ __all__ = [
     "OPTIONS",
     "READABLE",
     "WRITERS",
-    "Noted",
     "detect",
     "read",
-    "read_noted",
 ]

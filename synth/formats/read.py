@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from synth.errors import InvalidTopology
 from synth.formats.adjacency_list import adjlist, multiline_adjlist, undirected_adjlist
@@ -35,10 +35,8 @@ __all__ = [
     "MAX_CHARACTERS",
     "OPTIONS",
     "READABLE",
-    "Noted",
     "detect",
     "read",
-    "read_noted",
 ]
 
 DUMPS: Mapping[str, Callable[..., Box]] = MappingProxyType(
@@ -112,15 +110,8 @@ _OF_ATTRIBUTES = {
 _OF_PLAN = ("boxes", "network", "oversubscription", "nics", "nic_bandwidth", "pcie")
 
 
-class Noted(NamedTuple):
-    """A topology, and sentences on what was assumed where the text does not say it."""
-
-    topology: Topology
-    notes: tuple[str, ...] = ()
-
-
 def read(text: str, form: str | None = None, **options: Any) -> Topology:
-    r"""Return the topology that a text describes.
+    r"""Return the topology that a text describes, with what was assumed in ``assumed``.
 
     Parameters
     ----------
@@ -157,11 +148,6 @@ def read(text: str, form: str | None = None, **options: Any) -> Topology:
     ...
     synth.errors.InvalidTopology: /line/2: must be a number of at most 30 digits; 'fast' is not
     """
-    return read_noted(text, form, **options).topology
-
-
-def read_noted(text: str, form: str | None = None, **options: Any) -> Noted:
-    """Return what `read` does, and what had to be assumed."""
     if len(text) > MAX_CHARACTERS:
         raise InvalidTopology("", f"must have at most {MAX_CHARACTERS} characters")
     text = text.removeprefix("\ufeff")
@@ -176,8 +162,7 @@ def read_noted(text: str, form: str | None = None, **options: Any) -> Noted:
             raise InvalidTopology(
                 f"/{name}", f"is only for {', '.join(OPTIONS[name])}; not for {form}"
             )
-    topology = (_dump if form in DUMPS else _graph)(text, form, given)
-    return Noted(topology, tuple(assumption.text for assumption in topology.assumed))
+    return (_dump if form in DUMPS else _graph)(text, form, given)
 
 
 def _graph(text: str, form: str, given: dict[str, Any]) -> Topology:

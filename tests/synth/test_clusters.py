@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from schedules.forestcoll import optimum
 from synth.errors import InvalidTopology
 from synth.fabrics import fabric
-from synth.formats import read, read_noted
+from synth.formats import read
 from synth.formats.dumps.box import dealt
 from synth.formats.dumps.gpus import BOARDS
 from synth.formats.dumps.nvlinks import PLATFORMS, cables, nvlinks
@@ -23,6 +23,10 @@ DATA = Path(__file__).parent / "data"
 
 def text_of(name: str) -> str:
     return (DATA / name).read_text()
+
+
+def notes_of(topology) -> list[str]:
+    return [assumption.text for assumption in topology.assumed]
 
 
 def links_of(topology):
@@ -79,7 +83,8 @@ def test_one_box_has_no_nics_because_they_lead_nowhere() -> None:
     ],
 )
 def test_nvlinks_that_a_file_lacks_are_those_known_of_the_machine_and_said(name, nvlinks, per_gpu):
-    topology, notes = read_noted(text_of(name))
+    topology = read(text_of(name))
+    notes = notes_of(topology)
     assert any(nvlinks in note for note in notes)
     assert sum(value for (one, _), value in links_of(topology).items() if one == "gpu0") == per_gpu
 
@@ -90,7 +95,8 @@ def test_gpus_without_numbers_are_numbered_by_their_bus_ids() -> None:
         '<pci busid="0002:00:00.0" class="0x030200"/><pci busid="0001:00:00.0" class="0x030200"/>'
         '<pci busid="0003:00:00.0" class="0x030000" vendor="0x1a03"/></cpu></system>'
     )
-    topology, notes = read_noted(box, nvlink="none")
+    topology = read(box, nvlink="none")
+    notes = notes_of(topology)
     assert topology.nodes == ("gpu0", "gpu1", "cpu0")
     assert any("bus ids" in note for note in notes)
     with pytest.raises(InvalidTopology, match="/nvlink: must be given"):
@@ -98,7 +104,8 @@ def test_gpus_without_numbers_are_numbered_by_their_bus_ids() -> None:
 
 
 def test_devices_of_no_class_are_those_of_the_cloud_whose_bus_ids_they_have() -> None:
-    topology, notes = read_noted(text_of("cloud-bare.nccl.xml"), boxes=2)
+    topology = read(text_of("cloud-bare.nccl.xml"), boxes=2)
+    notes = notes_of(topology)
     assert any("g5.48xlarge" in note for note in notes)
     assert len(topology.compute_nodes) == 16
     # Four GPUs of each box meet the other twelve over 6 GB/s between its sockets.
@@ -120,7 +127,8 @@ def test_pcie_is_taken_in_where_it_is_asked_for_and_limits_what_it_limits() -> N
 def test_nics_without_gpudirect_hang_from_their_cpu() -> None:
     text = text_of("hgx-h100.nccl.xml")
     direct = read(text, boxes=2, pcie="always")
-    staged, notes = read_noted(text.replace('gdr="1"/>', 'gdr="0"/>'), boxes=2, pcie="always")
+    staged = read(text.replace('gdr="1"/>', 'gdr="0"/>'), boxes=2, pcie="always")
+    notes = notes_of(staged)
     assert ("0.mlx5_0", "0.cpu0") in links_of(staged)
     assert ("0.mlx5_0", "0.cpu0") not in links_of(direct)
     assert any("GPUDirect" in note for note in notes)
@@ -153,7 +161,8 @@ def test_many_boxes_are_held_up_by_what_leaves_them(factor: int) -> None:
 
 def test_a_gpu_that_lost_its_nvlinks_is_reached_over_pcie_and_said() -> None:
     text = text_of("lost-nvlinks.nvidia-smi.txt")
-    topology, notes = read_noted(text)
+    topology = read(text)
+    notes = notes_of(topology)
     links = links_of(topology)
     assert any("GPU7" in note for note in notes)
     assert links["GPU0", "NVSwitch0"] == 300
@@ -165,7 +174,8 @@ def test_a_gpu_that_lost_its_nvlinks_is_reached_over_pcie_and_said() -> None:
 
 
 def test_a_gpu_that_lost_some_nvlinks_has_those_that_are_left() -> None:
-    topology, notes = read_noted(text_of("half-nvlinks.nvidia-smi.txt"))
+    topology = read(text_of("half-nvlinks.nvidia-smi.txt"))
+    notes = notes_of(topology)
     links = links_of(topology)
     assert (links["GPU5", "NVSwitch"], links["GPU4", "NVSwitch"]) == (150, 300)
     assert any("GPU5" in note for note in notes)
@@ -268,7 +278,8 @@ def test_nics_that_are_no_gpus_nearest_are_left_out_unless_the_user_names_them()
     head = rows[0].replace("\tCPU", "\tNIC8\tCPU")
     body = ["\t".join([*row.split("\t")[:17], "SYS", *row.split("\t")[17:]]) for row in rows[1:]]
     text = "\n".join([head, *body, "NIC8" + "\tSYS" * 16 + "\tX"]) + "\n"
-    topology, notes = read_noted(text, boxes=2, nic_bandwidth=25)
+    topology = read(text, boxes=2, nic_bandwidth=25)
+    notes = notes_of(topology)
     assert any("NIC8" in note for note in notes)
     assert "0.NIC8" not in topology.switches
     assert "0.NIC8" in read(text, boxes=2, nic_bandwidth=25, nics="NIC0,NIC8").switches
