@@ -137,7 +137,8 @@ class _Builder:
             return
         if end.device not in self.fronts.of_device:
             raise origin.error(f"leads to {end.device}, of which front_ports has no port")
-        self.panels[end.device] = dict.fromkeys(self.fronts.of_device[end.device])
+        if end.device not in self.panels:
+            self.panels[end.device] = dict.fromkeys(self.fronts.of_device[end.device])
         names = (end.name,) if end.type == FRONT else self.fronts.behind.get(end.id, ())
         yield from (End(end.device, end.type, name) for name in names)
 
