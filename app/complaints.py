@@ -43,6 +43,8 @@ def _explained(error: Exception, place: Place) -> tuple[int, str]:
         return 2, "; ".join(dict.fromkeys(found))
     if isinstance(error, typer.TyperException):
         return 2, _of_typer(error)
+    if isinstance(error, UnicodeEncodeError):
+        return 2, f"must be text that UTF-8 can write; {error.object[:50]!r} is not"
     return _explained_by_the_packages(error, place)
 
 

@@ -13,7 +13,10 @@ from pydantic import (
     Field,
     PlainSerializer,
     WithJsonSchema,
+    model_validator,
 )
+
+from app.field_errors import PlacedError
 
 __all__ = ["FRACTION", "Rational", "Request", "optional", "parse_fraction"]
 
@@ -21,9 +24,21 @@ FRACTION = re.compile(r"^[0-9]{1,9}(/[0-9]{0,8}[1-9][0-9]{0,8}|\.[0-9]{1,9})?$",
 
 
 class Request(BaseModel):
-    """Base of all requests: unknown fields are refused, nothing is changed later."""
+    """Base of all requests: unknown fields are refused, nothing is changed later.
+
+    Texts are those that UTF-8 can write: JSON escapes may stand for halves of characters, which
+    neither a database nor an answer takes.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _writable(cls, value: Any) -> Any:
+        for name, part in value.items() if isinstance(value, dict) else ():
+            if (place := _unwritable(part, f"/{name}")) is not None:
+                raise PlacedError(place, "must be a text that UTF-8 can write")
+        return value
 
     def canonical(self) -> dict[str, Any]:
         """Return the request as plain JSON values, defaults filled in."""
@@ -32,6 +47,24 @@ class Request(BaseModel):
     def canonical_part(self, names: Iterable[str]) -> dict[str, Any]:
         """Return those of the named members that were given, as plain JSON values."""
         return self.model_dump(mode="json", exclude_none=True, include=set(names))
+
+
+def _unwritable(value: Any, place: str) -> str | None:
+    r"""Return where a text, or one in lists, cannot be written in UTF-8.
+
+    >>> _unwritable(["a", "\ud800"], "/ids"), _unwritable("a", "/id")
+    ('/ids/1', None)
+    """
+    if isinstance(value, list):
+        found = (_unwritable(part, f"{place}/{at}") for at, part in enumerate(value))
+        return next((inner for inner in found if inner is not None), None)
+    if not isinstance(value, str) or value.isascii():
+        return None
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return place
+    return None
 
 
 def optional(description: str, **more: Any) -> Any:
