@@ -120,10 +120,10 @@ def _by_shape(text: str, head: str) -> str:
         return "node-link"
     if _GML.search(text):
         return "gml"
-    if head.startswith(("{", "[")):
-        parse_json(text.lstrip("\ufeff"), float)
     kind = recognise(head, LOOSE)
-    if head.startswith(("{", "[", "<")) and kind is not None:
+    if kind is not None and kind.name in ("JSON object", "JSON list", "XML"):
+        if kind.name != "XML":
+            parse_json(text.lstrip("\ufeff"), float)
         raise InvalidTopology("", kind.refusal)
     # One row more than a matrix may have, and a heading.
     rows = list(islice(numbered_rows(text), MAX_ROWS + 2))

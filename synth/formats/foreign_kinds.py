@@ -97,7 +97,7 @@ FOREIGN: tuple[Foreign, ...] = tuple(
             "a list of cables from NetBox",
             _PLANT,
         ),
-        ("containerlab JSON", _key("clab|endpoints"), "a lab of containerlab", _LINKS),
+        ("containerlab JSON", _key("clab"), "a lab of containerlab", _LINKS),
         ("EC2 topology", _key("NetworkNodes"), "an EC2 instance topology", _LINKS),
         (
             "SONiC",
@@ -269,11 +269,16 @@ LOOSE: tuple[Foreign, ...] = tuple(
         ("XML", r"\A<[A-Za-z!?]", "XML of an unknown kind", _NETWORKX),
         (
             "JSON object",
-            r"\A\{",
+            r"\A\{(?![{%#])",
             "JSON without nodes and links",
             "give topology/1 or node-link JSON",
         ),
-        ("JSON list", r"\A\[", "a JSON list", "give topology/1 or node-link JSON"),
+        (
+            "JSON list",
+            r"\A\[\s*(?:[\[{\"\]0-9-]|\Z)",
+            "a JSON list",
+            "give topology/1 or node-link JSON",
+        ),
         ("log", r"(?m)^\[?[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}", "a log", _LINKS),
         (
             "key = value",

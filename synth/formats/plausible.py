@@ -84,6 +84,8 @@ def _broken_rule(cells: list[str]) -> str | None:
     for end in cells[:2]:
         if not _ID.fullmatch(end) or end.lower() in _VALUES:
             return f"must have plain ids; {end[:50]!r} is none"
+    if cells[0] == cells[1]:
+        return "must join two different nodes"
     if len(cells) == 3 and not _NUMBER.fullmatch(cells[2]):
         return f"must have a number as its capacity; {cells[2][:50]!r} is none"
     return None

@@ -78,7 +78,7 @@ def _plain(content: str, attribute: str | None, place: str) -> str:
 
 
 def looks_like_matrix(rows: list[Row]) -> bool:
-    r"""Whether rows are a square of cells with an empty diagonal.
+    r"""Whether rows are a square with an empty diagonal, most of whose cells are numbers.
 
     >>> [looks_like_matrix(list(numbered_rows(text))) for text in ("0 1\n1 0", "0 1\n1 2\n2 0")]
     [True, False]
@@ -88,8 +88,14 @@ def looks_like_matrix(rows: list[Row]) -> bool:
     shift = max(widths, default=0) - len(body)
     if len(widths) != 1 or shift not in (0, 1) or (shift == 1 and names is None):
         return False
+    if names is not None and len(names) - len(body) not in (0, 1):
+        return False
     diagonal = (cells[index + shift] for index, (_, cells) in enumerate(body))
-    return all(cell in _NOTHING or _ZERO.fullmatch(cell) for cell in diagonal)
+    cells = [cell for _, row in body for cell in row[shift:]]
+    numbers = sum(_NUMBER.fullmatch(cell) is not None for cell in cells)
+    return 2 * numbers > len(cells) and all(
+        cell in _NOTHING or _ZERO.fullmatch(cell) for cell in diagonal
+    )
 
 
 def matrix(text: str, *, attributes: Attributes = PLAIN) -> Topology:

@@ -139,6 +139,13 @@ def test_an_empty_file_is_called_empty(text: str) -> None:
         detect(text)
 
 
+def test_a_configuration_in_sections_is_no_json() -> None:
+    with pytest.raises(InvalidTopology, match="key = value"):
+        detect("[metadata]\nname = x\n")
+    with pytest.raises(InvalidTopology, match="/line/1: must be JSON"):
+        detect("{'nodes': []}")
+
+
 EDGE_LISTS = {
     "a directed ring": "h0 h1\nh1 h2\nh2 h0",
     "cables of networkx": "# mine\n0 1 {}\n1 2 {}\n2 0 {'weight': 3}\n",
@@ -174,9 +181,11 @@ NOT_LINKS = {
     "switched settings": ("Compression yes\nForward yes\n", "'yes'"),
     "a word in three places": ("run it now\nstop it now\n", "'now'"),
     "pairs that do not meet": ("h0 h1\nh2 h3\nh0 h4", "must join all nodes"),
+    "a heading above a dash": ("Thanks go to these people\n\n- \n", "line 1 must be source"),
     "a list of neighbours": ("h0 h1 h2 h3\nh1 h0 h2 h3\n", "line 1 must be source"),
     "neighbours, or capacities": ("1 2 3\n2 3 4\n3 4 1\n4 1 2", "an adjacency list as well"),
     "a METIS graph": ("4 6\n2 3 4\n1 3 4\n1 2 4\n1 2 3\n", "as METIS"),
+    "numbers and their powers": ("0, 0, 0\n1, 1, 1\n2, 4, 8\n", "two different nodes"),
     "a typing error": ("h0 h1 25\nh1 h0 2S", "line 2 must have a number"),
     "names without order": ("user nginx\ngroup nginx", "both a source and a target"),
 }
