@@ -77,6 +77,7 @@ class DesignRequest(TypedDict, total=False):
     schedule: Literal["bfb", "best"]
     all_to_all: bool
     node_gbps: float
+    port_gbps: float
     alpha_us: float
     collective: Literal["allgather", "reduce-scatter", "allreduce", "all-to-all"]
     bytes: int | str

@@ -5,18 +5,20 @@ into bytes/s and seconds, exactly.
 """
 
 import re
+from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import ConfigDict, Field, StrictBool, StrictInt, field_validator, model_validator
 
+from app.field_errors import PlacedError
 from app.measured_times import MeasuredRow, fitted
 from app.options import cluster, patching
 from app.options.cluster import JudgeName, LinkKind
 from app.options.collectives import CollectiveName
 from app.options.patching import ObjectiveName, PanelKind, PlaceKind
 from app.plant_source import PlantSource
-from app.quantities import Bytes, NotNegative, Positive
+from app.quantities import MOST, Bytes, NotNegative, Positive
 from app.request_base import Request
 
 __all__ = [
@@ -25,9 +27,29 @@ __all__ = [
     "PresentValues",
     "TaskRequest",
     "TimedRequest",
+    "put_node_rate",
 ]
 
 PresentValues = Annotated[dict[str, Any], Field(title="Present")]
+
+
+def put_node_rate(request: Any) -> None:
+    """Replace ``port_gbps`` of a request by the ``node_gbps`` that follows, in place.
+
+    Raises
+    ------
+    PlacedError
+        Both are given, or the host's rate is above the limit.
+    """
+    if request.port_gbps is None:
+        return
+    if "node_gbps" in request.model_fields_set:
+        raise PlacedError("/port_gbps", "must be left out where node_gbps is given")
+    rate = request.port_gbps * request.degree
+    if rate > MOST:
+        raise PlacedError("/port_gbps", f"times degree must be at most {MOST}")
+    object.__setattr__(request, "node_gbps", Decimal(repr(float(rate))))
+    object.__setattr__(request, "port_gbps", None)
 
 
 class FrontierRequest(Request):
@@ -75,7 +97,14 @@ class TimedRequest(FrontierRequest):
     """Which hosts there are, and how fast their links are."""
 
     node_gbps: Positive = cluster.NODE_GBPS.field()
+    port_gbps: Positive = cluster.PORT_GBPS.field()
     alpha_us: Positive = cluster.ALPHA_US.field()
+
+    @model_validator(mode="after")
+    def _of_a_port(self) -> Self:
+        """Put a host's rate in the place of a port's: equal rates are one question."""
+        put_node_rate(self)
+        return self
 
     @property
     def bytes_per_second(self) -> Fraction:
@@ -185,12 +214,9 @@ class DesignRequest(TimedRequest):
         """Put what is fitted to a table in its place: equal costs are one question."""
         if self.measured is None:
             return self
-        said = (self.node_gbps, self.alpha_us, self.overhead_us, self.chunk_us)
-        # The command line always says the defaults.
-        if said != (cluster.NODE_GBPS.default, cluster.ALPHA_US.default, None, None):
-            raise ValueError(
-                "must have no node_gbps, alpha_us, overhead_us or chunk_us beside measured"
-            )
+        said = ("node_gbps", "port_gbps", "alpha_us", "overhead_us", "chunk_us")
+        if not self.model_fields_set.isdisjoint(said):
+            raise ValueError(f"must have no {', '.join(said[:-1])} or {said[-1]} beside measured")
         for name, value in fitted(self.measured, self.degree).items():
             object.__setattr__(self, name, value)
         return self

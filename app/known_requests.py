@@ -4,7 +4,7 @@ from typing import Any, Self
 
 from pydantic import StrictBool, StrictInt, model_validator
 
-from app.design_requests import DesignRequest, FrontierRequest, TaskRequest
+from app.design_requests import DesignRequest, FrontierRequest, TaskRequest, put_node_rate
 from app.finding import SORTS, Wanted
 from app.options import cluster, known, pages
 from app.options.collectives import CollectiveName
@@ -120,12 +120,14 @@ class BestRequest(Request):
     workload: list[TaskRequest] = known.BEST_WORKLOAD.field()
     preset: str = cluster.PRESET.field(min_length=1, max_length=100)
     node_gbps: Positive = cluster.NODE_GBPS.field()
+    port_gbps: Positive = cluster.PORT_GBPS.field()
     alpha_us: Positive = cluster.ALPHA_US.field()
     search: StrictBool = known.SEARCH.field()
     limit: StrictInt = known.CANDIDATES.field()
 
     @model_validator(mode="after")
     def _checked(self) -> "BestRequest":
+        put_node_rate(self)
         ends = self.nodes_min, self.nodes_max
         if (self.nodes is None) == (None in ends) or (self.nodes is not None and any(ends)):
             raise ValueError("must have nodes, or nodes_min and nodes_max")

@@ -24,10 +24,10 @@ __all__ = [
 MAX_BYTES = 10**24
 LEAST_POSITIVE, MOST = Decimal("0.000001"), 10**9
 """Between these lie rates and latencies; what may be 0 may also be less than the least."""
-_SIZE = re.compile(r"^([1-9][0-9]{0,11}) ?((?:[KMGTkmgt][Ii]?)?[Bb])?$", re.ASCII)
+_SIZE = re.compile(r"^([1-9][0-9]{0,11}) ?([KMGTkmgt]|(?:[KMGTkmgt][Ii]?)?[Bb])?$", re.ASCII)
 _SUFFIXES = {"B": 1} | {
-    f"{letter}{mark}B": base ** (index + 1)
-    for mark, base in (("", 1000), ("I", 1024))
+    f"{letter}{mark}": base ** (index + 1)
+    for mark, base in (("", 1024), ("B", 1000), ("IB", 1024))
     for index, letter in enumerate("KMGT")
 }
 
@@ -36,10 +36,12 @@ def parse_bytes(value: Any) -> int:
     """Return a size in bytes; texts may carry a binary or a decimal suffix.
 
     Suffixes: B; KB, MB, GB, TB (powers of 1000); KiB, MiB, GiB, TiB (powers of
-    1024).  Capitals do not matter.
+    1024); K, M, G, T (powers of 1024, as nccl-tests reads them).  Case does not matter.
 
     >>> parse_bytes("1MiB"), parse_bytes("1 KB"), parse_bytes("64"), parse_bytes(7)
     (1048576, 1000, 64, 7)
+    >>> parse_bytes("1K"), parse_bytes("1g")
+    (1024, 1073741824)
 
     Raises
     ------
@@ -56,7 +58,7 @@ def parse_bytes(value: Any) -> int:
     if match is None:
         raise ValueError(
             "must be a positive whole number of bytes, with one of the suffixes "
-            "B, KB, MB, GB, TB, KiB, MiB, GiB, TiB or none"
+            "B, KB, MB, GB, TB, KiB, MiB, GiB, TiB, K, M, G, T or none"
         )
     return int(match[1]) * _SUFFIXES[(match[2] or "B").upper()]
 

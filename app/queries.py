@@ -6,6 +6,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, StrictBool, StrictInt, ValidationError
+from starlette.requests import Request as HttpRequest
 
 from app.options.option import REQUIRED, Option
 
@@ -15,6 +16,9 @@ R = TypeVar("R", bound=BaseModel)
 
 _ASKED = "asked_"
 """What parameters begin with: names of options may be words of Python's own."""
+_REQUEST = "request_"
+_SENT = inspect.Parameter(_REQUEST, inspect.Parameter.KEYWORD_ONLY, annotation=HttpRequest)
+"""The parameter that takes the HTTP request, whose query tells what was sent from defaults."""
 
 
 def asked_by_query(request: type[R], *options: Option) -> Callable[..., R]:
@@ -22,11 +26,17 @@ def asked_by_query(request: type[R], *options: Option) -> Callable[..., R]:
 
     What the request refuses is a problem of the query, named as there.
     """
+    replaced = {option.name: option.instead_of for option in options if option.instead_of}
 
     def read(**given: Any) -> R:
+        sent = given.pop(_REQUEST, None)
         asked = {
             name.removeprefix(_ASKED): value for name, value in given.items() if value is not None
         }
+        for name in replaced:
+            for default in replaced[name] if name in asked else ():
+                if default not in sent.query_params:
+                    asked.pop(default, None)
         try:
             return request.model_validate(asked)
         except ValidationError as error:
@@ -35,7 +45,7 @@ def asked_by_query(request: type[R], *options: Option) -> Callable[..., R]:
             raise RequestValidationError(entries) from None
 
     read.__signature__ = inspect.Signature(  # pyright: ignore[reportFunctionMemberAccess]
-        [_parameter(option) for option in options]
+        [*([_SENT] if replaced else []), *(_parameter(option) for option in options)]
     )
     return read
 

@@ -10,6 +10,7 @@ from pydantic import (
     ConfigDict,
     Field,
     StrictInt,
+    TypeAdapter,
     ValidationError,
     WithJsonSchema,
     model_validator,
@@ -19,6 +20,7 @@ from app.design_requests import DesignRequest, FrontierRequest
 from app.field_errors import PlacedError, field_errors
 from app.options import pages
 from app.options.pages import PartName
+from app.quantities import Positive
 from app.request_base import Request, optional
 from app.schedule_requests import OptimumRequest
 from app.topology_source import TopologySource
@@ -86,6 +88,7 @@ Degrees = Annotated[
     _listed(1, MAX_DEGREE),
 ]
 
+_RATE = TypeAdapter(Positive)
 _OF_EVERY = {"/nodes": "/nodes", "/degree": "/degrees"}
 """What a sweep calls the members of its questions that it fills in."""
 _TAKEN = {"sizes": ("nodes", "degrees"), "time": ("nodes", "degrees"), "faults": ("topology",)}
@@ -172,5 +175,10 @@ class SweepRequest(Request):
         rest = asked.canonical()
         for name in ("nodes", "degree"):
             rest.pop(name, None)
+        if "port_gbps" in self.question and len(self.degrees) > 1:
+            # Each degree has a node_gbps of its own.
+            del rest["node_gbps"]
+            port = _RATE.validate_python(self.question["port_gbps"])
+            rest["port_gbps"] = _RATE.dump_python(port, mode="json")
         lost = {"lost": self.parts_lost} if self.over == "faults" else {}
         return {**super().canonical(), **lost, "question": rest}

@@ -27,6 +27,7 @@ app = typer.Typer()
     cluster.MAX_STEPS,
     known.MAX_BANDWIDTH,
     cluster.NODE_GBPS,
+    cluster.PORT_GBPS,
     cluster.ALPHA_US,
     known.SEARCH,
     known.CANDIDATES,

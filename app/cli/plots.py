@@ -56,6 +56,7 @@ def frontier(asked: dict[str, Any], out: Out) -> None:
     cluster.LINKS,
     cluster.SCHEDULE,
     cluster.NODE_GBPS,
+    cluster.PORT_GBPS,
     cluster.ALPHA_US,
 )
 def sizes(asked: dict[str, Any], out: Out) -> None:

@@ -22,7 +22,13 @@ _SEARCH = (
     cluster.FAMILIES,
     cluster.MAX_STEPS,
 )
-_SPEED = (cluster.NODE_GBPS, cluster.ALPHA_US, cluster.MESSAGE_US, cluster.CHUNK_US)
+_SPEED = (
+    cluster.NODE_GBPS,
+    cluster.PORT_GBPS,
+    cluster.ALPHA_US,
+    cluster.MESSAGE_US,
+    cluster.CHUNK_US,
+)
 _RUN = (cluster.COLLECTIVE, cluster.DESIGN_BYTES, cluster.WORKLOAD, cluster.PRESET)
 
 

@@ -57,6 +57,7 @@ _TODAY = (
 )
 _SPEED = (
     cluster.NODE_GBPS,
+    cluster.PORT_GBPS,
     cluster.ALPHA_US,
     cluster.MESSAGE_US,
     cluster.CHUNK_US,

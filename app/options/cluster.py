@@ -24,6 +24,7 @@ __all__ = [
     "NODES",
     "NODE_GBPS",
     "PARALLEL_LINKS",
+    "PORT_GBPS",
     "PRESET",
     "SCHEDULE",
     "VERTEX_TRANSITIVE",
@@ -87,6 +88,12 @@ ALL_TO_ALL = switch(
 NODE_GBPS = number(
     "node_gbps", "what one host sends at most, all ports together", "Gbit/s", default=Decimal(100)
 )
+PORT_GBPS = number(
+    "port_gbps",
+    "instead of node_gbps: what one port sends at most; a host sends this times its degree",
+    "Gbit/s",
+    instead_of=("node_gbps",),
+)
 ALPHA_US = number("alpha_us", "latency of one hop", "microseconds", default=Decimal(10))
 MESSAGE_US = duration(
     "overhead_us",
@@ -99,6 +106,7 @@ MEASURED = Option(
     type=list,
     help="instead of node_gbps, alpha_us, overhead_us and chunk_us: times of messages over one "
     "link, to which they are fitted",
+    instead_of=("node_gbps", "alpha_us"),
     least=2,
     most=10_000,
     metavar="FILE",

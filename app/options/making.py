@@ -9,7 +9,10 @@ from app.quantities import LEAST_POSITIVE, MAX_BYTES, MOST, Bytes, NotNegative, 
 
 __all__ = ["MANY", "SIZE", "duration", "number", "size", "switch", "whole"]
 
-SIZE = "an integer, or with B, KB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, TiB (of 1024)"
+SIZE = (
+    "an integer, alone or with KB, MB, GB, TB (powers of 1000) or KiB, MiB, GiB, TiB "
+    "(powers of 1024; K, M, G, T mean the same, as in nccl-tests)"
+)
 MANY = "may be given several times"
 
 

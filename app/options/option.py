@@ -23,6 +23,7 @@ class Option:
     and leaves the rest to the request.  ``default`` is `REQUIRED`, None for what may be left
     out, or the value that is then meant.  ``least`` and ``most`` are themselves allowed; of a
     list they limit how many entries it has.
+    ``instead_of`` names the options whose defaults do not count where this one is given.
     ``flag`` is the spelling on the command line where it is not the name with dashes,
     ``metavar`` what stands for its value there, and ``typed`` how that is written.
 
@@ -41,6 +42,7 @@ class Option:
     flag: str = ""
     metavar: str = ""
     typed: str = ""
+    instead_of: tuple[str, ...] = ()
 
     @property
     def spelling(self) -> str:

@@ -26,7 +26,7 @@ router = strict_router("/v1/best", tags=["best"])
 
 _HOSTS = (*known.BEST_NODES, cluster.DEGREE, cluster.LINKS, cluster.MAX_STEPS, known.MAX_BANDWIDTH)
 _RUN = (cluster.COLLECTIVE, cluster.DESIGN_BYTES, known.BEST_WORKLOAD, cluster.PRESET)
-_SPEED = (cluster.NODE_GBPS, cluster.ALPHA_US)
+_SPEED = (cluster.NODE_GBPS, cluster.PORT_GBPS, cluster.ALPHA_US)
 QuestionDep = Annotated[
     BestRequest,
     Depends(asked_by_query(BestRequest, *_HOSTS, *_RUN, *_SPEED, known.SEARCH, known.CANDIDATES)),

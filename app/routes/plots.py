@@ -98,7 +98,8 @@ _plot(
         SizesRequest,
         *_HOSTS,
         *(cluster.COLLECTIVE, cluster.WORKLOAD, cluster.PRESET),
-        *(pages.LEAST_BYTES, pages.MOST_BYTES, cluster.NODE_GBPS, cluster.ALPHA_US),
+        *(pages.LEAST_BYTES, pages.MOST_BYTES),
+        *(cluster.NODE_GBPS, cluster.PORT_GBPS, cluster.ALPHA_US),
     ),
 )
 _plot(

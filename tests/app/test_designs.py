@@ -198,6 +198,36 @@ def test_the_frontier_command_prints_the_points_of_the_design(client, topoloom):
     assert printed["frontier"] == points
 
 
+def test_a_rate_of_a_port_asks_the_question_of_a_host_by_every_door(client, topoloom):
+    asked = {"nodes": 12, "degree": 4, "collective": "allreduce", "bytes": "1MB"}
+    by_host = client.post("/v1/designs", json=asked | {"node_gbps": 200}).json()
+    assert client.post("/v1/designs", json=asked | {"port_gbps": 50}).json() == by_host
+    flags = ["--nodes", "12", "--degree", "4", "--collective", "allreduce", "--bytes", "1MB"]
+    assert json.loads(topoloom("design", *flags, "--port-gbps", "50", "--json").out) == by_host
+    best = [
+        client.get("/v1/best", params=asked | rate).json()["candidates"]
+        for rate in ({"node_gbps": 200}, {"port_gbps": 50})
+    ]
+    assert best[0] and best[0] == best[1]
+    refused = topoloom("design", *flags, "--port-gbps", "50", "--node-gbps", "100")
+    assert (refused.code, refused.out) == (2, "")
+    assert "--port-gbps: must be left out" in refused.err
+
+
+def test_a_sweep_over_degrees_keeps_the_rate_of_a_port(topoloom):
+    flags = ["--nodes", "8", "--collective", "allreduce", "--bytes", "1MB", "--port-gbps", "25.0"]
+    sweep = json.loads(
+        topoloom("sweep", "time", "--degree", "2", "--degree", "4", *flags, "--json").out
+    )
+    assert sweep["question"]["port_gbps"] == 25
+    for row in sweep["rows"]:
+        hosts = ["--nodes", "8", "--degree", str(row["degree"])]
+        assert (
+            json.loads(topoloom("design", *hosts, *flags[2:], "--json").out)["id"]
+            == (row["answer_id"])
+        )
+
+
 def test_a_table_shows_points_baselines_and_the_bound(topoloom):
     flags = ["--nodes", "12", "--degree", "4", "--collective", "allreduce", "--bytes", "1MB"]
     shown = topoloom("design", *flags)

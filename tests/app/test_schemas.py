@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from app.design_requests import DesignRequest
+from app.field_errors import field_errors
 from app.quantities import parse_bytes
 from app.topology_source import TopologySource
 
@@ -31,6 +32,11 @@ def ask(**changes):
         ("1mib", 2**20),
         ("3GiB", 3 * 2**30),
         ("1TiB", 2**40),
+        # One letter is a power of 1024, as nccl-tests reads it.
+        ("1K", 2**10),
+        ("8m", 2**23),
+        ("1 G", 2**30),
+        ("1T", 2**40),
         (123, 123),
     ],
 )
@@ -40,7 +46,7 @@ def test_sizes_are_read_with_binary_and_decimal_suffixes(text, size):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "0", 0, -1, "-1", "0MiB", "1.5MB", "1K", "1 XB", "MB", "1e6", True, None, 1.0, [], "١MB",
+    ["", "0", 0, -1, "-1", "0MiB", "1.5MB", "1Ki", "1 XB", "MB", "1e6", True, None, 1.0, [], "١MB",
      "1MB\n", "9" * 13, 10**24 + 1],
 )  # fmt: skip
 def test_what_is_no_positive_size_is_refused(text):
@@ -48,7 +54,7 @@ def test_what_is_no_positive_size_is_refused(text):
         parse_bytes(text)
 
 
-@given(st.integers(1, 10**12 - 1), st.sampled_from(["", "B", "KB", "MiB", "TB"]))
+@given(st.integers(1, 10**12 - 1), st.sampled_from(["", "B", "KB", "MiB", "TB", "M"]))
 def test_a_suffix_multiplies(number, suffix):
     assert parse_bytes(f"{number}{suffix}") == number * parse_bytes(f"1{suffix}")
 
@@ -58,6 +64,28 @@ def test_units_are_converted_exactly():
     assert request.bytes_per_second == Fraction(12_500_000)
     assert request.alpha_seconds == Fraction(7, 10**7)
     assert ask(node_gbps="0.1").bytes_per_second == request.bytes_per_second
+
+
+@given(st.integers(1, 8), st.decimals(Decimal("0.001"), 10**8, places=3))
+def test_the_rate_of_a_port_is_that_of_a_host_over_its_degree(degree, rate):
+    by_port = ask(degree=degree, port_gbps=rate)
+    assert by_port.canonical() == ask(degree=degree, node_gbps=rate * degree).canonical()
+    assert by_port.bytes_per_second == Fraction(rate) * degree * 10**9 / 8
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule"),
+    [
+        ({"port_gbps": 25, "node_gbps": 100}, "must be left out where node_gbps is given"),
+        ({"port_gbps": 10**9}, "times degree must be at most 1000000000"),
+    ],
+)
+def test_a_rate_of_a_port_is_refused_beside_that_of_a_host_and_above_the_limit(changes, rule):
+    with pytest.raises(ValidationError) as caught:
+        ask(**changes)
+    assert [(one.pointer, one.detail) for one in field_errors(caught.value)] == [
+        ("/port_gbps", rule)
+    ]
 
 
 def test_one_question_has_one_canonical_form():
