@@ -211,6 +211,19 @@ def test_a_patch_writes_no_table_and_removes_only_one_that_it_found_empty(script
                 assert before == {"op": "test", "path": f"/{TABLE}", "value": {}}
 
 
+def test_patches_of_more_entries_than_a_device_has_are_refused(monkeypatch):
+    ring = Topology(range(4), [(i, (i + 1) % 4) for i in range(4)])
+    plant = sized(ring)
+    plan = plan_moves(ring.transpose(), plant, plan_moves(ring, plant).final)
+    script = read_script(to_document(plan, Limits(max_links_down=1)))
+    patches = json.loads(FORMATS["sonic-patch"].write(script))
+    monkeypatch.setattr(sonic, "MOST_TESTED", sum(len(row["patch"][0]["value"]) for row in patches))
+    FORMATS["sonic-patch"].write(script)
+    monkeypatch.setattr(sonic, "MOST_TESTED", sonic.MOST_TESTED - 1)
+    with pytest.raises(DoesNotFit, match="plan fewer stages"):
+        FORMATS["sonic-patch"].write(script)
+
+
 @pytest.mark.parametrize("form", COMMANDS)
 @settings(deadline=None, max_examples=20)
 @given(script=SIDED)

@@ -14,7 +14,7 @@ import re
 from collections import defaultdict
 from typing import Any
 
-from synth.errors import InvalidWiring
+from synth.errors import DoesNotFit, InvalidWiring
 from synth.wiring.devices.numbers import command_text, panel_blocks, sided
 from synth.wiring.devices.script import Move, Script, Step
 from synth.wiring.plant import Kind, Pair, Plant, Present
@@ -23,6 +23,9 @@ __all__ = ["read_config", "read_lines", "read_patches", "write_config", "write_l
 __all__ += ["write_patches"]
 
 TABLE = "OCS_CROSS_CONNECT"
+
+MOST_TESTED = 250_000
+"""Entries that the patches of a plan test in all: each patch has the table that it begins with."""
 _LINE = re.compile(r"config ocs cross-connect (add|delete) ([0-9A-Z-]+)( safe| update)?")
 _KEY = re.compile(r"([1-9][0-9]{0,6})A-([1-9][0-9]{0,6})B")
 
@@ -80,13 +83,26 @@ def write_patches(script: Script) -> str:
     absent.  What others did meanwhile, and a patch that is made already, end in a refusal.
     Entries come and go one by one.  Only a table that is empty by then is removed, because
     SONiC has no empty tables.
+
+    Raises
+    ------
+    DoesNotFit
+        A panel has one side only, or the patches would test more than `MOST_TESTED` entries.
     """
     sided(script, "SONiC-OCS")
     rows: list[dict[str, Any]] = []
     plugged: dict[int, set[Pair]] = defaultdict(set)
     for pair in script.base.pairs:
         plugged[pair.panel].add(pair)
+    tested = 0
     for stage, panel, step in script.blocks:
+        tested += len(plugged[panel])
+        if tested > MOST_TESTED:
+            raise DoesNotFit(
+                "/format",
+                f"sonic-patch tests the table of a panel in every stage, {MOST_TESTED} entries in "
+                "all at most; plan fewer stages, or write sonic-cli",
+            )
         patch = _patch(plugged[panel], step)
         rows.append({"device": script.plant.panels[panel].id, "stage": stage, "patch": patch})
         plugged[panel] = plugged[panel] - set(step.removes) | set(step.adds)
