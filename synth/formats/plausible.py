@@ -56,7 +56,7 @@ def doubt(rows: list[Row], *, whole: bool, data: bool) -> InvalidTopology | None
         return InvalidTopology("", "must have a node in two links")
     if any(len(cells) == 3 for _, cells in rows):
         if _lists_neighbours([cells for _, cells in rows], uses):
-            return InvalidTopology("", "must not be an adjacency list as well")
+            return InvalidTopology("", "must not be an adjacency list as well, unless --from names the format")
         return None
     if whole and len(join(uses, pairs)) > 1:
         return InvalidTopology("", "must join all nodes")
