@@ -183,6 +183,12 @@ def test_the_command_line_writes_and_checks_them(topoloom, tmp_path):
     assert "steps" in refused.err
 
 
+@pytest.mark.parametrize("load", ["1e99999999", "1/0", "-1", "9" * 4301, "3.5", 10**30, True, None])
+def test_a_number_that_is_not_exact_or_too_large_fails_at_once(load):
+    with pytest.raises(CertificateFailed, match="64 bits"):
+        check._fraction(load, "/loads/0")
+
+
 def test_a_certificate_is_refused_where_it_would_be_too_large():
     with pytest.raises(NotMeasurable, match="at most 2048"):
         document_of(build(parse("UniRing(2049)")), None)
