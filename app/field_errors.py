@@ -85,7 +85,8 @@ class _Broken(NamedTuple):
 
 
 # How pydantic marks, in the place of an error, which type of a union it tried, or a key.
-_MARK = re.compile(r".*\[.*\]|constrained-[a-z]+|str|int|float|bool|decimal|none", re.DOTALL)
+_MARK = re.compile(r".*\[.*\]", re.DOTALL)
+_LAST_MARK = re.compile(r".*\[.*\]|constrained-[a-z]+|str|int|float|bool|decimal", re.DOTALL)
 
 
 def _broken(entry: Any) -> _Broken:
@@ -94,8 +95,10 @@ def _broken(entry: Any) -> _Broken:
         place = place[1:]
     found, union = "", None
     for number, part in enumerate(place):
-        sent = entry["type"] == "extra_forbidden" and number == len(place) - 1
-        if isinstance(part, str) and _MARK.fullmatch(part) and not sent:
+        last = number == len(place) - 1
+        sent = last and entry["type"] == "extra_forbidden"
+        mark = _LAST_MARK if last else _MARK
+        if isinstance(part, str) and mark.fullmatch(part) and not sent:
             union = found
         else:
             found += "/" + str(part).replace("~", "~0").replace("/", "~1")
