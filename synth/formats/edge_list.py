@@ -16,6 +16,7 @@ from synth.topology import NodeId, Topology
 __all__ = ["below_heading", "edgelist", "ids_of", "to_edgelist", "undirected_edgelist"]
 
 _HEADINGS = {("source", "target"), ("source", "destination"), ("src", "dst"), ("from", "to")}
+_UNITS = {"GB/s": re.compile("GB/?p?s"), "Gbit/s": re.compile("[Gg]b(it)?s?(/s|ps)")}
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
@@ -23,10 +24,10 @@ def edgelist(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     r"""Return the topology of directed links, a line each: source, target, capacity.
 
     Cells are set apart by blanks, commas or semicolons; ``#`` begins a comment; a first
-    line ``source target …``, ``src dst …`` or ``from to …`` is a heading.  The capacity is an
-    exact number or a networkx dictionary such as ``{'capacity': 25}``; left out, it is 1.
-    Nodes are in the order of the sources, then of the targets; ids are numbers, in ascending
-    order, if all are.
+    line ``source target …``, ``src dst …`` or ``from to …`` is a heading, whose third name
+    may be the unit: ``GB/s``, ``gbps``.  The capacity is an exact number or a networkx
+    dictionary such as ``{'capacity': 25}``; left out, it is 1.  Nodes are in the order of the
+    sources, then of the targets; ids are numbers, in ascending order, if all are.
 
     >>> edgelist("a b 3/2\nb c").capacities
     (Fraction(3, 2), 1)
@@ -72,7 +73,9 @@ def below_heading(rows: list[Row]) -> list[Row]:
 
 def _edges(text: str, attributes: Attributes, directed: bool | None = None) -> Topology:
     name = attributes.capacity or "capacity"
-    rows = [_edge(number, cells, name) for number, cells in _link_rows(text, attributes)]
+    listed = list(numbered_rows(text, attributes.capacity))
+    body = below_heading(listed)
+    rows = [_edge(number, cells, name) for number, cells in body]
     if not rows:
         raise wrong("", "an edge list must have a line of source and target")
     places: dict[str, str] = {}
@@ -86,12 +89,13 @@ def _edges(text: str, attributes: Attributes, directed: bool | None = None) -> T
         draft.node(id, places[name])
     for source, target, data, place in rows:
         draft.edge(ids[source], ids[target], place, data)
-    return draft.build()
+    return draft.build(_unit_of(listed[0][1]) if len(listed) > len(body) else {})
 
 
-def _link_rows(text: str, attributes: Attributes) -> list[Row]:
-    """Return the rows below the heading, if there is one."""
-    return below_heading(list(numbered_rows(text, attributes.capacity)))
+def _unit_of(heading: list[str]) -> dict[str, str]:
+    """Return the unit that the third column of a heading names, as data of the graph."""
+    found = [unit for unit, known in _UNITS.items() if known.fullmatch("".join(heading[2:3]))]
+    return {"bandwidth_unit": found[0]} if found else {}
 
 
 def _edge(number: int, cells: list[str], name: str) -> tuple[str, str, dict[str, str], str]:

@@ -269,3 +269,13 @@ def test_assumptions_of_another_shape_are_refused(assumed: Any) -> None:
     document = read("0 1\n1 0").to_document() | {"assumed": assumed}
     with pytest.raises(InvalidTopology, match="/assumed"):
         topology_from_document(document)
+
+
+@pytest.mark.parametrize(
+    ("heading", "unit"), [("GB/s", "GB/s"), ("gbps", "Gbit/s"), ("Gbit/s", "Gbit/s")]
+)
+def test_a_heading_of_a_list_states_the_unit(heading: str, unit: str) -> None:
+    topology = read(f"from,to,{heading}\na,b,25\nb,a,25\n")
+    assert topology.bandwidth_unit == unit
+    assert not topology.assumed
+    assert options_of(read("from,to,rate\na,b,25\nb,a,25\n").assumed) == {"unit"}
