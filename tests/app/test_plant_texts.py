@@ -9,7 +9,11 @@ import yaml
 from app.plant_source import PlantFormat
 from synth.wiring.plant import TEXT_FORMATS, plant_csv, plant_document, read_plant
 
-RING = {"recipe": "UniRing(3)"}
+QUESTIONS = {
+    "/v1/patch-plans": {"topology": {"recipe": "UniRing(3)"}},
+    "/v1/patch-plans/cross-wiring": {},
+    "/v1/designs": {"nodes": 3, "degree": 1, "collective": "allreduce", "bytes": "1MB"},
+}
 HALL = {
     "schema": "plant/1",
     "panels": [{"id": "p1", "a": 3, "b": 3}],
@@ -19,7 +23,6 @@ HALL = {
     ],
     "cross_connects": [{"panel": "p1", "a": "0A", "b": "2B"}],
 }
-PAIR = {"recipe": "BiRing(3)"}
 CABLES = """side_a_device,side_a_type,side_a_name,side_b_device,side_b_type,side_b_name,status
 h0,dcim.interface,eth0,p1,dcim.rearport,0,connected
 h0,dcim.interface,eth1,p1,dcim.rearport,3,connected
@@ -83,10 +86,9 @@ def test_what_a_text_does_not_state_is_told_in_the_plan_and_on_the_command_line(
         (HALL | {"hosts": 7}, "/plant/hosts", "must be a list"),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("route", ["/v1/patch-plans", "/v1/patch-plans/cross-wiring"])
+@pytest.mark.parametrize("route", QUESTIONS)
 def test_a_mistake_in_a_text_is_named_by_pointer_and_line(still, route, plant, pointer, detail):
-    more = {} if "cross" in route else {"topology": RING}
-    answer = still.post(route, json={"plant": plant, **more})
+    answer = still.post(route, json={"plant": plant, **QUESTIONS[route]})
     assert answer.status_code == 422
     [error] = answer.json()["errors"]
     assert error["pointer"] == pointer
