@@ -196,6 +196,8 @@ NVIDIA = [
         star(8, 450), "3600/7", assumed="link_bandwidth"),
     row("h20-five-nics.txt", "vllm-project/vllm issue 15098: H20", star(8, 450), "3600/7",
         assumed="link_bandwidth"),
+    row("pdsh-prefix.txt", "a public habit of clusters: pdsh names the node in every line",
+        mesh(4, 100), "400", assumed="link_bandwidth nvlink"),
     row("a100-six-of-eight.txt", "NVIDIA/kubevirt-gpu-device-plugin issue 133: part of a box",
         star(6, 300), "360", assumed="link_bandwidth"),
 ]  # fmt: skip
