@@ -70,6 +70,11 @@ def pairs(nvlink: float, pcie: float, cpu: float) -> Network:
     return cables("0-1 2-3", nvlink) + sockets(*PAIRS, pcie=pcie, cpu=cpu)
 
 
+def three_cards() -> Network:
+    """The NIC shares the host bridge of GPU 2."""
+    return cables("0-node:12 1-node:12 2-phb:12 phb-node:12 phb-fabric:12 0-1:100")
+
+
 def twin(box: Network, first: int) -> Network:
     """A second box like the first, joined to the same fabric."""
 
@@ -137,6 +142,19 @@ NVIDIA = [
         pairs(100, 12, 12), "24", assumed="link_bandwidth pcie_bandwidth cpu_bandwidth"),
     row("bridged-pairs-nv4.txt", "the same as RTX A6000, PCIe 4, 20 GB/s between CPUs",
         pairs(4 * A6000, 24, 20), "40", nvlink="link:14.0625", pcie="gen4x16", cpu_bandwidth=20),
+    row("three-one-bridge.txt", "public NCCL report: three cards, a bridge of two",
+        star(3, 12) + cables("0-1", 100), "18", assumed="link_bandwidth pcie_bandwidth",
+        said="GPU2"),
+    row("three-one-bridge.txt", "the same, two of them", three_cards() + twin(three_cards(), 3),
+        "72/5", boxes=2, nic_bandwidth=25),
+    row("four-bridges-two-sockets.txt", "public forum report: eight cards, bridges of two",
+        cables("0-1 2-3 4-5 6-7", 100) + sockets(*HALVES, pcie=12, cpu=12), "24",
+        assumed="link_bandwidth pcie_bandwidth cpu_bandwidth"),
+    row("four-bridges-two-sockets.txt", "the same as A40; PCIe 4 x16, 10 GB/s between CPUs",
+        cables("0-1 2-3 4-5 6-7", 4 * A6000) + sockets(*HALVES, pcie=24, cpu=10), "20",
+        nvlink="14.0625", pcie="gen4x16", cpu_bandwidth=10),
+    row("nv12-pairs-pxb.txt", "public course notes: A100 PCIe under PCIe switches",
+        star(4, 12) + cables("0-1 2-3", 300), "48", assumed="link_bandwidth pcie_bandwidth"),
     row("rtx3090-bridge.txt", "turboderp-org/exllamav2 issue 91: RTX 3090, bridge",
         mesh(2, 100), "200", assumed="link_bandwidth"),
     row("rtx3090-bridge.txt", "the same; 112.5 GB/s of four links, both ways together",
