@@ -7,6 +7,7 @@ from pydantic import BeforeValidator, Field, StrictBool, StrictInt, WithJsonSche
 
 from app.options.option import Option
 from app.request_base import Rational
+from synth.limits import MAX_HOSTS
 
 __all__ = [
     "ATLAS",
@@ -151,13 +152,15 @@ ATLAS: tuple[Option, ...] = (*NODES, *DEGREE, LINKS)
 
 # The best that is known.
 BEST_NODES = (
-    Option(name="nodes", type=StrictInt, help="how many hosts", least=2, most=10**6, metavar="N"),
+    Option(
+        name="nodes", type=StrictInt, help="how many hosts", least=2, most=MAX_HOSTS, metavar="N"
+    ),
     Option(
         name="nodes_min",
         type=StrictInt,
         help="instead of nodes: least number of hosts",
         least=2,
-        most=10**6,
+        most=MAX_HOSTS,
         metavar="N",
     ),
     Option(
@@ -165,7 +168,7 @@ BEST_NODES = (
         type=StrictInt,
         help="instead of nodes: largest number of hosts, at most 4096 more than the least",
         least=2,
-        most=10**6,
+        most=MAX_HOSTS,
         metavar="N",
     ),
 )
