@@ -1,14 +1,32 @@
-"""How fast a schedule is: its bandwidths, how far off the optimum, its time for a size."""
+"""How fast a schedule, or the file of one, is: its bandwidths, its gap, its time for a size."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
+from schedules.errors import InvalidProgram, NoSchedule, TooLarge
 from schedules.facts import Facts
 from schedules.model import Collective, Schedule
+from schedules.transcript import Transcript
 from synth.topology import Topology
 
-__all__ = ["On", "Speed", "speed"]
+if TYPE_CHECKING:
+    from schedules.formats.traffic import Traffic
+
+__all__ = [
+    "MAX_REPLAYED",
+    "On",
+    "Speed",
+    "algbw_of",
+    "program_speed",
+    "simulated_seconds",
+    "speed",
+]
+
+
+MAX_REPLAYED = 1 << 20
+"""Moves of a program that is replayed for a time: some seconds of work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +53,9 @@ class Speed:
     send.  ``gap`` is None where the optimum was not looked for.  ``seconds`` is the time
     of the size asked about, by the alpha-beta model of the schedule alone; where messages or
     chunks cost time, that of a synchronous simulation.
+
+    Of a program ``whole`` is algbw where no message is cut into slices, and ``schedule_algbw`` that
+    of the schedule that the program was made of; None where not known.
     """
 
     algbw: Fraction
@@ -42,6 +63,8 @@ class Speed:
     gap: Fraction | None
     on: On
     seconds: float | None = None
+    whole: Fraction | None = None
+    schedule_algbw: Fraction | None = None
 
 
 def speed(
@@ -74,7 +97,7 @@ def speed(
     >>> found.algbw, found.busbw, found.gap, round(found.seconds * 1e6, 3)
     (Fraction(2000000000, 1), Fraction(1000000000, 1), Fraction(0, 1), 5.0)
     """
-    rate = _rate(facts, topology)
+    rate = algbw_of(facts, topology)
     seconds = None if on.size_bytes is None else _seconds(schedule(), topology, on, on.size_bytes)
     ranks = facts.ranks or len(topology.compute_nodes)
     return Speed(
@@ -84,6 +107,97 @@ def speed(
         on,
         seconds,
     )
+
+
+def program_speed(
+    traffic: "Traffic",
+    topology: Topology,
+    on: On,
+    *,
+    transcript: Callable[[], Transcript],
+    facts: Facts | None = None,
+    best: Fraction | None = None,
+) -> Speed:
+    """Return how fast a program is that was written to a file, from what the file sends.
+
+    Rates are those of `schedules.formats.traffic.traffic_rate`.  The time, and the rate of whole
+    messages, are those of `simulated_seconds`; they are None for a program of more than
+    `MAX_REPLAYED` moves, and where switches copy, which is not simulated.
+
+    Parameters
+    ----------
+    traffic : Traffic
+        What the file sends.
+    transcript : callable
+        Replays the file.
+    facts : Facts, optional
+        What the schedule costs that the file was made of.
+    best : Fraction, optional
+        The algbw of the optimum, in the topology's units of capacity.
+
+    Raises
+    ------
+    InvalidProgram
+        The program does not fit the topology, or sends nothing.
+
+    Examples
+    --------
+    >>> from schedules.bfb import allgather
+    >>> from schedules.formats.checking import transcript_of
+    >>> from schedules.formats.msccl.write import render
+    >>> from schedules.formats.traffic import traffic_of
+    >>> pair = Topology(range(2), [(0, 1), (1, 0)])
+    >>> file = "msccl-xml", [render(allgather(pair), pair).encode()]
+    >>> on = On(Fraction(10**9), Fraction(1, 10**6), 8000)
+    >>> found = program_speed(traffic_of(*file), pair, on, transcript=lambda: transcript_of(*file))
+    >>> found.algbw == found.whole == 2 * 10**9, found.seconds
+    (True, 5e-06)
+    """
+    from schedules.formats.traffic import traffic_rate
+
+    rate, unit = traffic_rate(traffic, topology), on.unit_bytes_per_second
+    if rate is None:
+        raise InvalidProgram("/ranks", "must send something")
+    whole = seconds = None
+    copied = bool(topology.multicast) and any(one.shared >= 0 for one in traffic.sent)
+    if traffic.moves <= MAX_REPLAYED and not copied:
+        sent = transcript()
+        whole = simulated_seconds(sent, topology, On(unit, Fraction(0), traffic.whole))
+        seconds = simulated_seconds(sent, topology, on)
+    return Speed(
+        rate * unit,
+        rate * unit * _bus_factor(traffic.collective, traffic.ranks - traffic.idle),
+        # What both passes of an allreduce do at once is not bounded by one after the other.
+        None if best is None or best < rate else best / rate - 1,
+        on,
+        None if seconds is None else float(seconds),
+        traffic.whole / whole if whole else None,
+        None if facts is None else algbw_of(facts, topology) * unit,
+    )
+
+
+def simulated_seconds(
+    schedule: Schedule | Transcript, topology: Topology, on: On
+) -> Fraction | None:
+    """Return the time of the size asked about, message by message, as `simulate` has it.
+
+    None where no size is asked about, or the simulation refuses: there are too many messages, or
+    links share a limit.
+    """
+    from schedules.simulate import Network, simulate
+
+    if on.size_bytes is None:
+        return None
+    network = Network(
+        on.alpha_seconds,
+        on.unit_bytes_per_second,
+        on.overhead_seconds,
+        chunk_seconds=on.chunk_seconds,
+    )
+    try:
+        return simulate(schedule, topology, network, size_bytes=on.size_bytes).seconds
+    except (NoSchedule, TooLarge):
+        return None
 
 
 def _seconds(schedule: Schedule, topology: Topology, on: On, size_bytes: int) -> float:
@@ -110,8 +224,12 @@ def _seconds(schedule: Schedule, topology: Topology, on: On, size_bytes: int) ->
     ).seconds
 
 
-def _rate(facts: Facts, topology: Topology) -> Fraction:
-    """Return algbw in units of capacity: M over its time on the wire."""
+def algbw_of(facts: Facts, topology: Topology) -> Fraction:
+    """Return algbw in units of capacity: M over its time on the wire.
+
+    Of steps it is the sum over steps of the time of the busiest link, of trees and routes, which
+    are pipelined, the time of the busiest link.
+    """
     if facts.data is not None and facts.inverse_rate is not None:
         return facts.data / facts.inverse_rate
     assert facts.bandwidth is not None

@@ -15,7 +15,16 @@ from schedules.errors import NotExportable
 from schedules.model import Schedule
 from synth.topology import Topology
 
-__all__ = ["FORMATS", "PROGRAMS", "Files", "Format", "Options", "require_options", "write"]
+__all__ = [
+    "FORMATS",
+    "PROGRAMS",
+    "SENDING",
+    "Files",
+    "Format",
+    "Options",
+    "require_options",
+    "write",
+]
 
 DEFAULT_ALPHA_US = 10
 
@@ -177,6 +186,8 @@ def _graphml(schedule: Schedule, topology: Topology, options: Options) -> Iterab
 
 PROGRAMS = ("msccl-xml", "mscclpp-json")
 """The formats that run-times load."""
+SENDING = (*PROGRAMS, "chakra-et")
+"""The formats whose files tell what ranks send."""
 _OF_PROGRAMS = ("runtime", "inplace", "instances", "min_bytes", "max_bytes", "scratch_budget")
 
 FORMATS: Mapping[str, Format] = MappingProxyType(

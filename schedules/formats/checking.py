@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from schedules.errors import InvalidProgram
 from schedules.formats.chakra import replay as chakra
+from schedules.formats.dialects import readings_of
 from schedules.formats.msccl import replay as msccl
 from schedules.formats.mscclpp import replay as mscclpp
 from schedules.formats.nccl import replay as nccl
@@ -28,7 +29,10 @@ _Said: TypeAlias = Runtime | str | None
 
 
 def _msccl(files: Sequence[bytes], said: _Said) -> Transcript:
-    return msccl.transcript(_text(files), meant(MSCCL_XML, said)[-1])
+    text = _text(files)
+    if said is None:
+        said = readings_of(text)[0].dialect
+    return msccl.transcript(text, meant(MSCCL_XML, said)[-1])
 
 
 def _mscclpp(files: Sequence[bytes], said: _Said) -> Transcript:
@@ -59,8 +63,9 @@ def transcript_of(form: str, files: Sequence[bytes], runtime: _Said = None) -> T
     files : sequence of bytes
         The file; of a Chakra trace one for each rank, in order.
     runtime : Runtime or str, optional
-        Whose limits hold; a text is a dialect of MSCCL XML.  Left out, those of the largest
-        device that may be meant; Chakra traces have none.
+        Whose limits hold; a text is a dialect of MSCCL XML.  Left out, those of the first
+        dialect that takes the file (`schedules.formats.dialects`), and of the largest device
+        that may be meant; Chakra traces have none.
 
     Raises
     ------

@@ -28,9 +28,9 @@ class Fields:
             raise InvalidProgram(place, "must be an object")
         return cls(value, place)
 
-    def number(self, key: str, least: int, most: int) -> int:
-        """Return an integer from ``least`` to ``most``."""
-        value = self.values.get(key)
+    def number(self, key: str, least: int, most: int, default: int | None = None) -> int:
+        """Return an integer from ``least`` to ``most``, or the default where it is missing."""
+        value = self.values.get(key, default)
         if type(value) is not int or not least <= value <= most:
             raise InvalidProgram(
                 f"{self.place}/{key}", f"must be an integer from {least} to {most}"
@@ -57,6 +57,10 @@ class Fields:
         if not isinstance(value, bool):
             raise InvalidProgram(f"{self.place}/{key}", "must be true or false")
         return value
+
+    def optional_objects(self, key: str) -> "list[Fields]":
+        """Return a list of objects, empty where it is missing."""
+        return self.objects(key) if key in self.values else []
 
     def objects(self, key: str, least: int = 0, most: int = 10**6) -> "list[Fields]":
         """Return a list of objects, of ``least`` to ``most``."""

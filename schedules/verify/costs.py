@@ -17,6 +17,7 @@ from synth.cost import Cost
 from synth.topology import Capacity, NodeId, Topology
 
 __all__ = [
+    "busiest_time",
     "node_capacity",
     "step_cost",
     "together_inverse_rate",
@@ -125,7 +126,7 @@ def tree_inverse_rate(schedule: Schedule, topology: Topology) -> Fraction:
     if isinstance(schedule, SequenceSchedule) and schedule.together:
         return together_inverse_rate(schedule, topology)
     parts = _parts(schedule, TreeSchedule)
-    peaks = (_busiest(_loads_per_tree(part, topology), topology) for part in parts)
+    peaks = (busiest_time(_loads_per_tree(part, topology), topology) for part in parts)
     return sum(peaks, Fraction(0))
 
 
@@ -147,7 +148,7 @@ def together_inverse_rate(schedule: Schedule, topology: Topology) -> Fraction:
         scale = Fraction(sum(parts[0].sizes), sum(part.sizes) or 1)
         for hop, load in _loads_per_tree(part, topology).items():
             total[hop] += load * scale
-    return _busiest(total, topology)
+    return busiest_time(total, topology)
 
 
 def _parts(schedule: Schedule, kind: Callable[..., _Part]) -> list[_Part]:
@@ -265,8 +266,13 @@ def _loads_per_tree(
     return {hop: Fraction(weight, schedule.trees_per_root) for hop, weight in load.items()}
 
 
-def _busiest(loads: Mapping[tuple[NodeId, NodeId], Fraction], topology: Topology) -> Fraction:
-    """Return the largest load over its capacity, of pairs of nodes and of shared limits."""
+def busiest_time(loads: Mapping[tuple[NodeId, NodeId], Fraction], topology: Topology) -> Fraction:
+    """Return the largest load over its capacity, of pairs of nodes and of shared limits.
+
+    >>> pair = Topology("ab", [("a", "b", 2), ("b", "a", 3)])
+    >>> busiest_time({("a", "b"): Fraction(1), ("b", "a"): Fraction(2)}, pair)
+    Fraction(2, 3)
+    """
     capacity: dict[tuple[NodeId, NodeId], Capacity] = defaultdict(int)
     for link in topology.links:
         capacity[link.source, link.target] += link.capacity

@@ -1,15 +1,20 @@
 """Damaged programs of the MSCCL family: what is wrong is found, and nothing crashes the reader."""
 
 import copy
+import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedules.errors import InvalidProgram
+from schedules.formats.msccl.program import Block
+from schedules.formats.msccl.read import parse
 from schedules.formats.msccl.replay import replay
 from schedules.formats.msccl.write import render
+from schedules.formats.msccl.write import text as written
 from tests.schedule_oracles import (
     bidirectional_ring,
     every_schedule,
@@ -59,10 +64,9 @@ GPU, TB, STEP = "gpu[1]", "gpu[1]/tb[3]", "gpu[1]/tb[3]/step[1]"
 
 FAULTS = {
     "other outermost element": lambda algo: setattr(algo, "tag", "algorithm"),
-    "unknown child": lambda algo: ET.SubElement(algo, "cpu"),
     "unknown collective": lambda algo: algo.set("coll", "gossip"),
     "name of another dialect": lambda algo: algo.set("coll", "reduce_scatter"),
-    "too long a name": lambda algo: algo.set("name", "x" * 64),
+    "too long a name": lambda algo: algo.set("name", "x" * 256),
     "unknown protocol": lambda algo: algo.set("proto", "Fast"),
     "no channel": lambda algo: algo.set("nchannels", "0"),
     "too many channels": lambda algo: algo.set("nchannels", "33"),
@@ -73,7 +77,10 @@ FAULTS = {
     "no outofplace": lambda algo: algo.attrib.pop("outofplace"),
     "in no mode": lambda algo: algo.set("outofplace", "0"),
     "number in words": lambda algo: algo.set("minBytes", "none"),
-    "too many attributes": lambda algo: algo.attrib.update({f"a{'b' * k}": "" for k in range(9)}),
+    "an attribute behind the sixteenth": lambda algo: algo.find(STEP).attrib.update(
+        {f"a{k}": "" for k in range(7)} | {"cnt": algo.find(STEP).attrib.pop("cnt")}
+    ),
+    "too long an unknown attribute": lambda algo: algo.set("redop", "x" * 256),
     "gpu twice": repeated(".", GPU),
     "gpu missing": removed(".", GPU),
     "other input": set_on(GPU, i_chunks=2),
@@ -158,6 +165,9 @@ def test_a_program_that_loses_any_of_its_dependencies_is_found(kind, inplace):
         "<algo>text</algo>",
         "<!-- only a comment -->",
         "<!-- open",
+        "<!--a=b--><algo/>",
+        "\t<algo/>",
+        "<algo/>\t",
         "<a>" * 100_000,
     ],
     ids=lambda text: text[:20],
@@ -165,6 +175,63 @@ def test_a_program_that_loses_any_of_its_dependencies_is_found(kind, inplace):
 def test_what_hand_written_readers_do_not_take_is_refused(text):
     with pytest.raises(InvalidProgram):
         replay(text, "msccl")
+
+
+UNKNOWN = {
+    "elements beside, in and around what is known": lambda text: (
+        "<meta/>"
+        + text.replace("<gpu", '<copy i_off="0"/><note><gpu id="7"><tb/></gpu></note><gpu')
+        .replace("<tb id", "<copy/><tb id")
+        .replace("<step", "<Meta-2:x></Meta-2:x><step")
+    ),
+    "more elements than any kind may have": lambda text: text.replace(
+        "</gpu>", "<copy/>" * 2000 + "</gpu>"
+    ),
+    "attributes": lambda text: text.replace("<step", '<step a-b:c="<&>" ').replace("/>", "  />"),
+    "attributes behind the sixteenth": lambda text: text.replace(
+        'maxBytes="0"', 'maxBytes="0"' + "".join(f' a{k}="{k}"' for k in range(20))
+    ),
+    "a name that is cut": lambda text: text.replace('name="', 'name="' + "x" * 100),
+    "no name": lambda text: re.sub(r' name="[^"]*"', "", text),
+    "an end of its own for each step": lambda text: re.sub("(<step[^>]*)/>", r"\1></step>", text),
+}
+
+
+@pytest.mark.parametrize("dialect", ["azure", "rccl"])
+@pytest.mark.parametrize("change", UNKNOWN.values(), ids=UNKNOWN)
+def test_what_the_readers_of_the_run_times_skip_changes_no_program(change, dialect):
+    text = render(shortest_steps(ring(3)), ring(3), dialect)
+    assert change(text) != text
+    plain, found = replay(text, dialect), replay(change(text), dialect)
+    assert (found.gpus, found.bytes, found.modes) == (plain.gpus, plain.bytes, plain.modes)
+
+
+def test_msccl_alone_needs_a_name_and_reads_a_number_of_threads():
+    text = render(shortest_steps(ring(3)), ring(3), "msccl")
+    for change in (
+        lambda text: re.sub(r' name="[^"]*"', "", text),
+        lambda text: text.replace("<algo", '<algo nthreads="100"'),
+    ):
+        with pytest.raises(InvalidProgram):
+            replay(change(text), "msccl")
+    assert replay(text.replace("<algo", '<algo nthreads="96"'), "msccl")
+
+
+def test_one_element_less_than_the_readers_have_places_for_is_the_most():
+    # The last place is for the element that is read next, or for the end of the file.
+    made = parse(render(shortest_steps(ring(3)), ring(3), "msccl"), "msccl")
+    idle = replace(made.gpus[0].blocks[0].steps[0], type="cpy", wait_block=-1, wait_step=-1)
+
+    def file(steps):
+        full = [Block(-1, -1, 0, (replace(idle, is_awaited=False),) * 200)] * (steps // 200)
+        rest = Block(-1, -1, 0, (replace(idle, is_awaited=False),) * (steps % 200))
+        return replace(made, gpus=(replace(made.gpus[0], blocks=(*full, rest)), *made.gpus[1:]))
+
+    # The algo, three GPUs, and a block for every 200 steps begun.
+    most = 4095 - 1 - 3 - 21
+    assert parse(written(file(most), "msccl"), "msccl")
+    with pytest.raises(InvalidProgram, match="4095 elements, not 4096"):
+        parse(written(file(most + 1), "msccl"), "msccl")
 
 
 def test_comments_are_skipped():

@@ -121,7 +121,6 @@ def test_a_table_is_the_same_byte_for_byte():
         ("-1,16\n", "-1,8\n"),
         ("allreduce,0,", "allreduce,1,"),
         ("allreduce,0,", "alltoall,0,"),
-        ("allreduce,0,", " allreduce,0,"),
         ("allreduce,0,", "allreduce,-1,"),
         ("allreduce,0,", "allreduce,99999999999999999999,"),
         ("allreduce,0,", "allreduce,"),
@@ -139,6 +138,15 @@ def test_every_planted_fault_in_a_table_is_found(old, new):
     assert old in text
     found = program_violations("nccl-tuner-csv", [text.replace(old, new, 1).encode()], topology)
     assert found
+
+
+def test_spaces_and_filters_of_later_versions_are_read_as_the_plugin_reads_them():
+    plain = parse("allreduce,0,100,ring,ll,4,-1,4")
+    assert parse(" allreduce ,\t0, 100,ring , ll,4,-1,4, -1,-1") == plain
+    assert parse("allreduce,0,100,ring,ll,4,-1,4,1,1")[0].only == (1, 1)
+    parse("allreduce,0,100,ring,ll,4,-1,4,1\nallreduce,0,100,tree,ll,4,-1,4")
+    with pytest.raises(InvalidProgram, match="/line/2"):
+        parse("allreduce,0,100,ring,ll,4,-1,4\nallreduce,0,100,tree,ll,4,-1,4,1")
 
 
 def test_rows_that_cannot_be_reached_are_found():

@@ -14,8 +14,7 @@ from schedules.execute.transcripts import plan_of_transcript
 from schedules.formats import Options, write
 from schedules.formats.checking import REPLAYED, TRANSCRIBED, transcript_of
 from schedules.model import Collective
-from schedules.simulate import Network, simulate
-from schedules.simulate import transcripts as simulating
+from schedules.simulate import Network, paths, simulate
 from schedules.transcript import Message, Span, Transcript, levels
 from synth.topology import Topology
 from tests.schedule_oracles import direct_topologies, every_schedule, ring
@@ -137,9 +136,10 @@ def test_messages_follow_what_they_need():
                 assert all(sent.messages[need].target == message.source for need in message.needs)
 
 
-def planes(count):
-    """Return two hosts joined by so many switches, each reached at another speed."""
-    links = [(end, f"s{plane}", plane + 1) for plane in range(count) for end in "ab"]
+def planes(*speeds):
+    """Return two hosts joined by switches, each reached at a speed of its own."""
+    count = len(speeds)
+    links = [(end, f"s{plane}", speed) for plane, speed in enumerate(speeds) for end in "ab"]
     return Topology(
         ["a", "b", *(f"s{plane}" for plane in range(count))],
         [*links, *((switch, end, capacity) for end, switch, capacity in links)],
@@ -147,21 +147,24 @@ def planes(count):
     )
 
 
-def test_of_equal_ways_over_switches_the_least_loaded_is_taken():
+@pytest.mark.parametrize(
+    ("speeds", "seconds"), [((2, 2, 2), [2, 2, 2]), ((1, 3, 2, 3), [0, 2, 0, 2])]
+)
+def test_of_the_widest_ways_over_switches_the_least_loaded_is_taken(speeds, seconds):
     messages = tuple(Message(0, 1, (Span(at, at + 1, 1),), ()) for at in range(12))
     sent = Transcript(Collective.ALLGATHER, (0, 12, 24), messages)
-    found = simulate(sent, planes(3), Network(0, 1), size_bytes=24)
-    into = [busy for link, busy in zip(planes(3).links, found.busy_seconds, strict=True)
+    found = simulate(sent, planes(*speeds), Network(0, 1), size_bytes=24)
+    into = [busy for link, busy in zip(planes(*speeds).links, found.busy_seconds, strict=True)
             if link.source == "a"]  # fmt: skip
-    # 12 bytes over capacities 1, 2 and 3: two seconds each.
-    assert into == [2, 2, 2]
+    # 12 bytes over the widest.
+    assert into == seconds
 
 
 def test_no_more_paths_than_the_limit_are_compared(monkeypatch):
-    monkeypatch.setattr(simulating, "MAX_PATHS", 1)
+    monkeypatch.setattr(paths, "MAX_PATHS", 1)
     messages = tuple(Message(0, 1, (Span(at, at + 1, 1),), ()) for at in range(12))
     sent = Transcript(Collective.ALLGATHER, (0, 12, 24), messages)
-    found = simulate(sent, planes(3), Network(0, 1), size_bytes=24)
+    found = simulate(sent, planes(1, 1, 1), Network(0, 1), size_bytes=24)
     assert sorted(map(bool, found.busy_seconds)) == [False] * 10 + [True] * 2
 
 

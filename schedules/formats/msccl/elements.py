@@ -1,7 +1,9 @@
 """The XML of MSCCL as elements: the grammar of readers written by hand.
 
-Elements, attributes in double quotes separated by single spaces, comments; no
-declaration, no entities, no text.
+The grammar is that of ``xmlGetNode``, ``xmlGetToken`` and ``xmlLoadSub`` in microsoft/msccl
+src/graph/xml.cc, which Azure/msccl-executor-nccl and ROCm/rccl copy into
+src/misc/msccl/msccl_parser.cc.  They skip elements and attributes that they do not know.  They
+refuse a declaration, text, and tabs between elements, and know no entities.
 """
 
 import re
@@ -15,13 +17,18 @@ __all__ = ["MAX_ATTRIBUTES", "MAX_CHARACTERS", "Element", "read_elements"]
 
 MAX_CHARACTERS = 1 << 28
 MAX_ATTRIBUTES = 16
+"""``MAX_ATTR_COUNT`` of xml.h and msccl_parser.h: attributes after these are skipped."""
+MAX_VALUE_BYTES = 255
+"""``MAX_STR_LEN`` there: a longer value overwrites what lies behind its array."""
 
+# A comment whose first word holds "=" is refused, as the readers take the word for an attribute.
 _TOKEN = re.compile(
-    r"\s*(?:<!--.*?-->|<(?P<close>/?)(?P<name>[a-z]+)"
-    r'(?P<attributes>(?: [A-Za-z_]+="[^"<>&]*")*)(?P<single>/?)>)',
+    r"[ \n\r]*(?:<!--(?=[^= >/\n\r]*[ >/\n\r]).*?-->|<(?P<close>/?)(?P<name>[^\s<>/=\"!?]+)"
+    r'(?P<attributes>(?: (?:[^\s<>/="]+="[^"]*")?)*)(?P<single>/?)>)',
     re.DOTALL,
 )
-_ATTRIBUTE = re.compile(r' ([A-Za-z_]+)="([^"]*)"')
+# A space without an attribute behind it is an attribute without a name to the readers.
+_ATTRIBUTE = re.compile(r' (?:([^\s<>/="]+)="([^"]*)")?')
 _NUMBER = re.compile(r"-1|0|[1-9][0-9]{0,14}")
 
 
@@ -34,10 +41,12 @@ class Element:
     inner: "list[Element]"
 
     def children(self, name: str, place: str) -> "Iterator[Element]":
-        """Yield what it holds, all of which must have that name."""
-        for child in self.inner:
-            if child.name != name:
-                raise InvalidProgram(place, f"may hold {name} only, not {child.name}")
+        """Yield the elements of that name that it holds; the readers skip all others."""
+        found = [child for child in self.inner if child.name == name]
+        if len(found) > MAX_CHILDREN:
+            raise InvalidProgram(place, f"may hold at most {MAX_CHILDREN} elements {name}")
+        for child in found:
+            # The readers look for a handler of what a step holds, and have none: they crash.
             if name == "step" and child.inner:
                 raise InvalidProgram(place, "a step must be empty")
             yield child
@@ -64,7 +73,7 @@ class Element:
 
 
 def read_elements(text: str) -> Element:
-    """Return the one outermost element of a file.
+    """Return an element without a name that holds the outermost elements of a file.
 
     Raises
     ------
@@ -73,19 +82,20 @@ def read_elements(text: str) -> Element:
 
     Examples
     --------
-    >>> read_elements('<algo name="a"><gpu id="0"/></algo>').inner[0].number("id", "/gpu", 0)
-    0
+    >>> read_elements('<copy/><algo name="a"><gpu id="0" /></algo>').inner[1].inner
+    [Element(name='gpu', attributes={'id': '0'}, inner=[])]
     """
     if len(text) > MAX_CHARACTERS:
         raise InvalidProgram("", f"must have at most {MAX_CHARACTERS} characters")
     top = Element("", {}, [])
     open_elements = [top]
-    position, end = 0, len(text.rstrip())
+    position, end = 0, len(text.rstrip(" \n\r"))
     while position < end:
         token = _TOKEN.match(text, position)
         if token is None:
             line = text.count("\n", 0, position) + 1
-            raise InvalidProgram(f"/line/{line}", "must go on with an element of the format")
+            rule = "must go on with an element; the run-times read no text, tab or declaration here"
+            raise InvalidProgram(f"/line/{line}", rule)
         position = token.end()
         name = token["name"]
         if name is None:
@@ -97,17 +107,20 @@ def read_elements(text: str) -> Element:
             continue
         element = Element(name, _attributes(token["attributes"], name), [])
         open_elements[-1].inner.append(element)
-        if len(open_elements[-1].inner) > MAX_CHILDREN:
-            raise InvalidProgram(f"/{name}", f"at most {MAX_CHILDREN} may follow one another")
         if not token["single"]:
             open_elements.append(element)
-    if len(open_elements) > 1 or len(top.inner) != 1:
-        raise InvalidProgram("", "must be one element, closed at the end")
-    return top.inner[0]
+    if len(open_elements) > 1:
+        raise InvalidProgram(f"/{open_elements[-1].name}", "must be closed")
+    return top
 
 
 def _attributes(text: str, name: str) -> dict[str, str]:
-    pairs = _ATTRIBUTE.findall(text)
-    if len(pairs) > MAX_ATTRIBUTES or len(dict(pairs)) < len(pairs):
-        raise InvalidProgram(f"/{name}", f"must have at most {MAX_ATTRIBUTES} different attributes")
-    return dict(pairs)
+    pairs = _ATTRIBUTE.findall(text)[:MAX_ATTRIBUTES]
+    named = [(key, value) for key, value in pairs if key]
+    for key, value in named:
+        if max(len(key.encode()), len(value.encode())) > MAX_VALUE_BYTES:
+            rule = f"must have a name and a value of at most {MAX_VALUE_BYTES} bytes"
+            raise InvalidProgram(f"/{name}/{key[:40]}", rule)
+    if len(dict(named)) < len(named):
+        raise InvalidProgram(f"/{name}", "must have each attribute once")
+    return dict(named)

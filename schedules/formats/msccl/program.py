@@ -13,6 +13,7 @@ from types import MappingProxyType
 from schedules.model import Collective
 
 __all__ = [
+    "ATTRIBUTES",
     "BLOCKS_PER_CHANNEL",
     "BUFFERS",
     "DEFAULT_MAX_BYTES",
@@ -26,6 +27,7 @@ __all__ = [
     "PROTOCOLS",
     "RECEIVES",
     "SENDS",
+    "THREADS_OF_A_WARP",
     "TYPES",
     "Block",
     "Dialect",
@@ -39,12 +41,16 @@ MAX_COUNT = 71
 """Most chunks one step may move."""
 MAX_CHILDREN = 1024
 """Most children of one element."""
-MAX_ELEMENTS = 4096
-"""Most elements that matter to one rank: its blocks and steps, all gpus, the root."""
+MAX_ELEMENTS = 4095
+"""Most elements that matter to one rank: its blocks and steps, all gpus, the root.
+
+``MAX_NODES`` of microsoft/msccl src/graph/xml.h and of msccl_parser.h is 4096; one place is for
+the next element, which may be the end of the file.
+"""
 BLOCKS_PER_CHANNEL = 32
 """Most sending, and most receiving, thread blocks on one channel of a GPU."""
 MAX_NAME = 63
-"""Most characters of a program's name."""
+"""Characters of a program's name that are kept: ``MSCCL_MAX_ALGO_NAME`` of microsoft/msccl."""
 MAX_AWAITED_BLOCK = 127
 """Largest id of a thread block that others wait for: ``int8_t dependentBid[]``."""
 MAX_OFFSET = 32767
@@ -77,9 +83,15 @@ class Dialect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """How the files of one dialect say things: names, and attributes."""
+    """How the files of one dialect say things: names, and attributes.
+
+    What must be there and what is skipped is told by ``mscclGetAlgoFromXMLAndSetAlgo`` in
+    microsoft/msccl src/graph/topo.cc, and by ``mscclGetAlgoFromXmlFile`` in
+    src/misc/msccl/msccl_parser.cc of Azure/msccl-executor-nccl and ROCm/rccl.
+    """
 
     collectives: Mapping[Collective, str]
+    needs_name: bool
     needs_outofplace: bool
     """Whether ``outofplace`` and the byte limits are read, and must be there."""
     unlimited_bytes: int
@@ -98,11 +110,29 @@ _OTHERS = MappingProxyType(_NAMES | {Collective.REDUCE_SCATTER: "reducescatter"}
 
 LANGUAGES: Mapping[Dialect, Language] = MappingProxyType(
     {
-        Dialect.MSCCL: Language(_MSCCL, False, 2**40, 1),
-        Dialect.AZURE: Language(_OTHERS, True, 0, 0),
-        Dialect.RCCL: Language(_OTHERS, True, 0, 0),
+        Dialect.MSCCL: Language(_MSCCL, True, False, 2**40, 1),
+        Dialect.AZURE: Language(_OTHERS, False, True, 0, 0),
+        Dialect.RCCL: Language(_OTHERS, False, True, 0, 0),
     }
 )
+
+
+_ALGO = (
+    *("name", "proto", "nchannels", "nchunksperloop", "ngpus", "coll", "inplace", "outofplace"),
+    *("minBytes", "maxBytes", "nthreads"),
+)
+_STEP = ("s", "type", "srcbuf", "srcoff", "dstbuf", "dstoff", "cnt", "depid", "deps", "hasdep")
+ATTRIBUTES: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "algo": frozenset(_ALGO),
+        "gpu": frozenset(("id", "i_chunks", "o_chunks", "s_chunks")),
+        "tb": frozenset(("id", "send", "recv", "chan")),
+        "step": frozenset(_STEP),
+    }
+)
+"""The elements that the run-times read, from the outermost in, and attributes that any reads."""
+THREADS_OF_A_WARP = 32
+"""Of what ``nthreads``, which microsoft/msccl alone reads, must be a multiple."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from collections import Counter
 from schedules.errors import InvalidProgram
 from schedules.formats.msccl.elements import Element, read_elements
 from schedules.formats.msccl.program import (
+    ATTRIBUTES,
     BLOCKS_PER_CHANNEL,
     BUFFERS,
     DEFAULT_MAX_BYTES,
@@ -23,6 +24,7 @@ from schedules.formats.msccl.program import (
     PROTOCOLS,
     RECEIVES,
     SENDS,
+    THREADS_OF_A_WARP,
     TYPES,
     Block,
     Dialect,
@@ -34,7 +36,7 @@ from schedules.formats.msccl.program import (
 from schedules.formats.runtimes import MSCCL_XML, Runtime, meant
 from schedules.model import Collective
 
-__all__ = ["parse"]
+__all__ = ["ignored", "parse"]
 
 
 def parse(text: str, runtime: Runtime | str) -> Program:
@@ -56,13 +58,10 @@ def parse(text: str, runtime: Runtime | str) -> Program:
     """
     limits = meant(MSCCL_XML, runtime)[-1]
     language = LANGUAGES[Dialect(limits.dialect)]
-    root = read_elements(text)
-    if root.name != "algo":
-        raise InvalidProgram("", "the outermost element must be algo")
+    root = _outermost(text)
     names = {name: collective for collective, name in language.collectives.items()}
-    title = root.text("name", "/algo")
-    if len(title) > MAX_NAME:
-        raise InvalidProgram("/algo/name", f"must have at most {MAX_NAME} characters")
+    title = root.text("name", "/algo") if language.needs_name else root.attributes.get("name", "")
+    _check_threads(root, language)
     protocol = root.choice("proto", "/algo", PROTOCOLS)
     collective = names[root.choice("coll", "/algo", tuple(names))]
     count = root.number("ngpus", "/algo", 2, MAX_CHILDREN)
@@ -86,10 +85,49 @@ def parse(text: str, runtime: Runtime | str) -> Program:
     if collective is Collective.ALL_TO_ALL and True in modes:
         raise InvalidProgram("/algo/inplace", "an all-to-all needs an output of its own")
     made = tuple(gpus[at] for at in range(count))
-    program = Program(title, protocol, collective, modes, channels, chunks, made, sizes)
+    program = Program(title[:MAX_NAME], protocol, collective, modes, channels, chunks, made, sizes)
     _check_sizes(program)
     _check_scratch(program, limits)
     return program
+
+
+def ignored(text: str) -> Counter[str]:
+    """Return what no run-time reads in a file that `parse` takes, with how often it is there.
+
+    >>> ignored('<algo redop="sum"><gpu id="0"><copy/><copy><tb/></copy></gpu></algo>')
+    Counter({'element copy of gpu': 2, 'attribute redop of algo': 1})
+    """
+    found: Counter[str] = Counter()
+    level = [read_elements(text)]
+    for name, known in ATTRIBUTES.items():
+        inner = [(child, holder) for holder in level for child in holder.inner]
+        for child, holder in inner:
+            if child.name != name:
+                found[_described(child, holder)] += 1
+        level = [child for child, _ in inner if child.name == name]
+        for element in level:
+            found.update(f"attribute {k} of {name}" for k in element.attributes if k not in known)
+    return found
+
+
+def _described(child: Element, holder: Element) -> str:
+    return f"element {child.name} of {holder.name}" if holder.name else f"element {child.name}"
+
+
+def _outermost(text: str) -> Element:
+    """Return the one element of a file that the run-times look for."""
+    programs = list(read_elements(text).children("algo", "/algo"))
+    if len(programs) != 1:
+        raise InvalidProgram("", f"must hold one element algo, not {len(programs)}")
+    return programs[0]
+
+
+def _check_threads(root: Element, language: Language) -> None:
+    """Raise where microsoft/msccl reads a number of threads that is no multiple of a warp."""
+    if language.needs_outofplace or "nthreads" not in root.attributes:
+        return
+    if root.number("nthreads", "/algo", 0) % THREADS_OF_A_WARP:
+        raise InvalidProgram("/algo/nthreads", f"must be a multiple of {THREADS_OF_A_WARP}")
 
 
 def _gpu(element: Element, index: int, gpus: int, channels: int, limits: Runtime) -> Gpu:

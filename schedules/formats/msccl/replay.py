@@ -66,7 +66,7 @@ def replay(text: str, runtime: Runtime | str, *, slots: int = 2) -> Program:
     >>> replay("<algo>", "msccl")
     Traceback (most recent call last):
     ...
-    schedules.errors.InvalidProgram: : must be one element, closed at the end
+    schedules.errors.InvalidProgram: /algo: must be closed
     """
     return _replayed(text, runtime, slots)[0]
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
+from typing import Any
 
 from schedules.model import Collective
 
@@ -21,6 +22,7 @@ __all__ = [
     "MAX_CHUNKS",
     "MAX_GPUS",
     "MAX_SEMAPHORES_PER_OPERATION",
+    "MEMBERS",
     "NAMES",
     "PUTS",
     "SEMAPHORES",
@@ -70,6 +72,47 @@ COLLECTIVES: Mapping[Collective, str] = MappingProxyType(
         Collective.REDUCE: "reduce",
     }
 )
+
+
+def _members(*names: str, **holding: Mapping[str, Any]) -> Mapping[str, Any]:
+    return dict.fromkeys(names, _NOTHING) | holding
+
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_BUFFER = _members("type", "buffer_id", "switch_channel_id", "index", "size")
+_OPERATION = _members(
+    *("name", "channel_type", "channel_ids", "reduce_op", "barrier_id", "num_threadblocks"),
+    *("semaphore_ids", "ops"),
+    tbg_info=_members("tb_id", "tbg_size"),
+    iter_context=_members("unit_size", "num_chunks"),
+    src_buff=_BUFFER,
+    dst_buff=_BUFFER,
+)
+_CHANNEL = _members(
+    *("channel_type", "connected_to", "buffer_type"), rank_groups=_members("size", "ranks")
+)
+_THREAD_BLOCK = _members(
+    "id",
+    ops=_OPERATION,
+    channels=_members("channel_type", "channel_ids", "buff"),
+    remote_buffer_refs=_members("access_channel_type", "remote_buffer_ids"),
+)
+MEMBERS = _members(
+    *("name", "collective", "protocol", "inplace", "reuse_resources", "num_threads_per_block"),
+    *("use_double_scratch_buffer", "buffer_alignment", "min_message_size", "max_message_size"),
+    *("root", "idle"),
+    gpus=_members(
+        *("id", "input_chunks", "output_chunks", "scratch_chunks"),
+        channels=_CHANNEL,
+        remote_buffers=_members("rank", "type", "access_channel_types"),
+        semaphores=_members("init_value"),
+        threadblocks=_THREAD_BLOCK,
+    ),
+)
+"""The members of a plan that the executor reads, with what each holds.
+
+``root``, ``idle`` and ``reduce_op`` are skipped by the executor and read here.
+"""
 
 
 class ChannelType(StrEnum):

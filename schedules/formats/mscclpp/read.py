@@ -3,16 +3,23 @@
 Read are the operations that move and add data between ranks without packets: the part of the
 format that the replay can follow.  A switch joins all GPUs, or is refused.  Nothing here knows
 how plans are written.
+
+What the executor needs, what it takes where a member is missing, and that it skips members that
+it does not know, is told by ``ExecutionPlan::Impl`` in microsoft/mscclpp 0.9.0
+src/core/executor/execution_plan.cc.
 """
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from typing import Any
 
 from schedules.errors import InvalidProgram
 from schedules.formats.json_fields import Fields
 from schedules.formats.mscclpp.program import (
+    ALIGNMENT,
     BUFFERS,
     COLLECTIVES,
     EVERY_GPU,
@@ -21,6 +28,7 @@ from schedules.formats.mscclpp.program import (
     MAX_CHUNKS,
     MAX_GPUS,
     MAX_SEMAPHORES_PER_OPERATION,
+    MEMBERS,
     NAMES,
     PUTS,
     SEMAPHORES,
@@ -36,10 +44,12 @@ from schedules.formats.mscclpp.program import (
 from schedules.formats.runtimes import MSCCLPP_JSON, Runtime, meant
 from schedules.model import Collective
 
-__all__ = ["parse", "sizes_of"]
+__all__ = ["ignored", "parse", "sizes_of"]
 
 _SHARED = {Collective.ALLGATHER: "i", Collective.REDUCE_SCATTER: "o"}
 """The buffer of which every GPU has its shard only."""
+_MOST = 2**64 - 1
+"""What the executor takes for ``max_message_size`` where a plan does not say it."""
 
 
 def parse(text: str, runtime: Runtime | None = None) -> Program:
@@ -96,8 +106,31 @@ def sizes_of(text: str) -> tuple[int, int]:
     (32, 96)
     """
     top = Fields.of(json.loads(text), "")
-    most = 2**64 - 1
-    return top.number("min_message_size", 0, most), top.number("max_message_size", 0, most)
+    return top.number("min_message_size", 0, _MOST, 0), _most_bytes(top)
+
+
+def ignored(text: str) -> Counter[str]:
+    """Return what the executor does not read in a plan, with how often it is there.
+
+    >>> ignored('{"name": "a", "author": "b", "gpus": [{"id": 0, "note": ""}, {"note": ""}]}')
+    Counter({'member note of gpus': 2, 'member author': 1})
+    """
+    found: Counter[str] = Counter()
+    _collect(json.loads(text), MEMBERS, "", found)
+    return found
+
+
+def _collect(value: Any, known: Mapping[str, Any], holder: str, found: Counter[str]) -> None:
+    for entry in value if isinstance(value, list) else (value,):
+        for key, inner in entry.items() if isinstance(entry, dict) else ():
+            if key in known:
+                _collect(inner, known[key], key, found)
+            else:
+                found[f"member {key} of {holder}" if holder else f"member {key}"] += 1
+
+
+def _most_bytes(top: Fields) -> int:
+    return top.number("max_message_size", 0, _MOST, _MOST)
 
 
 def _sizes(gpu: Fields) -> dict[str, int]:
@@ -155,11 +188,14 @@ def _bounds(
 
 def _check_bytes(top: Fields, chunks: int, sizes: list[dict[str, int]]) -> None:
     """Raise if a size that the plan lets pass has offsets of more than 32 bits."""
-    alignment = top.number("buffer_alignment", 1, 4096)
-    top.number("min_message_size", 0, 2**64 - 1)
-    largest = top.number("max_message_size", 0, 2**64 - 1) // chunks // alignment * alignment
-    if largest * max(max(size.values()) for size in sizes) > MAX_BUFFER_BYTES:
-        raise InvalidProgram("/max_message_size", "must keep every offset within 32 bits")
+    alignment = top.number("buffer_alignment", 1, 4096, ALIGNMENT)
+    top.number("min_message_size", 0, _MOST, 0)
+    largest = _most_bytes(top) // chunks // alignment * alignment
+    longest = max(max(size.values()) for size in sizes)
+    if largest * longest > MAX_BUFFER_BYTES:
+        most = (MAX_BUFFER_BYTES // longest // alignment + 1) * alignment * chunks - 1
+        rule = f"must be at most {most}, to keep every offset within 32 bits"
+        raise InvalidProgram("/max_message_size", rule)
 
 
 def _gpu(gpu: Fields, index: int, sizes: list[dict[str, int]], limits: Runtime) -> Gpu:
@@ -178,7 +214,7 @@ def _gpu(gpu: Fields, index: int, sizes: list[dict[str, int]], limits: Runtime) 
             raise InvalidProgram(f"{channel.place}/connected_to", "must not hold the GPU itself")
     remote = [_remote(entry, index, len(sizes)) for entry in gpu.objects("remote_buffers")]
     semaphores = tuple(
-        entry.number("init_value", 0, 2**31 - 1) for entry in gpu.objects("semaphores")
+        entry.number("init_value", 0, 2**31 - 1) for entry in gpu.optional_objects("semaphores")
     )
     blocks = gpu.objects("threadblocks", 1, limits.thread_blocks)
     if switches and not limits.multimem:
@@ -233,7 +269,7 @@ class _Reader:
             most = len(self.peers.get(kind, ())) - 1
             channels[kind] += entry.numbers("channel_ids", 0, most)
         buffers: dict[ChannelType, list[int]] = {kind: [] for kind in ChannelType}
-        for entry in block.objects("remote_buffer_refs"):
+        for entry in block.optional_objects("remote_buffer_refs"):
             kind = ChannelType(entry.choice("access_channel_type", tuple(ChannelType)))
             ids = entry.numbers("remote_buffer_ids", 0, len(self.remote) - 1)
             if any(kind not in self.remote[number][2] for number in ids):
@@ -255,6 +291,8 @@ class _Reader:
         switches: list[str],
     ) -> Operation:
         name = op.choice("name", NAMES)
+        if "tbg_info" in op.values:
+            raise InvalidProgram(f"{op.place}/tbg_info", "must be missing: no split is followed")
         if name == "nop":
             return Operation(name)
         if name in SEMAPHORES:

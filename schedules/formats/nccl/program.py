@@ -31,7 +31,8 @@ class Row:
     """One row; -1 machines or ranks are any number.
 
     ``channels`` are a number: for -1 the plugin answers the value it begins with, 1, and NCCL
-    takes every answer but 0, so that -1 makes it run on one channel.
+    takes every answer but 0, so that -1 makes it run on one channel.  ``only`` are the numbers of
+    pipelined operations and of registered buffers that the row is for, -1 for any.
     """
 
     collective: Collective
@@ -42,6 +43,7 @@ class Row:
     channels: int
     nodes: int
     ranks: int
+    only: tuple[int, ...] = (-1, -1)
 
     def __str__(self) -> str:
         return (

@@ -1,5 +1,8 @@
 """Reading NCCL tuner tables: from text to rows that the plugin reads as they are meant.
 
+The rules are those of ``loadConfig`` in NVIDIA/nccl ext-tuner/example/plugin.c.  The plugin skips
+comments and empty lines, trims spaces and tabs, and takes 8 to 10 fields; it skips any other line
+and takes a default for an unknown name, both without a word, so those are refused here.
 Nothing here knows how tables are made.
 """
 
@@ -57,13 +60,14 @@ def _takes_all(row: Row, other: Row) -> bool:
         row.collective is other.collective
         and row.nodes in (-1, other.nodes)
         and row.ranks in (-1, other.ranks)
+        and all(one in (-1, its) for one, its in zip(row.only, other.only, strict=True))
     )
 
 
 def _row(line: str, place: str) -> Row:
-    fields = line.split(",")
-    if len(fields) != 8:
-        raise InvalidProgram(place, "must have 8 fields")
+    fields = [field.strip(" \t") for field in line.split(",")]
+    if not 8 <= len(fields) <= 10:
+        raise InvalidProgram(place, "must have 8 to 10 fields")
     names = {name: collective for collective, name in COLLECTIVES.items()}
     for what, value, known in (
         ("collective", fields[0], tuple(names)),
@@ -78,8 +82,11 @@ def _row(line: str, place: str) -> Row:
     if fields[5] == "-1":
         raise InvalidProgram(place, "must say how many channels: -1 makes NCCL run on one")
     channels = _number(fields[5], place, 1, MAX_CHANNELS)
-    nodes, ranks = (_number(text, place, -1, 2**31 - 1) for text in fields[6:])
-    return Row(names[fields[0]], first, last, fields[3], fields[4], channels, nodes, ranks)
+    filters = [_number(text, place, -1, 2**31 - 1) for text in fields[6:]] + [-1, -1]
+    nodes, ranks, *only = filters[:4]
+    return Row(
+        names[fields[0]], first, last, fields[3], fields[4], channels, nodes, ranks, tuple(only)
+    )
 
 
 def _number(text: str, place: str, least: int, most: int) -> int:

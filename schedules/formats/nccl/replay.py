@@ -33,8 +33,8 @@ def replay(text: str) -> int:
     counts = {row.ranks for row in rows}
     if len(counts) > 1 or -1 in counts:
         raise InvalidProgram("", "must name the same number of ranks in all rows")
-    for key in {(row.collective, row.nodes) for row in rows}:
-        sizes = sorted((r.first, r.last) for r in rows if (r.collective, r.nodes) == key)
+    for key in {(row.collective, row.nodes, row.only) for row in rows}:
+        sizes = sorted((r.first, r.last) for r in rows if (r.collective, r.nodes, r.only) == key)
         ends = [-1, *(last for _, last in sizes)]
         if [first for first, _ in sizes] + [MAX_SIZE + 1] != [end + 1 for end in ends]:
             raise InvalidProgram("", "must have a row for every size")
