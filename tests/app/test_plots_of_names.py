@@ -76,7 +76,7 @@ def test_every_name_is_drawn_by_the_service_letter_by_letter(pictures):
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg"])
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(
     names=st.lists(
         st.sampled_from(SHOWN) | st.text(min_size=1, max_size=200).filter(str.isprintable),
