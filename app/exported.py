@@ -7,10 +7,15 @@ from pathlib import Path
 from app.archives import unzipped
 from app.config import Settings
 from app.files import UnusableFile, read_bytes
+from synth.errors import SynthError
+from synth.formats import detect
+from synth.formats.foreign import head_of, recognise
+from synth.formats.foreign_kinds import FOREIGN
 
 __all__ = ["exported_files"]
 
-_TABLE = re.compile(rb"(#[^\n]*\n|\n)*[a-z]+,")
+_TABLE = re.compile(rb"(#[^\n]*\n|\n)*[ \t]*[a-z]+[ \t]*,[ \t]*[0-9]+[ \t]*,")
+_KINDS = "schedule/1, MSCCL XML, MSCCL++ JSON, Chakra traces or an NCCL tuner table"
 _TRACE = re.compile(r"(.*)\.(0|[1-9][0-9]*)\.et", re.DOTALL)
 
 
@@ -23,7 +28,8 @@ def exported_files(path: Path, settings: Settings) -> tuple[str, list[bytes]]:
     Raises
     ------
     UnusableFile
-        A file cannot be read, or a trace of some rank is missing.
+        A file cannot be read, a trace of some rank is missing, or the file is something else,
+        such as a topology.
     """
     match = _TRACE.fullmatch(path.name)
     common = path.with_name(match[1]) if match else path
@@ -32,11 +38,45 @@ def exported_files(path: Path, settings: Settings) -> tuple[str, list[bytes]]:
     data = read_bytes(path, settings)
     if data[:4] == b"PK\x03\x04":
         return "chakra-et", _by_rank(path, unzipped(path, data, settings))
-    if data.lstrip()[:1] == b"<":
-        return "msccl-xml", [data]
     if _TABLE.match(data):
         return "nccl-tuner-csv", [data]
-    return ("mscclpp-json" if _is_plan(data) else "json"), [data]
+    return _form_of(path, data), [data]
+
+
+def _form_of(path: Path, data: bytes) -> str:
+    """Return the format of a text that is no table; raise where it is no schedule."""
+    text = data.decode(errors="replace")
+    if not text.strip():
+        raise UnusableFile(path, f"is empty: give {_KINDS}")
+    head = head_of(text)
+    document: object = None
+    if head.startswith("<algo"):
+        return "msccl-xml"
+    if head.startswith(("{", "[")):
+        try:
+            document = json.loads(data)
+        except (ValueError, RecursionError):
+            return "json"
+        if isinstance(document, dict):
+            if str(document.get("schema", "")).startswith("schedule/"):
+                return "json"
+            if "gpus" in document and "schema" not in document:
+                return "mscclpp-json"
+    refusal = _refusal(text, head, path.name)
+    if refusal is None and isinstance(document, (dict, list)):
+        # The reader of schedule/1 says what is missing.
+        return "json"
+    raise UnusableFile(path, refusal or f"is no schedule: give {_KINDS}")
+
+
+def _refusal(text: str, head: str, name: str) -> str | None:
+    """Return what a file is, if not a schedule, and what to give instead; None if unknown."""
+    try:
+        form = detect(text, name)
+    except SynthError:
+        kind = recognise(head, FOREIGN)
+        return None if kind is None else f"is {kind.what}, not a schedule: give {_KINDS}"
+    return f"is a topology, of the format {form}, not a schedule: give it by --topology"
 
 
 def _traces(common: Path, settings: Settings) -> list[bytes]:
@@ -62,11 +102,3 @@ def _by_rank(path: Path, members: dict[str, bytes]) -> list[bytes]:
     if sorted(by_rank) != list(range(len(by_rank))):
         raise UnusableFile(path, "must hold the files of all ranks from 0")
     return [by_rank[rank] for rank in sorted(by_rank)]
-
-
-def _is_plan(data: bytes) -> bool:
-    try:
-        document = json.loads(data)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(document, dict) and "gpus" in document and "schema" not in document

@@ -1,6 +1,8 @@
 """simulation/1: the time of a schedule on a fabric of given speed, message by message."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
@@ -72,11 +74,20 @@ class SimulationDocument(Document):
     seconds: float = Field(description="until the last message has arrived", ge=0)
     exact_seconds: Exact = Field(description="the same, exact")
     algbw: float | None = Field(description="bytes over seconds, GB/s; null if no time passes")
+    algbw_large: float = omitted(
+        "the same for much data, GB/s: latency does not count, and links are never idle while "
+        "slices of the data follow one another, or, in steps, until the busiest link is done; "
+        "what topoloom schedule prints as algbw"
+    )
     chunks: int = Field(description="into how many pieces each message was cut", ge=1)
     messages: int = Field(description="messages from rank to rank", ge=0)
     events: int = Field(description="how often a piece was put on a link", ge=0)
     utilisation: Utilisation = Field(description="how busy links were")
     schedule_id: Identity = omitted("what the schedule is stored under")
+    notes: list[str] = omitted(
+        "of a file: as which dialect it is read, where that matters, and what no run-time reads; "
+        "what the simulation leaves out"
+    )
     id: Identity = omitted("what the answer is stored under, where it is")
 
 
@@ -86,12 +97,22 @@ def of(
     topology: Topology,
     request: SimulationRequest,
     identity: str | None = None,
+    *,
+    bytes_per_second: Fraction | None = None,
+    notes: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return the simulation/1 document; ``identity`` is that of a stored schedule."""
+    """Return the simulation/1 document; ``identity`` is that of a stored schedule.
+
+    ``bytes_per_second`` is the algbw for much data.
+    """
     busiest = max(range(topology.link_count), key=found.busy_seconds.__getitem__)
     link = topology.links[busiest]
     seconds = found.seconds
     more: dict[str, Any] = {} if identity is None else {"schedule_id": identity}
+    if bytes_per_second is not None:
+        more["algbw_large"] = rounded(bytes_per_second / 10**9)
+    if notes:
+        more["notes"] = list(notes)
     document = SimulationDocument(
         schema="simulation/1",
         request=request,

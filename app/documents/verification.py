@@ -25,6 +25,7 @@ class Checked:
     form: str
     violations: Sequence[str]
     schedule_id: str | None = None
+    notes: Sequence[str] = ()
 
 
 class VerificationSummary(Document):
@@ -43,6 +44,9 @@ class VerificationDocument(AboutTopology[Literal["verification/1"]]):
     valid: bool = Field(description="whether the schedule does what it says, on this topology")
     found: int = Field(description="how many violations were found; counting ends at 10000", ge=0)
     violations: list[str] = Field(description=f"the first {MAX_SHOWN} of them, in words")
+    notes: list[str] = omitted(
+        "of a file: as which dialect it is read, where that matters, and what no run-time reads"
+    )
 
 
 def of(answer: Checked, identity: str) -> VerificationDocument:
@@ -50,6 +54,8 @@ def of(answer: Checked, identity: str) -> VerificationDocument:
     more: dict[str, Any] = answer.subject.members()
     if answer.schedule_id is not None:
         more["schedule_id"] = answer.schedule_id
+    if answer.notes:
+        more["notes"] = list(answer.notes)
     return VerificationDocument(
         schema="verification/1",
         id=identity,

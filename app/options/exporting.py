@@ -17,6 +17,7 @@ __all__ = [
     "MIN_BYTES",
     "OF_PROGRAMS",
     "RANKS_PER_NODE",
+    "READ_DIALECT",
     "RUNTIME",
     "SCHEDULE_FORMAT",
     "SCRATCH_BUDGET",
@@ -45,6 +46,11 @@ FILES_FORMAT = Option(
     help="what the programs are written as",
 )
 DIALECT = Option(name="dialect", type=str, help="msccl-xml: msccl, azure or rccl; left out, msccl")
+READ_DIALECT = Option(
+    name="dialect",
+    type=str,
+    help="msccl-xml: msccl, azure or rccl; left out, the first of them that takes the file",
+)
 RUNTIME = Option(
     name="runtime",
     type=str,

@@ -91,7 +91,8 @@ def show_simulation(document: dict[str, Any]) -> None:
     used, link = document["utilisation"], document["utilisation"]["busiest_link"]
     rows = [
         ("time", seconds(document["seconds"])),
-        ("algbw", f"{document['algbw']} GB/s"),
+        ("algbw", f"{document['algbw']} GB/s for this size, in this time"),
+        *_large_row(document),
         ("chunks", str(document["chunks"])),
         (
             "busiest link",
@@ -102,6 +103,14 @@ def show_simulation(document: dict[str, Any]) -> None:
     ]
     for name, value in rows:
         print(f"{name:<14}{value}")
+
+
+def _large_row(document: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the row on the rate for much data, where it is known."""
+    if "algbw_large" not in document:
+        return []
+    meaning = "as topoloom schedule has it: no latency, links never idle"
+    return [("much data", f"{document['algbw_large']} GB/s, {meaning}")]
 
 
 def _pass_lines(facts: dict[str, Any], unit: str, kind: str) -> list[str]:

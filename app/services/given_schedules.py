@@ -15,6 +15,7 @@ from app.services.topologies import StoredTopology
 from schedules.errors import ScheduleError
 
 if TYPE_CHECKING:
+    from schedules.formats.traffic import Traffic
     from schedules.model import Schedule
     from schedules.transcript import Transcript
     from schedules.verify import Violation
@@ -75,6 +76,16 @@ class Given:
             return schedules.check(self.document, topology)
         except ScheduleError as error:
             raise type(error)("/schedule" + error.field, error.rule) from None
+
+    def remarks(self) -> list[str]:
+        """Return sentences on the file that its verdict does not tell."""
+        return schedules.remarks_on(self.form, self.files, self._said) if self.files else []
+
+    def traffic(self) -> "Traffic | None":
+        """Return what ranks send, of a file of a program; None of a schedule."""
+        if not self.files:
+            return None
+        return schedules.traffic_of(self.form, list(self.files), self._said)
 
     def read(self) -> "Schedule | Transcript":
         """Return it as it can be simulated; raise where it is not valid."""

@@ -1,6 +1,6 @@
 """Schedules: generated, checked by the independent checker, stored, exported."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from app.artefacts import Artefact
@@ -13,7 +13,7 @@ from app.services import topologies
 from app.services.context import Context
 from app.services.topologies import StoredTopology, asked_options
 from schedules.errors import InvalidSchedule
-from schedules.formats import FORMATS, PROGRAMS, Files, Options, require_options
+from schedules.formats import FORMATS, PROGRAMS, SENDING, Files, Options, require_options
 from schedules.model import Collective, Schedule
 from schedules.options import Options as Make
 from schedules.options import require_fitting
@@ -22,12 +22,14 @@ from synth.topology import Topology
 if TYPE_CHECKING:
     from schedules.formats.requirements import Requirements
     from schedules.formats.runtimes import Runtime
+    from schedules.formats.traffic import Traffic
     from schedules.transcript import Transcript
     from schedules.verify import Violation
 
 __all__ = [
     "FORMATS",
     "PROGRAMS",
+    "SENDING",
     "Files",
     "Options",
     "check",
@@ -37,8 +39,10 @@ __all__ = [
     "made",
     "read",
     "read_exported",
+    "remarks_on",
     "require_options",
     "requirements_of",
+    "traffic_of",
 ]
 
 
@@ -136,6 +140,30 @@ def read_exported(
     if topology is not None:
         require_wired(found, topology)
     return found
+
+
+def remarks_on(
+    form: str, files: Sequence[bytes], said: Options | None = None, option: str = "dialect"
+) -> list[str]:
+    """Return sentences on an exported file that its verdict does not tell.
+
+    They name the dialect, where the file can be read as several, and what no run-time reads.
+    ``option`` is what users call the option that changes the dialect.
+    """
+    from schedules.formats.remarks import remarks
+    from schedules.formats.runtimes import runtimes_for
+
+    asked = None
+    if said is not None and said.given and form == "msccl-xml":
+        asked = runtimes_for(form, said.dialect, said.runtime)[-1].dialect
+    return remarks(form, files, asked, option)
+
+
+def traffic_of(form: str, files: list[bytes], said: Options | None = None) -> "Traffic":
+    """Return what the ranks of an exported program send, from its file, without a replay."""
+    from schedules.formats.traffic import traffic_of as found
+
+    return found(form, files, _runtime(form, said))
 
 
 def requirements_of(form: str, text: str, said: Options) -> "Requirements":

@@ -1,5 +1,7 @@
 """Simulations: the time of a schedule on a fabric of given speed."""
 
+from collections.abc import Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from app.artefacts import Artefact
@@ -15,8 +17,11 @@ from app.services.given_schedules import given
 from synth.topology import Topology
 
 if TYPE_CHECKING:
+    from schedules.formats.traffic import Traffic
     from schedules.model import Schedule
     from schedules.transcript import Transcript
+
+_UNSHARED = "the simulation sends each copy by itself, where multicast switches copy and add up"
 
 __all__ = ["create", "of_document", "of_exported", "of_stored"]
 
@@ -27,7 +32,9 @@ def create(context: Context, request: TimedScheduleRequest) -> Artefact:
     topology = found.loaded.topology
 
     def compute() -> Simulated:
-        return Simulated(topology.name, _simulated(found.read(), topology, asked, found.stored_id))
+        schedule, notes, traffic = found.read(), found.remarks(), found.traffic()
+        document = _simulated(schedule, topology, asked, found.stored_id, notes, traffic)
+        return Simulated(topology.name, document)
 
     return context.keep(SIMULATION, {**found.asked, "simulation": asked.canonical()}, compute)
 
@@ -56,15 +63,21 @@ def of_exported(
     topology: Topology,
     request: SimulationRequest,
     said: schedules.Options | None = None,
+    option: str = "dialect",
 ) -> Presented:
     """Return the simulation/1 document of an exported program, by its messages.
+
+    ``option`` is what users call the option that changes the dialect.
 
     Raises
     ------
     InvalidProgram
         Its replay says no, it does not fit the topology, or it is a table of NCCL's tuner.
     """
-    return _simulated(schedules.read_exported(form, files, topology, said), topology, request)
+    sent = schedules.read_exported(form, files, topology, said)
+    notes = schedules.remarks_on(form, files, said, option)
+    traffic = schedules.traffic_of(form, files, said)
+    return _simulated(sent, topology, request, notes=notes, traffic=traffic)
 
 
 def _simulated(
@@ -72,15 +85,42 @@ def _simulated(
     topology: Topology,
     request: SimulationRequest,
     identity: str | None = None,
+    notes: Sequence[str] = (),
+    traffic: "Traffic | None" = None,
 ) -> Presented:
     from schedules.simulate import simulate
 
+    network = network_of(request, topology)
     found = simulate(
         schedule,
         topology,
-        network_of(request, topology),
+        network,
         size_bytes=request.bytes,
         chunks=request.chunks,
         synchronous=request.synchronous,
     )
-    return of(found, schedule, topology, request, identity)
+    rate, left_out = _large(schedule if traffic is None else traffic, topology)
+    large = None if rate is None else rate * network.unit_bytes_per_second
+    told = [*notes, *([_UNSHARED] if left_out else [])]
+    return of(found, schedule, topology, request, identity, bytes_per_second=large, notes=told)
+
+
+def _large(
+    schedule: "Schedule | Transcript | Traffic", topology: Topology
+) -> tuple[Fraction | None, bool]:
+    """Return the algbw for much data, and whether switches copy or add up for it."""
+    from schedules.formats.traffic import Traffic, traffic_rate
+    from schedules.speed import algbw_of
+    from schedules.transcript import Transcript
+    from schedules.verified import facts
+
+    if isinstance(schedule, Traffic):
+        copied = bool(topology.multicast) and any(sent.shared >= 0 for sent in schedule.sent)
+        return traffic_rate(schedule, topology), copied
+    if isinstance(schedule, Transcript):
+        return None, False
+    found = facts(schedule, topology)
+    saved = found.multicast
+    copied = saved is not None and saved.crossings != saved.crossings_unshared
+    sends = bool(found.bandwidth or found.inverse_rate)
+    return (algbw_of(found, topology) if sends else None), copied

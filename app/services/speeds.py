@@ -1,21 +1,27 @@
 """How fast a stored schedule is, beside the optimum of its topology."""
 
+from dataclasses import replace
 from fractions import Fraction
+from typing import TypeAlias
 
 from app.artefacts import Artefact
 from app.documents.schedule import SCHEDULE
 from app.schedule_requests import ExportRequest, ForestRequest, OptimumRequest, ScheduleRequest
-from app.services import costs, topologies
+from app.services import costs, schedules, topologies
 from app.services.all_to_all import exchange_on
 from app.services.context import Context
 from app.services.topologies import StoredTopology
 from app.topology_source import TopologySource
+from schedules.formats import Options
 from schedules.model import Collective
-from schedules.speed import On, Speed
+from schedules.speed import On, Speed, program_speed, simulated_seconds
 from schedules.speed import speed as speed_of
 from synth.topology import Topology
 
-__all__ = ["MAX_COMPARED_NODES", "on_of", "speed"]
+__all__ = ["MAX_COMPARED_NODES", "Written", "on_of", "speed"]
+
+Written: TypeAlias = tuple[str, list[bytes], Options]
+"""A program as it was written: its format, its files, and the options it was written with."""
 
 MAX_COMPARED_NODES = 256
 """Above, the optimum is not looked for beside a schedule: it may take minutes."""
@@ -30,22 +36,40 @@ _FREE = frozenset(ForestRequest.model_fields) - {"trees_per_root", "max_gap"}
 
 
 def speed(
-    context: Context, artefact: Artefact, request: ScheduleRequest, on: ExportRequest
+    context: Context,
+    artefact: Artefact,
+    request: ScheduleRequest,
+    on: ExportRequest,
+    written: Written | None = None,
 ) -> Speed:
     """Return how fast a stored schedule is, on hosts of the speed that ``on`` says.
 
-    The optimum is that of `app.services.costs`: of an allreduce, the optima of its two
-    passes one after the other; of all-to-all, the bound.
+    Where the schedule was written as a program, all figures are those of the file ``written``.
+    The time is that of `topoloom simulate`; where no simulation can be had, that of lock step.
+    The optimum is that of `app.services.costs`: of an allreduce, the
+    optima of its two passes one after the other; of all-to-all, the bound.
     """
     kept = SCHEDULE.decode(artefact)
     loaded = topologies.load_subject(context, kept.subject)
-    return speed_of(
-        kept.facts,
-        loaded.topology,
-        on_of(on, loaded.topology),
-        schedule=kept.load,
-        best=_best(context, loaded, request),
-    )
+    topology, best = loaded.topology, _best(context, loaded, request)
+    asked = on_of(on, topology)
+    if written is not None:
+        form, files, said = written
+        return program_speed(
+            schedules.traffic_of(form, files, said),
+            topology,
+            asked,
+            transcript=lambda: schedules.read_exported(form, files, topology, said),
+            facts=kept.facts,
+            best=best,
+        )
+    schedule = kept.load
+    simulated = simulated_seconds(schedule(), topology, asked) if on.bytes is not None else None
+    if simulated is None:
+        return speed_of(kept.facts, topology, asked, schedule=schedule, best=best)
+    untimed = replace(asked, size_bytes=None)
+    found = speed_of(kept.facts, topology, untimed, schedule=schedule, best=best)
+    return replace(found, on=asked, seconds=float(simulated))
 
 
 def on_of(on: ExportRequest, topology: Topology) -> On:

@@ -20,6 +20,6 @@ def create(context: Context, request: VerifyRequest) -> Artefact:
     def compute() -> Checked:
         subject = Subject.of(found.loaded.id, found.loaded.topology)
         said = [str(violation) for violation in found.violations()]
-        return Checked(subject, found.form, said, found.stored_id)
+        return Checked(subject, found.form, said, found.stored_id, found.remarks())
 
     return context.keep(VERIFICATION, found.asked, compute)

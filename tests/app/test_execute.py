@@ -132,7 +132,8 @@ def test_a_truncated_file_is_refused(topoloom, schedule_of, length):
     path.write_text(path.read_text()[:length])
     answer = topoloom("execute", str(path))
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err.startswith(f"topoloom: {path}: must be JSON")
+    rule = "must be JSON" if length else "is empty: give schedule/1, MSCCL XML"
+    assert answer.err.startswith(f"topoloom: {path}: {rule}")
 
 
 @pytest.mark.parametrize(

@@ -145,3 +145,51 @@ def test_the_command_refuses_tables_and_dialects_of_other_formats(topoloom, tmp_
     assert "tuner table" in refused.err
     assert topoloom("simulate", path, *flags, "--dialect", "rccl").code == 2
     assert topoloom("execute", path).code == 2
+
+
+PROGRAMS = {
+    "msccl": ["--format", "msccl-xml"],
+    "rccl": ["--format", "msccl-xml", "--dialect", "rccl"],
+    "mscclpp": ["--format", "mscclpp-json"],
+    "chakra": ["--format", "chakra-et"],
+    "schedule": [],
+}
+
+
+@pytest.mark.parametrize("flags", PROGRAMS.values(), ids=PROGRAMS)
+def test_schedule_and_simulate_tell_the_same_figures_of_one_file(topoloom, tmp_path, flags):
+    path = str(tmp_path / "file.zip")
+    fabric = ["mi250-1", "--without-link", "0.gpu0,0.gpu1"]
+    asked = ["--collective", "allreduce", "--bytes", "16MiB", "--out", path]
+    made = topoloom("schedule", *fabric, *asked, *flags)
+    assert made.code == 0, made.err
+    told = dict(line.split(maxsplit=1) for line in made.out.splitlines()[1:])
+    ran = topoloom("simulate", path, "--topology", *fabric, "--bytes", "16MiB", "--json")
+    found = json.loads(ran.out)
+    assert told["algbw"].split()[0] == f"{found['algbw_large']:.4f}"
+    shown = topoloom("simulate", path, "--topology", *fabric, "--bytes", "16MiB").out
+    rows = {line[:14].strip(): line[14:] for line in shown.splitlines()}
+    assert told["time"].startswith(rows["time"] + " for 16MiB")
+    assert rows["algbw"].endswith("GB/s for this size, in this time")
+    # A file that nobody cuts into slices is slower than its links: both commands say so.
+    if flags:
+        whole = topoloom(
+            "simulate", path, "--topology", *fabric, "--bytes", "1TiB", "--alpha-us", "0", "--json"
+        )
+        rate = json.loads(whole.out)["algbw"]
+        assert float(told.get("whole", told["algbw"]).split()[0]) == pytest.approx(rate, rel=1e-6)
+
+
+def test_a_simulation_says_where_switches_copy_and_it_does_not(topoloom, tmp_path, client):
+    path = tmp_path / "nvls.json"
+    asked = ["--collective", "allreduce", "--out", str(path)]
+    assert topoloom("schedule", "dgx-h100-sharp-1", *asked).code == 0
+    flags = ["--topology", "dgx-h100-sharp-1", "--bytes", "1MiB"]
+    assert (
+        "note: the simulation sends each copy by itself"
+        in topoloom("simulate", str(path), *flags).err
+    )
+    asked = {"schedule": json.loads(path.read_text()), "topology": {"fabric": "dgx-h100-sharp-1"}}
+    answer = client.post("/v1/simulations", json=asked | {"bytes": "1MiB"})
+    assert answer.status_code in (200, 201), answer.text
+    assert len(answer.json()["notes"]) == 1
