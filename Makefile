@@ -83,7 +83,7 @@ plots: .venv/installed-plots
 	$(BIN)/topoloom plot sizes --nodes 1024 --degree 4 --collective allreduce --out docs/images/plot-sizes.svg
 	$(BIN)/topoloom schedule mi250-2 --collective allgather --out out/mi250.json
 	$(BIN)/topoloom plot load out/mi250.json --topology mi250-2 --out docs/images/plot-load.svg
-	$(BIN)/topoloom survey dgx-a100-4 --collective allreduce --picture docs/images/plot-survey.svg
+	$(BIN)/topoloom faults dgx-a100-4 --collective allreduce --picture docs/images/plot-survey.svg
 	$(BIN)/topoloom plot tree out/mi250.json --topology mi250-2 --root 0.gpu3 --out docs/images/plot-tree.svg
 	$(BIN)/topoloom schedule 'Torus(4, 4)' --collective allgather --out out/torus.json
 	$(BIN)/topoloom plot tree out/torus.json --topology 'Torus(4, 4)' --root 0 --out docs/images/plot-steps.svg

@@ -1,7 +1,7 @@
 """The database: opening it, and bringing its tables to the newest revision.
 
 SQLite is embedded: whoever opens it also migrates it.  PostgreSQL belongs to
-somebody: it is migrated by ``topoloom migrate`` only.
+somebody: it is migrated by ``topoloom db migrate`` only.
 """
 
 from collections.abc import Iterator
@@ -146,7 +146,7 @@ def require_head(engine: Engine) -> None:
     if revision != HEAD:
         found = f"at revision {revision}" if revision else "without tables"
         raise DatabaseNotReady(
-            f"database_url: the database is {found}, not at {HEAD}; run `topoloom migrate`"
+            f"database_url: the database is {found}, not at {HEAD}; run `topoloom db migrate`"
         )
 
 

@@ -7,6 +7,7 @@ A page marks where a table belongs, and of what::
     <!-- fields: DesignRequest -->      fields of a request
     <!-- scopes -->                     the scope of every operation of the service
     <!-- foreign -->                    files that are recognised but not read
+    <!-- commands -->                   the commands in their groups
 
 and where it ends: ``<!-- end -->``.  ``python -m app.reference`` writes all tables anew; a
 test fails when a page is stale.
@@ -28,6 +29,7 @@ from app import (
     topology_source,
 )
 from app.cli import app
+from app.cli.commands import HELP_PANELS
 from app.cli.options import READS
 from app.options.option import Option, choices
 from app.options.table import OPTIONS
@@ -50,8 +52,9 @@ _REQUESTS = (
     lr_schemas,
     sweep_request,
 )
-_SCOPES = re.compile(r"(?<=<!-- scopes -->\n).*?(?=<!-- end -->)", re.S)
-_FOREIGN = re.compile(r"(?<=<!-- foreign -->\n).*?(?=<!-- end -->)", re.S)
+_WHOLE = re.compile(
+    r"(?P<mark><!-- (?P<kind>scopes|commands|foreign) -->\n).*?(?P<end><!-- end -->)", re.S
+)
 _HELP = "--help"
 _READING = "FILE_OR_RECIPE"
 
@@ -66,8 +69,19 @@ def renewed(page: str) -> str:
         lines += [f"| {' | '.join(row)} |" for row in rows(match["name"])]
         return f"{match['mark']}\n" + "\n".join(lines) + f"\n\n{match['end']}"
 
-    page = _SCOPES.sub(lambda _: _scopes(), _TABLE.sub(table, page))
-    return _FOREIGN.sub(lambda _: _foreign(), page)
+    def whole(match: re.Match[str]) -> str:
+        made = {"scopes": _scopes, "commands": _commands, "foreign": _foreign}[match["kind"]]()
+        return f"{match['mark']}{made}{match['end']}"
+
+    return _WHOLE.sub(whole, _TABLE.sub(table, page))
+
+
+def _commands() -> str:
+    rows = "".join(
+        f"| {panel} | {', '.join(f'[`{name}`](#topoloom-{name})' for name in names)} |\n"
+        for panel, names in HELP_PANELS.items()
+    )
+    return f"\n| group | commands |\n|---|---|\n{rows}\n"
 
 
 def scope_rows() -> Iterator[tuple[str, str]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from app.cli.commands import serving
+from app.cli.commands import current_spelling, serving
 from app.complaints import explained
 from app.interrupts import heed_lost_interrupts
 
@@ -57,6 +57,9 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """Run one command line and return its exit code."""
+    arguments, renamed = current_spelling(arguments)
+    if renamed is not None:
+        print(f"note: {renamed}; the old name goes in the next release", file=sys.stderr)
     try:
         code = serving(arguments)(arguments, prog_name="topoloom", standalone_mode=False)
     except typer.Exit as exit_:

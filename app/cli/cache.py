@@ -1,4 +1,4 @@
-"""`topoloom cache …`: how much is stored, letting it go, taking it along."""
+"""`topoloom cache`: stored answers as a whole: their size, eviction, export and import."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,8 @@ from app.cli.options import AsJson
 __all__ = ["app"]
 
 app = typer.Typer(
-    help="How much is stored, letting it go, and taking it along.", no_args_is_help=True
+    help="Measure, evict, export and import stored answers; label, pin and delete single ones.",
+    no_args_is_help=True,
 )
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="file; .gz is compressed")]

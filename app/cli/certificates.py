@@ -1,4 +1,4 @@
-"""Commands of certificates: what proves a point of a frontier, and whether it does."""
+"""`topoloom certificate`: write the proof of a topology's cost, and check such a proof."""
 
 import json
 from pathlib import Path
@@ -13,16 +13,16 @@ from app.options import collectives
 
 __all__ = ["app"]
 
-app = typer.Typer()
+app = typer.Typer(no_args_is_help=True, help="Write and check proofs of a topology's cost.")
 
 CertificateFile = Annotated[Path, typer.Argument(metavar="CERTIFICATE", help="certificate/1 file")]
 
 
-@app.command()
+@app.command("write")
 @reads_topology
 @asks(collectives.CERTIFIED_STEPS)
 def certify(reading: Reading, source: Source, asked: dict[str, Any], out: Out = None) -> None:
-    """Write what proves the cost of a topology, for another program to check."""
+    """Write a proof of a topology's cost that another program can check."""
     from app.certificates.document import document_of
     from app.services import topologies
 
@@ -34,7 +34,7 @@ def certify(reading: Reading, source: Source, asked: dict[str, Any], out: Out = 
 
 @app.command()
 def check(certificate: CertificateFile) -> None:
-    """Check a certificate, by code that shares nothing with any search; exit 1 if it fails."""
+    """Check a certificate, by code that shares nothing with any search; exit 1 if it is wrong."""
     from app.certificates.check import CertificateFailed, checked
     from app.config import Settings
     from app.files import read_json

@@ -1,23 +1,86 @@
-"""All commands of the command line, and those of one module alone.
+"""All commands of the command line in their groups, and the commands of one module alone.
 
-Whoever asks about topologies waits for the commands that answer that, not for those of panels,
-jobs, keys or plots: loading these took longer than looking up an answer.
+Questions about topologies load only the commands that answer them.  To load the commands for
+panels, jobs, keys and plots as well takes longer than to look up an answer.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Annotated
+from types import MappingProxyType
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-__all__ = ["ABOUT_TOPOLOGIES", "serving", "whole"]
+__all__ = ["ABOUT_TOPOLOGIES", "HELP_PANELS", "RENAMED", "current_spelling", "serving", "whole"]
 
 ABOUT_TOPOLOGIES = frozenset({"design", "files", "frontier", "measure", "optimum", "topology"})
 """The commands of `app.cli.topologies`."""
 
+HELP_PANELS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "Design": ("design", "frontier", "best", "files", "sweep", "plot"),
+        "Fabrics": (
+            *("topology", "measure", "optimum", "faults", "catalog", "atlas", "certificate"),
+        ),
+        "Schedules": ("schedule", "verify", "simulate", "execute", "probe", "compare"),
+        "Wiring": ("patch",),
+        "Learning rates": ("lr",),
+        "Service": ("serve", "worker", "jobs", "keys", "db", "config", "warm"),
+        "Stored answers": ("list", "cache"),
+    }
+)
+"""Panel of the help -> its commands at top level, in the order of the help."""
+
+RENAMED: Mapping[str, str] = MappingProxyType(
+    {
+        "survey": "faults",
+        "families": "catalog families",
+        "fabrics": "catalog fabrics",
+        "presets": "catalog presets",
+        "discover": "atlas discover",
+        "certify": "certificate write",
+        "check": "certificate check",
+        "opponents": "compare baselines",
+        "ways": "compare algorithms",
+        "heights": "compare heights",
+        "gaps": "sweep gaps",
+        "migrate": "db migrate",
+        **{name: f"cache {name}" for name in ("label", "pin", "unpin", "delete")},
+    }
+)
+"""Spelling of a command in release 0.1 -> its spelling today."""
+
+
+def current_spelling(arguments: Sequence[str]) -> tuple[list[str], str | None]:
+    """Return the arguments with today's name of the command, and a note if that is another one.
+
+    >>> current_spelling(["pin", "designs", "0123456"])
+    (['cache', 'pin', 'designs', '0123456'], '`topoloom pin` is now `topoloom cache pin`')
+    """
+    first = arguments[0] if arguments else ""
+    # `atlas` wrote the atlas before it was a group.
+    exports = list(arguments) == ["atlas"] or (
+        first == "atlas" and arguments[1].startswith("-") and arguments[1] not in _HELP_OPTIONS
+    )
+    now = "atlas export" if exports else RENAMED.get(first)
+    if now is None:
+        return list(arguments), None
+    return [*now.split(), *arguments[1:]], f"`topoloom {first}` is now `topoloom {now}`"
+
+
+_HELP_OPTIONS = ("-h", "--help")
+
+
+class _InPanels(TyperGroup):
+    """A group that lists its commands in the order of `HELP_PANELS`."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [name for names in HELP_PANELS.values() for name in names if name in self.commands]
+
 
 def serving(arguments: Sequence[str]) -> typer.Typer:
-    """Return commands among which is the one that some arguments begin with, if there is one."""
+    """Return commands that include the one that some arguments begin with, if it exists."""
     alone = bool(arguments) and arguments[0] in ABOUT_TOPOLOGIES
     return _about_topologies() if alone else whole()
 
@@ -25,10 +88,23 @@ def serving(arguments: Sequence[str]) -> typer.Typer:
 @lru_cache(maxsize=1)
 def whole() -> typer.Typer:
     """Return all commands."""
+    single, groups = _parts()
+    app = _begun()
+    for panel, names in HELP_PANELS.items():
+        for name in names:
+            if name in groups:
+                app.add_typer(groups[name], name=name, rich_help_panel=panel)
+            else:
+                single[name].rich_help_panel = panel
+                app.registered_commands.append(single[name])
+    return app
+
+
+def _parts() -> tuple[dict[str, Any], dict[str, typer.Typer]]:
+    """Load all modules of commands; return what stands at top level: commands, and groups."""
     from app.cli import (
         atlas,
         best,
-        cache,
         carrying,
         catalogue,
         certificates,
@@ -44,36 +120,30 @@ def whole() -> typer.Typer:
         plots,
         schedules,
         surveying,
-        sweeps,
         topologies,
     )
 
-    app = _begun()
-    for group in (
-        topologies,
-        surveying,
-        schedules,
-        heights,
-        certificates,
-        best,
-        gaps,
-        listing,
-        keeping,
-        catalogue,
-        atlas,
-        operation,
-        jobs,
-    ):
-        app.add_typer(group.app)
-    app.add_typer(carrying.app, name="patch")
-    app.add_typer(plots.app, name="plot")
-    app.add_typer(learning_rate.app, name="lr")
-    app.add_typer(cache.app, name="cache")
-    app.add_typer(keys.app, name="keys")
-    app.add_typer(database.app, name="db")
-    app.add_typer(sweeps.app, name="sweep")
-    app.add_typer(jobs.jobs_app, name="jobs")
-    return app
+    modules = (topologies, best, surveying, schedules, operation, jobs, listing)
+    single = {
+        info.name or getattr(info.callback, "__name__", ""): info
+        for module in modules
+        for info in module.app.registered_commands
+    }
+    groups = {
+        "atlas": atlas.app,
+        "cache": keeping.app,
+        "catalog": catalogue.app,
+        "certificate": certificates.app,
+        "compare": heights.app,
+        "db": database.app,
+        "jobs": jobs.jobs_app,
+        "keys": keys.app,
+        "lr": learning_rate.app,
+        "patch": carrying.app,
+        "plot": plots.app,
+        "sweep": gaps.app,
+    }
+    return single, groups
 
 
 @lru_cache(maxsize=1)
@@ -89,9 +159,10 @@ def _begun() -> typer.Typer:
     """Return the command line without commands."""
     app = typer.Typer(
         name="topoloom",
+        cls=_InPanels,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
+        context_settings={"help_option_names": list(_HELP_OPTIONS)},
     )
     app.callback()(root)
     return app
@@ -118,4 +189,4 @@ def root(
         ),
     ] = False,
 ) -> None:
-    """Topologies for directly wired hosts, schedules that match them, and wiring plans."""
+    """Design directly wired clusters: topologies, verified schedules and wiring plans."""

@@ -1,4 +1,4 @@
-"""Commands that copy an embedded database, and put a copy back."""
+"""`topoloom db`: migrate the database, back it up and restore it."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,14 +9,16 @@ from app.config import Settings
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="Copy the database to a file, and put it back.")
+app = typer.Typer(no_args_is_help=True, help="Migrate the database, back it up and restore it.")
 
 
 @app.command()
 def backup(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="file to write; not there yet")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="file to write, which must not exist")
+    ],
 ) -> None:
-    """Copy the database to a file, while the service runs or not."""
+    """Copy the database to a file; the service may run meanwhile."""
     from app.backups import back_up
 
     size = back_up(Settings().database_url, file)
@@ -27,11 +29,34 @@ def backup(
 def restore(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="file that backup wrote")],
     replace: Annotated[
-        bool, typer.Option("--replace", help="lose what the database holds now")
+        bool, typer.Option("--replace", help="discard what the database holds now")
     ] = False,
 ) -> None:
-    """Put a copy in the place of the database, after checking it."""
+    """Replace the database by a copy, after a check."""
     from app.backups import restore as put_back
 
     put_back(Settings().database_url, file, replace=replace)
     typer.echo(f"{file}: restored")
+
+
+@app.command()
+def migrate(
+    revision: Annotated[
+        str, typer.Option(help="revision to migrate to; base removes all tables")
+    ] = "head",
+) -> None:
+    """Migrate the tables of the database to the newest revision."""
+    from app.db import current_revision, is_embedded, open_engine
+    from app.db import migrate as move
+
+    engine = open_engine(Settings().database_url)
+    try:
+        move(engine, revision)
+        shown = engine.url.render_as_string(hide_password=True)
+        if not is_embedded(engine.url) and revision == "head":
+            from app.jobs.carrier import migrate as migrate_queue
+
+            migrate_queue(engine.url)
+        typer.echo(f"{shown}: at revision {current_revision(engine)}")
+    finally:
+        engine.dispose()

@@ -1,4 +1,4 @@
-"""`topoloom gaps`: how far frontiers are from the bounds, over numbers of hosts."""
+"""`topoloom sweep gaps`: how far frontiers are from the bounds, over numbers of hosts."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,11 +8,10 @@ import typer
 from app.cli.answers import opened
 from app.cli.asking import asks
 from app.cli.options import AsCsv
+from app.cli.sweeps import app
 from app.options import cluster, pages
 
 __all__ = ["app"]
-
-app = typer.Typer()
 
 Plot = Annotated[Path | None, typer.Option(help="also draw it, into this .png or .svg file")]
 
@@ -28,7 +27,7 @@ Plot = Annotated[Path | None, typer.Option(help="also draw it, into this .png or
     cluster.SCHEDULE,
 )
 def gaps(asked: dict[str, Any], as_csv: AsCsv = False, plot: Plot = None) -> None:
-    """Find how far the best topologies are from the bounds, at many sizes."""
+    """Find how far the best topologies of every size are from the lower bounds."""
     from app.plots import canvas
     from app.plots import gaps as panels
     from app.printing.gaps import gap_table

@@ -1,4 +1,4 @@
-"""`topoloom heights`: the best rate that is found for every height of trees."""
+"""`topoloom compare heights`: the best rate that is found for every height of trees."""
 
 from fractions import Fraction
 from typing import Any
@@ -7,12 +7,11 @@ import typer
 
 from app.cli.answers import opened, source_of, with_lists
 from app.cli.asking import asks
+from app.cli.comparing import app
 from app.cli.options import AsCsv, Reading, Source, reads_topology
 from app.options import collectives, exporting
 
 __all__ = ["app"]
-
-app = typer.Typer()
 
 _SPEEDS = (exporting.EXPORT_BYTES, exporting.EXPORT_ALPHA_US, exporting.EXPORT_NODE_GBPS)
 
@@ -30,7 +29,7 @@ _SPEEDS = (exporting.EXPORT_BYTES, exporting.EXPORT_ALPHA_US, exporting.EXPORT_N
     *_SPEEDS,
 )
 def heights(reading: Reading, source: Source, asked: dict[str, Any], as_csv: AsCsv = False) -> None:
-    """Find the best rate of every height of trees, and which is fastest for a size of data."""
+    """Compare the best rates of trees of every height; name the fastest for a size of data."""
     from app.printing.heights import heights_table
     from app.schedule_requests import ExportRequest, ScheduleRequest
     from app.services import topologies

@@ -1,15 +1,14 @@
-"""Commands that label, pin and delete what is stored."""
+"""`topoloom cache label`, `pin`, `unpin` and `delete`: commands on single stored answers."""
 
 from typing import Annotated
 
 import typer
 
 from app.cli.answers import opened
+from app.cli.cache import app
 from app.cli.listing import KIND, kind_of
 
 __all__ = ["app"]
-
-app = typer.Typer()
 
 Id = Annotated[
     str, typer.Argument(metavar="ID", help="id of the document, or the first 6 or more of it")
@@ -25,9 +24,9 @@ def label(
     kind: KIND,
     identity: Id,
     word: Word,
-    remove: Annotated[bool, typer.Option("--remove", help="take the label away")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="remove the label")] = False,
 ) -> None:
-    """Put a label on a stored document, or take it away."""
+    """Add a label to a stored document, or remove it."""
     from app.services import keeping
 
     act = keeping.unlabel if remove else keeping.label
@@ -38,13 +37,13 @@ def label(
 
 @app.command()
 def pin(kind: KIND, identity: Id) -> None:
-    """Keep a stored document: it is neither deleted nor let go."""
+    """Protect a stored document from deletion and eviction."""
     _pin(kind, identity, pinned=True)
 
 
 @app.command()
 def unpin(kind: KIND, identity: Id) -> None:
-    """Let a stored document go again."""
+    """Remove that protection."""
     _pin(kind, identity, pinned=False)
 
 

@@ -1,4 +1,4 @@
-"""Commands of whoever runs the service."""
+"""Commands of operators: settings, the service, compiled kernels."""
 
 from typing import Annotated
 
@@ -23,7 +23,7 @@ def _meaning(setting: str) -> str:
 
 @app.command()
 def config(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
-    """Show every setting, its value, and where that comes from."""
+    """Show every setting, its value and its source."""
     import json
 
     from app.configured import configured
@@ -51,7 +51,7 @@ def serve(
         bool | None, typer.Option("--worker/--no-worker", help=_meaning("run_worker"))
     ] = None,
 ) -> None:
-    """Run the service."""
+    """Run the HTTP service."""
     settings = Settings(**given(host=host, port=port, run_worker=worker))
     from app.work.forking import prepare
 
@@ -67,29 +67,8 @@ def serve(
 
 
 @app.command()
-def migrate(
-    revision: Annotated[str, typer.Option(help="revision to go to; base removes all")] = "head",
-) -> None:
-    """Bring the database's tables to the newest revision."""
-    from app.db import current_revision, is_embedded, open_engine
-    from app.db import migrate as move
-
-    engine = open_engine(Settings().database_url)
-    try:
-        move(engine, revision)
-        shown = engine.url.render_as_string(hide_password=True)
-        if not is_embedded(engine.url) and revision == "head":
-            from app.jobs.carrier import migrate as migrate_queue
-
-            migrate_queue(engine.url)
-        typer.echo(f"{shown}: at revision {current_revision(engine)}")
-    finally:
-        engine.dispose()
-
-
-@app.command()
 def warm() -> None:
-    """Compile every kernel, so that the first question need not wait for it."""
+    """Compile all kernels ahead of the first request."""
     from app.services.warming import warm as compile_kernels
 
     compile_kernels()

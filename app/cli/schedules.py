@@ -9,13 +9,12 @@ import typer
 from app.cli.answers import (
     described,
     opened,
-    require_one_form,
     source_of,
     with_lists,
     write,
 )
 from app.cli.asking import asks
-from app.cli.options import AsCsv, AsJson, Out, Reading, Source, reads_topology
+from app.cli.options import AsJson, Out, Reading, Source, reads_topology
 from app.options import cluster, collectives, exporting, replaying
 
 __all__ = ["app"]
@@ -175,49 +174,6 @@ def probe(asked: dict[str, Any], out: Out = None, as_json: AsJson = False) -> No
         text = json.dumps(document) if out.suffix == ".json" else probing.csv_of(document)
         write_text(out, [text])
     typer.echo(json.dumps(document) if as_json else probing.show(document))
-
-
-@app.command()
-@reads_topology
-@asks(
-    collectives.RUN_COLLECTIVE,
-    replaying.SIMULATED_BYTES,
-    replaying.SIMULATED_ALPHA_US,
-    replaying.SIMULATED_NODE_GBPS,
-    replaying.LINK_GBPS,
-    replaying.OVERHEAD_US,
-    cluster.CHUNK_US,
-    replaying.OPPONENT,
-)
-def opponents(
-    reading: Reading,
-    source: Source,
-    asked: dict[str, Any],
-    out: Out = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
-) -> None:
-    """Say what NCCL's algorithms would take on a fabric; write the schedule of one of them."""
-    from app import opposing
-    from app.files import write_text
-    from app.schedule_requests import SimulationRequest
-    from app.services import topologies
-
-    require_one_form(as_json, as_csv)
-    collective, name = asked.pop("collective"), asked.pop("opponent", None)
-    if (out is None) != (name is None):
-        raise typer.BadParameter("--opponent and --out go together")
-    request = SimulationRequest.model_validate(asked)
-    with opened() as context:
-        topology = topologies.load(context, source_of(source, reading, context)).topology
-    found = opposing.found_on(topology, collective, request)
-    if out is not None and name is not None:
-        write_text(out, opposing.schedule_text(found, name))
-    document = opposing.document_of(topology, collective, request, found)
-    if as_json:
-        typer.echo(json.dumps(document))
-    else:
-        opposing.table_of(document).print(as_csv)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""`topoloom survey`: the optimum after every single link, host or switch lost."""
+"""`topoloom faults`: the optimum after every single link, host or switch lost."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -35,7 +35,7 @@ Picture = Annotated[Path | None, typer.Option(help="also draw it: file to write,
 @app.command()
 @reads_topology
 @asks(*ASKED)
-def survey(
+def faults(
     reading: Reading,
     source: Source,
     asked: dict[str, Any],
@@ -43,7 +43,7 @@ def survey(
     as_csv: AsCsv = False,
     picture: Picture = None,
 ) -> None:
-    """Find the optimum after every single link, host or switch lost, one of each kind."""
+    """Find the optimum after the loss of each single link, host or switch."""
     require_one_form(as_json, as_csv)
     if picture is not None:
         from app.plots import canvas

@@ -291,7 +291,7 @@ def _reached() -> Any:
     except (DBAPIError, dbos_errors.DBOSInitializationError) as error:
         log.warning("the queue of jobs cannot be used: %s", str(error).splitlines()[0])
         raise DatabaseNotReady(
-            "database_url: the queue of jobs cannot be used; run `topoloom migrate`"
+            "database_url: the queue of jobs cannot be used; run `topoloom db migrate`"
         ) from error
 
 

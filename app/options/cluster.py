@@ -130,6 +130,6 @@ WORKLOAD = Option(
 PRESET = Option(
     name="preset",
     type=str,
-    help="instead: one training step of a known model, which `topoloom presets` lists",
+    help="instead: one training step of a known model, which `topoloom catalog presets` lists",
     metavar="NAME",
 )

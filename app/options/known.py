@@ -145,7 +145,7 @@ FILTERS: tuple[Option, ...] = (
 ATLAS_FORMAT = Option(
     name="format",
     type=AtlasFormat,
-    help="what it is written as: tsv, which `topoloom discover` goes on from; json, atlas/1; csv",
+    help="tsv: what `topoloom atlas discover` continues from; json: atlas/1; csv: a table",
 )
 ATLAS: tuple[Option, ...] = (*NODES, *DEGREE, LINKS)
 """What points of the atlas may be chosen by."""

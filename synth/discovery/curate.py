@@ -2,7 +2,7 @@
 
     python -m synth.discovery.curate [--again] FILE ...
 
-Merges the files (`topoloom discover --atlas FILE`) into the bundled atlas, then drops every
+Merges the files (`topoloom atlas discover --atlas FILE`) into the bundled atlas, then drops every
 entry that is not a point of the frontier of its own size: named families, operators on
 smaller bases or other entries are as good.  Looked at are the sizes of the files and those of
 their line graphs; without a file, all.  If all files are of sweeps, only what these found

@@ -68,7 +68,7 @@ FOREIGN: tuple[Foreign, ...] = tuple(
             "TE-CCL input",
             _key("TopologyParams"),
             "an input of TE-CCL, which names a topology and holds no links",
-            "give a fabric by name (topoloom fabrics) or an edge list",
+            "give a fabric by name (topoloom catalog fabrics) or an edge list",
         ),
         ("TE-CCL schedule", _key("1-Epoch_Duration"), "a schedule of TE-CCL", _SCHEDULE),
         (

@@ -83,6 +83,6 @@ def test_too_many_hosts_for_routes_are_refused(client):
 
 
 def test_presets_are_listed_with_their_sources(topoloom):
-    lines = topoloom("presets").out.splitlines()
+    lines = topoloom("catalog", "presets").out.splitlines()
     assert any(line.startswith("gpt2-xl-ddp: gpt2-xl, 1,557,611,200 param") for line in lines)
     assert all("arXiv:" in line or "2019" in line for line in lines)

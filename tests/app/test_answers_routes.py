@@ -218,10 +218,13 @@ def test_all_ways_to_run_a_collective_on_a_topology_are_compared_by_size(client,
     listed = require_published("get", "/v1/comparisons", client.get("/v1/comparisons"))
     assert listed["items"][0]["id"] == found["id"]
     said = ("dgx-1v", "--collective", "broadcast", "--root", "0.gpu1", "--alpha-us", "3")
-    assert json.loads(topoloom("ways", *said, "--json").out) == found
-    shown = topoloom("ways", *said).out
+    assert json.loads(topoloom("compare", "algorithms", *said, "--json").out) == found
+    shown = topoloom("compare", "algorithms", *said).out
     assert all(name in shown for name in names) and "from 1 bytes: " in shown
-    assert topoloom("ways", *said, "--bytes", "1MB", "--csv").out.count("\n") == len(names) + 1
+    assert (
+        topoloom("compare", "algorithms", *said, "--bytes", "1MB", "--csv").out.count("\n")
+        == len(names) + 1
+    )
 
 
 @pytest.mark.parametrize(
@@ -339,9 +342,9 @@ def test_a_batch_has_one_to_a_hundred_questions(client, designs):
 
 
 def test_what_is_known_by_name_is_what_the_commands_list(client, topoloom):
-    for path, command in (("families", "families"), ("fabrics", "fabrics"), ("presets", "presets")):
+    for path in ("families", "fabrics", "presets"):
         items = require_published("get", f"/v1/{path}", client.get(f"/v1/{path}"))["items"]
-        rows = topoloom(command, "--csv").out.splitlines()
+        rows = topoloom("catalog", path, "--csv").out.splitlines()
         assert len(items) == len(rows) - 1 > 5
         assert all(item["name"] in "\n".join(rows) for item in items)
 

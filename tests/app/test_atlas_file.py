@@ -111,15 +111,15 @@ def test_what_cannot_be_answered_is_refused(client, query, accept, status):
 
 def test_the_command_writes_what_a_search_goes_on_from(topoloom, tmp_path):
     path = tmp_path / "atlas.tsv"
-    assert topoloom("atlas", "--nodes", "16", "--out", str(path)).code == 0
+    assert topoloom("atlas", "export", "--nodes", "16", "--out", str(path)).code == 0
     before = Atlas.load(path)
     assert {one.nodes for one in before} == {16}
     size = ("--nodes", "16", "--degree", "2", "--seconds", "0.2", "--seed", "77")
-    assert topoloom("discover", *size, "--atlas", str(path)).code == 0
+    assert topoloom("atlas", "discover", *size, "--atlas", str(path)).code == 0
     assert len(list(Atlas.load(path))) >= len(before)
-    told = json.loads(topoloom("atlas", "--nodes", "16", "--format", "json").out)
+    told = json.loads(topoloom("atlas", "export", "--nodes", "16", "--format", "json").out)
     assert len(told["points"]) == len(before)
-    refused = topoloom("atlas", "--format", "xml")
+    refused = topoloom("atlas", "export", "--format", "xml")
     assert refused.code == 2
     assert len(refused.err.splitlines()) == 1
 

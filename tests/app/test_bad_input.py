@@ -222,7 +222,7 @@ def test_files_that_cannot_be_read_are_one_line(topoloom, tmp_path):
         ["patch", "BiRing(5)", "--panels", "many"],
         ["patch", "BiRing(5)", "--lanes", "1"],
         ["patch", "BiRing(5)", "--format", "png"],
-        ["migrate", "--revision", "9999"],
+        ["db", "migrate", "--revision", "9999"],
     ],
     ids=" ".join,
 )

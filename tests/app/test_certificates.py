@@ -171,14 +171,16 @@ def test_the_checker_runs_alone(tmp_path):
 
 def test_the_command_line_writes_and_checks_them(topoloom, tmp_path):
     path = tmp_path / "point.json"
-    made = topoloom("certify", "RandomRegular(30, 3, 1)", "--steps", "5", "--out", str(path))
+    made = topoloom(
+        "certificate", "write", "RandomRegular(30, 3, 1)", "--steps", "5", "--out", str(path)
+    )
     assert made.code == 0
-    assert topoloom("check", str(path)).code == 0
+    assert topoloom("certificate", "check", str(path)).code == 0
     path.write_text(path.read_text().replace('"29/30"', '"28/30"'))
-    failed = topoloom("check", str(path))
+    failed = topoloom("certificate", "check", str(path))
     assert failed.code == 1
     assert failed.out.startswith("not proved: /")
-    refused = topoloom("certify", "RandomRegular(30, 3, 1)", "--steps", "2")
+    refused = topoloom("certificate", "write", "RandomRegular(30, 3, 1)", "--steps", "2")
     assert refused.code == 2
     assert "steps" in refused.err
 

@@ -71,7 +71,7 @@ def test_a_reader_that_stops_early_is_no_error(tmp_path):
 
 def test_starting_takes_no_kernels_and_no_web_framework(tmp_path):
     code = (
-        "import sys; from app.cli import run; run(['fabrics']); "
+        "import sys; from app.cli import run; run(['catalog', 'fabrics']); "
         "print([m for m in ('fastapi', 'numba', 'sqlalchemy', 'scipy') if m in sys.modules])"
     )
     done = subprocess.run(
@@ -165,7 +165,7 @@ def test_a_file_that_is_no_schedule_is_bad_input(topoloom, tmp_path):
     topoloom("topology", "UniRing(4)", "--out", str(file))
     checked = topoloom("verify", str(file), "--topology", "UniRing(4)")
     assert checked.code == 2
-    assert "/schema" in checked.err
+    assert "is a topology, of the format json, not a schedule" in checked.err
 
 
 @pytest.mark.parametrize("dialect", ["msccl", "azure", "rccl"])
@@ -270,12 +270,12 @@ def test_migrate_brings_postgresql_to_head(topoloom, monkeypatch, postgres_url):
     monkeypatch.setenv("TOPOLOOM_DATABASE_URL", postgres_url)
     refused = topoloom("topology", "BiRing(3)")
     assert refused.code == 2
-    assert "topoloom migrate" in refused.err
-    assert f"at revision {HEAD}" in topoloom("migrate").out
+    assert "topoloom db migrate" in refused.err
+    assert f"at revision {HEAD}" in topoloom("db", "migrate").out
     made = topoloom("measure", "BiRing(5)", "--json")
     assert json.loads(made.out)["bandwidth"] == "4/5"
     assert topoloom("measure", "BiRing(5)", "--json") == made
-    assert "at revision None" in topoloom("migrate", "--revision", "base").out
+    assert "at revision None" in topoloom("db", "migrate", "--revision", "base").out
 
 
 def test_the_second_answer_does_not_compute(topoloom):

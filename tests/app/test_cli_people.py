@@ -17,6 +17,7 @@ from typer.main import get_command
 
 from app.artefacts import KINDS
 from app.cli import app, completing
+from app.cli.commands import HELP_PANELS, RENAMED
 from app.configured import without_password
 from app.tabular import Column, Table
 from tests.test_architecture import commands
@@ -31,9 +32,9 @@ TABLES = {
     "measure": ("measure", "Kautz(2, 2)"),
     "sweep": ("sweep", "sizes", "--nodes", "6:8", "--degree", "2"),
     "list": ("list", "topologies"),
-    "families": ("families",),
-    "fabrics": ("fabrics",),
-    "presets": ("presets",),
+    "families": ("catalog", "families"),
+    "fabrics": ("catalog", "fabrics"),
+    "presets": ("catalog", "presets"),
     "config": ("config",),
 }
 
@@ -72,6 +73,31 @@ def test_every_command_explains_itself_by_h_and_by_help(topoloom, name):
     assert short == long
     assert (short.code, short.err) == (0, "")
     assert "Usage: topoloom" in short.out
+
+
+def test_the_help_shows_every_command_in_exactly_one_group_at_most_thirty(topoloom):
+    placed = [name for names in HELP_PANELS.values() for name in names]
+    assert sorted(placed) == sorted(get_command(app).commands)
+    assert len(placed) <= 30
+    shown = topoloom("--help").out
+    places = [shown.index(f"─ {panel} ─") for panel in HELP_PANELS]
+    assert places == sorted(places)
+    for panel, following in zip(places, [*places[1:], len(shown)], strict=True):
+        names = list(HELP_PANELS.values())[places.index(panel)]
+        lines = shown[panel:following].splitlines()
+        found = [line.split()[1] for line in lines if re.match("│ [a-z]", line)]
+        assert found == list(names)
+
+
+@pytest.mark.parametrize(("old", "new"), [*RENAMED.items(), ("atlas", "atlas export")])
+def test_the_name_of_a_command_before_it_moved_works_with_one_note(topoloom, old, new):
+    now, before = topoloom(*new.split(), "--help"), topoloom(*old.split(), "--help")
+    if old == "atlas":  # a group today; it wrote the atlas when no command of it was named
+        now, before = topoloom(*new.split(), "--nodes", "8"), topoloom(old, "--nodes", "8")
+    assert (before.code, before.out) == (now.code, now.out)
+    assert now.err == ""
+    assert before.err.startswith(f"note: `topoloom {old}` is now `topoloom {new}`")
+    assert before.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("kind", TABLES)

@@ -102,7 +102,7 @@ def test_commands_about_topologies_are_served_without_the_others_and_alike():
 
 @pytest.mark.parametrize("listing", ["families", "fabrics", "presets"])
 def test_lists_of_names_load_no_kernels(settings, listing):
-    _, loaded = run(settings.database_url, listing)
+    _, loaded = run(settings.database_url, "catalog", listing)
     assert loaded in ("[]", "['numpy']")
 
 

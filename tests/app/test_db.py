@@ -133,7 +133,7 @@ def test_a_database_in_memory_is_one_database_for_all_threads():
 
 
 def test_a_postgresql_database_is_not_migrated_behind_its_owners_back(postgres_url):
-    with pytest.raises(DatabaseNotReady, match="run `topoloom migrate`"):
+    with pytest.raises(DatabaseNotReady, match="run `topoloom db migrate`"):
         open_database(postgres_url)
     engine = open_engine(postgres_url)
     assert inspect(engine).get_table_names() == []

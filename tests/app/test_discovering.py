@@ -1,4 +1,4 @@
-"""`topoloom discover` keeps what it finds, goes on from it, and refuses what cannot be searched."""
+"""`topoloom atlas discover` keeps its finds, goes on from them, and refuses impossible sizes."""
 
 import pytest
 
@@ -9,7 +9,18 @@ from synth.operators import OPERATORS
 
 def test_finds_are_printed_and_kept_and_a_later_run_goes_on(topoloom, tmp_path):
     path = tmp_path / "finds.tsv"
-    command = ("discover", "--nodes", "10,12", "--degree", "3", "--seed", "4", "--atlas", str(path))
+    command = (
+        "atlas",
+        "discover",
+        "--nodes",
+        "10,12",
+        "--degree",
+        "3",
+        "--seed",
+        "4",
+        "--atlas",
+        str(path),
+    )
     first = topoloom(*command, "--seconds", "0.5")
     assert first.code == 0
     kept = Atlas.load(path)
@@ -21,7 +32,9 @@ def test_finds_are_printed_and_kept_and_a_later_run_goes_on(topoloom, tmp_path):
 
 
 def test_a_size_whose_bounds_are_met_ends_the_search_at_once(topoloom, tmp_path):
-    found = topoloom("discover", "--nodes", "8", "--degree", "2", "--seconds", "200", "--seed", "1")
+    found = topoloom(
+        "atlas", "discover", "--nodes", "8", "--degree", "2", "--seconds", "200", "--seed", "1"
+    )
     assert found.out.startswith("8 2 unidirectional: 3, 7/8; transposed 3, 7/8; ")
 
 
@@ -43,12 +56,12 @@ def test_a_size_whose_bounds_are_met_ends_the_search_at_once(topoloom, tmp_path)
         ),
         (
             ("--nodes", "8", "--degree", "2", "--seconds", "1", "--links", "both"),
-            "--links: must be unidirectional or bidirectional",
+            "--links: must be one of unidirectional, bidirectional",
         ),
     ],
 )
 def test_what_cannot_be_searched_is_refused_in_one_line(topoloom, options, message):
-    answer = topoloom("discover", *options)
+    answer = topoloom("atlas", "discover", *options)
     assert answer.code == 2
     assert message in answer.err
     assert len(answer.err.splitlines()) == 1
@@ -66,7 +79,7 @@ def test_a_broken_file_of_finds_is_refused_and_left_as_it_is(topoloom, tmp_path)
 
 
 def test_families_lists_every_family_and_operator_with_its_arguments_and_source(topoloom):
-    listed = topoloom("families").out.splitlines()
+    listed = topoloom("catalog", "families").out.splitlines()
     for kind in (*FAMILIES, *OPERATORS):
         assert f"{kind.signature()}: {kind.title}; {kind.source}" in listed
     assert any(line.startswith("Torus(sides*): torus; ") for line in listed)

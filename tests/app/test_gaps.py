@@ -1,4 +1,4 @@
-"""`topoloom gaps`: the table over sizes is that of the frontiers, as text, CSV and plot."""
+"""`topoloom sweep gaps`: the table over sizes is that of the frontiers, as text, CSV and plot."""
 
 import csv
 import io
@@ -26,7 +26,7 @@ def test_gaps_fall_as_more_steps_are_allowed_and_are_those_of_some_point(missed)
 
 
 def test_the_table_has_the_gaps_of_every_size_and_says_where_there_is_no_topology(topoloom):
-    asked = ["gaps", "--nodes", "6:9", "--degree", "3", "--links", "bidirectional"]
+    asked = ["sweep", "gaps", "--nodes", "6:9", "--degree", "3", "--links", "bidirectional"]
     rows = list(csv.DictReader(io.StringIO(topoloom(*asked, "--csv").out)))
     assert [int(row["nodes"]) for row in rows] == [6, 7, 8, 9]
     for row in rows:
@@ -42,7 +42,7 @@ def test_the_table_has_the_gaps_of_every_size_and_says_where_there_is_no_topolog
 
 
 def test_broadcast_alone_is_never_nearer_than_labels_too(topoloom):
-    asked = ["gaps", "--nodes", "23", "--nodes", "31", "--degree", "2", "--csv"]
+    asked = ["sweep", "gaps", "--nodes", "23", "--nodes", "31", "--degree", "2", "--csv"]
     best, eager = (
         list(csv.DictReader(io.StringIO(topoloom(*asked, "--schedule", by).out)))
         for by in ("best", "bfb")
@@ -56,15 +56,15 @@ def test_broadcast_alone_is_never_nearer_than_labels_too(topoloom):
 def test_it_is_drawn_and_a_bad_name_of_the_file_is_refused_first(topoloom, tmp_path):
     pytest.importorskip("matplotlib")
     plot = tmp_path / "gaps.svg"
-    topoloom("gaps", "--nodes", "6:8", "--degree", "2", "--plot", str(plot))
+    topoloom("sweep", "gaps", "--nodes", "6:8", "--degree", "2", "--plot", str(plot))
     assert "T_B over its bound" in plot.read_text()
-    refused = topoloom("gaps", "--nodes", "6:8", "--degree", "2", "--plot", "gaps.txt")
+    refused = topoloom("sweep", "gaps", "--nodes", "6:8", "--degree", "2", "--plot", "gaps.txt")
     assert (refused.code, refused.out) == (2, "")
     assert "must end in" in refused.err
 
 
 @pytest.mark.parametrize("asked", [["--nodes", "6"], ["--degree", "2"], ["--nodes", "1:3"]])
 def test_sizes_are_asked_for_as_sweeps_ask(topoloom, asked):
-    refused = topoloom("gaps", *asked)
+    refused = topoloom("sweep", "gaps", *asked)
     assert refused.code == 2
     assert refused.err.startswith("topoloom: ") and refused.err.count("\n") == 1

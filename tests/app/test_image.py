@@ -91,7 +91,7 @@ def test_the_services_of_the_compose_file_run_on_postgresql(postgres_url):
         port = free.getsockname()[1]
     early = run_service("api", postgres_url, port)
     assert early.wait(timeout=60) == 2
-    assert "run `topoloom migrate`" in early.communicate()[1]
+    assert "run `topoloom db migrate`" in early.communicate()[1]
     migrated = run_service("migrate", postgres_url, port)
     assert migrated.wait(timeout=60) == 0, migrated.communicate()
     migrated.communicate()

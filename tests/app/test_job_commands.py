@@ -81,8 +81,8 @@ def test_jobs_are_listed_shown_cancelled_and_waited_for(jobs, topoloom, there):
         (("sweep", "sizes", "--nodes", "9:8", "--degree", "2"), "--nodes"),
         (("sweep", "sizes", "--nodes", "8"), "degrees"),
         (("sweep", "time", "--nodes", "8", "--degree", "2"), "exactly one way"),
-        (("survey", "Complete(300)"), "20000"),
-        (("survey", "BiRing(4)", "--lost", "cable"), "--lost"),
+        (("faults", "Complete(300)"), "20000"),
+        (("faults", "BiRing(4)", "--lost", "cable"), "--lost"),
     ],
 )
 def test_what_cannot_be_is_one_clear_line(topoloom, arguments, word):

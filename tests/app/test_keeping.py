@@ -243,18 +243,20 @@ def test_the_cache_tells_its_size(client):
 def test_the_commands_label_pin_and_delete(topoloom):
     assert topoloom("measure", "BiRing(5)").code == 0
     cost = topoloom("list", "costs", "--csv").out.splitlines()[1].split(",")[0]
-    assert topoloom("label", "costs", cost[:12], "ring").out == f"{cost}: ring\n"
-    assert topoloom("pin", "costs", cost).out == f"{cost}: pinned\n"
+    assert topoloom("cache", "label", "costs", cost[:12], "ring").out == f"{cost}: ring\n"
+    assert topoloom("cache", "pin", "costs", cost).out == f"{cost}: pinned\n"
     assert "pinned, ring" in topoloom("list", "costs", "--label", "ring", "--pinned").out
-    refused = topoloom("delete", "costs", cost)
+    refused = topoloom("cache", "delete", "costs", cost)
     assert (refused.code, refused.out) == (2, "") and "is pinned; unpin it first" in refused.err
-    assert topoloom("unpin", "costs", cost).out == f"{cost}: not pinned\n"
-    assert topoloom("label", "costs", cost, "ring", "--remove").out == f"{cost}: no labels\n"
-    assert topoloom("delete", "costs", cost).out == f"{cost}: deleted\n"
-    assert "no cost is stored under" in topoloom("delete", "costs", cost).err
-    assert topoloom("pin", "costs", "xyz").code == 2
-    assert topoloom("pin", "nothing", cost).code == 2
-    assert topoloom("label", "costs", cost, "not one").code == 2
+    assert topoloom("cache", "unpin", "costs", cost).out == f"{cost}: not pinned\n"
+    assert (
+        topoloom("cache", "label", "costs", cost, "ring", "--remove").out == f"{cost}: no labels\n"
+    )
+    assert topoloom("cache", "delete", "costs", cost).out == f"{cost}: deleted\n"
+    assert "no cost is stored under" in topoloom("cache", "delete", "costs", cost).err
+    assert topoloom("cache", "pin", "costs", "xyz").code == 2
+    assert topoloom("cache", "pin", "nothing", cost).code == 2
+    assert topoloom("cache", "label", "costs", cost, "not one").code == 2
 
 
 def test_what_a_stored_frontier_names_is_made_anew_if_it_was_deleted(client):

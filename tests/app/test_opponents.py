@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-ASKED = ("opponents", "dgx-a100-1", "--collective", "allgather", "--bytes", "1MiB")
+ASKED = ("compare", "baselines", "dgx-a100-1", "--collective", "allgather", "--bytes", "1MiB")
 
 
 def test_opponents_are_listed_the_fastest_first(topoloom):

@@ -51,9 +51,9 @@ REQUESTS = {
     "patch survey": [patch_requests.SurveyRequest],
     "list": [known_requests.ListRequest],
     "best": [known_requests.BestRequest],
-    "atlas": [known_requests.AtlasRequest],
-    "compare": [checking_requests.ComparisonRequest],
-    "ways": [checking_requests.ComparisonRequest],
+    "atlas export": [known_requests.AtlasRequest],
+    "compare schedules": [checking_requests.ComparisonRequest],
+    "compare algorithms": [checking_requests.ComparisonRequest],
     "plot frontier": [design_requests.FrontierRequest],
     "plot sizes": [SizesRequest],
     "lr create": [lr_schemas.LrSessionRequest],
@@ -68,8 +68,8 @@ UNSAID = {
     # Plots are of the whole frontier, and a design measures all-to-all where it is run.
     **dict.fromkeys(("plot frontier", "plot sizes"), FILTERS),
     "design": {"all_to_all"},
-    "compare": {"designs", "schedules", "collective", "root"},
-    "ways": {"designs", "schedules"},
+    "compare schedules": {"designs", "schedules", "collective", "root"},
+    "compare algorithms": {"designs", "schedules"},
     # A set of files is timed as its design is, and is of no one size.
     "files": {"all_to_all", *FORMATS["chakra-et"].options},
 }
@@ -190,9 +190,9 @@ def test_every_command_with_a_request_is_looked_at():
     others = {
         "topology",
         "verify",
-        "opponents",
-        "certify",
-        "discover",
+        "compare baselines",
+        "certificate write",
+        "atlas discover",
         "lr history",
         "patch render",
         "jobs list",
@@ -200,9 +200,9 @@ def test_every_command_with_a_request_is_looked_at():
     assert asking - set(REQUESTS) == others | {
         "sweep sizes",
         "sweep time",
-        "survey",
-        "heights",
-        "gaps",
+        "faults",
+        "compare heights",
+        "sweep gaps",
     }
 
 

@@ -46,7 +46,7 @@ def test_the_service_is_ready_only_at_the_newest_revision(service):
 def test_the_service_does_not_start_on_an_unmigrated_postgresql(postgres_url):
     app = create_app(Settings(database_url=postgres_url))
     with (
-        pytest.raises(DatabaseNotReady, match="topoloom migrate"),
+        pytest.raises(DatabaseNotReady, match="topoloom db migrate"),
         TestClient(app, base_url="http://localhost"),
     ):
         pass

@@ -1,4 +1,4 @@
-"""`topoloom survey`, as table and picture; over HTTP a sweep over faults and its drawing."""
+"""`topoloom faults`, as table and picture; over HTTP a sweep over faults and its drawing."""
 
 import csv
 import io
@@ -11,7 +11,7 @@ LINE = {"over": "faults", "topology": {"recipe": "BiRing(4)"}}
 
 
 def test_the_table_has_the_worst_first_and_counts_all_faults(topoloom):
-    answer = topoloom("survey", "dgx-a100-2", "--csv")
+    answer = topoloom("faults", "dgx-a100-2", "--csv")
     rows = list(csv.DictReader(io.StringIO(answer.out)))
     assert [float(row["algbw"]) for row in rows] == sorted(float(row["algbw"]) for row in rows)
     counts = {}
@@ -22,7 +22,7 @@ def test_the_table_has_the_worst_first_and_counts_all_faults(topoloom):
 
 
 def test_each_row_is_the_optimum_with_that_part_lost(topoloom):
-    whole = json.loads(topoloom("survey", "mi250-1", "--lost", "link", "--json").out)
+    whole = json.loads(topoloom("faults", "mi250-1", "--lost", "link", "--json").out)
     for row in whole["rows"]:
         lost = ",".join(row["link"])
         one = json.loads(topoloom("optimum", "mi250-1", "--without-link", lost, "--json").out)
@@ -30,15 +30,15 @@ def test_each_row_is_the_optimum_with_that_part_lost(topoloom):
 
 
 def test_a_part_that_all_depend_on_is_a_row_that_says_so(topoloom):
-    answer = topoloom("survey", "dgx-h100-1", "--lost", "switch", "--json")
+    answer = topoloom("faults", "dgx-h100-1", "--lost", "switch", "--json")
     (row,) = json.loads(answer.out)["rows"]
     assert row["node"] == "0.nvswitch" and "must reach" in row["problem"]
-    assert "must reach" in topoloom("survey", "dgx-h100-1").out.splitlines()[1]
+    assert "must reach" in topoloom("faults", "dgx-h100-1").out.splitlines()[1]
 
 
 def test_a_group_goes_on_without_the_member_that_it_lost(topoloom):
     members = ("--participants", "0.gpu0,0.gpu2,1.gpu0")
-    answer = topoloom("survey", "dgx-a100-2", *members, "--lost", "host", "--json")
+    answer = topoloom("faults", "dgx-a100-2", *members, "--lost", "host", "--json")
     found = {row["node"]: row["alike"] for row in json.loads(answer.out)["rows"]}
     assert sum(found.values()) == 16
     assert found["0.gpu0"] == 2 and found["1.gpu0"] == 1
@@ -47,11 +47,11 @@ def test_a_group_goes_on_without_the_member_that_it_lost(topoloom):
 def test_the_picture_names_every_kind(topoloom, tmp_path):
     pytest.importorskip("matplotlib")
     out = tmp_path / "survey.svg"
-    answer = topoloom("survey", "BiRing(4)", "--picture", str(out))
+    answer = topoloom("faults", "BiRing(4)", "--picture", str(out))
     assert answer.code == 0, answer.err
     texts = "".join(ElementTree.parse(out).getroot().itertext())
     assert "0-1 (one of 4)" in texts and "host lost" in texts
-    answer = topoloom("survey", "BiRing(4)", "--picture", str(tmp_path / "survey.gif"))
+    answer = topoloom("faults", "BiRing(4)", "--picture", str(tmp_path / "survey.gif"))
     assert answer.code == 2 and ".png or .svg" in answer.err
 
 

@@ -40,7 +40,7 @@ SAMPLES = {
     "TACCL profile": ('{"name": "n", "node_betas_list": [23, 46]}', "ndv2"),
     "TE-CCL input": (
         '{"TopologyParams": {"name": "NDv2"}, "GurobiParams": {}}',
-        "topoloom fabrics",
+        "topoloom catalog fabrics",
     ),
     "TE-CCL schedule": ('{"1-Epoch_Duration": 4e-09, "7-Flows": []}', VERIFY),
     "MSCCL++ JSON": ('{"name": "x", "gpus": [{"id": 0, "threadblocks": []}]}', VERIFY),

@@ -117,6 +117,6 @@ def test_jobs_need_a_database_that_outlives_the_process():
 def test_a_postgresql_without_the_queues_tables_is_one_clear_error(postgres_url):
     engine = open_engine(postgres_url)
     migrate(engine)
-    with pytest.raises(DatabaseNotReady, match="run `topoloom migrate`"):
+    with pytest.raises(DatabaseNotReady, match="run `topoloom db migrate`"):
         Jobs(engine).enqueue(task())
     engine.dispose()
