@@ -26,8 +26,8 @@ FRACTION = re.compile(r"^[0-9]{1,9}(/[0-9]{0,8}[1-9][0-9]{0,8}|\.[0-9]{1,9})?$",
 class Request(BaseModel):
     """Base of all requests: unknown fields are refused, nothing is changed later.
 
-    Texts are those that UTF-8 can write: JSON escapes may stand for halves of characters, which
-    neither a database nor an answer takes.
+    Texts are those that every database takes: JSON escapes may stand for NUL, which PostgreSQL
+    refuses, and for halves of characters, which UTF-8 cannot write.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -37,7 +37,7 @@ class Request(BaseModel):
     def _writable(cls, value: Any) -> Any:
         for name, part in value.items() if isinstance(value, dict) else ():
             if (place := _unwritable(part, f"/{name}")) is not None:
-                raise PlacedError(place, "must be a text that UTF-8 can write")
+                raise PlacedError(place, "must be a text that UTF-8 can write, without NUL")
         return value
 
     def canonical(self) -> dict[str, Any]:
@@ -50,21 +50,21 @@ class Request(BaseModel):
 
 
 def _unwritable(value: Any, place: str) -> str | None:
-    r"""Return where a text, or one in lists, cannot be written in UTF-8.
+    r"""Return where a text, or one in lists, cannot be written in UTF-8 or holds NUL.
 
-    >>> _unwritable(["a", "\ud800"], "/ids"), _unwritable("a", "/id")
-    ('/ids/1', None)
+    >>> _unwritable(["a", "\ud800"], "/ids"), _unwritable("\0", "/id"), _unwritable("a", "/id")
+    ('/ids/1', '/id', None)
     """
     if isinstance(value, list):
         found = (_unwritable(part, f"{place}/{at}") for at, part in enumerate(value))
         return next((inner for inner in found if inner is not None), None)
-    if not isinstance(value, str) or value.isascii():
+    if not isinstance(value, str):
         return None
     try:
         value.encode()
     except UnicodeEncodeError:
         return place
-    return None
+    return place if "\0" in value else None
 
 
 def optional(description: str, **more: Any) -> Any:

@@ -101,7 +101,9 @@ def _yaml(text: str) -> Any:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         document = yaml.load(text, loader)
-    except (yaml.YAMLError, RecursionError, *_MALFORMED) as error:
+    except _MALFORMED:
+        raise InvalidPlant("", "must be YAML; a value does not fit its tag or its type") from None
+    except (yaml.YAMLError, RecursionError) as error:
         said = " ".join(str(error).split())
         raise InvalidPlant("", f"must be YAML: {said[:300]}") from None
     # Anchors let a short text stand for a huge one, and for one without end.
