@@ -98,7 +98,9 @@ class GivenSchedule(Request):
     schedule_id: IdPrefix = optional("id of a stored schedule, or the first 6 or more of it")
     text: str = optional("an MSCCL XML, MSCCL++ JSON or NCCL tuner file")
     format: TextFormat = optional("which of them it is")
-    dialect: DialectName = optional("msccl-xml: which dialect; left out, msccl")
+    dialect: DialectName = optional(
+        "msccl-xml: which dialect; left out, the first of msccl, azure and rccl that takes the text"
+    )
     runtime: Annotated[str, Field(max_length=40)] = optional(
         "msccl-xml, mscclpp-json: by the limits of which run-time it is read"
     )

@@ -85,6 +85,7 @@ def run(
         from app.services import schedules
 
         schedule = schedules.read_exported(form, files, topology, said)
+        context.note(*schedules.remarks_on(form, files, said, "--dialect"))
     found = len(schedule.ranks if isinstance(schedule, Transcript) else ranks_of(schedule))
     if options.ranks not in (None, found):
         rule = f"must be {found}, the ranks that the schedule has; not {options.ranks}"

@@ -1,8 +1,9 @@
 """Commands that make, check and run schedules."""
 
 import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,6 +17,10 @@ from app.cli.answers import (
 from app.cli.asking import asks
 from app.cli.options import AsJson, Out, Reading, Source, reads_topology
 from app.options import cluster, collectives, exporting, replaying
+
+if TYPE_CHECKING:
+    from app.services.speeds import Written
+    from schedules.formats import Files, Options
 
 __all__ = ["app"]
 
@@ -83,15 +88,34 @@ def schedule(reading: Reading, source: Source, asked: dict[str, Any], out: Out =
         if form in schedules.PROGRAMS:
             exported = "".join(exported)
         write(exported, out, described(artefact.summary))
-        show_speed(lambda: speeds.speed(context, artefact, request, on), beside=out is not None)
+        written = _written(form, exported, options)
+        show_speed(
+            lambda: speeds.speed(context, artefact, request, on, written),
+            form,
+            beside=out is not None,
+        )
         if isinstance(exported, str):
             needs = schedules.requirements_of(form, exported, options)
             show_requirements(needs, beside=out is not None)
 
 
+def _written(form: str, exported: "Iterable[str] | Files", options: "Options") -> "Written | None":
+    """Return a program as it was written; None of what sends nothing."""
+    from app.services import schedules
+
+    if form not in schedules.SENDING:
+        return None
+    several = isinstance(exported, Mapping)
+    files = list(exported.values()) if several else ["".join(exported).encode()]
+    # The writer takes the dialect msccl where none is named.
+    dialect = "msccl" if form == "msccl-xml" and not options.runtime else None
+    said = schedules.Options(dialect=options.dialect or dialect, runtime=options.runtime)
+    return form, files, said
+
+
 @app.command()
 @reads_topology
-@asks(exporting.DIALECT, exporting.RUNTIME)
+@asks(exporting.READ_DIALECT, exporting.RUNTIME)
 def verify(
     reading: Reading, schedule: ScheduleFile, topology: RunsOn, asked: dict[str, Any]
 ) -> None:
@@ -110,6 +134,7 @@ def verify(
             found = schedules.check(read_json(schedule, context.settings), loaded.topology)
         else:
             found = schedules.check_exported(form, files, loaded.topology, said)
+            context.note(*schedules.remarks_on(form, files, said, "--dialect"))
     for violation in found:
         typer.echo(violation)
     if found:
@@ -126,7 +151,7 @@ def verify(
     replaying.REPEAT,
     replaying.PIPELINE_CHUNKS,
     replaying.TIMEOUT,
-    exporting.DIALECT,
+    exporting.READ_DIALECT,
     exporting.RUNTIME,
 )
 def execute(
@@ -188,7 +213,7 @@ def probe(asked: dict[str, Any], out: Out = None, as_json: AsJson = False) -> No
     replaying.CHANNELS,
     replaying.CHUNKS,
     replaying.SYNCHRONOUS,
-    exporting.DIALECT,
+    exporting.READ_DIALECT,
     exporting.RUNTIME,
 )
 def simulate(
@@ -216,7 +241,10 @@ def simulate(
             document = read_json(schedule, context.settings)
             found = dict(simulations.of_document(document, loaded.topology, request))
         else:
-            found = dict(simulations.of_exported(form, files, loaded.topology, request, said))
+            found = dict(
+                simulations.of_exported(form, files, loaded.topology, request, said, "--dialect")
+            )
+        context.note(*found.get("notes", ()))
     if as_json:
         typer.echo(json.dumps(found, separators=(",", ":")))
     else:
