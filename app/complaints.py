@@ -6,6 +6,8 @@ from typing import TypeAlias
 
 import typer
 
+from synth.near_names import did_you_mean
+
 __all__ = ["explained", "one_line"]
 
 MAX_LINE = 2_000
@@ -54,6 +56,9 @@ def _of_typer(error: typer.TyperException) -> str:
 
     from app.field_errors import field_errors
 
+    if possible := getattr(error, "possibilities", None):
+        typed = getattr(error, "option_name", "")
+        return f"no such option: {typed}{did_you_mean(typed, possible)}"
     if not isinstance(error, typer.BadParameter) or not error.message:
         return error.format_message()
     hint, parameter = error.param_hint, error.param

@@ -20,6 +20,7 @@ from schedules.model import (
     TreeSchedule,
 )
 from schedules.options import Options, require_fitting, require_plain, require_root
+from synth.near_names import one_of
 from synth.topology import NodeId, Topology
 
 _REVERSED = {
@@ -113,8 +114,7 @@ def make(
     if wanted is Collective.ALL_TO_ALL:
         return _all_to_all(topology, algorithm, options)
     if algorithm not in ALGORITHMS and algorithm not in GATHERS:
-        names = ", ".join([*ALGORITHMS, *GATHERS])
-        raise NoSchedule("/algorithm", f"must be one of {names}; not {algorithm!r}")
+        raise NoSchedule("/algorithm", one_of(algorithm, [*ALGORITHMS, *GATHERS]))
     if trees_per_root is not None and trees_per_root < 1:
         raise NoSchedule("/trees_per_root", "must be at least 1")
     if wanted.has_root and algorithm != "forestcoll":

@@ -46,6 +46,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedules.errors import NoSchedule, UnknownCollective
+from synth.near_names import one_of
 from synth.topology import NodeId
 
 __all__ = [
@@ -104,8 +105,7 @@ class Collective(StrEnum):
         """
         if text in cls._value2member_map_:
             return cls(text)
-        names = ", ".join(member.value for member in cls)
-        raise UnknownCollective("/collective", f"must be one of {names}; not {text!r}")
+        raise UnknownCollective("/collective", one_of(text, [member.value for member in cls]))
 
 
 COPY, REDUCE = 0, 1

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from synth.bases import Base, family
 from synth.errors import InvalidRecipe, SynthError
+from synth.near_names import did_you_mean
 from synth.operators import (
     MAX_DEPTH,
     OPERATORS,
@@ -172,12 +173,18 @@ class _Parser:
             operands = self._operands(depth)
             self._take(")")
             return _OPERATORS[name](*operands)  # type: ignore[return-value]
+        base = self._family(name, column)
         arguments = self._integers()
         self._take(")")
+        return base(*arguments)
+
+    def _family(self, name: str, column: int) -> type[Base]:
         try:
-            return family(name)(*arguments)
+            return family(name)
         except InvalidRecipe as unknown:
-            raise InvalidRecipe("recipe", f"column {column + 1}: {unknown.rule}") from None
+            operator = did_you_mean(name, _OPERATORS)
+            rule = f"no operator is called {name!r}{operator}" if operator else unknown.rule
+            raise InvalidRecipe("recipe", f"column {column + 1}: {rule}") from None
 
     def _integers(self) -> list[int]:
         if self.token == ")":

@@ -12,6 +12,7 @@ from pydantic import StrictBool, StrictFloat, StrictInt
 from app.cli import completing
 from app.options.option import REQUIRED, Option, choices
 from app.quantities import Bytes
+from synth.near_names import did_you_mean
 
 __all__ = ["ASKED", "asks", "parameter", "taken"]
 
@@ -77,7 +78,7 @@ def _require_taken(option: Option, value: Any) -> None:
     """
     known, rule = choices(option.type), ""
     if known and value not in known:
-        rule = f"must be one of {', '.join(known)}"
+        rule = f"must be one of {', '.join(known)}{did_you_mean(value, known)}"
     elif option.type is StrictInt and option.least is not None and option.most is not None:
         if value < option.least:
             rule = f"must be at least {option.least}"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from app.jobs.port import Jobs
+from synth.near_names import one_of
 
 __all__ = ["app", "jobs_app"]
 
@@ -164,9 +165,7 @@ def list_(
     require_one_form(as_json, as_csv)
     PageRequest.model_validate({name: asked[name] for name in ("limit", "cursor") if name in asked})
     if (state := asked.get("state", STATES[0])) not in STATES:
-        raise typer.BadParameter(
-            f"must be one of {', '.join(STATES)}; not {state!r}", param_hint="--state"
-        )
+        raise typer.BadParameter(one_of(state, STATES), param_hint="--state")
     page = _asked(url, lambda known: known.list(asked))
     if as_json:
         typer.echo(json.dumps(page))

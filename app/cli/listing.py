@@ -17,6 +17,7 @@ from app.tabular import Column, Table
 
 if TYPE_CHECKING:
     from app.artefacts import Listed
+from synth.near_names import one_of
 
 __all__ = ["KIND", "app", "kind_of"]
 
@@ -77,7 +78,7 @@ def list_(
 def kind_of(name: str) -> str:
     """Return the kind of documents that a name such as ``patch-plans`` stands for."""
     if name not in _NAMES:
-        raise typer.BadParameter(f"must be one of {', '.join(_NAMES)}", param_hint="KIND")
+        raise typer.BadParameter(one_of(name, _NAMES), param_hint="KIND")
     return _NAMES[name]
 
 

@@ -1,5 +1,7 @@
 """What can be wrong with asking for something stored."""
 
+from synth.near_names import one_of
+
 __all__ = [
     "MAX_CANDIDATES",
     "Ambiguous",
@@ -97,7 +99,7 @@ class NotAcceptable(ValueError):
 
     def __init__(self, wanted: str, offered: list[str]) -> None:
         self.field = "format"
-        self.rule = f"must be one of {', '.join(offered)}; not {wanted!r}"
+        self.rule = one_of(wanted, offered)
         super().__init__(f"{self.field}: {self.rule}")
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from synth.wiring import PatchPlan, Plant
     from synth.wiring.document import Rate
     from synth.wiring.stages import Limits
+from synth.near_names import one_of
 
 __all__ = ["FORMATS", "MOST_RATED", "create", "export", "require_available"]
 
@@ -109,7 +110,7 @@ def export(artefact: Artefact, form: str) -> str:
 def require_available(form: str) -> None:
     """Raise `NotExportable` unless patch plans come in this format."""
     if form not in FORMATS:
-        raise NotExportable("/format", f"must be one of {', '.join(FORMATS)}; not {form!r}")
+        raise NotExportable("/format", one_of(form, FORMATS))
 
 
 def _plant(request: PatchPlanRequest, topology: "Topology") -> "Plant":

@@ -26,6 +26,7 @@ from synth.topology import Topology
 if TYPE_CHECKING:
     from app.schedule_requests import ForestRequest
     from schedules.options import Options
+from synth.near_names import one_of
 
 __all__ = [
     "FORMATS",
@@ -294,7 +295,7 @@ def _require_size(context: Context, field: str, nodes: int, links: int) -> None:
 def require_available(form: str) -> None:
     """Raise `NotExportable` unless topologies come in this format."""
     if form not in FORMATS:
-        raise NotExportable("/format", f"must be one of {', '.join(FORMATS)}; not {form!r}")
+        raise NotExportable("/format", one_of(form, FORMATS))
 
 
 def export(artefact: Artefact, form: str) -> str:

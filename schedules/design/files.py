@@ -23,6 +23,7 @@ from schedules.formats.runtimes import Runtime, runtimes_for
 from schedules.model import Collective, Schedule
 from schedules.switch_over import Candidate, ranges
 from synth.build import build
+from synth.near_names import one_of
 from synth.topology import Topology
 
 __all__ = ["FileSet", "Maker", "SizedFile", "file_set", "require_file_options"]
@@ -86,7 +87,7 @@ class FileSet:
 def require_file_options(form: str, options: Options) -> None:
     """Raise `NotExportable` unless there are sets in this format, and they take these options."""
     if form not in PROGRAMS:
-        raise NotExportable("/format", f"must be one of {', '.join(PROGRAMS)}; not {form!r}")
+        raise NotExportable("/format", one_of(form, PROGRAMS))
     # The channels are those of the table.
     require_options(form, replace(options, channels=None))
 

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from schedules.errors import NotExportable
 from schedules.model import Schedule
+from synth.near_names import one_of
 from synth.topology import Topology
 
 __all__ = [
@@ -100,7 +101,7 @@ def require_options(form: str, options: Options) -> None:
     schedules.errors.NotExportable: /dialect: is for the format msccl-xml only
     """
     if form not in FORMATS:
-        raise NotExportable("/format", f"must be one of {', '.join(FORMATS)}; not {form!r}")
+        raise NotExportable("/format", one_of(form, FORMATS))
     for name in options.given:
         if name not in FORMATS[form].options:
             takers = [other for other in FORMATS if name in FORMATS[other].options]

@@ -7,6 +7,7 @@ from schedules.errors import UnknownPreset
 from schedules.workloads.models import MODELS, Model
 from schedules.workloads.parallelism import data_parallel, experts, sharded
 from schedules.workloads.tasks import Task, Workload
+from synth.near_names import one_of
 
 __all__ = ["PRESETS", "Preset", "preset"]
 
@@ -67,7 +68,7 @@ def preset(name: str) -> Preset:
     schedules.errors.UnknownPreset: /preset: must be one of resnet50-ddp, ...
     """
     if name not in PRESETS:
-        raise UnknownPreset("/preset", f"must be one of {', '.join(PRESETS)}; not {name!r}")
+        raise UnknownPreset("/preset", one_of(name, PRESETS))
     return PRESETS[name]
 
 

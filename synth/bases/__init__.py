@@ -47,6 +47,7 @@ from synth.bases.torus import Torus
 from synth.bases.twisted_torus import TwistedTorus
 from synth.bases.uni_ring import UniRing
 from synth.errors import InvalidRecipe
+from synth.near_names import did_you_mean
 
 _OWN: tuple[type[Base], ...] = (
     UniRing,
@@ -191,7 +192,7 @@ def family(name: str) -> type[Base]:
     Raises
     ------
     InvalidRecipe
-        There is none; the message lists all.
+        There is none; the message suggests the nearest name, or lists all.
     BrokenFamily
         An installed package brings something that is no family.
 
@@ -203,5 +204,6 @@ def family(name: str) -> type[Base]:
     try:
         return _by_name()[name]
     except (KeyError, TypeError):
-        known = ", ".join(sorted(_by_name()))
-        raise InvalidRecipe("recipe", f"no family is called {name!r}; known: {known}") from None
+        known = sorted(_by_name())
+        end = did_you_mean(name, known) or f"; known: {', '.join(known)}"
+        raise InvalidRecipe("recipe", f"no family is called {name!r}{end}") from None

@@ -34,6 +34,7 @@ from synth.fabrics.tori import (
     trainium2,
     trainium2_ultra,
 )
+from synth.near_names import one_of
 from synth.topology import Topology
 
 __all__ = ["FABRICS", "LARGEST", "fabric", "is_fabric"]
@@ -104,11 +105,8 @@ def fabric(name: str) -> Topology:
         except OutOfDomain as error:
             rule = f"{error.field} of {known} {error.rule}; not {name!r}"
             raise InvalidRecipe("/name", rule) from None
-    raise InvalidRecipe(
-        "/name",
-        f"must be one of {', '.join(sorted(FABRICS))}, with a number from 1 to {LARGEST} for "
-        f"each capital letter; not {name!r}",
-    )
+    where = f", with a number from 1 to {LARGEST} for each capital letter"
+    raise InvalidRecipe("/name", one_of(name, sorted(FABRICS), where))
 
 
 def is_fabric(name: str) -> bool:

@@ -27,6 +27,7 @@ from synth.formats.node_link import node_link
 from synth.formats.slurm import slurm
 from synth.formats.synthesizers import msccl_tools, taccl
 from synth.formats.tables import matrix
+from synth.near_names import one_of
 from synth.topology import Capacity, Topology
 
 __all__ = [
@@ -153,7 +154,7 @@ def read(text: str, form: str | None = None, **options: Any) -> Topology:
     text = text.removeprefix("\ufeff")
     form = detect(text) if form is None else form
     if form not in READABLE:
-        raise InvalidTopology("/format", f"must be one of {', '.join(READABLE)}; not {form!r}")
+        raise InvalidTopology("/format", one_of(form, READABLE))
     given = {name: value for name, value in options.items() if value is not None}
     for name in given:
         if name not in OPTIONS:

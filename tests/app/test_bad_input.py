@@ -230,6 +230,29 @@ def test_a_wrong_command_line_is_one_line(topoloom, arguments):
     require_one_line(topoloom(*arguments), "topoloom: ")
 
 
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["measure", "GeneralisedKautz(2, 5)"], "GeneralizedKautz"),
+        (["measure", "LineGrap(2, Diamond())"], "LineGraph"),
+        (["measure", "dgx-a10-2"], "dgx-a100-N"),
+        (["design", "--nodes", "8", "--degree", "2", "--preset", "gpt2xl"], "gpt2-xl-ddp"),
+        (["frontier", "--nodes", "8", "--degree", "2", "--family", "kautz"], "Kautz"),
+        (["topology", "Diamond()", "--format", "grapml"], "graphml"),
+        (["schedule", "Diamond()", "--collective", "alreduce"], "allreduce"),
+        (["list", "design"], "designs"),
+        (["measure", "Diamond()", "--jsn"], "--json"),
+    ],
+    ids=" ".join,
+)
+def test_a_near_miss_suggests_the_name_that_was_meant(topoloom, words, meant):
+    require_one_line(topoloom(*words), f"; did you mean {meant}?\n")
+
+
+def test_a_command_that_is_nearly_one_is_suggested(topoloom):
+    require_one_line(topoloom("desing"), "Did you mean 'design'?")
+
+
 def test_a_hundred_megabytes_are_refused_before_they_are_parsed(client, topoloom, tmp_path):
     content = b"[" + b"1," * 50_000_000 + b"1]"
     start = time.perf_counter()
