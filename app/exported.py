@@ -62,6 +62,8 @@ def _form_of(path: Path, data: bytes) -> str:
                 return "json"
             if "gpus" in document and "schema" not in document:
                 return "mscclpp-json"
+    if path.suffix == ".et":
+        raise UnusableFile(path, "must be named NAME.RANK.et, as Chakra traces are, from rank 0")
     refusal = _refusal(text, head, path.name)
     if refusal is None and isinstance(document, (dict, list)):
         # The reader of schedule/1 says what is missing.

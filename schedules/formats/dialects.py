@@ -6,6 +6,7 @@ it, or another than the one that was asked for takes it, a sentence says so.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from schedules.errors import InvalidProgram
 from schedules.formats.msccl.program import Dialect
@@ -19,10 +20,11 @@ class Reading:
     """What a dialect says of a file: nothing, or the first rule that the file breaks."""
 
     dialect: str
-    problem: InvalidProgram | None
+    problem: str | None
 
 
-def readings_of(text: str) -> list[Reading]:
+@lru_cache(maxsize=1)
+def readings_of(text: str) -> tuple[Reading, ...]:
     """Return what each dialect says of a file, those that take it first.
 
     >>> from schedules.formats.msccl.program import Block, Gpu, Program
@@ -30,12 +32,12 @@ def readings_of(text: str) -> list[Reading]:
     >>> from schedules.model import Collective
     >>> gpus = (Gpu({"i": 2, "o": 1, "s": 0}, ()),) * 2
     >>> half = Program("half", "LL", Collective.REDUCE_SCATTER, (False,), 1, 2, gpus)
-    >>> [(one.dialect, str(one.problem)) for one in readings_of(written(half, "azure"))]
+    >>> [(one.dialect, one.problem) for one in readings_of(written(half, "azure"))]
     ... # doctest: +ELLIPSIS
-    [('azure', 'None'), ('rccl', 'None'), ('msccl', '/algo/coll: must be one of ...')]
+    [('azure', None), ('rccl', None), ('msccl', '/algo/coll: must be one of ...')]
     """
     found = [Reading(dialect.value, _problem(text, dialect)) for dialect in Dialect]
-    return sorted(found, key=lambda reading: reading.problem is not None)
+    return tuple(sorted(found, key=lambda reading: reading.problem is not None))
 
 
 def dialect_note(text: str, asked: str | None = None, option: str = "dialect") -> str | None:
@@ -59,9 +61,9 @@ def dialect_note(text: str, asked: str | None = None, option: str = "dialect") -
     return f"read as {option} {first}{also}; {refusal.dialect} refuses it: {refusal.problem}"
 
 
-def _problem(text: str, dialect: Dialect) -> InvalidProgram | None:
+def _problem(text: str, dialect: Dialect) -> str | None:
     try:
         parse(text, dialect.value)
     except InvalidProgram as error:
-        return error
+        return str(error)
     return None
