@@ -90,7 +90,7 @@ class FrontierRequest(Request):
             # Blanks and the order do not matter either.
             return sorted({str(parse(base)) for base in bases})
         except SynthError as refused:
-            raise ValueError(f"must be recipes: {refused}") from None
+            raise ValueError(f"must be recipes: {refused.rule}") from None
 
 
 class TimedRequest(FrontierRequest):
