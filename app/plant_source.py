@@ -29,8 +29,11 @@ def _form(value: Any) -> str:
 
 _NO_TEXT = {"not": {"required": ["text"]}, "title": "Plant"}
 
+Page: TypeAlias = Annotated[dict[str, Any], Field(json_schema_extra={"title": "Plant"})]
+"""One page of an answer of NetBox, or one cable."""
+
 PlantSource = Annotated[
-    Annotated[list[Any], Tag("list[Any]")]
+    Annotated[list[Page], Tag("list[Any]")]
     | Annotated[PlantText, Tag("dict[text]")]
     | Annotated[dict[str, Any], Field(json_schema_extra=_NO_TEXT), Tag("dict[str,Any]")],
     Discriminator(_form),
