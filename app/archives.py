@@ -7,7 +7,7 @@ from pathlib import Path
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 
 from app.config import Settings
-from app.files import UnusableFile, write_bytes
+from app.files import UnusableFile, is_stream, write_bytes
 
 __all__ = ["unzipped", "write_files", "write_folder", "zipped"]
 
@@ -25,7 +25,7 @@ def write_files(path: Path, files: Mapping[str, bytes]) -> None:
     UnusableFile
         One of them cannot be written.
     """
-    if path.suffix == ".zip":
+    if path.suffix == ".zip" or is_stream(path):
         write_bytes(path, zipped({path.stem + name: data for name, data in files.items()}))
         return
     for name, data in files.items():
@@ -39,13 +39,14 @@ def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
     ----------
     path : Path
         A folder is made; one that is there must be empty: run-times load all that lies in it.
+        ``-`` gets a zip archive.
 
     Raises
     ------
     UnusableFile
         The folder holds something, or one of the files cannot be written.
     """
-    if path.suffix == ".zip":
+    if path.suffix == ".zip" or is_stream(path):
         write_bytes(path, zipped(files))
         return
     try:

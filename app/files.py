@@ -1,18 +1,25 @@
-"""Files that the command line reads and writes, with one clear sentence when it cannot."""
+"""Files that the command line reads and writes, with one clear sentence when it cannot.
+
+The path ``-`` is standard input where a file is read, and standard output where one is written.
+"""
 
 import csv
 import gzip
 import json
+import sys
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from app.config import Settings
 from app.decoding import NotText, decoded
 
 __all__ = [
     "UnusableFile",
+    "is_stream",
     "parse_json",
     "read_bytes",
     "read_json",
@@ -30,6 +37,15 @@ class UnusableFile(ValueError):
 
     def __init__(self, path: Path, rule: str) -> None:
         super().__init__(f"{path}: {rule}")
+
+
+def is_stream(path: Path | str | None) -> bool:
+    """Return whether a path is ``-``: standard input or standard output.
+
+    >>> is_stream(Path("-")), is_stream(Path("a-b")), is_stream(None)
+    (True, False, False)
+    """
+    return path is not None and str(path) == "-"
 
 
 def read_json(path: Path, settings: Settings) -> Any:
@@ -85,12 +101,15 @@ def read_bytes(path: Path, settings: Settings) -> bytes:
 
 
 def _read(path: Path, settings: Settings) -> bytes:
-    if path.is_dir():
-        raise UnusableFile(path, "is a directory")
     most = settings.max_body_bytes
-    with path.open("rb") as file:
-        # One byte more than allowed is enough to know; special files have no size.
-        data = file.read(most + 1)
+    # One byte more than allowed is enough to know; special files have no size.
+    if is_stream(path):
+        data = _standard_input(sys.stdin.buffer, most + 1)
+    elif path.is_dir():
+        raise UnusableFile(path, "is a directory")
+    else:
+        with path.open("rb") as file:
+            data = file.read(most + 1)
     if len(data) > most:
         hint = "" if data[:2] == b"\x1f\x8b" else " (.json.gz is read too)"
         raise UnusableFile(path, f"must have at most {most} bytes{hint}")
@@ -106,6 +125,23 @@ def _read(path: Path, settings: Settings) -> bytes:
     return data
 
 
+@lru_cache(maxsize=1)
+def _standard_input(stream: IO[bytes], most: int) -> bytes:
+    """Return what a stream holds; some commands read a file twice."""
+    return stream.read(most)
+
+
+@contextmanager
+def _opened_to_write(path: Path) -> Iterator[IO[bytes]]:
+    if is_stream(path):
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    with path.open("wb") as file:
+        yield file
+
+
 def write_text(path: Path, pieces: Iterable[str]) -> None:
     """Write a text file; a name that ends in ``.gz`` is compressed.
 
@@ -115,7 +151,7 @@ def write_text(path: Path, pieces: Iterable[str]) -> None:
         It cannot be written.
     """
     try:
-        with path.open("wb") as raw:
+        with _opened_to_write(path) as raw:
             if path.suffix == ".gz":
                 # No time stamp and no name: the same text gives the same bytes.  Level 9 takes
                 # ten times as long for a schedule that is 7 % smaller.
@@ -136,7 +172,8 @@ def write_bytes(path: Path, content: bytes) -> None:
         It cannot be written.
     """
     try:
-        path.write_bytes(content)
+        with _opened_to_write(path) as file:
+            file.write(content)
     except OSError as error:
         raise UnusableFile(path, _reason(error)) from None
 
@@ -158,9 +195,10 @@ def read_plant_file(path: Path, settings: Settings) -> dict[str, Any]:
 
 def read_present_file(path: Path, settings: Settings) -> list[Any] | dict[str, Any]:
     """Return today's wiring as a request takes it, from a JSON or a CSV file."""
-    if path.suffix != ".csv":
-        return read_json(path, settings)
-    rows = list(csv.DictReader(read_text(path, settings).splitlines()))
+    text = read_text(path, settings)
+    if path.suffix != ".csv" and not (is_stream(path) and text.lstrip()[:1] not in ("[", "{")):
+        return parse_json(path, text)
+    rows = list(csv.DictReader(text.splitlines()))
     if rows and not {"panel", "a", "b"} <= set(rows[0]):
         raise UnusableFile(path, "must have the columns panel, a and b")
     return [{name: row[name] for name in ("panel", "a", "b")} for row in rows]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "described",
+    "is_beside",
     "is_file",
     "opened",
     "require_one_form",
@@ -130,6 +131,8 @@ def _graphs_of(text: str) -> list[str]:
 
 def is_file(text: str) -> bool:
     """Whether a topology is named by a file, one that is there or one that ought to be."""
+    if text == "-":
+        return True
     if "(" not in text and "@" not in text and "." in text:
         return True
     try:
@@ -144,7 +147,7 @@ def listed(text: str | None, settings: "Settings") -> Any:
 
     if text is None:
         return None
-    if text.endswith((".json", ".json.gz")):
+    if text == "-" or text.endswith((".json", ".json.gz")):
         return read_json(Path(text), settings)
     return text.split(",")
 
@@ -239,18 +242,27 @@ def described(summary: dict[str, Any]) -> str:
     return text
 
 
+def is_beside(out: Path | None) -> bool:
+    """Return whether a document goes to a file, so that stdout is free for what is beside it."""
+    from app.files import is_stream
+
+    return out is not None and not is_stream(out)
+
+
 def write(pieces: str | Iterable[str] | Mapping[str, bytes], out: Path | None, what: str) -> None:
     """Write a document to a file, and say so, or to stdout; several files go to files only."""
+    from app.files import is_stream
+
     if isinstance(pieces, Mapping):
         from app.archives import write_files
 
         if out is None:
             raise typer.BadParameter("must name where to write these files", param_hint="--out")
         write_files(out, pieces)
-        typer.echo(f"{what}: {len(pieces)} files written to {out}")
+        typer.echo(f"{what}: {len(pieces)} files written to {out}", err=is_stream(out))
         return
     parts = [pieces] if isinstance(pieces, str) else pieces
-    if out is not None:
+    if out is not None and is_beside(out):
         from app.files import write_text
 
         write_text(out, parts)

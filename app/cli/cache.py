@@ -1,7 +1,10 @@
 """`topoloom cache`: stored answers as a whole: their size, eviction, export and import."""
 
 import json
+import shutil
+import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -16,7 +19,9 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="file; .gz is compressed")]
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="file; .gz is compressed, - is stdin or stdout")
+]
 
 
 @app.command()
@@ -73,20 +78,32 @@ def _size(text: str) -> int:
 @app.command("export")
 def export_(file: File) -> None:
     """Write all that is stored to a file."""
+    from app.files import is_stream
     from app.transfer import exported
 
-    with opened() as context:
-        found = exported(context.whole_store.keeping.engine, file)
+    with opened() as context, TemporaryDirectory() as folder:
+        written = Path(folder) / "cache" if is_stream(file) else file
+        found = exported(context.whole_store.keeping.engine, written)
+        if is_stream(file):
+            with written.open("rb") as content:
+                shutil.copyfileobj(content, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
     damaged = f"; {found.damaged} damaged ones left out" if found.damaged else ""
-    typer.echo(f"{found.documents} documents written to {file}{damaged}")
+    typer.echo(f"{found.documents} documents written to {file}{damaged}", err=is_stream(file))
 
 
 @app.command("import")
 def import_(file: File) -> None:
     """Store what is in a file that was exported."""
+    from app.files import is_stream
     from app.transfer import imported
 
-    with opened() as context:
+    with opened() as context, TemporaryDirectory() as folder:
+        if is_stream(file):
+            # A cache is read twice: it is checked before anything of it is stored.
+            file = Path(folder) / "cache"
+            with file.open("wb") as copied:
+                shutil.copyfileobj(sys.stdin.buffer, copied)
         found = imported(context.whole_store.keeping.engine, file)
     others = f"; {found.other_kernels} of other kernels, read by id only" * bool(
         found.other_kernels

@@ -124,7 +124,7 @@ def baselines(
 ) -> None:
     """Time NCCL's algorithms on a fabric; write the schedule of one of them."""
     from app import opposing
-    from app.files import write_text
+    from app.files import is_stream, write_text
     from app.schedule_requests import SimulationRequest
     from app.services import topologies
 
@@ -138,6 +138,8 @@ def baselines(
     found = opposing.found_on(topology, collective, request)
     if out is not None and name is not None:
         write_text(out, opposing.schedule_text(found, name))
+    if is_stream(out):
+        return
     document = opposing.document_of(topology, collective, request, found)
     if as_json:
         typer.echo(json.dumps(document))

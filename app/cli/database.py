@@ -9,13 +9,24 @@ from app.config import Settings
 
 __all__ = ["app"]
 
+
+def _require_file(file: Path) -> Path:
+    """Refuse ``-``: SQLite copies files."""
+    if str(file) == "-":
+        raise typer.BadParameter("must be a file, not a stream")
+    return file
+
+
 app = typer.Typer(no_args_is_help=True, help="Migrate the database, back it up and restore it.")
 
 
 @app.command()
 def backup(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="file to write, which must not exist")
+        Path,
+        typer.Argument(
+            metavar="FILE", callback=_require_file, help="file to write, which must not exist"
+        ),
     ],
 ) -> None:
     """Copy the database to a file; the service may run meanwhile."""
@@ -27,7 +38,9 @@ def backup(
 
 @app.command()
 def restore(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="file that backup wrote")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", callback=_require_file, help="file that backup wrote")
+    ],
     replace: Annotated[
         bool, typer.Option("--replace", help="discard what the database holds now")
     ] = False,

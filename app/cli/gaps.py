@@ -35,7 +35,7 @@ def gaps(asked: dict[str, Any], as_csv: AsCsv = False, plot: Plot = None) -> Non
     from app.sweep_request import SweepRequest
 
     if plot is not None:
-        canvas.require_drawable(plot)
+        canvas.require_drawable(plot, beside=True)
     chosen = {name: asked.pop(name) for name in ("nodes", "degrees") if name in asked}
     request = SweepRequest.model_validate({"over": "sizes", **chosen, "question": asked})
     with opened() as context:

@@ -24,13 +24,15 @@ __all__ = ["READS", "AsCsv", "AsJson", "Out", "Reading", "Source", "given", "rea
 
 AsJson = Annotated[bool, typer.Option("--json", help="print the JSON document")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="print the table as CSV, numbers exact")]
-Out = Annotated[Path | None, typer.Option(help="file to write; .gz is compressed")]
+Out = Annotated[
+    Path | None, typer.Option(help="file to write; .gz is compressed, - is standard output")
+]
 Source = Annotated[
     str,
     typer.Argument(
         metavar="FILE_OR_RECIPE",
-        help="file that describes a topology, recipe, name of a fabric, or id or name of a "
-        "stored topology",
+        help="file that describes a topology (- is standard input), recipe, name of a fabric, or "
+        "id or name of a stored topology",
         autocompletion=completing.sources,
     ),
 ]

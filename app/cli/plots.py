@@ -22,7 +22,7 @@ app = typer.Typer(
     help="Draw frontiers, times, link loads and trees, as PNG or SVG.", no_args_is_help=True
 )
 
-Out = Annotated[Path, typer.Option(help="file to write, .png or .svg")]
+Out = Annotated[Path, typer.Option(help="file to write, .png or .svg; - is standard output")]
 ScheduleFile = Annotated[Path, typer.Argument(metavar="SCHEDULE", help="schedule/1 file")]
 TopologyOption = Annotated[
     str, typer.Option(help="what it runs on, as FILE_OR_RECIPE of other commands")
@@ -134,4 +134,7 @@ def _schedule(path: Path, topology: str, reading: Reading) -> "tuple[Schedule, T
 
 
 def _done(out: Path) -> None:
-    typer.echo(f"plot: written to {out}")
+    from app.files import is_stream
+
+    if not is_stream(out):
+        typer.echo(f"plot: written to {out}")

@@ -26,7 +26,7 @@ def cross_wire(
     import json
 
     from app.config import Settings
-    from app.files import read_plant_file
+    from app.files import is_stream, read_plant_file
     from synth.wiring.cross_wiring import cross_wiring
     from synth.wiring.plant import plant_document, read_plant
 
@@ -41,7 +41,8 @@ def cross_wire(
         host = today.hosts[fibre.host]
         typer.echo(
             f"{host.id} {host.ports[fibre.port].id}: receive fibre from "
-            f"{today.full_name(fibre.before)} to {today.full_name(fibre.after)}"
+            f"{today.full_name(fibre.before)} to {today.full_name(fibre.after)}",
+            err=is_stream(out),
         )
     if out is not None:
         write(json.dumps(plant_document(found.plant), indent=1) + "\n", out, "plant")

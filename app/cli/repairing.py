@@ -76,6 +76,7 @@ def repair(
     Exit 1 if there is no way.
     """
     from app.artefacts import compact
+    from app.files import is_stream
     from app.patch_requests import RepairsRequest
     from app.printing.patching import repairs_table
     from app.services.patch_plans import MOST_RATED
@@ -96,7 +97,7 @@ def repair(
         write(compact(document["plant"]), plant_out, "plant")
     if as_json:
         typer.echo(compact(dict(document)))
-    else:
+    elif not is_stream(out):
         repairs_table(document["repairs"]).print()
     if not document["repairs"]:
         raise typer.Exit(1)

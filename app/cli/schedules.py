@@ -9,6 +9,7 @@ import typer
 
 from app.cli.answers import (
     described,
+    is_beside,
     opened,
     source_of,
     with_lists,
@@ -92,11 +93,11 @@ def schedule(reading: Reading, source: Source, asked: dict[str, Any], out: Out =
         show_speed(
             lambda: speeds.speed(context, artefact, request, on, written),
             form,
-            beside=out is not None,
+            beside=is_beside(out),
         )
         if isinstance(exported, str):
             needs = schedules.requirements_of(form, exported, options)
-            show_requirements(needs, beside=out is not None)
+            show_requirements(needs, beside=is_beside(out))
 
 
 def _written(form: str, exported: "Iterable[str] | Files", options: "Options") -> "Written | None":
@@ -188,7 +189,7 @@ def probe(asked: dict[str, Any], out: Out = None, as_json: AsJson = False) -> No
     """Measure latency, rate and costs of messages between processes; write a table for design."""
     from app import probing
     from app.executing import ProbeOptions
-    from app.files import write_text
+    from app.files import is_stream, write_text
 
     options = ProbeOptions.model_validate(asked)
     rows = probing.measured(options.ranks, options.repeat, options.timeout)
@@ -198,6 +199,8 @@ def probe(asked: dict[str, Any], out: Out = None, as_json: AsJson = False) -> No
     if out is not None:
         text = json.dumps(document) if out.suffix == ".json" else probing.csv_of(document)
         write_text(out, [text])
+    if is_stream(out):
+        return
     typer.echo(json.dumps(document) if as_json else probing.show(document))
 
 

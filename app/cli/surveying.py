@@ -48,7 +48,7 @@ def faults(
     if picture is not None:
         from app.plots import canvas
 
-        canvas.require_drawable(picture)
+        canvas.require_drawable(picture, beside=True)
     with opened() as context:
         answer = surveyed(context, source, reading, asked)
     show(answer, as_json, as_csv)

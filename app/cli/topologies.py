@@ -95,13 +95,17 @@ def design(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False
 @asks(*_HOSTS, *_RUN, *_SEARCH, *_SPEED, *_TODAY, exporting.FILES_FORMAT, *exporting.OF_PROGRAMS)
 def files(
     asked: dict[str, Any],
-    out: Annotated[Path, typer.Option(help="folder, empty or to be made, or FILE.zip")],
+    out: Annotated[
+        Path,
+        typer.Option(help="folder, empty or to be made, or FILE.zip; - is a zip file on stdout"),
+    ],
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
     """Write the programs that run a design: together they serve all sizes."""
     from app.archives import write_folder
     from app.documents.program_set import INDEX
+    from app.files import is_stream
     from app.printing.programs import files_table
     from app.schedule_requests import ExportRequest
     from app.services import designs
@@ -121,6 +125,8 @@ def files(
     with opened() as context:
         made = service.of_design(context, designs.create(context, request), form, options)
     write_folder(out, made)
+    if is_stream(out):
+        return
     index = json.loads(made[INDEX])
     if as_json:
         typer.echo(json.dumps(index, separators=(",", ":")))

@@ -97,7 +97,8 @@ class Typed:
     def _is_file(self, name: str) -> bool:
         value = self.values.get(name)
         try:
-            return isinstance(value, str | Path) and Path(value).is_file()
+            named = isinstance(value, str | Path)
+            return named and (str(value) == "-" or Path(value).is_file())
         except (OSError, ValueError):
             return False
 

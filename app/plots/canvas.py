@@ -10,7 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from app.extras import require_extra
-from app.files import UnusableFile, write_bytes
+from app.files import UnusableFile, is_stream, write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,8 +54,10 @@ _NAMELESS: dict[str, dict[str, None]] = {
 """By suffix, what would make two files of the same plot differ."""
 
 
-def require_drawable(path: Path) -> None:
+def require_drawable(path: Path, *, beside: bool = False) -> None:
     """Raise unless plots can be drawn, into a file of this name.
+
+    ``beside`` says that standard output gets something else.
 
     Raises
     ------
@@ -64,8 +66,10 @@ def require_drawable(path: Path) -> None:
     UnusableFile
         The suffix is neither .png nor .svg.
     """
-    if path.suffix.lower() not in _NAMELESS:
+    if _form_of(path) not in _NAMELESS:
         raise UnusableFile(path, f"must end in {' or '.join(sorted(_NAMELESS))}")
+    if beside and is_stream(path):
+        raise UnusableFile(path, "must be a file: standard output has the table")
     require_extra("matplotlib", "plots")
 
 
@@ -83,7 +87,12 @@ def drawn(path: Path, width: float, height: float, *, arrange: bool = True) -> "
 
 def save(figure: "Figure", path: Path) -> None:
     """Write a figure as its suffix says, with neither date nor version in it."""
-    write_bytes(path, _content(figure, path.suffix.lower()))
+    write_bytes(path, _content(figure, _form_of(path)))
+
+
+def _form_of(path: Path) -> str:
+    """Return the suffix that says how a figure is written; standard output gets SVG."""
+    return ".svg" if is_stream(path) else path.suffix.lower()
 
 
 def svg(
