@@ -35,15 +35,11 @@ class Row(NamedTuple):
     options: dict[str, Any]
 
 
-def row(*stated: Any, assumed: str = "", said: str = "", unmet: str = "", **options: Any) -> Any:
-    """Return a case; ``unmet`` says what the reader does not do yet."""
+def row(*stated: Any, assumed: str = "", said: str = "", **options: Any) -> Any:
+    """Return a case."""
     found = Row(*stated, assumed, said, options)
     words = [found.file, *(f"{name}={value}" for name, value in options.items())]
-    return pytest.param(found, id=" ".join(words), marks=failing(unmet))
-
-
-def failing(reason: str) -> tuple[pytest.MarkDecorator, ...]:
-    return (pytest.mark.xfail(strict=True, reason=reason),) if reason else ()
+    return pytest.param(found, id=" ".join(words))
 
 
 CUBE = (
@@ -165,11 +161,9 @@ NVIDIA = [
     row("rtx3090-bridge.txt", "the same; 112.5 GB/s of four links, both ways together",
         mesh(2, 4 * A6000), "225/2", nvlink="link:14.0625"),
     row("two-matrices.txt", "jdh4/della-gpu-A100: matrices of several machines in one text",
-        sockets(*PAIRS, pcie=12, cpu=12), "16", assumed="pcie_bandwidth", said="line 11",
-        unmet="the second matrix is left out, and no note says so"),
+        sockets(*PAIRS, pcie=12, cpu=12), "16", assumed="pcie_bandwidth", said="line 11"),
     row("columns-left-out.txt", "public course notes: eight A40, further columns abbreviated",
-        cables("0-1 2-3 4-5 6-7", 100) + sockets(*HALVES, pcie=12, cpu=12), "24",
-        unmet="the columns ... are blamed on the row below the heading"),
+        cables("0-1 2-3 4-5 6-7", 100) + sockets(*HALVES, pcie=12, cpu=12), "24"),
     row("one-bridged-pair.txt", "public test data of an RTX 2080 Ti server: one bridge of two",
         star(4, 12) + cables("1-2", 50), "16", assumed="link_bandwidth pcie_bandwidth",
         said="GPU0, GPU3"),
@@ -305,8 +299,7 @@ GRAPHS = [
         cables("0-3 0-6 1-2 1-3 1-6 2-3 3-4 3-5:2 3-6:2 4-6 5-6"), "7/3",
         assumed="capacity_attribute directed"),
     row("snap-undirected.txt", "Stanford Network Analysis Project: a comment states the direction",
-        mesh(3, 1), "3", assumed="capacity_attribute",
-        unmet="the comment is passed over, and links are read one way"),
+        mesh(3, 1), "3", assumed="capacity_attribute"),
     row("napnet.graphml", "Internet Topology Zoo: NapNet",
         cables("0-1 0-3 1-3 1-4 2-3 3-4 3-5"), "6/5", assumed="capacity_attribute",
         said="LinkLabel"),

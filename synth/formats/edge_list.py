@@ -17,6 +17,8 @@ __all__ = ["below_heading", "edgelist", "ids_of", "to_edgelist", "undirected_edg
 
 _HEADINGS = {("source", "target"), ("source", "destination"), ("src", "dst"), ("from", "to")}
 _UNITS = {"GB/s": re.compile("GB/?p?s"), "Gbit/s": re.compile("[Gg]b(it)?s?(/s|ps)")}
+_DIRECTION = re.compile(r"^[ \t]{0,9}#[ \t]{0,9}((?:un)?directed)\b", re.I | re.M)
+"""A comment such as ``# Undirected graph``, which the SNAP collection writes."""
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
@@ -25,7 +27,8 @@ def edgelist(text: str, *, attributes: Attributes = PLAIN) -> Topology:
 
     Cells are set apart by blanks, commas or semicolons; ``#`` begins a comment; a first
     line ``source target …``, ``src dst …`` or ``from to …`` is a heading, whose third name
-    may be the unit: ``GB/s``, ``gbps``.  The capacity is an exact number or a networkx
+    may be the unit: ``GB/s``, ``gbps``; a comment that begins with ``undirected`` or
+    ``directed`` states the direction.  The capacity is an exact number or a networkx
     dictionary such as ``{'capacity': 25}``; left out, it is 1.  Nodes are in the order of the
     sources, then of the targets; ids are numbers, in ascending order, if all are.
 
@@ -84,6 +87,8 @@ def _edges(text: str, attributes: Attributes, directed: bool | None = None) -> T
     for _, target, _, place in rows:
         places.setdefault(target, place)
     ids = ids_of(places)
+    if directed is None and (comment := _DIRECTION.search(text[:4096])):
+        directed = comment[1].lower() == "directed"
     draft = GraphDraft(attributes, directed=directed, default=True, kinds=False)
     for name, id in ids.items():
         draft.node(id, places[name])

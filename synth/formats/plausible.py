@@ -13,6 +13,7 @@ __all__ = ["doubt"]
 
 _ID = re.compile(r"\w[^\s=(){}\[\]\"'!?<>*&$%^`\\|]{0,199}(?<![.:])|\w")
 _NUMBER = re.compile(r"[+-]?[0-9][0-9.]*([eE][+-]?[0-9]+)?(/[0-9]+)?")
+_TIME = re.compile(r"[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?|[0-9]{4}-[0-9]{2}-[0-9]{2}(T.*)?")
 _VALUES = frozenset({"yes", "no", "true", "false", "on", "off", "none", "null", "default", "auto"})
 
 
@@ -56,7 +57,8 @@ def doubt(rows: list[Row], *, whole: bool, data: bool) -> InvalidTopology | None
         return InvalidTopology("", "must have a node in two links")
     if any(len(cells) == 3 for _, cells in rows):
         if _lists_neighbours([cells for _, cells in rows], uses):
-            return InvalidTopology("", "must not be an adjacency list as well, unless --from names the format")
+            rule = "must not be an adjacency list as well, unless --from names the format"
+            return InvalidTopology("", rule)
         return None
     if whole and len(join(uses, pairs)) > 1:
         return InvalidTopology("", "must join all nodes")
@@ -82,7 +84,7 @@ def _broken_rule(cells: list[str]) -> str | None:
     if len(cells) not in (2, 3):
         return "must be source, target and, if need be, capacity"
     for end in cells[:2]:
-        if not _ID.fullmatch(end) or end.lower() in _VALUES:
+        if not _ID.fullmatch(end) or _TIME.fullmatch(end) or end.lower() in _VALUES:
             return f"must have plain ids; {end[:50]!r} is none"
     if cells[0] == cells[1]:
         return "must join two different nodes"

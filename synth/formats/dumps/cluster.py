@@ -124,6 +124,8 @@ def assemble(box: Box, plan: Plan) -> Topology:
 
 
 def _alone(box: Box, plan: Plan) -> Topology:
+    if len(box.gpus) < 2:
+        raise InvalidTopology("/boxes", "must be at least 2: the dump describes one GPU")
     draft = Draft()
     for gpu, place in box.gpus.items():
         draft.node(gpu, place)

@@ -62,6 +62,11 @@ def nvidia_smi(text: str, *, rates: Rates | None = None, nics: bool = False) -> 
     gpus = {name: place for name, place in found.places.items() if name.startswith("GPU")}
     model = named_in(found.around, NVIDIA)
     box = Box({**gpus})
+    if found.more:
+        where = found.more[0].removeprefix("/").replace("/", " ")
+        box.assumed.append(
+            Assumption(f"Another matrix begins at {where}: the first alone is read.")
+        )
     stated = nvlinks(rates.nvlink)
     if stated.whole:
         box.direct = cables(stated, box.gpus, "NVSwitch")

@@ -14,7 +14,8 @@ Cells = dict[tuple[str, str], str]
 LEVELS = ("PIX", "PXB", "PHB", "NODE", "SYS")
 """What two devices meet over, the nearest first."""
 
-_AFFINITY = re.compile(r"CPU Affinity|\b(?:CPU|NUMA|GPU NUMA)\b")
+_AFFINITY = re.compile(r"CPU Affinity|\b(?:CPU|NUMA|GPU NUMA)\b|\.\.\.|…")
+"""What begins the columns behind the cells; a user may have left these out."""
 _NAME = re.compile(r"[A-Za-z][\w.-]{0,40}", re.ASCII)
 _GLUED = re.compile(r"(?:GPU[0-9]+|NIC[0-9]+|mlx[0-9]+_[0-9]+){2,}", re.ASCII)
 _LEGEND = re.compile(r"(NIC[0-9]{1,4}): ([A-Za-z][\w.-]{0,40})", re.ASCII)
@@ -29,7 +30,7 @@ class Matrix(NamedTuple):
 
     ``cells`` holds one cell for each pair of rows, ``places`` the line of each row, ``legend``
     what the legend calls the NICs, ``numa`` the column NUMA Affinity of those GPUs that have
-    one, ``around`` the lines that are no row.
+    one, ``around`` the lines that are no row, ``more`` the places of further matrices.
     """
 
     cells: Cells
@@ -37,6 +38,7 @@ class Matrix(NamedTuple):
     legend: dict[str, str]
     numa: dict[str, str]
     around: list[str]
+    more: list[str]
 
 
 def matrix(text: str) -> Matrix:
@@ -82,6 +84,11 @@ def matrix(text: str) -> Matrix:
         _legend(lines, names),
         _numa(lines[header], {gpu: rows[gpu][1][len(names) :] for gpu in gpus}),
         [content for number, content in enumerate(lines, 1) if number not in numbers],
+        [
+            line(number)
+            for number, content in enumerate(lines, 1)
+            if number > max(numbers) and _is_heading(content.split())
+        ],
     )
 
 
