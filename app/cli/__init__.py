@@ -72,7 +72,9 @@ def run(arguments: list[str]) -> int:
         return 1
     except Exception as error:
         code, line = explained(error, partial(_place, arguments))
-        print(f"topoloom: {line}", file=sys.stderr)
+        # A group of commands that is given none prints its help alone.
+        if line:
+            print(f"topoloom: {line}", file=sys.stderr)
     if code == INTERRUPTED:
         print("topoloom: interrupted; nothing was kept", file=sys.stderr)
     return code or 0
