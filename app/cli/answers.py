@@ -165,12 +165,23 @@ def with_bases(asked: Mapping[str, Any], settings: "Settings") -> dict[str, Any]
 
 
 def _base(file: str, settings: "Settings") -> str:
-    from app.files import read_text
+    from app.files import UnusableFile, read_text
+    from app.options.reading import changeable
     from synth.bases import Base
-    from synth.formats import detect, read
+    from synth.errors import SynthError
+    from synth.formats import read
 
     text = read_text(Path(file), settings)
-    return str(Base.of(read(text, detect(text, file))))
+    try:
+        topology = read(text, _form_of(Path(file), text))
+        base = str(Base.of(topology))
+    except SynthError as error:
+        place = error.field.removeprefix("/").replace("line/", "line ")
+        rule = f"{place}: {error.rule}" if place else error.rule
+        raise UnusableFile(Path(file), rule) from None
+    for assumption in topology.assumed:
+        typer.echo(f"note: {file}: {changeable(assumption)}", err=True)
+    return base
 
 
 def with_tasks(asked: Mapping[str, Any], settings: "Settings") -> dict[str, Any]:

@@ -298,3 +298,15 @@ def test_a_list_of_cables_that_is_not_connected_one_way_is_told_of_the_other(
     assert topoloom("optimum", str(file), "--undirected").code == 0
     answer = client.post("/v1/topologies", json={"text": file.read_text()})
     assert '"directed": false' in answer.json()["errors"][0]["detail"]
+
+
+def test_a_file_that_is_a_base_says_what_was_assumed_and_what_is_wrong(topoloom, tmp_path) -> None:
+    file = tmp_path / "ring.txt"
+    file.write_text("0 1\n1 2\n2 0\n")
+    asked = ("frontier", "--nodes", "3", "--degree", "1", "--base", str(file))
+    found = topoloom(*asked)
+    assert (found.code, "--directed" in found.err) == (0, True)
+    file.write_text("0 1\n1 2 x y\n2 0\n")
+    refused = topoloom(*asked)
+    assert refused.code == 2
+    assert str(file) in refused.err
