@@ -16,7 +16,7 @@ BINARY = {
     b"SQLite format 3": "an SQLite database",
     b"\x7fELF": "a program",
 }
-"""What a file that is no text begins with."""
+"""First bytes of files that are no text."""
 
 
 class NotText(ValueError):

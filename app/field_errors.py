@@ -1,4 +1,4 @@
-"""What is wrong with a request, field by field: a JSON pointer and a plain rule each."""
+"""Broken rules of a request: a JSON pointer and a plain sentence each."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What a reader takes for granted where an input does not state it."""
+"""Facts that a reader assumes because an input does not state them."""
 
 from typing import Any, NamedTuple
 

@@ -17,7 +17,7 @@ from synth.near_names import did_you_mean
 __all__ = ["ASKED", "asks", "parameter", "taken"]
 
 ASKED = "asked_"
-"""What the names of the parameters begin with that `asks` adds."""
+"""Prefix of the parameters that `asks` adds."""
 _CONTEXT = "context_"
 """The parameter that takes typer's context where one option stands for others."""
 _COMPLETED: MappingProxyType[str, Callable[[str], list[str]]] = MappingProxyType(

@@ -1,4 +1,4 @@
-"""What the user typed for each member of a request: an option, a file, a recipe.
+"""Maps members of a request to the option, file or recipe that the user typed.
 
 Services name what is wrong by JSON pointers into a request.  The command line has no JSON:
 `Typed.place` turns a pointer into the option or the file that the user can mend.

@@ -21,7 +21,7 @@ __all__ = [
 
 
 class AssumptionDocument(Document):
-    """What a file does not state, and what is taken in its place."""
+    """A fact that a file does not state, and the value taken for it."""
 
     text: str = Field(description="a sentence that names the fact and the value taken for it")
     option: str = omitted("the option of reading that changes it, such as link_bandwidth")

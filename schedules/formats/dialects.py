@@ -17,7 +17,7 @@ __all__ = ["Reading", "dialect_note", "readings_of"]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a dialect says of a file: nothing, or the first rule that the file breaks."""
+    """The verdict of a dialect on a file: nothing, or the first rule that the file breaks."""
 
     dialect: str
     problem: str | None

@@ -1,4 +1,4 @@
-"""What users must know of a program beside its verdict: its dialect, and what no run-time reads."""
+"""Remarks on a program beside its verdict: its dialect, and elements that no run-time reads."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +27,7 @@ def remarks(
     Parameters
     ----------
     asked : str, optional
-        The dialect of MSCCL XML that was asked for, or that the run-time has.
+        The requested dialect of MSCCL XML, or that of the run-time.
     option : str
         What users call the option that changes the dialect.
 

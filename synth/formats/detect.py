@@ -41,7 +41,7 @@ _PRINTED = (
         re.compile("^[ \t]{0,99}GPU0[ \t]+X(?![ \t]+(OK|NS|CNS|GNS|TNS|DR|U)\\b)", re.M),
     ),
 )
-"""What a terminal printed, whatever pasting did to it."""
+"""Formats that a terminal printed, pasted with quotes, prompts or fences."""
 _BEGINNINGS = (
     ("slurm", re.compile(r"^[ \t]*SwitchName=\S", re.M | re.I)),
     ("matrix-market", re.compile(r"\A%%MatrixMarket", re.I)),

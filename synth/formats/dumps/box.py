@@ -15,7 +15,7 @@ Cable = tuple[NodeId, NodeId, Capacity, str]
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """What the user states of the links of a box; None is left to the dump.
+    """Rates that the user states; the dump decides where a rate is None.
 
     ``link`` is GB/s per direction of one NVLink or xGMI link, ``nvlink`` a specification of
     `nvlinks.NVLINKS`, ``pcie`` GB/s per direction of every PCIe link, ``cpu`` between CPUs.
@@ -53,7 +53,7 @@ class Nic:
 
 @dataclass(slots=True)
 class Box:
-    """What a dump says of a box, and what had to be assumed.
+    """The devices and links of one machine, and the assumptions of its reader.
 
     ``direct`` joins GPUs by NVLink or xGMI, maybe through the switches of ``hubs``; ``host``
     joins them through the switches of ``bridges``: PCIe and sockets.  ``assumed`` always

@@ -90,7 +90,7 @@ class Plan:
 
 
 def assemble(box: Box, plan: Plan) -> Topology:
-    """Return the topology of so many boxes, with what was assumed.
+    """Return the topology of a plan's boxes, with all assumptions.
 
     Ids are those of the dump for one box, ``"<box>.<id>"`` for several; switches between the
     boxes are ``fabric``, ``plane<i>``, ``rail<i>`` and ``spine``, leaves ``"<box>.leaf<i>"``.
@@ -179,7 +179,7 @@ def _add_nics(draft: Draft, box: Box, nics: list[Nic], prefix: str, through_host
     for nic in nics:
         assert nic.bandwidth is not None
         for gpu in shares[nic.id]:
-            # What a GPU sends through its CPU is shared by its NICs.
+            # The NICs of a GPU without GPUDirect share its PCIe link.
             pcie = Fraction(nic.staged.get(gpu, nic.bandwidth * count[gpu])) / count[gpu]
             width = min(nic.bandwidth, pcie)
             draft.cable(f"{prefix}{gpu}", f"{prefix}{nic.id}", width, nic.place)

@@ -36,7 +36,7 @@ def nccl_xml(text: str, *, rates: Rates | None = None, nics: bool = False) -> Bo
     text : str
         The file.
     rates : Rates, optional
-        What the user states of NVLinks, PCIe and CPUs, in place of what the file says.
+        Rates of NVLinks, PCIe and CPUs that override those of the file.
     nics : bool
         Whether NICs are taken in: speed of ``<net>``, place on PCIe.  A NIC without GPUDirect
         hangs from its CPU, and all do if no GPU has it; of several GPUs one without it reaches

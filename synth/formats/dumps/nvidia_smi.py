@@ -29,10 +29,10 @@ Counts = dict[tuple[str, str], int]
 def nvidia_smi(text: str, *, rates: Rates | None = None, nics: bool = False) -> Box:
     r"""Return the box whose matrix ``nvidia-smi topo -m`` prints.
 
-    A cell NV# is a cable of so many NVLinks, or, through NVSwitch, the links of that one of
-    the two GPUs that has fewer.  A group of GPUs has a switch where a GPU would need more links
-    than it has for direct cables, and where the same number of links joins every pair and no
-    board does so without a switch.  PIX, PXB, PHB, NODE and SYS are a tree of switches.
+    A cell NV# is a cable of # NVLinks.  Through NVSwitch the cell counts the links of that GPU
+    of the two that has fewer.  A group of GPUs has a switch where direct cables would need more
+    links than a GPU has.  It has one, too, where every pair has the same number of links and no
+    board joins them so without a switch.  PIX, PXB, PHB, NODE and SYS are a tree of switches.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def nvidia_smi(text: str, *, rates: Rates | None = None, nics: bool = False) -> 
         The output, with tabs or blanks between cells; the legend may follow.  A GPU model that
         is named beside the matrix, as ``nvidia-smi -L`` does, gives the rates.
     rates : Rates, optional
-        What the user states of NVLinks, PCIe and CPUs.
+        Rates of NVLinks, PCIe and CPUs that the user states.
     nics : bool
         Whether NICs are taken in, at their place in the tree; their bandwidth is not known.
 

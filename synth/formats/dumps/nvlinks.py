@@ -27,9 +27,9 @@ __all__ = [
 ]
 
 NVLINKS = ("none", "dgx-1v", "switch", "mesh", "switch:GBPS", "mesh:GBPS", "pairs:GBPS", "GBPS")
-"""What the option may say: no NVLinks; the cube mesh of eight V100; the links of the file lead to
-a switch, or join pairs; so many GB/s per direction from each GPU to one switch, between any two
-GPUs, between GPUs 0 and 1, 2 and 3, ...; so many GB/s per direction of each link of the file."""
+"""Values of the option: no NVLinks; the cube mesh of eight V100; the links of the file lead to a
+switch, or join pairs; GB/s per direction from each GPU to one switch, between any two GPUs,
+between GPUs 0 and 1, 2 and 3, ...; GB/s per direction of each link of the file."""
 
 CUBE_MESH = {
     **dict.fromkeys(((0, 1), (0, 4), (1, 3), (2, 3), (2, 6), (4, 5), (5, 7), (6, 7)), 50),
@@ -106,7 +106,7 @@ _STATED = re.compile(rf"(none|dgx-1v|switch|mesh)|(switch|mesh|pairs):{_RATE}|(?
 
 
 class NvLinks(NamedTuple):
-    """What the user states of NVLinks.
+    """NVLinks as the user states them.
 
     ``shape`` is none, dgx-1v, switch, mesh, pairs, or empty where only a rate is stated;
     ``width`` GB/s per direction of each cable of that shape, ``link`` of each link of the file.
@@ -153,7 +153,7 @@ def cables(stated: NvLinks, gpus: dict[NodeId, str], hub: str) -> list[Cable]:
     Raises
     ------
     InvalidTopology
-        They do not fit so many GPUs; the field is ``/nvlink``.
+        They do not fit the number of GPUs; the field is ``/nvlink``.
     """
     ids = list(gpus)
     if stated.shape == "dgx-1v":

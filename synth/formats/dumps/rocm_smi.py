@@ -51,7 +51,7 @@ def rocm_smi(text: str, *, rates: Rates | None = None) -> Box:
         The output; the sections of hops and weights may be missing.  A GPU model that is
         named in it gives the rates.
     rates : Rates, optional
-        What the user states of xGMI, PCIe and CPUs; ``rates.link`` is that of a cable.
+        Rates of xGMI, PCIe and CPUs that the user states; ``rates.link`` is that of a cable.
 
     Raises
     ------

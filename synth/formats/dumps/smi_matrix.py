@@ -12,7 +12,7 @@ __all__ = ["LEVELS", "Cells", "Matrix", "matrix"]
 Cells = dict[tuple[str, str], str]
 
 LEVELS = ("PIX", "PXB", "PHB", "NODE", "SYS")
-"""What two devices meet over, the nearest first."""
+"""Levels of the host at which two devices meet, the nearest first."""
 
 _AFFINITY = re.compile(r"CPU Affinity|\b(?:CPU|NUMA|GPU NUMA)\b|\.\.\.|…")
 """What begins the columns behind the cells; a user may have left these out."""
