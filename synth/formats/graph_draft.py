@@ -112,15 +112,15 @@ class GraphDraft:
         )
 
     def _add_links(self, capacity: Callable[[Mapping[str, Any], str], Capacity]) -> None:
-        for edge in self._edges:
-            value = capacity(edge.data, edge.capacity_place)
-            self._draft.link(edge.source, edge.target, value, edge.place)
-            if not self._is_directed(edge):
-                self._draft.link(edge.target, edge.source, value, edge.place)
-
-    def _is_directed(self, edge: _Edge) -> bool:
-        known = (self._attributes.directed, edge.directed, self._stated, self._default)
-        return next(value for value in known if value is not None)
+        usual = self._default if self._stated is None else self._stated
+        for source, target, place, capacity_place, data, own in self._edges:
+            value = capacity(data, capacity_place)
+            self._draft.link(source, target, value, place)
+            directed = usual if own is None else own
+            if self._attributes.directed is not None:
+                directed = self._attributes.directed
+            if not directed:
+                self._draft.link(target, source, value, place)
 
     def _has_speeds(self) -> bool:
         """Whether every edge has a speed of the Topology Zoo, and none a capacity."""
