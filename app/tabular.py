@@ -1,7 +1,8 @@
 """Tables: for people on a terminal, for other programs in a pipe, and as CSV.
 
-On a terminal a table is as wide as that, and its widest text is folded; in a pipe or a
-file nothing is folded or cut.  Headings are bold on a terminal, unless ``NO_COLOR`` is set.
+On a terminal that is too narrow a table first loses the columns that it can do without, then
+its widest text is folded; in a pipe or a file nothing is left out or folded.  Headings are bold
+on a terminal, unless ``NO_COLOR`` is set.
 """
 
 import csv
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
 
-__all__ = ["Column", "Table", "is_coloured", "terminal_width"]
+__all__ = ["Column", "Table", "is_coloured", "terminal_width", "wrapped"]
 
 _GAP = "  "
 _LEAST_WIDTH = 12
@@ -24,13 +25,15 @@ _LEAST_WIDTH = 12
 class Column:
     """A heading for people, the name of the values in CSV, and how a value is shown.
 
-    Without a heading it is in the CSV only.  Texts stand ``left``, numbers right.
+    Without a heading it is in the CSV only.  Texts stand ``left``, numbers right.  Where a
+    terminal is too narrow, columns go in the order of ``drop``, 1 first; those with 0 stay.
     """
 
     heading: str | None
     member: str
     show: Callable[[Any], str] = str
     left: bool = False
+    drop: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ class Table:
     rows: Sequence[Mapping[str, Any]]
 
     def text(self, width: int | None = None) -> str:
-        """Return the table in lines, of at most so many characters where that is possible.
+        """Return the table in lines of at most ``width`` characters where that is possible.
 
         >>> rows = [{"name": "Diamond()", "steps": 2}, {"name": "lower bound"}]
         >>> table = Table((Column("topology", "name", left=True), Column("steps", "steps")), rows)
@@ -51,16 +54,31 @@ class Table:
         lower bound
         """
         shown = [column for column in self.columns if column.heading is not None]
-        cells = [[_cell(column, row) for column in shown] for row in self.rows]
-        headings = [[column.heading or "" for column in shown]]
-        widths = [max(map(len, column)) for column in zip(*headings, *cells, strict=True)]
+        if width is not None:
+            shown = self._fitting(shown, width)
+        widths = self._widths(shown)
         if width is not None:
             _narrow(widths, [column.left for column in shown], width)
-        lines = []
-        for number, row in enumerate([*headings, *cells]):
-            folded = _folded(row, widths, shown)
-            lines += [_bold(line) for line in folded] if number < len(headings) else folded
+        lines = [_bold(line) for line in _folded([c.heading or "" for c in shown], widths, shown)]
+        for row in self.rows:
+            lines += _folded([_cell(column, row) for column in shown], widths, shown)
         return "".join(f"{line}\n" for line in lines)
+
+    def _widths(self, shown: Sequence[Column]) -> list[int]:
+        return [
+            max(
+                len(text) for text in (column.heading or "", *(_cell(column, r) for r in self.rows))
+            )
+            for column in shown
+        ]
+
+    def _fitting(self, shown: list[Column], width: int) -> list[Column]:
+        """Return the columns without the dispensable ones that do not fit into a width."""
+        for column in sorted((one for one in shown if one.drop), key=lambda one: one.drop):
+            if _total(self._widths(shown)) <= width:
+                break
+            shown = [one for one in shown if one is not column]
+        return shown
 
     def csv(self) -> str:
         r"""Return all members of all rows, exact, below one row of their names.
@@ -86,6 +104,12 @@ def terminal_width() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
+def wrapped(text: str) -> str:
+    """Return a sentence in lines as wide as the terminal; elsewhere in one line."""
+    width = terminal_width()
+    return text if width is None else "\n".join(wrap(text, width, break_on_hyphens=False))
+
+
 def is_coloured() -> bool:
     """Whether stdout is a terminal whose user has not refused colours (see no-color.org)."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
@@ -99,11 +123,16 @@ def _cell(column: Column, row: Mapping[str, Any]) -> str:
 def _narrow(widths: list[int], left: list[bool], most: int) -> None:
     """Take what is too much from the widest texts, in place; numbers are never folded."""
     texts = [index for index, is_text in enumerate(left) if is_text]
-    while texts and sum(widths) + len(_GAP) * (len(widths) - 1) > most:
+    while texts and _total(widths) > most:
         widest = max(texts, key=widths.__getitem__)
         if widths[widest] <= _LEAST_WIDTH:
             return
         widths[widest] -= 1
+
+
+def _total(widths: Sequence[int]) -> int:
+    """Return the characters of a line whose columns have these widths."""
+    return sum(widths) + len(_GAP) * (len(widths) - 1)
 
 
 def _folded(row: list[str], widths: list[int], columns: list[Column]) -> list[str]:

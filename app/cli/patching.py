@@ -3,6 +3,7 @@
 ``topoloom patch FILE_OR_RECIPE`` is ``topoloom patch plan FILE_OR_RECIPE``.
 """
 
+import sys
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +18,7 @@ from app.cli.options import AsJson, Out, Reading, Source, reads_topology
 from app.options import patching
 
 if TYPE_CHECKING:
+    from app.artefacts import Artefact
     from app.config import Settings
     from synth.topology import Topology
     from synth.wiring import PatchPlan, Plant
@@ -65,18 +67,47 @@ PlantOption = Annotated[
     patching.MAKE_FIRST,
     patching.PLAN_FORMAT,
 )
-def plan(reading: Reading, source: Source, asked: dict[str, Any], out: Out = None) -> None:
-    """Plan which port to plug where, with few moves from today's wiring."""
+def plan(
+    invoked: typer.Context,
+    reading: Reading,
+    source: Source,
+    asked: dict[str, Any],
+    out: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """Plan which port to plug where, with few moves from today's wiring.
+
+    A terminal gets a table; a pipe, a file, --json or --format gets the document.
+    """
     from app.patch_requests import PatchPlanRequest
     from app.services import patch_plans
 
     form = asked.pop("format")
+    chosen = invoked.get_parameter_source("asked_format")
+    if as_json and form != "json":
+        raise typer.BadParameter("must be left out where --format is given", param_hint="--json")
+    as_table = not (as_json or out or (chosen and chosen.name != "DEFAULT"))
     patch_plans.require_available(form)
     with opened() as context:
         asked = with_wiring(asked, context.settings)
         asked["topology"] = source_of(source, reading, context)
         artefact = patch_plans.create(context, PatchPlanRequest.model_validate(asked))
+    if as_table and sys.stdout.isatty():
+        _show_created(artefact)
+    else:
         write(patch_plans.export(artefact, form), out, "patch plan")
+
+
+def _show_created(artefact: "Artefact") -> None:
+    """Print a plan as a table, and the command that lists its moves."""
+    from app.documents.patch_plan import content_of
+    from app.printing.patching import show_plan
+    from app.printing.words import short_id
+    from synth.wiring.devices import read_script
+
+    document, plant = content_of(artefact)
+    show_plan(document, read_script(document, plant))
+    typer.echo(f"every move: topoloom patch render {short_id(artefact.id)} --format csv")
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,22 @@
-"""What is said of a design: all points, fastest first, and what runs at which size."""
+"""Prints a design: the answer in one sentence, what can be wired, and what others take."""
 
+from dataclasses import replace
 from typing import Any
 
 from app.printing.frontiers import POINT, bound_row, point_row
-from app.printing.words import algorithm_of, name_of, seconds, short_id
-from app.tabular import Column, Table
+from app.printing.words import algorithm_of, name_of, seconds, short_id, size
+from app.tabular import Column, Table, wrapped
 
-__all__ = ["design_table", "show_design"]
+__all__ = ["answer_sentence", "design_table", "show_design"]
+
+_WIRED = ("point", "bound")
+_USUAL = {"double-binary-tree": "double binary tree", "shifted-ring": "shifted ring"}
+_OTHERS = (
+    Column("others take", "name", left=True),
+    Column("kind", "kind", left=True),
+    Column("time", "seconds", seconds),
+    Column("to best", "to_best", "{:.3f}".format),
+)
 
 _TASK = (
     Column("collective", "collective", left=True),
@@ -63,26 +73,107 @@ def design_table(design: dict[str, Any]) -> Table:
 
 
 def show_design(design: dict[str, Any]) -> None:
-    """Print a design/1 document as one table, and what runs by message size."""
+    """Print a design/1 document: the answer first, then the tables, then what runs by size."""
     request, best = design["request"], _best(design)
-    print(
-        f"{request['nodes']} hosts of {request['degree']} ports, {request['links']} links, "
-        f"{request['node_gbps']} Gbit/s per host, {request['alpha_us']} us per hop"
-        f"{_costs(request)}; " + _asked(design)
-    )
-    design_table(design).print()
+    print(wrapped(answer_sentence(design)))
+    print()
+    whole = design_table(design)
+    named = replace(whole.columns[0], heading="can be wired")
+    wired = [row for row in whole.rows if row["kind"] in _WIRED]
+    Table((named, *whole.columns[1:]), wired).print()
+    print()
+    _others(design).print()
     for assumption in dict.fromkeys(one["assumption"] for one in design.get("assumed", ())):
         names = [one["name"] for one in design["assumed"] if one["assumption"] == assumption]
-        print(f"assumed for {' and '.join(names)}: {assumption}")
-    print(f"best: {name_of(best)}, topology {short_id(best['topology_id'])}")
-    if name_of(best) != best["recipe"]:
-        print(f"recipe: {best['recipe']}")
+        print(wrapped(f"assumed for {' and '.join(names)}: {assumption}"))
+    print()
+    print(
+        wrapped(
+            f"hosts: {request['nodes']} of {request['degree']} ports, {request['links']} links, "
+            f"{request['node_gbps']} Gbit/s per host, {request['alpha_us']} us per hop"
+            f"{_costs(request)}"
+        )
+    )
+    if _is_workload(design):
+        print(wrapped(f"workload: {_asked(design)}"))
+    print(f"topology {short_id(best['topology_id'])}: {best['recipe']}")
     for line in _trade_off(design):
         print(line)
     if _is_workload(design):
         _tasks(design).print()
     for line in (*_switches(design), *_left_out(design), *_schedules(design)):
-        print(line)
+        print(wrapped(line))
+
+
+def answer_sentence(design: dict[str, Any]) -> str:
+    """Return the best topology, its time, its gap to the bound and the usual alternatives."""
+    best, request = design["best"], design["request"]
+    found = (
+        f"{name_of(_best(design))} takes {seconds(best['seconds'])} for {_task(design)} on "
+        f"{request['nodes']} hosts, {_gap(best['seconds'] / design['bounds']['seconds'])}"
+    )
+    others = [
+        f"{name} {'takes ' * (not number)}{seconds(time)} "
+        f"({time / best['seconds']:.2f} times{' as long' * (not number)})"
+        for number, (name, time) in enumerate(_alternatives(design))
+    ]
+    return f"{'; '.join([found, ', '.join(others)][: 1 + bool(others)])}."
+
+
+def _alternatives(design: dict[str, Any]) -> list[tuple[str, float]]:
+    """Return what is usually run instead, and the fastest baseline if that beats the best."""
+    times = {one["name"]: one["seconds"] for one in design["baselines"]}
+    switched = [
+        one["seconds"] for one in design.get("assumed", ()) if one["name"].startswith("switch-")
+    ]
+    found = [(f"a {name}", times[key]) for key, name in _USUAL.items() if key in times]
+    if switched:
+        found.append(("a switch", min(switched)))
+    fastest = min(times, key=times.__getitem__, default="")
+    if fastest and fastest not in _USUAL and times[fastest] < design["best"]["seconds"]:
+        found.insert(0, (f"the baseline {fastest}", times[fastest]))
+    return found
+
+
+def _gap(ratio: float) -> str:
+    """Return how far a time is from its bound.
+
+    >>> _gap(1.0), _gap(1.0517)
+    ('which is the lower bound', '5.2% above the lower bound')
+    >>> _gap(0.75)
+    '25.0% below the bound of two passes'
+    """
+    share = f"{abs(ratio - 1) * 100:.1f}%"
+    if share == "0.0%":
+        return "which is the lower bound" if ratio == 1 else "within 0.1% of the lower bound"
+    return (
+        f"{share} above the lower bound" if ratio > 1 else f"{share} below the bound of two passes"
+    )
+
+
+def _task(design: dict[str, Any]) -> str:
+    """Return what is run, as the object of a sentence."""
+    request, workload = design["request"], design["workload"]
+    if "collective" in request:
+        name = request["collective"]
+        return f"a{'n' * name.startswith('a')} {name} of {size(request['bytes'])}"
+    times = sum(task["count"] for task in workload["tasks"])
+    return f"{times} collectives" + (f" of {workload['preset']}" if "preset" in workload else "")
+
+
+def _others(design: dict[str, Any]) -> Table:
+    """Return the table of what others take: baselines, and what needs more than cables."""
+    best = design["best"]["seconds"]
+    rows = [
+        {"name": one["name"], "kind": kind, "seconds": one["seconds"]}
+        | {"to_best": one["seconds"] / best}
+        for kind, entries in (
+            ("baseline", design["baselines"]),
+            ("assumed", design.get("assumed", ())),
+        )
+        for one in entries
+    ]
+    return Table(_OTHERS, sorted(rows, key=lambda row: row["seconds"]))
 
 
 def _best(design: dict[str, Any]) -> dict[str, Any]:

@@ -10,14 +10,14 @@ __all__ = ["POINT", "cost_table", "frontier_table", "point_row"]
 
 POINT = (
     Column("topology", "name", left=True),
-    Column("id", "topology_id", short_id, left=True),
+    Column("id", "topology_id", short_id, left=True, drop=2),
     Column("steps", "steps_shown"),
     Column(None, "recipe"),
     Column(None, "steps"),
     Column(None, "steps_transposed"),
-    Column("T_B", "bandwidth", fraction),
-    Column("T_B transposed", "bandwidth_transposed", fraction),
-    Column("algorithm", "algorithm_shown", left=True),
+    Column("T_B", "bandwidth", fraction, drop=4),
+    Column("T_B transposed", "bandwidth_transposed", fraction, drop=1),
+    Column("algorithm", "algorithm_shown", left=True, drop=3),
     Column(None, "algorithm"),
     Column(None, "within_steps"),
 )

@@ -10,6 +10,7 @@ __all__ = [
     "name_of",
     "seconds",
     "short_id",
+    "size",
     "steps_of",
 ]
 
@@ -46,6 +47,20 @@ def seconds(value: float) -> str:
         if value * factor >= 1:
             return f"{value * factor:.4g} {unit}"
     return f"{value * 1e9:.4g} ns"
+
+
+def size(count: int) -> str:
+    """Return a number of bytes with the largest unit that is exact.
+
+    >>> size(2**20), size(25 * 10**6), size(1500), size(7)
+    ('1 MiB', '25 MB', '1500 bytes', '7 bytes')
+    """
+    units = [("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)]
+    units += [("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("KB", 10**3)]
+    for unit, factor in units:
+        if count and count % factor == 0:
+            return f"{count // factor} {unit}"
+    return f"{count} bytes"
 
 
 def algorithm_of(entry: dict[str, Any]) -> str:

@@ -159,6 +159,30 @@ def test_a_table_fits_the_terminal_and_its_headings_are_bold(settings, topoloom,
     assert plain.splitlines() == lines
 
 
+def test_a_design_fits_eighty_columns_without_a_broken_name(settings, topoloom):
+    hosts = ("--nodes", "62", "--degree", "3")
+    asked = ("design", *hosts, "--collective", "allreduce", "--bytes", "1MB")
+    document = json.loads(topoloom(*asked, "--json").out)
+    shown = on_a_terminal(settings.database_url, *asked, NO_COLOR="1")
+    lines = [line for line in shown.splitlines() if not line.startswith("topology ")]
+    assert max(map(len, lines)) <= 80
+    for entry in (*document["frontier"], *document["baselines"], *document["assumed"]):
+        assert sum(line.startswith(f"{entry['name']} ") for line in lines) >= 1
+    assert lines[0].startswith(f"{document['best']['name']} takes ")
+
+
+@pytest.mark.parametrize("chosen", [(), ("--json",), ("--format", "json")], ids=str)
+def test_a_patch_plan_is_a_table_on_a_terminal_and_a_document_elsewhere(settings, topoloom, chosen):
+    document = topoloom("patch", "BiRing(5)", *chosen).out
+    assert json.loads(document)["schema"] == "patch-plan/1"
+    shown = on_a_terminal(settings.database_url, "patch", "BiRing(5)", *chosen)
+    if chosen:
+        assert document in shown
+        return
+    assert "10 moves: 0 removed, 10 added" in shown and "panel-0" in shown
+    assert f"topoloom patch render {json.loads(document)['id'][:12]} --format csv" in shown
+
+
 def test_what_is_beyond_a_page_is_reached_by_the_command_that_is_said(topoloom):
     for nodes in range(3, 8):
         topoloom("topology", f"BiRing({nodes})", "--out", os.devnull)

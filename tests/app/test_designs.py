@@ -1,4 +1,5 @@
 import json
+import re
 from fractions import Fraction
 
 import pytest
@@ -232,5 +233,25 @@ def test_a_table_shows_points_baselines_and_the_bound(topoloom):
     flags = ["--nodes", "12", "--degree", "4", "--collective", "allreduce", "--bytes", "1MB"]
     shown = topoloom("design", *flags)
     assert (shown.code, shown.err) == (0, "")
-    for words in ("shifted-ring (baseline)", "lower bound", "366.7 us", "verified schedule"):
-        assert words in shown.out
+    answer, wired, others, rest = shown.out.split("\n\n")
+    assert answer == (
+        "circulant-12x4-c960 takes 186.7 us for an allreduce of 1 MB on 12 hosts, which is the "
+        "lower bound; a double binary tree takes 226.6 us (1.21 times as long), a shifted ring "
+        "266.7 us (1.43 times), a switch 186.7 us (1.00 times)."
+    )
+    assert [line.split()[0] for line in wired.splitlines()] == [
+        "can",
+        "circulant-12x4-c960",
+        "lower",
+    ]
+    assert re.search("^permutation-rings +baseline +366.7 us", others, re.M)
+    assert re.search("^switch-bruck +assumed +186.7 us", others, re.M)
+    assert "verified schedule" in rest
+
+
+def test_a_baseline_that_is_faster_than_the_best_is_named_in_the_answer(topoloom):
+    flags = ["--nodes", "12", "--degree", "4", "--collective", "all-to-all", "--bytes", "1MB"]
+    answer = topoloom("design", *flags).out.partition("\n")[0]
+    assert (
+        "54.8% above the lower bound; the baseline torus-rings takes 190 us (0.88 times" in answer
+    )
