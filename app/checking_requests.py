@@ -92,14 +92,14 @@ class GivenSchedule(Request):
     model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra=_SHAPE)
 
     topology: TopologySource = optional(
-        "what it runs on, as in topologies; left out, the topology of the stored schedule"
+        "what it runs on, as in topologies; default: the topology of the stored schedule"
     )
     schedule: dict[str, Any] = optional("a schedule/1 document")
     schedule_id: IdPrefix = optional("id of a stored schedule, or the first 6 or more of it")
     text: str = optional("an MSCCL XML, MSCCL++ JSON or NCCL tuner file")
     format: TextFormat = optional("which of them it is")
     dialect: DialectName = optional(
-        "msccl-xml: which dialect; left out, the first of msccl, azure and rccl that takes the text"
+        "msccl-xml: which dialect; default: the first of msccl, azure and rccl that takes the text"
     )
     runtime: Annotated[str, Field(max_length=40)] = optional(
         "msccl-xml, mscclpp-json: by the limits of which run-time it is read"
@@ -214,7 +214,7 @@ class TreePlotRequest(LoadPlotRequest):
         1, description="which tree of the root, heaviest first"
     )
     part: Annotated[StrictInt, Field(ge=1, le=2)] = optional(
-        "which part of an allreduce; left out, the last"
+        "which part of an allreduce; default: the last"
     )
 
 

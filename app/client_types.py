@@ -60,7 +60,7 @@ class CostRequest(TypedDict, total=False):
 class CrossWiringRequest(TypedDict, total=False):
     """What is asked by POST /v1/patch-plans/cross-wiring."""
 
-    plant: Required[list[Any] | dict[str, Any]]
+    plant: Required[list[dict[str, Any]] | dict[str, Any]]
 
 
 class DesignRequest(TypedDict, total=False):
@@ -84,7 +84,7 @@ class DesignRequest(TypedDict, total=False):
     workload: list[dict[str, Any]]
     preset: str
     panels: Literal["per-port", "single"]
-    plant: list[Any] | dict[str, Any]
+    plant: list[dict[str, Any]] | dict[str, Any]
     present: list[dict[str, Any]] | dict[str, Any]
     place: Literal["fixed", "free"]
     spares: bool
@@ -212,7 +212,7 @@ class PatchPlanRequest(TypedDict, total=False):
     panels: Literal["per-port", "single"]
     hosts: int
     lanes: int
-    plant: list[Any] | dict[str, Any]
+    plant: list[dict[str, Any]] | dict[str, Any]
     spares: bool
     place: Literal["fixed", "free"]
     objective: Literal["moves", "seconds", "drained"]

@@ -97,7 +97,7 @@ class NeighbourRequest(Request):
 
     host: str = Field(description="the host that hears", max_length=200)
     port: str = Field(description="its port", max_length=200)
-    peer: str = optional("the host that it hears; left out, nothing is heard", max_length=200)
+    peer: str = optional("the host that it hears; default: nothing is heard", max_length=200)
     peer_port: str = optional("the port that it hears", max_length=200)
 
     @property
@@ -115,5 +115,5 @@ class ObservationRequest(Request):
         max_length=100_000,
     )
     stage: StrictInt = optional(
-        "stages of the plan that were carried out there; left out, the nearest are found", ge=0
+        "stages of the plan that were carried out there; default: the nearest are found", ge=0
     )

@@ -26,7 +26,7 @@ File = Annotated[
 
 @app.command()
 def info(as_json: AsJson = False) -> None:
-    """Show how much is stored of each kind, and how much may be."""
+    """Show the number and size of stored answers of each kind, and the limit."""
     from app.documents import cache
     from app.eviction import usage
     from app.tabular import Column, Table
@@ -49,10 +49,10 @@ def info(as_json: AsJson = False) -> None:
 def evict(
     size: Annotated[
         str | None,
-        typer.Option("--bytes", help="let go until so much is stored; left out, the setting"),
+        typer.Option("--bytes", help="delete until so much is stored; default: the setting"),
     ] = None,
 ) -> None:
-    """Let go of what can be computed again, the least used first."""
+    """Delete answers that can be computed again, the least used first."""
     from app import eviction
 
     with opened() as context:
@@ -77,7 +77,7 @@ def _size(text: str) -> int:
 
 @app.command("export")
 def export_(file: File) -> None:
-    """Write all that is stored to a file."""
+    """Write all stored answers to a file."""
     from app.files import is_stream
     from app.transfer import exported
 
@@ -94,7 +94,7 @@ def export_(file: File) -> None:
 
 @app.command("import")
 def import_(file: File) -> None:
-    """Store what is in a file that was exported."""
+    """Store the answers of an exported file."""
     from app.files import is_stream
     from app.transfer import imported
 

@@ -31,7 +31,7 @@ def apply(
     ],
     plant: PlantOption = None,
     commit: Annotated[
-        bool, typer.Option("--commit", help="make the moves; left out, nothing is changed")
+        bool, typer.Option("--commit", help="make the moves; without it, nothing changes")
     ] = False,
     undo: Annotated[
         bool, typer.Option("--undo", help="go back instead, from wherever the panels are")
@@ -45,7 +45,7 @@ def apply(
         ),
     ] = CONFIRM_SECONDS,
 ) -> None:
-    """Carry a plan out on switches that speak NETCONF; without --commit they only check it.
+    """Apply a plan to switches by NETCONF; without --commit they only check it.
 
     The login is taken from the environment: NETCONF_USERNAME, NETCONF_PASSWORD or
     NETCONF_KEY_FILE, and NETCONF_KNOWN_HOSTS.

@@ -34,7 +34,7 @@ def certify(reading: Reading, source: Source, asked: dict[str, Any], out: Out = 
 
 @app.command()
 def check(certificate: CertificateFile) -> None:
-    """Check a certificate, by code that shares nothing with any search; exit 1 if it is wrong."""
+    """Check a certificate, by code that shares nothing with the search; exit 1 if it is wrong."""
     from app.certificates.check import CertificateFailed, checked
     from app.config import Settings
     from app.files import read_json

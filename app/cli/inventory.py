@@ -23,13 +23,11 @@ def netbox(
     cables: Annotated[
         Path, typer.Option(metavar="FILE", help="answer of GET /api/dcim/cables/?limit=0")
     ],
-    done: Annotated[
-        bool, typer.Option("--done", help="the plan was carried out; left out, it will be")
-    ] = False,
+    done: Annotated[bool, typer.Option("--done", help="the plan has been carried out")] = False,
     plant: PlantOption = None,
     out: Out = None,
 ) -> None:
-    """Write the lists that NetBox takes at /api/dcim/cables/, by method, for passive panels.
+    """Write the requests to NetBox that record a plan: lists of cables by method.
 
     Send them in their order: DELETE, PATCH, POST.
     """

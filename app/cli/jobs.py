@@ -23,11 +23,11 @@ from synth.near_names import one_of
 __all__ = ["app", "jobs_app"]
 
 app = typer.Typer()
-jobs_app = typer.Typer(no_args_is_help=True, help="Look at jobs, wait for them, cancel them.")
+jobs_app = typer.Typer(no_args_is_help=True, help="List, show, await and cancel jobs.")
 
 Url = Annotated[
     str | None,
-    typer.Option(metavar="URL", help="service to ask; left out, the database of the settings"),
+    typer.Option(metavar="URL", help="service to ask; default: the database of the settings"),
 ]
 JobArgument = Annotated[str, typer.Argument(metavar="JOB", help="id of the job")]
 WAIT_SECONDS = 30.0
@@ -49,7 +49,7 @@ def worker(
         int | None, typer.Option(help=Settings.model_fields["worker_concurrency"].description)
     ] = None,
 ) -> None:
-    """Carry out jobs, until it is told to end; any number of workers share a database."""
+    """Run jobs until stopped; any number of workers share a database."""
     import os
     import signal
     from threading import Event
@@ -180,13 +180,13 @@ def list_(
 
 @jobs_app.command()
 def show(job: JobArgument, url: Url = None, as_json: AsJson = False) -> None:
-    """Say where a job stands."""
+    """Show the state and progress of a job."""
     _print(_asked(url, lambda known: known.show(job)), as_json)
 
 
 @jobs_app.command()
 def cancel(job: JobArgument, url: Url = None, as_json: AsJson = False) -> None:
-    """Cancel a job with its parts."""
+    """Cancel a job and its parts."""
     _print(_asked(url, lambda known: known.cancel(job)), as_json)
 
 
@@ -194,12 +194,12 @@ def cancel(job: JobArgument, url: Url = None, as_json: AsJson = False) -> None:
 def wait(
     job: JobArgument,
     seconds: Annotated[
-        float, typer.Option(min=0, help="longest time to wait; exit code 1 after it")
+        float, typer.Option(min=0, help="longest time to wait in seconds; exit 1 after it")
     ] = 3600.0,
     url: Url = None,
     as_json: AsJson = False,
 ) -> None:
-    """Wait until a job has ended; exit code 0 only if it is done."""
+    """Wait until a job ends; exit 0 only if it succeeded."""
     import time
 
     def waited(known: _Asked) -> dict[str, Any]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="API keys: make, list and revoke them.")
+app = typer.Typer(no_args_is_help=True, help="Create, list and revoke API keys.")
 
 _COLUMNS = (
     Column("id", "id", left=True),
@@ -51,11 +51,11 @@ def create(
         list[str], typer.Option(help="what it may do: read, design, plan or admin; repeat it")
     ],
     days: Annotated[
-        int | None, typer.Option(min=1, max=3650, help="valid for so many days; left out, for good")
+        int | None, typer.Option(min=1, max=3650, help="valid for so many days; default: for good")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a key, and print it: it is shown this once, only its digest is stored."""
+    """Create a key and print it, this once: only its digest is stored."""
     from app.access import keys
 
     with _engine() as engine:
@@ -70,7 +70,7 @@ def create(
 
 @app.command("list")
 def list_(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
-    """List every key, newest first; the secret parts are not known."""
+    """List all keys, newest first, without their secret parts."""
     from app.access import keys
 
     require_one_form(as_json, as_csv)
@@ -86,7 +86,7 @@ def list_(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
 def revoke(
     identity: Annotated[str, typer.Argument(metavar="ID", help="id of the key, as list shows it")],
 ) -> None:
-    """End a key, within five seconds, in every process."""
+    """Revoke a key; every process refuses it within five seconds."""
     from app.access import keys
 
     with _engine() as engine:

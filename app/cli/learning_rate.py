@@ -27,7 +27,7 @@ app = typer.Typer(
 Identity = Annotated[str, typer.Argument(metavar="ID", help="id of the session")]
 Url = Annotated[
     str | None,
-    typer.Option(help="service to ask, such as http://127.0.0.1:8765; left out, the database"),
+    typer.Option(help="service to ask, such as http://127.0.0.1:8765; default: the database"),
 ]
 
 
@@ -54,7 +54,7 @@ def _require_address(url: str) -> None:
 @app.command()
 @asks(*table.TUNING, table.NAME)
 def create(asked: dict[str, Any], url: Url = None, as_json: AsJson = False) -> None:
-    """Begin a session; print its id, its lease and the first action."""
+    """Create a session; print its id, its lease and the first action."""
     with _sessions(url) as sessions:
         _print(sessions.create(asked), as_json, _session)
 
@@ -64,7 +64,7 @@ def create(asked: dict[str, Any], url: Url = None, as_json: AsJson = False) -> N
 def observe(
     identity: Identity, asked: dict[str, Any], url: Url = None, as_json: AsJson = False
 ) -> None:
-    """Report what came of the action; print the next one."""
+    """Report the result of the action; print the next action."""
     if "losses" in asked:
         asked["losses"] = _losses(asked["losses"])
     with _sessions(url) as sessions:
@@ -76,7 +76,7 @@ def observe(
 def attach(
     identity: Identity, asked: dict[str, Any], url: Url = None, as_json: AsJson = False
 ) -> None:
-    """Become the session's trainer; print its new lease and the action that is due."""
+    """Become the trainer of a session; print its new lease and the action that is due."""
     with _sessions(url) as sessions:
         _print(sessions.attach(identity, asked), as_json, _session)
 

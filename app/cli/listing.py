@@ -52,7 +52,7 @@ def list_(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """List what is stored, newest first: designs, topologies, frontiers, schedules and more."""
+    """List stored answers, newest first: designs, topologies, schedules and more."""
     from app.documents import listing
     from app.known_requests import ListRequest
     from app.picking import check_paths, picked

@@ -38,7 +38,7 @@ class PlanFirst(TyperGroup):
 
 app = typer.Typer(
     cls=PlanFirst,
-    help="Plan which port to plug where; tell devices; check what was plugged.",
+    help="Plan which port to plug where, write it for devices, check what is plugged.",
     no_args_is_help=True,
 )
 
@@ -163,7 +163,7 @@ def made(plan: Path, plant: Path | None, topology: str | None = None) -> Made:
 
 @app.command()
 def show(plan: PlanFile, plant: PlantOption = None, as_json: AsJson = False) -> None:
-    """Show a plan for people: how many moves in which stages, and what each takes away."""
+    """Show a plan as a table: its stages, moves and lost capacity."""
     from app.artefacts import compact
     from app.documents.patch_plan import PatchPlanDocument, PlainPlanDocument
     from app.printing.patching import show_plan
@@ -183,7 +183,7 @@ def show(plan: PlanFile, plant: PlantOption = None, as_json: AsJson = False) -> 
 def render(
     plan: PlanFile, asked: dict[str, Any], plant: PlantOption = None, out: Out = None
 ) -> None:
-    """Write what a device, or a person, is told of a plan."""
+    """Write a plan in the format of a device, an inventory or a person."""
     from app.artefacts import compact
     from app.services import patch_plans
     from synth.wiring.devices import RENDERERS
@@ -204,7 +204,7 @@ def verify(
     ],
     plant: PlantOption = None,
 ) -> None:
-    """Check what is plugged against a plan; exit 1 if it is not done, with what differs."""
+    """Compare what is plugged with a plan; list the differences and exit 1 if there are any."""
     from app.files import read_present_file
     from synth.wiring.observe import compared
     from synth.wiring.present import read_present

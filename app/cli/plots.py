@@ -60,7 +60,7 @@ def frontier(asked: dict[str, Any], out: Out) -> None:
     cluster.ALPHA_US,
 )
 def sizes(asked: dict[str, Any], out: Out) -> None:
-    """Draw the time of what is run over the size of its data, beside baselines and bound."""
+    """Draw time over size of data, for the best topologies, the baselines and the lower bound."""
     from app.config import Settings
     from app.plots import canvas
     from app.plots import sizes as plot
@@ -100,10 +100,10 @@ def tree(
         int, typer.Option("--tree", help="which tree of the root, heaviest first")
     ] = 1,
     part: Annotated[
-        int | None, typer.Option(help="which part of an allreduce; left out, the last")
+        int | None, typer.Option(help="which part of an allreduce; default: the last")
     ] = None,
 ) -> None:
-    """Draw a tree of a schedule, or the way of a shard through its steps."""
+    """Draw a tree of a schedule, or the path of a shard through its steps."""
     from app.plots import broadcasts, canvas
     from app.plots import tree as plot
 

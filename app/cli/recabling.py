@@ -19,7 +19,7 @@ def cross_wire(
     ],
     out: Out = None,
 ) -> None:
-    """Say which receive fibres to exchange once, so that every two-way topology fits.
+    """List the receive fibres to exchange once so that every two-way topology fits.
 
     With --out the plant as it is afterwards is written, too.
     """

@@ -34,7 +34,7 @@ def survey(
     wired: Wired = None,
     as_csv: AsCsv = False,
 ) -> None:
-    """Survey the failures of a plan that was carried out: what each leaves, the worst first."""
+    """List what each possible failure leaves of a wired plan, the worst first."""
     from app.patch_requests import SurveyRequest
     from app.printing.patching import failures_table
     from app.services.patch_plans import MOST_RATED
@@ -71,7 +71,7 @@ def repair(
         typer.Option(metavar="FILE", help="file for the plant that the repair's plan is on"),
     ] = None,
 ) -> None:
-    """Weigh the ways to live with what is dead; with --way write the plan of one.
+    """Compare the ways to repair a plan with dead parts; with --way write one plan.
 
     Exit 1 if there is no way.
     """

@@ -67,7 +67,7 @@ _SPEEDS = ("bytes", "alpha_us", "node_gbps")
     *_OF_FORMATS,
 )
 def schedule(reading: Reading, source: Source, asked: dict[str, Any], out: Out = None) -> None:
-    """Generate a schedule, verify it, write it, and say how fast it is."""
+    """Generate a schedule, verify it, write it and print its speed."""
     from app.printing.programs import show_requirements
     from app.printing.speeds import show_speed
     from app.schedule_requests import ExportRequest, ScheduleRequest
@@ -120,7 +120,7 @@ def _written(form: str, exported: "Iterable[str] | Files", options: "Options") -
 def verify(
     reading: Reading, schedule: ScheduleFile, topology: RunsOn, asked: dict[str, Any]
 ) -> None:
-    """Check a schedule against a topology, independently of how it was made."""
+    """Verify a schedule on a topology, by code that shares nothing with the generators."""
     from app.exported import exported_files
     from app.files import read_json
     from app.services import schedules, topologies
@@ -164,7 +164,7 @@ def execute(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a schedule between processes on this machine and compare every bit."""
+    """Run a schedule between processes on this machine and compare every bit of the result."""
     from app import executing
     from schedules.formats import Options
 
@@ -186,7 +186,7 @@ def execute(
 @app.command()
 @asks(replaying.PROBED_RANKS, replaying.ROUND_TRIPS, replaying.TIMEOUT)
 def probe(asked: dict[str, Any], out: Out = None, as_json: AsJson = False) -> None:
-    """Measure latency, rate and costs of messages between processes; write a table for design."""
+    """Measure latency and rate between processes, for --measured of design."""
     from app import probing
     from app.executing import ProbeOptions
     from app.files import is_stream, write_text
@@ -226,7 +226,7 @@ def simulate(
     asked: dict[str, Any],
     as_json: AsJson = False,
 ) -> None:
-    """Simulate a schedule message by message: its time, and how busy the links are."""
+    """Simulate a schedule message by message: time and use of the links."""
     from app.exported import exported_files
     from app.files import read_json
     from app.printing import PRINTERS

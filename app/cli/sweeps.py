@@ -12,7 +12,9 @@ from app.options import cluster, pages
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="Ask one question of many sizes.")
+app = typer.Typer(
+    no_args_is_help=True, help="Compute frontiers, designs or gaps for many sizes at once."
+)
 
 _SIZES = (pages.SWEEP_NODES, pages.SWEEP_DEGREES)
 _SEARCH = (
@@ -35,14 +37,14 @@ _RUN = (cluster.COLLECTIVE, cluster.DESIGN_BYTES, cluster.WORKLOAD, cluster.PRES
 @app.command()
 @asks(*_SIZES, *_SEARCH, cluster.ALL_TO_ALL)
 def sizes(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
-    """Find the frontier of every number of hosts and of ports."""
+    """Find the frontier for every given number of hosts and ports."""
     _of_hosts("sizes", asked, as_json, as_csv)
 
 
 @app.command()
 @asks(*_SIZES, *_RUN, *_SEARCH, *_SPEED)
 def time(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
-    """Find the best design of every number of hosts and of ports for one workload."""
+    """Find the best design for one workload, for every given number of hosts and ports."""
     from app.config import Settings
 
     _of_hosts("time", with_tasks(asked, Settings()), as_json, as_csv)

@@ -31,7 +31,7 @@ __all__ = ["app"]
 app = typer.Typer()
 
 Explain = Annotated[
-    bool, typer.Option("--explain", help="also say why each point is there, and what bounds hold")
+    bool, typer.Option("--explain", help="also explain every point and the lower bounds")
 ]
 
 _HOSTS = (cluster.NODES, cluster.DEGREE)
@@ -102,7 +102,7 @@ def files(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Write the programs that run a design: together they serve all sizes."""
+    """Write the programs that run a design, for all sizes of data."""
     from app.archives import write_folder
     from app.documents.program_set import INDEX
     from app.files import is_stream
@@ -214,7 +214,7 @@ def measure(
 def optimum(
     reading: Reading, source: Source, asked: dict[str, Any], as_json: AsJson = False
 ) -> None:
-    """Find the best any collective could do, with the cut that proves it."""
+    """Find the highest throughput of a collective on a fabric, and the cut that proves it."""
     from app.config import Settings
     from app.schedule_requests import OptimumRequest
 

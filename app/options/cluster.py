@@ -54,7 +54,7 @@ VERTEX_TRANSITIVE = switch(
 FAMILIES = Option(
     name="families",
     type=list[str],
-    help="only topologies made of these families of bases; left out, of all",
+    help="only topologies from these base families; default: all families",
     least=1,
     most=100,
     flag="--family",
@@ -64,25 +64,25 @@ FAMILIES = Option(
 BASES = Option(
     name="bases",
     type=list[str],
-    help="recipes that take part beside the families, as they are and expanded",
+    help="more base graphs for the search, as recipes; used as they are and expanded",
     least=1,
     most=20,
     flag="--base",
     metavar="FILE_OR_RECIPE",
-    typed=f"or files of graphs, whose hosts' number divides N; {MANY}",
+    typed=f"or files of graphs whose number of hosts divides N; {MANY}",
 )
 MAX_STEPS = whole(
-    "max_steps", "only topologies of at most so many steps, and so on their transposes", 1, 10**6
+    "max_steps", "only topologies of at most so many steps, also on the transpose", 1, 10**6
 )
 SCHEDULE = Option(
     name="schedule",
     type=JudgeName,
     default="best",
-    help="what topologies are judged by: best, by breadth-first broadcast and by labels, that is, "
-    "also by arrivals that are not as early as they can be; bfb, by breadth-first broadcast alone",
+    help="schedules that a topology is rated by; bfb: breadth-first broadcast (BFB) alone; best: "
+    "BFB and slack schedules, whose data may arrive later than in BFB",
 )
 ALL_TO_ALL = switch(
-    "all_to_all", "measure all-to-all on every point, too, exactly or between bounds", None
+    "all_to_all", "also measure all-to-all on every point, exactly or between bounds", None
 )
 
 NODE_GBPS = number(
@@ -97,15 +97,17 @@ PORT_GBPS = number(
 ALPHA_US = number("alpha_us", "latency of one hop", "microseconds", default=Decimal(10))
 MESSAGE_US = duration(
     "overhead_us",
-    "how long each message keeps its link busy beside its bytes; left out, 0",
+    "time that each message occupies its link in addition to its bytes; default: 0",
     "microseconds",
 )
-CHUNK_US = duration("chunk_us", "the same for each chunk of a message; left out, 0", "microseconds")
+CHUNK_US = duration(
+    "chunk_us", "the same time for each chunk of a message; default: 0", "microseconds"
+)
 MEASURED = Option(
     name="measured",
     type=list,
-    help="instead of node_gbps, alpha_us, overhead_us and chunk_us: times of messages over one "
-    "link, to which they are fitted",
+    help="instead of node_gbps, alpha_us, overhead_us and chunk_us: measured times of messages "
+    "over one link, from which these are fitted",
     instead_of=("node_gbps", "alpha_us"),
     least=2,
     most=10_000,
@@ -113,7 +115,7 @@ MEASURED = Option(
     typed="CSV with the columns bytes, seconds, messages, chunks, as `topoloom probe` writes it, "
     "or a JSON file with a list of such rows",
 )
-COLLECTIVE = Option(name="collective", type=CollectiveName, help="what is run, on data of a size")
+COLLECTIVE = Option(name="collective", type=CollectiveName, help="the collective that is run")
 DESIGN_BYTES = size(
     "allgather: size of the result; reduce-scatter, allreduce: of the input; all-to-all: of "
     "what a host has for all hosts together"
@@ -121,7 +123,7 @@ DESIGN_BYTES = size(
 WORKLOAD = Option(
     name="workload",
     type=list,
-    help="instead: several collectives, each with its size and how often it is run",
+    help="instead: several collectives, each with its size and its count",
     least=1,
     most=1000,
     metavar="FILE",
@@ -130,6 +132,6 @@ WORKLOAD = Option(
 PRESET = Option(
     name="preset",
     type=str,
-    help="instead: one training step of a known model, which `topoloom catalog presets` lists",
+    help="instead: one training step of a known model; `topoloom catalog presets` lists them",
     metavar="NAME",
 )

@@ -64,7 +64,7 @@ COMPARED_COLLECTIVE = Option(
 )
 TREES_PER_ROOT = whole(
     "trees_per_root",
-    "forestcoll only: trees per root, or per unit of size of a shard; left out, the least "
+    "forestcoll only: trees per root, or per unit of size of a shard; default: the least "
     "number that is optimal",
     1,
     10**6,
@@ -87,8 +87,7 @@ ROOT = Option(
 SHARDS = Option(
     name="shards",
     type=list,
-    help="forestcoll only: relative sizes of the shards, 0 for those left out; by default all "
-    "equal",
+    help="forestcoll only: relative sizes of the shards, 0 for those not named; default: all equal",
     least=1,
     most=10**5,
     metavar="FILE_OR_LIST",
@@ -97,8 +96,7 @@ SHARDS = Option(
 PARTICIPANTS = Option(
     name="participants",
     type=list,
-    help="forestcoll only: the compute nodes that take part, the others only forward; by "
-    "default all",
+    help="forestcoll only: the compute nodes that take part, the others only forward; default: all",
     least=2,
     most=10**5,
     metavar="FILE_OR_LIST",
@@ -106,8 +104,8 @@ PARTICIPANTS = Option(
 )
 MAX_HEIGHT = whole(
     "max_height",
-    "forestcoll only: no tree of a pass has more hops from rank to rank, at the best rate that is "
-    "found; left out, any height",
+    "forestcoll only: most hops from rank to rank in a tree of a pass, at the best rate that is "
+    "found; default: any height",
     1,
     10**6,
 )
@@ -120,27 +118,27 @@ ALGORITHM = Option(
     "of a recipe, at the cost its theorems state; bfb-one-shot: an allreduce in one pass, every "
     "rank gathers all contributions and adds them up; slack-one-shot: the same by slack; "
     "lifted-one-shot: the same by lifted; mcf: all-to-all by the routes of least load "
-    "(multi-commodity flow); shortest-paths: all-to-all by fewest hops; left out, bfb where it "
+    "(multi-commodity flow); shortest-paths: all-to-all by fewest hops; default: bfb where it "
     "applies, mcf for all-to-all, else forestcoll",
 )
 MAX_CHUNKS = whole(
     "max_chunks",
     "bfb and slack only, in one pass too: cut each shard into at most so many chunks, at the "
-    "least loss of bandwidth, which bfb says; left out, as many as lose none",
+    "least loss of bandwidth, which bfb reports; default: enough to lose none",
     1,
     2**16,
 )
 STEPS = whole(
     "steps",
-    "slack only, in one pass too: at most so many steps of each pass, from the diameter on; left "
-    "out, two more than the diameter",
+    "slack and slack-one-shot only: at most so many steps in each pass, at least the diameter; "
+    "default: two more than the diameter",
     1,
     126,
 )
 CERTIFIED_STEPS = whole(
     "steps",
-    "labels within so many steps of each pass, as a point of a frontier says; left out, by "
-    "breadth-first broadcast",
+    "slack schedules of at most so many steps in each pass, as a point of a frontier says; "
+    "default: breadth-first broadcast",
     1,
     126,
 )

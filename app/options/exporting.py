@@ -45,23 +45,23 @@ FILES_FORMAT = Option(
     default="msccl-xml",
     help="what the programs are written as",
 )
-DIALECT = Option(name="dialect", type=str, help="msccl-xml: msccl, azure or rccl; left out, msccl")
+DIALECT = Option(name="dialect", type=str, help="msccl-xml: msccl, azure or rccl; default: msccl")
 READ_DIALECT = Option(
     name="dialect",
     type=str,
-    help="msccl-xml: msccl, azure or rccl; left out, the first of them that takes the file",
+    help="msccl-xml: msccl, azure or rccl; default: the first of them that takes the file",
 )
 RUNTIME = Option(
     name="runtime",
     type=str,
-    help="msccl-xml, mscclpp-json: what will load the file, a library on a device, whose limits it "
-    "keeps (docs/schedule-formats.md lists them); left out, the smallest device that takes it",
+    help="msccl-xml, mscclpp-json: the library and device that will load the file, whose limits it "
+    "keeps (docs/schedule-formats.md lists them); default: the smallest device that takes it",
     metavar="NAME",
 )
 INSTANCES = whole(
     "instances",
-    "msccl-xml, mscclpp-json: into how many parts on channels of their own every message is cut "
-    "(left out, 1)",
+    "msccl-xml, mscclpp-json: parts that every message is cut into, each on its own channel "
+    "(default: 1)",
     1,
     16,
 )
@@ -72,13 +72,13 @@ MAX_EXPORT_BYTES = size(
     "msccl-xml, mscclpp-json: largest size of data that the file is for", name="max_bytes"
 )
 SCRATCH_BUDGET = size(
-    "msccl-xml, mscclpp-json: bytes of scratch that a GPU may give (left out, 1 GiB where a "
+    "msccl-xml, mscclpp-json: scratch memory of a GPU in bytes (default: 1 GiB where a "
     "run-time allocates at start, elsewhere no limit)",
     name="scratch_budget",
 )
 TUNER_CHANNELS = whole(
     "channels",
-    "nccl-tuner-csv: channels of NCCL (left out, at least 2, and one for every 20 GB/s of a host)",
+    "nccl-tuner-csv: channels of NCCL (default: at least 2, and one for every 20 GB/s of a host)",
     1,
     32,
 )
@@ -87,22 +87,22 @@ INPLACE = switch(
 )
 RANKS_PER_NODE = whole(
     "ranks_per_node",
-    "ranks of one machine; mscclpp-json: they use memory channels, others port channels (left "
-    "out, 1); nccl-tuner-csv: rows are for so many machines (left out, for any number)",
+    "ranks of one machine; mscclpp-json: they use memory channels, others port channels "
+    "(default: 1); nccl-tuner-csv: rows are for so many machines (default: for any number)",
     1,
     10**6,
 )
-_SAID = "with any format, for the time that is said"
+_SAID = "with any format, for the printed time"
 EXPORT_BYTES = size("chakra-et, which needs it: size of the data", typed=f"{SIZE}; {_SAID}")
 EXPORT_ALPHA_US = number(
-    "alpha_us", "nccl-tuner-csv: latency of one hop (left out, 10)", "microseconds", typed=_SAID
+    "alpha_us", "nccl-tuner-csv: latency of one hop (default: 10)", "microseconds", typed=_SAID
 )
 EXPORT_NODE_GBPS = number(
     "node_gbps",
-    "nccl-tuner-csv: what one host sends at most (left out, the topology's own unit, and 100 "
+    "nccl-tuner-csv: what one host sends at most (default: the topology's own unit, and 100 "
     "where that counts links)",
     "Gbit/s",
-    typed="with any format, for the rates that are said",
+    typed="with any format, for the printed rates",
 )
 
 OF_PROGRAMS = (

@@ -74,9 +74,13 @@ _DAY = "a date or a moment, UTC unless it says otherwise, such as 2026-01-31T10:
 def _numbers(name: str, what: str, most: int) -> tuple[Option, ...]:
     facts: dict[str, Any] = {"type": StrictInt, "most": most, "metavar": "NUMBER"}
     return (
-        Option(name=name, help=f"only with exactly so many {what}", least=0, **facts),
-        Option(name=f"{name}_min", help=f"only with at least so many {what}", least=0, **facts),
-        Option(name=f"{name}_max", help=f"only with at most so many {what}", least=0, **facts),
+        Option(name=name, help=f"only entries with exactly so many {what}", least=0, **facts),
+        Option(
+            name=f"{name}_min", help=f"only entries with at least so many {what}", least=0, **facts
+        ),
+        Option(
+            name=f"{name}_max", help=f"only entries with at most so many {what}", least=0, **facts
+        ),
     )
 
 
@@ -84,55 +88,57 @@ def _bandwidths() -> tuple[Option, ...]:
     facts: dict[str, Any] = {"type": Rational, "metavar": "FACTOR", "typed": _RATIONAL}
     what = "T_B in units of M/B"
     return (
-        Option(name="bandwidth", help=f"only of exactly this {what}", **facts),
-        Option(name="bandwidth_min", help=f"only of at least this {what}", **facts),
-        Option(name="bandwidth_max", help=f"only of at most this {what}", **facts),
+        Option(name="bandwidth", help=f"only entries of exactly this {what}", **facts),
+        Option(name="bandwidth_min", help=f"only entries of at least this {what}", **facts),
+        Option(name="bandwidth_max", help=f"only entries of at most this {what}", **facts),
     )
 
 
-NODES = _numbers("nodes", "nodes, switches among them", 10**9)
+NODES = _numbers("nodes", "nodes, including switches", 10**9)
 DEGREE = _numbers("degree", "ports of a host", 10**9)
-STEPS = _numbers("steps", "steps, where that is known", 10**9)
+STEPS = _numbers("steps", "steps", 10**9)
 BANDWIDTH = _bandwidths()
 CREATED = (
     Option(
         name="created_min",
         type=Moment,
-        help="only stored at this moment or later",
+        help="only entries stored at this moment or later",
         metavar="WHEN",
         typed=_DAY,
     ),
     Option(
         name="created_max",
         type=Moment,
-        help="only stored at this moment or before",
+        help="only entries stored at this moment or earlier",
         metavar="WHEN",
         typed=_DAY,
     ),
 )
-LINKS = Option(name="links", type=LinkName, help="only of such links, where that is known")
+LINKS = Option(name="links", type=LinkName, help="only entries with links of this kind")
 FAMILY = Option(
     name="family",
     type=FamilyName,
-    help="only with this family of bases, or this operator, in the recipe",
+    help="only entries whose recipe has this base family or operator",
     metavar="NAME",
 )
-LABEL = Option(name="label", type=Label, help="only with this label", metavar="LABEL")
+LABEL = Option(name="label", type=Label, help="only entries with this label", metavar="LABEL")
 PINNED = Option(
-    name="pinned", type=StrictBool, help="only those that are pinned; with false, the others"
+    name="pinned",
+    type=StrictBool,
+    help="only pinned entries; with false, only entries that are not pinned",
 )
 SORT = Option(
     name="sort",
     type=SortName,
     default="-created",
-    help="in which order; with a minus, the newest or the largest first; what has no such number "
-    "comes last",
+    help="order of the entries; with a minus sign, the newest or the largest first; entries "
+    "without this number come last",
 )
 FIELDS = Option(
     name="fields",
     type=FieldPaths,
-    help="only these members, with commas, and within members, with dots, such as "
-    "id,summary.name; left out, all",
+    help="members that each entry has, separated by commas; a dot leads into a member, such as "
+    "id,summary.name; default: all",
     metavar="NAMES",
 )
 FILTERS: tuple[Option, ...] = (

@@ -29,7 +29,7 @@ AnchorName: TypeAlias = Literal["cosine", "wsd", "none"]
 ValidationName: TypeAlias = Literal["late", "never"]
 HistoryFormat: TypeAlias = Literal["json", "csv", "svg"]
 
-_OF_METHOD = "left out, that of the method"
+_OF_METHOD = "default: that of the method"
 
 
 def _rate(name: str, help: str, **more: Any) -> Option:
@@ -68,12 +68,12 @@ TUNING: tuple[Option, ...] = (
         name="seed",
         type=StrictInt,
         default=0,
-        help="of the first candidates of the paper's method",
+        help="seed of the first candidates of the paper's method",
         least=0,
         most=2**32 - 1,
     ),
     _steps("warmup_steps", f"steps of linear warm-up, not searched; {_OF_METHOD}", 0),
-    _rate("warmup_lr", "rate at which warm-up ends; left out, that of the method"),
+    _rate("warmup_lr", "rate at which warm-up ends; default: that of the method"),
     _steps("tau_min", f"length of the first stage; {_OF_METHOD}", 1),
     _steps("tau_max", f"length of the longest stage; {_OF_METHOD}", 1),
     Option(
@@ -108,16 +108,18 @@ TUNING: tuple[Option, ...] = (
     Option(
         name="anchor",
         type=AnchorName,
-        help=f"the shape of schedule that rates are multiples of; {_OF_METHOD}",
+        help=f"shape of the schedule that all rates are multiples of; {_OF_METHOD}",
     ),
-    _number("decay_share", "of wsd, the share of the steps over which it goes to zero"),
+    _number(
+        "decay_share", "of the anchor wsd: share of the steps over which the rate falls to zero"
+    ),
     _choice("continue_winner", "go on from the winner's trial, not from the checkpoint"),
     _choice("stop_hopeless", "give up candidates that are clearly behind"),
-    _choice("warm_start", "begin with the rate in use and what the stage before told"),
-    _choice("hold_rate", "a rate smaller than warm-up's last must promise clearly more"),
-    _choice("look_above", "first a rate above warm-up's last is tried, falling to zero"),
-    _choice("stop_rises", "where the loss clearly rises again go back, at half the rate"),
-    _number("max_overhead", "steps that may be thrown away, as a share of all; inf: no limit"),
+    _choice("warm_start", "begin with the rate in use and with the results of the stage before"),
+    _choice("hold_rate", "keep the last rate of warm-up unless a smaller one is clearly better"),
+    _choice("look_above", "first try a rate above the last one of warm-up, falling to zero"),
+    _choice("stop_rises", "go back, at half the rate, when the loss clearly rises"),
+    _number("max_overhead", "most discarded steps, as a share of all steps; inf: no limit"),
 )
 """What a session is asked for: `schedules.learning_rate.Options`."""
 
@@ -125,13 +127,13 @@ LEASE = Option(
     name="lease",
     type=str,
     default=REQUIRED,
-    help="what creating or attaching to the session gave",
+    help="lease that create or attach printed",
     metavar="TEXT",
 )
 OWN_LEASE = Option(
     name="lease",
     type=str,
-    help="the session's last lease; left out, it must have been silent for a while "
+    help="the session's last lease; without it, the session must have been silent for a while "
     "(TOPOLOOM_LR_LEASE_SECONDS)",
     metavar="TEXT",
 )
@@ -146,7 +148,7 @@ SEQUENCE = Option(
 TO_SEQUENCE = Option(
     name="sequence",
     type=StrictInt,
-    help="go back to what was known after this observation; left out, the last",
+    help="go back to what was known after this observation; default: the last",
     least=0,
     most=2**31 - 1,
 )
@@ -164,7 +166,7 @@ UNASKED = Option(
     name="unasked",
     type=StrictBool,
     default=False,
-    help="the losses are of steps run at the last rate that no action asked for",
+    help="the losses come from more steps at the last rate, which no action asked for",
 )
 HISTORY_FORMAT = Option(
     name="format",

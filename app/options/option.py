@@ -51,8 +51,13 @@ class Option:
 
     @property
     def text(self) -> str:
-        """What it is, with its unit."""
-        return f"{self.help}, {self.unit}" if self.unit else self.help
+        """What it is, with its unit before the default that is meant where it is not given.
+
+        >>> Option(name="tau", type=float, help="pause; default: 0", unit="seconds").text
+        'pause, seconds; default: 0'
+        """
+        what, default, value = self.help.partition("; default: ")
+        return f"{what}, {self.unit}{default}{value}" if self.unit else self.help
 
     @property
     def limits(self) -> str:

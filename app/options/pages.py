@@ -43,7 +43,7 @@ PartName: TypeAlias = Literal["link", "host", "switch"]
 LOST = Option(
     name="lost",
     type=list[PartName],
-    help="which parts are lost, one at a time; left out, all three: a network card is a link where "
+    help="which parts are lost, one at a time; default: all three: a network card is a link where "
     "it joins a GPU to the network, a switch where it is a node",
     metavar="link | host | switch",
     typed=MANY,
@@ -58,7 +58,7 @@ PREFER = Option(
     name="prefer",
     type=str,
     help="RFC 7240: `wait=n` waits up to n seconds for the answer, 60 at most, before it is "
-    "promised with 202; `respond-async` promises it at once; left out, 10 seconds are waited",
+    "promised with 202; `respond-async` promises it at once; default: wait=10",
 )
 WEBHOOK = Option(
     name="topoloom-webhook",
@@ -71,14 +71,14 @@ LIMIT = whole("limit", "most entries of one page", 1, 100, default=20)
 CURSOR = Option(
     name="cursor",
     type=str,
-    help="`next_cursor` of the page before; left out, the first",
+    help="`next_cursor` of the page before; default: the first",
     flag="--after",
     metavar="CURSOR",
 )
 
 LEAST_BYTES = size(
-    "smallest size of the data; left out, 1KiB, or 1/1024 of what a workload moves", name="from"
+    "smallest size of the data; default: 1KiB, or 1/1024 of what a workload moves", name="from"
 )
 MOST_BYTES = size(
-    "largest size of the data; left out, 1GiB, or 4 times what a workload moves", name="to"
+    "largest size of the data; default: 1GiB, or 4 times what a workload moves", name="to"
 )

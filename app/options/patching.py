@@ -91,8 +91,8 @@ PANELS = Option(
     default="per-port",
     help="one panel for each port of the hosts, or one for all",
 )
-HOSTS = whole("hosts", "hosts cabled to the panels; left out, the nodes of the topology", 1, 10**6)
-LANES = whole("lanes", "ports cabled of each host; left out, the degree of the topology", 1, 10**4)
+HOSTS = whole("hosts", "hosts cabled to the panels; default: the nodes of the topology", 1, 10**6)
+LANES = whole("lanes", "ports cabled of each host; default: the degree of the topology", 1, 10**4)
 PLANT = Option(
     name="plant",
     type=list,
@@ -112,45 +112,44 @@ OBJECTIVE = Option(
     name="objective",
     type=ObjectiveName,
     default="moves",
-    help="what there shall be least of: moves, seconds that they take by the panels, or hosts at "
-    "which light is taken away; then of moves",
+    help="what is minimized first: moves; seconds that the panels take for them; or drained: hosts "
+    "that lose a link meanwhile; then moves",
 )
 MAX_LINKS_DOWN = whole(
-    "max_links_down", "most links that are taken away in one stage; left out, any", 1, 10**6
+    "max_links_down", "most links that are down in one stage; default: any number", 1, 10**6
 )
-STAY_CONNECTED = switch(
-    "stay_connected", "the hosts must reach each other all the time by what is plugged"
-)
-MAKE_FIRST = switch("make_first", "what has free ports is plugged before anything is taken away")
-SPARES = switch("spares", "use ports that are marked as spare, too")
+STAY_CONNECTED = switch("stay_connected", "keep all hosts connected to each other in every stage")
+MAKE_FIRST = switch("make_first", "plug all links that have free ports before any link is removed")
+SPARES = switch("spares", "also use ports that are marked as spare")
 PRESENT = Option(
     name="present",
     type=list,
     help='what is plugged today: pairs {"panel", "a", "b"}, or a patch-plan/1 document, whose '
-    "final wiring is meant; left out, what the plant says, or nothing",
+    "final wiring is meant; default: what the plant says, or nothing",
     metavar="FILE",
     typed="a file of them, or a CSV file with these columns",
 )
 DESIGN_PANELS = replace(
     PANELS,
     default=None,
-    help="today's wiring is weighed: one panel for each port of the hosts, or one for all",
+    help="count the moves from today's wiring, on one panel for each port of the hosts, or on one "
+    "for all",
 )
 DESIGN_PLANT = replace(
-    PLANT, help="today's wiring is weighed, instead on this plant: plant/1, or a list of cables"
+    PLANT, help="count the moves from today's wiring, on this plant: plant/1, or a list of cables"
 )
 DESIGN_PRESENT = replace(
     PRESENT,
-    help=f"today's wiring is weighed: {PRESENT.help}",
+    help=f"count the moves from today's wiring: {PRESENT.help}",
 )
-DESIGN_PLACE = replace(PLACE, default=None, help=f"where moves are counted: {PLACE.help}")
-DESIGN_SPARES = replace(SPARES, default=None, help=f"where moves are counted: {SPARES.help}")
+DESIGN_PLACE = replace(PLACE, default=None, help=f"with today's wiring: {PLACE.help}")
+DESIGN_SPARES = replace(SPARES, default=None, help=f"with today's wiring: {SPARES.help}")
 DESIGN_OBJECTIVE = replace(
     OBJECTIVE,
     default=None,
-    help="where moves are counted: what is weighed against the time of the workload, and what "
-    "plans take least of: moves, seconds that they take by the panels, or hosts at which light is "
-    "taken away; left out, moves",
+    help="with today's wiring: what is traded against the time of the workload and minimized by "
+    "plans: moves; seconds that the panels take for them; or drained: hosts that lose a link "
+    "meanwhile; default: moves",
 )
 MAX_MOVES = whole(
     "max_moves", "only topologies that today's wiring reaches in at most so many moves", 0, 10**7
@@ -162,7 +161,7 @@ MAX_REWIRING_SECONDS = duration(
 )
 MAX_DRAINED = whole(
     "max_drained",
-    "only topologies that today's wiring reaches with light taken away at no more hosts",
+    "only topologies that today's wiring reaches while at most so many hosts lose a link",
     0,
     10**6,
 )
@@ -181,7 +180,7 @@ DEVICE_FORMAT = Option(
     "the hosts (deployment)",
 )
 AT_ONCE = whole("at_once", "hosts, panels and pairs that fail together", 1, 2, default=1)
-WORST = whole("worst", "so many failures, the worst first", 1, 20_000, default=10)
+WORST = whole("worst", "how many failures to show, the worst first", 1, 20_000, default=10)
 WayName: TypeAlias = Literal["re-patch", "spare-ports", "spare-host", "left-out"]
 DEAD_HOSTS = Option(
     name="hosts",
@@ -227,6 +226,6 @@ DEAD_PAIRS = Option(
 WAY = Option(
     name="way",
     type=WayName,
-    help="write the plan of this way too, and the plant that it is on; left out, the ways are only "
+    help="also write the plan of this way and the plant that it is on; without it, ways are only "
     "weighed",
 )

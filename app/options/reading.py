@@ -63,7 +63,7 @@ def _changed(name: str, type_: Any, help: str, **more: Any) -> Option:
 FORMAT = Option(
     name="format",
     type=FormatName,
-    help="format of the file or text; left out, told from the text",
+    help="format of the file or text; default: told from the text",
     flag="--from",
     metavar="FORMAT",
     typed=f"the name of a file goes before its text; one of {', '.join(choices(FormatName))}",
@@ -73,21 +73,20 @@ FORMAT = Option(
 CAPACITY_ATTRIBUTE = Option(
     name="capacity_attribute",
     type=AttributeName,
-    help="of a graph: attribute of links that is their capacity, such as weight; left out, "
+    help="of a graph: attribute of links that is their capacity, such as weight; default: "
     "capacity, else bandwidth, else every capacity is 1",
     metavar="NAME",
 )
 KIND_ATTRIBUTE = Option(
     name="kind_attribute",
     type=AttributeName,
-    help="of a graph: attribute of nodes that tells switches; left out, kind",
+    help="of a graph: attribute of nodes that tells switches; default: kind",
     metavar="NAME",
 )
 SWITCH_VALUES = Option(
     name="switch_values",
     type=list[AttributeName],
-    help="of a graph: values of that attribute that mean a switch, such as router; left out, "
-    "switch",
+    help="of a graph: values of that attribute that mean a switch, such as router; default: switch",
     least=1,
     most=100,
     flag="--switch-value",
@@ -97,7 +96,7 @@ SWITCH_VALUES = Option(
 UNIT = Option(
     name="unit",
     type=UnitName,
-    help="of a graph: unit of the capacities, such as GB/s; left out, the graph's own, else link "
+    help="of a graph: unit of the capacities, such as GB/s; default: the graph's own, else link "
     "where every capacity is 1, else GB/s",
     metavar="UNIT",
 )
@@ -106,7 +105,7 @@ DIRECTED = Option(
     name="directed",
     type=StrictBool,
     help="of a graph: whether each link runs one way, from its first node to its second, or both "
-    "ways; left out, as the file states, else as its format has it",
+    "ways; default: as the file states, else as its format has it",
     flag="--directed/--undirected",
 )
 
@@ -114,7 +113,7 @@ DIRECTED = Option(
 LINK_BANDWIDTH = Option(
     name="link_bandwidth",
     type=Rational,
-    help="of a dump: what one NVLink or xGMI link carries; left out, by the GPU model, else 25 "
+    help="of a dump: what one NVLink or xGMI link carries; default: by the GPU model, else 25 "
     "for NVLink and 50 for xGMI",
     unit="GB/s per direction",
     metavar="GBPS",
@@ -131,7 +130,7 @@ NVLINK = Option(
 PCIE_BANDWIDTH = Option(
     name="pcie_bandwidth",
     type=Rational,
-    help="of a dump: what every PCIe link carries; left out, as the file states, else by the GPU "
+    help="of a dump: what every PCIe link carries; default: as the file states, else by the GPU "
     "model, else 12",
     unit="GB/s per direction",
     metavar="GBPS",
@@ -140,7 +139,7 @@ PCIE_BANDWIDTH = Option(
 CPU_BANDWIDTH = Option(
     name="cpu_bandwidth",
     type=Rational,
-    help="of a dump: what passes between two CPUs; left out, by their vendor, else as PCIe",
+    help="of a dump: what passes between two CPUs; default: by their vendor, else as PCIe",
     unit="GB/s per direction",
     metavar="GBPS",
     typed=_RATIONAL,
@@ -148,7 +147,7 @@ CPU_BANDWIDTH = Option(
 BOXES = Option(
     name="boxes",
     type=StrictInt,
-    help="copies of the box that a dump describes, joined by their NICs; left out, 1",
+    help="copies of the box that a dump describes, joined by their NICs; default: 1",
     least=1,
     most=1024,
     metavar="N",
@@ -156,14 +155,14 @@ BOXES = Option(
 NETWORK = Option(
     name="network",
     type=ShortText,
-    help="what joins the boxes: one, rails, rail-only or planes:K; left out, one",
+    help="what joins the boxes: one, rails, rail-only or planes:K; default: one",
     metavar="NETWORK",
 )
 OVERSUBSCRIPTION = Option(
     name="oversubscription",
     type=Rational,
     help="of boxes: how many times as much enters the leaf switches as goes on from there, at "
-    "least 1; left out, 1",
+    "least 1; default: 1",
     metavar="RATIO",
     typed="such as 2 or 3/2",
 )
@@ -171,13 +170,13 @@ NICS = Option(
     name="nics",
     type=NicNames,
     help="of boxes: names of the NICs that lead to the network, with commas; or, where the dump "
-    "lists none, their number; left out, those that are nearest to some GPU",
+    "lists none, their number; default: those that are nearest to some GPU",
     metavar="NAMES",
 )
 NIC_BANDWIDTH = Option(
     name="nic_bandwidth",
     type=Rational,
-    help="of boxes: what every NIC carries (left out, what the dump says or is known)",
+    help="of boxes: what every NIC carries (default: what the dump says or is known)",
     unit="GB/s per direction",
     metavar="GBPS",
     typed=_RATIONAL,
@@ -187,7 +186,7 @@ PCIE = Option(
     type=ShortText,
     help="auto: PCIe and sockets carry data only where NVLink or xGMI does not join all GPUs; "
     "always: there, too; a generation such as gen4x16: auto, and the rate of every PCIe link; "
-    "left out, auto",
+    "default: auto",
     metavar="auto | always | genGxLANES",
 )
 

@@ -33,7 +33,7 @@ SIMULATED_BYTES = size(
 )
 SIMULATED_NODE_GBPS = number(
     "node_gbps",
-    "what one host sends at most, all ports together (left out, the topology's own unit, and "
+    "what one host sends at most, all ports together (default: the topology's own unit, and "
     "100 where that counts links)",
     "Gbit/s",
 )
@@ -43,7 +43,7 @@ SIMULATED_ALPHA_US = duration(
 LINK_GBPS = number("link_gbps", "instead: what one unit of capacity carries", "Gbit/s")
 COMPARED_BYTES = size("of schedules: size of the data that times are told for")
 COMPARED_ALPHA_US = number(
-    "alpha_us", "of schedules: latency of one hop (left out, 10)", "microseconds"
+    "alpha_us", "of schedules: latency of one hop (default: 10)", "microseconds"
 )
 OVERHEAD_US = duration(
     "overhead_us",
@@ -51,10 +51,10 @@ OVERHEAD_US = duration(
     "microseconds",
     default=Decimal(0),
 )
-CHANNELS = whole("channels", "how many links a host sends on at a time; left out, on all", 1, 10**4)
+CHANNELS = whole("channels", "how many links a host sends on at a time; default: on all", 1, 10**4)
 CHUNKS = whole(
     "chunks",
-    "into how many pieces each message is cut; left out, 1 for steps, and for trees what is "
+    "into how many pieces each message is cut; default: 1 for steps, and for trees what is "
     "best in lock step",
     1,
     2**20,

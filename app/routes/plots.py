@@ -49,7 +49,7 @@ _TREE = (
         default=1,
         help="which tree of the root, heaviest first",
     ),
-    Option(name="part", type=int, help="which part of an allreduce; left out, the last"),
+    Option(name="part", type=int, help="which part of an allreduce; default: the last"),
 )
 _DRAWN: dict[int | str, dict[str, Any]] = {
     200: {

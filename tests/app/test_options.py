@@ -275,7 +275,7 @@ def test_what_is_meant_where_reading_says_nothing_is_what_is_said():
         reading.PCIE_BANDWIDTH: f"as the file states, else by the GPU model, else {host.PCIE}",
     }
     for option, value in meant.items():
-        assert option.help.endswith(f"; left out, {value}")
+        assert option.help.endswith(f"; default: {value}")
     said = reading.LINK_BANDWIDTH.help
     assert f"{nvidia_smi.NVLINK} for NVLink and {rocm_smi.XGMI} for xGMI" in said
 
