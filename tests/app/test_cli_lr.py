@@ -86,7 +86,10 @@ def test_sessions_are_shown_cancelled_attached_to_and_deleted(lr):
         (("create", *ASKED, "--min-lr", "2"), "--min-lr: must be less than max_lr"),
         (("observe", "ID", "--lease", "x", "--sequence", "1"), "another trainer"),
         (("observe", "ID", "--lease", "LEASE", "--sequence", "3"), "must be 1"),
-        (("observe", "ID", "--lease", "LEASE", "--sequence", "1", "--losses", "a"), "--losses: must be a number"),
+        (
+            ("observe", "ID", "--lease", "LEASE", "--sequence", "1", "--losses", "a"),
+            "--losses: must be a number",
+        ),
         (("observe", "ID", "--lease", "LEASE", "--sequence", "1"), "must hold 1 to 1"),
         (("attach", "ID"), "another trainer holds the session"),
         (("next", "0" * 64), "no lr-session is stored"),
