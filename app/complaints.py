@@ -1,5 +1,6 @@
 """What the command line says when it cannot do what was asked: one line, one exit code."""
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import TypeAlias
@@ -10,6 +11,8 @@ from synth.near_names import did_you_mean
 
 __all__ = ["explained", "one_line"]
 
+_MEMBER = re.compile(r"(?<![\w'\"./-])[a-z]+(?:_[a-z]+)+(?![\w'\"./-])")
+"""A name of several words in a rule; texts that the user typed stand in quotes."""
 MAX_LINE = 2_000
 """Most characters of a complaint."""
 
@@ -41,7 +44,10 @@ def _explained(error: Exception, place: Place) -> tuple[int, str]:
 
     if isinstance(error, ValidationError):
         typed = partial(_setting, place) if error.title == "Settings" else place
-        found = [_said(typed(one.pointer, error), one.detail) for one in field_errors(error)]
+        found = [
+            _said(typed(one.pointer, error), _as_typed(one.detail, place, error))
+            for one in field_errors(error)
+        ]
         return 2, "; ".join(dict.fromkeys(found))
     if isinstance(error, typer.TyperException):
         return 2, _of_typer(error)
@@ -77,6 +83,22 @@ def _setting(place: Place, pointer: str, error: Exception) -> str:
     return typed if not pointer or typed.startswith("-") else Settings.variable(pointer[1:])
 
 
+def _as_typed(rule: str, place: Place, error: Exception) -> str:
+    """Return a rule in which the members of a request are named by their options.
+
+    >>> options = {"/node_gbps": "--node-gbps"}
+    >>> error = ValueError()
+    >>> _as_typed("must be left out beside node_gbps", lambda name, _: options[name], error)
+    'must be left out beside --node-gbps'
+    """
+
+    def option(match: re.Match[str]) -> str:
+        typed = place(f"/{match[0]}", error)
+        return typed if typed.startswith("--") else match[0]
+
+    return _MEMBER.sub(option, rule)
+
+
 def _said(place: str, rule: str) -> str:
     return f"{place}: {rule}" if place else rule
 
@@ -103,7 +125,7 @@ def _explained_by_the_packages(error: Exception, place: Place) -> tuple[int, str
     if isinstance(error, ClaimBroken):
         return 1, f"{error} (an error inside Topoloom; please report it)"
     if isinstance(error, SynthError | ScheduleError | LearningRateError | Conflict):
-        return 2, _said(place(pointer(error.field), error), error.rule)
+        return 2, _said(place(pointer(error.field), error), _as_typed(error.rule, place, error))
     told = (UnknownSetting, UnusableFile, Ambiguous, NotStored, DatabaseNotReady, MissingExtra)
     of_jobs = (ServiceError, JobEnded, NotEnded, QueueFull, TooManyJobs, WebhookRefused)
     told = (*told, *of_jobs, Damaged, InvalidCursor, Pinned, TooManyLabels, InvalidKey)

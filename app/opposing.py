@@ -57,7 +57,7 @@ def document_of(
 def table_of(document: dict[str, Any]) -> Table:
     """Return what an opponents/1 document says, for people."""
     columns = (
-        Column("opponent", "name", left=True),
+        Column("baseline", "name", left=True),
         Column("pieces", "chunks"),
         Column("time", "seconds", seconds),
         Column("algbw GB/s", "algbw", "{:.4g}".format),

@@ -4,6 +4,7 @@ Questions about topologies load only the commands that answer them.  To load the
 panels, jobs, keys and plots as well takes longer than to look up an answer.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
@@ -57,6 +58,8 @@ def current_spelling(arguments: Sequence[str]) -> tuple[list[str], str | None]:
 
     >>> current_spelling(["pin", "designs", "0123456"])
     (['cache', 'pin', 'designs', '0123456'], '`topoloom pin` is now `topoloom cache pin`')
+    >>> current_spelling(["opponents", "mi300x", "--opponent=nccl-ring"])[0]
+    ['compare', 'baselines', 'mi300x', '--baseline=nccl-ring']
     """
     first = arguments[0] if arguments else ""
     # `atlas` wrote the atlas before it was a group.
@@ -66,7 +69,11 @@ def current_spelling(arguments: Sequence[str]) -> tuple[list[str], str | None]:
     now = "atlas export" if exports else RENAMED.get(first)
     if now is None:
         return list(arguments), None
-    return [*now.split(), *arguments[1:]], f"`topoloom {first}` is now `topoloom {now}`"
+    rest = [
+        re.sub("^--opponent(?==|$)", "--baseline", word) if first == "opponents" else word
+        for word in arguments[1:]
+    ]
+    return [*now.split(), *rest], f"`topoloom {first}` is now `topoloom {now}`"
 
 
 _HELP_OPTIONS = ("-h", "--help")

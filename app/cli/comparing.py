@@ -131,7 +131,7 @@ def baselines(
     require_one_form(as_json, as_csv)
     collective, name = asked.pop("collective"), asked.pop("opponent", None)
     if (out is None) != (name is None):
-        raise typer.BadParameter("--opponent and --out go together")
+        raise typer.BadParameter("--baseline and --out go together")
     request = SimulationRequest.model_validate(asked)
     with opened() as context:
         topology = topologies.load(context, source_of(source, reading, context)).topology

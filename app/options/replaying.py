@@ -63,6 +63,7 @@ SYNCHRONOUS = switch("synchronous", "all hosts wait for the slowest message of e
 OPPONENT = Option(
     name="opponent",
     type=str,
+    flag="--baseline",
     help="with --out: write the schedule of this one, schedule/1",
     metavar="NAME",
 )

@@ -83,7 +83,7 @@ def test_sessions_are_shown_cancelled_attached_to_and_deleted(lr):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("create", *ASKED, "--min-lr", "2"), "--min-lr: must be less than max_lr"),
+        (("create", *ASKED, "--min-lr", "2"), "--min-lr: must be less than --max-lr"),
         (("observe", "ID", "--lease", "x", "--sequence", "1"), "another trainer"),
         (("observe", "ID", "--lease", "LEASE", "--sequence", "3"), "must be 1"),
         (

@@ -20,16 +20,16 @@ def test_opponents_are_listed_the_fastest_first(topoloom):
 
 def test_the_schedule_of_an_opponent_is_written_and_valid(topoloom, tmp_path):
     path = tmp_path / "ring.json"
-    assert topoloom(*ASKED, "--opponent", "nccl-ring", "--out", str(path)).code == 0
+    assert topoloom(*ASKED, "--baseline", "nccl-ring", "--out", str(path)).code == 0
     assert topoloom("verify", str(path), "--topology", "dgx-a100-1").out == "valid\n"
 
 
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (("--opponent", "nccl-nvls", "--out", "x.json"), "--opponent: must be one of these"),
-        (("--opponent", "nccl-ring"), "go together"),
-        (("--node-gbps", "1", "--link-gbps", "1"), "only one of node_gbps and link_gbps"),
+        (("--baseline", "nccl-nvls", "--out", "x.json"), "--baseline: must be one of these"),
+        (("--baseline", "nccl-ring"), "go together"),
+        (("--node-gbps", "1", "--link-gbps", "1"), "only one of --node-gbps and --link-gbps"),
     ],
 )
 def test_what_cannot_be_meant_is_one_clear_error(topoloom, tmp_path, monkeypatch, more, said):

@@ -52,7 +52,7 @@ def piped(settings, monkeypatch):
         (PLAN, ("patch", "show", "-"), "10 moves"),
         (PLAN, ("patch", "plan", "BiRing(5)", "--present", "-", "--format", "csv"), ""),
         (
-            (*BASELINE, "--opponent", "nccl-ring", "--out", "-"),
+            (*BASELINE, "--baseline", "nccl-ring", "--out", "-"),
             ("verify", "-", "--topology", "BiRing(4)"),
             "valid",
         ),
