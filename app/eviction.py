@@ -26,8 +26,8 @@ BATCH = 50
 PAUSE_SECONDS = 0.02
 """Between two batches, for those who wait to write."""
 
-_REGISTERED = '{"document":%'
-"""What the questions of topologies begin with that came as they are."""
+_REGISTERED = ('{"document":%', '{"assumed":%')
+"""Beginnings of the requests of topologies that came from a file or a document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,4 +142,6 @@ def _may_go(kind: str) -> list[Any]:
     labelled = exists().where(LabelRow.kind == kind, LabelRow.document_id == table.id)
     named = exists().where(ReferenceRow.to_kind == kind, ReferenceRow.to_id == table.id)
     free = [table.pinned.is_(False), ~labelled, ~named]
-    return [*free, table.request.not_like(_REGISTERED)] if kind == "topology" else free
+    if kind == "topology":
+        free += [table.request.not_like(beginning) for beginning in _REGISTERED]
+    return free

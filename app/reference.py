@@ -132,7 +132,7 @@ def option_rows(name: str) -> Iterator[tuple[str, str, str]]:
     FILE_OR_RECIPE means these.
 
     >>> next(option_rows("plot frontier"))
-    ('`--nodes N`', 'number of hosts; 2 to 1000000', 'must be given')
+    ('`--nodes N`', 'number of hosts; 2 to 16384', 'must be given')
     """
     alone = name == _READING
     command = _command("topology" if alone else name)
