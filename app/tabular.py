@@ -58,7 +58,13 @@ class Table:
             shown = self._fitting(shown, width)
         widths = self._widths(shown)
         if width is not None:
-            _narrow(widths, [column.left for column in shown], width)
+            words = [
+                max(map(len, " ".join(_cell(c, row) for row in self.rows).split()), default=0)
+                for c in shown
+            ]
+            texts = [number for number, column in enumerate(shown) if column.left]
+            _narrow(widths, texts, width, words)
+            _narrow(widths, texts, width, [0] * len(words))
         lines = [_bold(line) for line in _folded([c.heading or "" for c in shown], widths, shown)]
         for row in self.rows:
             lines += _folded([_cell(column, row) for column in shown], widths, shown)
@@ -120,14 +126,14 @@ def _cell(column: Column, row: Mapping[str, Any]) -> str:
     return "" if value is None or value == "" else column.show(value)
 
 
-def _narrow(widths: list[int], left: list[bool], most: int) -> None:
-    """Take what is too much from the widest texts, in place; numbers are never folded."""
-    texts = [index for index, is_text in enumerate(left) if is_text]
-    while texts and _total(widths) > most:
-        widest = max(texts, key=widths.__getitem__)
-        if widths[widest] <= _LEAST_WIDTH:
-            return
+def _narrow(widths: list[int], texts: list[int], most: int, least: list[int]) -> None:
+    """Take what is too much from the widest texts, in place, but leave each its least width."""
+    wide = [index for index in texts if widths[index] > max(least[index], _LEAST_WIDTH)]
+    while wide and _total(widths) > most:
+        widest = max(wide, key=widths.__getitem__)
         widths[widest] -= 1
+        if widths[widest] <= max(least[widest], _LEAST_WIDTH):
+            wide.remove(widest)
 
 
 def _total(widths: Sequence[int]) -> int:

@@ -350,6 +350,28 @@ def test_a_folded_table_keeps_every_character(names, width):
     assert len(table.text().splitlines()) == len(names) + 1
 
 
+def test_a_narrow_table_drops_columns_in_their_order_then_folds_between_words():
+    columns = (
+        Column("name", "name", left=True),
+        Column("asked", "asked", left=True),
+        Column("T_B", "cost", drop=1),
+        Column("id", "id", drop=2),
+    )
+    row = {"name": "directedcirculant-8x2-2f11", "asked": "nodes 8, degree 2", "cost": "7/8"}
+    table = Table(columns, [row | {"id": "0123456789ab"}])
+    headings = [table.text(width).split("\n")[0].split() for width in (80, 60, 50, 40)]
+    assert headings == [
+        ["name", "asked", "T_B", "id"],
+        ["name", "asked", "id"],
+        ["name", "asked"],
+        ["name", "asked"],
+    ]
+    assert table.text(42).splitlines()[1:] == [
+        "directedcirculant-8x2-2f11  nodes 8,",
+        "                            degree 2",
+    ]
+
+
 @pytest.mark.parametrize("links", ["unidirectional", "bidirectional"])
 def test_a_frontier_is_explained_by_its_bounds_and_by_what_its_points_cost(topoloom, links):
     asked = ("frontier", "--nodes", "62", "--degree", "3", "--links", links)
