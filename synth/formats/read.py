@@ -11,11 +11,12 @@ from synth.formats.attributes import Attributes
 from synth.formats.detect import MAX_CHARACTERS, detect
 from synth.formats.document import document
 from synth.formats.dumps.box import Box, Rates
-from synth.formats.dumps.cluster import PCIE_TAKEN, Plan, assemble
+from synth.formats.dumps.cluster import assemble
 from synth.formats.dumps.host import pcie_rate
 from synth.formats.dumps.nccl_xml import nccl_xml
 from synth.formats.dumps.nvidia_smi import nvidia_smi
 from synth.formats.dumps.nvlinks import nvlinks
+from synth.formats.dumps.plan import PCIE_TAKEN, Plan
 from synth.formats.dumps.rocm_smi import rocm_smi
 from synth.formats.edge_list import edgelist, undirected_edgelist
 from synth.formats.gexf import gexf

@@ -33,7 +33,7 @@ from schedules.formats import FORMATS
 from schedules.formats.msccl.program import Dialect
 from schedules.learning_rate.anchor import ANCHORS
 from schedules.learning_rate.options import METHODS, VALIDATION, Options
-from synth.formats.dumps import cluster, host, nvidia_smi, nvlinks, rocm_smi
+from synth.formats.dumps import host, nvidia_smi, nvlinks, plan, rocm_smi
 from tests.app.described import openapi
 from tests.test_architecture import commands
 
@@ -259,19 +259,19 @@ def test_the_words_of_an_option_are_those_of_the_domain():
     assert replaying.REPEAT.most == limits.MAX_REPEAT
     assert replaying.PIPELINE_CHUNKS.most == limits.MAX_PIPELINE_CHUNKS
     assert replaying.TIMEOUT.most == limits.MAX_SECONDS
-    assert reading.BOXES.most == cluster.MOST_BOXES
-    assert all(word in reading.PCIE.help for word in cluster.PCIE_TAKEN)
+    assert reading.BOXES.most == plan.MOST_BOXES
+    assert all(word in reading.PCIE.help for word in plan.PCIE_TAKEN)
     assert all(kind in reading.NVLINK.help for kind in nvlinks.NVLINKS if kind != "GBPS")
-    assert all(network in reading.NETWORK.help for network in cluster.NETWORKS)
+    assert all(network in reading.NETWORK.help for network in plan.NETWORKS)
 
 
 def test_what_is_meant_where_reading_says_nothing_is_what_is_said():
-    plan = cluster.Plan()
+    made = plan.Plan()
     meant = {
-        reading.BOXES: plan.boxes,
-        reading.NETWORK: plan.joined,
-        reading.OVERSUBSCRIPTION: plan.ratio,
-        reading.PCIE: plan.pcie,
+        reading.BOXES: made.boxes,
+        reading.NETWORK: made.joined,
+        reading.OVERSUBSCRIPTION: made.ratio,
+        reading.PCIE: made.pcie,
         reading.PCIE_BANDWIDTH: f"as the file states, else by the GPU model, else {host.PCIE}",
     }
     for option, value in meant.items():

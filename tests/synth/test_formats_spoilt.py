@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from synth.errors import InvalidTopology
 from synth.formats import OPTIONS, READABLE, read
-from synth.formats.dumps.cluster import PCIE_TAKEN
+from synth.formats.dumps.plan import PCIE_TAKEN
 from synth.formats.read import DUMPS
 from tests.hostile_inputs import HOSTILE, spoilt
 from tests.synth.format_files import FILES, text_of
