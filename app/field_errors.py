@@ -39,7 +39,7 @@ class PlacedError(ValueError):
     pointer : str
         JSON pointer from the validated value to the member.
     rule : str
-        What must hold.
+        The rule in plain words.
     """
 
     def __init__(self, pointer: str, rule: str) -> None:

@@ -90,7 +90,7 @@ Degrees = Annotated[
 
 _RATE = TypeAdapter(Positive)
 _OF_EVERY = {"/nodes": "/nodes", "/degree": "/degrees"}
-"""What a sweep calls the members of its questions that it fills in."""
+"""Names in a sweep's questions of the members that the sweep fills in."""
 _TAKEN = {"sizes": ("nodes", "degrees"), "time": ("nodes", "degrees"), "faults": ("topology",)}
 
 

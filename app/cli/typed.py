@@ -136,7 +136,7 @@ class Typed:
 
     @property
     def _source(self) -> str | None:
-        """What was typed to name the topology."""
+        """The argument that names the topology, as the user typed it."""
         return next((str(self.values[n]) for n in _SOURCES if self.values.get(n)), None)
 
 

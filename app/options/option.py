@@ -51,7 +51,7 @@ class Option:
 
     @property
     def text(self) -> str:
-        """What it is, with its unit before the default that is meant where it is not given.
+        """The help text, with the unit before the default.
 
         >>> Option(name="tau", type=float, help="pause; default: 0", unit="seconds").text
         'pause, seconds; default: 0'

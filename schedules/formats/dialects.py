@@ -2,7 +2,7 @@
 
 The dialects differ in the name of a reduce-scatter, in what must be there, and in the limits of
 their run-times.  Every dialect reads the file; the first that takes it counts.  Where others refuse
-it, or another than the one that was asked for takes it, a sentence says so.
+it, or another dialect than the requested one takes it, a sentence says so.
 """
 
 from dataclasses import dataclass
@@ -41,9 +41,9 @@ def readings_of(text: str) -> tuple[Reading, ...]:
 
 
 def dialect_note(text: str, asked: str | None = None, option: str = "dialect") -> str | None:
-    """Return a sentence where it matters which dialect a file is read as; None where not.
+    """Return a sentence where the dialect of a file matters; None where all dialects agree.
 
-    ``asked`` is the dialect that was asked for, if any, and ``option`` what users call the option.
+    ``asked`` is the requested dialect, if any, and ``option`` the name of that option to users.
     """
     readings = readings_of(text)
     taken = [one.dialect for one in readings if one.problem is None]

@@ -85,8 +85,8 @@ class Dialect(StrEnum):
 class Language:
     """How the files of one dialect say things: names, and attributes.
 
-    What must be there and what is skipped is told by ``mscclGetAlgoFromXMLAndSetAlgo`` in
-    microsoft/msccl src/graph/topo.cc, and by ``mscclGetAlgoFromXmlFile`` in
+    Required and skipped elements follow ``mscclGetAlgoFromXMLAndSetAlgo`` in
+    microsoft/msccl src/graph/topo.cc, and ``mscclGetAlgoFromXmlFile`` in
     src/misc/msccl/msccl_parser.cc of Azure/msccl-executor-nccl and ROCm/rccl.
     """
 

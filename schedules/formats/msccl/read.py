@@ -92,7 +92,7 @@ def parse(text: str, runtime: Runtime | str) -> Program:
 
 
 def ignored(text: str) -> Counter[str]:
-    """Return what no run-time reads in a file that `parse` takes, with how often it is there.
+    """Return the parts of a file that no run-time reads, with how often each occurs.
 
     >>> ignored('<algo redop="sum"><gpu id="0"><copy/><copy><tb/></copy></gpu></algo>')
     Counter({'element copy of gpu': 2, 'attribute redop of algo': 1})

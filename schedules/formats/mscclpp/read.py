@@ -4,9 +4,8 @@ Read are the operations that move and add data between ranks without packets: th
 format that the replay can follow.  A switch joins all GPUs, or is refused.  Nothing here knows
 how plans are written.
 
-What the executor needs, what it takes where a member is missing, and that it skips members that
-it does not know, is told by ``ExecutionPlan::Impl`` in microsoft/mscclpp 0.9.0
-src/core/executor/execution_plan.cc.
+Required members, defaults of missing members and the skipping of unknown members follow
+``ExecutionPlan::Impl`` in microsoft/mscclpp 0.9.0, src/core/executor/execution_plan.cc.
 """
 
 import json
@@ -49,7 +48,7 @@ __all__ = ["ignored", "parse", "sizes_of"]
 _SHARED = {Collective.ALLGATHER: "i", Collective.REDUCE_SCATTER: "o"}
 """The buffer of which every GPU has its shard only."""
 _MOST = 2**64 - 1
-"""What the executor takes for ``max_message_size`` where a plan does not say it."""
+"""Default of the executor for a missing ``max_message_size``."""
 
 
 def parse(text: str, runtime: Runtime | None = None) -> Program:
