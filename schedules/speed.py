@@ -127,11 +127,11 @@ def program_speed(
     Parameters
     ----------
     traffic : Traffic
-        What the file sends.
+        The sends of the file.
     transcript : callable
         Replays the file.
     facts : Facts, optional
-        What the schedule costs that the file was made of.
+        Costs of the schedule that the file was made of.
     best : Fraction, optional
         The algbw of the optimum, in the topology's units of capacity.
 

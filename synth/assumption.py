@@ -1,10 +1,11 @@
 """Facts that a reader assumes because an input does not state them."""
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from synth.errors import InvalidTopology
 
-__all__ = ["Assumption", "assumptions_from_document"]
+__all__ = ["Assumption", "assumed_members", "assumptions_from_document"]
 
 MAX_ASSUMPTIONS = 1000
 MAX_TEXT = 2000
@@ -33,6 +34,12 @@ class Assumption(NamedTuple):
     def to_document(self) -> dict[str, str]:
         """Return the entry of a document's ``assumed``; no ``option`` where none changes it."""
         return {"text": self.text} | ({"option": self.option} if self.option else {})
+
+
+def assumed_members(assumed: Iterable[Assumption]) -> dict[str, list[dict[str, str]]]:
+    """Return the member ``assumed`` of a document; nothing where nothing was assumed."""
+    entries = [assumption.to_document() for assumption in assumed]
+    return {"assumed": entries} if entries else {}
 
 
 def assumptions_from_document(value: Any) -> tuple[Assumption, ...]:

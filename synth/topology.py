@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from synth.assumption import Assumption
+from synth.assumption import Assumption, assumed_members
 from synth.errors import InvalidTopology, Unreachable
 from synth.names import shortened
 from synth.topology_rules import (
@@ -307,12 +307,8 @@ class Topology:
                 for link in self.links
             ],
             **shared_members(self.shared),
-            **self._assumed_member(),
+            **assumed_members(self.assumed),
         }
-
-    def _assumed_member(self) -> dict[str, Any]:
-        entries = [assumption.to_document() for assumption in self.assumed]
-        return {"assumed": entries} if entries else {}
 
     def labels(self) -> dict[str, str]:
         """Return ``name``, ``recipe`` if there is one, and ``bandwidth_unit``, as written.

@@ -12,9 +12,10 @@ from app.design_requests import DesignRequest
 from app.documents.base import Document, Exact, Identity, omitted
 from app.documents.kind import Kind
 from app.documents.schedule import CostFacts, Kept, given_facts
-from app.documents.subject import AssumptionDocument, assumed_field, assumed_members
+from app.documents.subject import AssumptionDocument, assumed_field
 from app.documents.ways import ComparedFabric, FabricDocument, fabric_document
 from schedules.speed import Speed
+from synth.assumption import assumed_members
 
 __all__ = [
     "COMPARISON",

@@ -19,9 +19,10 @@ from app.documents.base import (
     rounded,
 )
 from app.documents.kind import Kind
-from app.documents.subject import AssumptionDocument, assumed_field, assumed_members
+from app.documents.subject import AssumptionDocument, assumed_field
 from app.schedule_requests import SimulationRequest
 from schedules.model import Schedule
+from synth.assumption import assumed_members
 from synth.topology import Topology
 
 if TYPE_CHECKING:

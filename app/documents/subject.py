@@ -1,13 +1,13 @@
 """Which topology an answer is about."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from pydantic import Field
 
 from app.documents.base import Digest, Document, Identity, omitted
-from synth.assumption import Assumption, assumptions_from_document
+from synth.assumption import Assumption, assumed_members, assumptions_from_document
 from synth.topology import Topology
 
 __all__ = [
@@ -16,7 +16,6 @@ __all__ = [
     "Stored",
     "Subject",
     "assumed_field",
-    "assumed_members",
 ]
 
 
@@ -25,12 +24,6 @@ class AssumptionDocument(Document):
 
     text: str = Field(description="a sentence that names the fact and the value taken for it")
     option: str = omitted("the option of reading that changes it, such as link_bandwidth")
-
-
-def assumed_members(assumed: Iterable[Assumption]) -> dict[str, Any]:
-    """Return the member ``assumed`` of a document; nothing where nothing was assumed."""
-    entries = [assumption.to_document() for assumption in assumed]
-    return {"assumed": entries} if entries else {}
 
 
 def assumed_field() -> Any:

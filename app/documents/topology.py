@@ -12,8 +12,8 @@ from pydantic import Field
 from app.artefacts import Artefact, Computed, Listed
 from app.documents.base import Digest, Document, Identity, Node, omitted
 from app.documents.kind import Readable
-from app.documents.subject import AssumptionDocument, assumed_field, assumed_members
-from synth.assumption import Assumption, assumptions_from_document
+from app.documents.subject import AssumptionDocument, assumed_field
+from synth.assumption import Assumption, assumed_members, assumptions_from_document
 from synth.topology import Topology
 
 __all__ = [

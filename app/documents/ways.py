@@ -12,8 +12,8 @@ from app.documents.subject import (
     AssumptionDocument,
     Subject,
     assumed_field,
-    assumed_members,
 )
+from synth.assumption import assumed_members
 
 if TYPE_CHECKING:
     from schedules.ways import Way, Ways

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.artefacts import Artefact, Asked
 from app.documents.kind import Answer
-from app.documents.subject import Stored, Subject, assumed_members
+from app.documents.subject import Stored, Subject
 from app.documents.topology import (
     TOPOLOGY,
     Registered,
@@ -19,6 +19,7 @@ from app.services.context import Context
 from app.services.errors import Ambiguous, Gone, NotStored
 from app.topology_source import TEXT_ONLY, GraphSource, TopologyChanges, TopologySource
 from schedules.errors import NotExportable, ScheduleError
+from synth.assumption import assumed_members
 from synth.errors import SynthError, Unreachable
 from synth.recipe import Recipe
 from synth.topology import Topology

@@ -29,7 +29,7 @@ def remarks(
     asked : str, optional
         The requested dialect of MSCCL XML, or that of the run-time.
     option : str
-        What users call the option that changes the dialect.
+        The name, to users, of the option that changes the dialect.
 
     Examples
     --------

@@ -14,7 +14,7 @@ from synth.topology import Capacity, NodeId, Topology
 __all__ = ["MAX_PATHS", "Paths"]
 
 MAX_PATHS = 64
-"""Of so many shortest paths between two ranks, the first ones found, one is chosen."""
+"""Shortest paths between two ranks that are compared at most, the first ones found."""
 
 
 class Paths:

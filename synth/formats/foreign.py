@@ -1,4 +1,4 @@
-"""Files that Topoloom does not read as a topology: what a kind of them is told by."""
+"""Kinds of files that Topoloom recognizes and does not read as a topology."""
 
 import re
 from collections.abc import Iterable

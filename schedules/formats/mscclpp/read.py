@@ -109,7 +109,7 @@ def sizes_of(text: str) -> tuple[int, int]:
 
 
 def ignored(text: str) -> Counter[str]:
-    """Return what the executor does not read in a plan, with how often it is there.
+    """Return the members of a plan that the executor skips, with how often each occurs.
 
     >>> ignored('{"name": "a", "author": "b", "gpus": [{"id": 0, "note": ""}, {"note": ""}]}')
     Counter({'member note of gpus': 2, 'member author': 1})

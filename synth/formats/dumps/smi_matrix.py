@@ -15,7 +15,7 @@ LEVELS = ("PIX", "PXB", "PHB", "NODE", "SYS")
 """Levels of the host at which two devices meet, the nearest first."""
 
 _AFFINITY = re.compile(r"CPU Affinity|\b(?:CPU|NUMA|GPU NUMA)\b|\.\.\.|…")
-"""What begins the columns behind the cells; a user may have left these out."""
+"""Begins the columns behind the cells; an ellipsis stands for them."""
 _NAME = re.compile(r"[A-Za-z][\w.-]{0,40}", re.ASCII)
 _GLUED = re.compile(r"(?:GPU[0-9]+|NIC[0-9]+|mlx[0-9]+_[0-9]+){2,}", re.ASCII)
 _LEGEND = re.compile(r"(NIC[0-9]{1,4}): ([A-Za-z][\w.-]{0,40})", re.ASCII)
@@ -26,7 +26,7 @@ _AFFINITIES = re.compile("CPU Affinity|NUMA Affinity|GPU NUMA ID")
 
 
 class Matrix(NamedTuple):
-    """What ``nvidia-smi topo -m`` prints, by the names of the heading.
+    """The matrix of ``nvidia-smi topo -m``, by the names of the heading.
 
     ``cells`` holds one cell for each pair of rows, ``places`` the line of each row, ``legend``
     what the legend calls the NICs, ``numa`` the column NUMA Affinity of those GPUs that have
