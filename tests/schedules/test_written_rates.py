@@ -19,6 +19,7 @@ from schedules.model import Collective, Tree, TreeSchedule
 from schedules.speed import On, algbw_of, program_speed
 from schedules.verified import facts
 from synth.fabrics import fabric
+from synth.errors import Unreachable
 from synth.topology import Topology
 from tests.schedules.export_cases import schedule_of, topology_of
 
@@ -126,7 +127,7 @@ def test_the_rate_of_a_file_on_a_degraded_fabric_is_that_of_its_replay(topology,
         algorithm = "mcf" if collective == "all-to-all" else "forestcoll"
         schedule = make(topology, collective, algorithm)
         files = written(form, schedule, topology, options)
-    except ScheduleError:
+    except (ScheduleError, Unreachable):  # the lost links may have cut a GPU off
         return
     said = dialect_of(form, options)
     rate = traffic_rate(traffic_of(form, files, said), topology)
