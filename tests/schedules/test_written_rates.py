@@ -18,8 +18,8 @@ from schedules.formats.traffic import traffic_of, traffic_rate
 from schedules.model import Collective, Tree, TreeSchedule
 from schedules.speed import On, algbw_of, program_speed
 from schedules.verified import facts
-from synth.fabrics import fabric
 from synth.errors import Unreachable
+from synth.fabrics import fabric
 from synth.topology import Topology
 from tests.schedules.export_cases import schedule_of, topology_of
 
