@@ -6,6 +6,7 @@ COPY topoloom ./topoloom
 COPY synth ./synth
 COPY schedules ./schedules
 COPY app ./app
+COPY learning_rate ./learning_rate
 COPY migrations ./migrations
 RUN python -m venv /opt/topoloom \
  && /opt/topoloom/bin/pip install --no-cache-dir '.[postgres,otel]'
@@ -27,12 +28,12 @@ ENV PATH=/opt/topoloom/bin:$PATH \
 USER topoloom
 WORKDIR /home/topoloom
 # Machine code of every kernel is made here, not while the first user waits.
-RUN ["python", "-m", "app", "warm"]
+RUN ["topoloom", "warm"]
 VOLUME /var/lib/topoloom
 EXPOSE 8765
 STOPSIGNAL SIGTERM
 # By 127.0.0.1, which TOPOLOOM_TRUSTED_HOSTS must name if it names any host.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
   CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8765/readyz', timeout=4)"]
-ENTRYPOINT ["python", "-m", "app"]
+ENTRYPOINT ["topoloom"]
 CMD ["serve"]

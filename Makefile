@@ -12,7 +12,7 @@ TORCH ?= torch==2.13.0+cpu
 # What is compiled, and again when it has changed.
 KERNELS := $(shell grep -rl --include=*.py njit synth schedules)
 
-.PHONY: help run serve test test-slow test-exhaustive lint bench atlas plots reference house clean
+.PHONY: help run serve test test-slow test-exhaustive lint bench atlas plots reference clean
 
 help:
 	@echo "make run        design, schedule and wire two example clusters through the service"
@@ -21,7 +21,6 @@ help:
 	@echo "make test-exhaustive  every frontier up to 256 hosts, scheduled and simulated: an hour"
 	@echo "make lint       ruff and pyright"
 	@echo "make bench      measure"
-	@echo "make house      write docs/house.md from the code"
 	@echo "make plots      draw the pictures of docs/plots.md anew"
 	@echo "make reference  write the tables of options in docs/ anew"
 	@echo "make atlas      search many sizes anew and write docs/atlas.md with its plots"
@@ -44,7 +43,7 @@ help:
 # Without it whoever asks first, or three processes of tests at once, would wait for it.
 .venv/warm: .venv/installed $(KERNELS)
 	@echo "compiling the kernels (once: two to four minutes)"
-	@$(BIN)/python -m app warm
+	@$(BIN)/python -m topoloom warm
 	@touch $@
 
 run: .venv/warm
@@ -75,7 +74,7 @@ atlas: .venv/installed-plots
 	$(BIN)/python -m benchmarks.atlas --processes 2
 
 reference: .venv/installed
-	$(BIN)/python -m app.reference
+	$(BIN)/python -m topoloom.app.codegen.reference_tables
 
 plots: .venv/installed-plots
 	mkdir -p out
@@ -87,9 +86,6 @@ plots: .venv/installed-plots
 	$(BIN)/topoloom plot tree out/mi250.json --topology mi250-2 --root 0.gpu3 --out docs/images/plot-tree.svg
 	$(BIN)/topoloom schedule 'Torus(4, 4)' --collective allgather --out out/torus.json
 	$(BIN)/topoloom plot tree out/torus.json --topology 'Torus(4, 4)' --root 0 --out docs/images/plot-steps.svg
-
-house: .venv/installed
-	$(BIN)/python -m benchmarks.house
 
 clean:
 	rm -rf out build dist

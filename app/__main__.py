@@ -1,6 +1,6 @@
 """``python -m app`` is ``topoloom``."""
 
-from app.cli import main
+from topoloom.app.cli import main
 
 if __name__ == "__main__":
     main()

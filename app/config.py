@@ -13,8 +13,8 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from app.prefer import DEFAULT_WAIT_SECONDS, MAX_WAIT_SECONDS
-from synth.installed import mark
+from topoloom.app.api.prefer import DEFAULT_WAIT_SECONDS, MAX_WAIT_SECONDS
+from topoloom.synth.entry_points import mark
 
 __all__ = [
     "HEAD",

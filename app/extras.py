@@ -18,7 +18,7 @@ def require_extra(package: str, extra: str) -> None:
     >>> require_extra("weave", "looms")
     Traceback (most recent call last):
     ...
-    app.extras.MissingExtra: needs weave: pip install 'topoloom[looms]'
+    topoloom.app.extras.MissingExtra: needs weave: pip install 'topoloom[looms]'
     """
     if find_spec(package) is None:
         raise MissingExtra(package, extra)

@@ -31,13 +31,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.timing import timed
-from schedules import bfb
-from synth.build import build
-from synth.cost import Cost
-from synth.measure import distance_profile, measure, step_loads
-from synth.recipe import parse
-from synth.search import frontier
-from synth.topology import Topology
+from topoloom.schedules.steps import bfb
+from topoloom.synth.evaluation.cost import Cost
+from topoloom.synth.evaluation.measure import distance_profile, measure, step_loads
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.search.frontier import frontier
+from topoloom.synth.topology.topology import Topology
 
 RUNNER = Path(__file__).with_name("efficientdirect_peer.py")
 # The peer's solver works to 1e-6; the fractions it must have found lie further apart.

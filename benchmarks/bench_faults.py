@@ -16,15 +16,15 @@ from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
-from schedules.errors import ScheduleError
-from schedules.faults import fault_kinds
-from schedules.model import Collective
-from schedules.optima import collective_optimum
-from schedules.options import Options
-from synth.degrade import degraded
-from synth.errors import SynthError
-from synth.fabrics import fabric
-from synth.topology import Topology
+from topoloom.schedules.errors import ScheduleError
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.optimum.collective_optimum import collective_optimum
+from topoloom.schedules.optimum.single_faults import fault_kinds
+from topoloom.schedules.options import Options
+from topoloom.synth.errors import SynthError
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.topology.degrade import degraded
+from topoloom.synth.topology.topology import Topology
 
 FABRICS = (
     *("dgx-1v", "ndv2-2", "dgx-2", "dgx-a100-2", "dgx-a100-4", "dgx-h100-2", "dgx-h100-sharp-2"),

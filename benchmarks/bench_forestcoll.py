@@ -30,12 +30,12 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from app.cli import YOUNG_OBJECTS
-from schedules.forestcoll import allgather, optimum
-from synth.build import build
-from synth.fabrics import fabric
-from synth.recipe import parse
-from synth.topology import Topology
+from topoloom.app.cli import YOUNG_OBJECTS
+from topoloom.schedules.trees.forestcoll import allgather, optimum
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.topology.topology import Topology
 
 
 @dataclass(frozen=True)

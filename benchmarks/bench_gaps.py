@@ -19,10 +19,10 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-from synth.cost import Links
-from synth.errors import ImpossibleRequest
-from synth.gaps import MORE, gaps_of
-from synth.search import frontier
+from topoloom.synth.errors import ImpossibleRequest
+from topoloom.synth.evaluation.cost import Links
+from topoloom.synth.evaluation.gaps import MORE, gaps_of
+from topoloom.synth.search.frontier import frontier
 
 DEGREES = (2, 3, 4, 6, 8)
 FIELDS = ("nodes", "degree", "links", "schedule", "bound_steps", "optimal_at", "seconds")

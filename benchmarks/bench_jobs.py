@@ -25,18 +25,18 @@ from typing import Any
 from sqlalchemy import Engine, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.config import Settings
-from app.db import migrate, open_engine
-from app.jobs import carrier
-from app.jobs.model import Task
-from app.jobs.port import Jobs
-from app.jobs.sweeping import task_and_parts
-from app.services import sweeps
-from app.services.context import Context
-from app.services.opening import context_on
-from app.sweep_request import SweepRequest
-from app.tables import JobRow
 from tests.app.conftest import Postgres, private_postgres
+from topoloom.app.config import Settings
+from topoloom.app.jobs import dbos_queue
+from topoloom.app.jobs.facade import Jobs
+from topoloom.app.jobs.model import Task
+from topoloom.app.jobs.sweep_jobs import task_and_parts
+from topoloom.app.requests.sweeps import SweepRequest
+from topoloom.app.services import sweeps
+from topoloom.app.services.context import Context
+from topoloom.app.services.open_context import context_on
+from topoloom.app.store.database import migrate, open_engine
+from topoloom.app.store.tables import JobRow
 
 PORT = 18766
 BASE = f"http://127.0.0.1:{PORT}"
@@ -66,7 +66,7 @@ def ready(kind: str) -> Iterator[tuple[Engine, Postgres | None]]:
     with database(kind) as (url, server):
         engine = open_engine(url)
         migrate(engine)
-        carrier.migrate(engine.url)
+        dbos_queue.migrate(engine.url)
         try:
             yield engine, server
         finally:
@@ -77,7 +77,7 @@ def started(engine: Engine, *command: str) -> subprocess.Popen[bytes]:
     """Start a process of Topoloom on a database."""
     url = engine.url.render_as_string(hide_password=False)
     return subprocess.Popen(
-        [sys.executable, "-m", "app", *command],
+        [sys.executable, "-m", "topoloom", *command],
         env=os.environ | {"TOPOLOOM_DATABASE_URL": url},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -24,8 +24,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from app.client import Client
-from schedules.learning_rate import Action, Options, observe, start
+from topoloom.app.client import Client
+from topoloom.learning_rate import Action, Options, observe, start
 
 ROOT = Path(__file__).parent.parent
 SEARCHING = ("save", "restore")  # answers that may have waited for a Gaussian process
@@ -116,7 +116,7 @@ def service() -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         database = {"TOPOLOOM_DATABASE_URL": f"sqlite:///{Path(folder) / 't.db'}"}
         process = subprocess.Popen(
-            [sys.executable, "-m", "app", "serve", "--port", str(port)],
+            [sys.executable, "-m", "topoloom", "serve", "--port", str(port)],
             env=os.environ | database,
             cwd=ROOT,
             stdout=subprocess.DEVNULL,

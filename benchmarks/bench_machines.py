@@ -18,17 +18,21 @@ from dataclasses import dataclass, field
 from math import lcm
 
 import topoloom
-from schedules.design import Design
-from schedules.design.running import scheduled
-from schedules.errors import InvalidProgram, NotExportable
-from schedules.execute import Team, execute
-from schedules.formats import PROGRAMS, Options, write
-from schedules.formats.checking import TRANSCRIBED, require_wired, transcript_of
-from schedules.formats.requirements import requirements
-from schedules.formats.runtimes import RUNTIMES
-from schedules.model import Schedule
-from synth.build import build
-from synth.topology import Topology
+from topoloom.schedules.design import Design
+from topoloom.schedules.design.runnable_schedules import scheduled
+from topoloom.schedules.errors import InvalidProgram, NotExportable
+from topoloom.schedules.execute import Team, execute
+from topoloom.schedules.formats import PROGRAMS, Options, write
+from topoloom.schedules.formats.inspection.check_program import (
+    TRANSCRIBED,
+    require_wired,
+    transcript_of,
+)
+from topoloom.schedules.formats.inspection.requirements import requirements
+from topoloom.schedules.formats.targets.runtimes import RUNTIMES
+from topoloom.schedules.model.schedule import Schedule
+from topoloom.synth.recipes.build import build
+from topoloom.synth.topology.topology import Topology
 
 __all__ = ["LARGEST", "Question", "Tally", "questions", "taken"]
 

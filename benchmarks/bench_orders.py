@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from benchmarks.bench_faults import FABRICS, faults
-from schedules import forestcoll
-from schedules.errors import ScheduleError
-from schedules.simulate import tree_depth
-from schedules.verify import tree_inverse_rate, violations
-from synth.errors import SynthError
-from synth.fabrics import fabric
-from synth.topology import Topology
+from topoloom.schedules.errors import ScheduleError
+from topoloom.schedules.simulate import tree_depth
+from topoloom.schedules.trees import forestcoll
+from topoloom.schedules.verify import tree_inverse_rate, violations
+from topoloom.synth.errors import SynthError
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.topology.topology import Topology
 
 LARGE = (
     *("dgx-a100-128", "dgx-h100-32", "mi250-16", "mi250-64", "mi300x-32", "ndv2-16", "ndv2-32"),

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-RUN = "from app.cli import main; main()"
+RUN = "from topoloom.app.cli import main; main()"
 
 
 @dataclass(frozen=True)

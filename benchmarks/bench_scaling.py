@@ -22,17 +22,17 @@ from typing import Any
 import numpy as np
 
 from benchmarks.bench_forestcoll import generalized_kautz, torus, uneven_racks
-from schedules import forestcoll
-from schedules.forestcoll.demand import demand_of
-from schedules.forestcoll.network import network_of
-from schedules.forestcoll.optimality import tree_capacities
-from schedules.forestcoll.packing import pack
-from schedules.model import TreeSchedule
-from schedules.simulate import tree_depth
-from synth.build import build
-from synth.fabrics import fabric
-from synth.search import frontier
-from synth.topology import Topology
+from topoloom.schedules.model.schedule import TreeSchedule
+from topoloom.schedules.simulate import tree_depth
+from topoloom.schedules.trees import forestcoll
+from topoloom.schedules.trees.flow.demand import demand_of
+from topoloom.schedules.trees.flow.network import network_of
+from topoloom.schedules.trees.flow.optimality import tree_capacities
+from topoloom.schedules.trees.packing.spanning_trees import pack
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.recipes.build import build
+from topoloom.synth.search.frontier import frontier
+from topoloom.synth.topology.topology import Topology
 
 
 @dataclass(frozen=True)

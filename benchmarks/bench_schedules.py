@@ -18,19 +18,19 @@ from pathlib import Path
 
 import numpy as np
 
-from app.files import write_text
 from benchmarks.timing import timed
-from schedules import lift
-from schedules.collectives import make
-from schedules.formats.schedule.binary import pack
-from schedules.formats.schedule.write import write
-from schedules.model import StepSchedule
-from schedules.verify import require_valid, step_cost
-from synth.build import build
-from synth.cost import Cost
-from synth.measure import measure
-from synth.recipe import parse
-from synth.topology import Topology
+from topoloom.app.files.local_files import write_text
+from topoloom.schedules.formats.schedule.binary import pack
+from topoloom.schedules.formats.schedule.write import write
+from topoloom.schedules.generate.collectives import make
+from topoloom.schedules.model.schedule import StepSchedule
+from topoloom.schedules.steps import lift
+from topoloom.schedules.verify import require_valid, step_cost
+from topoloom.synth.evaluation.cost import Cost
+from topoloom.synth.evaluation.measure import measure
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.topology.topology import Topology
 
 RANDOM = "random digraph"
 CASES = (

@@ -12,14 +12,14 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from benchmarks.timing import timed
-from schedules.collectives import make
-from schedules.simulate import Network
-from schedules.simulate.messages import messages_of
-from schedules.simulate.running import run
-from synth.build import build
-from synth.fabrics import fabric
-from synth.recipe import parse
-from synth.topology import Topology
+from topoloom.schedules.generate.collectives import make
+from topoloom.schedules.simulate import Network
+from topoloom.schedules.simulate.messages import messages_of
+from topoloom.schedules.simulate.run_messages import run
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.topology.topology import Topology
 
 HOSTS = Network(Fraction(10, 10**6), Fraction(25 * 10**9, 8))
 FABRIC = Network(Fraction(10, 10**6), Fraction(10**9))

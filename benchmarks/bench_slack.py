@@ -4,7 +4,7 @@
 
 Of a few seeds the graph is taken whose greedy labels are best at the steps in question;
 ``--seeds 1`` takes the first.  Every figure is the sum of exact loads; labels are checked by
-`synth.labels.check_labels`, and with ``--schedules`` the chunked schedules of both directions
+`synth.slack.check_labels`, and with ``--schedules`` the chunked schedules of both directions
 are built and verified.  Kernels are warm; seconds are of the processor, of one core.
 """
 
@@ -12,16 +12,16 @@ import argparse
 import time
 from fractions import Fraction
 
-from schedules.collectives import make
-from schedules.verify import require_valid, step_cost
-from synth.build import build
-from synth.cost import Cost, Links, lower_bound
-from synth.errors import OutOfDomain
-from synth.labels import check_labels, labels
-from synth.measure import measure
-from synth.random_regular import random_regular
-from synth.recipe import parse
-from synth.topology import Topology
+from topoloom.schedules.generate.collectives import make
+from topoloom.schedules.verify import require_valid, step_cost
+from topoloom.synth.edge_swaps.random_regular import random_regular
+from topoloom.synth.errors import OutOfDomain
+from topoloom.synth.evaluation.cost import Cost, Links, lower_bound
+from topoloom.synth.evaluation.measure import measure
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.slack import check_labels, labels
+from topoloom.synth.topology.topology import Topology
 
 ONE_WAY, TWO_WAY = Links.UNIDIRECTIONAL, Links.BIDIRECTIONAL
 RANDOM = (

@@ -20,26 +20,26 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
-from app.config import Settings
-from app.design_requests import DesignRequest, FrontierRequest
-from app.services import designs, frontiers
-from app.services.opening import open_context
 from benchmarks.timing import timed
-from schedules.collectives import make
-from schedules.verify import require_valid
-from synth.build import build
-from synth.cost import Links
-from synth.discovery.anneal import anneal
-from synth.discovery.evaluate import MAX_STEPS, memory
-from synth.discovery.sampled import sampled
-from synth.discovery.selection import Selection, select
-from synth.discovery.start import start
-from synth.group_extensions import Metacyclic
-from synth.measure import measure, step_loads
-from synth.recipe import parse
-from synth.search import Frontier, frontier
-from synth.topology import Topology
-from synth.wiring import Layout, assign_ports, sized
+from topoloom.app.config import Settings
+from topoloom.app.requests.designs import DesignRequest, FrontierRequest
+from topoloom.app.services import designs, frontiers
+from topoloom.app.services.open_context import open_context
+from topoloom.schedules.generate.collectives import make
+from topoloom.schedules.verify import require_valid
+from topoloom.synth.algebra.group_extensions import Metacyclic
+from topoloom.synth.discovery.anneal import anneal
+from topoloom.synth.discovery.initial_lift import start
+from topoloom.synth.discovery.lift_cost import MAX_STEPS, memory
+from topoloom.synth.discovery.selected_elements import Selection, select
+from topoloom.synth.discovery.short_search import sampled
+from topoloom.synth.evaluation.cost import Links
+from topoloom.synth.evaluation.measure import measure, step_loads
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.search.frontier import Frontier, frontier
+from topoloom.synth.topology.topology import Topology
+from topoloom.synth.wiring import Layout, assign_ports, sized
 
 MEASURED = (
     "GeneralizedKautz(4, 1024)",

@@ -35,15 +35,15 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.optccl_model import exchanged, gathered, least_rounds, scattered
-from schedules.collectives import make
-from schedules.errors import ScheduleError
-from schedules.model import RouteSchedule, StepSchedule, TreeSchedule
-from schedules.simulate import Network, best_chunks, simulate
-from schedules.verify import route_inverse_rate, route_phases
-from synth.build import build
-from synth.fabrics import fabric
-from synth.recipe import parse
-from synth.topology import Topology
+from topoloom.schedules.errors import ScheduleError
+from topoloom.schedules.generate.collectives import make
+from topoloom.schedules.model.schedule import RouteSchedule, StepSchedule, TreeSchedule
+from topoloom.schedules.simulate import Network, best_chunks, simulate
+from topoloom.schedules.verify import route_inverse_rate, route_phases
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.topology.topology import Topology
 
 RUNNER = Path(__file__).with_name("sccl_peer.py")
 GIB = 1 << 30

@@ -18,13 +18,13 @@ from fractions import Fraction
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from synth.errors import DoesNotFit
-from synth.topology import Topology
-from synth.wiring import Objective, PatchPlan, Plant, cross_wired, plan_moves, uniform
-from synth.wiring.objective import worth
-from synth.wiring.placing import plan_placed
-from synth.wiring.plant import read_plant
-from synth.wiring.repair import Faults, repairs
+from topoloom.synth.errors import DoesNotFit
+from topoloom.synth.topology.topology import Topology
+from topoloom.synth.wiring import Objective, PatchPlan, Plant, cross_wired, plan_moves, uniform
+from topoloom.synth.wiring.ilp.objective import worth
+from topoloom.synth.wiring.operations.repair import Faults, repairs
+from topoloom.synth.wiring.placement.host_placement import plan_placed
+from topoloom.synth.wiring.plant import read_plant
 
 DEGREE = 4
 

@@ -8,12 +8,12 @@ import re
 from fractions import Fraction
 from pathlib import Path
 
-from schedules.baselines import Baseline, Operation, assumed, baselines
-from schedules.codesign import Offer, candidates, floor_seconds
-from schedules.model import Collective
-from schedules.switch_over import Candidate
-from synth.cost import all_to_all_bound
-from synth.search import Point, frontier
+from topoloom.schedules.baselines import Baseline, Operation, assumed, baselines
+from topoloom.schedules.compare.crossover import Candidate
+from topoloom.schedules.compare.topology_algorithms import Offer, candidates, floor_seconds
+from topoloom.schedules.model.schedule import Collective
+from topoloom.synth.evaluation.cost import all_to_all_bound
+from topoloom.synth.search.frontier import Point, frontier
 
 __all__ = ["CASES", "page", "table"]
 

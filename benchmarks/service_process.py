@@ -53,7 +53,7 @@ def started(url: str, port: int, **settings: object) -> Iterator[Service]:
     """Start a service on a database, wait until it is ready, and kill it at the end."""
     variables = {f"TOPOLOOM_{name.upper()}": str(value) for name, value in settings.items()}
     process = subprocess.Popen(
-        [sys.executable, "-m", "app", "serve", "--port", str(port)],
+        [sys.executable, "-m", "topoloom", "serve", "--port", str(port)],
         env=os.environ | {"TOPOLOOM_DATABASE_URL": url} | variables,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -9,7 +9,8 @@ m = N - 1 - d hosts that are two steps from u is there, and by Hall's theorem no
 into u is the only way of more than m k / d of them.  Of these conditions the clauses have the
 first, and the second for k = 1; what a solution misses for larger k becomes a clause.  An
 automorphism makes variables equal: asked is every permutation of odd prime order, or one by
-its cycles.  "none" is a proof by the solver; what is found is checked by `synth.measure`.
+its cycles.  "none" is a proof by the solver; what is found is checked by
+`synth.evaluation.measure`.
 """
 
 import argparse
@@ -22,10 +23,10 @@ from multiprocessing import get_context
 from time import perf_counter
 from typing import Any
 
-from synth.cost import Cost
-from synth.measure import measure
-from synth.primes import is_prime
-from synth.topology import Topology
+from topoloom.synth.algebra.primes import is_prime
+from topoloom.synth.evaluation.cost import Cost
+from topoloom.synth.evaluation.measure import measure
+from topoloom.synth.topology.topology import Topology
 
 Digraph = list[list[int]]
 

@@ -126,7 +126,7 @@ def running_service(out: Path) -> Iterator[Client]:
     log = out / "service.log"
     with log.open("wb") as output:
         service = subprocess.Popen(
-            [sys.executable, "-m", "app", "serve", "--host", "127.0.0.1", "--port", str(port)],
+            [sys.executable, "-m", "topoloom", "serve", "--host", "127.0.0.1", "--port", str(port)],
             env=environment,
             stdout=output,
             stderr=subprocess.STDOUT,

@@ -13,9 +13,9 @@ import torch
 from sklearn.datasets import load_digits
 from torch import nn
 
-from schedules.learning_rate import Options  # tuned
-from schedules.learning_rate.callbacks import ResumableBatches, TuningCallback  # tuned
 from topoloom import Client, RemoteTuner  # tuned
+from topoloom.learning_rate import Options  # tuned
+from topoloom.learning_rate.callbacks import ResumableBatches, TuningCallback  # tuned
 
 
 def train(url: str, path: str, steps: int = 600, seed: int = 0) -> float:

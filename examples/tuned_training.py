@@ -9,8 +9,8 @@ import torch
 from sklearn.datasets import load_digits
 from torch import nn
 
-from schedules.learning_rate import InProcess, Options  # tuned
-from schedules.learning_rate.callbacks import ResumableBatches, TuningCallback  # tuned
+from topoloom.learning_rate import InProcess, Options  # tuned
+from topoloom.learning_rate.callbacks import ResumableBatches, TuningCallback  # tuned
 
 
 def train(steps: int = 600, seed: int = 0) -> float:

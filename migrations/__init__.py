@@ -1,1 +1,1 @@
-"""The revisions of the database's tables; run by ``app.db.migrate`` or by alembic."""
+"""The revisions of the database's tables; run by ``app.store.database.migrate`` or by alembic."""

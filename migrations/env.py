@@ -1,15 +1,15 @@
-"""Where alembic starts: compares and moves the tables of ``app.tables``.
+"""Where alembic starts: compares and moves the tables of ``app.store.tables``.
 
-``app.db.migrate`` passes an open connection; the ``alembic`` command, used while
+``app.store.database.migrate`` passes an open connection; the ``alembic`` command, used while
 developing, opens the database that the settings name.
 """
 
 from alembic import context
 from sqlalchemy import Connection
 
-from app.config import Settings
-from app.db import open_engine
-from app.tables import Base
+from topoloom.app.config import Settings
+from topoloom.app.store.database import open_engine
+from topoloom.app.store.tables import Base
 
 
 def run(connection: Connection) -> None:

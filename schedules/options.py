@@ -5,9 +5,9 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from types import MappingProxyType
 
-from schedules.errors import NoSchedule
-from schedules.model import Collective
-from synth.topology import NodeId
+from topoloom.schedules.errors import NoSchedule
+from topoloom.schedules.model.schedule import Collective
+from topoloom.synth.topology.topology import NodeId
 
 __all__ = [
     "NOTHING_ASKED",
@@ -82,7 +82,7 @@ def require_fitting(algorithm: str, options: Options) -> None:
     >>> require_fitting("bfb", Options(trees_per_root=2))
     Traceback (most recent call last):
     ...
-    schedules.errors.NoSchedule: /trees_per_root: is for the algorithm forestcoll only
+    topoloom.schedules.errors.NoSchedule: /trees_per_root: is for the algorithm forestcoll only
     """
     for option in fields(options):
         served = SERVED_BY.get(option.name, ("forestcoll",))
@@ -97,7 +97,7 @@ def require_plain(options: Options) -> None:
     >>> require_plain(Options(root=3))
     Traceback (most recent call last):
     ...
-    schedules.errors.NoSchedule: /root: is not for all-to-all
+    topoloom.schedules.errors.NoSchedule: /root: is not for all-to-all
     """
     for option in fields(options):
         if getattr(options, option.name) is not None:

@@ -1,6 +1,6 @@
 """How large a topology may get, and arithmetic that stays small on the way there."""
 
-from synth.errors import OutOfDomain
+from topoloom.synth.errors import OutOfDomain
 
 __all__ = [
     "MAX_DEGREE",
@@ -56,7 +56,7 @@ def require_size(nodes: int, degree: int) -> None:
     >>> require_size(65_537, 1)
     Traceback (most recent call last):
     ...
-    synth.errors.OutOfDomain: recipe: must have at most 65536 nodes
+    topoloom.synth.errors.OutOfDomain: recipe: must have at most 65536 nodes
     """
     if nodes > MAX_NODES:
         raise OutOfDomain("recipe", f"must have at most {MAX_NODES} nodes")

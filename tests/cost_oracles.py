@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
 
-from synth.cost import Cost
-from synth.topology import Topology
+from topoloom.synth.evaluation.cost import Cost
+from topoloom.synth.topology.topology import Topology
 
 
 def broadcast_cost(topology: Topology, roots: Iterable[int] | None = None) -> Cost:

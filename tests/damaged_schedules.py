@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from synth.topology import Topology
 from tests.schedule_oracles import bidirectional_ring, every_schedule, two_boxes
+from topoloom.synth.topology.topology import Topology
 
 RING = bidirectional_ring(6)
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
-from synth.topology import NodeId, Topology
+from topoloom.synth.topology.topology import NodeId, Topology
 
 
 class _Program:

@@ -7,8 +7,8 @@ from fractions import Fraction
 from itertools import pairwise, product
 from math import floor
 
-from schedules.model import TreeSchedule
-from synth.topology import NodeId, Topology
+from topoloom.schedules.model.schedule import TreeSchedule
+from topoloom.synth.topology.topology import NodeId, Topology
 
 
 def cuts(topology: Topology) -> Iterator[tuple[frozenset[NodeId], int, list[Fraction]]]:

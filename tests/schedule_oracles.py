@@ -5,7 +5,7 @@ from collections import Counter, defaultdict, deque
 import numpy as np
 from hypothesis import strategies as st
 
-from schedules.model import (
+from topoloom.schedules.model.schedule import (
     COPY,
     NO_LINK,
     REDUCE,
@@ -16,7 +16,7 @@ from schedules.model import (
     Tree,
     TreeSchedule,
 )
-from synth.topology import Topology
+from topoloom.synth.topology.topology import Topology
 
 
 def ring(count):

@@ -4,9 +4,9 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from schedules.model import Collective, Tree, TreeSchedule
-from schedules.simulate import Network
-from synth.topology import Topology
+from topoloom.schedules.model.schedule import Collective, Tree, TreeSchedule
+from topoloom.schedules.simulate import Network
+from topoloom.synth.topology.topology import Topology
 
 NETWORK = Network(Fraction(1, 10**5), Fraction(25, 8) * 10**9)
 

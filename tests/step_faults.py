@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from schedules.model import Collective
+from topoloom.schedules.model.schedule import Collective
 
 
 def _edit(schedule, change):

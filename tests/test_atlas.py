@@ -7,11 +7,11 @@ import pytest
 
 from benchmarks.atlas import tables
 from benchmarks.atlas.survey import LINKS, PUBLISHED, survey
-from synth.build import build
-from synth.cost import Cost, Links, lower_bound
-from synth.measure import measure
-from synth.recipe import parse
-from synth.search import frontier
+from topoloom.synth.evaluation.cost import Cost, Links, lower_bound
+from topoloom.synth.evaluation.measure import measure
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.search.frontier import frontier
 
 SIZES, DEGREES = (12, 4, 6, 13, 4), (4, 2)
 

@@ -6,9 +6,9 @@ import pytest
 
 from benchmarks import bench_efficientdirect, optccl_model
 from benchmarks.bench_efficientdirect import same_loads
-from synth.build import build
-from synth.measure import step_loads
-from synth.recipe import parse
+from topoloom.synth.evaluation.measure import step_loads
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
 
 
 def answer(topology, error=0.0, missing=0):

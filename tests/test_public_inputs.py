@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import pytest
 
 import topoloom
-from synth.errors import InvalidPlant, InvalidTopology
-from synth.formats import read
-from synth.wiring.plant.read import read_plant_text
 from tests.stated_networks import Network, allgather, boxes, cables, mesh, sockets, star
+from topoloom.synth.errors import InvalidPlant, InvalidTopology
+from topoloom.synth.formats import read
+from topoloom.synth.wiring.plant.readers import read_plant_text
 
 INPUTS = Path(__file__).parent / "public_inputs"
 

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import topoloom
-from schedules.transcript import Transcript
-from synth.errors import InvalidTopology, SynthError
-from synth.recipe import parse
-from synth.topology import Topology
 from tests.schedule_oracles import direct_topologies
+from topoloom.schedules.model.transcript import Transcript
+from topoloom.synth.errors import InvalidTopology, SynthError
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.topology.topology import Topology
 
 ROOT = Path(__file__).parent.parent
 RECIPE = "Kautz(2, 2)"
@@ -144,8 +144,8 @@ def test_plots_are_files(tmp_path):
 @pytest.mark.slow
 def test_schedules_and_programs_are_executed():
     pytest.importorskip("torch", reason="the extra `execute` is not installed")
-    from schedules.formats import Options, write
-    from schedules.formats.checking import transcript_of
+    from topoloom.schedules.formats import Options, write
+    from topoloom.schedules.formats.inspection.check_program import transcript_of
 
     made = topoloom.schedule("UniRing(3)", "allreduce")
     text = "".join(write("msccl-xml", made, topoloom.build("UniRing(3)"), Options()))

@@ -5,8 +5,8 @@ from itertools import pairwise
 
 import networkx as nx
 
-from schedules.model import COPY, NO_LINK, REDUCE, Collective, StepSchedule
 from tests.schedule_oracles import gather_works, scatter_works
+from topoloom.schedules.model.schedule import COPY, NO_LINK, REDUCE, Collective, StepSchedule
 
 
 def steps_are_right(schedule, topology):

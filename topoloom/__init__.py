@@ -19,8 +19,8 @@ Importing this module loads nothing else: numpy, numba and the rest come with th
 
 from typing import TYPE_CHECKING, Any
 
-from topoloom.carried_out import execute, schedule, simulate, verify
 from topoloom.designs import design, files, runnable
+from topoloom.execution import execute, schedule, simulate, verify
 from topoloom.topologies import (
     build,
     from_networkx,
@@ -32,13 +32,13 @@ from topoloom.topologies import (
     to_networkx,
     ways,
 )
-from topoloom.wired import plan_moves, plot
+from topoloom.wiring import plan_moves, plot
 
 if TYPE_CHECKING:
-    from app.client import Client
-    from app.remote_tuner import RemoteTuner
-    from schedules.execute.runner import Runner
-    from synth.topology import Topology
+    from topoloom.app.client import Client
+    from topoloom.app.client.remote_tuner import RemoteTuner
+    from topoloom.schedules.execute.runner import Runner
+    from topoloom.synth.topology.topology import Topology
 
 __all__ = [
     "Client",
@@ -66,10 +66,10 @@ __all__ = [
 ]
 
 _CLASSES = {
-    "Topology": "synth.topology",
-    "Client": "app.client",
-    "RemoteTuner": "app.remote_tuner",
-    "Runner": "schedules.execute.runner",
+    "Topology": "topoloom.synth.topology.topology",
+    "Client": "topoloom.app.client",
+    "RemoteTuner": "topoloom.app.client.remote_tuner",
+    "Runner": "topoloom.schedules.execute.runner",
 }
 
 

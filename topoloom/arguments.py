@@ -5,9 +5,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from synth.cost import Links
-    from synth.recipe import Recipe
-    from synth.topology import Topology
+    from topoloom.synth.evaluation.cost import Links
+    from topoloom.synth.recipes.recipe import Recipe
+    from topoloom.synth.topology.topology import Topology
 
     Source: TypeAlias = "Topology | Recipe | str"
 
@@ -18,27 +18,27 @@ Rate: TypeAlias = int | float | str | Decimal | Fraction
 
 def topology_of(source: "Source") -> "Topology":
     """Return the topology of a recipe or of the name of a fabric; a topology as it is."""
-    from synth.topology import Topology
+    from topoloom.synth.topology.topology import Topology
 
     if isinstance(source, Topology):
         return source
     if isinstance(source, str):
         # Fabrics have no brackets in their names, and every recipe has.
         if "(" not in source:
-            from synth.fabrics import fabric
+            from topoloom.synth.fabrics import fabric
 
             return fabric(source)
-        from synth.recipe import parse
+        from topoloom.synth.recipes.recipe import parse
 
         source = parse(source)
-    from synth.build import build as built
+    from topoloom.synth.recipes.build import build as built
 
     return built(source)
 
 
 def links_of(links: str) -> "Links":
     """Return what kind of links a text names."""
-    from synth.cost import Links
+    from topoloom.synth.evaluation.cost import Links
 
     if links not in list(Links):
         raise ValueError(f"links: must be one of {', '.join(Links)}; not {links!r}")
@@ -47,7 +47,7 @@ def links_of(links: str) -> "Links":
 
 def bytes_of(size: int | str) -> int:
     """Return the bytes of a number, or of a text such as ``"1MiB"``."""
-    from app.quantities import parse_bytes
+    from topoloom.app.requests.quantities import parse_bytes
 
     try:
         return parse_bytes(size)

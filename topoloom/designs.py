@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 from topoloom.arguments import Rate, bytes_of, links_of, number
 
 if TYPE_CHECKING:
-    from schedules.design import Design
-    from schedules.design.files import FileSet
-    from schedules.execute.runner import Served
+    from topoloom.schedules.design import Design
+    from topoloom.schedules.design.export_files import FileSet
+    from topoloom.schedules.execute.runner import Served
 
 __all__ = ["design", "files", "runnable"]
 
@@ -54,9 +54,9 @@ def design(
     >>> str(found.best.measured.recipe), float(found.best_seconds)
     ('Circulant(12, 2, 3)', 0.00018666666666666666)
     """
-    from schedules.design import Generators, Hosts, Limits, Speed, Task, Workload
-    from schedules.design import design as made
-    from schedules.model import Collective
+    from topoloom.schedules.design import Generators, Hosts, Limits, Speed, Task, Workload
+    from topoloom.schedules.design import design as made
+    from topoloom.schedules.model.schedule import Collective
 
     task = Task(Collective.of(collective), bytes_of(size))
     return made(
@@ -90,7 +90,7 @@ def runnable(design: "Design") -> "tuple[Served, ...]":
     allreduce 0
     allreduce 95239
     """
-    from schedules.design.running import served
+    from topoloom.schedules.design.runnable_schedules import served
 
     return served(design)
 
@@ -129,8 +129,8 @@ def files(
     >>> [(one.algorithm, one.first_bytes, one.last_bytes) for one in found.files]
     [('bfb', 0, None)]
     """
-    from schedules.design.files import file_set
-    from schedules.formats import Options
+    from topoloom.schedules.design.export_files import file_set
+    from topoloom.schedules.formats import Options
 
     said = Options(
         runtime=runtime,

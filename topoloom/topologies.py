@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
     import networkx as nx
 
-    from schedules.link_values import LinkValue
-    from schedules.optima import CollectiveOptimum
-    from schedules.ways import Ways
-    from synth.cost import Cost
-    from synth.search import Frontier
-    from synth.topology import NodeId, Topology
     from topoloom.arguments import Rate, Source
+    from topoloom.schedules.compare.compare_algorithms import Ways
+    from topoloom.schedules.optimum.collective_optimum import CollectiveOptimum
+    from topoloom.schedules.optimum.link_values import LinkValue
+    from topoloom.synth.evaluation.cost import Cost
+    from topoloom.synth.search.frontier import Frontier
+    from topoloom.synth.topology.topology import NodeId, Topology
 
 __all__ = [
     "build",
@@ -47,7 +47,7 @@ def frontier(
 
     ``points`` are sorted by steps, each with its recipe and its exact, measured cost;
     ``bounds`` is what no topology of these hosts can undercut.  ``links`` is
-    ``"unidirectional"`` or ``"bidirectional"``; for the rest see `synth.search.frontier`.
+    ``"unidirectional"`` or ``"bidirectional"``; for the rest see `synth.search.frontier.frontier`.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def frontier(
     >>> found.bounds.steps, min(point.cost.steps for point in found.points)
     (4, 4)
     """
-    from synth.search import frontier as search
+    from topoloom.synth.search.frontier import frontier as search
 
     return search(
         nodes,
@@ -116,8 +116,8 @@ def read(text: "str | Path", format: str | None = None, **options: Any) -> "Topo
     """
     from pathlib import Path
 
-    from synth.formats import detect
-    from synth.formats import read as read_text
+    from topoloom.synth.formats import detect
+    from topoloom.synth.formats import read as read_text
 
     if isinstance(text, Path):
         name, text = text.name, text.read_text()
@@ -146,10 +146,10 @@ def measure(source: "Source", collective: str = "allgather") -> "Cost":
     >>> measure("Kautz(2, 3)", "allreduce").steps
     6
     """
-    from schedules.design import collective_cost
-    from schedules.errors import UnknownCollective
-    from schedules.model import Collective
-    from synth.measure import measure_both
+    from topoloom.schedules.design import collective_cost
+    from topoloom.schedules.errors import UnknownCollective
+    from topoloom.schedules.model.schedule import Collective
+    from topoloom.synth.evaluation.measure import measure_both
 
     known = (Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE)
     if Collective.of(collective) not in known:
@@ -175,7 +175,7 @@ def optimum(
     Raises
     ------
     NoSchedule, Unreachable, TooLarge
-        As `schedules.optima.collective_optimum`.
+        As `schedules.optimum.collective_optimum.collective_optimum`.
 
     Examples
     --------
@@ -183,9 +183,9 @@ def optimum(
     >>> best.algbw, best.passes[0].bottleneck.compute_inside
     (Fraction(1040, 3), 15)
     """
-    from schedules.collectives import Options
-    from schedules.model import Collective
-    from schedules.optima import collective_optimum
+    from topoloom.schedules.generate.collectives import Options
+    from topoloom.schedules.model.schedule import Collective
+    from topoloom.schedules.optimum.collective_optimum import collective_optimum
 
     options = Options(trees_per_root, max_gap, root, shards, participants)
     return collective_optimum(topology_of(source), Collective.of(collective), options)
@@ -206,7 +206,7 @@ def link_values(
     Raises
     ------
     NoSchedule, Unreachable, TooLarge
-        As `schedules.link_values.link_values`.
+        As `schedules.optimum.link_values.link_values`.
 
     Examples
     --------
@@ -216,9 +216,9 @@ def link_values(
     >>> value.pairs[0], value.more, value.each_more, value.all_doubled
     (('0.gpu0', 'plane0'), Fraction(0, 1), Fraction(16, 15), Fraction(1120, 3))
     """
-    from schedules.link_values import link_values as found
-    from schedules.model import Collective
-    from schedules.options import Options
+    from topoloom.schedules.model.schedule import Collective
+    from topoloom.schedules.optimum.link_values import link_values as found
+    from topoloom.schedules.options import Options
 
     options = Options(root=root, shards=shards, participants=participants)
     return found(topology_of(source), Collective.of(collective), options)
@@ -243,7 +243,7 @@ def ways(
     Raises
     ------
     NoSchedule, Unreachable, TooLarge
-        As `schedules.ways.ways`.
+        As `schedules.compare.compare_algorithms.ways`.
 
     Examples
     --------
@@ -253,10 +253,10 @@ def ways(
     >>> found.fastest(2**30).rate
     Fraction(20000000000, 3)
     """
-    from schedules.model import Collective
-    from schedules.simulate import Network
-    from schedules.verify.costs import unit_bytes_per_second
-    from schedules.ways import ways as found
+    from topoloom.schedules.compare.compare_algorithms import ways as found
+    from topoloom.schedules.model.schedule import Collective
+    from topoloom.schedules.simulate import Network
+    from topoloom.schedules.verify.costs import unit_bytes_per_second
 
     topology = topology_of(source)
     node = None if node_gbps is None else number(node_gbps, "node_gbps")
@@ -293,7 +293,7 @@ def from_networkx(
     >>> measure(from_networkx(nx.petersen_graph()))
     Cost(steps=2, bandwidth=Fraction(9, 10))
     """
-    from synth.networkx_graphs import from_networkx as read
+    from topoloom.synth.topology.networkx_graphs import from_networkx as read
 
     return read(graph, capacity=capacity, kind=kind, name=name, bandwidth_unit=bandwidth_unit)
 
@@ -308,6 +308,6 @@ def to_networkx(
     >>> to_networkx("UniRing(3)", capacity="weight").edges[0, 1, 0]
     {'weight': 1}
     """
-    from synth.networkx_graphs import to_networkx as written
+    from topoloom.synth.topology.networkx_graphs import to_networkx as written
 
     return written(topology_of(source), capacity=capacity, kind=kind)

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from app.certificates.check import MAX_NODES
-from synth.errors import NotMeasurable
-from synth.labels import Labels, eager, labels
-from synth.topology import Topology
+from topoloom.app.certificates.check import MAX_NODES
+from topoloom.synth.errors import NotMeasurable
+from topoloom.synth.slack import Labels, eager, labels
+from topoloom.synth.topology.topology import Topology
 
 __all__ = ["document_of"]
 
@@ -16,7 +16,7 @@ def document_of(topology: Topology, steps: int | None) -> dict[str, Any]:
     Raises
     ------
     NotMeasurable
-        More than `MAX_NODES` nodes, or labels do not serve the graph (`synth.labels.labels`).
+        More than `MAX_NODES` nodes, or labels do not serve the graph (`synth.slack.labels`).
     OutOfDomain
         Fewer steps than the diameter, or too many.
     """

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from app.cli.commands import current_spelling, serving
-from app.complaints import explained
-from app.interrupts import heed_lost_interrupts
+from topoloom.app.cli.command_groups import current_spelling, serving
+from topoloom.app.cli.errors import explained
+from topoloom.app.cli.interrupts import heed_lost_interrupts
 
 if TYPE_CHECKING:
     app: typer.Typer
@@ -36,14 +36,14 @@ def __getattr__(name: str) -> Any:
     """Load all commands when ``app`` is asked for, which holds them."""
     if name != "app":
         raise AttributeError(f"module 'app.cli' has no attribute {name!r}")
-    from app.cli.commands import whole
+    from topoloom.app.cli.command_groups import whole
 
     return whole()
 
 
 def _place(arguments: list[str], pointer: str, error: Exception | None) -> str:
     """Return what stands in the arguments for a member of a request."""
-    from app.cli.typed import Typed
+    from topoloom.app.cli.error_locations import Typed
 
     return Typed.of(serving(arguments), arguments).place(pointer, error)
 

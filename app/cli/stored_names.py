@@ -1,7 +1,7 @@
 """Names of stored topologies, for shells to complete."""
 
-from app.config import Settings
-from app.embedded import opened
+from topoloom.app.config import Settings
+from topoloom.app.store.embedded_reader import opened
 
 __all__ = ["newest"]
 

@@ -8,13 +8,13 @@ Each operation of the OpenAPI document has a method, which names it by `operatio
 the methods and their parameters against that document.
 """
 
-from app.client.documents import Documents
-from app.client.operations import operation
-from app.client.patching import Wiring
-from app.client.questions import Questions
-from app.client.running import Running
-from app.client.tuning import Tuning
-from app.client_transport import FieldError, NotFound, Refused, ServiceError, Unreachable
+from topoloom.app.client.computations import Questions
+from topoloom.app.client.lr_sessions import Tuning
+from topoloom.app.client.openapi_operations import operation
+from topoloom.app.client.patch_plans import Wiring
+from topoloom.app.client.service import Running
+from topoloom.app.client.stored_documents import Documents
+from topoloom.app.client.transport import FieldError, NotFound, Refused, ServiceError, Unreachable
 
 __all__ = [
     "Client",

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from app.artefacts import Artefact, Computed
-from app.documents.base import Document, Exact, rounded
-from app.documents.kind import Readable
-from app.documents.subject import AboutTopology, Subject
+from topoloom.app.documents.base import Document, Exact, rounded
+from topoloom.app.documents.kind import Readable
+from topoloom.app.documents.subject import AboutTopology, Subject
+from topoloom.app.store.artifacts import Artefact, Computed
 
 if TYPE_CHECKING:
-    from schedules.alltoall.exchange import Exchange
+    from topoloom.schedules.routes.routing_choices import Exchange
 
 __all__ = [
     "ALL_TO_ALL",
@@ -105,7 +105,7 @@ def point_exchange(found: "Exchange") -> PointExchange:
 
 def value_of(document: Mapping[str, Any]) -> ExchangeAnswer:
     """Return what an all-to-all/1 document tells of a topology."""
-    from schedules.alltoall.exchange import Exchange, Way
+    from topoloom.schedules.routes.routing_choices import Exchange, Way
 
     lower = Fraction(document["lower_bound"])
     unit = Fraction(document["bandwidth_bound"]) / lower

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from app.config import KERNEL_VERSION
-from app.documents.base import Digest, Document, Exact, PassCost, omitted
-from app.known_requests import AtlasRequest
-from app.tabular import Column, Table
+from topoloom.app.cli.output.text_table import Column, Table
+from topoloom.app.config import KERNEL_VERSION
+from topoloom.app.documents.base import Digest, Document, Exact, PassCost, omitted
+from topoloom.app.requests.listing import AtlasRequest
 
 if TYPE_CHECKING:
-    from synth.discovery.atlas import Atlas, Entry
+    from topoloom.synth.atlas.entries import Atlas, Entry
 
 __all__ = ["FORMATS", "AtlasDocument", "digest_of", "written"]
 

@@ -6,8 +6,8 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from synth.cost import Cost
-from synth.topology import NodeId
+from topoloom.synth.evaluation.cost import Cost
+from topoloom.synth.topology.topology import NodeId
 
 __all__ = [
     "Digest",

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from app.documents.base import Document, Exact, Identity, PassCost, omitted
-from app.known_requests import BestRequest
+from topoloom.app.documents.base import Document, Exact, Identity, PassCost, omitted
+from topoloom.app.requests.listing import BestRequest
 
 if TYPE_CHECKING:
-    from schedules.known import Rated
+    from topoloom.schedules.design.known_topologies import Rated
 
 __all__ = ["BestAnswer", "BestDocument", "of"]
 

@@ -5,9 +5,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from app.artefacts import KINDS
-from app.documents.base import Document
-from app.eviction import Usage
+from topoloom.app.documents.base import Document
+from topoloom.app.store.artifacts import KINDS
+from topoloom.app.store.eviction import Usage
 
 __all__ = ["CacheDocument", "of"]
 

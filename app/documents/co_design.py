@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from app.documents.base import Document, Identity, omitted
-from app.documents.frontier import algorithm_of
-from app.documents.subject import Stored
-from synth.recipe import Recipe
+from topoloom.app.documents.base import Document, Identity, omitted
+from topoloom.app.documents.frontier import algorithm_of
+from topoloom.app.documents.subject import Stored
+from topoloom.synth.recipes.recipe import Recipe
 
 if TYPE_CHECKING:
-    from schedules.design import Choice, Design, Used
+    from topoloom.schedules.design import Choice, Design, Used
 
 __all__ = ["CoDesign", "TaskDocument", "of", "said_of"]
 

@@ -7,15 +7,19 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from app.artefacts import Artefact, Computed
-from app.design_requests import DesignRequest
-from app.documents.base import Document, Exact, Identity, omitted
-from app.documents.kind import Kind
-from app.documents.schedule import CostFacts, Kept, given_facts
-from app.documents.subject import AssumptionDocument, assumed_field
-from app.documents.ways import ComparedFabric, FabricDocument, fabric_document
-from schedules.speed import Speed
-from synth.assumption import assumed_members
+from topoloom.app.documents.base import Document, Exact, Identity, omitted
+from topoloom.app.documents.compare_algorithms import (
+    ComparedFabric,
+    FabricDocument,
+    fabric_document,
+)
+from topoloom.app.documents.kind import Kind
+from topoloom.app.documents.schedule import CostFacts, Kept, given_facts
+from topoloom.app.documents.subject import AssumptionDocument, assumed_field
+from topoloom.app.requests.designs import DesignRequest
+from topoloom.app.store.artifacts import Artefact, Computed
+from topoloom.schedules.compare.bandwidths import Speed
+from topoloom.synth.topology.assumptions import assumed_members
 
 __all__ = [
     "COMPARISON",

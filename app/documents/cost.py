@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from app.artefacts import Artefact, Computed
-from app.documents.base import Document, Exact, Identity, PassCost, cost_of, omitted
-from app.documents.kind import Readable
-from app.documents.subject import AboutTopology, Subject
-from synth.cost import Links
+from topoloom.app.documents.base import Document, Exact, Identity, PassCost, cost_of, omitted
+from topoloom.app.documents.kind import Readable
+from topoloom.app.documents.subject import AboutTopology, Subject
+from topoloom.app.store.artifacts import Artefact, Computed
+from topoloom.synth.evaluation.cost import Links
 
 if TYPE_CHECKING:
-    from synth.measurement import Measurement
+    from topoloom.synth.evaluation.measurement import Measurement
 
 __all__ = ["COST", "CostAnswer", "CostDocument", "CostSummary", "of", "value_of"]
 
@@ -97,7 +97,7 @@ def _healthy(answer: CostAnswer) -> HealthyCost:
 
 def value_of(document: Mapping[str, Any]) -> CostAnswer:
     """Return the measured topology that a cost/1 document tells of, without `healthy`."""
-    from synth.measurement import Measurement
+    from topoloom.synth.evaluation.measurement import Measurement
 
     found = Measurement(
         document["nodes"],

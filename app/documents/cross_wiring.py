@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from app.documents.base import Document, Presented, omitted
+from topoloom.app.documents.base import Document, Presented, omitted
 
 if TYPE_CHECKING:
-    from synth.wiring.cross_wiring import CrossWiring
-    from synth.wiring.plant import Plant
+    from topoloom.synth.wiring.plant import Plant
+    from topoloom.synth.wiring.plant.cross_wiring import CrossWiring
 
 __all__ = ["CrossWiringDocument", "of"]
 
@@ -35,7 +35,7 @@ class CrossWiringDocument(Document):
 
 def of(plant: "Plant", found: "CrossWiring | None") -> Presented:
     """Return the cross-wiring/1 document of a plant."""
-    from synth.wiring.plant import plant_document
+    from topoloom.synth.wiring.plant import plant_document
 
     if found is None:
         return {"schema": "cross-wiring/1", "exchanges": 0, "fibres": []}

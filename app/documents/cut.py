@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from app.documents.base import Document, Exact, Node, omitted
+from topoloom.app.documents.base import Document, Exact, Node, omitted
 
 if TYPE_CHECKING:
-    from schedules.optima import BalanceProof, Cut
+    from topoloom.schedules.optimum.collective_optimum import BalanceProof, Cut
 
 __all__ = ["CutDocument", "ProofDocument", "cut_document", "proof_document"]
 

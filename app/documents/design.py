@@ -6,23 +6,23 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from app.artefacts import Artefact, Computed
-from app.design_requests import DesignRequest
-from app.documents.all_to_all import PointExchange, point_exchange
-from app.documents.base import Document, Exact, Identity, PassCost, omitted
-from app.documents.co_design import CoDesign, TaskDocument, said_of
-from app.documents.co_design import of as co_design
-from app.documents.frontier import PointDocument, algorithm_of, measured
-from app.documents.kind import Kind
-from app.documents.patch_plan import GoalDocument
-from app.documents.schedule import PartFacts, given_facts
-from app.documents.subject import Stored
-from synth.recipe import Recipe
+from topoloom.app.documents.all_to_all import PointExchange, point_exchange
+from topoloom.app.documents.base import Document, Exact, Identity, PassCost, omitted
+from topoloom.app.documents.co_design import CoDesign, TaskDocument, said_of
+from topoloom.app.documents.co_design import of as co_design
+from topoloom.app.documents.frontier import PointDocument, algorithm_of, measured
+from topoloom.app.documents.kind import Kind
+from topoloom.app.documents.patch_plan import GoalDocument
+from topoloom.app.documents.schedule import PartFacts, given_facts
+from topoloom.app.documents.subject import Stored
+from topoloom.app.requests.designs import DesignRequest
+from topoloom.app.store.artifacts import Artefact, Computed
+from topoloom.synth.recipes.recipe import Recipe
 
 if TYPE_CHECKING:
-    from schedules.baselines import Baseline
-    from schedules.design import Change, Design, Used
-    from synth.search import Frontier
+    from topoloom.schedules.baselines import Baseline
+    from topoloom.schedules.design import Change, Design, Used
+    from topoloom.synth.search.frontier import Frontier
 
 __all__ = ["DESIGN", "DesignAnswer", "DesignDocument", "DesignSummary", "of", "question_of"]
 
@@ -175,7 +175,7 @@ def question_of(artefact: Artefact) -> DesignRequest:
 
 def of(answer: DesignAnswer, identity: str) -> dict[str, Any]:
     """Return the design/1 document."""
-    from synth.search import Frontier
+    from topoloom.synth.search.frontier import Frontier
 
     design = answer.design
     hosts = design.hosts
@@ -220,7 +220,7 @@ def _workload(design: "Design") -> WorkloadDocument:
 
 def _trade_off(answer: DesignAnswer) -> dict[str, Any]:
     """Return time against moves; nothing where today's wiring is not given."""
-    from schedules.design.rewiring import not_beaten
+    from topoloom.schedules.design.rewiring import not_beaten
 
     design = answer.design
     if not design.changes:
@@ -262,7 +262,7 @@ def _rewiring(change: "Change") -> MovesDocument:
 def _goal(change: "Change") -> dict[str, Any]:
     if change.goal is None:
         return {}
-    from synth.wiring.document import goal_document
+    from topoloom.synth.wiring.plans.document_writer import goal_document
 
     return {"objective": GoalDocument(**goal_document(change.goal))}
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from app.artefacts import Artefact, Computed
-from app.documents.kind import Kind
-from schedules.errors import TooLarge
+from topoloom.app.documents.kind import Kind
+from topoloom.app.store.artifacts import Artefact, Computed
+from topoloom.schedules.errors import TooLarge
 
 __all__ = ["EXPORT", "Exported", "is_packed", "unpacked"]
 

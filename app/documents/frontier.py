@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from app.artefacts import Artefact, Computed
-from app.design_requests import FrontierRequest
-from app.documents.all_to_all import PointExchange, point_exchange
-from app.documents.base import Document, Exact, Identity, PassCost, cost_of, omitted
-from app.documents.kind import Readable
-from app.documents.subject import Stored
-from synth.cost import Links
-from synth.recipe import parse
+from topoloom.app.documents.all_to_all import PointExchange, point_exchange
+from topoloom.app.documents.base import Document, Exact, Identity, PassCost, cost_of, omitted
+from topoloom.app.documents.kind import Readable
+from topoloom.app.documents.subject import Stored
+from topoloom.app.requests.designs import FrontierRequest
+from topoloom.app.store.artifacts import Artefact, Computed
+from topoloom.synth.evaluation.cost import Links
+from topoloom.synth.recipes.recipe import parse
 
 if TYPE_CHECKING:
-    from schedules.alltoall.exchange import Exchange
-    from synth.search import Frontier, Point
+    from topoloom.schedules.routes.routing_choices import Exchange
+    from topoloom.synth.search.frontier import Frontier, Point
 
 __all__ = [
     "FRONTIER",
@@ -141,7 +141,7 @@ def algorithm_of(point: "Point") -> dict[str, Any]:
 
 def value_of(document: Mapping[str, Any]) -> FrontierAnswer:
     """Return the frontier that a frontier/1 document tells of, without all-to-all."""
-    from synth.search import Frontier, Point
+    from topoloom.synth.search.frontier import Frontier, Point
 
     request = FrontierRequest.model_validate(document["request"])
     points = tuple(

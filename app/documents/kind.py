@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from app.artefacts import Artefact, Computed
+from topoloom.app.store.artifacts import Artefact, Computed
 
 __all__ = ["Answer", "Kind", "Readable"]
 

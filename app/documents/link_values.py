@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from app.documents.base import Document, Exact, Node, omitted
+from topoloom.app.documents.base import Document, Exact, Node, omitted
 
 if TYPE_CHECKING:
-    from schedules.link_values import LinkValue, Restored
+    from topoloom.schedules.optimum.link_values import LinkValue, Restored
 
 __all__ = ["LinkValueDocument", "RestoredDocument", "Worth", "worth_members"]
 

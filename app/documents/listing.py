@@ -10,24 +10,24 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, Field
 
-from app.artefacts import Listed
-from app.design_requests import DesignRequest, FrontierRequest
-from app.documents.base import Document, Identity, Node, omitted
-from app.documents.comparison import ComparisonSummary
-from app.documents.cost import CostSummary
-from app.documents.design import DesignSummary
-from app.documents.frontier import FrontierSummary
-from app.documents.optimum import OptimumSummary
-from app.documents.patch_plan import PatchPlanSummary
-from app.documents.plot import PlotSummary
-from app.documents.schedule import ScheduleSummary
-from app.documents.simulation import SimulationSummary
-from app.documents.subject import AssumptionDocument, assumed_field
-from app.documents.sweep import SweepSummary
-from app.documents.topology import TopologySummary
-from app.documents.verification import VerificationSummary
-from app.schedule_requests import ForestRequest, SimulationRequest
-from app.sizes_request import SizesRequest
+from topoloom.app.documents.base import Document, Identity, Node, omitted
+from topoloom.app.documents.comparison import ComparisonSummary
+from topoloom.app.documents.cost import CostSummary
+from topoloom.app.documents.design import DesignSummary
+from topoloom.app.documents.frontier import FrontierSummary
+from topoloom.app.documents.optimum import OptimumSummary
+from topoloom.app.documents.patch_plan import PatchPlanSummary
+from topoloom.app.documents.plot import PlotSummary
+from topoloom.app.documents.schedule import ScheduleSummary
+from topoloom.app.documents.simulation import SimulationSummary
+from topoloom.app.documents.subject import AssumptionDocument, assumed_field
+from topoloom.app.documents.sweep import SweepSummary
+from topoloom.app.documents.topology import TopologySummary
+from topoloom.app.documents.verification import VerificationSummary
+from topoloom.app.requests.designs import DesignRequest, FrontierRequest
+from topoloom.app.requests.message_sizes import SizesRequest
+from topoloom.app.requests.schedules import ForestRequest, SimulationRequest
+from topoloom.app.store.artifacts import Listed
 
 __all__ = ["PAGES", "entry_model", "of"]
 

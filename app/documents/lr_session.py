@@ -7,13 +7,13 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from app.documents.base import Document, Identity, omitted
-from app.lr_schemas import Loss
-from app.lr_store import Point, Reply, Session
-from app.options.learning_rate import AnchorName, MethodName, ValidationName
-from schedules.learning_rate import Action
-from schedules.learning_rate.documents import encode
-from schedules.learning_rate.state import Attempt
+from topoloom.app.documents.base import Document, Identity, omitted
+from topoloom.app.requests.lr_sessions import Loss
+from topoloom.app.requests.options.lr_sessions import AnchorName, MethodName, ValidationName
+from topoloom.app.store.lr_sessions import Point, Reply, Session
+from topoloom.learning_rate import Action
+from topoloom.learning_rate.state_machine.json_codec import encode
+from topoloom.learning_rate.state_machine.state import Attempt
 
 __all__ = [
     "CSV_HEAD",

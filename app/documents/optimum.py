@@ -7,18 +7,27 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from app.artefacts import Artefact, Computed
-from app.documents.base import Document, Exact, Identity, Node, omitted, rounded
-from app.documents.cut import CutDocument, ProofDocument, cut_document, proof_document
-from app.documents.kind import Readable
-from app.documents.link_values import LinkValueDocument, RestoredDocument, Worth, worth_members
-from app.documents.questions import asked_of
-from app.documents.subject import AboutTopology, Subject
-from schedules.model import Collective
-from schedules.options import Options
+from topoloom.app.documents.base import Document, Exact, Identity, Node, omitted, rounded
+from topoloom.app.documents.cut import CutDocument, ProofDocument, cut_document, proof_document
+from topoloom.app.documents.kind import Readable
+from topoloom.app.documents.link_values import (
+    LinkValueDocument,
+    RestoredDocument,
+    Worth,
+    worth_members,
+)
+from topoloom.app.documents.subject import AboutTopology, Subject
+from topoloom.app.requests.to_domain import asked_of
+from topoloom.app.store.artifacts import Artefact, Computed
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.options import Options
 
 if TYPE_CHECKING:
-    from schedules.optima import CollectiveOptimum, PassOptimum, Together
+    from topoloom.schedules.optimum.collective_optimum import (
+        CollectiveOptimum,
+        PassOptimum,
+        Together,
+    )
 
 __all__ = ["OPTIMUM", "OptimumAnswer", "OptimumDocument", "OptimumSummary", "Rate", "of", "rate_of"]
 

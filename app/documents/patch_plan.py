@@ -1,6 +1,6 @@
 """patch-plan/1: which port to plug where, and the work order for people.
 
-`synth.wiring.document` writes it; the model here says what is in it.
+`synth.wiring.plans.document_writer` writes it; the model here says what is in it.
 """
 
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from app.artefacts import Artefact, Computed, compact
-from app.documents.base import Digest, Document, Exact, Identity, Node, omitted
-from app.documents.kind import Kind
-from app.documents.subject import AssumptionDocument, Subject
+from topoloom.app.documents.base import Digest, Document, Exact, Identity, Node, omitted
+from topoloom.app.documents.kind import Kind
+from topoloom.app.documents.subject import AssumptionDocument, Subject
+from topoloom.app.store.artifacts import Artefact, Computed, compact
 
 if TYPE_CHECKING:
-    from synth.wiring import PatchPlan, Plant
-    from synth.wiring.devices import Script
-    from synth.wiring.document import Rate
-    from synth.wiring.stages import Limits
+    from topoloom.synth.wiring import PatchPlan, Plant
+    from topoloom.synth.wiring.devices import Script
+    from topoloom.synth.wiring.plans.document_writer import Rate
+    from topoloom.synth.wiring.plans.stages import Limits
 
 __all__ = [
     "PATCH_PLAN",
@@ -207,7 +207,7 @@ class PatchPlanSummary(Document):
 
 def of(answer: PlanAnswer, identity: str) -> dict[str, Any]:
     """Return the patch-plan/1 document with its id."""
-    from synth.wiring import to_document
+    from topoloom.synth.wiring import to_document
 
     document = to_document(answer.plan, answer.limits, answer.rate)
     schema = document.pop("schema")
@@ -222,7 +222,7 @@ def text_of(artefact: Artefact, form: str) -> str:
 
 def content_of(artefact: Artefact) -> "tuple[dict[str, Any], Plant | None]":
     """Return a stored plan's document, and the plant that was given with the question."""
-    from synth.wiring.plant import read_plant
+    from topoloom.synth.wiring.plant import read_plant
 
     content = artefact.document()
     return content["json"], read_plant(content["plant"]) if "plant" in content else None
@@ -237,14 +237,14 @@ def subject_of(artefact: Artefact) -> Subject:
 
 def script_of(artefact: Artefact) -> "Script":
     """Return what a stored plan says is to be done."""
-    from synth.wiring.devices import read_script
+    from topoloom.synth.wiring.devices import read_script
 
     return read_script(*content_of(artefact))
 
 
 def _encode(answer: PlanAnswer, identity: str) -> Computed:
-    from synth.wiring import work_order
-    from synth.wiring.plant import plant_document
+    from topoloom.synth.wiring import work_order
+    from topoloom.synth.wiring.plant import plant_document
 
     plan = answer.plan
     summary = PatchPlanSummary(

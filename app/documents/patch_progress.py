@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from app.documents.base import Digest, Document, Identity, Presented
+from topoloom.app.documents.base import Digest, Document, Identity, Presented
 
 if TYPE_CHECKING:
-    from synth.wiring.devices import Script
-    from synth.wiring.devices.script import Step
-    from synth.wiring.plant import Pair
-    from synth.wiring.progress import Standing
+    from topoloom.synth.wiring.devices import Script
+    from topoloom.synth.wiring.operations.plan_progress import Standing
+    from topoloom.synth.wiring.plans.panel_actions import Step
+    from topoloom.synth.wiring.plant import Pair
 
 __all__ = ["PatchProgress", "Seen", "of", "read_seen", "write_seen"]
 
@@ -163,7 +163,7 @@ def read_seen(text: str) -> dict[int, Seen]:
     >>> read_seen('{"0":[[[3,1,1]],2]}')[0].stage
     2
     """
-    from synth.wiring.plant import Pair
+    from topoloom.synth.wiring.plant import Pair
 
     found = {}
     for name, (rows, stage) in json.loads(text).items():

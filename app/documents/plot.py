@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from app.artefacts import Computed
-from app.documents.base import Document
-from app.documents.kind import Kind
+from topoloom.app.documents.base import Document
+from topoloom.app.documents.kind import Kind
+from topoloom.app.store.artifacts import Computed
 
 __all__ = ["PLOT", "SVG", "Drawing", "PlotSummary"]
 

@@ -2,8 +2,8 @@
 
 from pydantic import Field
 
-from app.documents.base import Document
-from app.field_errors import FieldError
+from topoloom.app.documents.base import Document
+from topoloom.app.requests.field_errors import FieldError
 
 __all__ = ["ProblemDocument"]
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from app.documents.base import Document, Identity, omitted
-from synth.recipe import Recipe
+from topoloom.app.documents.base import Document, Identity, omitted
+from topoloom.synth.recipes.recipe import Recipe
 
 if TYPE_CHECKING:
-    from schedules.design.files import FileSet
+    from topoloom.schedules.design.export_files import FileSet
 
 __all__ = ["INDEX", "LeftOut", "ProgramFile", "ProgramSetDocument", "files_of"]
 

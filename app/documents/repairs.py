@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from app.documents.base import Digest, Document, Exact, Presented, omitted
-from app.documents.patch_plan import PlainPlanDocument
+from topoloom.app.documents.base import Digest, Document, Exact, Presented, omitted
+from topoloom.app.documents.patch_plan import PlainPlanDocument
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from synth.wiring.devices import Script
-    from synth.wiring.repair import Repair
-    from synth.wiring.stages import Stage
+    from topoloom.synth.wiring.devices import Script
+    from topoloom.synth.wiring.operations.repair import Repair
+    from topoloom.synth.wiring.plans.stages import Stage
 
 __all__ = ["RateLeft", "RepairsDocument", "Weighed", "of"]
 

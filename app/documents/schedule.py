@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from app.artefacts import Artefact, Computed
-from app.documents.base import Digest, Document, Exact, Identity, omitted
-from app.documents.kind import Readable
-from app.documents.subject import AssumptionDocument, Subject, assumed_field
-from schedules.model import Collective, Schedule
+from topoloom.app.documents.base import Digest, Document, Exact, Identity, omitted
+from topoloom.app.documents.kind import Readable
+from topoloom.app.documents.subject import AssumptionDocument, Subject, assumed_field
+from topoloom.app.store.artifacts import Artefact, Computed
+from topoloom.schedules.model.schedule import Collective, Schedule
 
 if TYPE_CHECKING:
-    from schedules.facts import Facts, Losses, Sharing
+    from topoloom.schedules.model.verified_schedule import Facts, Losses, Sharing
 
 __all__ = [
     "SCHEDULE",
@@ -129,12 +129,12 @@ _COUNTS = ("chunks_per_shard", "trees_per_root", "units_per_pair", "ranks", "dat
 def facts_of(members: Mapping[str, Any]) -> "Facts":
     """Return the facts that a summary, or a part of one, tells of.
 
-    >>> from schedules.facts import Facts
+    >>> from topoloom.schedules.model.verified_schedule import Facts
     >>> facts = Facts(Collective.ALLGATHER, 2, Fraction(11, 12), chunks_per_shard=1)
     >>> facts_of(given_facts(facts)) == facts
     True
     """
-    from schedules.facts import Facts
+    from topoloom.schedules.model.verified_schedule import Facts
 
     exact = {
         name: Fraction(members[name]) for name in ("bandwidth", "inverse_rate") if name in members
@@ -161,7 +161,7 @@ def _sharing(saved: "Sharing") -> dict[str, str]:
 
 
 def _shared(members: Mapping[str, str]) -> "Sharing":
-    from schedules.facts import Sharing
+    from topoloom.schedules.model.verified_schedule import Sharing
 
     together = members.get("inverse_rate_together")
     return Sharing(
@@ -172,14 +172,14 @@ def _shared(members: Mapping[str, str]) -> "Sharing":
 
 
 def _encode(kept: Kept, identity: str) -> Computed:
-    from schedules.formats.schedule.binary import pack
+    from topoloom.schedules.formats.schedule.binary import pack
 
     return Computed(pack(kept.load()), PACKED_SCHEDULE, of(kept, identity))
 
 
 def _decode(artefact: Artefact) -> Kept:
-    from schedules.facts import Losses
-    from schedules.formats.schedule.binary import unpack
+    from topoloom.schedules.formats.schedule.binary import unpack
+    from topoloom.schedules.model.verified_schedule import Losses
 
     members = artefact.summary
     lost, gap = (members.get(name) for name in ("bandwidth_loss", "gap"))

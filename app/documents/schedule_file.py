@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, RootModel
 
-from app.documents.base import Digest, Document, Node, omitted
+from topoloom.app.documents.base import Digest, Document, Node, omitted
 
 __all__ = ["ScheduleDocument"]
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from app.artefacts import Computed
-from app.documents.base import (
+from topoloom.app.documents.base import (
     Digest,
     Document,
     Exact,
@@ -18,16 +17,17 @@ from app.documents.base import (
     omitted,
     rounded,
 )
-from app.documents.kind import Kind
-from app.documents.subject import AssumptionDocument, assumed_field
-from app.schedule_requests import SimulationRequest
-from schedules.model import Schedule
-from synth.assumption import assumed_members
-from synth.topology import Topology
+from topoloom.app.documents.kind import Kind
+from topoloom.app.documents.subject import AssumptionDocument, assumed_field
+from topoloom.app.requests.schedules import SimulationRequest
+from topoloom.app.store.artifacts import Computed
+from topoloom.schedules.model.schedule import Schedule
+from topoloom.synth.topology.assumptions import assumed_members
+from topoloom.synth.topology.topology import Topology
 
 if TYPE_CHECKING:
-    from schedules.simulate.running import Simulation
-    from schedules.transcript import Transcript
+    from topoloom.schedules.model.transcript import Transcript
+    from topoloom.schedules.simulate.run_messages import Simulation
 
 __all__ = ["SIMULATION", "Simulated", "SimulationDocument", "SimulationSummary", "of"]
 

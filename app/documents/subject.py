@@ -6,9 +6,13 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import Field
 
-from app.documents.base import Digest, Document, Identity, omitted
-from synth.assumption import Assumption, assumed_members, assumptions_from_document
-from synth.topology import Topology
+from topoloom.app.documents.base import Digest, Document, Identity, omitted
+from topoloom.synth.topology.assumptions import (
+    Assumption,
+    assumed_members,
+    assumptions_from_document,
+)
+from topoloom.synth.topology.topology import Topology
 
 __all__ = [
     "AboutTopology",

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from app.documents.base import Digest, Document, Exact, Presented, omitted
+from topoloom.app.documents.base import Digest, Document, Exact, Presented, omitted
 
 if TYPE_CHECKING:
-    from synth.wiring.survey import Failure
+    from topoloom.synth.wiring.operations.worst_failures import Failure
 
 __all__ = ["SurveyDocument", "of"]
 

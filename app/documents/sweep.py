@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from app.artefacts import Artefact, Asked, Computed
-from app.documents.base import Document, Exact, Identity, Node, omitted
-from app.documents.kind import Kind
-from app.options.pages import PartName
-from app.sweep_request import SweepName
+from topoloom.app.documents.base import Document, Exact, Identity, Node, omitted
+from topoloom.app.documents.kind import Kind
+from topoloom.app.requests.options.sweeps_and_jobs import PartName
+from topoloom.app.requests.sweeps import SweepName
+from topoloom.app.store.artifacts import Artefact, Asked, Computed
 
 if TYPE_CHECKING:
-    from schedules.faults import FaultKind
+    from topoloom.schedules.optimum.single_faults import FaultKind
 
 __all__ = ["SWEEP", "Part", "SweepAnswer", "SweepDocument", "SweepSummary", "over_of"]
 

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from app.documents.base import Document
+from topoloom.app.documents.base import Document
 
 __all__ = ["Status", "VersionDocument"]
 

@@ -9,12 +9,16 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from app.artefacts import Artefact, Computed, Listed
-from app.documents.base import Digest, Document, Identity, Node, omitted
-from app.documents.kind import Readable
-from app.documents.subject import AssumptionDocument, assumed_field
-from synth.assumption import Assumption, assumed_members, assumptions_from_document
-from synth.topology import Topology
+from topoloom.app.documents.base import Digest, Document, Identity, Node, omitted
+from topoloom.app.documents.kind import Readable
+from topoloom.app.documents.subject import AssumptionDocument, assumed_field
+from topoloom.app.store.artifacts import Artefact, Computed, Listed
+from topoloom.synth.topology.assumptions import (
+    Assumption,
+    assumed_members,
+    assumptions_from_document,
+)
+from topoloom.synth.topology.topology import Topology
 
 __all__ = [
     "TOPOLOGY",
@@ -142,7 +146,7 @@ def _encode(answer: Registered, identity: str) -> Computed:
 
 
 def _decode(artefact: Artefact) -> Registered:
-    from synth.topology_document import topology_from_document
+    from topoloom.synth.recipes.topology_document import topology_from_document
 
     document = artefact.document()
     topology = topology_from_document(document)

@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from app.artefacts import Computed
-from app.documents.base import Document, Identity, omitted
-from app.documents.kind import Kind
-from app.documents.subject import AboutTopology, Subject
+from topoloom.app.documents.base import Document, Identity, omitted
+from topoloom.app.documents.kind import Kind
+from topoloom.app.documents.subject import AboutTopology, Subject
+from topoloom.app.store.artifacts import Computed
 
 __all__ = ["MAX_SHOWN", "VERIFICATION", "Checked", "VerificationDocument", "VerificationSummary"]
 

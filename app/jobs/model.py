@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Protocol, TypeAlias
 
-from app.artefacts import canonical
+from topoloom.app.store.artifacts import canonical
 
 __all__ = [
     "DEFAULT_PRIORITY",

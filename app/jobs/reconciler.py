@@ -6,11 +6,11 @@ from datetime import timedelta
 
 from sqlalchemy import Engine, select
 
-from app.jobs import changes, roster, rows
-from app.jobs.carrier import Carrier
-from app.jobs.changes import Due, Ending
-from app.jobs.following import follow
-from app.tables import JobRow, WorkerRow
+from topoloom.app.jobs import heartbeats, queries, transitions
+from topoloom.app.jobs.completion_hooks import follow
+from topoloom.app.jobs.dbos_queue import Carrier
+from topoloom.app.jobs.transitions import Due, Ending
+from topoloom.app.store.tables import JobRow, WorkerRow
 
 __all__ = ["Reconciler"]
 
@@ -22,7 +22,7 @@ LOST = {
     "type": "/problems/work-failed",
     "title": "The work came to no end",
     "status": 500,
-    "detail": f"{changes.MAX_TURNS} workers that had it in hand ended before it did",
+    "detail": f"{transitions.MAX_TURNS} workers that had it in hand ended before it did",
     "instance": "/v1/jobs",
     "errors": [],
 }
@@ -38,17 +38,17 @@ class Reconciler:
     engine: Engine
     carrier: Carrier
     keep_days: float
-    _watch: roster.Watch = field(default_factory=roster.Watch)
+    _watch: heartbeats.Watch = field(default_factory=heartbeats.Watch)
     _missed: set[Due] = field(default_factory=set)
 
     def take_over(self) -> int:
         """Give the jobs of workers that are gone to the queue again; return how many."""
         count = 0
         for worker in self._watch.gone(self.engine):
-            lost = changes.held(self.engine, worker)
+            lost = transitions.held(self.engine, worker)
             for one in lost:
                 self.hand_back(one, worker)
-            roster.leave(self.engine, worker)
+            heartbeats.leave(self.engine, worker)
             log.warning("the worker %s is gone; %d jobs were taken over", worker, len(lost))
             count += len(lost)
         self._take_out_strays()
@@ -69,9 +69,9 @@ class Reconciler:
         with self.engine.connect() as connection:
             return set(connection.execute(select(WorkerRow.id)).scalars())
 
-    def hand_back(self, lost: changes.Held, worker: str) -> None:
+    def hand_back(self, lost: transitions.Held, worker: str) -> None:
         """Give a job to the queue again, or end what must not be."""
-        given = changes.hand_back(self.engine, lost, worker, LOST)
+        given = transitions.hand_back(self.engine, lost, worker, LOST)
         if isinstance(given, Ending):
             follow(self.engine, self.carrier, [given])
         else:
@@ -82,7 +82,7 @@ class Reconciler:
 
         What was missed twice in a row only: it may be on its way.
         """
-        due = changes.waiting(self.engine)
+        due = transitions.waiting(self.engine)
         missed = set(self.carrier.lacks(due, self._workers())) if due else set()
         lacking = missed & self._missed
         self._missed = missed - lacking
@@ -92,8 +92,8 @@ class Reconciler:
     def tidy(self) -> None:
         """Delete what ended long ago, here and in the queue."""
         self.carrier.sweep()
-        before = rows.now() - timedelta(days=self.keep_days)
+        before = queries.now() - timedelta(days=self.keep_days)
         with self.engine.connect() as connection:
             query = select(JobRow.id).where(JobRow.ended_at < before).limit(FORGET_AT_ONCE)
             old = connection.execute(query).scalars().all()
-        changes.forget(self.engine, old)
+        transitions.forget(self.engine, old)

@@ -24,11 +24,11 @@ from urllib.parse import urlsplit
 from sqlalchemy import Engine, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.jobs import rows
-from app.jobs.errors import WebhookRefused
-from app.jobs.model import Job, JobId
-from app.services.errors import NotStored
-from app.tables import MAX_URL, WebhookRow
+from topoloom.app.jobs import queries
+from topoloom.app.jobs.errors import WebhookRefused
+from topoloom.app.jobs.model import Job, JobId
+from topoloom.app.store.errors import NotStored
+from topoloom.app.store.tables import MAX_URL, WebhookRow
 
 __all__ = ["ATTEMPTS", "SIGNATURE", "Messenger", "WebhookRules", "signature"]
 
@@ -68,8 +68,8 @@ class WebhookRules:
     >>> rules.target("https://ci.example/")
     Traceback (most recent call last):
     ...
-    app.jobs.errors.WebhookRefused: webhook: must go to a host that TOPOLOOM_WEBHOOK_HOSTS \
-names; ci.example:443 is none
+    topoloom.app.jobs.errors.WebhookRefused: webhook: must go to a host that \
+TOPOLOOM_WEBHOOK_HOSTS names; ci.example:443 is none
     """
 
     hosts: tuple[str, ...] = ()
@@ -226,7 +226,7 @@ class Messenger:
     def _told(self, engine: Engine, job: JobId, url: str) -> bool:
         """Whether a host took the message; what it need not be told again counts as told."""
         try:
-            status = send(self._rules, url, self._write(rows.read(engine, job)), job)
+            status = send(self._rules, url, self._write(queries.read(engine, job)), job)
         except NotStored:
             return True
         except (OSError, http.client.HTTPException, WebhookRefused) as error:

@@ -15,13 +15,13 @@ from typing import Any
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.db import DatabaseNotReady
-from app.jobs import changes, roster
-from app.jobs.carrier import Carrier
-from app.jobs.following import follow
-from app.jobs.model import Cancelled, Failed, JobId, Perform, State, Task
-from app.jobs.reconciler import Reconciler
-from app.jobs.webhooks import Messenger
+from topoloom.app.jobs import heartbeats, transitions
+from topoloom.app.jobs.completion_hooks import follow
+from topoloom.app.jobs.dbos_queue import Carrier
+from topoloom.app.jobs.model import Cancelled, Failed, JobId, Perform, State, Task
+from topoloom.app.jobs.reconciler import Reconciler
+from topoloom.app.jobs.webhooks import Messenger
+from topoloom.app.store.database import DatabaseNotReady
 
 __all__ = ["Explain", "Worker", "WorkerLimits"]
 
@@ -108,7 +108,7 @@ class Worker:
         """
         self._carrier = Carrier(self._engine.url)
         try:
-            self.id = roster.join(self._engine)
+            self.id = heartbeats.join(self._engine)
             self._reconciler = Reconciler(self._engine, self._carrier, self._limits.keep_days)
             self._reconciler.take_over()
             limits = self._limits
@@ -135,7 +135,7 @@ class Worker:
         if self._pulse is not None:
             self._pulse.join(1.0)
         self._messenger.stop()
-        self._try("leaving", lambda: roster.leave(self._engine, self.id))
+        self._try("leaving", lambda: heartbeats.leave(self._engine, self.id))
         if not left:
             self._carrier.close()
         return not left
@@ -148,7 +148,7 @@ class Worker:
         """Carry out a turn of a job; called by the queue, in a thread of its own."""
         if self._stopping.is_set():
             return
-        task = changes.begin(self._engine, job, turn, self.id)
+        task = transitions.begin(self._engine, job, turn, self.id)
         if task is None:
             return
         run = Run(job, turn)
@@ -189,7 +189,7 @@ class Worker:
         return lambda: None
 
     def _hand_back(self, run: Run) -> None:
-        for one in changes.held(self._engine, self.id):
+        for one in transitions.held(self._engine, self.id):
             if (one.id, one.turn) == (run.job, run.turn):
                 self._reconciler.hand_back(one, self.id)
 
@@ -201,7 +201,7 @@ class Worker:
         made: str | None = None,
         problem: Mapping[str, Any] | None = None,
     ) -> None:
-        ending = changes.finish(
+        ending = transitions.finish(
             self._engine,
             run.job,
             run.turn,
@@ -233,7 +233,7 @@ class Worker:
         """Do what is due, until the worker stops."""
         due = {
             self._listen: (PULSE_SECONDS, 0.0),
-            self._live: (roster.BEAT_SECONDS, 0.0),
+            self._live: (heartbeats.BEAT_SECONDS, 0.0),
             self._reconcile: (RECONCILE_SECONDS, 0.0),
             self._tidy: (TIDY_SECONDS, time.monotonic() + TIDY_SECONDS),
         }
@@ -248,10 +248,10 @@ class Worker:
         runs = self._running()
         said = [one for run in runs if (one := run.said()) is not None]
         if said:
-            changes.report(self._engine, self.id, said)
+            transitions.report(self._engine, self.id, said)
         if not runs:
             return
-        ours = {(one.id, one.turn): one for one in changes.held(self._engine, self.id)}
+        ours = {(one.id, one.turn): one for one in transitions.held(self._engine, self.id)}
         for run in runs:
             one = ours.get((run.job, run.turn))
             if one is None:
@@ -260,7 +260,7 @@ class Worker:
                 run.stop("cancelled")
 
     def _live(self) -> None:
-        roster.beat(self._engine, self.id)
+        heartbeats.beat(self._engine, self.id)
 
     def _reconcile(self) -> None:
         self._reconciler.take_over()

@@ -9,8 +9,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
 
-from schedules.errors import NoSchedule
-from schedules.model import (
+from topoloom.schedules.errors import NoSchedule
+from topoloom.schedules.model.schedule import (
     COPY,
     Schedule,
     StepSchedule,
@@ -18,7 +18,7 @@ from schedules.model import (
     TreeSchedule,
     parts_of,
 )
-from synth.topology import NodeId
+from topoloom.synth.topology.topology import NodeId
 
 __all__ = ["Arc", "Broadcast", "broadcast_of"]
 

@@ -9,8 +9,8 @@ from textwrap import fill
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from app.extras import require_extra
-from app.files import UnusableFile, is_stream, write_bytes
+from topoloom.app.extras import require_extra
+from topoloom.app.files.local_files import UnusableFile, is_stream, write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from app.plots.canvas import COLOURS, GREY, label_of
+from topoloom.app.plots.canvas import COLOURS, GREY, label_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from app.plots.canvas import COLOURS
-from app.services.gaps import SizeGaps
-from synth.gaps import MORE
+from topoloom.app.plots.canvas import COLOURS
+from topoloom.app.services.gaps import SizeGaps
+from topoloom.synth.evaluation.gaps import MORE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
-from app.plots.broadcasts import Arc, Broadcast
-from app.plots.canvas import COLOURS, GREY, MAX_NAME, short
-from schedules.errors import TooLarge
-from synth.topology import NodeId, Topology
+from topoloom.app.plots.broadcasts import Arc, Broadcast
+from topoloom.app.plots.canvas import COLOURS, GREY, MAX_NAME, short
+from topoloom.schedules.errors import TooLarge
+from topoloom.synth.topology.topology import NodeId, Topology
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,10 +1,10 @@
 """All-to-all on a topology: the best there is, between two exact bounds."""
 
-from app.documents.all_to_all import ALL_TO_ALL, ExchangeAnswer
-from app.documents.kind import Answer
-from app.documents.subject import Subject
-from app.services.context import Context
-from app.services.topologies import StoredTopology
+from topoloom.app.documents.all_to_all import ALL_TO_ALL, ExchangeAnswer
+from topoloom.app.documents.kind import Answer
+from topoloom.app.documents.subject import Subject
+from topoloom.app.services.context import Context
+from topoloom.app.services.topologies import StoredTopology
 
 __all__ = ["exchange_on"]
 
@@ -13,7 +13,7 @@ def exchange_on(context: Context, loaded: StoredTopology) -> Answer[ExchangeAnsw
     """Return the stored all-to-all/1 document: throughput, its bound, and the routings."""
 
     def compute() -> ExchangeAnswer:
-        from schedules.alltoall.exchange import exchange
+        from topoloom.schedules.routes.routing_choices import exchange
 
         topology = loaded.topology
         subject = Subject.of(loaded.id, topology)

@@ -1,8 +1,8 @@
 """The atlas that comes with the package, or those of its points that are asked for."""
 
-from app.documents import atlas as document
-from app.known_requests import AtlasRequest
-from schedules.errors import NotExportable
+from topoloom.app.documents import atlas as document
+from topoloom.app.requests.listing import AtlasRequest
+from topoloom.schedules.errors import NotExportable
 
 __all__ = ["text"]
 
@@ -15,7 +15,7 @@ def text(request: AtlasRequest, form: str) -> str:
     NotExportable
         There is no such form.
     """
-    from synth.discovery.bundled import bundled
+    from topoloom.synth.atlas.bundled import bundled
 
     if form not in document.FORMATS:
         raise NotExportable("/format", f"must be one of {', '.join(document.FORMATS)}")

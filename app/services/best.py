@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from app.documents.best import BestAnswer
-from app.documents.questions import speed_of, workload_of
-from app.known_requests import BestRequest
-from app.points import Stored, documents_of, stored_points
-from app.services import designs, frontiers, topologies
-from app.services.context import Context, MustCompute
-from app.services.errors import Damaged, NotStored
-from app.topology_source import TopologySource
-from schedules.known import Known, best, require_timed
-from synth.cost import Links
+from topoloom.app.documents.best import BestAnswer
+from topoloom.app.requests.listing import BestRequest
+from topoloom.app.requests.to_domain import speed_of, workload_of
+from topoloom.app.requests.topology_source import TopologySource
+from topoloom.app.services import designs, frontiers, topologies
+from topoloom.app.services.context import Context, MustCompute
+from topoloom.app.store.errors import Damaged, NotStored
+from topoloom.app.store.known_costs import Stored, documents_of, stored_points
+from topoloom.schedules.design.known_topologies import Known, best, require_timed
+from topoloom.synth.evaluation.cost import Links
 
 __all__ = ["ATLAS", "MAX_READ", "find"]
 
@@ -110,7 +110,7 @@ def _known(context: Context, request: BestRequest) -> dict[_Key, Stored]:
 
 
 def _of_atlas(request: BestRequest) -> Iterator[Known]:
-    from synth.discovery.bundled import bundled_of
+    from topoloom.synth.atlas.bundled import bundled_of
 
     least, most = request.sizes
     degree = request.degree
@@ -151,8 +151,8 @@ def _read(context: Context, known: dict[_Key, Stored], one: Known) -> None:
 
 def _named(one: Known, documents: tuple[tuple[str, str], ...]) -> Known:
     """Return a topology with its short name, and all that tells of it."""
-    from synth.names import short_name
-    from synth.recipe import parse
+    from topoloom.synth.naming.short_names import short_name
+    from topoloom.synth.recipes.recipe import parse
 
     name = one.name
     if not name and one.recipe is not None:

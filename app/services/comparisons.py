@@ -2,24 +2,24 @@
 
 from fractions import Fraction
 
-from app.artefacts import Artefact
-from app.checking_requests import ComparisonRequest
-from app.documents.comparison import (
+from topoloom.app.documents.compare_algorithms import ComparedFabric
+from topoloom.app.documents.comparison import (
     COMPARISON,
     Compared,
     ComparedDesigns,
     ComparedSchedules,
     TimedSchedule,
 )
-from app.documents.schedule import SCHEDULE
-from app.documents.subject import Subject
-from app.documents.ways import ComparedFabric
-from app.services import topologies
-from app.services.context import Context
-from app.services.speeds import DEFAULT_ALPHA_US
-from schedules.model import Collective
-from schedules.speed import On, speed
-from synth.topology import Topology
+from topoloom.app.documents.schedule import SCHEDULE
+from topoloom.app.documents.subject import Subject
+from topoloom.app.requests.evaluations import ComparisonRequest
+from topoloom.app.services import topologies
+from topoloom.app.services.context import Context
+from topoloom.app.services.schedule_speed import DEFAULT_ALPHA_US
+from topoloom.app.store.artifacts import Artefact
+from topoloom.schedules.compare.bandwidths import On, speed
+from topoloom.schedules.model.schedule import Collective
+from topoloom.synth.topology.topology import Topology
 
 __all__ = ["create"]
 
@@ -32,7 +32,8 @@ def create(context: Context, request: ComparisonRequest) -> Artefact:
     Raises
     ------
     TooLarge
-        The fabric has more nodes than forests are made for, or `schedules.ways.MAX_RANKS` ranks.
+        The fabric has more nodes than forests are made for, or
+        `schedules.compare.compare_algorithms.MAX_RANKS` ranks.
     """
     if request.topology is not None:
         return _of_fabric(context, request)
@@ -62,9 +63,9 @@ def _of_fabric(context: Context, request: ComparisonRequest) -> Artefact:
     context.require_at_most("/topology", loaded.node_count, limit, "nodes")
 
     def compute() -> Compared:
-        from schedules.simulate import Network
-        from schedules.switch_over import SIZES
-        from schedules.ways import ways
+        from topoloom.schedules.compare.compare_algorithms import ways
+        from topoloom.schedules.compare.crossover import SIZES
+        from topoloom.schedules.simulate import Network
 
         topology, collective = loaded.topology, Collective.of(request.collective)
         on = _on(request, topology)
@@ -88,7 +89,7 @@ def _of_fabric(context: Context, request: ComparisonRequest) -> Artefact:
 
 def _on(request: ComparisonRequest, topology: Topology) -> On:
     """Return of what speed hosts are, and how much data is asked about."""
-    from schedules.verify.costs import unit_bytes_per_second
+    from topoloom.schedules.verify.costs import unit_bytes_per_second
 
     node = None if request.node_gbps is None else Fraction(request.node_gbps)
     alpha_us = DEFAULT_ALPHA_US if request.alpha_us is None else Fraction(request.alpha_us)

@@ -6,14 +6,14 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
-from app.artefacts import ID_LENGTH, Artefact, Asked, Computed, Listed, key
-from app.config import Settings
-from app.documents.kind import Answer, Kind, Readable
-from app.services.errors import MAX_CANDIDATES, Ambiguous, Damaged, NotStored
-from schedules.errors import TooLarge
+from topoloom.app.config import Settings
+from topoloom.app.documents.kind import Answer, Kind, Readable
+from topoloom.app.store.artifacts import ID_LENGTH, Artefact, Asked, Computed, Listed, key
+from topoloom.app.store.errors import MAX_CANDIDATES, Ambiguous, Damaged, NotStored
+from topoloom.schedules.errors import TooLarge
 
 if TYPE_CHECKING:
-    from app.store import Store
+    from topoloom.app.store.document_store import Store
 
 __all__ = ["Compute", "Context", "Documents", "Mend", "MustCompute"]
 
@@ -28,30 +28,30 @@ Compute: TypeAlias = Callable[[str], Computed]
 
 
 class Documents(Protocol):
-    """Where documents are kept: `app.store.Store`, or a way to one."""
+    """Where documents are kept: `app.store.document_store.Store`, or a way to one."""
 
     def find(self, kind: str, identity: str) -> Artefact | None:
-        """See `app.store.Store.find`."""
+        """See `app.store.document_store.Store.find`."""
         ...
 
     def get(self, kind: str, identity: str) -> Artefact | None:
-        """See `app.store.Store.get`."""
+        """See `app.store.document_store.Store.get`."""
         ...
 
     def question(self, kind: str, identity: str) -> str | None:
-        """See `app.store.Store.question`."""
+        """See `app.store.document_store.Store.question`."""
         ...
 
     def beginning(self, kind: str, prefix: str, limit: int) -> list[Listed]:
-        """See `app.store.Store.beginning`."""
+        """See `app.store.document_store.Store.beginning`."""
         ...
 
     def named(self, name: str, limit: int) -> list[Listed]:
-        """See `app.store.Store.named`."""
+        """See `app.store.document_store.Store.named`."""
         ...
 
     def get_or_compute(self, kind: str, request: Asked, compute: Compute) -> Artefact:
-        """See `app.store.Store.get_or_compute`."""
+        """See `app.store.document_store.Store.get_or_compute`."""
         ...
 
 
@@ -95,7 +95,7 @@ class Context:
     @property
     def whole_store(self) -> "Store":
         """The database itself, with all that it knows of documents; a worker has none."""
-        from app.store import Store
+        from topoloom.app.store.document_store import Store
 
         assert isinstance(self.store, Store)
         return self.store

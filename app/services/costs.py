@@ -1,22 +1,22 @@
 """Measuring: what collectives cost on a topology, and the best they could."""
 
-from app.artefacts import Artefact
-from app.documents.cost import COST, CostAnswer
-from app.documents.kind import Answer
-from app.documents.link_values import Worth
-from app.documents.optimum import OPTIMUM, OptimumAnswer, Rate
-from app.documents.questions import asked_of
-from app.documents.subject import Subject
-from app.schedule_requests import OptimumRequest
-from app.services import topologies
-from app.services.all_to_all import exchange_on
-from app.services.context import Context
-from app.services.topologies import StoredTopology, asked_options
-from app.topology_source import TopologySource
-from schedules.errors import NoSchedule
-from schedules.model import Collective
-from schedules.options import Options, require_plain
-from synth.errors import NotMeasurable
+from topoloom.app.documents.cost import COST, CostAnswer
+from topoloom.app.documents.kind import Answer
+from topoloom.app.documents.link_values import Worth
+from topoloom.app.documents.optimum import OPTIMUM, OptimumAnswer, Rate
+from topoloom.app.documents.subject import Subject
+from topoloom.app.requests.schedules import OptimumRequest
+from topoloom.app.requests.to_domain import asked_of
+from topoloom.app.requests.topology_source import TopologySource
+from topoloom.app.services import topologies
+from topoloom.app.services.all_to_all import exchange_on
+from topoloom.app.services.context import Context
+from topoloom.app.services.topologies import StoredTopology, asked_options
+from topoloom.app.store.artifacts import Artefact
+from topoloom.schedules.errors import NoSchedule
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.options import Options, require_plain
+from topoloom.synth.errors import NotMeasurable
 
 __all__ = ["measure", "optimum", "rate"]
 
@@ -59,7 +59,7 @@ def _measured(context: Context, source: TopologySource, field: str) -> Answer[Co
     loaded = topologies.load(context, source, field=field)
 
     def compute() -> CostAnswer:
-        from synth.measurement import measurement
+        from topoloom.synth.evaluation.measurement import measurement
 
         subject = Subject.of(loaded.id, loaded.topology)
         found = measurement(loaded.topology)
@@ -87,7 +87,7 @@ def _optimal(
     collective = Collective.of(request.collective)
 
     def compute() -> OptimumAnswer:
-        from schedules.optima import collective_optimum
+        from topoloom.schedules.optimum.collective_optimum import collective_optimum
 
         topology = loaded.topology
         found = collective_optimum(topology, collective, options)
@@ -113,7 +113,7 @@ def _worth(
     context: Context, loaded: StoredTopology, collective: Collective, options: Options
 ) -> Worth:
     """Return what the links of a topology are worth, and what undoing its changes brings."""
-    from schedules.link_values import link_values, restored
+    from topoloom.schedules.optimum.link_values import link_values, restored
 
     topology = loaded.topology
     values = link_values(topology, collective, options)

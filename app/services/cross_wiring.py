@@ -1,10 +1,10 @@
 """Cross wiring of a plant: which receive fibres to exchange once."""
 
-from app.documents import cross_wiring as documents
-from app.documents.base import Presented
-from app.patch_requests import CrossWiringRequest
-from app.services.context import Context
-from app.services.plants import given_plant
+from topoloom.app.documents import cross_wiring as documents
+from topoloom.app.documents.base import Presented
+from topoloom.app.requests.patch_plans import CrossWiringRequest
+from topoloom.app.services.context import Context
+from topoloom.app.services.plants import given_plant
 
 __all__ = ["of_plant"]
 
@@ -17,7 +17,7 @@ def of_plant(context: Context, request: CrossWiringRequest) -> Presented:
     InvalidPlant
         Something in the plant breaks a rule.
     """
-    from synth.wiring.cross_wiring import cross_wiring
+    from topoloom.synth.wiring.plant.cross_wiring import cross_wiring
 
     plant = given_plant(request.plant)
     context.note(*(one.text for one in plant.assumed))

@@ -3,18 +3,18 @@
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from app.artefacts import Artefact
-from app.design_requests import DesignRequest
-from app.documents.design import DESIGN, DesignAnswer
-from app.documents.hosts import hosts_of
-from app.documents.questions import speed_of, workload_of
-from app.options.patching import PANELS
-from app.services.context import Context
-from app.services.plants import plant_of
+from topoloom.app.documents.design import DESIGN, DesignAnswer
+from topoloom.app.requests.designs import DesignRequest
+from topoloom.app.requests.hosts import hosts_of
+from topoloom.app.requests.options.patch_plans import PANELS
+from topoloom.app.requests.to_domain import speed_of, workload_of
+from topoloom.app.services.context import Context
+from topoloom.app.services.plants import plant_of
+from topoloom.app.store.artifacts import Artefact
 
 if TYPE_CHECKING:
-    from app.services.cached_sources import CachedSources
-    from schedules.design import Design, Today
+    from topoloom.app.services.design_inputs import CachedSources
+    from topoloom.schedules.design import Design, Today
 
 __all__ = ["ROUTED_IN_DESIGNS", "create", "made", "today_of"]
 
@@ -42,8 +42,8 @@ def made(
     context: Context, request: DesignRequest, today: "Today | None"
 ) -> "tuple[Design, CachedSources]":
     """Return the design for a request, made of what is stored, and where that is read."""
-    from app.services.cached_sources import CachedSources
-    from schedules.design import Limits, design
+    from topoloom.app.services.design_inputs import CachedSources
+    from topoloom.schedules.design import Limits, design
 
     sources = CachedSources(context)
     settings = context.settings
@@ -63,7 +63,7 @@ def today_of(request: DesignRequest) -> "Today | None":
     """Return what is plugged today, if that is weighed."""
     if not request.rewired:
         return None
-    from schedules.design import Today
+    from topoloom.schedules.design import Today
 
     plant = plant_of(
         request.plant,

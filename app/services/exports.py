@@ -6,14 +6,14 @@ from what the document costs; else by its writer.
 
 from collections.abc import Iterable, Mapping
 
-from app.archives import zipped
-from app.artefacts import Artefact
-from app.documents.export import EXPORT, Exported
-from app.questions import ExportQuestion
-from app.schedule_requests import ExportRequest
-from app.services import files, patch_plans, schedules, topologies
-from app.services.context import Context
-from schedules.formats import FORMATS, Options
+from topoloom.app.documents.export import EXPORT, Exported
+from topoloom.app.files.zip_archives import zipped
+from topoloom.app.requests.schedules import ExportRequest
+from topoloom.app.requests.stored_documents import ExportQuestion
+from topoloom.app.services import patch_plans, program_sets, schedules, topologies
+from topoloom.app.services.context import Context
+from topoloom.app.store.artifacts import Artefact
+from topoloom.schedules.formats import FORMATS, Options
 
 __all__ = ["export", "media_type", "require_available"]
 
@@ -45,7 +45,7 @@ def require_available(kind: str, form: str, options: ExportRequest) -> None:
     if kind == "schedule":
         schedules.require_options(form, options_of(options))
     elif kind == "design":
-        files.require_available(form, options_of(options))
+        program_sets.require_available(form, options_of(options))
     elif kind == "topology":
         topologies.require_available(form)
     else:
@@ -62,14 +62,16 @@ def media_type(kind: str, form: str) -> str:
     if kind == "schedule":
         return FORMATS[form].media_type
     if kind == "design":
-        return files.MEDIA_TYPE
+        return program_sets.MEDIA_TYPE
     return (topologies.FORMATS if kind == "topology" else patch_plans.FORMATS)[form]
 
 
 def _pieces(context: Context, wanted: ExportQuestion) -> bytes | Iterable[str]:
     artefact = context.read(wanted.kind, wanted.id)
     if wanted.kind == "design":
-        return zipped(files.of_design(context, artefact, wanted.format, options_of(wanted.options)))
+        return zipped(
+            program_sets.of_design(context, artefact, wanted.format, options_of(wanted.options))
+        )
     if wanted.kind != "schedule":
         write = topologies.export if wanted.kind == "topology" else patch_plans.export
         return [write(artefact, wanted.format)]

@@ -2,15 +2,15 @@
 
 from dataclasses import dataclass
 
-from app.design_requests import FrontierRequest
-from app.services import searches
-from app.services.cached_sources import CachedSources
-from app.services.context import Context
-from app.sweep_request import SweepRequest
-from schedules.errors import TookTooLong
-from synth.errors import SynthError
-from synth.gaps import Gaps, gaps_of
-from synth.progress import tell
+from topoloom.app.requests.designs import FrontierRequest
+from topoloom.app.requests.sweeps import SweepRequest
+from topoloom.app.services import frontier_search
+from topoloom.app.services.context import Context
+from topoloom.app.services.design_inputs import CachedSources
+from topoloom.schedules.errors import TookTooLong
+from topoloom.synth.errors import SynthError
+from topoloom.synth.evaluation.gaps import Gaps, gaps_of
+from topoloom.synth.progress import tell
 
 __all__ = ["SizeGaps", "gaps"]
 
@@ -40,7 +40,7 @@ def gaps(context: Context, request: SweepRequest) -> list[SizeGaps]:
 
 def _of_size(context: Context, asked: FrontierRequest) -> SizeGaps:
     try:
-        found = searches.answer(context, asked, CachedSources(context).keep).value.found
+        found = frontier_search.answer(context, asked, CachedSources(context).keep).value.found
     except TookTooLong:
         raise
     except SynthError as none:

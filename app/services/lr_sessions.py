@@ -1,6 +1,6 @@
 """Tuned learning rates as sessions: one trainer each, every observation kept.
 
-The state machine decides (`schedules.learning_rate`); here are its sessions' identity, order
+The state machine decides (`learning_rate`); here are its sessions' identity, order
 and ownership.  Two who change a session at once are put in order by its version: the later
 one looks again, and finds a repetition, a gap, or that it goes on.
 """
@@ -11,15 +11,15 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
-from app.config import Settings
-from app.extras import require_extra
-from app.lr_store import Entry, LrStore, Observation, Point, Reply, Session
-from app.services.errors import Ended, Leased, OutOfSequence
-from schedules.errors import TooLarge
-from schedules.learning_rate import Options, State
-from schedules.learning_rate import observe as next_state
-from schedules.learning_rate import overrun as after_overrun
-from schedules.learning_rate import start as first_state
+from topoloom.app.config import Settings
+from topoloom.app.extras import require_extra
+from topoloom.app.store.errors import Ended, Leased, OutOfSequence
+from topoloom.app.store.lr_sessions import Entry, LrStore, Observation, Point, Reply, Session
+from topoloom.learning_rate import Options, State
+from topoloom.learning_rate import observe as next_state
+from topoloom.learning_rate import overrun as after_overrun
+from topoloom.learning_rate import start as first_state
+from topoloom.schedules.errors import TooLarge
 
 __all__ = [
     "CANCELLED",

@@ -2,22 +2,22 @@
 
 from typing import TYPE_CHECKING
 
-from app.artefacts import Artefact, Asked
-from app.documents.patch_plan import PATCH_PLAN, PlanAnswer, script_of, text_of
-from app.documents.subject import Subject
-from app.patch_requests import PatchPlanRequest
-from app.services import topologies
-from app.services.context import Context
-from app.services.plants import plant_of
-from schedules.errors import NotExportable
-from synth.errors import DoesNotFit
+from topoloom.app.documents.patch_plan import PATCH_PLAN, PlanAnswer, script_of, text_of
+from topoloom.app.documents.subject import Subject
+from topoloom.app.requests.patch_plans import PatchPlanRequest
+from topoloom.app.services import topologies
+from topoloom.app.services.context import Context
+from topoloom.app.services.plants import plant_of
+from topoloom.app.store.artifacts import Artefact, Asked
+from topoloom.schedules.errors import NotExportable
+from topoloom.synth.errors import DoesNotFit
 
 if TYPE_CHECKING:
-    from synth.topology import Topology
-    from synth.wiring import PatchPlan, Plant
-    from synth.wiring.document import Rate
-    from synth.wiring.stages import Limits
-from synth.near_names import one_of
+    from topoloom.synth.topology.topology import Topology
+    from topoloom.synth.wiring import PatchPlan, Plant
+    from topoloom.synth.wiring.plans.document_writer import Rate
+    from topoloom.synth.wiring.plans.stages import Limits
+from topoloom.synth.naming.suggestions import one_of
 
 __all__ = ["FORMATS", "MOST_RATED", "create", "export", "require_available"]
 
@@ -42,7 +42,7 @@ FORMATS = {
 
 def create(context: Context, request: PatchPlanRequest) -> Artefact:
     """Return the stored patch-plan/1 document that answers a request."""
-    from synth.wiring.stages import Limits
+    from topoloom.synth.wiring.plans.stages import Limits
 
     loaded = topologies.load(context, request.topology, field="/topology")
     topology = loaded.topology
@@ -61,8 +61,8 @@ def create(context: Context, request: PatchPlanRequest) -> Artefact:
 
 
 def _planned(request: PatchPlanRequest, topology: "Topology", plant: "Plant") -> "PatchPlan":
-    from synth.wiring import Objective, plan_moves
-    from synth.wiring.placing import plan_placed
+    from topoloom.synth.wiring import Objective, plan_moves
+    from topoloom.synth.wiring.placement.host_placement import plan_placed
 
     plan = plan_placed if request.place == "free" else plan_moves
     try:
@@ -77,8 +77,8 @@ def _rate(context: Context, topology: "Topology", limits: "Limits") -> "Rate | N
         return None
     if not topology.link_count:
         return None
-    from schedules.forestcoll.optimum import optimum
-    from synth.wiring.stages import connected
+    from topoloom.schedules.trees.rates.topology_rate import optimum
+    from topoloom.synth.wiring.plans.stages import connected
 
     whole = optimum(topology).inverse_rate if connected(topology) else None
     return lambda left: None if whole is None else whole / optimum(left).inverse_rate
@@ -99,7 +99,7 @@ def export(artefact: Artefact, form: str) -> str:
     require_available(form)
     if form in ("json", "csv"):
         return text_of(artefact, form)
-    from synth.wiring.devices import FORMATS as DEVICES
+    from topoloom.synth.wiring.devices import FORMATS as DEVICES
 
     try:
         return DEVICES[form].write(script_of(artefact))
@@ -121,7 +121,7 @@ def _plant(request: PatchPlanRequest, topology: "Topology") -> "Plant":
 
 def _asked(plant: "Plant", request: PatchPlanRequest) -> Asked:
     """Return what the answer depends on, topology aside."""
-    from synth.wiring.plant import plant_document
+    from topoloom.synth.wiring.plant import plant_document
 
     made = plant.uniform
     # What has its default is left out, so that plans of before keep their ids.

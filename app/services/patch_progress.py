@@ -5,19 +5,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from app.artefacts import Artefact, canonical
-from app.documents.base import Presented
-from app.documents.patch_plan import script_of
-from app.documents.patch_progress import Seen, of, read_seen, write_seen
-from app.patch_requests import ObservationRequest
-from app.patch_store import PatchStore, Progress
-from app.services.errors import BaseTaken, ChangedMeanwhile
-from synth.errors import InvalidWiring
+from topoloom.app.documents.base import Presented
+from topoloom.app.documents.patch_plan import script_of
+from topoloom.app.documents.patch_progress import Seen, of, read_seen, write_seen
+from topoloom.app.requests.patch_plans import ObservationRequest
+from topoloom.app.store.artifacts import Artefact, canonical
+from topoloom.app.store.errors import BaseTaken, ChangedMeanwhile
+from topoloom.app.store.patch_progress import PatchStore, Progress
+from topoloom.synth.errors import InvalidWiring
 
 if TYPE_CHECKING:
-    from synth.wiring.devices import Script
-    from synth.wiring.plant import Pair
-    from synth.wiring.progress import Standing
+    from topoloom.synth.wiring.devices import Script
+    from topoloom.synth.wiring.operations.plan_progress import Standing
+    from topoloom.synth.wiring.plant import Pair
 
 __all__ = ["give_up", "observe", "progress"]
 
@@ -74,7 +74,7 @@ def _seen(
     script: "Script", known: Mapping[int, Seen], request: ObservationRequest
 ) -> dict[int, Seen]:
     """Return what a request says of panels, those told by neighbours last."""
-    from synth.wiring.neighbours import Neighbour, pairs_of_neighbours
+    from topoloom.synth.wiring.plant.lldp_neighbors import Neighbour, pairs_of_neighbours
 
     if request.stage is not None and request.stage > len(script.steps):
         raise InvalidWiring("/stage", f"must be at most {len(script.steps)}")
@@ -110,7 +110,7 @@ def _number(script: "Script", name: str) -> int:
 
 
 def _panel(script: "Script", panel: int, name: str, request: ObservationRequest) -> Seen:
-    from synth.wiring.present import read_present
+    from topoloom.synth.wiring.plant.current_wiring import read_present
 
     rows = (request.panels or {})[name]
     try:
@@ -123,7 +123,7 @@ def _panel(script: "Script", panel: int, name: str, request: ObservationRequest)
 
 
 def _standings(script: "Script", seen: Mapping[int, Seen]) -> "dict[int, Standing]":
-    from synth.wiring.progress import standing
+    from topoloom.synth.wiring.operations.plan_progress import standing
 
     return {
         panel: standing(script, panel, one.pairs, one.dark, one.stage)
@@ -144,7 +144,7 @@ def _presented(script: "Script", known: Progress) -> tuple[Presented, int]:
 
 def _site(script: "Script") -> str:
     """Return what two plans on one plant have in common, whatever is plugged there."""
-    from synth.wiring.plant import plant_digest
+    from topoloom.synth.wiring.plant import plant_digest
 
     made = script.plant.uniform
     if made is None:

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from app.plant_source import PlantText
-from synth.errors import SynthError
+from topoloom.app.requests.plant_source import PlantText
+from topoloom.synth.errors import SynthError
 
 if TYPE_CHECKING:
-    from synth.wiring import Plant
+    from topoloom.synth.wiring import Plant
 
 __all__ = ["given_plant", "plant_of"]
 
@@ -30,8 +30,8 @@ def plant_of(given: Any, layout: str, hosts: int, lanes: int, present: Any) -> "
     InvalidPlant, InvalidWiring, OutOfDomain
         With a pointer into the request.
     """
-    from synth.wiring import uniform
-    from synth.wiring.present import read_present
+    from topoloom.synth.wiring import uniform
+    from topoloom.synth.wiring.plant.current_wiring import read_present
 
     plant = uniform(layout, hosts, lanes) if given is None else given_plant(given)
     if present is None:
@@ -42,7 +42,7 @@ def plant_of(given: Any, layout: str, hosts: int, lanes: int, present: Any) -> "
 
 def given_plant(given: Any) -> "Plant":
     """Return the plant that a request's ``plant`` is; what is wrong has a pointer into it."""
-    from synth.wiring.plant import read_plant_text, read_plant_values
+    from topoloom.synth.wiring.plant import read_plant_text, read_plant_values
 
     if isinstance(given, PlantText):
         with _within("/plant/text"):

@@ -3,23 +3,23 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from app.artefacts import Artefact, Asked
-from app.checking_requests import LoadPlotRequest, SurveyPlotRequest, TreePlotRequest
-from app.design_requests import FrontierRequest
-from app.documents.kind import Answer
-from app.documents.plot import PLOT, Drawing
-from app.documents.schedule import SCHEDULE, Kept
-from app.documents.sweep import over_of
-from app.extras import require_extra
-from app.services import frontiers, topologies
-from app.services.context import Context
-from app.sizes_request import SizesRequest, sizes
-from schedules.errors import NoSchedule, TooLarge
+from topoloom.app.documents.kind import Answer
+from topoloom.app.documents.plot import PLOT, Drawing
+from topoloom.app.documents.schedule import SCHEDULE, Kept
+from topoloom.app.documents.sweep import over_of
+from topoloom.app.extras import require_extra
+from topoloom.app.requests.designs import FrontierRequest
+from topoloom.app.requests.evaluations import LoadPlotRequest, SurveyPlotRequest, TreePlotRequest
+from topoloom.app.requests.message_sizes import SizesRequest, sizes
+from topoloom.app.services import frontiers, topologies
+from topoloom.app.services.context import Context
+from topoloom.app.store.artifacts import Artefact, Asked
+from topoloom.schedules.errors import NoSchedule, TooLarge
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from synth.topology import Topology
+    from topoloom.synth.topology.topology import Topology
 
 __all__ = ["MAX_TIMES", "draw_frontier", "draw_load", "draw_sizes", "draw_survey", "draw_tree"]
 
@@ -32,7 +32,7 @@ def draw_frontier(context: Context, request: FrontierRequest) -> Artefact:
     found = frontiers.frontier(context, request)
 
     def compute() -> Drawing:
-        from app.plots import frontier as plot
+        from topoloom.app.plots import frontier as plot
 
         document = found.document()
         return _drawn("frontier", lambda figure: plot.draw(figure, document), *plot.size(document))
@@ -53,7 +53,7 @@ def draw_sizes(context: Context, request: SizesRequest) -> Artefact:
     found = frontiers.frontier(context, request.frontier())
 
     def compute() -> Drawing:
-        from app.plots import sizes as plot
+        from topoloom.app.plots import message_sizes as plot
 
         document = found.document()
         return _drawn("sizes", lambda figure: plot.draw(figure, document, request), *plot.SIZE)
@@ -67,7 +67,7 @@ def draw_load(context: Context, request: LoadPlotRequest) -> Artefact:
     kept = context.stored(SCHEDULE, request.schedule_id)
 
     def compute() -> Drawing:
-        from app.plots import load as plot
+        from topoloom.app.plots import link_load as plot
 
         topology = _topology(context, kept)
         schedule = kept.value.load()
@@ -90,7 +90,7 @@ def draw_survey(context: Context, request: SurveyPlotRequest) -> Artefact:
         raise NoSchedule("/sweep_id", f"must be of a sweep over faults; not {over}")
 
     def compute() -> Drawing:
-        from app.plots import survey as plot
+        from topoloom.app.plots import faults as plot
 
         return _drawn("survey", lambda figure: plot.draw(figure, document), *plot.size(document))
 
@@ -102,8 +102,8 @@ def draw_tree(context: Context, request: TreePlotRequest) -> Artefact:
     kept = context.stored(SCHEDULE, request.schedule_id)
 
     def compute() -> Drawing:
-        from app.plots import broadcasts
-        from app.plots import tree as plot
+        from topoloom.app.plots import broadcasts
+        from topoloom.app.plots import tree as plot
 
         way = broadcasts.broadcast_of(kept.value.load(), request.root, request.tree, request.part)
         topology = _topology(context, kept)
@@ -127,7 +127,7 @@ def _drawn(
     arrange: bool = True,
 ) -> Drawing:
     require_extra("matplotlib", "plots")
-    from app.plots import canvas
+    from topoloom.app.plots import canvas
 
     return Drawing(name, canvas.svg(draw, width, height, arrange=arrange))
 

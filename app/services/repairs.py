@@ -4,23 +4,23 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from app.documents import repairs as documents
-from app.documents import survey as survey_documents
-from app.documents.base import Presented
-from app.documents.patch_plan import content_of, subject_of
-from app.documents.repairs import RateLeft, Weighed
-from app.questions import RepairsQuestion, SurveyQuestion
-from app.services import topologies
-from app.services.context import Context
-from app.services.patch_plans import MOST_RATED
-from synth.errors import DoesNotFit
+from topoloom.app.documents import repairs as documents
+from topoloom.app.documents import survey as survey_documents
+from topoloom.app.documents.base import Presented
+from topoloom.app.documents.patch_plan import content_of, subject_of
+from topoloom.app.documents.repairs import RateLeft, Weighed
+from topoloom.app.requests.stored_documents import RepairsQuestion, SurveyQuestion
+from topoloom.app.services import topologies
+from topoloom.app.services.context import Context
+from topoloom.app.services.patch_plans import MOST_RATED
+from topoloom.synth.errors import DoesNotFit
 
 if TYPE_CHECKING:
-    from schedules.forestcoll.optimum import Optimum
-    from synth.topology import Topology
-    from synth.wiring import PatchPlan
-    from synth.wiring.devices import Script
-    from synth.wiring.survey import Failure
+    from topoloom.schedules.trees.rates.topology_rate import Optimum
+    from topoloom.synth.topology.topology import Topology
+    from topoloom.synth.wiring import PatchPlan
+    from topoloom.synth.wiring.devices import Script
+    from topoloom.synth.wiring.operations.worst_failures import Failure
 
 __all__ = ["of_stored", "survey_of_stored", "surveyed", "weighed", "with_chosen"]
 
@@ -58,8 +58,8 @@ def survey_of_stored(context: Context, question: SurveyQuestion) -> Presented:
 
 def _carried_out(context: Context, identity: str) -> "tuple[Script, PatchPlan]":
     """Return what a stored plan says is to be done, and the plan."""
-    from synth.wiring.devices import read_script
-    from synth.wiring.reading import read_plan
+    from topoloom.synth.wiring.devices import read_script
+    from topoloom.synth.wiring.plans.document_reader import read_plan
 
     artefact = context.read("patch-plan", identity)
     document, plant = content_of(artefact)
@@ -75,8 +75,8 @@ def with_chosen(
     most_rated: int,
 ) -> Presented:
     """Return the repairs/1 document of a plan, with the plan of the way that is asked for."""
-    from synth.wiring import to_document
-    from synth.wiring.plant import plant_document
+    from topoloom.synth.wiring import to_document
+    from topoloom.synth.wiring.plant import plant_document
 
     ways = weighed(plan, faults, most_rated)
     nodes = plan.topology.node_count
@@ -95,9 +95,9 @@ def weighed(
     plan: "PatchPlan", faults: Mapping[str, Sequence[str]], most_rated: int
 ) -> tuple[Weighed, ...]:
     """Return the ways to live with faults of a carried-out plan, fewest moves first."""
-    from synth.wiring.faults import read_faults
-    from synth.wiring.repair import repairs
-    from synth.wiring.stages import staged
+    from topoloom.synth.wiring.operations.faults import read_faults
+    from topoloom.synth.wiring.operations.repair import repairs
+    from topoloom.synth.wiring.plans.stages import staged
 
     found = read_faults(faults, plan.plant.with_present(plan.final))
     rated = _Rates(plan.topology, most_rated)
@@ -108,7 +108,7 @@ def weighed(
 
 def surveyed(plan: "PatchPlan", at_once: int, most_rated: int) -> "tuple[Failure, ...]":
     """Return what every failure of so many parts leaves of a carried-out plan, the worst first."""
-    from synth.wiring.survey import survey
+    from topoloom.synth.wiring.operations.worst_failures import survey
 
     rated = _Rates(plan.topology, most_rated)
 
@@ -136,8 +136,8 @@ class _Rates:
         return RateLeft(best.inverse_rate, best.trees_per_root, share)
 
     def _best(self, topology: "Topology") -> "Optimum | None":
-        from schedules.forestcoll.optimum import optimum
-        from synth.wiring.stages import connected
+        from topoloom.schedules.trees.rates.topology_rate import optimum
+        from topoloom.synth.wiring.plans.stages import connected
 
         if topology.digest not in self._known:
             small = 1 < topology.node_count <= self._most

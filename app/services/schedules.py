@@ -3,28 +3,28 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from app.artefacts import Artefact
-from app.documents.kind import Answer
-from app.documents.questions import asked_of
-from app.documents.schedule import SCHEDULE, Kept
-from app.documents.subject import Subject
-from app.schedule_requests import ScheduleRequest
-from app.services import topologies
-from app.services.context import Context
-from app.services.topologies import StoredTopology, asked_options
-from schedules.errors import InvalidSchedule
-from schedules.formats import FORMATS, PROGRAMS, SENDING, Files, Options, require_options
-from schedules.model import Collective, Schedule
-from schedules.options import Options as Make
-from schedules.options import require_fitting
-from synth.topology import Topology
+from topoloom.app.documents.kind import Answer
+from topoloom.app.documents.schedule import SCHEDULE, Kept
+from topoloom.app.documents.subject import Subject
+from topoloom.app.requests.schedules import ScheduleRequest
+from topoloom.app.requests.to_domain import asked_of
+from topoloom.app.services import topologies
+from topoloom.app.services.context import Context
+from topoloom.app.services.topologies import StoredTopology, asked_options
+from topoloom.app.store.artifacts import Artefact
+from topoloom.schedules.errors import InvalidSchedule
+from topoloom.schedules.formats import FORMATS, PROGRAMS, SENDING, Files, Options, require_options
+from topoloom.schedules.model.schedule import Collective, Schedule
+from topoloom.schedules.options import Options as Make
+from topoloom.schedules.options import require_fitting
+from topoloom.synth.topology.topology import Topology
 
 if TYPE_CHECKING:
-    from schedules.formats.requirements import Requirements
-    from schedules.formats.runtimes import Runtime
-    from schedules.formats.traffic import Traffic
-    from schedules.transcript import Transcript
-    from schedules.verify import Violation
+    from topoloom.schedules.formats.inspection.rank_traffic import Traffic
+    from topoloom.schedules.formats.inspection.requirements import Requirements
+    from topoloom.schedules.formats.targets.runtimes import Runtime
+    from topoloom.schedules.model.transcript import Transcript
+    from topoloom.schedules.verify import Violation
 
 __all__ = [
     "FORMATS",
@@ -52,7 +52,7 @@ def create(context: Context, request: ScheduleRequest) -> Artefact:
     The artefact's summary says what the schedule is and costs.  Nothing leaves this
     function that the independent checker has not found valid.
     """
-    from schedules.verified import fitting_algorithm
+    from topoloom.schedules.generate.make_and_verify import fitting_algorithm
 
     loaded = topologies.load(context, request.topology, field="/topology")
     options = asked_options(request, loaded)
@@ -73,7 +73,7 @@ def made(
     _require_size(context, algorithm, loaded.node_count)
 
     def compute() -> Kept:
-        from schedules.verified import verified
+        from topoloom.schedules.generate.make_and_verify import verified
 
         done = verified(loaded.topology, collective, algorithm, options)
         subject = Subject.of(loaded.id, loaded.topology)
@@ -90,8 +90,8 @@ def made(
 
 def check(document: Any, topology: Topology) -> "list[Violation]":
     """Return every violation that a schedule/1 document commits on a topology."""
-    from schedules.formats.schedule.read import from_document
-    from schedules.verify import violations
+    from topoloom.schedules.formats.schedule.read import from_document
+    from topoloom.schedules.verify import violations
 
     return violations(from_document(document, topology), topology, limit=10_000)
 
@@ -100,7 +100,7 @@ def check_exported(
     form: str, files: list[bytes], topology: Topology, said: Options | None = None
 ) -> "list[Violation]":
     """Return what is wrong with an exported file, or with the traces of all ranks."""
-    from schedules.formats.checking import program_violations
+    from topoloom.schedules.formats.inspection.check_program import program_violations
 
     return program_violations(form, files, topology, _runtime(form, said))
 
@@ -113,8 +113,8 @@ def read(document: Any, topology: Topology) -> Schedule:
     InvalidSchedule
         It breaks a rule of the format, is for another topology, or is not valid.
     """
-    from schedules.formats.schedule.read import from_document
-    from schedules.verify import require_valid
+    from topoloom.schedules.formats.schedule.read import from_document
+    from topoloom.schedules.verify import require_valid
 
     if isinstance(document, dict) and document.get("topology", topology.digest) != topology.digest:
         # Before it is read: the nodes it names may not be there either.
@@ -134,7 +134,7 @@ def read_exported(
     InvalidProgram
         Its replay says no, it does not fit the topology, or it is a table of NCCL's tuner.
     """
-    from schedules.formats.checking import require_wired, transcript_of
+    from topoloom.schedules.formats.inspection.check_program import require_wired, transcript_of
 
     found = transcript_of(form, files, _runtime(form, said))
     if topology is not None:
@@ -150,8 +150,8 @@ def remarks_on(
     They name the dialect, where the file can be read as several, and what no run-time reads.
     ``option`` is what users call the option that changes the dialect.
     """
-    from schedules.formats.remarks import remarks
-    from schedules.formats.runtimes import runtimes_for
+    from topoloom.schedules.formats.inspection.remarks import remarks
+    from topoloom.schedules.formats.targets.runtimes import runtimes_for
 
     asked = None
     if said is not None and said.given and form == "msccl-xml":
@@ -161,22 +161,22 @@ def remarks_on(
 
 def traffic_of(form: str, files: list[bytes], said: Options | None = None) -> "Traffic":
     """Return what the ranks of an exported program send, from its file, without a replay."""
-    from schedules.formats.traffic import traffic_of as found
+    from topoloom.schedules.formats.inspection.rank_traffic import traffic_of as found
 
     return found(form, files, _runtime(form, said))
 
 
 def requirements_of(form: str, text: str, said: Options) -> "Requirements":
     """Return what a file of one of `PROGRAMS`, as it was exported, asks of those who run it."""
-    from schedules.formats.requirements import requirements
-    from schedules.formats.runtimes import runtimes_for
+    from topoloom.schedules.formats.inspection.requirements import requirements
+    from topoloom.schedules.formats.targets.runtimes import runtimes_for
 
     return requirements(form, text, runtimes_for(form, said.dialect, said.runtime)[-1])
 
 
 def _runtime(form: str, said: Options | None) -> "Runtime | None":
     """Return by whose limits a file is read; None where nothing was said."""
-    from schedules.formats.runtimes import runtimes_for
+    from topoloom.schedules.formats.targets.runtimes import runtimes_for
 
     if said is None or not said.given:
         return None
@@ -193,7 +193,7 @@ def export(
     NotExportable
         There is no such format or option, or it cannot express this schedule.
     """
-    from schedules.formats import write
+    from topoloom.schedules.formats import write
 
     kept = SCHEDULE.decode(artefact)
     topology = topologies.load_subject(context, kept.subject).topology

@@ -4,22 +4,22 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from app.artefacts import Artefact
-from app.checking_requests import TimedScheduleRequest
-from app.documents.base import Presented
-from app.documents.questions import network_of
-from app.documents.schedule import SCHEDULE
-from app.documents.simulation import SIMULATION, Simulated, of
-from app.schedule_requests import SimulationRequest
-from app.services import schedules, topologies
-from app.services.context import Context
-from app.services.given_schedules import given
-from synth.topology import Topology
+from topoloom.app.documents.base import Presented
+from topoloom.app.documents.schedule import SCHEDULE
+from topoloom.app.documents.simulation import SIMULATION, Simulated, of
+from topoloom.app.requests.evaluations import TimedScheduleRequest
+from topoloom.app.requests.schedules import SimulationRequest
+from topoloom.app.requests.to_domain import network_of
+from topoloom.app.services import schedules, topologies
+from topoloom.app.services.context import Context
+from topoloom.app.services.submitted_schedules import given
+from topoloom.app.store.artifacts import Artefact
+from topoloom.synth.topology.topology import Topology
 
 if TYPE_CHECKING:
-    from schedules.formats.traffic import Traffic
-    from schedules.model import Schedule
-    from schedules.transcript import Transcript
+    from topoloom.schedules.formats.inspection.rank_traffic import Traffic
+    from topoloom.schedules.model.schedule import Schedule
+    from topoloom.schedules.model.transcript import Transcript
 
 _UNSHARED = "the simulation sends each copy by itself, where multicast switches copy and add up"
 
@@ -88,7 +88,7 @@ def _simulated(
     notes: Sequence[str] = (),
     traffic: "Traffic | None" = None,
 ) -> Presented:
-    from schedules.simulate import simulate
+    from topoloom.schedules.simulate import simulate
 
     network = network_of(request, topology)
     found = simulate(
@@ -109,10 +109,10 @@ def _large(
     schedule: "Schedule | Transcript | Traffic", topology: Topology
 ) -> tuple[Fraction | None, bool]:
     """Return the algbw for much data, and whether switches copy or add up for it."""
-    from schedules.formats.traffic import Traffic, traffic_rate
-    from schedules.speed import algbw_of
-    from schedules.transcript import Transcript
-    from schedules.verified import facts
+    from topoloom.schedules.compare.bandwidths import algbw_of
+    from topoloom.schedules.formats.inspection.rank_traffic import Traffic, traffic_rate
+    from topoloom.schedules.generate.make_and_verify import facts
+    from topoloom.schedules.model.transcript import Transcript
 
     if isinstance(schedule, Traffic):
         copied = bool(topology.multicast) and any(sent.shared >= 0 for sent in schedule.sent)

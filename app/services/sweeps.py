@@ -9,23 +9,23 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from app.artefacts import Artefact, Asked
-from app.design_requests import DesignRequest, FrontierRequest
-from app.documents.sweep import SWEEP, Part, SweepAnswer
-from app.options.pages import PartName
-from app.schedule_requests import OptimumRequest
-from app.services import costs, designs, frontiers, topologies
-from app.services.context import Context
-from app.services.topologies import StoredTopology, asked_options
-from app.sweep_request import MAX_PARTS, SweepRequest
-from app.topology_source import TopologyChanges, TopologySource
-from schedules.errors import ScheduleError, TookTooLong
-from synth.degrade import MOST_PAIRS, joined_pairs
-from synth.errors import SynthError
-from synth.progress import tell
+from topoloom.app.documents.sweep import SWEEP, Part, SweepAnswer
+from topoloom.app.requests.designs import DesignRequest, FrontierRequest
+from topoloom.app.requests.options.sweeps_and_jobs import PartName
+from topoloom.app.requests.schedules import OptimumRequest
+from topoloom.app.requests.sweeps import MAX_PARTS, SweepRequest
+from topoloom.app.requests.topology_source import TopologyChanges, TopologySource
+from topoloom.app.services import costs, designs, frontiers, topologies
+from topoloom.app.services.context import Context
+from topoloom.app.services.topologies import StoredTopology, asked_options
+from topoloom.app.store.artifacts import Artefact, Asked
+from topoloom.schedules.errors import ScheduleError, TookTooLong
+from topoloom.synth.errors import SynthError
+from topoloom.synth.progress import tell
+from topoloom.synth.topology.degrade import MOST_PAIRS, joined_pairs
 
 if TYPE_CHECKING:
-    from schedules.faults import FaultKind
+    from topoloom.schedules.optimum.single_faults import FaultKind
 
 __all__ = ["Question", "create", "parts"]
 
@@ -123,7 +123,7 @@ def _faults(
     context: Context, loaded: StoredTopology, asked: OptimumRequest, lost: list[PartName]
 ) -> Iterator[Question]:
     """Yield the question of every kind of fault."""
-    from schedules.faults import fault_kinds
+    from topoloom.schedules.optimum.single_faults import fault_kinds
 
     kinds = fault_kinds(loaded.topology, asked_options(asked, loaded), lost)
     context.require_at_most("/topology", len(kinds), MAX_PARTS, "kinds of faults")

@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from app.artefacts import Artefact, Asked
-from app.documents.kind import Answer
-from app.documents.subject import Stored, Subject
-from app.documents.topology import (
+from topoloom.app.documents.kind import Answer
+from topoloom.app.documents.subject import Stored, Subject
+from topoloom.app.documents.topology import (
     TOPOLOGY,
     Registered,
     assumed_of,
@@ -14,20 +13,26 @@ from app.documents.topology import (
     healthy_of,
     nodes_of,
 )
-from app.options.reading import changeable
-from app.services.context import Context
-from app.services.errors import Ambiguous, Gone, NotStored
-from app.topology_source import TEXT_ONLY, GraphSource, TopologyChanges, TopologySource
-from schedules.errors import NotExportable, ScheduleError
-from synth.assumption import assumed_members
-from synth.errors import SynthError, Unreachable
-from synth.recipe import Recipe
-from synth.topology import Topology
+from topoloom.app.requests.options.topology_source import changeable
+from topoloom.app.requests.topology_source import (
+    TEXT_ONLY,
+    GraphSource,
+    TopologyChanges,
+    TopologySource,
+)
+from topoloom.app.services.context import Context
+from topoloom.app.store.artifacts import Artefact, Asked
+from topoloom.app.store.errors import Ambiguous, Gone, NotStored
+from topoloom.schedules.errors import NotExportable, ScheduleError
+from topoloom.synth.errors import SynthError, Unreachable
+from topoloom.synth.recipes.recipe import Recipe
+from topoloom.synth.topology.assumptions import assumed_members
+from topoloom.synth.topology.topology import Topology
 
 if TYPE_CHECKING:
-    from app.schedule_requests import ForestRequest
-    from schedules.options import Options
-from synth.near_names import one_of
+    from topoloom.app.requests.schedules import ForestRequest
+    from topoloom.schedules.options import Options
+from topoloom.synth.naming.suggestions import one_of
 
 __all__ = [
     "FORMATS",
@@ -135,7 +140,7 @@ def kept(context: Context, recipe: Recipe) -> Stored:
 
 def asked_options(request: "ForestRequest", loaded: StoredTopology) -> "Options":
     """Return what a request asks of an algorithm on a topology, see `options_of`."""
-    from app.documents.questions import options_of
+    from topoloom.app.requests.to_domain import options_of
 
     return options_of(request, loaded.topology.nodes if request.names_nodes else ())
 
@@ -165,7 +170,7 @@ def named(context: Context, word: str) -> TopologySource:
     """
     found = context.store.named(word, 1)
     if found and found[0].request != {"fabric": word}:
-        from synth.fabrics import is_fabric
+        from topoloom.synth.fabrics import is_fabric
 
         if not is_fabric(word):
             return TopologySource(name=word)
@@ -185,8 +190,8 @@ def _from_name(context: Context, name: str) -> Answer[Registered]:
 
 
 def _from_recipe(context: Context, source: GraphSource) -> Answer[Registered]:
-    from synth.build import build, size
-    from synth.recipe import parse
+    from topoloom.synth.recipes.build import build, size
+    from topoloom.synth.recipes.recipe import parse
 
     given = source.graphs if isinstance(source, TopologySource) else None
     graphs = {
@@ -213,7 +218,7 @@ def _escaped(name: str) -> str:
 
 
 def _from_fabric(context: Context, name: str) -> Answer[Registered]:
-    from synth.fabrics import fabric
+    from topoloom.synth.fabrics import fabric
 
     def made() -> Topology:
         try:
@@ -227,7 +232,7 @@ def _from_fabric(context: Context, name: str) -> Answer[Registered]:
 
 
 def _from_document(context: Context, document: Any) -> Answer[Registered]:
-    from synth.topology_document import topology_from_document
+    from topoloom.synth.recipes.topology_document import topology_from_document
 
     try:
         topology = topology_from_document(document)
@@ -238,7 +243,7 @@ def _from_document(context: Context, document: Any) -> Answer[Registered]:
 
 
 def _from_text(context: Context, source: GraphSource) -> Answer[Registered]:
-    from synth.formats import read
+    from topoloom.synth.formats import read
 
     try:
         topology = read(source.text, source.format, **source.reading())
@@ -273,7 +278,7 @@ def _changed(
     context: Context, healthy: Answer[Registered], changes: TopologyChanges
 ) -> Answer[Registered]:
     """Return the stored topology without what is lost, and slower where it is slow."""
-    from synth.degrade import degraded, resolve
+    from topoloom.synth.topology.degrade import degraded, resolve
 
     before = healthy.value.topology
     try:
@@ -301,8 +306,8 @@ def require_available(form: str) -> None:
 
 def export(artefact: Artefact, form: str) -> str:
     """Return a stored topology in one of `FORMATS`."""
-    from synth.formats import WRITERS
-    from synth.topology_document import topology_from_document
+    from topoloom.synth.formats import WRITERS
+    from topoloom.synth.recipes.topology_document import topology_from_document
 
     require_available(form)
     if form == "json":

@@ -1,11 +1,11 @@
 """Verifications: what an independent checker says of any schedule on any topology."""
 
-from app.artefacts import Artefact
-from app.checking_requests import VerifyRequest
-from app.documents.subject import Subject
-from app.documents.verification import VERIFICATION, Checked
-from app.services.context import Context
-from app.services.given_schedules import given
+from topoloom.app.documents.subject import Subject
+from topoloom.app.documents.verification import VERIFICATION, Checked
+from topoloom.app.requests.evaluations import VerifyRequest
+from topoloom.app.services.context import Context
+from topoloom.app.services.submitted_schedules import given
+from topoloom.app.store.artifacts import Artefact
 
 __all__ = ["create"]
 

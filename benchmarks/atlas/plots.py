@@ -13,11 +13,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullLocator, ScalarFormatter
 
-from app.plots.canvas import STYLE
-from app.plots.canvas import save as write
 from benchmarks.atlas.survey import LINKS, Published, Survey, fewest_steps
-from synth.cost import Links, lower_bound
-from synth.search import Frontier
+from topoloom.app.plots.canvas import STYLE
+from topoloom.app.plots.canvas import save as write
+from topoloom.synth.evaluation.cost import Links, lower_bound
+from topoloom.synth.search.frontier import Frontier
 
 __all__ = ["excess", "save", "staircase", "steps"]
 

@@ -7,9 +7,9 @@ from fractions import Fraction
 from itertools import product
 from multiprocessing import get_context
 
-from synth.cost import Cost, Links
-from synth.errors import ImpossibleRequest
-from synth.search import Frontier, frontier
+from topoloom.synth.errors import ImpossibleRequest
+from topoloom.synth.evaluation.cost import Cost, Links
+from topoloom.synth.search.frontier import Frontier, frontier
 
 __all__ = [
     "DEGREES",

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from benchmarks.atlas.survey import LINKS, PUBLISHED, Published, Survey
-from synth.cost import Cost
-from synth.search import Frontier, Point
+from topoloom.synth.evaluation.cost import Cost
+from topoloom.synth.search.frontier import Frontier, Point
 
 __all__ = ["EXCESS", "FRONTIER", "MARK", "STEPS", "page"]
 

@@ -10,8 +10,8 @@ from typing import Any
 import torch
 
 from benchmarks.learning_rate.tasks import TASKS, Task, Training
-from schedules.learning_rate import InProcess, Options
-from schedules.learning_rate.callbacks import ResumableBatches, TuningCallback
+from topoloom.learning_rate import InProcess, Options
+from topoloom.learning_rate.callbacks import ResumableBatches, TuningCallback
 
 __all__ = ["PACKAGED", "PROBED", "SCHEDULES", "TUNED", "Run", "run"]
 

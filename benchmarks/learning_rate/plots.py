@@ -5,8 +5,8 @@ import statistics
 from pathlib import Path
 from typing import Any
 
-from app.plots.canvas import COLOURS, GREY, drawn
 from benchmarks.learning_rate.report import ORDER, Row, at_best_rate
+from topoloom.app.plots.canvas import COLOURS, GREY, drawn
 
 __all__ = ["courses", "finals"]
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from benchmarks.learning_rate.methods import PACKAGED, PROBED, SCHEDULES, TUNED
-from schedules.learning_rate.forecast import forecast, last_value
-from schedules.learning_rate.published import published_forecast
+from topoloom.learning_rate.forecasting.autolrs_fit import published_forecast
+from topoloom.learning_rate.forecasting.forecast import forecast, last_value
 
 __all__ = [
     "ORDER",

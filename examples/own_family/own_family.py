@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from synth.bases.family import Base, Ends, require
+from topoloom.synth.families.family import Base, Ends, require
 
 _MOST = 8
 

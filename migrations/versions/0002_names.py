@@ -5,10 +5,10 @@ import json
 import sqlalchemy as sa
 from alembic import op
 
-from synth.build import size
-from synth.errors import SynthError
-from synth.names import short_name, shortened
-from synth.recipe import parse
+from topoloom.synth.errors import SynthError
+from topoloom.synth.naming.short_names import short_name, shortened
+from topoloom.synth.recipes.build import size
+from topoloom.synth.recipes.recipe import parse
 
 revision = "0002"
 down_revision = "0001"
@@ -60,7 +60,7 @@ def _fill(connection: sa.Connection) -> None:
 def _name(request: dict[str, object], summary: dict[str, object]) -> str:
     """Return the short name of what was built from a recipe, else the name it has.
 
-    As `synth.topology_document.named` does when it reads the document.
+    As `synth.recipes.topology_document.named` does when it reads the document.
     """
     name = str(summary.get("name", ""))
     try:

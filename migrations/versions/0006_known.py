@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-from app.facts import Facts, facts_of, sortable
+from topoloom.app.store.index_metadata import Facts, facts_of, sortable
 
 revision = "0006"
 down_revision = "0005"

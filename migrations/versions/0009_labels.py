@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from app.facts import facts_of
+from topoloom.app.store.index_metadata import facts_of
 
 revision = "0009"
 down_revision = "0008"

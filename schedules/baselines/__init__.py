@@ -11,13 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from schedules.baselines import (
+from topoloom.schedules.baselines import (
     bruck,
-    direct,
     double_binary_tree,
-    double_tree,
     full_mesh,
     hypercube,
+    pairwise_exchange,
     permutation_rings,
     rabenseifner,
     shifted_ring,
@@ -25,8 +24,10 @@ from schedules.baselines import (
     torus_rings,
     trivance,
     twisted_torus,
+    wide_double_tree,
 )
-from schedules.baselines.operation import (
+from topoloom.schedules.baselines.baseline_run import Running
+from topoloom.schedules.baselines.operation import (
     PASSES,
     Baseline,
     Operation,
@@ -34,8 +35,7 @@ from schedules.baselines.operation import (
     passes,
     seconds,
 )
-from schedules.baselines.running import Running
-from synth.cost import Links
+from topoloom.synth.evaluation.cost import Links
 
 __all__ = [
     "ASSUMED",
@@ -80,13 +80,13 @@ OPPONENTS = _of(
     (
         shifted_ring,
         double_binary_tree,
-        double_tree,
+        wide_double_tree,
         torus_rings,
         twisted_torus,
         full_mesh,
         hypercube,
         permutation_rings,
-        direct,
+        pairwise_exchange,
     )
 )
 """Wired as the hosts of a design are."""
@@ -107,7 +107,7 @@ def baselines(
     With ``links`` in pairs those are left out that need single ones.
 
     >>> from fractions import Fraction
-    >>> from schedules.model import Collective
+    >>> from topoloom.schedules.model.schedule import Collective
     >>> work = Operation(Collective.ALLREDUCE, 2**20, Fraction(125 * 10**8), Fraction(1, 10**5))
     >>> for one in baselines(256, 4, work):
     ...     print(one.name, one.steps)
@@ -126,7 +126,7 @@ def assumed(nodes: int, degree: int, operation: Operation) -> tuple[Baseline, ..
     """Return the same for `ASSUMED`: not what these hosts can run, but what money buys instead.
 
     >>> from fractions import Fraction
-    >>> from schedules.model import Collective
+    >>> from topoloom.schedules.model.schedule import Collective
     >>> work = Operation(Collective.ALLGATHER, 8, Fraction(1), Fraction(0))
     >>> [(one.name, one.steps) for one in assumed(8, 2, work)]
     [('switch-bruck', 2), ('switch-rabenseifner', 3), ('routed-swing', 3)]

@@ -13,11 +13,11 @@ from math import gcd
 
 import numpy as np
 
-from schedules.baselines.operation import PASSES, Baseline, Operation, in_steps
-from schedules.baselines.running import Running, gather, in_passes
-from schedules.lift.sends import sends
-from schedules.model import StepSchedule
-from synth.topology import Topology
+from topoloom.schedules.baselines.baseline_run import Running, gather, in_passes
+from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, in_steps
+from topoloom.schedules.model.schedule import StepSchedule
+from topoloom.schedules.steps.send_arrays import sends
+from topoloom.synth.topology.topology import Topology
 
 __all__ = ["NAME", "run", "time"]
 
@@ -32,7 +32,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     among the ports, R / k each, or ceil(R / k) where no host has all that a port would bring.
     A port may face another host in every step.
 
-    >>> from schedules.model import Collective
+    >>> from topoloom.schedules.model.schedule import Collective
     >>> work = Operation(Collective.ALLREDUCE, 2**20, Fraction(125 * 10**8), Fraction(1, 10**5))
     >>> bruck = time(1024, 4, work)
     >>> bruck.steps, round(float(bruck.seconds) * 1e6, 1)

@@ -6,9 +6,9 @@ Sanders, Speck and Träff, "Two-tree algorithms for full bandwidth broadcast, re
 scan", Parallel Computing 35(12), 2009; NCCL 2.4.
 """
 
-from schedules.baselines import double_trees
-from schedules.baselines.operation import Baseline, Operation
-from schedules.baselines.running import Running
+from topoloom.schedules.baselines import two_tree_schedule
+from topoloom.schedules.baselines.baseline_run import Running
+from topoloom.schedules.baselines.operation import Baseline, Operation
 
 __all__ = ["NAME", "run", "time"]
 
@@ -17,9 +17,9 @@ NAME = "double-binary-tree"
 
 def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     """Return the time of `double_trees.time` with two children; hosts of four ports or more."""
-    return double_trees.time(NAME, nodes, degree, 2, operation)
+    return two_tree_schedule.time(NAME, nodes, degree, 2, operation)
 
 
 def run(nodes: int, degree: int, operation: Operation) -> Running | None:
     """Return both trees on links of their own."""
-    return double_trees.run(nodes, degree, 2, operation)
+    return two_tree_schedule.run(nodes, degree, 2, operation)

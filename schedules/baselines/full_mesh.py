@@ -12,11 +12,11 @@ from math import lcm, prod
 
 import numpy as np
 
-from schedules.baselines.operation import PASSES, Baseline, Operation, in_steps
-from schedules.baselines.running import Running, gather, in_passes
-from schedules.lift.sends import sends
-from schedules.model import StepSchedule
-from synth.topology import Topology
+from topoloom.schedules.baselines.baseline_run import Running, gather, in_passes
+from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, in_steps
+from topoloom.schedules.model.schedule import StepSchedule
+from topoloom.schedules.steps.send_arrays import sends
+from topoloom.synth.topology.topology import Topology
 
 __all__ = ["NAME", "run", "time"]
 
@@ -31,7 +31,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     loads a link with as many shards as were gathered before.  Shares are in proportion to the
     side that they end with.
 
-    >>> from schedules.model import Collective
+    >>> from topoloom.schedules.model.schedule import Collective
     >>> work = Operation(Collective.ALLGATHER, 64, Fraction(1), Fraction(0))
     >>> time(64, 9, work).steps, time(64, 9, work).seconds
     (3, Fraction(63, 1))

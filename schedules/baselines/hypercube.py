@@ -11,11 +11,11 @@ from itertools import product
 
 import numpy as np
 
-from schedules.baselines.operation import PASSES, Baseline, Operation, in_steps
-from schedules.baselines.running import Running, gather, in_passes
-from schedules.lift.sends import sends
-from schedules.model import StepSchedule
-from synth.topology import Topology
+from topoloom.schedules.baselines.baseline_run import Running, gather, in_passes
+from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, in_steps
+from topoloom.schedules.model.schedule import StepSchedule
+from topoloom.schedules.steps.send_arrays import sends
+from topoloom.synth.topology.topology import Topology
 
 __all__ = ["NAME", "run", "time"]
 
@@ -30,7 +30,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     shards that they have.  The data is cut into k parts that start at different
     dimensions, so that every link is used in every step.  k steps per pass.
 
-    >>> from schedules.model import Collective
+    >>> from topoloom.schedules.model.schedule import Collective
     >>> work = Operation(Collective.ALLREDUCE, 16, Fraction(1), Fraction(0))
     >>> time(16, 4, work).seconds, time(16, 4, work).steps
     (Fraction(30, 1), 8)

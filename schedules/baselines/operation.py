@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import ceil
 from types import MappingProxyType
 
-from schedules.model import Collective
+from topoloom.schedules.model.schedule import Collective
 
 __all__ = [
     "PASSES",

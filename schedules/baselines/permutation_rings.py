@@ -11,11 +11,11 @@ from math import gcd
 
 import numpy as np
 
-from schedules.baselines.operation import PASSES, Baseline, Operation, in_steps
-from schedules.baselines.running import Running, gather, in_passes
-from schedules.lift.sends import sends
-from schedules.model import StepSchedule
-from synth.topology import Topology
+from topoloom.schedules.baselines.baseline_run import Running, gather, in_passes
+from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, in_steps
+from topoloom.schedules.model.schedule import StepSchedule
+from topoloom.schedules.steps.send_arrays import sends
+from topoloom.synth.topology.topology import Topology
 
 __all__ = ["NAME", "ONE_WAY", "run", "time"]
 
@@ -30,7 +30,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     Ring j goes on by the j-th number that has no factor in common with N, the numbers as far
     apart as TopoOpt spreads them; all ports are used, odd ones too.
 
-    >>> from schedules.model import Collective
+    >>> from topoloom.schedules.model.schedule import Collective
     >>> work = Operation(Collective.ALLGATHER, 12, Fraction(1), Fraction(0))
     >>> time(12, 3, work).seconds
     Fraction(11, 1)

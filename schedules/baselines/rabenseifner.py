@@ -10,11 +10,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from schedules.baselines.operation import PASSES, Baseline, Operation, in_steps
-from schedules.baselines.running import Running, gather, in_passes
-from schedules.lift.sends import sends
-from schedules.model import StepSchedule
-from synth.topology import Topology
+from topoloom.schedules.baselines.baseline_run import Running, gather, in_passes
+from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, in_steps
+from topoloom.schedules.model.schedule import StepSchedule
+from topoloom.schedules.steps.send_arrays import sends
+from topoloom.synth.topology.topology import Topology
 
 __all__ = ["NAME", "run", "time"]
 
@@ -27,7 +27,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     In step i of an allgather partners exchange the 2^i shards that they have: k steps,
     (N-1)/N.  None for other numbers of hosts, whose surplus would first hand over its data.
 
-    >>> from schedules.model import Collective
+    >>> from topoloom.schedules.model.schedule import Collective
     >>> work = Operation(Collective.ALLREDUCE, 16, Fraction(1), Fraction(1))
     >>> time(16, 1, work).seconds
     Fraction(38, 1)

@@ -12,9 +12,9 @@ from math import prod
 
 import numpy as np
 
-from schedules.baselines import routed
-from schedules.baselines.exchanging import Exchanging
-from schedules.baselines.operation import Baseline, Operation
+from topoloom.schedules.baselines import routed_torus
+from topoloom.schedules.baselines.dimension_exchange import Exchanging
+from topoloom.schedules.baselines.operation import Baseline, Operation
 
 __all__ = ["NAME", "run", "time"]
 
@@ -30,7 +30,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     allreduce also in one, with all of a part in every step.
 
     >>> from fractions import Fraction
-    >>> from schedules.model import Collective
+    >>> from topoloom.schedules.model.schedule import Collective
     >>> work = Operation(Collective.ALLREDUCE, 8, Fraction(1), Fraction(10))
     >>> time(8, 2, work).steps, time(8, 2, work).seconds
     (3, Fraction(70, 1))
@@ -38,7 +38,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     return _SWING.time(nodes, degree, operation)
 
 
-def run(nodes: int, degree: int, operation: Operation) -> routed.Routed | None:
+def run(nodes: int, degree: int, operation: Operation) -> routed_torus.Routed | None:
     """Return the torus and what it runs."""
     return _SWING.run(nodes, degree, operation)
 
@@ -52,7 +52,7 @@ def reach(step: int) -> int:
     return abs(1 - (-2) ** (step + 1)) // 3
 
 
-def _plan(shape: tuple[int, ...]) -> list[list[routed.Exchange]]:
+def _plan(shape: tuple[int, ...]) -> list[list[routed_torus.Exchange]]:
     hosts, sides = np.arange(prod(shape)), len(shape)
     plan = []
     for first in range(sides):
@@ -62,7 +62,9 @@ def _plan(shape: tuple[int, ...]) -> list[list[routed.Exchange]]:
                 axis = (first + step) % sides
                 place = hosts // prod(shape[axis + 1 :]) % shape[axis]
                 swung = side * (-1) ** (step // sides) * reach(step // sides)
-                steps.append(routed.Exchange(axis, np.where(place % 2, -swung, swung)[None, :]))
+                steps.append(
+                    routed_torus.Exchange(axis, np.where(place % 2, -swung, swung)[None, :])
+                )
             plan.append(steps)
     return plan
 

@@ -16,13 +16,13 @@ from math import lcm, prod
 
 import numpy as np
 
-from schedules.baselines.operation import PASSES, Baseline, Operation, exchanged, in_steps
-from schedules.baselines.running import Running, gather, in_passes
-from schedules.baselines.torus import linked, moved, nearest
-from schedules.baselines.torus_plans import Plan, plans, totals, turn
-from schedules.lift.sends import sends
-from schedules.model import Collective, Route, RouteSchedule, StepSchedule
-from synth.topology import Topology
+from topoloom.schedules.baselines.baseline_run import Running, gather, in_passes
+from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, exchanged, in_steps
+from topoloom.schedules.baselines.torus_shares import Plan, plans, totals, turn
+from topoloom.schedules.baselines.torus_topology import linked, moved, nearest
+from topoloom.schedules.model.schedule import Collective, Route, RouteSchedule, StepSchedule
+from topoloom.schedules.steps.send_arrays import sends
+from topoloom.synth.topology.topology import Topology
 
 __all__ = ["NAME", "run", "time"]
 

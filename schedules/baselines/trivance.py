@@ -9,9 +9,9 @@ from math import prod
 
 import numpy as np
 
-from schedules.baselines import routed
-from schedules.baselines.exchanging import Exchanging, power
-from schedules.baselines.operation import Baseline, Operation
+from topoloom.schedules.baselines import routed_torus
+from topoloom.schedules.baselines.dimension_exchange import Exchanging, power
+from topoloom.schedules.baselines.operation import Baseline, Operation
 
 __all__ = ["NAME", "run", "time"]
 
@@ -27,7 +27,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     step.
 
     >>> from fractions import Fraction
-    >>> from schedules.model import Collective
+    >>> from topoloom.schedules.model.schedule import Collective
     >>> work = Operation(Collective.ALLREDUCE, 9, Fraction(1), Fraction(90))
     >>> time(9, 2, work).steps, time(9, 2, work).seconds
     (2, Fraction(252, 1))
@@ -35,16 +35,16 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     return _TRIVANCE.time(nodes, degree, operation)
 
 
-def run(nodes: int, degree: int, operation: Operation) -> routed.Routed | None:
+def run(nodes: int, degree: int, operation: Operation) -> routed_torus.Routed | None:
     """Return the torus and what it runs."""
     return _TRIVANCE.run(nodes, degree, operation)
 
 
-def _plan(shape: tuple[int, ...]) -> list[list[routed.Exchange]]:
+def _plan(shape: tuple[int, ...]) -> list[list[routed_torus.Exchange]]:
     sides, steps = len(shape), power(prod(shape), 3)
     return [
         [
-            routed.Exchange(
+            routed_torus.Exchange(
                 (first + step) % sides,
                 np.array([[1], [-1]]) * np.full(prod(shape), 3 ** (step // sides)),
             )

@@ -10,10 +10,10 @@ Syst. 21(12), 2010; in use in TPU pods (Jouppi et al., ISCA 2023).
 from fractions import Fraction
 from math import isqrt
 
-from schedules.baselines.operation import PASSES, Baseline, Operation, in_steps
-from schedules.baselines.running import Running, in_passes
-from schedules.model import StepSchedule
-from synth.topology import Topology
+from topoloom.schedules.baselines.baseline_run import Running, in_passes
+from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, in_steps
+from topoloom.schedules.model.schedule import StepSchedule
+from topoloom.synth.topology.topology import Topology
 
 __all__ = ["NAME", "run", "time"]
 
@@ -25,9 +25,9 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
 
     That is what breadth-first broadcast takes there: every turn by a right angle maps the torus
     to itself, so the four links into a host are equally full in every step
-    (`synth.bases.twisted_torus`).
+    (`synth.families.twisted_torus`).
 
-    >>> from schedules.model import Collective
+    >>> from topoloom.schedules.model.schedule import Collective
     >>> work = Operation(Collective.ALLREDUCE, 32, Fraction(1), Fraction(0))
     >>> time(32, 4, work).steps, time(32, 4, work).seconds
     (8, Fraction(62, 1))
@@ -50,9 +50,9 @@ def run(nodes: int, degree: int, operation: Operation) -> Running | None:
 
 
 def _broadcast(side: int) -> tuple[Topology, StepSchedule]:
-    from schedules import bfb
-    from synth.bases.twisted_torus import TwistedTorus
-    from synth.build import build
+    from topoloom.schedules.steps import bfb
+    from topoloom.synth.families.twisted_torus import TwistedTorus
+    from topoloom.synth.recipes.build import build
 
     topology = build(TwistedTorus(2 * side, side, side))
     return topology, bfb.allgather(topology)

@@ -10,23 +10,23 @@ Every point of the frontier is timed twice: in its steps, by broadcast or by lab
 
 from fractions import Fraction
 
-from schedules.codesign import ONE_SHOT
-from schedules.design.answer import Choice, Design, Point, Used
-from schedules.design.forests import FOREST_NODES
-from schedules.design.offers import LIFTED_NODES
-from schedules.design.question import Limits, Speed
-from schedules.design.rewiring import Change, Today, changes_to, within
-from schedules.design.sources import Generators, Sources
-from schedules.design.timing import Timing, usual_way
-from schedules.errors import TooLarge
-from schedules.facts import Facts
-from schedules.model import Collective
-from schedules.options import NOTHING_ASKED, Options
-from schedules.workloads.tasks import Task, Workload
-from synth.cost import Cost
-from synth.errors import ClaimBroken
-from synth.hosts import Hosts
-from synth.search import Point as Measured
+from topoloom.schedules.compare.topology_algorithms import ONE_SHOT
+from topoloom.schedules.design.answer import Choice, Design, Point, Used
+from topoloom.schedules.design.forest_pruning import FOREST_NODES
+from topoloom.schedules.design.point_algorithms import LIFTED_NODES
+from topoloom.schedules.design.request import Limits, Speed
+from topoloom.schedules.design.rewiring import Change, Today, changes_to, within
+from topoloom.schedules.design.sources import Generators, Sources
+from topoloom.schedules.design.timing import Timing, usual_way
+from topoloom.schedules.errors import TooLarge
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.model.verified_schedule import Facts
+from topoloom.schedules.options import NOTHING_ASKED, Options
+from topoloom.schedules.workloads.tasks import Task, Workload
+from topoloom.synth.errors import ClaimBroken
+from topoloom.synth.evaluation.cost import Cost
+from topoloom.synth.search.frontier import Point as Measured
+from topoloom.synth.search.hosts import Hosts
 
 __all__ = [
     "FOREST_NODES",

@@ -5,20 +5,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from schedules.baselines import Baseline
-from schedules.design.question import Speed
-from schedules.design.rewiring import Change, Weighed
-from schedules.facts import Facts
-from schedules.model import Collective
-from schedules.options import NOTHING_ASKED, Options
-from schedules.switch_over import Candidate, Range, ranges
-from schedules.workloads.tasks import Task, Workload
-from synth.cost import Cost
-from synth.hosts import Hosts
-from synth.search import Point as Measured
+from topoloom.schedules.baselines import Baseline
+from topoloom.schedules.compare.crossover import Candidate, Range, ranges
+from topoloom.schedules.design.request import Speed
+from topoloom.schedules.design.rewiring import Change, Weighed
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.model.verified_schedule import Facts
+from topoloom.schedules.options import NOTHING_ASKED, Options
+from topoloom.schedules.workloads.tasks import Task, Workload
+from topoloom.synth.evaluation.cost import Cost
+from topoloom.synth.search.frontier import Point as Measured
+from topoloom.synth.search.hosts import Hosts
 
 if TYPE_CHECKING:
-    from schedules.alltoall.exchange import Exchange
+    from topoloom.schedules.routes.routing_choices import Exchange
 
 __all__ = ["Choice", "Design", "Point", "Used", "total"]
 

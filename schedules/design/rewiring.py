@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from synth.build import build
-from synth.errors import DoesNotFit
-from synth.progress import tell
-from synth.topology import Topology
+from topoloom.synth.errors import DoesNotFit
+from topoloom.synth.progress import tell
+from topoloom.synth.recipes.build import build
+from topoloom.synth.topology.topology import Topology
 
 if TYPE_CHECKING:
-    from schedules.design.answer import Point
-    from synth.wiring import PatchPlan, Plant
-    from synth.wiring.objective import Goal
+    from topoloom.schedules.design.answer import Point
+    from topoloom.synth.wiring import PatchPlan, Plant
+    from topoloom.synth.wiring.ilp.objective import Goal
 
 __all__ = ["Change", "Today", "Weighed", "changes_to", "not_beaten", "within"]
 
@@ -95,7 +95,7 @@ class Today:
         The plan is chosen for what is weighed.  Where it breaks a limit, one is chosen for that
         limit as well; of plans that keep all limits the one counts that takes least.
 
-        >>> from synth.wiring import plan_moves, sized
+        >>> from topoloom.synth.wiring import plan_moves, sized
         >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
         >>> today = Today(sized(ring).with_present(plan_moves(ring, sized(ring)).final))
         >>> today.change_to(ring).moves, today.change_to(ring.transpose()).moves
@@ -120,8 +120,8 @@ class Today:
         return replace(best, goal=weighed)
 
     def _planned(self, topology: Topology, weighed: Weighed) -> Change:
-        from synth.wiring import Objective, plan_moves
-        from synth.wiring.placing import plan_placed
+        from topoloom.synth.wiring import Objective, plan_moves
+        from topoloom.synth.wiring.placement.host_placement import plan_placed
 
         planned = plan_placed if self.free_hosts else plan_moves
         plan = planned(topology, self.plant, spares=self.spares, objective=Objective(weighed))
@@ -129,7 +129,7 @@ class Today:
 
 
 def _change_of(plan: "PatchPlan") -> Change:
-    from synth.wiring.objective import Objective, worth
+    from topoloom.synth.wiring.ilp.objective import Objective, worth
 
     seconds, drained = (
         worth(one, plan.plant, plan.removes, plan.adds)

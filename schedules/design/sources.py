@@ -3,21 +3,21 @@
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
-from schedules.facts import Facts
-from schedules.model import Collective, TreeSchedule
-from schedules.options import NOTHING_ASKED, Options
-from schedules.passes import Loads
-from schedules.verified import verified
-from schedules.verify.costs import node_capacity
-from synth.build import build
-from synth.hosts import Hosts, searched
-from synth.measure import diameter, step_loads
-from synth.recipe import Recipe
-from synth.search import Frontier, Point
-from synth.topology import Topology
+from topoloom.schedules.compare.stepped_time_models import Loads
+from topoloom.schedules.generate.make_and_verify import verified
+from topoloom.schedules.model.schedule import Collective, TreeSchedule
+from topoloom.schedules.model.verified_schedule import Facts
+from topoloom.schedules.options import NOTHING_ASKED, Options
+from topoloom.schedules.verify.costs import node_capacity
+from topoloom.synth.evaluation.measure import diameter, step_loads
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import Recipe
+from topoloom.synth.search.frontier import Frontier, Point
+from topoloom.synth.search.hosts import Hosts, searched
+from topoloom.synth.topology.topology import Topology
 
 if TYPE_CHECKING:
-    from schedules.alltoall.exchange import Exchange
+    from topoloom.schedules.routes.routing_choices import Exchange
 
 __all__ = ["Generators", "Sources", "loads_on", "tree_bandwidths_on"]
 
@@ -89,7 +89,7 @@ class Generators:
 
     def routes(self, recipe: Recipe) -> "Exchange":
         """Return what an all-to-all takes on a topology."""
-        from schedules.alltoall.exchange import exchange
+        from topoloom.schedules.routes.routing_choices import exchange
 
         return exchange(build(recipe))
 
@@ -133,7 +133,7 @@ def loads_on(topology: Topology, point: Point) -> tuple[Loads, Loads]:
     turned = topology.transpose()
     if point.within is None:
         return Loads(step_loads(topology)), Loads(step_loads(turned))
-    from schedules import slack
+    from topoloom.schedules.steps import slack
 
     return (
         Loads(*slack.loads(topology, point.within)),
@@ -144,12 +144,12 @@ def loads_on(topology: Topology, point: Point) -> tuple[Loads, Loads]:
 def tree_bandwidths_on(topology: Topology) -> tuple[Fraction, Fraction]:
     """Return the least T_B of any trees on a topology of hosts, and on its transpose.
 
-    It is the optimum of `schedules.forestcoll`, without a tree.
+    It is the optimum of `schedules.trees.forestcoll`, without a tree.
 
     >>> tree_bandwidths_on(build(searched(Hosts(4, 1)).points[0].recipe))
     (Fraction(3, 4), Fraction(3, 4))
     """
-    from schedules.forestcoll import optimum
+    from topoloom.schedules.trees.forestcoll import optimum
 
     unit = Fraction(node_capacity(topology), topology.node_count)
     gather, scatter = (optimum(topology, inward=inward) for inward in (False, True))

@@ -6,10 +6,18 @@ from fractions import Fraction
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from schedules.baselines import PASSES, Baseline, Operation, assumed, baselines, bound_seconds
-from schedules.codesign import ORDER, Offer, candidates, floor_seconds
-from schedules.design.answer import Choice, Point, total
-from schedules.design.forests import (
+from topoloom.schedules.baselines import (
+    PASSES,
+    Baseline,
+    Operation,
+    assumed,
+    baselines,
+    bound_seconds,
+)
+from topoloom.schedules.compare.crossover import Candidate, Line
+from topoloom.schedules.compare.topology_algorithms import ORDER, Offer, candidates, floor_seconds
+from topoloom.schedules.design.answer import Choice, Point, total
+from topoloom.schedules.design.forest_pruning import (
     EVERY_SIZE_NODES,
     FOREST_NODES,
     LEAST_GAIN,
@@ -19,19 +27,18 @@ from schedules.design.forests import (
     may_win,
     packed,
 )
-from schedules.design.offers import offer_of
-from schedules.design.question import Speed
-from schedules.design.sources import Sources
-from schedules.model import Collective
-from schedules.simulate import Lockstep
-from schedules.switch_over import Candidate, Line
-from schedules.workloads.tasks import Task, Workload
-from synth.cost import Cost, all_to_all_bound, optimal_bandwidth
-from synth.hosts import Hosts
-from synth.search import Point as Measured
+from topoloom.schedules.design.point_algorithms import offer_of
+from topoloom.schedules.design.request import Speed
+from topoloom.schedules.design.sources import Sources
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.simulate import Lockstep
+from topoloom.schedules.workloads.tasks import Task, Workload
+from topoloom.synth.evaluation.cost import Cost, all_to_all_bound, optimal_bandwidth
+from topoloom.synth.search.frontier import Point as Measured
+from topoloom.synth.search.hosts import Hosts
 
 if TYPE_CHECKING:
-    from schedules.alltoall.exchange import Exchange
+    from topoloom.schedules.routes.routing_choices import Exchange
 
 __all__ = ["LARGEST_BYTES", "Timing", "usual_way"]
 
@@ -45,7 +52,7 @@ class Timing:
 
     ``all_to_all`` has all-to-all looked at on every point, whatever is run.
 
-    >>> from schedules.workloads.tasks import Task
+    >>> from topoloom.schedules.workloads.tasks import Task
     >>> work = Workload((Task(Collective.ALLGATHER, 10**6),))
     >>> speed = Speed(Fraction(10**10), Fraction(1, 10**5))
     >>> timing = Timing(Hosts(4, 1), speed, work, Cost(3, Fraction(3, 4)))

@@ -13,25 +13,31 @@ the way to them.
 
 from dataclasses import dataclass
 
-from schedules.errors import ExecutionFailed, TooLarge
-from schedules.execute.data import ELEMENT, Mistake, Task
-from schedules.execute.exchanges import programs_of_exchange
-from schedules.execute.limits import (
+from topoloom.schedules.errors import ExecutionFailed, TooLarge
+from topoloom.schedules.execute.expected_data import ELEMENT, Mistake, Task
+from topoloom.schedules.execute.limits import (
     MAX_BYTES_IN_ALL,
     MAX_PIPELINE_CHUNKS,
     MAX_REPEAT,
     MAX_SECONDS,
 )
-from schedules.execute.plan import Plan, plan
-from schedules.execute.rank import Job
-from schedules.execute.routing import programs_of_routes
-from schedules.execute.runner import Runner, ranks_of
-from schedules.execute.team import Team
-from schedules.execute.transcripts import gathering, plan_of_transcript
-from schedules.execute.turns import Program, program_of
-from schedules.model import Collective, RouteSchedule, Schedule, StepSchedule, parts_of
-from schedules.transcript import Transcript
-from synth.topology import NodeId
+from topoloom.schedules.execute.processes.local_group import Team
+from topoloom.schedules.execute.processes.rank_process import Job
+from topoloom.schedules.execute.programs.all_to_all_program import programs_of_exchange
+from topoloom.schedules.execute.programs.plan import Plan, plan
+from topoloom.schedules.execute.programs.rank_program import Program, program_of
+from topoloom.schedules.execute.programs.route_program import programs_of_routes
+from topoloom.schedules.execute.programs.transcript_plan import gathering, plan_of_transcript
+from topoloom.schedules.execute.runner import Runner, ranks_of
+from topoloom.schedules.model.schedule import (
+    Collective,
+    RouteSchedule,
+    Schedule,
+    StepSchedule,
+    parts_of,
+)
+from topoloom.schedules.model.transcript import Transcript
+from topoloom.synth.topology.topology import NodeId
 
 __all__ = ["Execution", "Mistake", "Runner", "Team", "execute", "ranks_of"]
 
@@ -105,9 +111,9 @@ def execute(
 
     Examples
     --------
-    >>> from schedules.collectives import make
-    >>> from synth.build import build
-    >>> from synth.recipe import parse
+    >>> from topoloom.schedules.generate.collectives import make
+    >>> from topoloom.synth.recipes.build import build
+    >>> from topoloom.synth.recipes.recipe import parse
     >>> allreduce = make(build(parse("Kautz(2, 2)")), "allreduce")
     >>> done = execute(allreduce, size_bytes=96)  # doctest: +SKIP
     >>> done.exact, done.rounds, done.messages  # doctest: +SKIP

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any
 
-from schedules.errors import InvalidSchedule
-from synth.topology import NodeId, Topology
+from topoloom.schedules.errors import InvalidSchedule
+from topoloom.synth.topology.topology import NodeId, Topology
 
 __all__ = ["infer_topology"]
 

@@ -8,13 +8,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from schedules.errors import ExecutionFailed
-from schedules.execute.carrying import Carrier, Prepared, Tensor
-from schedules.execute.limits import MAX_PIPELINE_CHUNKS
-from schedules.execute.plan import plan
-from schedules.execute.routing import programs_of_routes
-from schedules.execute.turns import program_of
-from schedules.model import Collective, RouteSchedule, Schedule, SequenceSchedule, StepSchedule
+from topoloom.schedules.errors import ExecutionFailed
+from topoloom.schedules.execute.limits import MAX_PIPELINE_CHUNKS
+from topoloom.schedules.execute.point_to_point_executor import Carrier, Prepared, Tensor
+from topoloom.schedules.execute.programs.plan import plan
+from topoloom.schedules.execute.programs.rank_program import program_of
+from topoloom.schedules.execute.programs.route_program import programs_of_routes
+from topoloom.schedules.model.schedule import (
+    Collective,
+    RouteSchedule,
+    Schedule,
+    SequenceSchedule,
+    StepSchedule,
+)
 
 __all__ = ["Runner", "Served", "ranks_of"]
 

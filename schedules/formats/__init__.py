@@ -11,10 +11,10 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from schedules.errors import NotExportable
-from schedules.model import Schedule
-from synth.near_names import one_of
-from synth.topology import Topology
+from topoloom.schedules.errors import NotExportable
+from topoloom.schedules.model.schedule import Schedule
+from topoloom.synth.naming.suggestions import one_of
+from topoloom.synth.topology.topology import Topology
 
 __all__ = [
     "FORMATS",
@@ -81,7 +81,7 @@ def write(
 
     Examples
     --------
-    >>> from schedules.model import Collective, Tree, TreeSchedule
+    >>> from topoloom.schedules.model.schedule import Collective, Tree, TreeSchedule
     >>> pair = Topology(range(2), [(0, 1), (1, 0)])
     >>> trees = (Tree(0, 1, ((0, 1),)), Tree(1, 1, ((1, 0),)))
     >>> both = TreeSchedule(Collective.ALLGATHER, pair.digest, (0, 1), 1, trees)
@@ -98,7 +98,7 @@ def require_options(form: str, options: Options) -> None:
     >>> require_options("json", Options(dialect="rccl"))
     Traceback (most recent call last):
     ...
-    schedules.errors.NotExportable: /dialect: is for the format msccl-xml only
+    topoloom.schedules.errors.NotExportable: /dialect: is for the format msccl-xml only
     """
     if form not in FORMATS:
         raise NotExportable("/format", one_of(form, FORMATS))
@@ -115,14 +115,14 @@ def require_options(form: str, options: Options) -> None:
 
 
 def _json(schedule: Schedule, topology: Topology, options: Options) -> Iterable[str]:
-    from schedules.formats.schedule.write import write as pieces
+    from topoloom.schedules.formats.schedule.write import write as pieces
 
     return pieces(schedule)
 
 
 def _msccl(schedule: Schedule, topology: Topology, options: Options) -> Iterable[str]:
-    from schedules.formats.msccl.write import render
-    from schedules.formats.runtimes import runtimes_for
+    from topoloom.schedules.formats.msccl.write import render
+    from topoloom.schedules.formats.targets.runtimes import runtimes_for
 
     meant = runtimes_for("msccl-xml", options.dialect, options.runtime)
     runtime = meant[0] if options.runtime else options.dialect or "msccl"
@@ -130,8 +130,8 @@ def _msccl(schedule: Schedule, topology: Topology, options: Options) -> Iterable
 
 
 def _mscclpp(schedule: Schedule, topology: Topology, options: Options) -> Iterable[str]:
-    from schedules.formats.mscclpp.write import render
-    from schedules.formats.runtimes import runtime_of
+    from topoloom.schedules.formats.mscclpp.write import render
+    from topoloom.schedules.formats.targets.runtimes import runtime_of
 
     per_node = 1 if options.ranks_per_node is None else options.ranks_per_node
     runtime = runtime_of(options.runtime, "mscclpp-json") if options.runtime else None
@@ -141,7 +141,7 @@ def _mscclpp(schedule: Schedule, topology: Topology, options: Options) -> Iterab
 
 def _of_programs(options: Options) -> dict[str, Any]:
     """Return what writers of programs have in common."""
-    from schedules.formats.sizes import Sizes
+    from topoloom.schedules.formats.targets.size_limits import Sizes
 
     return {
         "inplace": bool(options.inplace),
@@ -151,15 +151,15 @@ def _of_programs(options: Options) -> dict[str, Any]:
 
 
 def _chakra(schedule: Schedule, topology: Topology, options: Options) -> Files:
-    from schedules.formats.chakra.write import render
+    from topoloom.schedules.formats.chakra.write import render
 
     files = render(schedule, topology, options.bytes or 0)
     return {f".{rank}.et": data for rank, data in enumerate(files)}
 
 
 def _tuner(schedule: Schedule, topology: Topology, options: Options) -> Iterable[str]:
-    from schedules.formats.nccl.write import render
-    from schedules.verify.costs import unit_bytes_per_second
+    from topoloom.schedules.formats.nccl.write import render
+    from topoloom.schedules.verify.costs import unit_bytes_per_second
 
     node = None if options.node_gbps is None else Fraction(options.node_gbps)
     alpha_us = DEFAULT_ALPHA_US if options.alpha_us is None else options.alpha_us
@@ -174,13 +174,13 @@ def _tuner(schedule: Schedule, topology: Topology, options: Options) -> Iterable
 
 
 def _dot(schedule: Schedule, topology: Topology, options: Options) -> Iterable[str]:
-    from schedules.formats.drawing.write import dot
+    from topoloom.schedules.formats.drawing.write import dot
 
     return dot(schedule, topology)
 
 
 def _graphml(schedule: Schedule, topology: Topology, options: Options) -> Iterable[str]:
-    from schedules.formats.drawing.write import graphml
+    from topoloom.schedules.formats.drawing.write import graphml
 
     return graphml(schedule, topology)
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from schedules.errors import InvalidProgram
+from topoloom.schedules.errors import InvalidProgram
 
 __all__ = ["Fields"]
 
@@ -22,7 +22,7 @@ class Fields:
         >>> Fields.of({"id": 3}, "/gpus/0").number("id", 0, 2)
         Traceback (most recent call last):
         ...
-        schedules.errors.InvalidProgram: /gpus/0/id: must be an integer from 0 to 2
+        topoloom.schedules.errors.InvalidProgram: /gpus/0/id: must be an integer from 0 to 2
         """
         if not isinstance(value, dict):
             raise InvalidProgram(place, "must be an object")

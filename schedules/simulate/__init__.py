@@ -5,11 +5,16 @@
 knows what happens when nobody waits for the slowest link of a step.
 """
 
-from schedules.simulate.clock import Network
-from schedules.simulate.engine import best_chunks, simulate
-from schedules.simulate.estimates import MAX_PIPELINE_CHUNKS, Estimate, estimate, tree_depth
-from schedules.simulate.lockstep import Lockstep, lockstep
-from schedules.simulate.running import MAX_MESSAGES, Simulation
+from topoloom.schedules.simulate.clock import Network
+from topoloom.schedules.simulate.closed_form import (
+    MAX_PIPELINE_CHUNKS,
+    Estimate,
+    estimate,
+    tree_depth,
+)
+from topoloom.schedules.simulate.engine import best_chunks, simulate
+from topoloom.schedules.simulate.lockstep import Lockstep, lockstep
+from topoloom.schedules.simulate.run_messages import MAX_MESSAGES, Simulation
 
 __all__ = [
     "MAX_MESSAGES",

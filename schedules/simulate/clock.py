@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, isfinite, lcm
 
-from schedules.errors import NoSchedule, TooLarge
+from topoloom.schedules.errors import NoSchedule, TooLarge
 
 __all__ = ["MAX_TICKS", "Clock", "Network", "clock_of"]
 
@@ -45,7 +45,7 @@ class Network:
     >>> Network(-1, 10**9)
     Traceback (most recent call last):
     ...
-    schedules.errors.NoSchedule: /alpha_seconds: must not be negative
+    topoloom.schedules.errors.NoSchedule: /alpha_seconds: must not be negative
     """
 
     alpha_seconds: Fraction

@@ -2,16 +2,22 @@
 
 from fractions import Fraction
 
-from schedules.errors import NoSchedule
-from schedules.model import RouteSchedule, Schedule, SequenceSchedule, StepSchedule, TreeSchedule
-from schedules.simulate.chains import chains
-from schedules.simulate.clock import Network
-from schedules.simulate.lockstep import lockstep_of
-from schedules.simulate.messages import Messages, messages_of
-from schedules.simulate.running import MAX_MESSAGES, Simulation, run
-from schedules.simulate.transcripts import messages_of_transcript
-from schedules.transcript import Transcript
-from synth.topology import Topology
+from topoloom.schedules.errors import NoSchedule
+from topoloom.schedules.model.schedule import (
+    RouteSchedule,
+    Schedule,
+    SequenceSchedule,
+    StepSchedule,
+    TreeSchedule,
+)
+from topoloom.schedules.model.transcript import Transcript
+from topoloom.schedules.simulate.clock import Network
+from topoloom.schedules.simulate.lockstep import lockstep_of
+from topoloom.schedules.simulate.messages import Messages, messages_of
+from topoloom.schedules.simulate.routes_as_chains import chains
+from topoloom.schedules.simulate.run_messages import MAX_MESSAGES, Simulation, run
+from topoloom.schedules.simulate.transcript_messages import messages_of_transcript
+from topoloom.synth.topology.topology import Topology
 
 __all__ = ["CHOSEN_MESSAGES", "best_chunks", "simulate"]
 
@@ -86,7 +92,7 @@ def simulate(
 
     Examples
     --------
-    >>> from schedules.model import Collective, Tree
+    >>> from topoloom.schedules.model.schedule import Collective, Tree
     >>> chain = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
     >>> trees = tuple(Tree(i, 1, ((i, (i + 1) % 3), ((i + 1) % 3, (i + 2) % 3))) for i in range(3))
     >>> gather = TreeSchedule(Collective.ALLGATHER, chain.digest, (0, 1, 2), 1, trees)

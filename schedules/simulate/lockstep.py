@@ -9,12 +9,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from schedules.errors import NoSchedule
-from schedules.model import TreeSchedule
-from schedules.simulate.clock import Clock, Network, clock_of, raise_no_clock
-from schedules.simulate.estimates import MAX_PIPELINE_CHUNKS
-from schedules.simulate.messages import Messages, messages_of
-from synth.topology import Topology
+from topoloom.schedules.errors import NoSchedule
+from topoloom.schedules.model.schedule import TreeSchedule
+from topoloom.schedules.simulate.clock import Clock, Network, clock_of, raise_no_clock
+from topoloom.schedules.simulate.closed_form import MAX_PIPELINE_CHUNKS
+from topoloom.schedules.simulate.messages import Messages, messages_of
+from topoloom.synth.topology.topology import Topology
 
 __all__ = ["Lockstep", "lockstep", "lockstep_of"]
 

@@ -16,10 +16,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from schedules.errors import InvalidSchedule, TooLarge
-from schedules.model import SequenceSchedule, StepSchedule, TreeSchedule
-from schedules.verify.sends import flat_sends, sends_off_links
-from synth.topology import Capacity, NodeId, Topology
+from topoloom.schedules.errors import InvalidSchedule, TooLarge
+from topoloom.schedules.model.schedule import SequenceSchedule, StepSchedule, TreeSchedule
+from topoloom.schedules.verify.sends import flat_sends, sends_off_links
+from topoloom.synth.topology.topology import Capacity, NodeId, Topology
 
 __all__ = ["MAX_COMPARISONS", "Messages", "messages_of"]
 

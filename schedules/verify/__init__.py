@@ -18,8 +18,8 @@ claims to be an allreduce is reported, never accepted; so is a broadcast or a re
 
 from math import gcd
 
-from schedules.errors import InvalidSchedule, NoSchedule
-from schedules.model import (
+from topoloom.schedules.errors import InvalidSchedule, NoSchedule
+from topoloom.schedules.model.schedule import (
     Collective,
     RouteSchedule,
     Schedule,
@@ -27,17 +27,17 @@ from schedules.model import (
     StepSchedule,
     TreeSchedule,
 )
-from schedules.verify.costs import (
+from topoloom.schedules.verify.costs import (
     step_cost,
     together_inverse_rate,
     tree_inverse_rate,
     tree_loads,
 )
-from schedules.verify.findings import Findings, Violation
-from schedules.verify.routes import check_routes, route_inverse_rate, route_phases
-from schedules.verify.steps import check_steps
-from schedules.verify.trees import check_trees
-from synth.topology import NodeId, Topology
+from topoloom.schedules.verify.findings import Findings, Violation
+from topoloom.schedules.verify.routes import check_routes, route_inverse_rate, route_phases
+from topoloom.schedules.verify.steps import check_steps
+from topoloom.schedules.verify.trees import check_trees
+from topoloom.synth.topology.topology import NodeId, Topology
 
 __all__ = [
     "Violation",
@@ -91,7 +91,7 @@ def violations(schedule: Schedule, topology: Topology, *, limit: int = 100) -> l
     Examples
     --------
     >>> import numpy as np
-    >>> from schedules.model import COPY, NO_LINK, SEND
+    >>> from topoloom.schedules.model.schedule import COPY, NO_LINK, SEND
     >>> pair = Topology(range(2), [(0, 1), (1, 0)])
     >>> send = lambda a, b: (a, b, a, 0, 1, NO_LINK, COPY)
     >>> def gather(*sends):
@@ -124,7 +124,7 @@ def require_valid(schedule: Schedule, topology: Topology) -> None:
     >>> require_valid(StepSchedule(Collective.ALLGATHER, "sha256:0", (0, 1), 1, ()), pair)
     Traceback (most recent call last):
     ...
-    schedules.errors.InvalidSchedule: /topology: must be the digest of the given topology
+    topoloom.schedules.errors.InvalidSchedule: /topology: must be the digest of the given topology
     """
     found = violations(schedule, topology, limit=3)
     if found:

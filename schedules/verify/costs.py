@@ -10,11 +10,17 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from schedules.errors import InvalidSchedule
-from schedules.model import Schedule, SequenceSchedule, StepSchedule, Tree, TreeSchedule
-from schedules.verify.sends import flat_sends, sends_off_links
-from synth.cost import Cost
-from synth.topology import Capacity, NodeId, Topology
+from topoloom.schedules.errors import InvalidSchedule
+from topoloom.schedules.model.schedule import (
+    Schedule,
+    SequenceSchedule,
+    StepSchedule,
+    Tree,
+    TreeSchedule,
+)
+from topoloom.schedules.verify.sends import flat_sends, sends_off_links
+from topoloom.synth.evaluation.cost import Cost
+from topoloom.synth.topology.topology import Capacity, NodeId, Topology
 
 __all__ = [
     "busiest_time",
@@ -90,7 +96,7 @@ def step_cost(schedule: Schedule, topology: Topology) -> Cost:
 
     Examples
     --------
-    >>> from schedules.model import COPY, NO_LINK, SEND, Collective
+    >>> from topoloom.schedules.model.schedule import COPY, NO_LINK, SEND, Collective
     >>> pair = Topology(range(2), [(0, 1), (1, 0)])
     >>> step = np.array([(0, 1, 0, 0, 1, NO_LINK, COPY), (1, 0, 1, 0, 1, NO_LINK, COPY)], SEND)
     >>> step_cost(StepSchedule(Collective.ALLGATHER, pair.digest, (0, 1), 1, (step,)), pair)
@@ -117,7 +123,7 @@ def tree_inverse_rate(schedule: Schedule, topology: Topology) -> Fraction:
 
     Examples
     --------
-    >>> from schedules.model import Collective, Tree
+    >>> from topoloom.schedules.model.schedule import Collective, Tree
     >>> pair = Topology(range(2), [(0, 1, 4), (1, 0, 4)])
     >>> trees = (Tree(0, 1, ((0, 1),)), Tree(1, 1, ((1, 0),)))
     >>> tree_inverse_rate(TreeSchedule(Collective.ALLGATHER, pair.digest, (0, 1), 1, trees), pair)
@@ -213,7 +219,7 @@ def tree_loads(
 
     Examples
     --------
-    >>> from schedules.model import Collective, Tree
+    >>> from topoloom.schedules.model.schedule import Collective, Tree
     >>> links = [("a", "w"), ("w", "b"), ("w", "c")]
     >>> fan = Topology("abcw", links, switches="w", multicast="w")
     >>> tree = Tree("a", 1, (("a", "w", "b"), ("a", "w", "c")))

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable, Mapping
 from fractions import Fraction
 from types import MappingProxyType
 
-from schedules.errors import InvalidSchedule
-from synth.topology import NodeId, Topology
+from topoloom.schedules.errors import InvalidSchedule
+from topoloom.synth.topology.topology import NodeId, Topology
 
 __all__ = ["cut_inverse_rate", "weighted_inverse_rate"]
 

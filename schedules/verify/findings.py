@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from synth.topology import NodeId
+from topoloom.synth.topology.topology import NodeId
 
 __all__ = ["Findings", "Violation"]
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from schedules.errors import InvalidSchedule
-from schedules.model import RouteSchedule
-from schedules.route_table import BLOCK, RouteTable, table_of
-from synth.topology import Topology
+from topoloom.schedules.errors import InvalidSchedule
+from topoloom.schedules.model.route_table import BLOCK, RouteTable, table_of
+from topoloom.schedules.model.schedule import RouteSchedule
+from topoloom.synth.topology.topology import Topology
 
 __all__ = ["RouteHops"]
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from schedules.errors import InvalidSchedule
-from schedules.model import Collective, Route, RouteSchedule
-from schedules.verify.findings import Findings
-from schedules.verify.route_hops import RouteHops
-from synth.topology import NodeId, Topology
+from topoloom.schedules.errors import InvalidSchedule
+from topoloom.schedules.model.schedule import Collective, Route, RouteSchedule
+from topoloom.schedules.verify.findings import Findings
+from topoloom.schedules.verify.route_hops import RouteHops
+from topoloom.synth.topology.topology import NodeId, Topology
 
 __all__ = ["check_routes", "route_inverse_rate", "route_phases"]
 

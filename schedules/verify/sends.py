@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from schedules.model import NO_LINK, SEND, StepSchedule
-from synth.topology import Topology
+from topoloom.schedules.model.schedule import NO_LINK, SEND, StepSchedule
+from topoloom.synth.topology.topology import Topology
 
 __all__ = ["flat_sends", "pair_keys", "sends_off_links"]
 

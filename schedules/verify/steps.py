@@ -11,12 +11,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from schedules.errors import TooLarge
-from schedules.model import COPY, REDUCE, Collective, StepSchedule
-from schedules.verify.findings import Findings
-from schedules.verify.sends import flat_sends, sends_off_links
-from synth.topology import Topology
-from synth.whole import int64
+from topoloom.schedules.errors import TooLarge
+from topoloom.schedules.model.schedule import COPY, REDUCE, Collective, StepSchedule
+from topoloom.schedules.verify.findings import Findings
+from topoloom.schedules.verify.sends import flat_sends, sends_off_links
+from topoloom.synth.kernels.scalars import int64
+from topoloom.synth.topology.topology import Topology
 
 __all__ = ["MAX_LOOKS", "MAX_STATE_BITS", "check_steps"]
 

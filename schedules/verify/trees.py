@@ -2,9 +2,9 @@
 
 from itertools import pairwise
 
-from schedules.model import Tree, TreeSchedule
-from schedules.verify.findings import Findings
-from synth.topology import NodeId, Topology
+from topoloom.schedules.model.schedule import Tree, TreeSchedule
+from topoloom.schedules.verify.findings import Findings
+from topoloom.synth.topology.topology import NodeId, Topology
 
 __all__ = ["check_trees"]
 

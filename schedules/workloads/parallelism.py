@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
-from schedules.model import Collective
-from schedules.workloads.models import Model
-from schedules.workloads.tasks import Task, merged
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.workloads.models import Model
+from topoloom.schedules.workloads.tasks import Task, merged
 
 __all__ = ["BUCKET_BYTES", "FIRST_BUCKET_BYTES", "buckets", "data_parallel", "experts", "sharded"]
 
@@ -19,7 +19,7 @@ def data_parallel(model: Model, element_bytes: int) -> tuple[Task, ...]:
     ----------
     Li et al., "PyTorch Distributed", arXiv:2006.15704, section 3.2.3.
 
-    >>> from schedules.workloads.models import MODELS
+    >>> from topoloom.schedules.workloads.models import MODELS
     >>> sum(t.size_bytes * t.count for t in data_parallel(MODELS["resnet50"], 4)) // 4
     25557032
     """

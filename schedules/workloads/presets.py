@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from schedules.errors import UnknownPreset
-from schedules.workloads.models import MODELS, Model
-from schedules.workloads.parallelism import data_parallel, experts, sharded
-from schedules.workloads.tasks import Task, Workload
-from synth.near_names import one_of
+from topoloom.schedules.errors import UnknownPreset
+from topoloom.schedules.workloads.models import MODELS, Model
+from topoloom.schedules.workloads.parallelism import data_parallel, experts, sharded
+from topoloom.schedules.workloads.tasks import Task, Workload
+from topoloom.synth.naming.suggestions import one_of
 
 __all__ = ["PRESETS", "Preset", "preset"]
 
@@ -65,7 +65,7 @@ def preset(name: str) -> Preset:
     >>> preset("gpt7")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    schedules.errors.UnknownPreset: /preset: must be one of resnet50-ddp, ...
+    topoloom.schedules.errors.UnknownPreset: /preset: must be one of resnet50-ddp, ...
     """
     if name not in PRESETS:
         raise UnknownPreset("/preset", one_of(name, PRESETS))

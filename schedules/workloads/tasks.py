@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from schedules.model import Collective
+from topoloom.schedules.model.schedule import Collective
 
 __all__ = ["Task", "Workload", "merged"]
 

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from synth.discovery.evaluate import LATE, MAX_STEPS, UNIT, Rivals, evaluate
-from synth.whole import int64, truth
+from topoloom.synth.discovery.lift_cost import LATE, MAX_STEPS, UNIT, Rivals, evaluate
+from topoloom.synth.kernels.scalars import int64, truth
 
 __all__ = ["anneal"]
 

@@ -5,10 +5,10 @@ from math import gcd
 import numpy as np
 from numpy.random import Generator
 
-from synth.discovery.random_solvable import random_solvable
-from synth.group_extensions import MatrixExtension, Metacyclic, Nested
-from synth.group_tables import Alternating, Linear
-from synth.groups import Group
+from topoloom.synth.algebra.group_extensions import MatrixExtension, Metacyclic, Nested
+from topoloom.synth.algebra.groups import Group
+from topoloom.synth.algebra.table_groups import Alternating, Linear
+from topoloom.synth.discovery.random_solvable_groups import random_solvable
 
 __all__ = ["random_group"]
 

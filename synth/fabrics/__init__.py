@@ -13,10 +13,10 @@ import re
 from collections.abc import Callable, Iterator
 from types import MappingProxyType
 
-from synth.errors import InvalidRecipe, OutOfDomain
-from synth.fabrics.accelerators import dgx_1v, mi250, mi300x, ndv2
-from synth.fabrics.networks import dragonfly, fat_tree, rail, rail_only
-from synth.fabrics.switched import (
+from topoloom.synth.errors import InvalidRecipe, OutOfDomain
+from topoloom.synth.fabrics.accelerators import dgx_1v, mi250, mi300x, ndv2
+from topoloom.synth.fabrics.networks import dragonfly, fat_tree, rail, rail_only
+from topoloom.synth.fabrics.switched import (
     dgx_2,
     dgx_a100,
     dgx_h100,
@@ -25,7 +25,7 @@ from synth.fabrics.switched import (
     gb200_nvl72_sharp,
     gh200_nvl32,
 )
-from synth.fabrics.tori import (
+from topoloom.synth.fabrics.tori import (
     tpu_v4,
     tpu_v4_twisted,
     tpu_v5e,
@@ -34,8 +34,8 @@ from synth.fabrics.tori import (
     trainium2,
     trainium2_ultra,
 )
-from synth.near_names import one_of
-from synth.topology import Topology
+from topoloom.synth.naming.suggestions import one_of
+from topoloom.synth.topology.topology import Topology
 
 __all__ = ["FABRICS", "LARGEST", "fabric", "is_fabric"]
 
@@ -97,7 +97,7 @@ def fabric(name: str) -> Topology:
     >>> fabric("fat-tree-3")
     Traceback (most recent call last):
     ...
-    synth.errors.InvalidRecipe: /name: K of fat-tree-K must be even; not 'fat-tree-3'
+    topoloom.synth.errors.InvalidRecipe: /name: K of fat-tree-K must be even; not 'fat-tree-3'
     """
     for known, numbers in _meant(name):
         try:

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from fractions import Fraction
 from itertools import combinations
 
-from synth.fabrics.rows import Row, both
-from synth.topology import Capacity, Topology
+from topoloom.synth.fabrics.link_rows import Row, both
+from topoloom.synth.topology.topology import Capacity, Topology
 
 __all__ = ["dgx_1v", "mi250", "mi300x", "ndv2"]
 

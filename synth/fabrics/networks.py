@@ -4,10 +4,10 @@ Fat trees and dragonflies count links, so every capacity is 1; clusters of boxes
 bandwidths of DGX H100 boxes, in GB/s per direction.
 """
 
-from synth.errors import OutOfDomain
-from synth.fabrics.rows import Row, both
-from synth.limits import MAX_LINKS, MAX_NODES
-from synth.topology import Topology
+from topoloom.synth.errors import OutOfDomain
+from topoloom.synth.fabrics.link_rows import Row, both
+from topoloom.synth.limits import MAX_LINKS, MAX_NODES
+from topoloom.synth.topology.topology import Topology
 
 __all__ = ["dragonfly", "fat_tree", "rail", "rail_only"]
 

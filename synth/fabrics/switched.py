@@ -4,8 +4,8 @@ All NVSwitch chips of a box act as one switch, since each GPU has an equal share
 links on each chip.  Bandwidths are per direction.
 """
 
-from synth.fabrics.rows import Row, both
-from synth.topology import Topology
+from topoloom.synth.fabrics.link_rows import Row, both
+from topoloom.synth.topology.topology import Topology
 
 __all__ = [
     "dgx_2",

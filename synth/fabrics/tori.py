@@ -6,9 +6,9 @@ Ids are the coordinates, ``"1.0.3"``.  Bandwidths are per link and direction, in
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
-from synth.errors import OutOfDomain
-from synth.fabrics.rows import Row, both
-from synth.topology import Topology
+from topoloom.synth.errors import OutOfDomain
+from topoloom.synth.fabrics.link_rows import Row, both
+from topoloom.synth.topology.topology import Topology
 
 __all__ = [
     "tpu_v4",

@@ -5,13 +5,17 @@ every entry as a directed link; networkx writes an undirected graph with every e
 of its ends, which is ``undirected-adjlist``.
 """
 
-from synth.formats.attributes import PLAIN, Attributes
-from synth.formats.draft import line, wrong
-from synth.formats.edge_list import ids_of
-from synth.formats.graph_draft import GraphDraft
-from synth.formats.tables import numbered_rows
-from synth.formats.writable import require_hosts_only, require_unit_links, require_words
-from synth.topology import Topology
+from topoloom.synth.formats.attributes import PLAIN, Attributes
+from topoloom.synth.formats.edge_list import ids_of
+from topoloom.synth.formats.graph_draft import GraphDraft
+from topoloom.synth.formats.tables import numbered_rows
+from topoloom.synth.formats.topology_draft import line, wrong
+from topoloom.synth.formats.writer_checks import (
+    require_hosts_only,
+    require_unit_links,
+    require_words,
+)
+from topoloom.synth.topology.topology import Topology
 
 __all__ = ["adjlist", "multiline_adjlist", "to_adjlist", "undirected_adjlist"]
 

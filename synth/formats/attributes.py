@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from synth.formats.draft import MAX_DIGITS, capacity, wrong
-from synth.topology import Capacity
+from topoloom.synth.formats.topology_draft import MAX_DIGITS, capacity, wrong
+from topoloom.synth.topology.topology import Capacity
 
 __all__ = ["PLAIN", "Attributes", "number"]
 

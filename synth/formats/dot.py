@@ -1,7 +1,7 @@
 """Graphviz DOT, for drawing, with the recipe as a comment: nothing reads it back."""
 
-from synth.formats.writable import require_writable
-from synth.topology import Topology
+from topoloom.synth.formats.writer_checks import require_writable
+from topoloom.synth.topology.topology import Topology
 
 __all__ = ["dot"]
 

@@ -6,12 +6,12 @@ An edge list does not say which nodes are switches, so all are compute nodes.
 import re
 from collections.abc import Iterable
 
-from synth.formats.attributes import PLAIN, Attributes
-from synth.formats.draft import line, wrong
-from synth.formats.graph_draft import GraphDraft
-from synth.formats.tables import Row, numbered_rows
-from synth.formats.writable import require_words
-from synth.topology import NodeId, Topology
+from topoloom.synth.formats.attributes import PLAIN, Attributes
+from topoloom.synth.formats.graph_draft import GraphDraft
+from topoloom.synth.formats.tables import Row, numbered_rows
+from topoloom.synth.formats.topology_draft import line, wrong
+from topoloom.synth.formats.writer_checks import require_words
+from topoloom.synth.topology.topology import NodeId, Topology
 
 __all__ = ["below_heading", "edgelist", "ids_of", "to_edgelist", "undirected_edgelist"]
 

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from synth.formats.attributes import PLAIN, Attributes
-from synth.formats.draft import line, wrong
-from synth.formats.graph_draft import GraphDraft
-from synth.formats.writable import require_writable
-from synth.topology import NodeId, Topology
+from topoloom.synth.formats.attributes import PLAIN, Attributes
+from topoloom.synth.formats.graph_draft import GraphDraft
+from topoloom.synth.formats.topology_draft import line, wrong
+from topoloom.synth.formats.writer_checks import require_writable
+from topoloom.synth.topology.topology import NodeId, Topology
 
 __all__ = ["MAX_DEPTH", "MAX_ENTRIES", "gml", "to_gml"]
 

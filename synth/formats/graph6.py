@@ -10,16 +10,16 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from synth.formats.attributes import PLAIN, Attributes
-from synth.formats.draft import line, wrong
-from synth.formats.graph_draft import GraphDraft
-from synth.formats.writable import (
+from topoloom.synth.formats.attributes import PLAIN, Attributes
+from topoloom.synth.formats.graph_draft import GraphDraft
+from topoloom.synth.formats.topology_draft import line, wrong
+from topoloom.synth.formats.writer_checks import (
     require_counted,
     require_numbered,
     require_undirected,
     require_unit_links,
 )
-from synth.topology import Topology
+from topoloom.synth.topology.topology import Topology
 
 __all__ = ["MOST_NODES", "digraph6", "graph6", "sparse6", "to_digraph6", "to_graph6", "to_sparse6"]
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from synth.formats.attributes import Attributes, number
-from synth.formats.draft import Draft
-from synth.topology import Capacity, NodeId, Topology
+from topoloom.synth.formats.attributes import Attributes, number
+from topoloom.synth.formats.topology_draft import Draft
+from topoloom.synth.topology.topology import Capacity, NodeId, Topology
 
 __all__ = ["GraphDraft"]
 

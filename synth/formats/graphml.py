@@ -7,12 +7,12 @@ The links of an undirected graph are links each way.
 
 import networkx as nx
 
-from synth.formats.attributes import PLAIN, Attributes
-from synth.formats.draft import wrong
-from synth.formats.graph_draft import GraphDraft
-from synth.formats.writable import require_writable
-from synth.formats.xml import Element, parse
-from synth.topology import Topology
+from topoloom.synth.formats.attributes import PLAIN, Attributes
+from topoloom.synth.formats.graph_draft import GraphDraft
+from topoloom.synth.formats.safe_xml import Element, parse
+from topoloom.synth.formats.topology_draft import wrong
+from topoloom.synth.formats.writer_checks import require_writable
+from topoloom.synth.topology.topology import Topology
 
 __all__ = ["MAX_KEYS", "graphml", "to_graphml"]
 

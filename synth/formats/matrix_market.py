@@ -7,12 +7,12 @@ Source: Boisvert, Pozo and Remington, "The Matrix Market Exchange Formats", NIST
 from collections.abc import Iterator
 from fractions import Fraction
 
-from synth.formats.attributes import PLAIN, Attributes
-from synth.formats.draft import capacity, line, wrong
-from synth.formats.graph_draft import GraphDraft
-from synth.formats.writable import require_numbered
-from synth.topology import Topology
-from synth.topology_document import MAX_LINKS, MAX_NODES
+from topoloom.synth.formats.attributes import PLAIN, Attributes
+from topoloom.synth.formats.graph_draft import GraphDraft
+from topoloom.synth.formats.topology_draft import capacity, line, wrong
+from topoloom.synth.formats.writer_checks import require_numbered
+from topoloom.synth.recipes.topology_document import MAX_LINKS, MAX_NODES
+from topoloom.synth.topology.topology import Topology
 
 __all__ = ["matrix_market", "to_matrix_market"]
 

@@ -8,11 +8,11 @@ The links of an undirected graph are links each way.
 import json
 from typing import Any
 
-from synth.formats.attributes import PLAIN, Attributes
-from synth.formats.document import parse_json
-from synth.formats.draft import wrong
-from synth.formats.graph_draft import GraphDraft
-from synth.topology import NodeId, Topology
+from topoloom.synth.formats.attributes import PLAIN, Attributes
+from topoloom.synth.formats.graph_draft import GraphDraft
+from topoloom.synth.formats.topology_draft import wrong
+from topoloom.synth.formats.topology_json import parse_json
+from topoloom.synth.topology.topology import NodeId, Topology
 
 __all__ = ["node_link", "to_node_link"]
 

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from itertools import product
 from math import prod
 
-from synth.formats.attributes import PLAIN, Attributes
-from synth.formats.draft import line, wrong
-from synth.formats.graph_draft import GraphDraft
-from synth.topology import Topology
-from synth.topology_document import MAX_NODES
+from topoloom.synth.formats.attributes import PLAIN, Attributes
+from topoloom.synth.formats.graph_draft import GraphDraft
+from topoloom.synth.formats.topology_draft import line, wrong
+from topoloom.synth.recipes.topology_document import MAX_NODES
+from topoloom.synth.topology.topology import Topology
 
 __all__ = ["hosts", "slurm"]
 

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from synth.formats.attributes import PLAIN, Attributes, number
-from synth.formats.document import parse_json
-from synth.formats.draft import wrong
-from synth.formats.graph_draft import GraphDraft
-from synth.formats.tables import MAX_ROWS
-from synth.topology import Topology
+from topoloom.synth.formats.attributes import PLAIN, Attributes, number
+from topoloom.synth.formats.graph_draft import GraphDraft
+from topoloom.synth.formats.tables import MAX_ROWS
+from topoloom.synth.formats.topology_draft import wrong
+from topoloom.synth.formats.topology_json import parse_json
+from topoloom.synth.topology.topology import Topology
 
 __all__ = ["msccl_tools", "taccl"]
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import islice
 
-from synth.formats.attributes import PLAIN, Attributes
-from synth.formats.draft import capacity, line, wrong
-from synth.formats.graph_draft import GraphDraft
-from synth.topology import NodeId, Topology
+from topoloom.synth.formats.attributes import PLAIN, Attributes
+from topoloom.synth.formats.graph_draft import GraphDraft
+from topoloom.synth.formats.topology_draft import capacity, line, wrong
+from topoloom.synth.topology.topology import NodeId, Topology
 
 __all__ = [
     "MAX_CELLS",

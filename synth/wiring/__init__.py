@@ -1,13 +1,22 @@
 """From a topology to cables: plants of hosts and panels, fewest moves, work orders."""
 
-from synth.wiring.document import apply, revert, to_document
-from synth.wiring.moves import assign_ports, plan_moves
-from synth.wiring.objective import Objective
-from synth.wiring.patch_plan import PatchPlan
-from synth.wiring.plant import Layout, Pair, Plant, Present, cross_wired, duplex, sized, uniform
-from synth.wiring.present import read_present, read_present_csv
-from synth.wiring.wiring import Wiring, violations
-from synth.wiring.work_order import work_order
+from topoloom.synth.wiring.assignment.link_wiring import Wiring, violations
+from topoloom.synth.wiring.ilp.objective import Objective
+from topoloom.synth.wiring.plans.document_writer import apply, revert, to_document
+from topoloom.synth.wiring.plans.fewest_moves import assign_ports, plan_moves
+from topoloom.synth.wiring.plans.patch_plan import PatchPlan
+from topoloom.synth.wiring.plans.work_order import work_order
+from topoloom.synth.wiring.plant import (
+    Layout,
+    Pair,
+    Plant,
+    Present,
+    cross_wired,
+    duplex,
+    sized,
+    uniform,
+)
+from topoloom.synth.wiring.plant.current_wiring import read_present, read_present_csv
 
 __all__ = [
     "Layout",

@@ -16,20 +16,20 @@ from fastapi.testclient import TestClient
 from sqlalchemy import Engine, create_engine, text
 from sqlalchemy.engine import make_url
 
-from app import cli
-from app.config import Settings
-from app.db import migrate, open_engine
-from app.jobs.carrier import migrate as migrate_queue
-from app.main import create_app
-from app.services.context import Context
-from app.services.opening import open_context
+from topoloom.app import cli
+from topoloom.app.api.main import create_app
+from topoloom.app.config import Settings
+from topoloom.app.jobs.dbos_queue import migrate as migrate_queue
+from topoloom.app.services.context import Context
+from topoloom.app.services.open_context import open_context
+from topoloom.app.store.database import migrate, open_engine
 
 
 @pytest.fixture(scope="session", autouse=True)
 def unhurried() -> Iterator[None]:
     """No answer becomes a job unasked: that would depend on how busy the machine is."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("app.accepting.SHORT_SECONDS", 60.0)
+        patched.setattr("topoloom.app.api.async_reply.SHORT_SECONDS", 60.0)
         patched.setenv("TOPOLOOM_WAIT_SECONDS", "60")
         yield
 

@@ -3,8 +3,8 @@
 from functools import cache
 from typing import Any
 
-from app.config import Settings
-from app.main import create_app
+from topoloom.app.api.main import create_app
+from topoloom.app.config import Settings
 
 
 @cache

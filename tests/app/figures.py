@@ -2,9 +2,9 @@
 
 from itertools import combinations
 
-from synth.build import build
-from synth.fabrics import fabric
-from synth.recipe import parse
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
 
 
 def topology_of(name):

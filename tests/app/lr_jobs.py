@@ -4,11 +4,11 @@ from contextlib import contextmanager
 
 from fastapi.testclient import TestClient
 
-from app.config import Settings
-from app.main import create_app
-from schedules.learning_rate import Options, observe, start
-from schedules.learning_rate.state import Action
 from tests.learning_rate.trainers import Toy
+from topoloom.app.api.main import create_app
+from topoloom.app.config import Settings
+from topoloom.learning_rate import Options, observe, start
+from topoloom.learning_rate.state_machine.state import Action
 
 STEPS = 520
 ASKED = {"min_lr": 1e-4, "max_lr": 1.0, "total_steps": STEPS, "warmup_steps": 8, "anchor": "none",

@@ -5,10 +5,10 @@ from fractions import Fraction
 
 import pytest
 
-from schedules.formats.schedule.read import from_document
-from schedules.verify import route_inverse_rate, violations
-from synth.build import build
-from synth.recipe import parse
+from topoloom.schedules.formats.schedule.read import from_document
+from topoloom.schedules.verify import route_inverse_rate, violations
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
 
 KAUTZ = "GeneralizedKautz(3, 11)"
 

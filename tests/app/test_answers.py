@@ -4,25 +4,25 @@ import json
 
 import pytest
 
-from app.design_requests import DesignRequest, FrontierRequest
-from app.documents.all_to_all import ALL_TO_ALL
-from app.documents.cost import COST
-from app.documents.frontier import FRONTIER
-from app.documents.hosts import hosts_of
-from app.documents.kind import Answer, Readable
-from app.documents.optimum import OPTIMUM
-from app.documents.questions import options_of
-from app.documents.schedule import SCHEDULE
-from app.documents.topology import TOPOLOGY
-from app.schedule_requests import OptimumRequest, ScheduleRequest
-from app.services import all_to_all, costs, designs, schedules, searches, topologies
-from app.services.cached_sources import CachedSources
-from app.store import Artefact, Computed
-from app.topology_source import TopologySource
-from schedules.formats.schedule.write import to_document
-from schedules.model import Collective
-from schedules.options import Options
-from synth.hosts import searched
+from topoloom.app.documents.all_to_all import ALL_TO_ALL
+from topoloom.app.documents.cost import COST
+from topoloom.app.documents.frontier import FRONTIER
+from topoloom.app.documents.kind import Answer, Readable
+from topoloom.app.documents.optimum import OPTIMUM
+from topoloom.app.documents.schedule import SCHEDULE
+from topoloom.app.documents.topology import TOPOLOGY
+from topoloom.app.requests.designs import DesignRequest, FrontierRequest
+from topoloom.app.requests.hosts import hosts_of
+from topoloom.app.requests.schedules import OptimumRequest, ScheduleRequest
+from topoloom.app.requests.to_domain import options_of
+from topoloom.app.requests.topology_source import TopologySource
+from topoloom.app.services import all_to_all, costs, designs, frontier_search, schedules, topologies
+from topoloom.app.services.design_inputs import CachedSources
+from topoloom.app.store.document_store import Artefact, Computed
+from topoloom.schedules.formats.schedule.write import to_document
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.options import Options
+from topoloom.synth.search.hosts import searched
 
 RECIPES = ["GeneralizedKautz(3, 11)", "BiRing(6)", "UniRing(4)"]
 WORKLOAD = [
@@ -55,8 +55,8 @@ def test_no_step_of_a_design_reads_what_another_has_written(
     with monkeypatch.context() as patched:
         for name in ("document", "text"):
             patched.setattr(Artefact, name, refused)
-        patched.setattr("schedules.formats.schedule.binary.unpack", refused)
-        patched.setattr("synth.topology_document.topology_from_document", refused)
+        patched.setattr("topoloom.schedules.formats.schedule.binary.unpack", refused)
+        patched.setattr("topoloom.synth.recipes.topology_document.topology_from_document", refused)
         request = DesignRequest.model_validate({"nodes": nodes, "degree": degree} | asked)
         made = designs.create(context, request)
     assert made.document()["id"] == made.id
@@ -81,7 +81,7 @@ def kinds():
     def frontier(context, recipe):
         topology = loaded(context, recipe).topology
         request = FrontierRequest(nodes=topology.node_count, degree=topology.degree)
-        return searches.answer(context, request, CachedSources(context).keep)
+        return frontier_search.answer(context, request, CachedSources(context).keep)
 
     return {
         TOPOLOGY: lambda c, recipe: topologies._answer(c, TopologySource(recipe=recipe)),

@@ -7,15 +7,15 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import text
 
-from app import checking_requests
-from app.config import Settings
-from app.db import migrate, open_engine
-from app.known_requests import BestRequest
-from app.main import create_app
-from app.sizes_request import SizesRequest
-from app.store import Store, Wanted
-from app.topology_source import TopologySource
 from tests.app.test_documents import require_published
+from topoloom.app.api.main import create_app
+from topoloom.app.config import Settings
+from topoloom.app.requests import evaluations
+from topoloom.app.requests.listing import BestRequest
+from topoloom.app.requests.message_sizes import SizesRequest
+from topoloom.app.requests.topology_source import TopologySource
+from topoloom.app.store.database import migrate, open_engine
+from topoloom.app.store.document_store import Store, Wanted
 
 RING = {"recipe": "BiRing(5)"}
 DESIGN = {"nodes": 12, "degree": 4, "collective": "allreduce", "bytes": "1MB"}
@@ -275,14 +275,14 @@ def test_what_is_drawn_is_kept_and_read_by_its_id(client, drawn):
 
 STEPS = {"schedule_id": "abcdef"}
 ASKED = [
-    checking_requests.CostRequest(topology=TopologySource(recipe="BiRing(5)")),
-    checking_requests.TopologyOptimumRequest.model_validate({"topology": RING, "max_gap": "1/9"}),
-    checking_requests.VerifyRequest.model_validate(STEPS),
-    checking_requests.VerifyRequest.model_validate({"topology": RING, "traces": ["AP8B"]}),
-    checking_requests.TimedScheduleRequest.model_validate({**STEPS, "bytes": "1MiB"}),
-    checking_requests.ComparisonRequest.model_validate({"schedules": ["abcdef", "abcde0"]}),
-    checking_requests.LoadPlotRequest.model_validate(STEPS),
-    checking_requests.TreePlotRequest.model_validate({**STEPS, "root": "a", "part": 2}),
+    evaluations.CostRequest(topology=TopologySource(recipe="BiRing(5)")),
+    evaluations.TopologyOptimumRequest.model_validate({"topology": RING, "max_gap": "1/9"}),
+    evaluations.VerifyRequest.model_validate(STEPS),
+    evaluations.VerifyRequest.model_validate({"topology": RING, "traces": ["AP8B"]}),
+    evaluations.TimedScheduleRequest.model_validate({**STEPS, "bytes": "1MiB"}),
+    evaluations.ComparisonRequest.model_validate({"schedules": ["abcdef", "abcde0"]}),
+    evaluations.LoadPlotRequest.model_validate(STEPS),
+    evaluations.TreePlotRequest.model_validate({**STEPS, "root": "a", "part": 2}),
     SizesRequest.model_validate({"nodes": 5, "degree": 2, "preset": "resnet50-ddp", "from": 7}),
     BestRequest.model_validate({"nodes": 5, "degree": 2, "workload": ["allreduce:1MB:3"]}),
 ]

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.documents.atlas import FORMATS, AtlasDocument
-from app.known_requests import AtlasRequest
-from app.services import atlas as service
-from synth.cost import Links
-from synth.discovery.atlas import Atlas
-from synth.discovery.bundled import bundled
+from topoloom.app.documents.atlas import FORMATS, AtlasDocument
+from topoloom.app.requests.listing import AtlasRequest
+from topoloom.app.services import atlas as service
+from topoloom.synth.atlas.bundled import bundled
+from topoloom.synth.atlas.entries import Atlas
+from topoloom.synth.evaluation.cost import Links
 
 PATH = "/v1/atlas"
 SOME: dict[str, Any] = {"nodes_min": 60, "nodes_max": 61, "degree_max": 4}

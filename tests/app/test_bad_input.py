@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from app.tables import TABLES
+from topoloom.app.store.tables import TABLES
 
 NODES = [{"id": 0}, {"id": 1}, {"id": 2}]
 RING = [{"source": 0, "target": 1}, {"source": 1, "target": 2}, {"source": 2, "target": 0}]
@@ -315,7 +315,7 @@ def test_an_unknown_id_is_404_and_a_malformed_one_422(client, kind):
 def test_an_error_inside_is_a_problem_that_tells_nothing_of_the_inside(settings):
     from fastapi.testclient import TestClient
 
-    from app.main import create_app
+    from topoloom.app.api.main import create_app
 
     app = create_app(settings)
 

@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from app.config import Settings
-from app.db import migrate, open_engine
-from app.design_requests import DesignRequest, FrontierRequest
-from app.known_requests import BestRequest
-from app.services import best as best_known
-from app.services import designs, frontiers
-from app.services.opening import context_on
-from schedules.known import Known, best
-from synth.cost import Cost, Links
-from synth.discovery.bundled import bundled
+from topoloom.app.config import Settings
+from topoloom.app.requests.designs import DesignRequest, FrontierRequest
+from topoloom.app.requests.listing import BestRequest
+from topoloom.app.services import best as best_known
+from topoloom.app.services import designs, frontiers
+from topoloom.app.services.open_context import context_on
+from topoloom.app.store.database import migrate, open_engine
+from topoloom.schedules.design.known_topologies import Known, best
+from topoloom.synth.atlas.bundled import bundled
+from topoloom.synth.evaluation.cost import Cost, Links
 
 HOSTS = {"nodes": 12, "degree": 4}
 RUN = {"collective": "allreduce", "bytes": "1MB"}

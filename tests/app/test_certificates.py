@@ -12,18 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.certificates import check
-from app.certificates.check import CertificateFailed, checked
-from app.certificates.document import document_of
-from synth.build import build
-from synth.cost import Links
-from synth.errors import NotMeasurable
-from synth.measure import measure
-from synth.random_regular import random_regular
-from synth.recipe import parse
-from synth.search import frontier
-from synth.topology import Topology
 from tests.label_oracles import proved_cost
+from topoloom.app.certificates import check
+from topoloom.app.certificates.check import CertificateFailed, checked
+from topoloom.app.certificates.document import document_of
+from topoloom.synth.edge_swaps.random_regular import random_regular
+from topoloom.synth.errors import NotMeasurable
+from topoloom.synth.evaluation.cost import Links
+from topoloom.synth.evaluation.measure import measure
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.search.frontier import frontier
+from topoloom.synth.topology.topology import Topology
 
 
 def arrivals(part, nodes):

@@ -6,10 +6,10 @@ from threading import Event
 
 from sqlalchemy import create_engine
 
-from app.facts import Facts
-from app.store import Store
-from app.work.claims import LEASE, Claims
-from app.work.served import Served
+from topoloom.app.jobs.worker_pool.claims import LEASE, Claims
+from topoloom.app.jobs.worker_pool.store_server import Served
+from topoloom.app.store.document_store import Store
+from topoloom.app.store.index_metadata import Facts
 
 
 def test_a_document_is_claimed_once_over_all_processes(engine):
@@ -34,9 +34,9 @@ def test_the_claim_of_a_dead_process_ends(engine, monkeypatch):
     dead, heir = Claims(engine), Claims(engine)
     assert dead.take("a", everywhere=True)
     now = time.time()
-    monkeypatch.setattr("app.work.claims.time.time", lambda: now + LEASE - 1)
+    monkeypatch.setattr("topoloom.app.jobs.worker_pool.claims.time.time", lambda: now + LEASE - 1)
     assert not heir.take("a", everywhere=True)
-    monkeypatch.setattr("app.work.claims.time.time", lambda: now + LEASE + 1)
+    monkeypatch.setattr("topoloom.app.jobs.worker_pool.claims.time.time", lambda: now + LEASE + 1)
     assert heir.take("a", everywhere=True)
     heir.close()
     dead.close()
@@ -58,7 +58,7 @@ def test_who_finds_a_document_claimed_waits_for_it(engine):
     begun, waited = Event(), []
     first = Served(store, claims, lambda: None)
     second = Served(store, claims, lambda: waited.append(begun.set()))
-    from app.artefacts import Computed, key
+    from topoloom.app.store.artifacts import Computed, key
 
     asked = {"nodes": 1}
     identity = key("design", asked)

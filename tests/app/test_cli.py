@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app.db import HEAD
-from synth.wiring import apply, read_present, uniform
+from topoloom.app.store.database import HEAD
+from topoloom.synth.wiring import apply, read_present, uniform
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -18,7 +18,7 @@ def run(*arguments, home, **environment):
     """Run the command in a process of its own, as a new user."""
     inherited = {k: v for k, v in os.environ.items() if not k.startswith("TOPOLOOM_")}
     return subprocess.run(
-        [sys.executable, "-m", "app", *arguments],
+        [sys.executable, "-m", "topoloom", *arguments],
         env=inherited | {"XDG_DATA_HOME": str(home)} | environment,
         cwd=ROOT,
         capture_output=True,
@@ -71,7 +71,7 @@ def test_a_reader_that_stops_early_is_no_error(tmp_path):
 
 def test_starting_takes_no_kernels_and_no_web_framework(tmp_path):
     code = (
-        "import sys; from app.cli import run; run(['catalog', 'fabrics']); "
+        "import sys; from topoloom.app.cli import run; run(['catalog', 'fabrics']); "
         "print([m for m in ('fastapi', 'numba', 'sqlalchemy', 'scipy') if m in sys.modules])"
     )
     done = subprocess.run(

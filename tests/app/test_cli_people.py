@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.main import get_command
 
-from app.artefacts import KINDS
-from app.cli import app, completing
-from app.cli.commands import HELP_PANELS, RENAMED
-from app.configured import without_password
-from app.tabular import Column, Table
 from tests.test_architecture import commands
+from topoloom.app.cli import app, completion
+from topoloom.app.cli.command_groups import HELP_PANELS, RENAMED
+from topoloom.app.cli.effective_settings import without_password
+from topoloom.app.cli.output.text_table import Column, Table
+from topoloom.app.store.artifacts import KINDS
 
 ROOT = Path(__file__).parent.parent.parent
 COMMANDS = dict(commands(get_command(app)))
@@ -133,7 +133,7 @@ def test_a_piped_table_is_neither_folded_nor_cut_and_has_no_colours(
     recipe = "LineGraph(3, Lift(4, 3, 2, 2, 0, 1, 0, 4, 1, 1, 1, 5, 0, 3, 0, 6, 1, 3, 1, 7))"
     topoloom("topology", recipe)
     done = subprocess.run(
-        [sys.executable, "-m", "app", "list", "topologies"],
+        [sys.executable, "-m", "topoloom", "list", "topologies"],
         cwd=ROOT,
         env=os.environ | {"TOPOLOOM_DATABASE_URL": settings.database_url, "COLUMNS": "40"},
         capture_output=True,
@@ -288,9 +288,9 @@ def test_a_shell_is_told_what_may_follow(settings, typed, expected):
 
 def test_names_of_stored_topologies_are_completed(topoloom):
     topoloom("topology", "BiRing(5)", "--out", os.devnull)
-    assert completing.sources("BiR")[0] == "BiRing("
+    assert completion.sources("BiR")[0] == "BiRing("
     topoloom("topology", "mi250-2", "--out", os.devnull)
-    assert "mi250-2" in completing.sources("mi250-2")
+    assert "mi250-2" in completion.sources("mi250-2")
 
 
 def test_a_schedule_says_how_fast_it_is_beside_the_name_of_its_file(topoloom, tmp_path):

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from app.cli import topologies
-from app.cli.commands import ABOUT_TOPOLOGIES, serving, whole
-from app.embedded import opened
+from topoloom.app.cli.command_groups import ABOUT_TOPOLOGIES, serving, whole
+from topoloom.app.cli.commands import topologies
+from topoloom.app.store.embedded_reader import opened
 
 ROOT = Path(__file__).parent.parent.parent
 HEAVY = ("numba", "scipy", "networkx", "numpy", "sqlalchemy", "alembic", "fastapi", "matplotlib")
 RUN = (
-    "import sys; from app.cli import run; code = run(sys.argv[1:]); "
+    "import sys; from topoloom.app.cli import run; code = run(sys.argv[1:]); "
     f"print([m for m in {HEAVY} if m in sys.modules], file=sys.stderr); sys.exit(code)"
 )
 DESIGN = ("design", "--nodes", "12", "--degree", "4", "--collective", "allreduce", "--bytes", "1MB")
@@ -95,8 +95,8 @@ def test_commands_about_topologies_are_served_without_the_others_and_alike():
         assert alone[name].help == every[name].help
     for arguments in ([], ["-h"], ["plot"], ["frontiers"], ["--version", "frontier"]):
         assert serving(arguments) is whole()
-    check = "import sys; from app.cli import run; run(['frontier', '-h']); assert %s"
-    unasked = "'app.cli.plots' not in sys.modules"
+    check = "import sys; from topoloom.app.cli import run; run(['frontier', '-h']); assert %s"
+    unasked = "'app.cli.commands.plots' not in sys.modules"
     subprocess.run([sys.executable, "-c", check % unasked], cwd=ROOT, check=True, timeout=120)
 
 
@@ -120,7 +120,11 @@ def _least_seconds(command):
 def test_a_known_design_takes_less_than_loading_what_designs_take(topoloom, settings):
     topoloom(*DESIGN)
     known = _least_seconds(lambda: run(settings.database_url, *DESIGN))
-    load = [sys.executable, "-c", "import app.services.designs, app.store, synth.search"]
+    load = [
+        sys.executable,
+        "-c",
+        "import topoloom.app.services.designs, app.store.document_store, synth.search.frontier",
+    ]
     loaded = _least_seconds(lambda: subprocess.run(load, cwd=ROOT, check=True, timeout=120))
     # A third on an idle machine; all that a search loads came first, once.
     assert known < 0.6 * loaded

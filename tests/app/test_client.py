@@ -11,12 +11,12 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 import pytest
 
-from app import client_typing
-from app.access import keys
-from app.client import Client, NotFound, Refused, ServiceError, Unreachable
-from app.db import open_database
 from tests.app.described import openapi
 from tests.app.test_service_process import service
+from topoloom.app.auth import api_keys
+from topoloom.app.client import Client, NotFound, Refused, ServiceError, Unreachable
+from topoloom.app.codegen import client_types
+from topoloom.app.store.database import open_database
 
 
 @pytest.fixture(scope="module")
@@ -182,8 +182,8 @@ def test_no_method_asks_for_an_operation_that_is_not_there():
 
 
 def test_the_types_of_questions_are_those_of_the_service():
-    assert client_typing.FILE.read_text() == client_typing.written(DOCUMENT), (
-        "app/client_types.py is stale: run python -m app.client_typing"
+    assert client_types.FILE.read_text() == client_types.written(DOCUMENT), (
+        "app/client/request_types.py is stale: run python -m topoloom.app.codegen.client_types"
     )
 
 
@@ -276,7 +276,7 @@ def test_what_can_be_no_key_is_refused(key):
 def test_a_client_with_a_key_is_let_in(tmp_path):
     database = tmp_path / "t.db"
     engine = open_database(f"sqlite:///{database}")
-    text = keys.create(engine, "client", ["design"])[1]
+    text = api_keys.create(engine, "client", ["design"])[1]
     engine.dispose()
     with service(database, TOPOLOOM_AUTH="keys") as base:
         with pytest.raises(Refused) as caught:

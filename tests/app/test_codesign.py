@@ -5,11 +5,11 @@ from fractions import Fraction
 
 import pytest
 
-from schedules.formats.schedule.read import from_document
-from schedules.verify import violations
-from schedules.workloads.presets import PRESETS
-from synth.build import build
-from synth.recipe import parse
+from topoloom.schedules.formats.schedule.read import from_document
+from topoloom.schedules.verify import violations
+from topoloom.schedules.workloads.presets import PRESETS
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
 
 HOSTS = {"nodes": 16, "degree": 4}
 TASKS = [

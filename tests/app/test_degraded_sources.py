@@ -5,10 +5,10 @@ from fractions import Fraction
 
 import pytest
 
-from schedules.forestcoll import optimum
-from synth.degrade import degraded
-from synth.fabrics import fabric
-from synth.topology_document import topology_from_document
+from topoloom.schedules.trees.forestcoll import optimum
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.recipes.topology_document import topology_from_document
+from topoloom.synth.topology.degrade import degraded
 
 FLAGS = ["--without-node", "0.gpu3", "--slow-link", "plane0,1.gpu0=1/2"]
 CHANGES = {"without_nodes": ["0.gpu3"], "slow_links": [["1.gpu0", "plane0", "0.5"]]}

@@ -5,11 +5,11 @@ from fractions import Fraction
 
 import pytest
 
-from schedules.forestcoll import optimum
-from schedules.formats.schedule.read import from_document
-from schedules.verify import tree_inverse_rate, violations
-from synth.fabrics import fabric
 from tests.flow_oracles import flow_rate
+from topoloom.schedules.formats.schedule.read import from_document
+from topoloom.schedules.trees.forestcoll import optimum
+from topoloom.schedules.verify import tree_inverse_rate, violations
+from topoloom.synth.fabrics import fabric
 
 BOXES = fabric("dgx-a100-2")
 SOURCE = {"topology": {"fabric": "dgx-a100-2"}}

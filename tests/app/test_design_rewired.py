@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from app.cli import app
+from topoloom.app.cli import app
 
 QUESTION = {"nodes": 18, "degree": 4, "collective": "allgather", "bytes": "1MB"}
 

@@ -4,11 +4,11 @@ from fractions import Fraction
 
 import pytest
 
-from schedules.formats.schedule.read import from_document
-from schedules.verify import step_cost, violations
-from synth.build import build
-from synth.measure import measure_both
-from synth.recipe import parse
+from topoloom.schedules.formats.schedule.read import from_document
+from topoloom.schedules.verify import step_cost, violations
+from topoloom.synth.evaluation.measure import measure_both
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
 
 QUESTION = {"nodes": 12, "degree": 4, "collective": "allreduce", "bytes": "1MB"}
 
@@ -181,7 +181,7 @@ def test_another_workload_reuses_the_frontier(client):
 def test_above_the_limit_the_schedule_is_left_out_and_the_reason_said(settings):
     from fastapi.testclient import TestClient
 
-    from app.main import create_app
+    from topoloom.app.api.main import create_app
 
     small = settings.model_copy(update={"max_scheduled_nodes": 8})
     with TestClient(create_app(small), base_url="http://localhost") as client:

@@ -5,9 +5,9 @@ import json
 import jsonschema_rs
 import pytest
 
-from app.artefacts import KINDS
-from app.main import create_app
 from tests.app.described import openapi
+from topoloom.app.api.main import create_app
+from topoloom.app.store.artifacts import KINDS
 
 OPENAPI = openapi()
 SCHEMAS = OPENAPI["components"]["schemas"]

@@ -10,19 +10,19 @@ from fractions import Fraction
 
 import pytest
 
-from app.design_requests import FrontierRequest
-from app.services import frontiers, topologies
-from app.topology_source import TopologySource
-from synth.build import build
-from synth.cost import Cost, Links
-from synth.discovery.bundled import bundled
-from synth.errors import ImpossibleRequest
-from synth.formats import WRITERS
-from synth.labels import check_labels, labels
-from synth.measure import measure_both
-from synth.recipe import parse
-from synth.search import frontier
-from synth.topology_document import topology_from_document
+from topoloom.app.requests.designs import FrontierRequest
+from topoloom.app.requests.topology_source import TopologySource
+from topoloom.app.services import frontiers, topologies
+from topoloom.synth.atlas.bundled import bundled
+from topoloom.synth.errors import ImpossibleRequest
+from topoloom.synth.evaluation.cost import Cost, Links
+from topoloom.synth.evaluation.measure import measure_both
+from topoloom.synth.formats import WRITERS
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.recipes.topology_document import topology_from_document
+from topoloom.synth.search.frontier import frontier
+from topoloom.synth.slack import check_labels, labels
 
 ONE_WAY, TWO_WAY = "unidirectional", "bidirectional"
 PARTS = 8

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from app import extras
 from tests.app.test_docs import DOCS, examples_of, printed
+from topoloom.app import extras
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -165,7 +165,7 @@ def test_without_the_extra_one_line_says_what_to_install(topoloom, schedule_of, 
 @pytest.mark.slow
 def test_an_interrupt_ends_the_command_without_a_traceback(schedule_of, settings, tmp_path):
     path = schedule_of("Kautz(2, 2)")
-    command = [sys.executable, "-m", "app", "execute", path]
+    command = [sys.executable, "-m", "topoloom", "execute", path]
     running = subprocess.Popen(
         [*command, "--bytes", "4MiB", "--repeat", "1000"],
         cwd=ROOT,

@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from app.decoding import BINARY
 from tests.synth.format_files import DATA
 from tests.synth.test_formats_recognised import SAMPLES
+from topoloom.app.files.text_decoding import BINARY
 
 SHOWN = ("NCCL graph file", "NVIDIA Air", "schedule/1", "LLDP JSON", "NetBox CSV", "YAML")
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.cost import Cost, Links
-from synth.gaps import MORE, gaps_of
-from synth.search import frontier
+from topoloom.synth.evaluation.cost import Cost, Links
+from topoloom.synth.evaluation.gaps import MORE, gaps_of
+from topoloom.synth.search.frontier import frontier
 
 SHARES = st.fractions(0, 3, max_denominator=50)
 

@@ -102,8 +102,8 @@ def main():
     """Write the file of answers."""
     from fastapi.testclient import TestClient
 
-    from app.config import Settings
-    from app.main import create_app
+    from topoloom.app.api.main import create_app
+    from topoloom.app.config import Settings
 
     found = {}
     app = create_app(Settings(database_url="sqlite://"))

@@ -9,11 +9,11 @@ from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.config import Settings
-from app.main import create_app
 from tests.app.test_hostile_text import BODIES, leaves, replaced
 from tests.hostile_inputs import HOSTILE, spoilt
 from tests.synth.format_files import FILES, text_of
+from topoloom.app.api.main import create_app
+from topoloom.app.config import Settings
 
 FOREIGN = re.compile(
     r"literal\[|list\[|dict\[|function-|\b[Ii]nput (should|must)|type=|validation error"

@@ -12,9 +12,9 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import event
 
-from app.access import keys
-from app.config import Settings
-from app.main import create_app
+from topoloom.app.api.main import create_app
+from topoloom.app.auth import api_keys
+from topoloom.app.config import Settings
 
 MARK = "zq7hostile"
 HOSTILE = [
@@ -112,7 +112,7 @@ def watched(tmp_path_factory):
     with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as client:
         engine = app.state.engine
         event.listen(engine, "before_cursor_execute", WATCH.told)
-        client.headers["Authorization"] = f"Bearer {keys.create(engine, 'a', ['admin'])[1]}"
+        client.headers["Authorization"] = f"Bearer {api_keys.create(engine, 'a', ['admin'])[1]}"
         for path, body in BODIES:
             client.post(path, json=body)
         WATCH.names.clear(), WATCH.statements.clear()

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from app.access import keys
-from app.client import Client, Refused
-from app.config import Settings
-from app.db import open_engine
+from topoloom.app.auth import api_keys
+from topoloom.app.client import Client, Refused
+from topoloom.app.config import Settings
+from topoloom.app.store.database import open_engine
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -77,7 +77,7 @@ def run_service(name, url, port):
         "TOPOLOOM_PORT": str(port),
         "TOPOLOOM_LOG_FORMAT": "json",
     }
-    command = [sys.executable, "-m", "app", *compose()[name]["command"]]
+    command = [sys.executable, "-m", "topoloom", *compose()[name]["command"]]
     return subprocess.Popen(
         command, cwd=ROOT, env=os.environ | told, stderr=subprocess.PIPE, stdout=subprocess.PIPE,
         text=True,
@@ -105,7 +105,7 @@ def test_the_services_of_the_compose_file_run_on_postgresql(postgres_url):
             client.stored("designs")
         assert caught.value.status == 401
         engine = open_engine(postgres_url)
-        key = keys.create(engine, "me", ["admin"])[1]
+        key = api_keys.create(engine, "me", ["admin"])[1]
         engine.dispose()
         client = Client(f"http://127.0.0.1:{port}", key=key)
         assert client.topology(recipe="UniRing(5)")["schema"] == "topology/1"

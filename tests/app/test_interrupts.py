@@ -8,7 +8,7 @@ import pytest
 
 LOSE = """
 import ctypes, signal, sys, time
-from app.interrupts import heed_lost_interrupts
+from topoloom.app.cli.interrupts import heed_lost_interrupts
 
 if {heeded}:
     heed_lost_interrupts()
@@ -38,7 +38,7 @@ def test_an_interrupt_in_a_callback_from_c_code_comes_again(heeded, code):
 def test_other_exceptions_in_callbacks_are_told_as_before(monkeypatch, capsys):
     import ctypes
 
-    from app.interrupts import heed_lost_interrupts
+    from topoloom.app.cli.interrupts import heed_lost_interrupts
 
     monkeypatch.setattr(sys, "unraisablehook", sys.__unraisablehook__)
     heed_lost_interrupts()

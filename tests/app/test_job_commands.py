@@ -7,10 +7,10 @@ import time
 import pytest
 import uvicorn
 
-from app.db import open_database
-from app.jobs.model import Task
-from app.jobs.port import Jobs
-from app.main import create_app
+from topoloom.app.api.main import create_app
+from topoloom.app.jobs.facade import Jobs
+from topoloom.app.jobs.model import Task
+from topoloom.app.store.database import open_database
 
 
 @pytest.fixture

@@ -8,13 +8,13 @@ from fastapi.testclient import TestClient
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.config import Settings
-from app.jobs.model import Task
-from app.main import create_app
-from app.prefer import MAX_WAIT_SECONDS, preference
-from app.services import sweeps
-from app.sweep_request import SweepRequest
 from tests.app.test_documents import require_published
+from topoloom.app.api.main import create_app
+from topoloom.app.api.prefer import MAX_WAIT_SECONDS, preference
+from topoloom.app.config import Settings
+from topoloom.app.jobs.model import Task
+from topoloom.app.requests.sweeps import SweepRequest
+from topoloom.app.services import sweeps
 
 SIZES = {"over": "sizes", "nodes": ["6:10:2"], "degrees": [2]}
 NOBODY = {"run_worker": False}

@@ -5,10 +5,10 @@ from fractions import Fraction
 
 import pytest
 
-from schedules.link_values import link_values, restored
-from schedules.model import Collective
-from synth.degrade import degraded
-from synth.fabrics import fabric
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.optimum.link_values import link_values, restored
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.topology.degrade import degraded
 
 SLOW = ["0.gpu0", "0.gpu1", "1/2"]
 CHANGED = {"fabric": "dgx-1v", "changes": {"slow_links": [SLOW]}}

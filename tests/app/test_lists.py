@@ -8,14 +8,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from app.artefacts import KINDS
-from app.db import migrate, open_engine
-from app.facts import facts_of, families_in, sortable
-from app.finding import SORTS
-from app.known_requests import ListRequest
-from app.options.known import SortName
-from app.options.option import choices
-from app.store import Computed, InvalidCursor, Store, Wanted
+from topoloom.app.requests.listing import ListRequest
+from topoloom.app.requests.options.listing import SortName
+from topoloom.app.requests.options.option import choices
+from topoloom.app.store.artifacts import KINDS
+from topoloom.app.store.database import migrate, open_engine
+from topoloom.app.store.document_store import Computed, InvalidCursor, Store, Wanted
+from topoloom.app.store.index_metadata import facts_of, families_in, sortable
+from topoloom.app.store.listing import SORTS
 
 FRACTIONS = st.fractions(0, 10**6, max_denominator=10**9)
 
@@ -242,12 +242,12 @@ def test_members_are_picked_of_json_only_and_not_of_the_largest(client, monkeypa
     made = client.post("/v1/topologies", json={"recipe": "BiRing(5)"}).headers["Location"]
     refused = client.get(made, params={"fields": "name", "format": "dot"})
     assert refused.json()["errors"][0]["pointer"] == "/fields"
-    monkeypatch.setattr("app.picking.MAX_PICKED", 100)
+    monkeypatch.setattr("topoloom.app.documents.sparse_fields.MAX_PICKED", 100)
     refused = client.get(made, params={"fields": "name"})
     assert refused.json()["type"] == "/problems/too-large"
     schedule = {"topology": {"recipe": "BiRing(5)"}, "collective": "allgather"}
     place = client.post("/v1/schedules", json=schedule).headers["Location"]
-    monkeypatch.setattr("app.picking.MAX_PICKED", 10**6)
+    monkeypatch.setattr("topoloom.app.documents.sparse_fields.MAX_PICKED", 10**6)
     part = client.get(place, params={"fields": "kind,steps.source"}).json()
     assert part["kind"] == "steps" and part["steps"][0][0].keys() == {"source"}
 

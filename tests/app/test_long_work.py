@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from app.main import create_app
+from topoloom.app.api.main import create_app
 
 ROOT = Path(__file__).parent.parent.parent
 QUESTION = {"topology": {"fabric": "mi250-2"}, "collective": "allgather", "algorithm": "forestcoll"}
@@ -32,7 +32,15 @@ def test_the_service_ends_what_takes_too_long_and_keeps_nothing_of_it(settings):
 
 
 def started(tmp_path, stderr):
-    command = [sys.executable, "-m", "app", "schedule", *LONG, "--out", str(tmp_path / "long.json")]
+    command = [
+        sys.executable,
+        "-m",
+        "topoloom",
+        "schedule",
+        *LONG,
+        "--out",
+        str(tmp_path / "long.json"),
+    ]
     database = f"sqlite:///{tmp_path / 'topoloom.db'}"
     environment = os.environ | {"TOPOLOOM_DATABASE_URL": database, "TERM": "xterm"}
     return subprocess.Popen(command, cwd=ROOT, env=environment, stderr=stderr)

@@ -43,7 +43,7 @@ def test_the_history_tells_every_step_and_which_are_kept(job):
 
 
 def test_a_long_history_comes_in_parts(job, monkeypatch):
-    from app.routes import lr_sessions as routes
+    from topoloom.app.api.routes import lr_sessions as routes
 
     monkeypatch.setattr(routes, "PAGE", 20)
     job.train()

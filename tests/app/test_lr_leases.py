@@ -4,15 +4,15 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from app.config import Settings
-from app.db import open_database
-from app.lr_store import LrStore, Observation
-from app.services import lr_sessions
-from app.services.errors import Leased
-from app.services.lr_sessions import Tuning
-from schedules.learning_rate import Options
 from tests.app.lr_jobs import ASKED, STEPS, Job, action_of, unharmed
 from tests.learning_rate.trainers import Toy
+from topoloom.app.config import Settings
+from topoloom.app.services import lr_sessions
+from topoloom.app.services.lr_sessions import Tuning
+from topoloom.app.store.database import open_database
+from topoloom.app.store.errors import Leased
+from topoloom.app.store.lr_sessions import LrStore, Observation
+from topoloom.learning_rate import Options
 
 pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
 

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from app.db import migrate, open_engine
-from app.services import costs, topologies
-from app.services.errors import Ambiguous, NotStored
-from app.services.opening import open_context
-from app.store import Computed, Store
-from app.topology_source import TopologySource
-from synth.build import build
-from synth.measure import measure_both
-from synth.recipe import parse
-from synth.topology_document import topology_from_document
+from topoloom.app.requests.topology_source import TopologySource
+from topoloom.app.services import costs, topologies
+from topoloom.app.services.open_context import open_context
+from topoloom.app.store.database import migrate, open_engine
+from topoloom.app.store.document_store import Computed, Store
+from topoloom.app.store.errors import Ambiguous, NotStored
+from topoloom.synth.evaluation.measure import measure_both
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.recipes.topology_document import topology_from_document
 
 RECIPE = "LineGraph(2, CompleteBipartite(2))"
 KERNEL_4 = Path(__file__).parent / "data" / "kernel-4-rows.json.gz"

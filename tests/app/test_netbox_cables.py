@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import IntegrityError
 
-from synth.errors import DoesNotFit
-from synth.topology import Topology
-from synth.wiring import plan_moves, sized, to_document
-from synth.wiring.devices import read_script
-from synth.wiring.devices.inventory import FRONT, changes, read_inventory
-from synth.wiring.plant import Kind, Side
 from tests.synth.plants import plants, topologies
+from topoloom.synth.errors import DoesNotFit
+from topoloom.synth.topology.topology import Topology
+from topoloom.synth.wiring import plan_moves, sized, to_document
+from topoloom.synth.wiring.devices import read_script
+from topoloom.synth.wiring.devices.netbox_rest import FRONT, changes, read_inventory
+from topoloom.synth.wiring.plant import Kind, Side
 
 SCHEMA = """
 CREATE TABLE dcim_cable (id BIGSERIAL PRIMARY KEY, status TEXT NOT NULL);

@@ -16,8 +16,8 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from app.config import Settings
-from app.main import create_app
+from topoloom.app.api.main import create_app
+from topoloom.app.config import Settings
 
 FOLDER = TemporaryDirectory()
 app = create_app(

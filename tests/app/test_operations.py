@@ -11,13 +11,19 @@ from pathlib import Path
 import pytest
 from sqlalchemy.engine import make_url
 
-from app.access import keys
-from app.backups import back_up, restore
-from app.config import HEAD, Settings
-from app.db import DatabaseNotReady, current_revision, migrate, open_database, open_engine
-from app.services.opening import open_context
-from app.services.topologies import create
-from app.topology_source import TopologySource
+from topoloom.app.auth import api_keys
+from topoloom.app.config import HEAD, Settings
+from topoloom.app.requests.topology_source import TopologySource
+from topoloom.app.services.open_context import open_context
+from topoloom.app.services.topologies import create
+from topoloom.app.store.backups import back_up, restore
+from topoloom.app.store.database import (
+    DatabaseNotReady,
+    current_revision,
+    migrate,
+    open_database,
+    open_engine,
+)
 
 ROOT = Path(__file__).parent.parent.parent
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
@@ -151,7 +157,7 @@ def test_postgresql_is_copied_as_documented(postgres_url, postgres_server, tmp_p
     engine = open_engine(postgres_url)
     migrate(engine)
     ids = filled(postgres_url, 5, 6)
-    key = keys.create(engine, "kept", ["read"])[1]
+    key = api_keys.create(engine, "kept", ["read"])[1]
     shown = re.findall(r"^(pg_(?:dump|restore) .*)$", OPERATIONS, re.M)
     assert len(shown) == 2
     database = make_url(postgres_url).set(drivername="postgresql")
@@ -161,5 +167,5 @@ def test_postgresql_is_copied_as_documented(postgres_url, postgres_server, tmp_p
     engine.dispose()
     subprocess.run(["sh", "-c", shown[1]], cwd=tmp_path, env=env, check=True, timeout=60)
     assert stored(postgres_url) == ids
-    assert keys.find(engine, key).name == "kept"
+    assert api_keys.find(engine, key).name == "kept"
     engine.dispose()

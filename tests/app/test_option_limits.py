@@ -4,13 +4,13 @@ import pytest
 from pydantic import ValidationError
 from typer.main import get_command
 
-from app.cli import app
-from app.cli.asking import ASKED
-from app.field_errors import field_errors
-from app.options.table import OPTIONS
-from app.work import operations
-from app.work.task import Operation
 from tests.app.test_hostile_requests import EXAMPLES
+from topoloom.app.cli import app
+from topoloom.app.cli.option_parameters import ASKED
+from topoloom.app.jobs.worker_pool import operations
+from topoloom.app.jobs.worker_pool.task import Operation
+from topoloom.app.requests.field_errors import field_errors
+from topoloom.app.requests.options.table import OPTIONS
 
 REQUESTS = {
     one.body.__name__: one.body for one in vars(operations).values() if isinstance(one, Operation)

@@ -9,57 +9,57 @@ from hypothesis import strategies as st
 from pydantic import StrictInt, TypeAdapter, ValidationError, create_model
 from typer.main import get_command
 
-from app import (
-    checking_requests,
-    design_requests,
-    known_requests,
-    lr_schemas,
-    patch_requests,
-    reference,
-    schedule_requests,
-)
-from app.cli import app
-from app.cli.options import READS
-from app.executing import ExecutionOptions, ProbeOptions
-from app.options import collectives, exporting, learning_rate, reading, replaying
-from app.options.option import REQUIRED, Option, choices
-from app.options.reading import CHANGES, READING
-from app.options.table import OPTIONS
-from app.quantities import MOST, NotNegative, Positive, format_bytes, parse_bytes
-from app.sizes_request import SizesRequest
-from app.topology_source import TEXT_ONLY, TopologyChanges, TopologySource
-from schedules.execute import limits
-from schedules.formats import FORMATS
-from schedules.formats.msccl.program import Dialect
-from schedules.learning_rate.anchor import ANCHORS
-from schedules.learning_rate.options import METHODS, VALIDATION, Options
-from synth.formats.dumps import host, nvidia_smi, nvlinks, plan, rocm_smi
 from tests.app.described import openapi
 from tests.test_architecture import commands
+from topoloom.app.cli import app
+from topoloom.app.cli.commands.execute_schedule import ExecutionOptions, ProbeOptions
+from topoloom.app.cli.shared_options import READS
+from topoloom.app.codegen import reference_tables
+from topoloom.app.requests import designs, evaluations, listing, lr_sessions, patch_plans, schedules
+from topoloom.app.requests.message_sizes import SizesRequest
+from topoloom.app.requests.options import collectives, exports, simulations, topology_source
+from topoloom.app.requests.options import lr_sessions as learning_rate
+from topoloom.app.requests.options.option import REQUIRED, Option, choices
+from topoloom.app.requests.options.table import OPTIONS
+from topoloom.app.requests.options.topology_source import CHANGES, READING
+from topoloom.app.requests.quantities import MOST, NotNegative, Positive, format_bytes, parse_bytes
+from topoloom.app.requests.topology_source import TEXT_ONLY, TopologyChanges, TopologySource
+from topoloom.learning_rate.options import METHODS, VALIDATION, Options
+from topoloom.learning_rate.rate_shape import ANCHORS
+from topoloom.schedules.execute import limits
+from topoloom.schedules.formats import FORMATS
+from topoloom.schedules.formats.msccl.program import Dialect
+from topoloom.synth.formats.machines import (
+    cluster_plan,
+    host_path,
+    nvidia_smi,
+    rocm_smi,
+    unlisted_nvlinks,
+)
 
 REQUESTS = {
-    "design": [design_requests.DesignRequest],
-    "files": [design_requests.DesignRequest, schedule_requests.ExportRequest],
-    "frontier": [design_requests.FrontierRequest],
-    "optimum": [schedule_requests.OptimumRequest],
-    "schedule": [schedule_requests.ScheduleRequest, schedule_requests.ExportRequest],
-    "simulate": [schedule_requests.SimulationRequest],
+    "design": [designs.DesignRequest],
+    "files": [designs.DesignRequest, schedules.ExportRequest],
+    "frontier": [designs.FrontierRequest],
+    "optimum": [schedules.OptimumRequest],
+    "schedule": [schedules.ScheduleRequest, schedules.ExportRequest],
+    "simulate": [schedules.SimulationRequest],
     "execute": [ExecutionOptions],
     "probe": [ProbeOptions],
-    "patch plan": [patch_requests.PatchPlanRequest],
-    "patch repair": [patch_requests.RepairsRequest],
-    "patch survey": [patch_requests.SurveyRequest],
-    "list": [known_requests.ListRequest],
-    "best": [known_requests.BestRequest],
-    "atlas export": [known_requests.AtlasRequest],
-    "compare schedules": [checking_requests.ComparisonRequest],
-    "compare algorithms": [checking_requests.ComparisonRequest],
-    "plot frontier": [design_requests.FrontierRequest],
+    "patch plan": [patch_plans.PatchPlanRequest],
+    "patch repair": [patch_plans.RepairsRequest],
+    "patch survey": [patch_plans.SurveyRequest],
+    "list": [listing.ListRequest],
+    "best": [listing.BestRequest],
+    "atlas export": [listing.AtlasRequest],
+    "compare schedules": [evaluations.ComparisonRequest],
+    "compare algorithms": [evaluations.ComparisonRequest],
+    "plot frontier": [designs.FrontierRequest],
     "plot sizes": [SizesRequest],
-    "lr create": [lr_schemas.LrSessionRequest],
-    "lr observe": [lr_schemas.LrObservationRequest],
-    "lr attach": [lr_schemas.LrLeaseRequest],
-    "lr list": [known_requests.PageRequest],
+    "lr create": [lr_sessions.LrSessionRequest],
+    "lr observe": [lr_sessions.LrObservationRequest],
+    "lr attach": [lr_sessions.LrLeaseRequest],
+    "lr list": [listing.PageRequest],
 }
 """What the options of a command are sent as."""
 COMMANDS = dict(commands(get_command(app)))
@@ -248,35 +248,39 @@ def test_no_two_options_are_the_same_entry():
 
 
 def test_the_words_of_an_option_are_those_of_the_domain():
-    assert set(choices(exporting.ScheduleFormat)) == set(FORMATS)
+    assert set(choices(exports.ScheduleFormat)) == set(FORMATS)
     assert [str(dialect) for dialect in Dialect] == ["msccl", "azure", "rccl"]
-    assert all(dialect in exporting.DIALECT.help for dialect in map(str, Dialect))
+    assert all(dialect in exports.DIALECT.help for dialect in map(str, Dialect))
     assert choices(learning_rate.MethodName) == METHODS
     assert set(choices(learning_rate.AnchorName)) == set(ANCHORS)
     assert set(choices(learning_rate.ValidationName)) == set(VALIDATION)
     assert {option.name for option in learning_rate.TUNING} == set(Options.__dataclass_fields__)
-    assert replaying.RANKS.most == limits.MAX_RANKS
-    assert replaying.REPEAT.most == limits.MAX_REPEAT
-    assert replaying.PIPELINE_CHUNKS.most == limits.MAX_PIPELINE_CHUNKS
-    assert replaying.TIMEOUT.most == limits.MAX_SECONDS
-    assert reading.BOXES.most == plan.MOST_BOXES
-    assert all(word in reading.PCIE.help for word in plan.PCIE_TAKEN)
-    assert all(kind in reading.NVLINK.help for kind in nvlinks.NVLINKS if kind != "GBPS")
-    assert all(network in reading.NETWORK.help for network in plan.NETWORKS)
+    assert simulations.RANKS.most == limits.MAX_RANKS
+    assert simulations.REPEAT.most == limits.MAX_REPEAT
+    assert simulations.PIPELINE_CHUNKS.most == limits.MAX_PIPELINE_CHUNKS
+    assert simulations.TIMEOUT.most == limits.MAX_SECONDS
+    assert topology_source.BOXES.most == cluster_plan.MOST_BOXES
+    assert all(word in topology_source.PCIE.help for word in cluster_plan.PCIE_TAKEN)
+    assert all(
+        kind in topology_source.NVLINK.help for kind in unlisted_nvlinks.NVLINKS if kind != "GBPS"
+    )
+    assert all(network in topology_source.NETWORK.help for network in cluster_plan.NETWORKS)
 
 
 def test_what_is_meant_where_reading_says_nothing_is_what_is_said():
-    made = plan.Plan()
+    made = cluster_plan.Plan()
     meant = {
-        reading.BOXES: made.boxes,
-        reading.NETWORK: made.joined,
-        reading.OVERSUBSCRIPTION: made.ratio,
-        reading.PCIE: made.pcie,
-        reading.PCIE_BANDWIDTH: f"as the file states, else by the GPU model, else {host.PCIE}",
+        topology_source.BOXES: made.boxes,
+        topology_source.NETWORK: made.joined,
+        topology_source.OVERSUBSCRIPTION: made.ratio,
+        topology_source.PCIE: made.pcie,
+        topology_source.PCIE_BANDWIDTH: (
+            f"as the file states, else by the GPU model, else {host_path.PCIE}"
+        ),
     }
     for option, value in meant.items():
         assert option.help.endswith(f"; default: {value}")
-    said = reading.LINK_BANDWIDTH.help
+    said = topology_source.LINK_BANDWIDTH.help
     assert f"{nvidia_smi.NVLINK} for NVLink and {rocm_smi.XGMI} for xGMI" in said
 
 
@@ -285,7 +289,7 @@ def test_every_algorithm_is_explained_where_it_is_offered():
     for name in choices(collectives.AlgorithmName):
         assert f"{name}: " in shown.help
         assert name in shown.metavar.split(" | ")
-        assert f"\n| `{name}` |" in (reference.DOCS / "cli.md").read_text()
+        assert f"\n| `{name}` |" in (reference_tables.DOCS / "cli.md").read_text()
 
 
 def test_queries_say_what_requests_say():
@@ -293,23 +297,23 @@ def test_queries_say_what_requests_say():
     asked = {
         entry["name"]: entry for entry in paths["/v1/topologies/{id}/optimum"]["get"]["parameters"]
     }
-    for name, info in schedule_requests.OptimumRequest.model_fields.items():
+    for name, info in schedules.OptimumRequest.model_fields.items():
         if name != "collective":
             assert asked[name]["description"] == info.description
     sent = {entry["name"]: entry for entry in paths["/v1/schedules/{id}"]["get"]["parameters"]}
-    for name, info in schedule_requests.ExportRequest.model_fields.items():
+    for name, info in schedules.ExportRequest.model_fields.items():
         assert sent[name]["description"] == info.description
 
 
-@pytest.mark.parametrize("page", reference.PAGES)
+@pytest.mark.parametrize("page", reference_tables.PAGES)
 def test_the_tables_of_the_documentation_are_those_of_the_program(page):
-    text = (reference.DOCS / page).read_text()
+    text = (reference_tables.DOCS / page).read_text()
     assert "<!-- end -->" in text
-    assert reference.renewed(text) == text, "run `make reference`"
+    assert reference_tables.renewed(text) == text, "run `make reference`"
 
 
 def test_every_command_with_options_has_its_table():
-    text = (reference.DOCS / "cli.md").read_text()
+    text = (reference_tables.DOCS / "cli.md").read_text()
     for name, command in COMMANDS.items():
         own = [one for one in command.params if one.param_type_name == "option"]
         if any("--help" not in one.opts for one in own):

@@ -6,15 +6,15 @@ import re
 import pytest
 from typer.main import get_command
 
-from app.cli import app
-from app.cli.asking import ASKED
-from app.cli.options import READS
-from schedules.collectives import make
-from schedules.formats.schedule.write import to_document
-from synth.build import build
-from synth.recipe import parse
-from synth.wiring import plan_moves, sized
-from synth.wiring import to_document as plan_document
+from topoloom.app.cli import app
+from topoloom.app.cli.option_parameters import ASKED
+from topoloom.app.cli.shared_options import READS
+from topoloom.schedules.formats.schedule.write import to_document
+from topoloom.schedules.generate.collectives import make
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.wiring import plan_moves, sized
+from topoloom.synth.wiring import to_document as plan_document
 
 MINIMAL = {
     "design": "--nodes 8 --degree 2 --collective allreduce --bytes 1MB",

@@ -12,16 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from app.panels.carrying_out import carry_out
-from app.panels.login import Address, Login, NoLogin
-from app.panels.netconf import PanelFailed, Switch, opened
-from synth.topology import Topology
-from synth.wiring import plan_moves, to_document
-from synth.wiring.devices.script import Step, read_script
-from synth.wiring.plant import Pair, plant_document, read_plant
-from synth.wiring.progress import states
-from synth.wiring.stages import Limits
 from tests.app import netconf_server
+from topoloom.app.optical_switches.apply_plan import carry_out
+from topoloom.app.optical_switches.credentials import Address, Login, NoLogin
+from topoloom.app.optical_switches.netconf import PanelFailed, Switch, opened
+from topoloom.synth.topology.topology import Topology
+from topoloom.synth.wiring import plan_moves, to_document
+from topoloom.synth.wiring.operations.plan_progress import states
+from topoloom.synth.wiring.plans.panel_actions import Step, read_script
+from topoloom.synth.wiring.plans.stages import Limits
+from topoloom.synth.wiring.plant import Pair, plant_document, read_plant
 
 pytest.importorskip("ncclient", reason="ncclient is not installed: pip install 'topoloom[netconf]'")
 missing = netconf_server.why_missing()
@@ -102,7 +102,7 @@ class Lab:
 
     def plan(self, topology, present=(), **limits):
         """Write the plan of a topology from these pairs; return it as a script."""
-        from synth.wiring import Present
+        from topoloom.synth.wiring import Present
 
         made = plan_moves(topology, plant().with_present(Present.of(present)))
         document = to_document(made, Limits(**limits))
@@ -225,7 +225,7 @@ def test_what_one_switch_refuses_is_done_on_none(lab):
 KILLED = """
 import os, signal, sys
 import typer
-from app import cli
+from topoloom.app import cli
 
 echo = typer.echo
 def told(text, **options):

@@ -9,14 +9,14 @@ from typing import get_args
 import pytest
 import yaml
 
-from app.options.patching import DeviceFormat
-from app.services import patch_plans
-from synth.build import build
-from synth.recipe import parse
-from synth.wiring import Present, apply, read_present, uniform
-from synth.wiring.devices import FORMATS as DEVICES
-from synth.wiring.plant import plant_document
 from tests.synth.plants import straight
+from topoloom.app.requests.options.patch_plans import DeviceFormat
+from topoloom.app.services import patch_plans
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.wiring import Present, apply, read_present, uniform
+from topoloom.synth.wiring.devices import FORMATS as DEVICES
+from topoloom.synth.wiring.plant import plant_document
 
 
 @pytest.mark.parametrize("layout", ["per-port", "single"])
@@ -263,7 +263,7 @@ def test_repairs_stand_side_by_side_with_what_they_cost(client):
 
 
 def test_the_plan_of_a_way_leads_from_todays_wiring_around_what_is_dead(client):
-    from synth.wiring.plant import Pair, read_plant
+    from topoloom.synth.wiring.plant import Pair, read_plant
 
     plan = carried_out(client)
     place = f"/v1/patch-plans/{plan['id']}/repairs"

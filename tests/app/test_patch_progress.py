@@ -5,8 +5,8 @@ from itertools import combinations
 
 import pytest
 
-from synth.wiring import uniform
-from synth.wiring.plant import plant_document
+from topoloom.synth.wiring import uniform
+from topoloom.synth.wiring.plant import plant_document
 
 
 def plant_of(hosts, lanes, name="lab"):

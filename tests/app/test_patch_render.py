@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from app.services import patch_plans
-from synth.wiring import uniform
-from synth.wiring.plant import plant_document
+from topoloom.app.services import patch_plans
+from topoloom.synth.wiring import uniform
+from topoloom.synth.wiring.plant import plant_document
 
 RING = {"topology": {"recipe": "BiRing(4)"}}
 BREAK = "ocs-1\nsudo reboot\n#"

@@ -2,10 +2,10 @@
 
 import pytest
 
-from synth.build import build
-from synth.recipe import parse
-from synth.wiring import plan_moves, sized
-from synth.wiring.survey import survey
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.wiring import plan_moves, sized
+from topoloom.synth.wiring.operations.worst_failures import survey
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from typing import get_args
 import pytest
 import yaml
 
-from app.plant_source import PlantFormat
-from synth.wiring.plant import TEXT_FORMATS, plant_csv, plant_document, read_plant
+from topoloom.app.requests.plant_source import PlantFormat
+from topoloom.synth.wiring.plant import TEXT_FORMATS, plant_csv, plant_document, read_plant
 
 QUESTIONS = {
     "/v1/patch-plans": {"topology": {"recipe": "UniRing(3)"}},

@@ -9,17 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.main import get_command
 
-from app import extras
-from app.cli import app
-from app.design_requests import DesignRequest, FrontierRequest
-from app.plots import canvas, frontier, sizes, timing
-from app.services import designs, frontiers
-from app.sizes_request import SizesRequest
-from schedules.collectives import make
-from schedules.formats.schedule.write import to_document
-from schedules.model import Collective
 from tests.app.figures import require_legible, topology_of
 from tests.app.test_docs import DOCS, examples_of, printed
+from topoloom.app import extras
+from topoloom.app.cli import app
+from topoloom.app.plots import canvas, frontier, message_size_times, message_sizes
+from topoloom.app.requests.designs import DesignRequest, FrontierRequest
+from topoloom.app.requests.message_sizes import SizesRequest
+from topoloom.app.services import designs, frontiers
+from topoloom.schedules.formats.schedule.write import to_document
+from topoloom.schedules.generate.collectives import make
+from topoloom.schedules.model.schedule import Collective
 
 pytest.importorskip("matplotlib", reason="the extra `plots` is not installed")
 
@@ -140,8 +140,8 @@ def sizes_request(**changes):
 def test_times_are_those_of_designs(context, tmp_path, changes):
     request = sizes_request(**changes)
     document = frontiers.frontier(context, request.frontier()).document()
-    with canvas.drawn(tmp_path / "plot.png", *sizes.SIZE) as figure:
-        sizes.draw(figure, document, request)
+    with canvas.drawn(tmp_path / "plot.png", *message_sizes.SIZE) as figure:
+        message_sizes.draw(figure, document, request)
     found = require_legible(figure)
     assert "lower bound" in found
     (above, _) = figure.axes
@@ -177,14 +177,14 @@ def test_a_workload_takes_at_its_own_size_what_its_design_says(context, tmp_path
     document = frontiers.frontier(context, request.frontier()).document()
     design = designs.DesignRequest.model_validate({"nodes": 8, "degree": 2} | run)
     answer = designs.create(context, design).document()
-    times, total = timing.Times(request, document["bounds"]), request.total_bytes
+    times, total = message_size_times.Times(request, document["bounds"]), request.total_bytes
     assert float(times.bound(total)) == answer["bounds"]["seconds"]
     found = {name: float(time) for name, time in times.baselines(total).items()}
     assert found == {entry["name"]: entry["seconds"] for entry in answer["baselines"]}
     drawn = [float(times.on(entry, total)) for entry in document["frontier"]]
     assert drawn == [entry["seconds"] for entry in answer["frontier"]]
-    with canvas.drawn(tmp_path / "plot.png", *sizes.SIZE) as figure:
-        sizes.draw(figure, document, request)
+    with canvas.drawn(tmp_path / "plot.png", *message_sizes.SIZE) as figure:
+        message_sizes.draw(figure, document, request)
     assert "the workload as it is" in require_legible(figure)
 
 
@@ -192,10 +192,10 @@ def test_a_workload_takes_at_its_own_size_what_its_design_says(context, tmp_path
 def test_one_collective_has_the_size_that_is_drawn(size, collective):
     request = sizes_request(collective=collective)
     entry = {"steps": 2, "bandwidth": "11/12", "transpose": {"steps": 3, "bandwidth": "1"}}
-    times = timing.Times(request, {"steps": 2, "bandwidth": "11/12"})
+    times = message_size_times.Times(request, {"steps": 2, "bandwidth": "11/12"})
     for algorithm in ("bfb", "slack"):
         point = entry | {"nodes": 12, "algorithm": algorithm}
-        cost = timing.costs_of(point, Collective.of(collective))
+        cost = message_size_times.costs_of(point, Collective.of(collective))
         wire = cost.bandwidth * size / request.bytes_per_second
         assert times.on(point, size) == cost.steps * request.alpha_seconds + wire
 

@@ -7,12 +7,12 @@ from fastapi.testclient import TestClient
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.config import Settings
-from app.main import create_app
-from app.plots import broadcasts, canvas, load, tree
-from schedules.collectives import make
-from synth.topology import Topology
 from tests.hostile_inputs import NAMES
+from topoloom.app.api.main import create_app
+from topoloom.app.config import Settings
+from topoloom.app.plots import broadcasts, canvas, link_load, tree
+from topoloom.schedules.generate.collectives import make
+from topoloom.synth.topology.topology import Topology
 
 pytest.importorskip("matplotlib", reason="the extra `plots` is not installed")
 
@@ -89,8 +89,8 @@ def test_any_names_at_all_are_drawn_without_a_warning(tmp_path_factory, suffix, 
     out = tmp_path_factory.getbasetemp() / f"names{suffix}"
     ring = Topology(names, list(zip(names, names[1:] + names[:1], strict=True)), name=names[0][:80])
     schedule = make(ring, "allgather", "bfb")
-    with canvas.drawn(out, *load.SIZE) as figure:
-        load.draw(figure, schedule, ring)
+    with canvas.drawn(out, *link_load.SIZE) as figure:
+        link_load.draw(figure, schedule, ring)
     way = broadcasts.broadcast_of(schedule, names[0])
     with canvas.drawn(out, *tree.size(way), arrange=False) as figure:
         tree.draw(figure, way, ring)

@@ -4,12 +4,12 @@ from collections import Counter
 
 import pytest
 
-from app.plots import broadcasts, canvas, load, tree
-from schedules.collectives import make
-from schedules.errors import NoSchedule, TooLarge
-from synth.fabrics import fabric
-from synth.topology import Topology
 from tests.app.figures import require_legible, topology_of
+from topoloom.app.plots import broadcasts, canvas, link_load, tree
+from topoloom.schedules.errors import NoSchedule, TooLarge
+from topoloom.schedules.generate.collectives import make
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.topology.topology import Topology
 
 pytest.importorskip("matplotlib", reason="the extra `plots` is not installed")
 
@@ -22,8 +22,8 @@ pytest.importorskip("matplotlib", reason="the extra `plots` is not installed")
 def test_loads_are_drawn_cell_by_cell(tmp_path, name, algorithm):
     topology = topology_of(name)
     schedule = make(topology, "allgather", algorithm)
-    with canvas.drawn(tmp_path / "plot.png", *load.SIZE) as figure:
-        load.draw(figure, schedule, topology)
+    with canvas.drawn(tmp_path / "plot.png", *link_load.SIZE) as figure:
+        link_load.draw(figure, schedule, topology)
     found = require_legible(figure)
     assert any(topology.name in text for text in found)
     cells = figure.axes[0].get_images()[0].get_array()
@@ -104,20 +104,20 @@ def test_a_broadcast_has_trees_of_its_root_only(tmp_path):
         with pytest.raises(NoSchedule) as error:
             broadcasts.broadcast_of(schedule, "0.gpu4")
         assert error.value.field == "/root"
-        with canvas.drawn(tmp_path / "plot.png", *load.SIZE) as figure:
-            load.draw(figure, schedule, boxes)
+        with canvas.drawn(tmp_path / "plot.png", *link_load.SIZE) as figure:
+            link_load.draw(figure, schedule, boxes)
         require_legible(figure)
 
 
 def test_without_links_there_is_no_load():
     with pytest.raises(NoSchedule):
-        load.draw(None, None, Topology([0], []))
+        link_load.draw(None, None, Topology([0], []))
 
 
 def test_what_is_too_large_to_be_read_is_refused():
     ring = Topology(range(600), [(i, (i + 1) % 600) for i in range(600)])
     with pytest.raises(TooLarge):
-        load.draw(None, None, ring)
+        link_load.draw(None, None, ring)
     schedule = make(Topology(range(300), [(i, (i + 1) % 300) for i in range(300)]), "allgather")
     with pytest.raises(TooLarge):
         tree.size(broadcasts.broadcast_of(schedule, "0"))

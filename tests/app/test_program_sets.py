@@ -9,16 +9,16 @@ from itertools import pairwise
 
 import pytest
 
-from app.documents.program_set import ProgramSetDocument
-from schedules.formats.checking import program_violations
-from schedules.formats.nccl.program import MAX_SIZE
-from schedules.formats.nccl.read import parse
-from schedules.formats.nccl.replay import chosen
-from schedules.formats.requirements import served_sizes
-from schedules.formats.runtimes import RUNTIMES
-from schedules.model import Collective
-from synth.build import build
-from synth.recipe import parse as recipe
+from topoloom.app.documents.program_set import ProgramSetDocument
+from topoloom.schedules.formats.inspection.check_program import program_violations
+from topoloom.schedules.formats.inspection.requirements import served_sizes
+from topoloom.schedules.formats.nccl.program import MAX_SIZE
+from topoloom.schedules.formats.nccl.read import parse
+from topoloom.schedules.formats.nccl.replay import chosen
+from topoloom.schedules.formats.targets.runtimes import RUNTIMES
+from topoloom.schedules.model.schedule import Collective
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse as recipe
 
 QUESTION = {"nodes": 8, "degree": 3, "links": "bidirectional"}
 WORKLOAD = [

@@ -7,10 +7,10 @@ from fastapi.testclient import TestClient
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.access import keys
-from app.access.buckets import Buckets
-from app.config import Settings
-from app.main import create_app
+from topoloom.app.api.main import create_app
+from topoloom.app.auth import api_keys
+from topoloom.app.auth.buckets import Buckets
+from topoloom.app.config import Settings
 
 SECOND = 1_000_000_000
 
@@ -102,7 +102,7 @@ def test_keys_have_rates_of_their_own(tmp_path):
     with client_of(tmp_path, auth="keys") as client:
         headers = []
         for name in "ab":
-            made = keys.create(client.app.state.engine, name, ["read"])[1]
+            made = api_keys.create(client.app.state.engine, name, ["read"])[1]
             headers.append({"Authorization": f"Bearer {made}"})
         for header in headers:
             statuses = [client.get("/v1/designs", headers=header).status_code for _ in range(7)]

@@ -4,9 +4,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from fastapi.testclient import TestClient
 
-from app.config import KERNEL_VERSION, Settings
-from app.db import HEAD, DatabaseNotReady, migrate
-from app.main import create_app
+from topoloom.app.api.main import create_app
+from topoloom.app.config import KERNEL_VERSION, Settings
+from topoloom.app.store.database import HEAD, DatabaseNotReady, migrate
 
 
 @pytest.fixture

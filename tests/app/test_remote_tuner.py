@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from app.client import Client, Refused, Unreachable
-from app.remote_tuner import RemoteTuner
-from schedules.learning_rate import InProcess, Options
-from schedules.learning_rate.errors import InvalidState
 from tests.learning_rate.trainers import Toy
+from topoloom.app.client import Client, Refused, Unreachable
+from topoloom.app.client.remote_tuner import RemoteTuner
+from topoloom.learning_rate import InProcess, Options
+from topoloom.learning_rate.errors import InvalidState
 
 pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
 
@@ -38,7 +38,7 @@ class Service:
         self.start()
 
     def start(self):
-        command = [sys.executable, "-m", "app", "serve", "--port", str(self.port)]
+        command = [sys.executable, "-m", "topoloom", "serve", "--port", str(self.port)]
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         self.process = subprocess.Popen(command, env=self._environment, cwd=ROOT, **quiet)
         client = Client(self.url, timeout_seconds=5)
@@ -224,9 +224,9 @@ def test_the_example_trains_and_adds_fewer_than_fifteen_lines(service, tmp_path,
 
 TRAINER = """
 import json, os, signal, sys
-from app.client import Client
-from app.remote_tuner import RemoteTuner
-from schedules.learning_rate import InProcess, Options
+from topoloom.app.client import Client
+from topoloom.app.client.remote_tuner import RemoteTuner
+from topoloom.learning_rate import InProcess, Options
 from tests.learning_rate import test_callbacks
 
 url, path, cut = sys.argv[1], sys.argv[2], int(sys.argv[3])

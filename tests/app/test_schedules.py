@@ -7,18 +7,19 @@ from fractions import Fraction
 
 import pytest
 
-from app.schedule_requests import ScheduleRequest
-from app.services import schedules
-from schedules import bfb, verified
-from schedules.formats import Options
-from schedules.formats.schedule.read import from_document
-from schedules.verify import step_cost, tree_inverse_rate, violations
-from synth.build import build
-from synth.errors import ClaimBroken
-from synth.fabrics import fabric
-from synth.measure import measure_both
-from synth.recipe import parse
 from tests.app.described import openapi
+from topoloom.app.requests.schedules import ScheduleRequest
+from topoloom.app.services import schedules
+from topoloom.schedules.formats import Options
+from topoloom.schedules.formats.schedule.read import from_document
+from topoloom.schedules.generate import make_and_verify
+from topoloom.schedules.steps import bfb
+from topoloom.schedules.verify import step_cost, tree_inverse_rate, violations
+from topoloom.synth.errors import ClaimBroken
+from topoloom.synth.evaluation.measure import measure_both
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
 
 
 def make(client, **request):
@@ -285,7 +286,7 @@ def test_a_valid_schedule_that_costs_more_than_claimed_is_refused(monkeypatch, c
                 halves.append(half)
         return replace(fast, chunks_per_shard=2, steps=tuple(halves))
 
-    monkeypatch.setattr(verified, "make", slower)
+    monkeypatch.setattr(make_and_verify, "make", slower)
     request = ScheduleRequest(topology={"recipe": "UniRing(4)"}, collective="allgather")
     with pytest.raises(ClaimBroken, match="the allgather costs"):
         schedules.create(context, request)

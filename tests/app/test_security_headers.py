@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from app.main import create_app
 from tests.app.described import openapi
+from topoloom.app.api.main import create_app
 
 PATHS = openapi()["paths"]
 PAGES = ("/docs", "/redoc", "/docs/oauth2-redirect")

@@ -32,7 +32,7 @@ def service(database, **settings):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     process = subprocess.Popen(
-        [sys.executable, "-m", "app", "serve", "--port", str(port)],
+        [sys.executable, "-m", "topoloom", "serve", "--port", str(port)],
         env=os.environ | {"TOPOLOOM_DATABASE_URL": f"sqlite:///{database}"} | settings,
         cwd=ROOT,
         stdout=subprocess.DEVNULL,
@@ -73,7 +73,7 @@ def test_answers_outlive_the_process(tmp_path):
     (tmp_path / "schedule.json").write_bytes(schedule)
     (tmp_path / "topology.json").write_bytes(topology)
     checked = subprocess.run(
-        [sys.executable, "-m", "app", "verify", str(tmp_path / "schedule.json"),
+        [sys.executable, "-m", "topoloom", "verify", str(tmp_path / "schedule.json"),
          "--topology", str(tmp_path / "topology.json")],
         env=os.environ | {"TOPOLOOM_DATABASE_URL": f"sqlite:///{database}"},
         cwd=ROOT, capture_output=True, text=True, timeout=120,

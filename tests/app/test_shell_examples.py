@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from app.access import keys
-from app.db import open_database
 from tests.app.test_service_process import service
+from topoloom.app.auth import api_keys
+from topoloom.app.store.database import open_database
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -35,7 +35,7 @@ def test_what_the_documentation_shows_for_a_shell_works(block, tmp_path):
         pytest.skip("curl is not installed")
     database = tmp_path / "t.db"
     engine = open_database(f"sqlite:///{database}")
-    key = keys.create(engine, "shell", ["admin"])[1]
+    key = api_keys.create(engine, "shell", ["admin"])[1]
     engine.dispose()
     (tmp_path / "bin").mkdir()
     own = tmp_path / "bin" / "topoloom"

@@ -3,12 +3,12 @@ from fractions import Fraction
 
 import pytest
 
-from app.documents.questions import network_of
-from app.schedule_requests import SimulationRequest
-from schedules.baselines import Operation, seconds
-from schedules.model import Collective
-from synth.build import build
-from synth.recipe import parse
+from topoloom.app.requests.schedules import SimulationRequest
+from topoloom.app.requests.to_domain import network_of
+from topoloom.schedules.baselines import Operation, seconds
+from topoloom.schedules.model.schedule import Collective
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_an_invalid_schedule_is_not_simulated(topoloom, tmp_path):
     ids=str,
 )
 def test_rates_are_those_of_the_fabric_unless_they_are_given(request_, rate):
-    from synth.fabrics import fabric
+    from topoloom.synth.fabrics import fabric
 
     asked = SimulationRequest.model_validate({"bytes": 1} | request_)
     assert network_of(asked, fabric("dgx-a100-2")).unit_bytes_per_second == rate

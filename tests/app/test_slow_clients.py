@@ -10,9 +10,9 @@ import pytest
 import uvicorn
 from starlette.responses import StreamingResponse
 
-from app.config import Settings
-from app.connections import MAX_HEAD, patient
-from app.main import create_app
+from topoloom.app.api.connection_timeouts import MAX_HEAD, patient
+from topoloom.app.api.main import create_app
+from topoloom.app.config import Settings
 
 
 @contextmanager

@@ -10,23 +10,27 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.certificates.check import CertificateFailed
-from schedules.errors import ScheduleError
-from schedules.formats.checking import TRANSCRIBED, program_violations, transcript_of
-from schedules.formats.schedule.binary import pack, unpack
-from schedules.formats.schedule.read import from_document
-from schedules.verify import violations
-from synth.errors import SynthError
-from synth.recipe import parse
-from synth.topology import Topology
-from synth.wiring import plan_moves, read_present, read_present_csv, sized, to_document
-from synth.wiring.devices import read_script
-from synth.wiring.devices.inventory import read_inventory
-from synth.wiring.devices.netbox import write_netbox
-from synth.wiring.plant import plant_csv, plant_document, read_plant_text
-from synth.wiring.reading import read_plan
 from tests.hostile_inputs import HOSTILE, spoilt, spoilt_bytes
 from tests.schedule_oracles import two_boxes
+from topoloom.app.certificates.check import CertificateFailed
+from topoloom.schedules.errors import ScheduleError
+from topoloom.schedules.formats.inspection.check_program import (
+    TRANSCRIBED,
+    program_violations,
+    transcript_of,
+)
+from topoloom.schedules.formats.schedule.binary import pack, unpack
+from topoloom.schedules.formats.schedule.read import from_document
+from topoloom.schedules.verify import violations
+from topoloom.synth.errors import SynthError
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.topology.topology import Topology
+from topoloom.synth.wiring import plan_moves, read_present, read_present_csv, sized, to_document
+from topoloom.synth.wiring.devices import read_script
+from topoloom.synth.wiring.devices.netbox_csv import write_netbox
+from topoloom.synth.wiring.devices.netbox_rest import read_inventory
+from topoloom.synth.wiring.plans.document_reader import read_plan
+from topoloom.synth.wiring.plant import plant_csv, plant_document, read_plant_text
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 OWN = (SynthError, ScheduleError, CertificateFailed)

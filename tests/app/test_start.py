@@ -8,12 +8,17 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from app.config import Settings, UnknownSetting
-from app.db import CONNECT_SECONDS, DatabaseNotReady, current_revision, open_engine
-from app.extras import MissingExtra
-from app.main import create_app
-from app.serving import _warn
-from app.serving import serve as listen
+from topoloom.app.api.main import create_app
+from topoloom.app.api.server import _warn
+from topoloom.app.api.server import serve as listen
+from topoloom.app.config import Settings, UnknownSetting
+from topoloom.app.extras import MissingExtra
+from topoloom.app.store.database import (
+    CONNECT_SECONDS,
+    DatabaseNotReady,
+    current_revision,
+    open_engine,
+)
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -21,7 +26,7 @@ ROOT = Path(__file__).parent.parent.parent
 def serve(*arguments, **variables):
     """Run `topoloom serve` until it ends by itself, which it must."""
     return subprocess.run(
-        [sys.executable, "-m", "app", "serve", "--port", "0", *arguments],
+        [sys.executable, "-m", "topoloom", "serve", "--port", "0", *arguments],
         env=os.environ | {"TOPOLOOM_DATABASE_URL": "sqlite://"} | variables,
         cwd=ROOT,
         capture_output=True,
@@ -58,7 +63,7 @@ def test_what_is_allowed_and_hardly_meant_is_said(settings_, keys_made, said, ca
 
 def test_tracing_that_is_asked_for_and_not_installed_is_said_before_the_start(monkeypatch):
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
-    monkeypatch.setattr("app.extras.find_spec", lambda package: None)
+    monkeypatch.setattr("topoloom.app.extras.find_spec", lambda package: None)
     with pytest.raises(MissingExtra, match=r"pip install 'topoloom\[otel\]'"):
         listen(Settings(database_url="sqlite://"))
 
@@ -133,7 +138,7 @@ def test_readiness_tells_strangers_nothing_of_the_database(settings):
 
 HELD = """
 import sys
-import app.serving
+import topoloom.app.api.server
 print([name for name in ("numba", "scipy", "networkx", "matplotlib") if name in sys.modules])
 """
 

@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from app import cli
+from topoloom.app import cli
 
 RING = b"0 1 1\n1 2 1\n2 0 1\n"
 PLAN = ("patch", "BiRing(5)", "--out", "-")

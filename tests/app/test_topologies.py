@@ -4,10 +4,10 @@ import json
 import networkx as nx
 import pytest
 
-from synth.build import build
-from synth.fabrics import fabric
-from synth.recipe import parse
-from synth.topology_document import topology_from_document
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.recipes.topology_document import topology_from_document
 
 PAIR = {
     "schema": "topology/1",

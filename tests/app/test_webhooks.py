@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import select, update
 
-from app.config import Settings
-from app.configured import configured
-from app.db import open_database
-from app.documents import job as document
-from app.jobs.errors import WebhookRefused
-from app.jobs.model import Task
-from app.jobs.port import Jobs
-from app.jobs.webhooks import ATTEMPTS, Messenger, WebhookRules, send
-from app.tables import WebhookRow
+from topoloom.app.cli.effective_settings import configured
+from topoloom.app.config import Settings
+from topoloom.app.jobs import document as document
+from topoloom.app.jobs.errors import WebhookRefused
+from topoloom.app.jobs.facade import Jobs
+from topoloom.app.jobs.model import Task
+from topoloom.app.jobs.webhooks import ATTEMPTS, Messenger, WebhookRules, send
+from topoloom.app.store.database import open_database
+from topoloom.app.store.tables import WebhookRow
 
 
 class Listener(ThreadingHTTPServer):

@@ -7,10 +7,10 @@ from threading import Event
 
 from fastapi.testclient import TestClient
 
-from app.main import create_app
-from app.work.crew import Crew
-from schedules.errors import TooLarge
 from tests.app.jobs.work import until
+from topoloom.app.api.main import create_app
+from topoloom.app.jobs.worker_pool.pool import Crew
+from topoloom.schedules.errors import TooLarge
 
 ENDED = 2.0
 """Seconds in which a core must be free again."""

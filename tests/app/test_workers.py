@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from app.config import Settings
-from app.db import migrate, open_engine
-from app.jobs.model import State, Task
-from app.jobs.port import Jobs
-from app.jobs.sweeping import task_and_parts
-from app.services.opening import context_on
-from app.sweep_request import SweepRequest
-from app.work.operations import OPERATIONS
+from topoloom.app.config import Settings
+from topoloom.app.jobs.facade import Jobs
+from topoloom.app.jobs.model import State, Task
+from topoloom.app.jobs.sweep_jobs import task_and_parts
+from topoloom.app.jobs.worker_pool.operations import OPERATIONS
+from topoloom.app.requests.sweeps import SweepRequest
+from topoloom.app.services.open_context import context_on
+from topoloom.app.store.database import migrate, open_engine
 
 ROOT = Path(__file__).parent.parent.parent
 KILLS = 10
@@ -37,7 +37,7 @@ def jobs(engine):
 @contextmanager
 def worker(url, **how):
     process = subprocess.Popen(
-        [sys.executable, "-m", "app", "worker"],
+        [sys.executable, "-m", "topoloom", "worker"],
         **how,
         env=os.environ | {"TOPOLOOM_DATABASE_URL": url},
         cwd=ROOT,

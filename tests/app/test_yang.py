@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synth.errors import DoesNotFit
-from synth.wiring import plan_moves, to_document
-from synth.wiring.devices import read_script
-from synth.wiring.devices.numbers import across
-from synth.wiring.devices.polatis import BASE, SWITCH, edit_config
-from synth.wiring.devices.script import Script
-from synth.wiring.stages import Limits
 from tests.synth.plants import plants, topologies
+from topoloom.synth.errors import DoesNotFit
+from topoloom.synth.wiring import plan_moves, to_document
+from topoloom.synth.wiring.devices import read_script
+from topoloom.synth.wiring.devices.polatis import BASE, SWITCH, edit_config
+from topoloom.synth.wiring.devices.port_numbers import across
+from topoloom.synth.wiring.plans.panel_actions import Script
+from topoloom.synth.wiring.plans.stages import Limits
 
 yangson = pytest.importorskip("yangson", reason="yangson is not installed: a test extra")
 

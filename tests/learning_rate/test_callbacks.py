@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from schedules.learning_rate import InProcess, Options
-from schedules.learning_rate.callbacks import ResumableBatches, TuningCallback
-from schedules.learning_rate.errors import CannotRestore, InvalidOptions
+from topoloom.learning_rate import InProcess, Options
+from topoloom.learning_rate.callbacks import ResumableBatches, TuningCallback
+from topoloom.learning_rate.errors import CannotRestore, InvalidOptions
 
 torch = pytest.importorskip("torch", reason="the extra `execute` is not installed")
 pytest.importorskip("sklearn", reason="the extra `tune` is not installed")

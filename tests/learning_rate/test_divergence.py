@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from schedules.learning_rate import observe
-from schedules.learning_rate.errors import InvalidObservation
 from tests.learning_rate.trainers import Toy, options, trained
+from topoloom.learning_rate import observe
+from topoloom.learning_rate.errors import InvalidObservation
 
 pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedules.learning_rate.errors import InvalidObservation
-from schedules.learning_rate.forecast import forecast, last_value, without_outliers
-from schedules.learning_rate.published import published_forecast
+from topoloom.learning_rate.errors import InvalidObservation
+from topoloom.learning_rate.forecasting.autolrs_fit import published_forecast
+from topoloom.learning_rate.forecasting.forecast import forecast, last_value, without_outliers
 
 WARMUP = 40  # steps of the recorded runs, in which the rate is not one
 RECORDED = json.loads((Path(__file__).parent / "recorded_curves.json").read_text())

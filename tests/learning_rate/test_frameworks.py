@@ -4,10 +4,10 @@ import random
 
 import pytest
 
-from schedules.learning_rate import InProcess, Options
-from schedules.learning_rate.callbacks import hugging_face_callback, lightning_callback
-from schedules.learning_rate.callbacks.tape import Tape
-from schedules.learning_rate.errors import InvalidOptions
+from topoloom.learning_rate import InProcess, Options
+from topoloom.learning_rate.callbacks import hugging_face_callback, lightning_callback
+from topoloom.learning_rate.callbacks.batch_replay import Tape
+from topoloom.learning_rate.errors import InvalidOptions
 
 torch = pytest.importorskip("torch", reason="the extra `execute` is not installed")
 pytest.importorskip("sklearn", reason="the extra `tune` is not installed")

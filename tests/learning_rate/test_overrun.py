@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedules.learning_rate import Options, observe, overrun, start
-from schedules.learning_rate.errors import InvalidObservation
-from schedules.learning_rate.unasked import MAX_OVERRUN
 from tests.learning_rate.trainers import Toy, through_json
+from topoloom.learning_rate import Options, observe, overrun, start
+from topoloom.learning_rate.errors import InvalidObservation
+from topoloom.learning_rate.state_machine.offline_steps import MAX_OVERRUN
 
 pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
 

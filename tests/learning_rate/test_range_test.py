@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedules.learning_rate.errors import InvalidObservation, InvalidOptions
-from schedules.learning_rate.range_test import propose_interval, range_test, sweep
+from topoloom.learning_rate.errors import InvalidObservation, InvalidOptions
+from topoloom.learning_rate.range_test import propose_interval, range_test, sweep
 
 torch = pytest.importorskip("torch", reason="the extra `execute` is not installed")
 

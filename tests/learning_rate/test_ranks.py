@@ -19,8 +19,8 @@ PROGRAM = """
 import json, os, sys
 import torch
 import torch.distributed as dist
-from schedules.learning_rate import InProcess, LearningRateError, Options
-from schedules.learning_rate.callbacks import Ranks, ResumableBatches, TuningCallback
+from topoloom.learning_rate import InProcess, LearningRateError, Options
+from topoloom.learning_rate.callbacks import Ranks, ResumableBatches, TuningCallback
 
 dist.init_process_group("gloo")
 rank, folder, way = dist.get_rank(), sys.argv[1], sys.argv[2]
@@ -103,8 +103,8 @@ def test_an_error_on_rank_0_is_one_on_every_rank(tmp_path):
 
 
 def test_without_a_process_group_it_is_refused():
-    from schedules.learning_rate.callbacks import Ranks
-    from schedules.learning_rate.errors import InvalidOptions
+    from topoloom.learning_rate.callbacks import Ranks
+    from topoloom.learning_rate.errors import InvalidOptions
 
     with pytest.raises(InvalidOptions, match="/group"):
         Ranks(None)

@@ -11,12 +11,12 @@ pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
 
 import torch
 
-from schedules.learning_rate import InProcess, Options, observe, start
-from schedules.learning_rate.callbacks import ResumableBatches, TuningCallback
-from schedules.learning_rate.callbacks.forks import Forks
-from schedules.learning_rate.errors import InvalidOptions
-from schedules.learning_rate.rounds import begins_round, branches, has_ended
 from tests.learning_rate.trainers import Toy, options, trained
+from topoloom.learning_rate import InProcess, Options, observe, start
+from topoloom.learning_rate.callbacks import ResumableBatches, TuningCallback
+from topoloom.learning_rate.callbacks.forks import Forks
+from topoloom.learning_rate.errors import InvalidOptions
+from topoloom.learning_rate.state_machine.candidate_rounds import begins_round, branches, has_ended
 
 STEPS = 240
 ASKED = {"total_steps": STEPS, "max_overhead": 0.3, "side_by_side": 3, "warmup_steps": 10}
@@ -115,7 +115,7 @@ def test_a_loop_that_saves_itself_is_saved_by_the_trainer_alone(tmp_path):
 
 
 def test_a_memory_that_holds_one_runs_them_one_after_the_other(monkeypatch):
-    monkeypatch.setattr("schedules.learning_rate.callbacks.forks._free_memory", lambda: 1)
+    monkeypatch.setattr("topoloom.learning_rate.callbacks.forks._free_memory", lambda: 1)
     state, _, steps = Training().run(3)
     assert steps == state.spent
 

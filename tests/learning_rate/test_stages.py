@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from schedules.learning_rate import Options, observe, start
 from tests.learning_rate.trainers import Toy, options, trained
+from topoloom.learning_rate import Options, observe, start
 
 pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
 

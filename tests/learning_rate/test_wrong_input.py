@@ -7,10 +7,10 @@ from functools import cache
 
 import pytest
 
-from schedules.learning_rate import State, observe, start
-from schedules.learning_rate.errors import InvalidObservation, InvalidOptions, InvalidState
-from schedules.learning_rate.options import DEFAULTS
 from tests.learning_rate.trainers import PAPER, Toy, options, trained
+from topoloom.learning_rate import State, observe, start
+from topoloom.learning_rate.errors import InvalidObservation, InvalidOptions, InvalidState
+from topoloom.learning_rate.options import DEFAULTS
 
 pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
 

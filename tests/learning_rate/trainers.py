@@ -5,7 +5,7 @@ import math
 import random
 from dataclasses import replace
 
-from schedules.learning_rate import Options, State, observe, start
+from topoloom.learning_rate import Options, State, observe, start
 
 PAPER = {"method": "paper", "tau_min": 40, "tau_max": 80, "candidates": 3}
 NOISE = 0.05

@@ -3,11 +3,11 @@
 import xml.etree.ElementTree as ET
 from functools import cache
 
-from schedules.collectives import make
-from schedules.model import Collective
-from synth.build import build
-from synth.fabrics import fabric
-from synth.recipe import parse
+from topoloom.schedules.generate.collectives import make
+from topoloom.schedules.model.schedule import Collective
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
 
 FABRICS = ("dgx-1v", "dgx-a100-2", "mi250-1")
 RECIPES = ("Torus(4, 4)", "Circulant(9, 1, 2)", "Kautz(2, 2)", "Hypercube(3)", "UniRing(3)")

@@ -1,10 +1,10 @@
 """Recipes of every operator on many bases, and their schedules, checked."""
 
-from schedules import lift
-from schedules.model import Collective
-from schedules.verify import step_cost, violations
-from synth.build import build
-from synth.claims import claim, claim_transpose
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.steps import lift
+from topoloom.schedules.verify import step_cost, violations
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.claims import claim, claim_transpose
 
 LINE_GRAPHS = [
     "LineGraph(1, Complete(2))",

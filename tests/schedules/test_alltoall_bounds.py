@@ -7,22 +7,22 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from schedules import alltoall
-from schedules.alltoall.cuts import cut_bound
-from schedules.alltoall.demand import demand
-from schedules.alltoall.spreading import length_bound, spread
-from schedules.verify import route_inverse_rate, violations
-from synth.build import build
-from synth.recipe import parse
-from synth.topology import Topology
 from tests.schedule_oracles import direct_topologies
+from topoloom.schedules.routes import all_to_all
+from topoloom.schedules.routes.cut_bound import cut_bound
+from topoloom.schedules.routes.demand import demand
+from topoloom.schedules.routes.shortest_path_bound import length_bound, spread
+from topoloom.schedules.verify import route_inverse_rate, violations
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.topology.topology import Topology
 
 
 @settings(max_examples=25, deadline=None)
 @given(direct_topologies(6))
 def test_any_lengths_prove_a_bound(topology):
     problem = demand(topology)
-    optimum = alltoall.optimum(topology).inverse_rate
+    optimum = all_to_all.optimum(topology).inverse_rate
     for seed in range(3):
         random = np.random.default_rng(seed)
         lengths = random.integers(0, 4, len(problem.capacity))
@@ -37,14 +37,14 @@ def test_any_lengths_prove_a_bound(topology):
 @pytest.mark.parametrize("text", ["GeneralizedKautz(3, 50)", "LineGraph(1, Circulant(16, 3, 4))"])
 def test_above_the_limit_the_bounds_close_in_on_the_optimum(text):
     topology = build(parse(text))
-    exact = alltoall.optimum(topology)
+    exact = all_to_all.optimum(topology)
     assert exact.proved
-    bounded = alltoall.optimum(topology, max_variables=0)
+    bounded = all_to_all.optimum(topology, max_variables=0)
     assert bounded.method == "shortest-paths"
     assert bounded.lower <= exact.inverse_rate <= bounded.inverse_rate
-    assert bounded.inverse_rate < alltoall.shortest(topology).inverse_rate
+    assert bounded.inverse_rate < all_to_all.shortest(topology).inverse_rate
     assert bounded.gap < Fraction(1, 10)
-    schedule = alltoall.schedule(topology, max_variables=0)
+    schedule = all_to_all.schedule(topology, max_variables=0)
     assert violations(schedule, topology) == []
     assert route_inverse_rate(schedule, topology) == bounded.inverse_rate
 
@@ -65,7 +65,7 @@ def test_the_bisection_of_a_mesh_is_found_as_a_bound(rows, columns):
 @given(direct_topologies(6))
 def test_no_cut_proves_more_than_the_optimum_or_than_the_best_of_all_cuts(topology):
     problem, found = demand(topology), cut_bound(demand(topology))
-    best = alltoall.optimum(topology)
+    best = all_to_all.optimum(topology)
     assert found <= best.inverse_rate
     nodes = range(topology.node_count)
     arcs = list(zip(problem.tail.tolist(), problem.head.tolist(), strict=True))

@@ -7,19 +7,19 @@ from itertools import pairwise, permutations
 
 import pytest
 
-from schedules import alltoall
-from schedules.collectives import make, reverse
-from schedules.errors import InvalidSchedule, NoSchedule
-from schedules.execute.plan import plan
-from schedules.formats.schedule.binary import pack, unpack
-from schedules.formats.schedule.read import from_document
-from schedules.formats.schedule.write import to_document, write
-from schedules.model import Collective, Route, RouteSchedule, SequenceSchedule
-from schedules.simulate import Network, estimate, simulate
-from schedules.verify import require_valid, route_inverse_rate, route_phases, violations
-from synth.build import build
-from synth.recipe import parse
 from tests.schedule_oracles import bidirectional_ring, ring, two_boxes
+from topoloom.schedules.errors import InvalidSchedule, NoSchedule
+from topoloom.schedules.execute.programs.plan import plan
+from topoloom.schedules.formats.schedule.binary import pack, unpack
+from topoloom.schedules.formats.schedule.read import from_document
+from topoloom.schedules.formats.schedule.write import to_document, write
+from topoloom.schedules.generate.collectives import make, reverse
+from topoloom.schedules.model.schedule import Collective, Route, RouteSchedule, SequenceSchedule
+from topoloom.schedules.routes import all_to_all
+from topoloom.schedules.simulate import Network, estimate, simulate
+from topoloom.schedules.verify import require_valid, route_inverse_rate, route_phases, violations
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
 
 BOXES = two_boxes()
 
@@ -139,7 +139,7 @@ def test_the_time_is_that_of_the_phases_or_of_a_pipeline():
 
 def test_every_phase_loads_what_its_hops_carry():
     topology = build(parse("GeneralizedKautz(3, 11)"))
-    schedule = alltoall.schedule(topology)
+    schedule = all_to_all.schedule(topology)
     loads = {}
     for route in schedule.routes:
         for place, hop in enumerate(pairwise(route.path)):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedules.baselines import (
+from topoloom.schedules.baselines import (
     ASSUMED,
     OPPONENTS,
     PASSES,
@@ -16,13 +16,13 @@ from schedules.baselines import (
     baselines,
     bound_seconds,
 )
-from schedules.baselines.double_trees import LEAST_PIECE_BYTES
-from schedules.errors import InvalidSchedule
-from schedules.model import Collective
-from schedules.simulate import Network, simulate
-from schedules.transcript import Transcript
-from schedules.verify import violations
-from synth.cost import lower_bound
+from topoloom.schedules.baselines.two_tree_schedule import LEAST_PIECE_BYTES
+from topoloom.schedules.errors import InvalidSchedule
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.model.transcript import Transcript
+from topoloom.schedules.simulate import Network, simulate
+from topoloom.schedules.verify import violations
+from topoloom.synth.evaluation.cost import lower_bound
 
 ALPHA = Fraction(1, 10**5)
 RATE = Fraction(100 * 10**9, 8)

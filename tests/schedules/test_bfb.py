@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedules import bfb
-from schedules.errors import NoSchedule, TooLarge
-from schedules.model import NO_LINK, Collective, StepSchedule
-from schedules.verify import step_cost, violations
-from synth.bases import FAMILIES
-from synth.build import build, size
-from synth.errors import Unreachable
-from synth.measure import measure, step_loads
-from synth.recipe import parse
-from synth.topology import Topology
 from tests.synth.catalogue import LARGER, MATCHED
+from topoloom.schedules.errors import NoSchedule, TooLarge
+from topoloom.schedules.model.schedule import NO_LINK, Collective, StepSchedule
+from topoloom.schedules.steps import bfb
+from topoloom.schedules.verify import step_cost, violations
+from topoloom.synth.errors import Unreachable
+from topoloom.synth.evaluation.measure import measure, step_loads
+from topoloom.synth.families import FAMILIES
+from topoloom.synth.recipes.build import build, size
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.topology.topology import Topology
 
 TOPOLOGIES = [
     "Circulant(12, 2, 3)",

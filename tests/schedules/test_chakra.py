@@ -6,12 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedules.errors import InvalidSchedule, NotExportable
-from schedules.formats.chakra.program import MAX_BYTES, RECEIVE, SEND
-from schedules.formats.chakra.protobuf import read_messages
-from schedules.formats.chakra.replay import replay
-from schedules.formats.chakra.write import render
-from schedules.formats.transfers import transfers
 from tests.schedule_oracles import (
     bidirectional_ring,
     direct_topologies,
@@ -22,6 +16,12 @@ from tests.schedule_oracles import (
     two_boxes,
 )
 from tests.schedules.export_cases import EVERY, schedule_of, topology_of
+from topoloom.schedules.errors import InvalidSchedule, NotExportable
+from topoloom.schedules.formats.chakra.program import MAX_BYTES, RECEIVE, SEND
+from topoloom.schedules.formats.chakra.protobuf_schema import read_messages
+from topoloom.schedules.formats.chakra.replay import replay
+from topoloom.schedules.formats.chakra.write import render
+from topoloom.schedules.formats.lowering.transfers import transfers
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 

@@ -6,17 +6,21 @@ from functools import cache
 
 import pytest
 
-from schedules.errors import InvalidProgram
-from schedules.formats.chakra.program import COMPUTE, RECEIVE, SEND
-from schedules.formats.chakra.protobuf import Attribute, read_messages, write_messages
-from schedules.formats.chakra.replay import replay
-from schedules.formats.chakra.write import render
 from tests.schedule_oracles import (
     bidirectional_ring,
     every_schedule,
     ring,
 )
 from tests.schedules.export_cases import attribute
+from topoloom.schedules.errors import InvalidProgram
+from topoloom.schedules.formats.chakra.program import COMPUTE, RECEIVE, SEND
+from topoloom.schedules.formats.chakra.protobuf_schema import (
+    Attribute,
+    read_messages,
+    write_messages,
+)
+from topoloom.schedules.formats.chakra.replay import replay
+from topoloom.schedules.formats.chakra.write import render
 
 
 @cache

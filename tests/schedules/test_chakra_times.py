@@ -5,12 +5,12 @@ import random
 
 import pytest
 
-from schedules.formats.chakra.program import RECEIVE, SEND
-from schedules.formats.chakra.protobuf import read_messages
-from schedules.formats.chakra.write import render
-from schedules.formats.transfers import transfers
-from schedules.verify import step_cost
 from tests.schedules.export_cases import attribute, schedule_of, topology_of
+from topoloom.schedules.formats.chakra.program import RECEIVE, SEND
+from topoloom.schedules.formats.chakra.protobuf_schema import read_messages
+from topoloom.schedules.formats.chakra.write import render
+from topoloom.schedules.formats.lowering.transfers import transfers
+from topoloom.schedules.verify import step_cost
 
 
 def finish_time(files, alpha, rate, chance):

@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from schedules import bfb, chunking
-from schedules.errors import NoSchedule, TooLarge
-from schedules.verify import step_cost, violations
-from synth.build import build
-from synth.measure import measure, step_loads
-from synth.recipe import parse
-from synth.topology import Topology
 from tests.cost_oracles import distances_to
 from tests.schedule_oracles import gather_works
+from topoloom.schedules.errors import NoSchedule, TooLarge
+from topoloom.schedules.steps import bfb, chunking
+from topoloom.schedules.verify import step_cost, violations
+from topoloom.synth.evaluation.measure import measure, step_loads
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.topology.topology import Topology
 
 SMALL = [
     "BiRing(6)",

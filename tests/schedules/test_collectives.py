@@ -4,11 +4,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedules.collectives import reverse
-from schedules.errors import NoSchedule
-from schedules.model import REDUCE, Collective
-from schedules.verify import step_cost, tree_inverse_rate, violations
-from synth.topology import Topology
 from tests.schedule_oracles import (
     bidirectional_ring,
     direct_topologies,
@@ -19,6 +14,11 @@ from tests.schedule_oracles import (
     shortest_trees,
     two_boxes,
 )
+from topoloom.schedules.errors import NoSchedule
+from topoloom.schedules.generate.collectives import reverse
+from topoloom.schedules.model.schedule import REDUCE, Collective
+from topoloom.schedules.verify import step_cost, tree_inverse_rate, violations
+from topoloom.synth.topology.topology import Topology
 
 UNEQUAL = Topology(
     range(3), [(0, 1, 1), (0, 1, 3), (1, 2, 2), (2, 0, 1), (2, 0, Fraction(1, 2)), (1, 0, 5)]

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedules.baselines import PASSES, baselines
-from schedules.codesign import ONE_SHOT
-from schedules.design import (
+from topoloom.schedules.baselines import PASSES, baselines
+from topoloom.schedules.compare.topology_algorithms import ONE_SHOT
+from topoloom.schedules.design import (
     Generators,
     Hosts,
     Limits,
@@ -20,14 +20,14 @@ from schedules.design import (
     design,
     require_cost,
 )
-from schedules.errors import TooLarge
-from schedules.facts import Facts
-from schedules.model import Collective
-from schedules.options import NOTHING_ASKED
-from synth.build import build
-from synth.cost import Cost, Links, lower_bound
-from synth.errors import ClaimBroken, ImpossibleRequest
-from synth.measure import measure_both
+from topoloom.schedules.errors import TooLarge
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.model.verified_schedule import Facts
+from topoloom.schedules.options import NOTHING_ASKED
+from topoloom.synth.errors import ClaimBroken, ImpossibleRequest
+from topoloom.synth.evaluation.cost import Cost, Links, lower_bound
+from topoloom.synth.evaluation.measure import measure_both
+from topoloom.synth.recipes.build import build
 
 SPEED = Speed(Fraction(125 * 10**8), Fraction(1, 10**5))
 LIMITS = Limits(64, 16)

@@ -6,19 +6,34 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from schedules.baselines import PASSES, Operation
-from schedules.codesign import ORDER
-from schedules.design import FOREST_NODES, Generators, Hosts, Limits, Speed, Task, Workload, design
-from schedules.design.forests import EVERY_SIZE_NODES, LEAST_GAIN, Reach, forest_line, packed
-from schedules.design.sources import tree_bandwidths_on
-from schedules.model import Collective
-from schedules.simulate import Network, simulate
-from schedules.switch_over import in_trees
-from schedules.verify.costs import node_capacity
-from synth.build import build
-from synth.cost import Links
-from synth.errors import ImpossibleRequest
-from synth.measure import diameter
+from topoloom.schedules.baselines import PASSES, Operation
+from topoloom.schedules.compare.crossover import in_trees
+from topoloom.schedules.compare.topology_algorithms import ORDER
+from topoloom.schedules.design import (
+    FOREST_NODES,
+    Generators,
+    Hosts,
+    Limits,
+    Speed,
+    Task,
+    Workload,
+    design,
+)
+from topoloom.schedules.design.forest_pruning import (
+    EVERY_SIZE_NODES,
+    LEAST_GAIN,
+    Reach,
+    forest_line,
+    packed,
+)
+from topoloom.schedules.design.sources import tree_bandwidths_on
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.simulate import Network, simulate
+from topoloom.schedules.verify.costs import node_capacity
+from topoloom.synth.errors import ImpossibleRequest
+from topoloom.synth.evaluation.cost import Links
+from topoloom.synth.evaluation.measure import diameter
+from topoloom.synth.recipes.build import build
 
 SPEED = Speed(Fraction(125 * 10**8), Fraction(1, 10**5))
 LIMITS = Limits(64, 16)

@@ -8,14 +8,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedules.design import Change, Generators, Hosts, Limits, Speed, Task, Today, Workload, design
-from schedules.design.rewiring import Weighed, changes_to, not_beaten, within
-from schedules.model import Collective
-from synth.build import build
-from synth.errors import DoesNotFit
-from synth.topology import Topology
-from synth.wiring import plan_moves, uniform
-from synth.wiring.plant import read_plant
+from topoloom.schedules.design import (
+    Change,
+    Generators,
+    Hosts,
+    Limits,
+    Speed,
+    Task,
+    Today,
+    Workload,
+    design,
+)
+from topoloom.schedules.design.rewiring import Weighed, changes_to, not_beaten, within
+from topoloom.schedules.model.schedule import Collective
+from topoloom.synth.errors import DoesNotFit
+from topoloom.synth.recipes.build import build
+from topoloom.synth.topology.topology import Topology
+from topoloom.synth.wiring import plan_moves, uniform
+from topoloom.synth.wiring.plant import read_plant
 
 HOSTS = Hosts(18, 4)
 SPEED = Speed(Fraction(125 * 10**8), Fraction(1, 10**5))

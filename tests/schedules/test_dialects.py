@@ -5,13 +5,13 @@ import re
 
 import pytest
 
-from schedules.formats.checking import program_violations, transcript_of
-from schedules.formats.dialects import dialect_note, readings_of
-from schedules.formats.msccl.write import render
-from schedules.formats.mscclpp.replay import replay
-from schedules.formats.mscclpp.write import render as plan
-from schedules.formats.remarks import remarks
 from tests.schedule_oracles import every_schedule, ring, shortest_steps
+from topoloom.schedules.formats.inspection.check_program import program_violations, transcript_of
+from topoloom.schedules.formats.inspection.dialects import dialect_note, readings_of
+from topoloom.schedules.formats.inspection.remarks import remarks
+from topoloom.schedules.formats.msccl.write import render
+from topoloom.schedules.formats.mscclpp.replay import replay
+from topoloom.schedules.formats.mscclpp.write import render as plan
 
 DIALECTS = ("msccl", "azure", "rccl")
 RING = ring(3)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedules.forestcoll.shares import even_shares
+from topoloom.schedules.trees.switch_removal.even_splitting import even_shares
 
 SECONDS = 20
 """Of computing; it takes one or two, and hours where every unit is handed out by itself."""

@@ -9,21 +9,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedules.collectives import make
-from schedules.errors import InvalidProgram, NotExportable
-from schedules.execute import Team, execute
-from schedules.formats import FORMATS, PROGRAMS, Options, write
-from schedules.formats.chakra.protobuf import read_messages, write_messages
-from schedules.formats.checking import TRANSCRIBED, program_violations, transcript_of
-from schedules.formats.fitting import coarser
-from schedules.formats.requirements import requirements
-from schedules.formats.runtimes import RUNTIMES
-from schedules.formats.transfers import chunks_per_shard
-from schedules.model import Collective, Route, RouteSchedule
-from schedules.simulate import Network, simulate
-from schedules.verify import route_phases, violations
 from tests.schedule_oracles import bidirectional_ring, direct_topologies, ring, two_boxes
 from tests.schedules.export_cases import topology_of
+from topoloom.schedules.errors import InvalidProgram, NotExportable
+from topoloom.schedules.execute import Team, execute
+from topoloom.schedules.formats import FORMATS, PROGRAMS, Options, write
+from topoloom.schedules.formats.chakra.protobuf_schema import read_messages, write_messages
+from topoloom.schedules.formats.inspection.check_program import (
+    TRANSCRIBED,
+    program_violations,
+    transcript_of,
+)
+from topoloom.schedules.formats.inspection.requirements import requirements
+from topoloom.schedules.formats.lowering.transfers import chunks_per_shard
+from topoloom.schedules.formats.targets.fit_runtime import coarser
+from topoloom.schedules.formats.targets.runtimes import RUNTIMES
+from topoloom.schedules.generate.collectives import make
+from topoloom.schedules.model.schedule import Collective, Route, RouteSchedule
+from topoloom.schedules.simulate import Network, simulate
+from topoloom.schedules.verify import route_phases, violations
 
 NAMES = ("UniRing(3)", "Kautz(2, 2)", "Circulant(9, 1, 2)", "Torus(4, 4)", "dgx-a100-2")
 PAIR = ring(2)

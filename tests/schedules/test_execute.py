@@ -5,14 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from schedules.collectives import make
-from schedules.errors import ExecutionFailed, TooLarge
-from schedules.execute import Team, execute
-from schedules.model import Collective, SequenceSchedule, StepSchedule
-from synth.build import build
-from synth.fabrics import fabric
-from synth.recipe import parse
 from tests.schedule_oracles import ring
+from topoloom.schedules.errors import ExecutionFailed, TooLarge
+from topoloom.schedules.execute import Team, execute
+from topoloom.schedules.generate.collectives import make
+from topoloom.schedules.model.schedule import Collective, SequenceSchedule, StepSchedule
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
 
 COLLECTIVES = ("allgather", "reduce-scatter", "allreduce")
 

@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedules.collectives import make
-from schedules.errors import InvalidSchedule, TooLarge
-from schedules.execute.data import Task, initial, mistakes
-from schedules.execute.infer_topology import infer_topology
-from schedules.execute.plan import plan
-from schedules.formats.schedule.read import from_document
-from schedules.formats.schedule.write import to_document
-from schedules.model import Collective, SequenceSchedule, Tree, TreeSchedule
-from schedules.verify import violations
-from synth.topology import Topology
 from tests.schedule_oracles import direct_topologies, every_schedule, ring, two_boxes
+from topoloom.schedules.errors import InvalidSchedule, TooLarge
+from topoloom.schedules.execute.expected_data import Task, initial, mistakes
+from topoloom.schedules.execute.infer_topology import infer_topology
+from topoloom.schedules.execute.programs.plan import plan
+from topoloom.schedules.formats.schedule.read import from_document
+from topoloom.schedules.formats.schedule.write import to_document
+from topoloom.schedules.generate.collectives import make
+from topoloom.schedules.model.schedule import Collective, SequenceSchedule, Tree, TreeSchedule
+from topoloom.schedules.verify import violations
+from topoloom.synth.topology.topology import Topology
 
 
 def simulated(schedule, elements, pipeline_chunks):

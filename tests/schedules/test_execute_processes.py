@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from schedules.collectives import make
-from schedules.errors import ExecutionFailed
-from schedules.execute import Team, execute
 from tests.schedule_oracles import ring
+from topoloom.schedules.errors import ExecutionFailed
+from topoloom.schedules.execute import Team, execute
+from topoloom.schedules.generate.collectives import make
 
 pytest.importorskip("torch", reason="the extra `execute` is not installed")
 
@@ -83,10 +83,10 @@ def test_leaving_the_block_ends_all_processes_and_removes_their_folder(tmp_path,
 
 ASK = """
 import os, sys
-from schedules.collectives import make
-from schedules.execute import Team, execute
-from synth.build import build
-from synth.recipe import parse
+from topoloom.schedules.generate.collectives import make
+from topoloom.schedules.execute import Team, execute
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
 # Made before: an interrupt while compiled kernels are loaded is lost in a callback of llvmlite.
 schedule = make(build(parse("UniRing(3)")), "allgather")
 with Team(3) as team:

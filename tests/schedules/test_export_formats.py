@@ -3,15 +3,15 @@ from pathlib import Path
 
 import pytest
 
-from schedules.errors import NotExportable
-from schedules.formats import FORMATS, Options, write
-from schedules.formats.buffer_moves import plan
-from schedules.formats.checking import REPLAYED, program_violations
-from schedules.formats.msccl.program import Dialect
-from schedules.formats.transfers import least_messages, transfers
-from schedules.model import Collective
 from tests.schedule_oracles import ring, shortest_steps, shortest_trees, two_boxes
 from tests.schedules.export_cases import EVERY, FABRICS, LARGE, RECIPES, schedule_of, topology_of
+from topoloom.schedules.errors import NotExportable
+from topoloom.schedules.formats import FORMATS, Options, write
+from topoloom.schedules.formats.inspection.check_program import REPLAYED, program_violations
+from topoloom.schedules.formats.lowering.buffer_moves import plan
+from topoloom.schedules.formats.lowering.transfers import least_messages, transfers
+from topoloom.schedules.formats.msccl.program import Dialect
+from topoloom.schedules.model.schedule import Collective
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 NEEDED = {"chakra-et": Options(bytes=4096)}
@@ -116,7 +116,7 @@ def test_options_that_a_format_does_not_take_or_get_are_named(form, options, fie
 
 
 def test_what_programs_cannot_say_is_refused():
-    from schedules.collectives import make
+    from topoloom.schedules.generate.collectives import make
 
     broadcast = make(ring(3), Collective.BROADCAST, "forestcoll", root=0)
     for form in REPLAYED - {"mscclpp-json"}:

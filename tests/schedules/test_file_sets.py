@@ -5,10 +5,10 @@ from itertools import pairwise
 import pytest
 
 import topoloom
-from schedules.errors import NotExportable
-from schedules.formats.checking import program_violations
-from schedules.formats.runtimes import RUNTIMES
-from synth.build import build
+from topoloom.schedules.errors import NotExportable
+from topoloom.schedules.formats.inspection.check_program import program_violations
+from topoloom.schedules.formats.targets.runtimes import RUNTIMES
+from topoloom.synth.recipes.build import build
 
 FORMS = [("msccl-xml", "azure"), ("msccl-xml", "msccl-a100"), ("mscclpp-json", "mscclpp-h100")]
 

@@ -11,14 +11,14 @@ from itertools import product
 
 import pytest
 
-from schedules.collectives import make
-from schedules.model import Collective, Schedule, TreeSchedule, parts_of
-from schedules.optima import CollectiveOptimum, collective_optimum
-from schedules.options import Options
-from schedules.verify import tree_inverse_rate, violations
-from synth.topology import NodeId, Topology
 from tests.flow_oracles import flow_rate
 from tests.oracles import random_topology
+from topoloom.schedules.generate.collectives import make
+from topoloom.schedules.model.schedule import Collective, Schedule, TreeSchedule, parts_of
+from topoloom.schedules.optimum.collective_optimum import CollectiveOptimum, collective_optimum
+from topoloom.schedules.options import Options
+from topoloom.schedules.verify import tree_inverse_rate, violations
+from topoloom.synth.topology.topology import NodeId, Topology
 
 COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce")
 

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from benchmarks.bench_forestcoll import generalized_kautz
-from schedules.forestcoll import optimum
-from schedules.forestcoll.ahead import Ahead, Grown
-from schedules.forestcoll.demand import demand_of
-from schedules.forestcoll.network import network_of
-from schedules.forestcoll.optimality import tree_capacities
-from schedules.forestcoll.packing import Group, pack
-from synth.topology import Topology
 from tests.oracles import random_topology, torus
+from topoloom.schedules.trees.flow.demand import demand_of
+from topoloom.schedules.trees.flow.network import network_of
+from topoloom.schedules.trees.flow.optimality import tree_capacities
+from topoloom.schedules.trees.forestcoll import optimum
+from topoloom.schedules.trees.packing.spanning_trees import Group, pack
+from topoloom.schedules.trees.packing.speculative_roots import Ahead, Grown
+from topoloom.synth.topology.topology import Topology
 
 
 def packed(topology: Topology, factor: int = 1) -> list[tuple[int, int, list[int]]]:
@@ -91,7 +91,9 @@ def test_fewer_trees_at_once_make_the_same_forest(
 ) -> None:
     topology = of_random_cycles(random.Random(seed))
     whole = packed(topology, 3)
-    monkeypatch.setattr("schedules.forestcoll.ahead.AT_ONCE", 3 * topology.node_count)
+    monkeypatch.setattr(
+        "topoloom.schedules.trees.packing.speculative_roots.AT_ONCE", 3 * topology.node_count
+    )
     assert packed(topology, 3) == whole
 
 

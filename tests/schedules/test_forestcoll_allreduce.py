@@ -7,20 +7,20 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from schedules.errors import NoSchedule, TooLarge
-from schedules.forestcoll import optimum
-from schedules.forestcoll.allreduce import AllreduceBound, _question, allreduce_bound
-from schedules.forestcoll.flow_program import FlowProgram
-from schedules.forestcoll.linear import FEW_COLUMNS
-from schedules.forestcoll.network import network_of
-from schedules.forestcoll.proof import simple_proof
-from synth.build import build
-from synth.degrade import degraded
-from synth.errors import InvalidTopology, Unreachable
-from synth.fabrics import fabric
-from synth.recipe import parse
-from synth.topology import NodeId, Topology
 from tests.oracles import data_cuts, random_topology, torus
+from topoloom.schedules.errors import NoSchedule, TooLarge
+from topoloom.schedules.trees.flow.network import network_of
+from topoloom.schedules.trees.forestcoll import optimum
+from topoloom.schedules.trees.linear_program.certificate import simple_proof
+from topoloom.schedules.trees.linear_program.flow_program import FlowProgram
+from topoloom.schedules.trees.linear_program.solver import FEW_COLUMNS
+from topoloom.schedules.trees.rates.allreduce_rate import AllreduceBound, _question, allreduce_bound
+from topoloom.synth.errors import InvalidTopology, Unreachable
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.topology.degrade import degraded
+from topoloom.synth.topology.topology import NodeId, Topology
 
 
 def passes(topology: Topology, members: tuple[NodeId, ...] | None = None) -> Fraction:

@@ -4,17 +4,17 @@ from fractions import Fraction
 import networkx as nx
 import pytest
 
-from schedules.collectives import make, reverse
-from schedules.errors import NoSchedule
-from schedules.forestcoll import broadcast, optimum
-from schedules.model import Collective
-from schedules.verify import tree_inverse_rate, violations
-from synth.errors import InvalidTopology, Unreachable
-from synth.fabrics import fabric
-from synth.topology import NodeId, Topology
 from tests.flow_oracles import flow_rate
 from tests.oracles import data_cuts, forest_faults, random_topology, torus, worst_data_ratio
 from tests.schedule_oracles import ring, two_boxes
+from topoloom.schedules.errors import NoSchedule
+from topoloom.schedules.generate.collectives import make, reverse
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.trees.forestcoll import broadcast, optimum
+from topoloom.schedules.verify import tree_inverse_rate, violations
+from topoloom.synth.errors import InvalidTopology, Unreachable
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.topology.topology import NodeId, Topology
 
 
 def least_flow(topology: Topology, root: NodeId) -> Fraction:

@@ -3,14 +3,15 @@ from fractions import Fraction
 
 import pytest
 
-from schedules.collectives import make
-from schedules.errors import NoSchedule, TooLarge
-from schedules.forestcoll import allgather, fewest_trees, optimum
-from schedules.verify import tree_inverse_rate, violations
-from schedules.verify.cuts import cut_inverse_rate
-from synth.fabrics import fabric
-from synth.topology import Topology
 from tests.oracles import cuts, random_topology, torus, worst_ratio
+from topoloom.schedules.errors import NoSchedule, TooLarge
+from topoloom.schedules.generate.collectives import make
+from topoloom.schedules.trees.forestcoll import allgather, optimum
+from topoloom.schedules.trees.rates import fewest_trees
+from topoloom.schedules.verify import tree_inverse_rate, violations
+from topoloom.schedules.verify.cuts import cut_inverse_rate
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.topology.topology import Topology
 
 GAPS = [Fraction(0), Fraction(1, 100), Fraction(1, 10), Fraction(1, 2), Fraction(3)]
 

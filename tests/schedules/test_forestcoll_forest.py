@@ -5,15 +5,16 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from schedules.errors import NoSchedule, TooLarge
-from schedules.forestcoll import allgather, optimum, packing
-from schedules.forestcoll.routes import Routes
-from schedules.forestcoll.shortening import shorten
-from schedules.model import TreeSchedule
-from synth.errors import InvalidTopology, Unreachable
-from synth.fabrics import fabric
-from synth.topology import Topology
 from tests.oracles import forest_faults, random_topology, torus
+from topoloom.schedules.errors import NoSchedule, TooLarge
+from topoloom.schedules.model.schedule import TreeSchedule
+from topoloom.schedules.trees.forestcoll import allgather, optimum
+from topoloom.schedules.trees.packing import spanning_trees
+from topoloom.schedules.trees.packing.height_reduction import shorten
+from topoloom.schedules.trees.switch_removal.path_bundles import Routes
+from topoloom.synth.errors import InvalidTopology, Unreachable
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.topology.topology import Topology
 
 FABRICS = [
     ("dgx-1v", None),
@@ -177,7 +178,7 @@ def test_a_network_too_large_to_pack_is_refused_with_its_size() -> None:
     one_way = np.arange(20_000)
     ring = (one_way, (one_way + 1) % 20_000, np.full(20_000, 19_999))
     with pytest.raises(TooLarge, match="20000 nodes joined by 20000 arcs"):
-        packing.pack(20_000, *ring, np.ones(20_000, dtype=np.int64))
+        spanning_trees.pack(20_000, *ring, np.ones(20_000, dtype=np.int64))
 
 
 def test_drawing_cuts_a_group_where_its_edges_take_several_paths() -> None:

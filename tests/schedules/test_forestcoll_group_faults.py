@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from schedules.collectives import make
-from schedules.forestcoll import allgather, broadcast
-from schedules.model import Collective, SequenceSchedule, Tree, TreeSchedule
-from schedules.verify import violations
-from synth.fabrics import fabric
+from topoloom.schedules.generate.collectives import make
+from topoloom.schedules.model.schedule import Collective, SequenceSchedule, Tree, TreeSchedule
+from topoloom.schedules.trees.forestcoll import allgather, broadcast
+from topoloom.schedules.verify import violations
+from topoloom.synth.fabrics import fabric
 
 BOXES = fabric("dgx-a100-2")
 PAIRS = ["0.gpu0", "0.gpu1", "1.gpu0", "1.gpu1"]

@@ -4,18 +4,18 @@ from fractions import Fraction
 
 import pytest
 
-from schedules.collectives import make
-from schedules.errors import InvalidSchedule, NoSchedule, NotExportable, TooLarge
-from schedules.forestcoll import allgather, broadcast, optimum
-from schedules.formats.msccl.write import render
-from schedules.formats.schedule.read import from_document
-from schedules.formats.schedule.write import to_document
-from schedules.verify import tree_inverse_rate, violations
-from synth.errors import Unreachable
-from synth.fabrics import fabric
-from synth.topology import Topology
 from tests.oracles import torus
 from tests.schedule_oracles import ring, two_boxes
+from topoloom.schedules.errors import InvalidSchedule, NoSchedule, NotExportable, TooLarge
+from topoloom.schedules.formats.msccl.write import render
+from topoloom.schedules.formats.schedule.read import from_document
+from topoloom.schedules.formats.schedule.write import to_document
+from topoloom.schedules.generate.collectives import make
+from topoloom.schedules.trees.forestcoll import allgather, broadcast, optimum
+from topoloom.schedules.verify import tree_inverse_rate, violations
+from topoloom.synth.errors import Unreachable
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.topology.topology import Topology
 
 BOXES = fabric("dgx-a100-2")
 PAIRS = ["0.gpu0", "0.gpu1", "1.gpu0", "1.gpu1"]

@@ -7,18 +7,18 @@ from fractions import Fraction
 
 import pytest
 
-from schedules.collectives import make
-from schedules.forestcoll import allgather, broadcast, optimum
-from schedules.formats.schedule.binary import pack, unpack
-from schedules.formats.schedule.read import from_document
-from schedules.formats.schedule.write import to_document, write
-from schedules.simulate import Network, estimate, simulate
-from schedules.verify import tree_inverse_rate, violations
-from synth.fabrics import fabric
-from synth.topology import NodeId, Topology
 from tests.flow_oracles import flow_rate
 from tests.oracles import data_cuts, forest_faults, random_topology, worst_data_ratio
 from tests.schedule_oracles import ring
+from topoloom.schedules.formats.schedule.binary import pack, unpack
+from topoloom.schedules.formats.schedule.read import from_document
+from topoloom.schedules.formats.schedule.write import to_document, write
+from topoloom.schedules.generate.collectives import make
+from topoloom.schedules.simulate import Network, estimate, simulate
+from topoloom.schedules.trees.forestcoll import allgather, broadcast, optimum
+from topoloom.schedules.verify import tree_inverse_rate, violations
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.topology.topology import NodeId, Topology
 
 BOXES = fabric("dgx-a100-2")
 PAIRS = ["0.gpu0", "0.gpu1", "1.gpu0", "1.gpu1"]

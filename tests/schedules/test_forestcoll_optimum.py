@@ -3,13 +3,6 @@ from fractions import Fraction
 
 import pytest
 
-from schedules.errors import NoSchedule, TooLarge
-from schedules.forestcoll import optimum
-from schedules.forestcoll.optimality import least_scale
-from schedules.verify.cuts import weighted_inverse_rate
-from synth.errors import InvalidTopology, Unreachable
-from synth.fabrics import fabric
-from synth.topology import Topology
 from tests.flow_oracles import flow_rate
 from tests.oracles import (
     least_packing_scale,
@@ -18,6 +11,13 @@ from tests.oracles import (
     torus,
     worst_ratio,
 )
+from topoloom.schedules.errors import NoSchedule, TooLarge
+from topoloom.schedules.trees.flow.optimality import least_scale
+from topoloom.schedules.trees.forestcoll import optimum
+from topoloom.schedules.verify.cuts import weighted_inverse_rate
+from topoloom.synth.errors import InvalidTopology, Unreachable
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.topology.topology import Topology
 
 KNOWN = [
     ("dgx-1v", None, 6, Fraction(1200, 7)),

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from schedules.forestcoll.automorphisms import Ints
-from schedules.forestcoll.named_trees import named
-from schedules.forestcoll.network import network_of
-from schedules.forestcoll.orbit_growing import Arcs, grown
-from schedules.forestcoll.symmetric_forest import Drawn, sorted_arcs
-from synth.topology import Topology
+from topoloom.schedules.trees.flow.network import network_of
+from topoloom.schedules.trees.forests.topology_trees import named
+from topoloom.schedules.trees.symmetry.automorphisms import Ints
+from topoloom.schedules.trees.symmetry.orbit_tree_growing import Arcs, grown
+from topoloom.schedules.trees.symmetry.symmetric_forest import Drawn, sorted_arcs
+from topoloom.synth.topology.topology import Topology
 
 TOLLS = (1 << 31, 1 << 29, 1 << 20, 0)
 
@@ -150,7 +150,7 @@ def drawn(draw: st.DrawFn, base: int) -> Drawn:
 def test_names_are_those_of_the_nodes_one_by_one(
     base: int, shared: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("schedules.forestcoll.named_trees._MOST_SHARED", shared)
+    monkeypatch.setattr("topoloom.schedules.trees.forests.topology_trees._MOST_SHARED", shared)
     names = [f"node {number}" for number in range(base)]
 
     @given(st.lists(drawn(base), max_size=4))

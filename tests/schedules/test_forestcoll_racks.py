@@ -5,14 +5,15 @@ from fractions import Fraction
 import pytest
 
 from benchmarks.bench_forestcoll import uneven_racks
-from schedules.forestcoll import allgather, forests, optimum
-from schedules.forestcoll.network import network_of
-from schedules.forestcoll.racks import contracted
-from schedules.model import tree_height
-from schedules.verify import tree_inverse_rate, violations
-from synth.topology import Topology
 from tests.flow_oracles import flow_rate
 from tests.oracles import forest_faults
+from topoloom.schedules.model.schedule import tree_height
+from topoloom.schedules.trees.flow.network import network_of
+from topoloom.schedules.trees.forestcoll import allgather, optimum
+from topoloom.schedules.trees.forests import forest_at_rate
+from topoloom.schedules.trees.racks.contraction import contracted
+from topoloom.schedules.verify import tree_inverse_rate, violations
+from topoloom.synth.topology.topology import Topology
 
 
 def small_racks(seed: int) -> Topology:
@@ -50,7 +51,7 @@ def shuffled(topology: Topology, seed: int) -> Topology:
 @pytest.fixture
 def without_plain_packing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only networks without racks are packed host by host."""
-    monkeypatch.setattr(forests, "FEW_STEPS", 0)
+    monkeypatch.setattr(forest_at_rate, "FEW_STEPS", 0)
 
 
 @pytest.mark.usefixtures("without_plain_packing")

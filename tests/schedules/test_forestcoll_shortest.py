@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedules.forestcoll import allgather, optimum
-from schedules.forestcoll.network import network_of
-from schedules.forestcoll.optimality import entry_rate, tree_capacities
-from schedules.forestcoll.optimum import rates
-from schedules.forestcoll.shortest import shortest_trees
-from schedules.verify import tree_inverse_rate, violations
-from synth.build import build
-from synth.cost import optimal_bandwidth
-from synth.measure import diameter, measure
-from synth.recipe import parse
-from synth.topology import Topology
+from topoloom.schedules.trees.flow.network import network_of
+from topoloom.schedules.trees.flow.optimality import entry_rate, tree_capacities
+from topoloom.schedules.trees.forestcoll import allgather, optimum
+from topoloom.schedules.trees.packing.shortest_path_trees import shortest_trees
+from topoloom.schedules.trees.rates.topology_rate import rates
+from topoloom.schedules.verify import tree_inverse_rate, violations
+from topoloom.synth.evaluation.cost import optimal_bandwidth
+from topoloom.synth.evaluation.measure import diameter, measure
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.topology.topology import Topology
 
 BALANCED = [
     "Torus(4, 5)",

@@ -9,19 +9,19 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from schedules.forestcoll import allgather, optimum
-from schedules.forestcoll.listing import by_neighbours, renumbered
-from schedules.forestcoll.network import network_of
-from schedules.forestcoll.optimality import best_rate, tree_capacities
-from schedules.forestcoll.ordering import in_order
-from schedules.forestcoll.symmetric_forest import star_fits, translated_trees
-from schedules.forestcoll.symmetry import rotations
-from schedules.simulate import tree_depth
-from schedules.verify import tree_inverse_rate, violations
-from synth.build import build
-from synth.fabrics import fabric
-from synth.recipe import parse
-from synth.topology import Link, Topology
+from topoloom.schedules.simulate import tree_depth
+from topoloom.schedules.trees.flow.network import network_of
+from topoloom.schedules.trees.flow.optimality import best_rate, tree_capacities
+from topoloom.schedules.trees.forestcoll import allgather, optimum
+from topoloom.schedules.trees.symmetry.neighbor_order import by_neighbours, renumbered
+from topoloom.schedules.trees.symmetry.rank_order import in_order
+from topoloom.schedules.trees.symmetry.rotations import rotations
+from topoloom.schedules.trees.symmetry.symmetric_forest import star_fits, translated_trees
+from topoloom.schedules.verify import tree_inverse_rate, violations
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.topology.topology import Link, Topology
 
 ELEMENTS = {
     "dgx-1v": 4,
@@ -244,9 +244,9 @@ def test_boxes_of_several_kinds_of_ranks_are_found_in_whatever_order(name: str, 
 def test_symmetry_is_found_without_loading_what_draws():
     script = (
         "import sys\n"
-        "from schedules.forestcoll.automorphisms import generators\n"
-        "from schedules.forestcoll.network import network_of\n"
-        "from synth.topology import Topology\n"
+        "from topoloom.schedules.trees.symmetry.automorphisms import generators\n"
+        "from topoloom.schedules.trees.flow.network import network_of\n"
+        "from topoloom.synth.topology.topology import Topology\n"
         "ring = Topology(range(4), [(i, (i + 1) % 4) for i in range(4)])\n"
         "assert len(generators(network_of(ring), 'aaaa')) == 1\n"
         "assert not any(name.startswith('matplotlib') for name in sys.modules)\n"

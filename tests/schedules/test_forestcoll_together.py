@@ -7,35 +7,35 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from schedules.collectives import make
-from schedules.errors import InvalidSchedule
-from schedules.execute.plan import plan
-from schedules.forestcoll.allreduce import allreduce_bound
-from schedules.forestcoll.network import network_of
-from schedules.forestcoll.ordering import in_order
-from schedules.forestcoll.symmetry import rotations
-from schedules.formats.msccl.replay import replay
-from schedules.formats.msccl.write import render
-from schedules.formats.schedule.binary import pack, unpack
-from schedules.formats.schedule.read import from_document
-from schedules.formats.schedule.write import to_document, write
-from schedules.loads import busy_shares
-from schedules.model import REDUCE, Collective, SequenceSchedule, Tree
-from schedules.multicast import spliced
-from schedules.optima import collective_optimum
-from schedules.options import Options
-from schedules.simulate import tree_depth
-from schedules.simulate.clock import Network
-from schedules.simulate.engine import simulate
-from schedules.simulate.estimates import estimate
-from schedules.verified import verified
-from schedules.verify import tree_inverse_rate, violations
-from synth.build import build
-from synth.degrade import degraded
-from synth.fabrics import fabric
-from synth.recipe import parse
-from synth.topology import Topology
 from tests.oracles import random_topology
+from topoloom.schedules.errors import InvalidSchedule
+from topoloom.schedules.execute.programs.plan import plan
+from topoloom.schedules.formats.msccl.replay import replay
+from topoloom.schedules.formats.msccl.write import render
+from topoloom.schedules.formats.schedule.binary import pack, unpack
+from topoloom.schedules.formats.schedule.read import from_document
+from topoloom.schedules.formats.schedule.write import to_document, write
+from topoloom.schedules.generate.collectives import make
+from topoloom.schedules.generate.make_and_verify import verified
+from topoloom.schedules.model.schedule import REDUCE, Collective, SequenceSchedule, Tree
+from topoloom.schedules.optimum.collective_optimum import collective_optimum
+from topoloom.schedules.options import Options
+from topoloom.schedules.simulate import tree_depth
+from topoloom.schedules.simulate.clock import Network
+from topoloom.schedules.simulate.closed_form import estimate
+from topoloom.schedules.simulate.engine import simulate
+from topoloom.schedules.simulate.link_utilization import busy_shares
+from topoloom.schedules.trees.flow.network import network_of
+from topoloom.schedules.trees.multicast import spliced
+from topoloom.schedules.trees.rates.allreduce_rate import allreduce_bound
+from topoloom.schedules.trees.symmetry.rank_order import in_order
+from topoloom.schedules.trees.symmetry.rotations import rotations
+from topoloom.schedules.verify import tree_inverse_rate, violations
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.topology.degrade import degraded
+from topoloom.synth.topology.topology import Topology
 
 LOST = {
     ("dgx-1v", "0.gpu0", "0.gpu4"): ("400/7", "550/7"),

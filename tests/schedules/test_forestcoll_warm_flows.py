@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from schedules.forestcoll.flow import arcs_of
-from schedules.forestcoll.flow_repair import _next_excess
-from schedules.forestcoll.forest import forest_for, stack_for, warm_up
-from schedules.forestcoll.packing import pack
-from schedules.forestcoll.tight_sets import MOST
-from schedules.forestcoll.tree_growing import grow
+from topoloom.schedules.trees.flow.max_flow import arcs_of
+from topoloom.schedules.trees.packing.kernel_state import forest_for, stack_for, warm_up
+from topoloom.schedules.trees.packing.spanning_trees import pack
+from topoloom.schedules.trees.packing.tight_sets import MOST
+from topoloom.schedules.trees.packing.tree_growing import grow
+from topoloom.schedules.trees.packing.warm_flow_repair import _next_excess
 
 
 @pytest.mark.parametrize("count", [1, 255, 256, 257, 700])

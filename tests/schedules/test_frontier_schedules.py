@@ -5,14 +5,14 @@ from fractions import Fraction
 
 import pytest
 
-from schedules.collectives import make
-from schedules.forestcoll import optimum
-from schedules.model import Collective
-from schedules.simulate import Network, lockstep, simulate
-from schedules.verify import tree_inverse_rate, violations
-from synth.build import build
-from synth.cost import Links
-from synth.search import frontier
+from topoloom.schedules.generate.collectives import make
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.simulate import Network, lockstep, simulate
+from topoloom.schedules.trees.forestcoll import optimum
+from topoloom.schedules.verify import tree_inverse_rate, violations
+from topoloom.synth.evaluation.cost import Links
+from topoloom.synth.recipes.build import build
+from topoloom.synth.search.frontier import frontier
 
 ALPHA = Fraction(10, 10**6)
 RATE = Fraction(100 * 10**9, 8)

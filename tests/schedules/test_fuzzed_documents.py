@@ -8,13 +8,13 @@ from fractions import Fraction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from schedules.errors import InvalidSchedule
-from schedules.formats.schedule.read import from_document
-from schedules.formats.schedule.write import to_document
-from schedules.simulate import Network, simulate
-from schedules.verify import step_cost, tree_inverse_rate, violations
-from synth.topology import Topology
 from tests.schedule_oracles import bidirectional_ring, every_schedule, two_boxes
+from topoloom.schedules.errors import InvalidSchedule
+from topoloom.schedules.formats.schedule.read import from_document
+from topoloom.schedules.formats.schedule.write import to_document
+from topoloom.schedules.simulate import Network, simulate
+from topoloom.schedules.verify import step_cost, tree_inverse_rate, violations
+from topoloom.synth.topology.topology import Topology
 
 RING = bidirectional_ring(4)
 BOXES = two_boxes()

@@ -8,20 +8,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedules.collectives import make
-from schedules.errors import NoSchedule
-from schedules.forestcoll import allgather, optimum
-from schedules.forestcoll.demand import demand_of
-from schedules.forestcoll.heights import low_forests
-from schedules.forestcoll.hops import least_height
-from schedules.forestcoll.network import network_of
-from schedules.heights import curve
-from schedules.model import Collective, Schedule, TreeSchedule, parts_of, tree_height
-from schedules.options import Options
-from schedules.verify import require_valid, tree_inverse_rate
-from synth.fabrics import fabric
-from synth.topology import Topology
 from tests.oracles import random_topology
+from topoloom.schedules.compare.height_tradeoff import curve
+from topoloom.schedules.errors import NoSchedule
+from topoloom.schedules.generate.collectives import make
+from topoloom.schedules.model.schedule import (
+    Collective,
+    Schedule,
+    TreeSchedule,
+    parts_of,
+    tree_height,
+)
+from topoloom.schedules.options import Options
+from topoloom.schedules.trees.flow.demand import demand_of
+from topoloom.schedules.trees.flow.network import network_of
+from topoloom.schedules.trees.flow.rank_distances import least_height
+from topoloom.schedules.trees.forestcoll import allgather, optimum
+from topoloom.schedules.trees.forests.forests_by_height import low_forests
+from topoloom.schedules.verify import require_valid, tree_inverse_rate
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.topology.topology import Topology
 
 
 def farthest(topology: Topology) -> int:

@@ -6,14 +6,22 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from schedules import lift
-from schedules.collectives import reverse
-from schedules.verify import violations
-from synth.build import build, size
-from synth.errors import OutOfDomain
-from synth.recipe import Base, Bidirected, DegreeExpansion, LineGraph, Power, Product, parse
 from tests.schedule_oracles import gather_works
 from tests.schedules.lifted_recipes import NESTED, RECIPES, lifted, require_claimed
+from topoloom.schedules.generate.collectives import reverse
+from topoloom.schedules.steps import lift
+from topoloom.schedules.verify import violations
+from topoloom.synth.errors import OutOfDomain
+from topoloom.synth.recipes.build import build, size
+from topoloom.synth.recipes.recipe import (
+    Base,
+    Bidirected,
+    DegreeExpansion,
+    LineGraph,
+    Power,
+    Product,
+    parse,
+)
 
 
 @pytest.mark.parametrize("transposed", [False, True], ids=["forward", "transposed"])

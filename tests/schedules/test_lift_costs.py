@@ -5,20 +5,20 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from schedules import bfb, lift
-from schedules.lift import cartesian
-from schedules.lift.sends import arrivals
-from schedules.verify import step_cost
-from synth.build import build, is_regular, size
-from synth.cost import expand_degree, expand_line_graph, optimal_bandwidth
-from synth.measure import measure
-from synth.recipe import Power, parse
 from tests.schedules.lifted_recipes import (
     BIDIRECTED,
     DEGREE_EXPANSIONS,
     LINE_GRAPHS,
     lifted,
 )
+from topoloom.schedules.steps import bfb, lift
+from topoloom.schedules.steps.lift import cartesian_product
+from topoloom.schedules.steps.send_arrays import arrivals
+from topoloom.schedules.verify import step_cost
+from topoloom.synth.evaluation.cost import expand_degree, expand_line_graph, optimal_bandwidth
+from topoloom.synth.evaluation.measure import measure
+from topoloom.synth.recipes.build import build, is_regular, size
+from topoloom.synth.recipes.recipe import Power, parse
 
 
 @pytest.mark.parametrize("text", [text for text in LINE_GRAPHS if "(1," in text])
@@ -44,7 +44,7 @@ def test_a_degree_expansion_of_a_regular_graph_adds_exactly_what_the_copies_need
 def test_a_power_costs_what_its_theorem_says_whatever_the_base(text, times):
     base = build(parse(text))
     cost, nodes = measure(base), base.node_count
-    schedule = cartesian.power(bfb.allgather(base), times)
+    schedule = cartesian_product.power(bfb.allgather(base), times)
     power = build(Power(times, parse(text)))
     found = step_cost(lift.sends.finished(schedule, power), power)
     assert found.steps == times * cost.steps

@@ -2,15 +2,15 @@
 
 import pytest
 
-from schedules import bfb, lift
-from schedules.errors import NoSchedule, TooLarge
-from schedules.verify import step_cost, violations
-from synth.build import build
-from synth.claims import claim
-from synth.errors import OutOfDomain
-from synth.measure import measure
-from synth.recipe import parse
 from tests.schedules.lifted_recipes import lifted
+from topoloom.schedules.errors import NoSchedule, TooLarge
+from topoloom.schedules.steps import bfb, lift
+from topoloom.schedules.verify import step_cost, violations
+from topoloom.synth.errors import OutOfDomain
+from topoloom.synth.evaluation.measure import measure
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.claims import claim
+from topoloom.synth.recipes.recipe import parse
 
 
 def test_a_base_is_left_as_it_is():

@@ -5,16 +5,16 @@ from fractions import Fraction
 
 import pytest
 
-from schedules.errors import NoSchedule, TooLarge
-from schedules.link_values import LinkValue, link_values, restored
-from schedules.model import Collective
-from schedules.optima import collective_optimum
-from schedules.options import Options
-from synth.degrade import degraded
-from synth.fabrics import fabric
-from synth.topology import Link, NodeId, Shared, Topology
 from tests.flow_oracles import flow_rate
 from tests.oracles import random_topology
+from topoloom.schedules.errors import NoSchedule, TooLarge
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.optimum.collective_optimum import collective_optimum
+from topoloom.schedules.optimum.link_values import LinkValue, link_values, restored
+from topoloom.schedules.options import Options
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.topology.degrade import degraded
+from topoloom.synth.topology.topology import Link, NodeId, Shared, Topology
 
 ONE_PASS = ("allgather", "reduce-scatter", "broadcast", "reduce")
 STEP = Fraction(1, 8192)
@@ -188,7 +188,7 @@ def test_values_are_of_any_number_of_trees_and_of_collectives_that_have_trees() 
 
 
 def test_too_many_kinds_of_links_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("schedules.link_values.MOST_KINDS", 1)
+    monkeypatch.setattr("topoloom.schedules.optimum.link_values.MOST_KINDS", 1)
     line = Topology("abc", [("a", "b", 1), ("b", "a", 2), ("b", "c", 3), ("c", "b", 4)])
     with pytest.raises(TooLarge, match="2 kinds of links"):
         link_values(line, Collective.ALLGATHER)

@@ -3,21 +3,21 @@ from fractions import Fraction
 
 import pytest
 
-from schedules.collectives import ALGORITHMS, make
-from schedules.errors import NoSchedule, UnknownCollective
-from schedules.formats.msccl.program import Dialect
-from schedules.formats.msccl.replay import replay
-from schedules.formats.msccl.write import render
-from schedules.formats.schedule.binary import pack, unpack
-from schedules.formats.schedule.read import from_document
-from schedules.formats.schedule.write import to_document, write
-from schedules.model import Collective, SequenceSchedule
-from schedules.verify import step_cost, tree_inverse_rate, violations
-from synth.build import build
-from synth.errors import SynthError, Unreachable
-from synth.recipe import parse
-from synth.topology import Topology
 from tests.schedule_oracles import bidirectional_ring, ring, two_boxes
+from topoloom.schedules.errors import NoSchedule, UnknownCollective
+from topoloom.schedules.formats.msccl.program import Dialect
+from topoloom.schedules.formats.msccl.replay import replay
+from topoloom.schedules.formats.msccl.write import render
+from topoloom.schedules.formats.schedule.binary import pack, unpack
+from topoloom.schedules.formats.schedule.read import from_document
+from topoloom.schedules.formats.schedule.write import to_document, write
+from topoloom.schedules.generate.collectives import ALGORITHMS, make
+from topoloom.schedules.model.schedule import Collective, SequenceSchedule
+from topoloom.schedules.verify import step_cost, tree_inverse_rate, violations
+from topoloom.synth.errors import SynthError, Unreachable
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.topology.topology import Topology
 
 UNEQUAL = Topology(
     range(3), [(0, 1, 1), (0, 1, 3), (1, 2, 2), (2, 0, 1), (2, 0, Fraction(1, 2)), (1, 0, 5)]

@@ -7,13 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedules.errors import NotExportable
-from schedules.formats.msccl.program import Dialect
-from schedules.formats.msccl.read import parse
-from schedules.formats.msccl.replay import replay
-from schedules.formats.msccl.write import render
-from schedules.formats.msccl.write import text as written
-from schedules.model import Collective, SequenceSchedule
 from tests.schedule_oracles import (
     bidirectional_ring,
     complete,
@@ -25,6 +18,13 @@ from tests.schedule_oracles import (
     shortest_trees,
     two_boxes,
 )
+from topoloom.schedules.errors import NotExportable
+from topoloom.schedules.formats.msccl.program import Dialect
+from topoloom.schedules.formats.msccl.read import parse
+from topoloom.schedules.formats.msccl.replay import replay
+from topoloom.schedules.formats.msccl.write import render
+from topoloom.schedules.formats.msccl.write import text as written
+from topoloom.schedules.model.schedule import Collective, SequenceSchedule
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 

@@ -4,15 +4,15 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from schedules.errors import InvalidProgram
-from schedules.formats.msccl.replay import replay
-from schedules.formats.msccl.write import render
-from schedules.model import Collective
 from tests.schedule_oracles import (
     ring,
     shortest_steps,
 )
 from tests.schedules.export_cases import text_of
+from topoloom.schedules.errors import InvalidProgram
+from topoloom.schedules.formats.msccl.replay import replay
+from topoloom.schedules.formats.msccl.write import render
+from topoloom.schedules.model.schedule import Collective
 
 
 def step(kind, src="o0", dst="o0", cnt=1, wait=(-1, -1), hasdep=0):

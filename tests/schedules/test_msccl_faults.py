@@ -9,12 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedules.errors import InvalidProgram
-from schedules.formats.msccl.program import Block
-from schedules.formats.msccl.read import parse
-from schedules.formats.msccl.replay import replay
-from schedules.formats.msccl.write import render
-from schedules.formats.msccl.write import text as written
 from tests.schedule_oracles import (
     bidirectional_ring,
     every_schedule,
@@ -22,6 +16,12 @@ from tests.schedule_oracles import (
     shortest_steps,
 )
 from tests.schedules.export_cases import text_of
+from topoloom.schedules.errors import InvalidProgram
+from topoloom.schedules.formats.msccl.program import Block
+from topoloom.schedules.formats.msccl.read import parse
+from topoloom.schedules.formats.msccl.replay import replay
+from topoloom.schedules.formats.msccl.write import render
+from topoloom.schedules.formats.msccl.write import text as written
 
 
 def changed(text, change):

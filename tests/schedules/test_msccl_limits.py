@@ -5,14 +5,6 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from schedules.errors import InvalidSchedule, NotExportable
-from schedules.formats.msccl.program import MAX_COUNT, Dialect
-from schedules.formats.msccl.replay import replay
-from schedules.formats.msccl.write import render
-from schedules.formats.runtimes import RUNTIMES, runtimes_for
-from schedules.formats.sizes import Sizes
-from schedules.model import SEND, Collective, StepSchedule
-from synth.topology import Topology
 from tests.schedule_oracles import (
     bidirectional_ring,
     complete,
@@ -21,6 +13,14 @@ from tests.schedule_oracles import (
     shortest_steps,
     shortest_trees,
 )
+from topoloom.schedules.errors import InvalidSchedule, NotExportable
+from topoloom.schedules.formats.msccl.program import MAX_COUNT, Dialect
+from topoloom.schedules.formats.msccl.replay import replay
+from topoloom.schedules.formats.msccl.write import render
+from topoloom.schedules.formats.targets.runtimes import RUNTIMES, runtimes_for
+from topoloom.schedules.formats.targets.size_limits import Sizes
+from topoloom.schedules.model.schedule import SEND, Collective, StepSchedule
+from topoloom.synth.topology.topology import Topology
 
 
 def test_more_than_71_chunks_are_sent_in_several_messages():

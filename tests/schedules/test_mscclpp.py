@@ -7,15 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedules.collectives import make
-from schedules.errors import InvalidProgram, InvalidSchedule, NotExportable
-from schedules.formats.mscclpp.read import parse
-from schedules.formats.mscclpp.replay import replay
-from schedules.formats.mscclpp.write import render
-from schedules.formats.runtimes import RUNTIMES
-from schedules.model import Collective, SequenceSchedule
-from synth.fabrics import fabric
-from synth.topology import Topology
 from tests.schedule_oracles import (
     bidirectional_ring,
     complete,
@@ -27,6 +18,15 @@ from tests.schedule_oracles import (
     two_boxes,
 )
 from tests.schedules.export_cases import EVERY, operations, schedule_of, topology_of
+from topoloom.schedules.errors import InvalidProgram, InvalidSchedule, NotExportable
+from topoloom.schedules.formats.mscclpp.read import parse
+from topoloom.schedules.formats.mscclpp.replay import replay
+from topoloom.schedules.formats.mscclpp.write import render
+from topoloom.schedules.formats.targets.runtimes import RUNTIMES
+from topoloom.schedules.generate.collectives import make
+from topoloom.schedules.model.schedule import Collective, SequenceSchedule
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.topology.topology import Topology
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 

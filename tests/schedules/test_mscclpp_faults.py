@@ -6,14 +6,14 @@ import random
 
 import pytest
 
-from schedules.errors import InvalidProgram
-from schedules.formats.mscclpp.replay import replay
-from schedules.formats.mscclpp.write import render
 from tests.schedule_oracles import (
     bidirectional_ring,
     every_schedule,
 )
 from tests.schedules.export_cases import operations
+from topoloom.schedules.errors import InvalidProgram
+from topoloom.schedules.formats.mscclpp.replay import replay
+from topoloom.schedules.formats.mscclpp.write import render
 
 
 def plan(per_node=3, kind="steps-allreduce", inplace=False, count=4):

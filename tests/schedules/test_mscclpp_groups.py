@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedules.collectives import make
-from schedules.errors import InvalidProgram, NotExportable
-from schedules.execute import Team, execute
-from schedules.formats.checking import program_violations, transcript_of
-from schedules.formats.mscclpp.replay import replay, transcript
-from schedules.formats.mscclpp.write import render
-from schedules.model import Collective
-from schedules.simulate import Network, simulate
-from synth.fabrics import fabric
 from tests.schedule_oracles import bidirectional_ring, direct_topologies, ring
+from topoloom.schedules.errors import InvalidProgram, NotExportable
+from topoloom.schedules.execute import Team, execute
+from topoloom.schedules.formats.inspection.check_program import program_violations, transcript_of
+from topoloom.schedules.formats.mscclpp.replay import replay, transcript
+from topoloom.schedules.formats.mscclpp.write import render
+from topoloom.schedules.generate.collectives import make
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.simulate import Network, simulate
+from topoloom.synth.fabrics import fabric
 
 SHARED = ("allgather", "reduce-scatter", "allreduce")
 ROOTED = ("broadcast", "reduce")

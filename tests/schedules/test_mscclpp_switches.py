@@ -6,16 +6,16 @@ from functools import cache
 
 import pytest
 
-from schedules.collectives import make
-from schedules.errors import InvalidProgram, NotExportable
-from schedules.execute import Team, execute
-from schedules.formats.checking import program_violations, transcript_of
-from schedules.formats.mscclpp.replay import replay
-from schedules.formats.mscclpp.write import render
-from schedules.formats.runtimes import RUNTIMES
-from synth.fabrics import fabric
-from synth.topology import Topology
 from tests.schedules.export_cases import operations
+from topoloom.schedules.errors import InvalidProgram, NotExportable
+from topoloom.schedules.execute import Team, execute
+from topoloom.schedules.formats.inspection.check_program import program_violations, transcript_of
+from topoloom.schedules.formats.mscclpp.replay import replay
+from topoloom.schedules.formats.mscclpp.write import render
+from topoloom.schedules.formats.targets.runtimes import RUNTIMES
+from topoloom.schedules.generate.collectives import make
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.topology.topology import Topology
 
 H100 = RUNTIMES["mscclpp-h100"]
 CASES = [

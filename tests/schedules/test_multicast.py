@@ -9,27 +9,27 @@ from itertools import pairwise
 
 import pytest
 
-from schedules.collectives import make
-from schedules.forestcoll import allgather, optimum
-from schedules.forestcoll.allreduce import allreduce_bound
-from schedules.formats.schedule.read import from_document
-from schedules.formats.schedule.write import to_document
-from schedules.loads import busy_shares
-from schedules.model import Collective, Tree, TreeSchedule
-from schedules.multicast import pruned
-from schedules.simulate import tree_depth
-from schedules.verify import (
+from tests.oracles import random_topology
+from topoloom.schedules.formats.schedule.read import from_document
+from topoloom.schedules.formats.schedule.write import to_document
+from topoloom.schedules.generate.collectives import make
+from topoloom.schedules.model.schedule import Collective, Tree, TreeSchedule
+from topoloom.schedules.simulate import tree_depth
+from topoloom.schedules.simulate.link_utilization import busy_shares
+from topoloom.schedules.trees.forestcoll import allgather, optimum
+from topoloom.schedules.trees.multicast import pruned
+from topoloom.schedules.trees.rates.allreduce_rate import allreduce_bound
+from topoloom.schedules.verify import (
     together_inverse_rate,
     tree_inverse_rate,
     tree_loads,
     violations,
 )
-from synth.degrade import degraded
-from synth.errors import InvalidTopology
-from synth.fabrics import fabric
-from synth.topology import Topology
-from synth.topology_document import topology_from_document
-from tests.oracles import random_topology
+from topoloom.synth.errors import InvalidTopology
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.recipes.topology_document import topology_from_document
+from topoloom.synth.topology.degrade import degraded
+from topoloom.synth.topology.topology import Topology
 
 
 def able(topology: Topology, rng: random.Random | None = None) -> Topology:

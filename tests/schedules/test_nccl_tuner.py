@@ -5,16 +5,16 @@ from math import ceil, log2
 
 import pytest
 
-from schedules.errors import InvalidProgram, NotExportable
-from schedules.formats.checking import program_violations
-from schedules.formats.nccl.program import MAX_LINE, MAX_SIZE
-from schedules.formats.nccl.read import parse
-from schedules.formats.nccl.replay import chosen
-from schedules.formats.nccl.write import render
-from schedules.simulate import estimate
-from schedules.verify.costs import node_capacity
 from tests.schedule_oracles import ring, shortest_steps
 from tests.schedules.export_cases import EVERY, schedule_of, topology_of
+from topoloom.schedules.errors import InvalidProgram, NotExportable
+from topoloom.schedules.formats.inspection.check_program import program_violations
+from topoloom.schedules.formats.nccl.program import MAX_LINE, MAX_SIZE
+from topoloom.schedules.formats.nccl.read import parse
+from topoloom.schedules.formats.nccl.replay import chosen
+from topoloom.schedules.formats.nccl.write import render
+from topoloom.schedules.simulate import estimate
+from topoloom.schedules.verify.costs import node_capacity
 
 ALPHA, UNIT = Fraction(1, 10**5), Fraction(10**9)
 

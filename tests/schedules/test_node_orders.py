@@ -6,17 +6,18 @@ from fractions import Fraction
 import pytest
 
 from benchmarks import bench_orders
-from schedules.forestcoll import allgather, forests, optimum
-from schedules.forestcoll.demand import demand_of
-from schedules.forestcoll.heights import low_forests
-from schedules.model import Collective, TreeSchedule, tree_height
-from schedules.optima import collective_optimum
-from schedules.options import Options
-from schedules.verify import tree_inverse_rate, violations
-from synth.errors import Unreachable
-from synth.fabrics import fabric
-from synth.topology import Link, Topology
 from tests.oracles import random_topology
+from topoloom.schedules.model.schedule import Collective, TreeSchedule, tree_height
+from topoloom.schedules.optimum.collective_optimum import collective_optimum
+from topoloom.schedules.options import Options
+from topoloom.schedules.trees.flow.demand import demand_of
+from topoloom.schedules.trees.forestcoll import allgather, optimum
+from topoloom.schedules.trees.forests import forest_at_rate
+from topoloom.schedules.trees.forests.forests_by_height import low_forests
+from topoloom.schedules.verify import tree_inverse_rate, violations
+from topoloom.synth.errors import Unreachable
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.topology.topology import Link, Topology
 
 SYMMETRIC = (
     *("dgx-a100-8", "dgx-h100-4", "gb200-nvl72", "gh200-nvl32", "mi300x", "trainium2"),
@@ -54,7 +55,7 @@ def test_symmetric_fabrics_get_trees_as_low_by_their_symmetry(
     def packed(*_: object) -> None:
         raise AssertionError("trees were packed, though symmetry gives them")
 
-    monkeypatch.setattr(forests, "packed", packed)
+    monkeypatch.setattr(forest_at_rate, "packed", packed)
     assert height(allgather(shuffled(fabric(name), seed))) == lowest
 
 

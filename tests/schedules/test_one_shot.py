@@ -9,24 +9,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedules.baselines import Operation
-from schedules.bfb import allgather
-from schedules.codesign import ONE_SHOT, Offer, candidates
-from schedules.collectives import GATHERS, make
-from schedules.errors import NoSchedule
-from schedules.execute import execute
-from schedules.formats import Options, write
-from schedules.formats.schedule.read import from_document
-from schedules.loads import busy_shares
-from schedules.model import Collective, Tree, TreeSchedule
-from schedules.options import Options as Make
-from schedules.simulate import Network, simulate
-from schedules.verified import verified
-from schedules.verify import step_cost, violations
-from synth.build import build
-from synth.measure import measure
-from synth.random_regular import random_regular
-from synth.recipe import parse
+from topoloom.schedules.baselines import Operation
+from topoloom.schedules.compare.topology_algorithms import ONE_SHOT, Offer, candidates
+from topoloom.schedules.errors import NoSchedule
+from topoloom.schedules.execute import execute
+from topoloom.schedules.formats import Options, write
+from topoloom.schedules.formats.schedule.read import from_document
+from topoloom.schedules.generate.collectives import GATHERS, make
+from topoloom.schedules.generate.make_and_verify import verified
+from topoloom.schedules.model.schedule import Collective, Tree, TreeSchedule
+from topoloom.schedules.options import Options as Make
+from topoloom.schedules.simulate import Network, simulate
+from topoloom.schedules.simulate.link_utilization import busy_shares
+from topoloom.schedules.steps.bfb import allgather
+from topoloom.schedules.verify import step_cost, violations
+from topoloom.synth.edge_swaps.random_regular import random_regular
+from topoloom.synth.evaluation.measure import measure
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
 
 ALPHA, RATE = Fraction(1, 10**5), Fraction(125 * 10**8)
 GRAPHS = {

@@ -9,18 +9,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedules.collectives import GATHERS, make
-from schedules.errors import NotExportable
-from schedules.execute import Team, execute
-from schedules.formats import PROGRAMS, Options, write
-from schedules.formats.buffer_moves import plan
-from schedules.formats.checking import TRANSCRIBED, program_violations, transcript_of
-from schedules.formats.msccl.program import BUFFERS
-from schedules.formats.runtimes import RUNTIMES
-from schedules.simulate import Network, simulate
-from synth.build import build
-from synth.random_regular import random_regular
-from synth.recipe import parse
+from topoloom.schedules.errors import NotExportable
+from topoloom.schedules.execute import Team, execute
+from topoloom.schedules.formats import PROGRAMS, Options, write
+from topoloom.schedules.formats.inspection.check_program import (
+    TRANSCRIBED,
+    program_violations,
+    transcript_of,
+)
+from topoloom.schedules.formats.lowering.buffer_moves import plan
+from topoloom.schedules.formats.msccl.program import BUFFERS
+from topoloom.schedules.formats.targets.runtimes import RUNTIMES
+from topoloom.schedules.generate.collectives import GATHERS, make
+from topoloom.schedules.simulate import Network, simulate
+from topoloom.synth.edge_swaps.random_regular import random_regular
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
 
 RECIPES = ("Complete(2)", "BiRing(8)", "GeneralizedKautz(2, 9)", "LineGraph(1, Complete(4))")
 NETWORK = Network(Fraction(1, 10**5), Fraction(125 * 10**8))
@@ -108,7 +112,7 @@ def test_long_sums_go_on_in_a_next_block():
     graph = build(parse("Complete(9)"))
     schedule = make(graph, "allreduce", "bfb-one-shot")
     narrow = replace(RUNTIMES["azure"], name="narrow", steps=6)
-    from schedules.formats.msccl.write import render
+    from topoloom.schedules.formats.msccl.write import render
 
     text = render(schedule, graph, narrow)
     assert program_violations("msccl-xml", [text.encode()], graph, narrow) == []

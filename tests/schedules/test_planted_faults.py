@@ -10,19 +10,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from schedules.collectives import make
-from schedules.errors import InvalidSchedule
-from schedules.formats.schedule.write import to_document
-from schedules.model import NO_LINK, Collective, SequenceSchedule, StepSchedule
-from schedules.verify import require_valid, step_cost, tree_inverse_rate, violations
-from synth.build import build
-from synth.fabrics import fabric
-from synth.recipe import parse
-from synth.topology import Topology
 from tests.schedule_oracles import every_schedule, two_boxes
 from tests.step_faults import STEP_FAULTS
 from tests.tree_faults import TREE_FAULTS
 from tests.validity_oracles import is_right
+from topoloom.schedules.errors import InvalidSchedule
+from topoloom.schedules.formats.schedule.write import to_document
+from topoloom.schedules.generate.collectives import make
+from topoloom.schedules.model.schedule import NO_LINK, Collective, SequenceSchedule, StepSchedule
+from topoloom.schedules.verify import require_valid, step_cost, tree_inverse_rate, violations
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.topology.topology import Topology
 
 HALVES = (Collective.ALLGATHER, Collective.REDUCE_SCATTER)
 ROOTED = (Collective.BROADCAST, Collective.REDUCE)

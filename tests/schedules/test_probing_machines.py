@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from schedules.execute.probing import SHAPES
+from topoloom.schedules.execute.link_probe import SHAPES
 
 ROOT = Path(__file__).parent.parent.parent
 APART = """

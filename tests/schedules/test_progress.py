@@ -8,17 +8,17 @@ from itertools import pairwise
 
 import pytest
 
-from schedules import forestcoll
-from schedules.collectives import make
-from schedules.forestcoll.demand import demand_of
-from schedules.forestcoll.heights import low_forests
-from schedules.link_values import link_values
-from schedules.model import Collective
-from synth.build import build
-from synth.fabrics import fabric
-from synth.progress import listened, tell
-from synth.recipe import parse
-from synth.topology import Topology
+from topoloom.schedules.generate.collectives import make
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.optimum.link_values import link_values
+from topoloom.schedules.trees import forestcoll
+from topoloom.schedules.trees.flow.demand import demand_of
+from topoloom.schedules.trees.forests.forests_by_height import low_forests
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.progress import listened, tell
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.topology.topology import Topology
 
 LONG = [build(parse("GeneralizedKautz(4, 40)")), fabric("mi250-2")]
 

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedules import alltoall
-from schedules.errors import TooLarge
-from schedules.formats.schedule.binary import pack, unpack
-from schedules.model import Collective, Route, RouteSchedule
-from schedules.route_table import RouteTable, table_of
-from schedules.verify import route_inverse_rate, route_phases, violations
-from synth.build import build
-from synth.recipe import parse
-from synth.topology import Topology
 from tests.schedule_oracles import direct_topologies, ring, two_boxes
+from topoloom.schedules.errors import TooLarge
+from topoloom.schedules.formats.schedule.binary import pack, unpack
+from topoloom.schedules.model.route_table import RouteTable, table_of
+from topoloom.schedules.model.schedule import Collective, Route, RouteSchedule
+from topoloom.schedules.routes import all_to_all
+from topoloom.schedules.verify import route_inverse_rate, route_phases, violations
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.topology.topology import Topology
 
 NODES = ("a", 3, "c", 7)
 ROUTES = st.lists(
@@ -86,7 +86,7 @@ def plain_verdict(schedule, topology):
 @settings(max_examples=80, deadline=None)
 @given(direct_topologies(5), st.data())
 def test_the_checker_says_of_damaged_routes_what_it_says_route_by_route(topology, data):
-    whole = alltoall.schedule(topology)
+    whole = all_to_all.schedule(topology)
     routes = list(whole.routes)
     strangers = [*topology.nodes, "nobody"]
     for _ in range(data.draw(st.integers(0, 4))):
@@ -104,13 +104,13 @@ def test_the_checker_says_of_damaged_routes_what_it_says_route_by_route(topology
 @pytest.mark.parametrize("factor", [1, 2**61, 2**80])
 @pytest.mark.parametrize("topology", [ring(4), two_boxes(), two_boxes(3)], ids=str)
 def test_loads_are_exact_however_large_the_weights(topology, factor):
-    made = alltoall.schedule(topology)
+    made = all_to_all.schedule(topology)
     routes = tuple(Route(route.path, route.weight * factor) for route in made.routes)
     large = RouteSchedule(
         made.collective, made.topology, made.ranks, made.units_per_pair * factor, routes
     )
     assert violations(large, topology) == []
-    assert route_inverse_rate(large, topology) == alltoall.optimum(topology).inverse_rate
+    assert route_inverse_rate(large, topology) == all_to_all.optimum(topology).inverse_rate
     phases = []
     for route in routes:
         place = 0
@@ -131,7 +131,7 @@ def test_loads_are_exact_however_large_the_weights(topology, factor):
 @settings(max_examples=30, deadline=None)
 @given(direct_topologies(6))
 def test_packed_routes_come_back_as_they_were(topology):
-    made = alltoall.schedule(topology)
+    made = all_to_all.schedule(topology)
     assert isinstance(made.routes, RouteTable)
     assert unpack(pack(made)) == made
     plain = RouteSchedule(
@@ -141,19 +141,19 @@ def test_packed_routes_come_back_as_they_were(topology):
 
 
 def test_more_hops_than_memory_has_room_for_are_refused(monkeypatch):
-    monkeypatch.setattr(alltoall.routes, "MAX_HOPS", 23)
+    monkeypatch.setattr(all_to_all.routes, "MAX_HOPS", 23)
     with pytest.raises(TooLarge, match="needs 24 hops of routes; at most 23"):
-        alltoall.schedule(ring(4))
+        all_to_all.schedule(ring(4))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("recipe", ["GeneralizedKautz(4, 1024)", "Torus(32, 32)"])
 def test_a_thousand_hosts_have_their_routes(recipe):
     topology = build(parse(recipe))
-    made = alltoall.schedule(topology, fewest_hops=True)
+    made = all_to_all.schedule(topology, fewest_hops=True)
     assert violations(made, topology) == []
     assert len(made.routes) >= 1024 * 1023
-    assert route_inverse_rate(made, topology) == alltoall.shortest(topology).inverse_rate
+    assert route_inverse_rate(made, topology) == all_to_all.shortest(topology).inverse_rate
 
 
 def test_an_empty_schedule_has_no_loads():

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from schedules.errors import ExecutionFailed
-from schedules.execute.routing import programs_of_routes
-from schedules.execute.runner import Runner, Served
-from schedules.execute.turns import DATA, OUTPUT, RELAY
-from schedules.model import Collective, Route, RouteSchedule
+from topoloom.schedules.errors import ExecutionFailed
+from topoloom.schedules.execute.programs.rank_program import DATA, OUTPUT, RELAY
+from topoloom.schedules.execute.programs.route_program import programs_of_routes
+from topoloom.schedules.execute.runner import Runner, Served
+from topoloom.schedules.model.schedule import Collective, Route, RouteSchedule
 
 ROOT = Path(__file__).parent.parent.parent
 torch = pytest.importorskip("torch", reason="the extra `execute` is not installed")
@@ -25,8 +25,8 @@ import os, sys
 import torch
 import torch.distributed as dist
 import topoloom
-from schedules.errors import ExecutionFailed
-from schedules.execute.runner import Runner, Served
+from topoloom.schedules.errors import ExecutionFailed
+from topoloom.schedules.execute.runner import Runner, Served
 
 rank, world, folder = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 store = dist.FileStore(folder + "/rendezvous", world)

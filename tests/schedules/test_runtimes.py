@@ -6,18 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from schedules.errors import InvalidProgram, NotExportable
-from schedules.formats.checking import program_violations
-from schedules.formats.fitting import coarser, rounded
-from schedules.formats.msccl.read import parse
-from schedules.formats.msccl.write import render
-from schedules.formats.msccl.write import text as written
-from schedules.formats.requirements import requirements
-from schedules.formats.runtimes import DEFAULTS, RUNTIMES, runtime_of, runtimes_for
-from schedules.model import Collective
-from schedules.verify import violations
 from tests.schedule_oracles import every_schedule, ring, shortest_steps, shortest_trees
 from tests.schedules.export_cases import FABRICS, schedule_of, topology_of
+from topoloom.schedules.errors import InvalidProgram, NotExportable
+from topoloom.schedules.formats.inspection.check_program import program_violations
+from topoloom.schedules.formats.inspection.requirements import requirements
+from topoloom.schedules.formats.msccl.read import parse
+from topoloom.schedules.formats.msccl.write import render
+from topoloom.schedules.formats.msccl.write import text as written
+from topoloom.schedules.formats.targets.fit_runtime import coarser, rounded
+from topoloom.schedules.formats.targets.runtimes import DEFAULTS, RUNTIMES, runtime_of, runtimes_for
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.verify import violations
 
 MSCCL = [name for name in RUNTIMES if RUNTIMES[name].dialect]
 

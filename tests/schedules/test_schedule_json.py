@@ -7,14 +7,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from schedules.errors import InvalidSchedule
-from schedules.formats.schedule import read as schedule_reading
-from schedules.formats.schedule.binary import pack, unpack
-from schedules.formats.schedule.read import from_document
-from schedules.formats.schedule.write import to_document, write
-from schedules.model import SEND, Collective, SequenceSchedule, StepSchedule, TreeSchedule
-from schedules.verify import violations
-from synth.topology import Topology
 from tests.schedule_oracles import (
     bidirectional_ring,
     direct_topologies,
@@ -22,6 +14,20 @@ from tests.schedule_oracles import (
     shortest_steps,
     two_boxes,
 )
+from topoloom.schedules.errors import InvalidSchedule
+from topoloom.schedules.formats.schedule import read as schedule_reading
+from topoloom.schedules.formats.schedule.binary import pack, unpack
+from topoloom.schedules.formats.schedule.read import from_document
+from topoloom.schedules.formats.schedule.write import to_document, write
+from topoloom.schedules.model.schedule import (
+    SEND,
+    Collective,
+    SequenceSchedule,
+    StepSchedule,
+    TreeSchedule,
+)
+from topoloom.schedules.verify import violations
+from topoloom.synth.topology.topology import Topology
 
 RING = bidirectional_ring(4)
 BOXES = two_boxes()

@@ -6,26 +6,26 @@ from fractions import Fraction
 
 import pytest
 
-from schedules import bfb
-from schedules.alltoall.exchange import exchange
-from schedules.collectives import make
-from schedules.errors import NoSchedule
-from schedules.faults import fault_kinds
-from schedules.forestcoll import optimum
-from schedules.model import Collective, Schedule, TreeSchedule, parts_of
-from schedules.optima import collective_optimum
-from schedules.options import Options
-from schedules.simulate import Network, simulate
-from schedules.verify import tree_inverse_rate, violations
-from synth.degrade import degraded
-from synth.errors import InvalidTopology, NotMeasurable
-from synth.fabrics import fabric
-from synth.formats import WRITERS
-from synth.measure import measure
-from synth.topology import Capacity, NodeId, Topology
-from synth.topology_document import topology_from_document
 from tests.flow_oracles import flow_rate
 from tests.oracles import random_topology
+from topoloom.schedules.errors import NoSchedule
+from topoloom.schedules.generate.collectives import make
+from topoloom.schedules.model.schedule import Collective, Schedule, TreeSchedule, parts_of
+from topoloom.schedules.optimum.collective_optimum import collective_optimum
+from topoloom.schedules.optimum.single_faults import fault_kinds
+from topoloom.schedules.options import Options
+from topoloom.schedules.routes.routing_choices import exchange
+from topoloom.schedules.simulate import Network, simulate
+from topoloom.schedules.steps import bfb
+from topoloom.schedules.trees.forestcoll import optimum
+from topoloom.schedules.verify import tree_inverse_rate, violations
+from topoloom.synth.errors import InvalidTopology, NotMeasurable
+from topoloom.synth.evaluation.measure import measure
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.formats import WRITERS
+from topoloom.synth.recipes.topology_document import topology_from_document
+from topoloom.synth.topology.degrade import degraded
+from topoloom.synth.topology.topology import Capacity, NodeId, Topology
 
 COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce")
 

@@ -9,13 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedules.model import Collective, StepSchedule, Tree, TreeSchedule
-from schedules.simulate import lockstep, simulate, tree_depth
-from schedules.verify import step_cost, tree_inverse_rate
-from schedules.verify.costs import node_capacity
-from synth.build import build
-from synth.recipe import parse
-from synth.topology import Topology
 from tests.schedule_oracles import (
     bidirectional_ring,
     direct_topologies,
@@ -26,6 +19,13 @@ from tests.schedule_oracles import (
     two_boxes,
 )
 from tests.simulation_inputs import NETWORK, SLOW, chain, networks, sizes
+from topoloom.schedules.model.schedule import Collective, StepSchedule, Tree, TreeSchedule
+from topoloom.schedules.simulate import lockstep, simulate, tree_depth
+from topoloom.schedules.verify import step_cost, tree_inverse_rate
+from topoloom.schedules.verify.costs import node_capacity
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.topology.topology import Topology
 
 
 def closed_steps(schedule, topology, network, size):

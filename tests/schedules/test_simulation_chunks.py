@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedules.errors import NoSchedule
-from schedules.simulate import (
+from tests.schedule_oracles import bidirectional_ring, direct_topologies, ring, shortest_trees
+from tests.simulation_inputs import NETWORK, chain, networks, sizes
+from topoloom.schedules.errors import NoSchedule
+from topoloom.schedules.simulate import (
     Lockstep,
     Network,
     best_chunks,
@@ -17,9 +19,7 @@ from schedules.simulate import (
     simulate,
     tree_depth,
 )
-from schedules.verify import tree_inverse_rate
-from tests.schedule_oracles import bidirectional_ring, direct_topologies, ring, shortest_trees
-from tests.simulation_inputs import NETWORK, chain, networks, sizes
+from topoloom.schedules.verify import tree_inverse_rate
 
 
 @settings(max_examples=40, deadline=None)

@@ -5,11 +5,11 @@ from fractions import Fraction
 
 import pytest
 
-from schedules.errors import InvalidSchedule, NoSchedule, TooLarge
-from schedules.model import Collective, Tree, TreeSchedule
-from schedules.simulate import MAX_MESSAGES, Network, simulate
 from tests.schedule_oracles import every_schedule, ring, shortest_steps, shortest_trees, two_boxes
 from tests.simulation_inputs import NETWORK, across, chain, star
+from topoloom.schedules.errors import InvalidSchedule, NoSchedule, TooLarge
+from topoloom.schedules.model.schedule import Collective, Tree, TreeSchedule
+from topoloom.schedules.simulate import MAX_MESSAGES, Network, simulate
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedules.model import COPY, NO_LINK, SEND, Collective, StepSchedule
-from schedules.simulate import Network, lockstep, simulate
-from synth.fabrics import fabric
-from synth.topology import Topology
 from tests.schedule_oracles import direct_topologies, shortest_steps, shortest_trees, two_boxes
 from tests.simulation_inputs import SLOW, across, networks, sizes, star
+from topoloom.schedules.model.schedule import COPY, NO_LINK, SEND, Collective, StepSchedule
+from topoloom.schedules.simulate import Network, lockstep, simulate
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.topology.topology import Topology
 
 
 @pytest.mark.parametrize("synchronous", [True, False])
@@ -75,7 +75,7 @@ def test_every_link_of_a_switched_fabric_is_busy_for_exactly_its_bytes(
 
 @pytest.mark.parametrize("name", ["dgx-a100-2", "mi250-1", "dgx-h100-2"])
 def test_finer_chunks_bring_a_switched_forest_near_its_busiest_link(name):
-    from schedules.forestcoll import allgather
+    from topoloom.schedules.trees.forestcoll import allgather
 
     topology = fabric(name)
     trees = allgather(topology)

@@ -10,13 +10,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedules.model import COPY, NO_LINK, SEND, Collective, StepSchedule
-from schedules.simulate import Network, simulate, tree_depth
-from schedules.simulate.messages import messages_of
-from schedules.simulate.running import _durations, _run_direct, _run_switched
-from synth.topology import Topology
 from tests.schedule_oracles import direct_topologies, every_schedule, shortest_trees
 from tests.simulation_inputs import networks, sizes
+from topoloom.schedules.model.schedule import COPY, NO_LINK, SEND, Collective, StepSchedule
+from topoloom.schedules.simulate import Network, simulate, tree_depth
+from topoloom.schedules.simulate.messages import messages_of
+from topoloom.schedules.simulate.run_messages import _durations, _run_direct, _run_switched
+from topoloom.synth.topology.topology import Topology
 
 
 @settings(max_examples=60, deadline=None)

@@ -8,31 +8,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedules import bfb, lift, slack
-from schedules.collectives import make, reverse
-from schedules.errors import NoSchedule, TooLarge
-from schedules.lift import cartesian, degree, line_graph
-from schedules.lift.sends import arrivals, finished
-from schedules.model import Collective
-from schedules.simulate import Network, simulate
-from schedules.verify import step_cost, violations
-from schedules.verify.costs import node_capacity
-from synth.build import build
-from synth.cost import (
+from tests.schedule_oracles import direct_topologies, gather_works, two_boxes
+from tests.synth.test_slack import capacitated, served
+from topoloom.schedules.errors import NoSchedule, TooLarge
+from topoloom.schedules.generate.collectives import make, reverse
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.simulate import Network, simulate
+from topoloom.schedules.steps import bfb, lift, slack
+from topoloom.schedules.steps.lift import cartesian_product, line_graph
+from topoloom.schedules.steps.lift import degree_expansion as degree
+from topoloom.schedules.steps.send_arrays import arrivals, finished
+from topoloom.schedules.verify import step_cost, violations
+from topoloom.schedules.verify.costs import node_capacity
+from topoloom.synth.edge_swaps.random_regular import random_regular
+from topoloom.synth.evaluation.cost import (
     Links,
     expand_degree,
     expand_line_graph,
     expand_product,
     optimal_bandwidth,
 )
-from synth.fabrics import fabric
-from synth.labels import MAX_DEGREE, Labels, check_labels, frontier_of, labels
-from synth.measure import diameter, measure, step_loads
-from synth.random_regular import random_regular
-from synth.recipe import parse
-from synth.topology import Topology
-from tests.schedule_oracles import direct_topologies, gather_works, two_boxes
-from tests.synth.test_labels import capacitated, served
+from topoloom.synth.evaluation.measure import diameter, measure, step_loads
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.slack import MAX_DEGREE, Labels, check_labels, frontier_of, labels
+from topoloom.synth.topology.topology import Topology
 
 GRAPHS = [
     "Circulant(12, 2, 3)",
@@ -190,7 +191,7 @@ def test_a_product_of_optimal_schedules_is_optimal():
         for a in range(13)
     ]
     whole = Topology(range(91), links)
-    lifted = finished(cartesian.product(parts), whole)
+    lifted = finished(cartesian_product.product(parts), whole)
     assert violations(lifted, whole) == []
     costs = [step_cost(schedule, graph) for graph, schedule in parts]
     assert step_cost(lifted, whole) == expand_product(costs, [13, 7])

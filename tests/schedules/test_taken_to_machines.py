@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.bench_machines import LARGEST, Tally, questions, taken
-from schedules.execute import Team
+from topoloom.schedules.execute import Team
 
 COUNT = 30
 

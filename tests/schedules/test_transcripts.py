@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedules.errors import InvalidProgram, TooLarge
-from schedules.execute import Team, execute
-from schedules.execute.transcripts import plan_of_transcript
-from schedules.formats import Options, write
-from schedules.formats.checking import REPLAYED, TRANSCRIBED, transcript_of
-from schedules.model import Collective
-from schedules.simulate import Network, paths, simulate
-from schedules.transcript import Message, Span, Transcript, levels
-from synth.topology import Topology
 from tests.schedule_oracles import direct_topologies, every_schedule, ring
 from tests.schedules.export_cases import EVERY, schedule_of, topology_of
+from topoloom.schedules.errors import InvalidProgram, TooLarge
+from topoloom.schedules.execute import Team, execute
+from topoloom.schedules.execute.programs.transcript_plan import plan_of_transcript
+from topoloom.schedules.formats import Options, write
+from topoloom.schedules.formats.inspection.check_program import REPLAYED, TRANSCRIBED, transcript_of
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.model.transcript import Message, Span, Transcript, levels
+from topoloom.schedules.simulate import Network, simulate, widest_paths
+from topoloom.synth.topology.topology import Topology
 
 # A clock, and a size that every number of chunks here divides.
 NETWORK, SIZE = Network(Fraction(1, 10**5), 10**9), 2**10 * 3**4 * 5 * 7 * 13
@@ -161,7 +161,7 @@ def test_of_the_widest_ways_over_switches_the_least_loaded_is_taken(speeds, seco
 
 
 def test_no_more_paths_than_the_limit_are_compared(monkeypatch):
-    monkeypatch.setattr(paths, "MAX_PATHS", 1)
+    monkeypatch.setattr(widest_paths, "MAX_PATHS", 1)
     messages = tuple(Message(0, 1, (Span(at, at + 1, 1),), ()) for at in range(12))
     sent = Transcript(Collective.ALLGATHER, (0, 12, 24), messages)
     found = simulate(sent, planes(1, 1, 1), Network(0, 1), size_bytes=24)
@@ -201,9 +201,9 @@ def test_an_incomplete_transcript_is_not_run():
 
 
 def test_too_many_pieces_are_refused(monkeypatch):
-    from schedules.execute import transcripts
+    from topoloom.schedules.execute.programs import transcript_plan
 
-    monkeypatch.setattr(transcripts, "MAX_PIECES", 3)
+    monkeypatch.setattr(transcript_plan, "MAX_PIECES", 3)
     sent = transcript(
         "msccl-xml", schedule_of("UniRing(3)", "allgather"), topology_of("UniRing(3)")
     )

@@ -4,11 +4,11 @@ from collections import Counter
 import networkx as nx
 import pytest
 
-from schedules.errors import InvalidSchedule, NotExportable
-from schedules.formats.drawing.write import dot, graphml
-from schedules.model import SequenceSchedule
-from synth.topology import Topology
 from tests.schedule_oracles import every_schedule, ring, shortest_steps, shortest_trees, two_boxes
+from topoloom.schedules.errors import InvalidSchedule, NotExportable
+from topoloom.schedules.formats.drawing.write import dot, graphml
+from topoloom.schedules.model.schedule import SequenceSchedule
+from topoloom.synth.topology.topology import Topology
 
 KINDS = ["trees-allgather", "trees-reduce-scatter", "trees-allreduce"]
 

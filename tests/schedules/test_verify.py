@@ -8,11 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedules.errors import NoSchedule, TooLarge
-from schedules.model import COPY, SEND, Collective, SequenceSchedule, Tree
-from schedules.verify import require_valid, step_cost, steps, violations
-from synth.cost import Cost
-from synth.topology import Topology
 from tests.damaged_schedules import BOXES, DOUBLE, RING, dropped, misrouted, steps_of, with_steps
 from tests.schedule_oracles import (
     bidirectional_ring,
@@ -25,6 +20,11 @@ from tests.schedule_oracles import (
     shortest_steps,
     shortest_trees,
 )
+from topoloom.schedules.errors import NoSchedule, TooLarge
+from topoloom.schedules.model.schedule import COPY, SEND, Collective, SequenceSchedule, Tree
+from topoloom.schedules.verify import require_valid, step_cost, steps, violations
+from topoloom.synth.evaluation.cost import Cost
+from topoloom.synth.topology.topology import Topology
 
 
 @pytest.mark.parametrize("topology", [ring(3), RING, DOUBLE, BOXES], ids=str)

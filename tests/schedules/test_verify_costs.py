@@ -7,11 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedules.errors import InvalidSchedule
-from schedules.model import NO_LINK
-from schedules.verify import step_cost, tree_inverse_rate, violations
-from synth.cost import Cost
-from synth.topology import Topology
 from tests.damaged_schedules import BOXES, DOUBLE, RING, edited, misrouted
 from tests.schedule_oracles import (
     direct_topologies,
@@ -20,6 +15,11 @@ from tests.schedule_oracles import (
     shortest_steps,
     shortest_trees,
 )
+from topoloom.schedules.errors import InvalidSchedule
+from topoloom.schedules.model.schedule import NO_LINK
+from topoloom.schedules.verify import step_cost, tree_inverse_rate, violations
+from topoloom.synth.evaluation.cost import Cost
+from topoloom.synth.topology.topology import Topology
 
 
 def test_between_parallel_links_a_send_must_choose():

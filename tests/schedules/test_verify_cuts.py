@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedules.errors import InvalidSchedule
-from schedules.forestcoll import optimum
-from schedules.verify.cuts import cut_inverse_rate
-from synth.fabrics import fabric
-from synth.topology import Topology
+from topoloom.schedules.errors import InvalidSchedule
+from topoloom.schedules.trees.forestcoll import optimum
+from topoloom.schedules.verify.cuts import cut_inverse_rate
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.topology.topology import Topology
 
 FABRICS = ["dgx-1v", "dgx-a100-1", "dgx-a100-2", "dgx-h100-2", "gb200-nvl72", "mi250-1", "mi250-2"]
 

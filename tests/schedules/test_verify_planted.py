@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from schedules.errors import InvalidSchedule
-from schedules.model import COPY, REDUCE, Collective
-from schedules.verify import require_valid, violations
 from tests.damaged_schedules import BOXES, RING, dropped, edited, misrouted, steps_of, with_steps
 from tests.schedule_oracles import every_schedule, ring
+from topoloom.schedules.errors import InvalidSchedule
+from topoloom.schedules.model.schedule import COPY, REDUCE, Collective
+from topoloom.schedules.verify import require_valid, violations
 
 
 def duplicated(schedule, step, send):

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedules.errors import UnknownPreset
-from schedules.model import Collective
-from schedules.workloads.models import MODELS
-from schedules.workloads.parallelism import BUCKET_BYTES, FIRST_BUCKET_BYTES, buckets
-from schedules.workloads.presets import ELEMENT_BYTES, PRESETS, TOKENS, preset
-from schedules.workloads.tasks import Task, merged
+from topoloom.schedules.errors import UnknownPreset
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.workloads.models import MODELS
+from topoloom.schedules.workloads.parallelism import BUCKET_BYTES, FIRST_BUCKET_BYTES, buckets
+from topoloom.schedules.workloads.presets import ELEMENT_BYTES, PRESETS, TOKENS, preset
+from topoloom.schedules.workloads.tasks import Task, merged
 
 PUBLISHED = {
     "resnet50": 25_557_032,

@@ -9,19 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedules.collectives import make
-from schedules.errors import NotExportable, ScheduleError
-from schedules.formats import SENDING, Options, write
-from schedules.formats.checking import program_violations, transcript_of
-from schedules.formats.runtimes import RUNTIMES
-from schedules.formats.traffic import traffic_of, traffic_rate
-from schedules.model import Collective, Tree, TreeSchedule
-from schedules.speed import On, algbw_of, program_speed
-from schedules.verified import facts
-from synth.errors import Unreachable
-from synth.fabrics import fabric
-from synth.topology import Topology
 from tests.schedules.export_cases import schedule_of, topology_of
+from topoloom.schedules.compare.bandwidths import On, algbw_of, program_speed
+from topoloom.schedules.errors import NotExportable, ScheduleError
+from topoloom.schedules.formats import SENDING, Options, write
+from topoloom.schedules.formats.inspection.check_program import program_violations, transcript_of
+from topoloom.schedules.formats.inspection.rank_traffic import traffic_of, traffic_rate
+from topoloom.schedules.formats.targets.runtimes import RUNTIMES
+from topoloom.schedules.generate.collectives import make
+from topoloom.schedules.generate.make_and_verify import facts
+from topoloom.schedules.model.schedule import Collective, Tree, TreeSchedule
+from topoloom.synth.errors import Unreachable
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.topology.topology import Topology
 
 WAYS = [
     ("msccl-xml", Options()),

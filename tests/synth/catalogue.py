@@ -2,7 +2,9 @@
 
 from functools import cache
 
-from synth.bases import (
+from tests.cost_oracles import broadcast_cost
+from topoloom.synth.evaluation.cost import Cost
+from topoloom.synth.families import (
     FAMILIES,
     AffinePlane,
     Arrangement,
@@ -58,11 +60,9 @@ from synth.bases import (
     TwistedTorus,
     UniRing,
 )
-from synth.build import build
-from synth.cost import Cost
-from synth.recipe import Base, Recipe
-from synth.topology import Topology
-from tests.cost_oracles import broadcast_cost
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import Base, Recipe
+from topoloom.synth.topology.topology import Topology
 
 MATCHED: list[Base] = sorted(
     {

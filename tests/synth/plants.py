@@ -5,8 +5,8 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from synth.topology import Topology
-from synth.wiring.plant import (
+from topoloom.synth.topology.topology import Topology
+from topoloom.synth.wiring.plant import (
     Host,
     HostPort,
     Kind,
@@ -19,8 +19,8 @@ from synth.wiring.plant import (
     Side,
     State,
 )
-from synth.wiring.plant.parts import Trunk
-from synth.wiring.plant.passive import through
+from topoloom.synth.wiring.plant.parts import Trunk
+from topoloom.synth.wiring.plant.passive_panels import through
 
 FLAVOURS = ("one-way", "duplex on directed", "one-sided", "two-sided")
 MOVED = [kind for kind in Kind if kind is not Kind.SHUFFLE]

@@ -6,7 +6,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from synth.bases import (
+from topoloom.synth.edge_swaps.local_search import exchange, heads_of
+from topoloom.synth.edge_swaps.targeted_swaps import shorten
+from topoloom.synth.errors import OutOfDomain
+from topoloom.synth.evaluation.cost import Links, lower_bound, optimal_bandwidth
+from topoloom.synth.evaluation.measure import diameter, measure
+from topoloom.synth.families import (
     Circulant,
     Complete,
     Diamond,
@@ -15,23 +20,18 @@ from synth.bases import (
     RandomRegularTwoWay,
     UniRing,
 )
-from synth.build import build, traits
-from synth.candidates import Candidate
-from synth.claims import claim
-from synth.cost import Links, lower_bound, optimal_bandwidth
-from synth.discovery.fitted import fitted
-from synth.discovery.resized import resized
-from synth.errors import OutOfDomain
-from synth.exchanges import exchange, heads_of
-from synth.labels import check_labels, labels
-from synth.measure import diameter, measure
-from synth.operators import Inserted, LineGraph, Removed, Shortened
-from synth.orbits import representatives
-from synth.recipe import parse
-from synth.search import frontier
-from synth.shortening import shorten
-from synth.splitmix import seeded
-from synth.topology import Topology
+from topoloom.synth.kernels.splitmix import seeded
+from topoloom.synth.recipes.build import build, traits
+from topoloom.synth.recipes.claims import claim
+from topoloom.synth.recipes.operators import Inserted, LineGraph, Removed, Shortened
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.search.candidates import Candidate
+from topoloom.synth.search.frontier import frontier
+from topoloom.synth.search.resize import fitted
+from topoloom.synth.search.resized_candidates import resized
+from topoloom.synth.slack import check_labels, labels
+from topoloom.synth.symmetry.orbits import representatives
+from topoloom.synth.topology.topology import Topology
 
 seeds = st.integers(1, 1000)
 
@@ -244,7 +244,7 @@ def test_primes_of_3_ports_are_near_the_bandwidth_bound_one_step_above_the_bound
 
 
 def test_made_to_fit_are_of_the_size_asked_for_and_short():
-    from synth.candidates import measured_unless_dominated
+    from topoloom.synth.search.candidates import measured_unless_dominated
 
     bases = {36: LineGraph(1, parse("GeneralizedKautz(3, 12)"))}
 

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from synth.assumption import Assumption
-from synth.degrade import degraded
-from synth.errors import InvalidTopology
-from synth.formats import READABLE, read
-from synth.topology_document import topology_from_document
+from topoloom.synth.errors import InvalidTopology
+from topoloom.synth.formats import READABLE, read
+from topoloom.synth.recipes.topology_document import topology_from_document
+from topoloom.synth.topology.assumptions import Assumption
+from topoloom.synth.topology.degrade import degraded
 
 
 class Stated(NamedTuple):

@@ -2,14 +2,10 @@
 
 import pytest
 
-from synth.bases import (
-    FAMILIES,
-    CompleteBipartite,
-    family,
-)
-from synth.build import size
-from synth.errors import InvalidRecipe, OutOfDomain
 from tests.synth.catalogue import LARGER, MATCHED
+from topoloom.synth.errors import InvalidRecipe, OutOfDomain
+from topoloom.synth.families import FAMILIES, CompleteBipartite, family
+from topoloom.synth.recipes.build import size
 
 MEMBERS = [*MATCHED, *LARGER]
 

@@ -6,7 +6,11 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from synth.bases import (
+from tests.cost_oracles import distances_to
+from tests.synth.catalogue import SMALL, cost_of, transpose_cost_of
+from topoloom.synth.errors import OutOfDomain
+from topoloom.synth.evaluation.cost import Cost, Links, lower_bound, optimal_bandwidth
+from topoloom.synth.families import (
     DeBruijn,
     GeneralizedKautz,
     GeneralizedKautzRewired,
@@ -15,12 +19,8 @@ from synth.bases import (
     ModifiedDeBruijn,
     Torus,
 )
-from synth.build import build, size, traits
-from synth.cost import Cost, Links, lower_bound, optimal_bandwidth
-from synth.errors import OutOfDomain
-from synth.recipe import parse
-from tests.cost_oracles import distances_to
-from tests.synth.catalogue import SMALL, cost_of, transpose_cost_of
+from topoloom.synth.recipes.build import build, size, traits
+from topoloom.synth.recipes.recipe import parse
 
 
 def _edges(graph):

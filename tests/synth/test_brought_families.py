@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from synth.bases.brought import brought
-from synth.errors import BrokenFamily
-from synth.installed import GROUP, entries, mark
+from topoloom.synth.entry_points import GROUP, entries, mark
+from topoloom.synth.errors import BrokenFamily
+from topoloom.synth.families.plugins import brought
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "own_family"
@@ -55,11 +55,11 @@ def test_the_example_package_brings_a_family_that_is_searched_expanded_parsed_an
     said = run(
         example,
         "import own_family\n"
-        "from app.config import KERNEL_VERSION\n"
-        "from synth.bases import FAMILIES, family\n"
-        "from synth.build import build\n"
-        "from synth.recipe import parse\n"
-        "from synth.search import frontier\n"
+        "from topoloom.app.config import KERNEL_VERSION\n"
+        "from topoloom.synth.families import FAMILIES, family\n"
+        "from topoloom.synth.recipes.build import build\n"
+        "from topoloom.synth.recipes.recipe import parse\n"
+        "from topoloom.synth.search.frontier import frontier\n"
         "print(FAMILIES[-1].__name__, family('Consecutive') is own_family.Consecutive)\n"
         "for nodes in (40, 120):\n"
         "    for point in frontier(nodes, 3, families=['Consecutive'], schedule='bfb').points:\n"
@@ -79,7 +79,7 @@ def test_its_members_are_what_they_promise(example):
     said = run(
         example,
         "from own_family import Consecutive\n"
-        "from synth.build import build, traits\n"
+        "from topoloom.synth.recipes.build import build, traits\n"
         "count = 0\n"
         "for nodes in range(3, 40):\n"
         "    for degree in range(2, 6):\n"
@@ -102,7 +102,7 @@ def test_without_such_packages_nothing_is_marked():
 
 
 FAMILY = """
-from synth.bases import Base
+from topoloom.synth.families import Base
 
 class Good(Base):
     '''Good(n): a family.'''
@@ -129,8 +129,8 @@ number = 7
     [
         ("Good", "some_families:Missing", "importable"),
         ("Good", "no_such_module:Good", "importable"),
-        ("number", "some_families:number", "a subclass of synth.bases.Base"),
-        ("Half", "some_families:Half", "a subclass of synth.bases.Base"),
+        ("number", "some_families:number", "a subclass of synth.families.Base"),
+        ("Half", "some_families:Half", "a subclass of synth.families.Base"),
         ("Better", "some_families:other", "named as its class"),
         ("Silent", "some_families:Silent", "title and source"),
         ("Torus", "some_families:Good", "named as its class"),

@@ -7,12 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synth.bases import FAMILIES, UniRing
-from synth.build import build, is_vertex_transitive, size, traits
-from synth.errors import ClaimBroken, InvalidRecipe, OutOfDomain, SynthError
-from synth.limits import MAX_LINKS, MAX_NODES
-from synth.recipe import MAX_DEPTH, DegreeExpansion, LineGraph, Power, Product, parse
 from tests.synth.catalogue import LARGER, MATCHED
+from topoloom.synth.errors import ClaimBroken, InvalidRecipe, OutOfDomain, SynthError
+from topoloom.synth.families import FAMILIES, UniRing
+from topoloom.synth.limits import MAX_LINKS, MAX_NODES
+from topoloom.synth.recipes.build import build, is_vertex_transitive, size, traits
+from topoloom.synth.recipes.recipe import (
+    MAX_DEPTH,
+    DegreeExpansion,
+    LineGraph,
+    Power,
+    Product,
+    parse,
+)
 
 HUGE = 999_999_999_999
 

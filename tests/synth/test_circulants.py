@@ -5,16 +5,13 @@ from math import gcd
 
 import pytest
 
-from synth.bases import (
-    DirectedCirculant,
-    family,
-)
-from synth.bases.circulant import Circulant
-from synth.bases.directed_circulant import _sampled
-from synth.build import build, size
-from synth.cost import Cost, optimal_bandwidth
 from tests.cost_oracles import broadcast_cost
 from tests.synth.catalogue import built
+from topoloom.synth.evaluation.cost import Cost, optimal_bandwidth
+from topoloom.synth.families import DirectedCirculant, family
+from topoloom.synth.families.circulant import Circulant
+from topoloom.synth.families.directed_circulant import _sampled
+from topoloom.synth.recipes.build import build, size
 
 
 @pytest.mark.parametrize("n", range(7, 201))

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synth.build import build
-from synth.recipe import parse
-from synth.topology import Topology
-from synth.wiring import plan_moves, uniform
-from synth.wiring.closed_walks import most_kept
-from synth.wiring.placing import plan_placed
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.topology.topology import Topology
+from topoloom.synth.wiring import plan_moves, uniform
+from topoloom.synth.wiring.placement.closed_walks import most_kept
+from topoloom.synth.wiring.placement.host_placement import plan_placed
 
 
 @st.composite

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedules.forestcoll import optimum
-from synth.errors import InvalidTopology
-from synth.fabrics import fabric
-from synth.formats import read
-from synth.formats.dumps.box import dealt
-from synth.formats.dumps.gpus import BOARDS
-from synth.formats.dumps.nvlinks import PLATFORMS, cables, nvlinks
+from topoloom.schedules.trees.forestcoll import optimum
+from topoloom.synth.errors import InvalidTopology
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.formats import read
+from topoloom.synth.formats.machines.box import dealt
+from topoloom.synth.formats.machines.gpu_models import BOARDS
+from topoloom.synth.formats.machines.unlisted_nvlinks import PLATFORMS, cables, nvlinks
 
 DATA = Path(__file__).parent / "data"
 

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.claims import claim, claim_transpose
-from synth.cost import (
+from tests.cost_oracles import broadcast_cost
+from tests.synth.catalogue import SMALL, built, cost_of
+from topoloom.synth.errors import InvalidRecipe, OutOfDomain
+from topoloom.synth.evaluation.cost import (
     Cost,
     Links,
     allgather_seconds,
@@ -19,10 +21,8 @@ from synth.cost import (
     lower_bound,
     optimal_bandwidth,
 )
-from synth.errors import InvalidRecipe, OutOfDomain
-from synth.recipe import parse
-from tests.cost_oracles import broadcast_cost
-from tests.synth.catalogue import SMALL, built, cost_of
+from topoloom.synth.recipes.claims import claim, claim_transpose
+from topoloom.synth.recipes.recipe import parse
 
 # 10 us a hop, 100 Gbit/s a node, 1 MiB in all.
 FABRIC = {"alpha_seconds": 10e-6, "size_bytes": 2**20, "node_bytes_per_second": 12.5e9}

@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from app.cli import app
-from synth.build import build
-from synth.errors import DoesNotFit
-from synth.recipe import parse
-from synth.wiring import cross_wired, duplex, plan_moves, violations
-from synth.wiring.cross_wiring import cross_wiring
-from synth.wiring.plant import plant_csv, read_plant_text
-from synth.wiring.plant.ports import Side
 from tests.synth.plants import plants, straight, two_way
+from topoloom.app.cli import app
+from topoloom.synth.errors import DoesNotFit
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.wiring import cross_wired, duplex, plan_moves, violations
+from topoloom.synth.wiring.plant import plant_csv, read_plant_text
+from topoloom.synth.wiring.plant.cross_wiring import cross_wiring
+from topoloom.synth.wiring.plant.ports import Side
 
 
 def on_panels(plant, host):

@@ -5,14 +5,14 @@ from itertools import combinations, permutations, product
 import networkx as nx
 import pytest
 
-from synth.bases import GeneralizedDeBruijn, TwistedHypercube, TwistedTorus, family
-from synth.build import build
-from synth.claims import claim
-from synth.cost import Cost, optimal_bandwidth
-from synth.finite_field import finite_field, prime_powers
-from synth.measure import diameter, measure
-from synth.recipe import parse
 from tests.cost_oracles import broadcast_cost
+from topoloom.synth.algebra.finite_field import finite_field, prime_powers
+from topoloom.synth.evaluation.cost import Cost, optimal_bandwidth
+from topoloom.synth.evaluation.measure import diameter, measure
+from topoloom.synth.families import GeneralizedDeBruijn, TwistedHypercube, TwistedTorus, family
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.claims import claim
+from topoloom.synth.recipes.recipe import parse
 
 
 def edges(text: str) -> list[tuple[int, int]]:

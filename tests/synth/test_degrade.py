@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedules.collectives import make
-from schedules.forestcoll import optimum
-from schedules.model import Collective
-from schedules.verify import require_valid, tree_inverse_rate
-from synth.build import build
-from synth.degrade import degraded, resolve
-from synth.errors import InvalidTopology, Unreachable
-from synth.fabrics import fabric
-from synth.recipe import parse
-from synth.topology import Topology
+from topoloom.schedules.generate.collectives import make
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.trees.forestcoll import optimum
+from topoloom.schedules.verify import require_valid, tree_inverse_rate
+from topoloom.synth.errors import InvalidTopology, Unreachable
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.topology.degrade import degraded, resolve
+from topoloom.synth.topology.topology import Topology
 
 BOXES = fabric("dgx-a100-2")
 

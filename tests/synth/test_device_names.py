@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synth.errors import DoesNotFit, InvalidPlant, InvalidWiring
-from synth.topology import Topology
-from synth.wiring import plan_moves, to_document
-from synth.wiring.devices import RENDERERS, read_script
-from synth.wiring.plant import (
+from tests.synth.device_readers import COMMANDS, NAMES
+from topoloom.synth.errors import DoesNotFit, InvalidPlant, InvalidWiring
+from topoloom.synth.topology.topology import Topology
+from topoloom.synth.wiring import plan_moves, to_document
+from topoloom.synth.wiring.devices import RENDERERS, read_script
+from topoloom.synth.wiring.plant import (
     Host,
     HostPort,
     Kind,
@@ -22,8 +23,7 @@ from synth.wiring.plant import (
     plant_document,
     read_plant,
 )
-from synth.wiring.plant.table import plant_csv, read_plant_csv
-from tests.synth.device_readers import COMMANDS, NAMES
+from topoloom.synth.wiring.plant.csv_table import plant_csv, read_plant_csv
 
 HOSTILE = "aZ9 ._;,:\"'#$`-=+@&<>\\/%(){}[]|!*?~^ü＝"
 UNPRINTABLE = "\n\r\t\0\x1b\x7f\x85\u2028\u2029\u202e\ufeff\ud800\ufffe"

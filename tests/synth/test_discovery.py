@@ -9,25 +9,33 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.bases.lifts import member_of
-from synth.build import build
-from synth.cost import Cost, Links
-from synth.discovery.anneal import anneal
-from synth.discovery.atlas import Atlas, Entry, Search, merged
-from synth.discovery.bundled import bundled, bundled_of, forget_bundled
-from synth.discovery.curate import curate
-from synth.discovery.evaluate import LATE, MAX_STEPS, UNIT, Rivals, evaluate, memory, no_rivals
-from synth.discovery.explore import Explorer, explore, sizes
-from synth.discovery.random_groups import random_group
-from synth.discovery.selection import select
-from synth.discovery.start import start
-from synth.errors import ImpossibleRequest, InvalidAtlas
-from synth.group_extensions import Metacyclic
-from synth.group_tables import Alternating
-from synth.measure import measure, measure_both
-from synth.recipe import parse
-from synth.voltage import VoltageGraph
 from tests.cost_oracles import broadcast_cost
+from topoloom.synth.algebra.group_extensions import Metacyclic
+from topoloom.synth.algebra.table_groups import Alternating
+from topoloom.synth.atlas.bundled import bundled, bundled_of, forget_bundled
+from topoloom.synth.atlas.entries import Atlas, Entry, Search, merged
+from topoloom.synth.atlas_build.merge import curate
+from topoloom.synth.discovery.anneal import anneal
+from topoloom.synth.discovery.annealing_rounds import Explorer, explore, sizes
+from topoloom.synth.discovery.initial_lift import start
+from topoloom.synth.discovery.lift_cost import (
+    LATE,
+    MAX_STEPS,
+    UNIT,
+    Rivals,
+    evaluate,
+    memory,
+    no_rivals,
+)
+from topoloom.synth.discovery.random_groups import random_group
+from topoloom.synth.discovery.selected_elements import select
+from topoloom.synth.errors import ImpossibleRequest, InvalidAtlas
+from topoloom.synth.evaluation.cost import Cost, Links
+from topoloom.synth.evaluation.measure import measure, measure_both
+from topoloom.synth.families.lifts import member_of
+from topoloom.synth.families.voltage import VoltageGraph
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
 
 ONE_WAY, TWO_WAY = Links.UNIDIRECTIONAL, Links.BIDIRECTIONAL
 
@@ -302,7 +310,7 @@ def test_curating_keeps_what_the_frontier_uses_and_nothing_else_of_sizes_that_ha
     finds.save(tmp_path / "finds.tsv")
     path = tmp_path / "atlas.tsv"
     before.save(path)
-    monkeypatch.setattr("synth.discovery.bundled.BUNDLED", path)
+    monkeypatch.setattr("topoloom.synth.atlas.bundled.BUNDLED", path)
     forget_bundled()
     try:
         assert curate(path, [tmp_path / "finds.tsv"]) == (3, 2)

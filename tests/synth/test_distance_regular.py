@@ -3,16 +3,16 @@
 import networkx as nx
 import pytest
 
-from synth.bases import FAMILIES, GeneralizedHexagon, PolarFly, SlimFly
-from synth.bases.balanced import Balanced, Listed
-from synth.build import build, is_vertex_transitive, size
-from synth.claims import claim
-from synth.cost import Cost, Links, optimal_bandwidth
-from synth.errors import OutOfDomain
-from synth.measure import measure, measure_both
-from synth.recipe import Recipe, parse
-from synth.search import frontier
 from tests.synth.catalogue import LARGER, MATCHED
+from topoloom.synth.errors import OutOfDomain
+from topoloom.synth.evaluation.cost import Cost, Links, optimal_bandwidth
+from topoloom.synth.evaluation.measure import measure, measure_both
+from topoloom.synth.families import FAMILIES, GeneralizedHexagon, PolarFly, SlimFly
+from topoloom.synth.families.balanced import Balanced, Listed
+from topoloom.synth.recipes.build import build, is_vertex_transitive, size
+from topoloom.synth.recipes.claims import claim
+from topoloom.synth.recipes.recipe import Recipe, parse
+from topoloom.synth.search.frontier import frontier
 
 # All distance-regular graphs of degree 4 (Brouwer and Koolen 1999): recipe, nodes, diameter.
 OF_DEGREE_FOUR = [

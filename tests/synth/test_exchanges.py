@@ -6,21 +6,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.bases import RandomRegular, RandomRegularTwoWay
-from synth.build import _altered, build
-from synth.cost import Links, lower_bound
-from synth.discovery.drawn import drawn
-from synth.drawable import by_walks
-from synth.errors import OutOfDomain
-from synth.exchanges import exchange, exchange_far, heads_of, late_pairs, smallest_balls
-from synth.labels import labels
-from synth.measure import diameter
-from synth.random_regular import random_ends, random_regular
-from synth.recent import Recent
-from synth.recipe import Shortened
-from synth.shortening import shorten, shorten_far, shorten_near
-from synth.splitmix import seeded
-from synth.walks import exchange_near
+from topoloom.synth.edge_swaps.local_search import (
+    exchange,
+    exchange_far,
+    heads_of,
+    late_pairs,
+    smallest_balls,
+)
+from topoloom.synth.edge_swaps.random_regular import random_ends, random_regular
+from topoloom.synth.edge_swaps.targeted_swaps import shorten, shorten_far, shorten_near
+from topoloom.synth.edge_swaps.walk_counts import exchange_near
+from topoloom.synth.edge_swaps.work_estimates import by_walks
+from topoloom.synth.errors import OutOfDomain
+from topoloom.synth.evaluation.cost import Links, lower_bound
+from topoloom.synth.evaluation.measure import diameter
+from topoloom.synth.families import RandomRegular, RandomRegularTwoWay
+from topoloom.synth.kernels.lru_cache import Recent
+from topoloom.synth.kernels.splitmix import seeded
+from topoloom.synth.recipes.build import _altered, build
+from topoloom.synth.recipes.recipe import Shortened
+from topoloom.synth.search.random_seeds import drawn
+from topoloom.synth.slack import labels
 
 
 @st.composite
@@ -96,7 +102,7 @@ def test_a_shortened_graph_is_the_same_whether_it_was_just_found_or_is_built_ane
     made = [build(one) for one in found]
     assert all(diameter(graph) <= one.depth for graph, one in zip(made, found, strict=True))
     _altered.cache_clear()
-    monkeypatch.setattr("synth.expansions.shortening._found", Recent(0))
+    monkeypatch.setattr("topoloom.synth.recipes.expansions.targeted_swaps._found", Recent(0))
     assert [build(one) for one in found] == made
 
 

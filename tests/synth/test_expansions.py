@@ -9,10 +9,10 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from synth.bases import BiRing, DeBruijn, Diamond, Kautz, UniRing
-from synth.build import is_bidirectional, is_regular, size, traits
-from synth.claims import claim, claim_transpose
-from synth.cost import (
+from tests.cost_oracles import distances_to
+from tests.synth.catalogue import LARGER, SMALL, built, cost_of, transpose_cost_of
+from topoloom.synth.errors import OutOfDomain
+from topoloom.synth.evaluation.cost import (
     Claim,
     Cost,
     expand_degree,
@@ -20,12 +20,20 @@ from synth.cost import (
     expand_product,
     optimal_bandwidth,
 )
-from synth.errors import OutOfDomain
-from synth.measure import measure_both
-from synth.orbits import representatives
-from synth.recipe import Bidirected, DegreeExpansion, LineGraph, Power, Product, Recipe, parse
-from tests.cost_oracles import distances_to
-from tests.synth.catalogue import LARGER, SMALL, built, cost_of, transpose_cost_of
+from topoloom.synth.evaluation.measure import measure_both
+from topoloom.synth.families import BiRing, DeBruijn, Diamond, Kautz, UniRing
+from topoloom.synth.recipes.build import is_bidirectional, is_regular, size, traits
+from topoloom.synth.recipes.claims import claim, claim_transpose
+from topoloom.synth.recipes.recipe import (
+    Bidirected,
+    DegreeExpansion,
+    LineGraph,
+    Power,
+    Product,
+    Recipe,
+    parse,
+)
+from topoloom.synth.symmetry.orbits import representatives
 
 
 def _fits(recipe: Recipe, nodes: int, degree: int) -> bool:

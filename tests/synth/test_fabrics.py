@@ -5,12 +5,12 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
-from schedules.forestcoll import optimum
-from synth.build import build
-from synth.errors import InvalidRecipe
-from synth.fabrics import FABRICS, fabric
-from synth.recipe import parse
-from synth.topology import Topology
+from topoloom.schedules.trees.forestcoll import optimum
+from topoloom.synth.errors import InvalidRecipe
+from topoloom.synth.fabrics import FABRICS, fabric
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.topology.topology import Topology
 
 NUMBERS = {
     "fat-tree-K": ["2", "4", "6"],

@@ -3,8 +3,13 @@
 import numpy as np
 import pytest
 
-from synth.errors import OutOfDomain
-from synth.finite_field import MAX_ORDER, finite_field, is_prime_power, prime_powers
+from topoloom.synth.algebra.finite_field import (
+    MAX_ORDER,
+    finite_field,
+    is_prime_power,
+    prime_powers,
+)
+from topoloom.synth.errors import OutOfDomain
 
 ORDERS = prime_powers(64)
 

@@ -6,12 +6,12 @@ from fractions import Fraction
 import networkx as nx
 import pytest
 
-from schedules.forestcoll import optimum
-from synth.errors import InvalidTopology
-from synth.fabrics import fabric
-from synth.formats import READABLE, WRITERS, detect, read
-from synth.topology import Topology
 from tests.synth.format_files import DATA, FILES, ROUTERS, SAID, text_of
+from topoloom.schedules.trees.forestcoll import optimum
+from topoloom.synth.errors import InvalidTopology
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.formats import READABLE, WRITERS, detect, read
+from topoloom.synth.topology.topology import Topology
 
 
 def shape(topology: Topology) -> "nx.DiGraph[object]":

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.errors import InvalidTopology
-from synth.formats import detect
-from synth.formats.foreign_kinds import FOREIGN, LOOSE
+from topoloom.synth.errors import InvalidTopology
+from topoloom.synth.formats import detect
+from topoloom.synth.formats.unsupported_kinds import FOREIGN, LOOSE
 
 DUMP = "NCCL_TOPO_DUMP_FILE"
 SMI = "nvidia-smi topo -m"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from synth.errors import InvalidTopology
-from synth.formats import MAX_CHARACTERS, read
 from tests.synth.format_files import text_of
+from topoloom.synth.errors import InvalidTopology
+from topoloom.synth.formats import MAX_CHARACTERS, read
 
 
 @pytest.mark.parametrize(

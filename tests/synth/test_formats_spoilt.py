@@ -6,12 +6,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from synth.errors import InvalidTopology
-from synth.formats import OPTIONS, READABLE, read
-from synth.formats.dumps.plan import PCIE_TAKEN
-from synth.formats.read import DUMPS
 from tests.hostile_inputs import HOSTILE, spoilt
 from tests.synth.format_files import FILES, text_of
+from topoloom.synth.errors import InvalidTopology
+from topoloom.synth.formats import OPTIONS, READABLE, read
+from topoloom.synth.formats.machines.cluster_plan import PCIE_TAKEN
+from topoloom.synth.formats.readers import DUMPS
 
 ATTRIBUTES = [
     {"capacity_attribute": "speed", "kind_attribute": "type", "switch_values": ["host"]},

@@ -4,11 +4,11 @@ from fractions import Fraction
 
 import pytest
 
-from schedules.forestcoll import optimum
-from synth.errors import InvalidTopology
-from synth.formats import read
-from synth.topology import Topology
 from tests.synth.format_files import text_of
+from topoloom.schedules.trees.forestcoll import optimum
+from topoloom.synth.errors import InvalidTopology
+from topoloom.synth.formats import read
+from topoloom.synth.topology.topology import Topology
 
 
 def test_switches_of_msccl_tools_are_limits_that_links_share() -> None:

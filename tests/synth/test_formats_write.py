@@ -10,10 +10,10 @@ import scipy.io
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.errors import InvalidTopology
-from synth.formats import WRITERS, read
-from synth.topology import Topology
-from synth.topology_document import topology_from_document
+from topoloom.synth.errors import InvalidTopology
+from topoloom.synth.formats import WRITERS, read
+from topoloom.synth.recipes.topology_document import topology_from_document
+from topoloom.synth.topology.topology import Topology
 
 TEXTS = ["", "a", "b c", 'quo"te', "back\\slash", "<&>", "ümlaut", "a#1", "光", "0.gpu0", "x;y"]
 # Numerators and denominators of at most 30 digits: what files may hold.

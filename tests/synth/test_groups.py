@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from synth.errors import OutOfDomain
-from synth.group_extensions import MatrixExtension, Metacyclic, Nested
-from synth.group_tables import Alternating, Linear
-from synth.groups import Group, inverse
-from synth.polycyclic import Polycyclic
+from topoloom.synth.algebra.group_extensions import MatrixExtension, Metacyclic, Nested
+from topoloom.synth.algebra.groups import Group, inverse
+from topoloom.synth.algebra.polycyclic import Polycyclic
+from topoloom.synth.algebra.table_groups import Alternating, Linear
+from topoloom.synth.errors import OutOfDomain
 
 GROUPS: list[Group] = [
     Metacyclic(1, 0, 1),

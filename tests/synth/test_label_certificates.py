@@ -9,17 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.build import build
-from synth.errors import ClaimBroken, NotMeasurable, OutOfDomain, SynthError, Unreachable
-from synth.labels import (
-    MAX_PIECES,
-    check_labels,
-    labels,
-)
-from synth.random_regular import random_regular
-from synth.recipe import parse
-from synth.topology import Topology
 from tests.schedule_oracles import two_boxes
+from topoloom.synth.edge_swaps.random_regular import random_regular
+from topoloom.synth.errors import ClaimBroken, NotMeasurable, OutOfDomain, SynthError, Unreachable
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.slack import MAX_PIECES, check_labels, labels
+from topoloom.synth.topology.topology import Topology
 
 
 def faulty():

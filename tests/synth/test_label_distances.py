@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from synth.build import build
-from synth.cost import Links
-from synth.labels.distances import distances
-from synth.labels.problem import problem_of
-from synth.random_regular import random_regular
-from synth.recipe import parse
-from synth.topology import Topology
-from synth.translations import translations
+from topoloom.synth.edge_swaps.random_regular import random_regular
+from topoloom.synth.evaluation.cost import Links
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.slack.distances import distances
+from topoloom.synth.slack.problem import problem_of
+from topoloom.synth.symmetry.semiregular_groups import translations
+from topoloom.synth.topology.topology import Topology
 
 
 def problem_without_symmetry(graph: Topology, pieces: int = 1) -> Any:

@@ -10,14 +10,12 @@ from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from scipy.sparse import coo_array
 
-from synth.build import build
-from synth.labels import (
-    labels,
-)
-from synth.measure import diameter, measure
-from synth.random_regular import random_regular
-from synth.recipe import parse
-from synth.translations import translations
+from topoloom.synth.edge_swaps.random_regular import random_regular
+from topoloom.synth.evaluation.measure import diameter, measure
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.slack import labels
+from topoloom.synth.symmetry.semiregular_groups import translations
 
 
 def best_of_all(graph, steps):

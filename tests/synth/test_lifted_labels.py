@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synth.build import build
-from synth.cost import Cost
-from synth.labels import Labels, check_labels, eager, labels, question
-from synth.labels.lifted import LineOf, line_of
-from synth.labels.problem import problem_of
-from synth.measure import measure
-from synth.recent import Recent
-from synth.recipe import parse
-from synth.topology import Topology
-from synth.translations import translations
+from topoloom.synth.evaluation.cost import Cost
+from topoloom.synth.evaluation.measure import measure
+from topoloom.synth.kernels.lru_cache import Recent
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.slack import Labels, check_labels, eager, labels, solver
+from topoloom.synth.slack.line_graph_lift import LineOf, line_of
+from topoloom.synth.slack.problem import problem_of
+from topoloom.synth.symmetry.semiregular_groups import translations
+from topoloom.synth.topology.topology import Topology
 
 graphs = st.tuples(st.integers(5, 30), st.integers(2, 4), st.integers(0, 99)).filter(
     lambda drawn: drawn[1] < drawn[0] - 1
@@ -123,17 +123,17 @@ def test_where_many_nodes_have_the_same_neighbours_lifted_labels_win(
     here, found = cost_of(line, 7)
     assert here.bandwidth <= there.bandwidth + Fraction(1, 80) + Fraction(1, 240)
     assert found.pieces == 1
-    monkeypatch.setattr(question, "line_of", lambda problem: None)
-    monkeypatch.setattr(question, "_recent", Recent(1 << 20))
+    monkeypatch.setattr(solver, "line_of", lambda problem: None)
+    monkeypatch.setattr(solver, "_recent", Recent(1 << 20))
     searched, _ = cost_of(line, 7)
     assert searched.bandwidth > here.bandwidth
 
 
 def test_labels_are_the_same_whoever_asked_before(monkeypatch: pytest.MonkeyPatch) -> None:
     base, line = "GeneralizedKautz(4, 40)", "LineGraph(1, GeneralizedKautz(4, 40))"
-    monkeypatch.setattr(question, "_recent", Recent(1 << 20))
+    monkeypatch.setattr(solver, "_recent", Recent(1 << 20))
     alone = labels(build(parse(line)), 5)
-    monkeypatch.setattr(question, "_recent", Recent(1 << 20))
+    monkeypatch.setattr(solver, "_recent", Recent(1 << 20))
     for asked, steps, moves in ((base, 6, 999), (base, 4, None), (line, 7, 0), (line, 6, None)):
         labels(build(parse(asked)), steps, moves=moves)
     assert (labels(build(parse(line)), 5).arrival == alone.arrival).all()
@@ -147,16 +147,16 @@ def test_line_graphs_too_large_to_be_searched_are_labelled_by_lifting_alone(
     there = below(whole)
     assert there is not None
     steps = measure(whole).steps
-    monkeypatch.setattr(question, "_recent", Recent(1 << 20))
-    monkeypatch.setattr(question, "MAX_ALONE", 0)
+    monkeypatch.setattr(solver, "_recent", Recent(1 << 20))
+    monkeypatch.setattr(solver, "MAX_ALONE", 0)
     searched: list[int] = []
 
-    class Counted(question.Search):
+    class Counted(solver.Search):
         def __init__(self, problem, seed: int = 0) -> None:
             searched.append(len(problem.tail))
             super().__init__(problem, seed)
 
-    monkeypatch.setattr(question, "Search", Counted)
+    monkeypatch.setattr(solver, "Search", Counted)
     assert eager(whole).cost == measure(whole)
     for slack in (0, 1):
         here, _ = cost_of(whole, steps + slack, moves=2_000)

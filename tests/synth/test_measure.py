@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from synth.balance import heaviest, scratch, spread
-from synth.build import build
-from synth.cost import Cost
-from synth.errors import InvalidTopology, NotMeasurable, Unreachable
-from synth.measure import (
+from topoloom.synth.errors import InvalidTopology, NotMeasurable, Unreachable
+from topoloom.synth.evaluation.cost import Cost
+from topoloom.synth.evaluation.load_balance import heaviest, scratch, spread
+from topoloom.synth.evaluation.measure import (
     _THREADING_PAYS,
     Looking,
     diameter,
@@ -25,8 +24,9 @@ from synth.measure import (
     step_loads,
     whole_capacities,
 )
-from synth.recipe import parse
-from synth.topology import Topology
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.topology.topology import Topology
 
 SMALL = [
     "GeneralizedKautz(3, 11)",

@@ -9,14 +9,23 @@ from pathlib import Path
 
 import pytest
 
-from synth.bases import FAMILIES, Base, Circulant, Complete, Crown, Graph, Hypercube, UniRing
-from synth.build import build, size
-from synth.claims import claim, claim_transpose
-from synth.discovery.bundled import bundled
-from synth.errors import OutOfDomain
-from synth.measure import measure
-from synth.operators import OPERATORS
-from synth.recipe import parse
+from topoloom.synth.atlas.bundled import bundled
+from topoloom.synth.errors import OutOfDomain
+from topoloom.synth.evaluation.measure import measure
+from topoloom.synth.families import (
+    FAMILIES,
+    Base,
+    Circulant,
+    Complete,
+    Crown,
+    Graph,
+    Hypercube,
+    UniRing,
+)
+from topoloom.synth.recipes.build import build, size
+from topoloom.synth.recipes.claims import claim, claim_transpose
+from topoloom.synth.recipes.operators import OPERATORS
+from topoloom.synth.recipes.recipe import parse
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "recipes.tsv"
 NAMESPACE = {one.__name__: one for one in (*FAMILIES, *OPERATORS)}

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.build import build, size
-from synth.discovery.bundled import bundled
-from synth.errors import InvalidTopology
-from synth.formats import WRITERS, read
-from synth.names import MAX_NAME, short_name, shortened
-from synth.recipe import parse
-from synth.topology import MAX_RECIPE, Topology
-from synth.topology_document import topology_from_document
-from synth.translations import translations
+from topoloom.synth.atlas.bundled import bundled
+from topoloom.synth.errors import InvalidTopology
+from topoloom.synth.formats import WRITERS, read
+from topoloom.synth.naming.short_names import MAX_NAME, short_name, shortened
+from topoloom.synth.recipes.build import build, size
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.recipes.topology_document import topology_from_document
+from topoloom.synth.symmetry.semiregular_groups import translations
+from topoloom.synth.topology.topology import MAX_RECIPE, Topology
 
 SHORT = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*-[0-9]+x[0-9]+-[0-9a-f]{4}")
 RECIPES = (

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synth.bases import Base, BiRing, Diamond, UniRing
-from synth.build import build
-from synth.cost import Cost, Links
-from synth.errors import ImpossibleRequest
-from synth.measure import measure
-from synth.random_regular import random_regular
-from synth.recipe import parse
-from synth.search import frontier
-from synth.topology import Topology
+from topoloom.synth.edge_swaps.random_regular import random_regular
+from topoloom.synth.errors import ImpossibleRequest
+from topoloom.synth.evaluation.cost import Cost, Links
+from topoloom.synth.evaluation.measure import measure
+from topoloom.synth.families import Base, BiRing, Diamond, UniRing
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.search.frontier import frontier
+from topoloom.synth.topology.topology import Topology
 
 # The Diamond under another name: (3, 7/8), both bounds at 8 nodes of degree 2.
 OWN = Base.of(build(Diamond()))

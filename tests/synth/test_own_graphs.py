@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.bases import Base, Graph, UniRing
-from synth.build import build, size, traits
-from synth.claims import claim, claim_transpose
-from synth.errors import InvalidRecipe, InvalidTopology, OutOfDomain
-from synth.orbits import representatives
-from synth.recipe import (
+from tests.synth.catalogue import SMALL, built
+from topoloom.synth.errors import InvalidRecipe, InvalidTopology, OutOfDomain
+from topoloom.synth.families import Base, Graph, UniRing
+from topoloom.synth.recipes.build import build, size, traits
+from topoloom.synth.recipes.claims import claim, claim_transpose
+from topoloom.synth.recipes.recipe import (
     MAX_TEXT,
     Bidirected,
     DegreeExpansion,
@@ -21,9 +21,9 @@ from synth.recipe import (
     Product,
     parse,
 )
-from synth.topology import Topology
-from synth.translations import translations_of
-from tests.synth.catalogue import SMALL, built
+from topoloom.synth.symmetry.orbits import representatives
+from topoloom.synth.symmetry.semiregular_groups import translations_of
+from topoloom.synth.topology.topology import Topology
 
 
 @st.composite

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from synth.errors import InvalidTopology
-from synth.formats import detect, read
 from tests.synth.format_files import text_of
+from topoloom.synth.errors import InvalidTopology
+from topoloom.synth.formats import detect, read
 
 BOX = text_of("nic-per-gpu.nvidia-smi.txt")
 MATRIX = BOX.partition("\n\n")[0]

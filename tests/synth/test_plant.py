@@ -11,8 +11,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.errors import InvalidPlant
-from synth.wiring.plant import (
+from tests.synth.plants import meshes, plants, trunked
+from topoloom.synth.errors import InvalidPlant
+from topoloom.synth.wiring.plant import (
     Layout,
     Mode,
     Pair,
@@ -27,8 +28,7 @@ from synth.wiring.plant import (
     read_plant_text,
     uniform,
 )
-from synth.wiring.plant.cables import read_cables
-from tests.synth.plants import meshes, plants, trunked
+from topoloom.synth.wiring.plant.cable_lists import read_cables
 
 SMALL = {
     "schema": "plant/1",

@@ -8,12 +8,12 @@ from fractions import Fraction
 
 import pytest
 
-from synth.build import build, size
-from synth.claims import claim
-from synth.cost import Claim, Cost
-from synth.measure import measure_both
-from synth.recipe import parse
 from tests.cost_oracles import broadcast_cost
+from topoloom.synth.evaluation.cost import Claim, Cost
+from topoloom.synth.evaluation.measure import measure_both
+from topoloom.synth.recipes.build import build, size
+from topoloom.synth.recipes.claims import claim
+from topoloom.synth.recipes.recipe import parse
 
 FIGURES = [
     # recipe, nodes, degree, steps, bandwidth

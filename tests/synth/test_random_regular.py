@@ -4,9 +4,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from synth.cost import Links
-from synth.errors import OutOfDomain
-from synth.random_regular import MAX_NODES, random_regular
+from topoloom.synth.edge_swaps.random_regular import MAX_NODES, random_regular
+from topoloom.synth.errors import OutOfDomain
+from topoloom.synth.evaluation.cost import Links
 
 SEEDS = st.integers(0, 2**63 - 1)
 

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.bases import BiRing, Circulant, Diamond, UniRing
-from synth.errors import InvalidRecipe, OutOfDomain, SynthError
-from synth.recipe import (
+from tests.synth.catalogue import LARGER, MATCHED
+from topoloom.synth.errors import InvalidRecipe, OutOfDomain, SynthError
+from topoloom.synth.families import BiRing, Circulant, Diamond, UniRing
+from topoloom.synth.recipes.recipe import (
     MAX_DEPTH,
     MAX_TEXT,
     Bidirected,
@@ -23,7 +24,6 @@ from synth.recipe import (
     Shortened,
     parse,
 )
-from tests.synth.catalogue import LARGER, MATCHED
 
 OPERATORS = {
     "LineGraph",
@@ -182,7 +182,7 @@ def test_text_and_nesting_are_limited():
 
 
 def test_reading_a_recipe_imports_neither_scipy_nor_numba():
-    code = "import sys, synth.recipe; print(sorted({'scipy', 'numba'} & set(sys.modules)))"
+    code = "import sys, synth.recipes.recipe; print(sorted({'scipy', 'numba'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -8,25 +8,25 @@ from fractions import Fraction
 
 import pytest
 
-from synth.bases import GeneralizedKautz
-from synth.build import (
+from tests.cost_oracles import broadcast_cost
+from tests.label_oracles import proved_cost
+from topoloom.synth.algebra.primes import divisors
+from topoloom.synth.errors import ImpossibleRequest, InvalidRecipe
+from topoloom.synth.evaluation.cost import Cost, Links, lower_bound
+from topoloom.synth.evaluation.measure import measure_both
+from topoloom.synth.families import GeneralizedKautz
+from topoloom.synth.recipes.build import (
     build,
     has_parallel_links,
     is_bidirectional,
     is_vertex_transitive,
     size,
 )
-from synth.candidates import Candidate, measured_unless_dominated, undominated
-from synth.cost import Cost, Links, lower_bound
-from synth.errors import ImpossibleRequest, InvalidRecipe
-from synth.labels import Labels, check_labels, labels
-from synth.measure import measure_both
-from synth.primes import divisors
-from synth.recipe import Recipe, parse
-from synth.search import Frontier, Point, frontier
-from synth.topology import Topology
-from tests.cost_oracles import broadcast_cost
-from tests.label_oracles import proved_cost
+from topoloom.synth.recipes.recipe import Recipe, parse
+from topoloom.synth.search.candidates import Candidate, measured_unless_dominated, undominated
+from topoloom.synth.search.frontier import Frontier, Point, frontier
+from topoloom.synth.slack import Labels, check_labels, labels
+from topoloom.synth.topology.topology import Topology
 
 UNI, BI = Links.UNIDIRECTIONAL, Links.BIDIRECTIONAL
 
@@ -332,7 +332,7 @@ def test_divisors_are_complete() -> None:
 
 def test_a_frontier_loads_nothing_that_only_discovery_and_schedules_need():
     code = (
-        "import sys\nfrom synth.search import frontier\nfrontier(47, 4)\n"
+        "import sys\nfrom topoloom.synth.search.frontier import frontier\nfrontier(47, 4)\n"
         "heavy = {'scipy.sparse', 'scipy.optimize', 'igraph', 'matplotlib', 'schedules'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )

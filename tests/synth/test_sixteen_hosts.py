@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from numba import njit
 
-from synth.build import build
-from synth.cost import Cost
-from synth.discovery.bundled import bundled
-from synth.measure import measure
-from synth.random_regular import random_regular
-from synth.recipe import parse
+from topoloom.synth.atlas.bundled import bundled
+from topoloom.synth.edge_swaps.random_regular import random_regular
+from topoloom.synth.evaluation.cost import Cost
+from topoloom.synth.evaluation.measure import measure
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
 
 HOSTS, PORTS = 16, 4
 

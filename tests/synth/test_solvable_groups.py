@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.group_extensions import MatrixExtension, Metacyclic
-from synth.group_isomorphisms import Tabled, homomorphisms, isomorphic
-from synth.group_tables import Alternating, Linear
-from synth.groups import Group
-from synth.polycyclic import Polycyclic
-from synth.solvable_groups import solvable_groups
+from topoloom.synth.algebra.group_extensions import MatrixExtension, Metacyclic
+from topoloom.synth.algebra.group_isomorphisms import Tabled, homomorphisms, isomorphic
+from topoloom.synth.algebra.groups import Group
+from topoloom.synth.algebra.polycyclic import Polycyclic
+from topoloom.synth.algebra.solvable_groups import solvable_groups
+from topoloom.synth.algebra.table_groups import Alternating, Linear
 
 # Numbers of groups of order 2, 3, ..., sequence A000001 of the OEIS; below 60 all are solvable.
 KNOWN = dict(

@@ -11,24 +11,24 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from synth.bases.random_graphs import Randomly
-from synth.build import build, is_regular, size, traits
-from synth.candidates import Candidate
-from synth.catalogue import Wanted
-from synth.cost import Cost, Links, lower_bound
-from synth.discovery.atlas import Atlas, Entry, Search
-from synth.discovery.bundled import bundled, forget_bundled
-from synth.discovery.curate import curate, labelled_again
-from synth.discovery.proposals import PROPOSERS, Proposer, Round, beside, line, proposers
-from synth.discovery.sweep import KNOWN, Sweeper, sweep, sweeps
-from synth.discovery.worth import goals_missed, missed, worth
-from synth.errors import ImpossibleRequest, InvalidAtlas
-from synth.gaps import gaps_of
-from synth.labels import check_labels, labels
-from synth.measure import diameter
-from synth.offered import random_graphs
-from synth.recipe import Inserted, LineGraph, Removed, Shortened, parse
-from synth.search import frontier
+from topoloom.synth.atlas.bundled import bundled, forget_bundled
+from topoloom.synth.atlas.entries import Atlas, Entry, Search
+from topoloom.synth.atlas_build.build import KNOWN, Sweeper, sweep, sweeps
+from topoloom.synth.atlas_build.merge import curate, labelled_again
+from topoloom.synth.atlas_build.proposals import PROPOSERS, Proposer, Round, beside, line, proposers
+from topoloom.synth.atlas_build.size_priorities import goals_missed, missed, worth
+from topoloom.synth.errors import ImpossibleRequest, InvalidAtlas
+from topoloom.synth.evaluation.cost import Cost, Links, lower_bound
+from topoloom.synth.evaluation.gaps import gaps_of
+from topoloom.synth.evaluation.measure import diameter
+from topoloom.synth.families.random_graphs import Randomly
+from topoloom.synth.recipes.build import build, is_regular, size, traits
+from topoloom.synth.recipes.recipe import Inserted, LineGraph, Removed, Shortened, parse
+from topoloom.synth.search.candidates import Candidate
+from topoloom.synth.search.frontier import frontier
+from topoloom.synth.search.recipe_enumeration import Wanted
+from topoloom.synth.search.sampled_candidates import random_graphs
+from topoloom.synth.slack import check_labels, labels
 
 ONE_WAY, TWO_WAY = Links.UNIDIRECTIONAL, Links.BIDIRECTIONAL
 SWEPT = sorted({(e.nodes, e.degree, e.links) for e in bundled() if e.within is not None})
@@ -218,7 +218,7 @@ def test_every_size_with_graphs_has_something_to_propose(
 
 def with_bundled(monkeypatch: pytest.MonkeyPatch, atlas: Atlas, path: Path) -> None:
     atlas.save(path)
-    monkeypatch.setattr("synth.discovery.bundled.BUNDLED", path)
+    monkeypatch.setattr("topoloom.synth.atlas.bundled.BUNDLED", path)
     forget_bundled()
 
 
@@ -319,7 +319,7 @@ def test_curating_a_file_that_is_not_there_says_so_and_writes_nothing(tmp_path: 
     with pytest.raises(InvalidAtlas, match="missing"):
         curate(there, [missing], again=True)
     assert there.read_bytes() == before
-    command = [sys.executable, "-m", "synth.discovery.curate", "--again", str(missing)]
+    command = [sys.executable, "-m", "topoloom.synth.atlas_build.merge", "--again", str(missing)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
     assert "missing.tsv" in done.stderr

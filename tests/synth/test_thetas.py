@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synth.wiring.prices import most_preferred
-from synth.wiring.thetas import turned_thetas
+from topoloom.synth.wiring.coloring.price_bound import most_preferred
+from topoloom.synth.wiring.coloring.thetas import turned_thetas
 
 
 @st.composite

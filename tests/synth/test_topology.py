@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.errors import InvalidTopology, Unreachable
-from synth.topology import Link, Topology
-from synth.topology_document import topology_from_document
+from topoloom.synth.errors import InvalidTopology, Unreachable
+from topoloom.synth.recipes.topology_document import topology_from_document
+from topoloom.synth.topology.topology import Link, Topology
 
 PRINTABLE = st.text(st.characters(exclude_categories=["C", "Z"]), max_size=5)
 CAPACITY = st.integers(1, 1000) | st.fractions(Fraction(1, 9), 99, max_denominator=12)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.errors import InvalidTopology, SynthError
-from synth.topology import Link
-from synth.topology_document import MAX_LINKS, MAX_NODES, topology_from_document
+from topoloom.synth.errors import InvalidTopology, SynthError
+from topoloom.synth.recipes.topology_document import MAX_LINKS, MAX_NODES, topology_from_document
+from topoloom.synth.topology.topology import Link
 
 GOOD = {
     "schema": "topology/1",

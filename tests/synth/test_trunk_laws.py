@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synth.errors import DoesNotFit
-from synth.wiring import Present, apply, plan_moves, revert, to_document, violations
-from synth.wiring.detours import MOST_TRUNKS
-from synth.wiring.light import ways
-from synth.wiring.objective import Objective, worth
-from synth.wiring.plant import Mode, plant_csv, plant_document, read_plant, read_plant_text
-from synth.wiring.stages import Limits, staged
-from synth.wiring.trunked import demanded, trunked
-from synth.wiring.usable import ours
 from tests.synth.plants import meshes, shuffled, topologies
+from topoloom.synth.errors import DoesNotFit
+from topoloom.synth.wiring import Present, apply, plan_moves, revert, to_document, violations
+from topoloom.synth.wiring.ilp.objective import Objective, worth
+from topoloom.synth.wiring.plans.stages import Limits, staged
+from topoloom.synth.wiring.plant import Mode, plant_csv, plant_document, read_plant, read_plant_text
+from topoloom.synth.wiring.plant.free_ports import ours
+from topoloom.synth.wiring.plant.light_paths import ways
+from topoloom.synth.wiring.trunks.trunk_paths import MOST_TRUNKS
+from topoloom.synth.wiring.trunks.trunk_wiring import demanded, trunked
 
 
 def planned(topology, plant):

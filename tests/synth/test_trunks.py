@@ -4,14 +4,14 @@ import random
 
 import pytest
 
-from synth.errors import DoesNotFit, InvalidPlant
-from synth.topology import Topology
-from synth.wiring import Present, apply, plan_moves, to_document, violations
-from synth.wiring.light import ways
-from synth.wiring.objective import Objective
-from synth.wiring.placing import plan_placed
-from synth.wiring.plant import Mode, plant_document, read_plant
-from synth.wiring.stages import connected, staged
+from topoloom.synth.errors import DoesNotFit, InvalidPlant
+from topoloom.synth.topology.topology import Topology
+from topoloom.synth.wiring import Present, apply, plan_moves, to_document, violations
+from topoloom.synth.wiring.ilp.objective import Objective
+from topoloom.synth.wiring.placement.host_placement import plan_placed
+from topoloom.synth.wiring.plans.stages import connected, staged
+from topoloom.synth.wiring.plant import Mode, plant_document, read_plant
+from topoloom.synth.wiring.plant.light_paths import ways
 
 
 def test_a_trunk_that_another_host_uses_is_not_taken_from_it():

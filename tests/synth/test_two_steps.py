@@ -6,12 +6,12 @@ from importlib.util import find_spec
 import pytest
 
 from benchmarks.two_steps import ask, odd_prime_cycles, permutation, uneven
-from synth.build import build
-from synth.cost import Cost
-from synth.measure import measure
-from synth.random_regular import random_regular
-from synth.search import frontier
-from synth.topology import Topology
+from topoloom.synth.edge_swaps.random_regular import random_regular
+from topoloom.synth.evaluation.cost import Cost
+from topoloom.synth.evaluation.measure import measure
+from topoloom.synth.recipes.build import build
+from topoloom.synth.search.frontier import frontier
+from topoloom.synth.topology.topology import Topology
 
 needs_solver = pytest.mark.skipif(find_spec("pysat") is None, reason="python-sat is not installed")
 

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synth.build import build
-from synth.errors import DoesNotFit
-from synth.recipe import parse
-from synth.topology import Topology
-from synth.wiring import Present, cross_wired, duplex, plan_moves, violations
-from synth.wiring.demand import Choice, Demand
-from synth.wiring.kempe import coloured
-from synth.wiring.orientation import balanced
-from synth.wiring.plant import read_plant
-from synth.wiring.program import best_choice, missing_ports
 from tests.synth.plants import plants, topologies
+from topoloom.synth.errors import DoesNotFit
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.topology.topology import Topology
+from topoloom.synth.wiring import Present, cross_wired, duplex, plan_moves, violations
+from topoloom.synth.wiring.assignment.channel_ilp import best_choice, missing_ports
+from topoloom.synth.wiring.assignment.demand import Choice, Demand
+from topoloom.synth.wiring.assignment.orientation import balanced
+from topoloom.synth.wiring.coloring.kempe import coloured
+from topoloom.synth.wiring.plant import read_plant
 
 
 @st.composite

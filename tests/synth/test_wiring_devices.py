@@ -9,23 +9,23 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from synth.errors import DoesNotFit, InvalidWiring
-from synth.topology import Topology
-from synth.wiring import cross_wired, duplex, plan_moves, sized, to_document, uniform
-from synth.wiring.devices import (
+from tests.synth.device_readers import COMMANDS
+from tests.synth.plants import plants, topologies
+from topoloom.synth.errors import DoesNotFit, InvalidWiring
+from topoloom.synth.topology.topology import Topology
+from topoloom.synth.wiring import cross_wired, duplex, plan_moves, sized, to_document, uniform
+from topoloom.synth.wiring.devices import (
     FORMATS,
-    deployment,
+    calient_dicon,
     graphs,
-    lines,
-    netbox,
+    ip_addressing,
+    netbox_csv,
     polatis,
     read_script,
     sonic,
 )
-from synth.wiring.plant import Present
-from synth.wiring.stages import Limits
-from tests.synth.device_readers import COMMANDS
-from tests.synth.plants import plants, topologies
+from topoloom.synth.wiring.plans.stages import Limits
+from topoloom.synth.wiring.plant import Present
 
 
 @st.composite
@@ -66,8 +66,8 @@ READ_BACK = {
     "sonic-patch": lambda text, script: sonic.read_patches(text, script.plant),
     "polatis-netconf": lambda text, s: polatis.read_edits(text, s.plant, s.base.pairs),
     "polatis-scpi": lambda text, script: polatis.read_scpi(text, script.plant),
-    "calient-tl1": lambda text, script: lines.read_tl1(text, script.plant),
-    "dicon": lambda text, script: lines.read_dicon(text, script.plant, script.base.pairs),
+    "calient-tl1": lambda text, script: calient_dicon.read_tl1(text, script.plant),
+    "dicon": lambda text, script: calient_dicon.read_dicon(text, script.plant, script.base.pairs),
 }
 
 
@@ -283,9 +283,9 @@ def test_commands_remove_from_calient_by_group_and_name_and_add_to_sonic_with_ca
         (polatis.read_edits, "<edits"),
         (polatis.read_edits, "<!DOCTYPE a><edits/>"),
         (polatis.read_edits, '<edits><edit device="x" stage="1"/></edits>'),
-        (lines.read_tl1, "# panel panel-0, stage 1\nDLT-CRS-ALL;"),
+        (calient_dicon.read_tl1, "# panel panel-0, stage 1\nDLT-CRS-ALL;"),
         (graphs.read_graphml, "<graphml"),
-        (netbox.read_netbox, "side_a_device,side_b_device\na,b\n"),
+        (netbox_csv.read_netbox, "side_a_device,side_b_device\na,b\n"),
     ],
 )
 def test_texts_that_are_none_are_refused(read, text):
@@ -357,7 +357,7 @@ def torus():
 def test_a_deployment_gives_every_cable_a_subnet_and_every_host_a_route_to_every_other(plant):
     script = read_script(to_document(plan_moves(torus(), plant)), plant)
     text = FORMATS["deployment"].write(script)
-    assert deployment.read_deployment(text, script) == deployment.cables(script)
+    assert ip_addressing.read_deployment(text, script) == ip_addressing.cables(script)
     hosts = json.loads(text)["hosts"]
     nets = [ip_interface(nic["address"]).network for row in hosts.values() for nic in row["nics"]]
     assert len(set(nets)) == 32 and all(nets.count(net) == 2 for net in nets)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.errors import InvalidWiring
-from synth.topology import Topology
-from synth.wiring import (
+from topoloom.synth.errors import InvalidWiring
+from topoloom.synth.topology.topology import Topology
+from topoloom.synth.wiring import (
     Layout,
     Pair,
     Present,
@@ -23,7 +23,7 @@ from synth.wiring import (
     uniform,
     work_order,
 )
-from synth.wiring.work_order import COLUMNS
+from topoloom.synth.wiring.plans.work_order import COLUMNS
 
 RING = Topology(["h0", "h1", "h2"], [("h0", "h1"), ("h1", "h2"), ("h2", "h0")])
 BACK = RING.transpose()

@@ -7,16 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from app.cli import app
-from synth.errors import DoesNotFit, InvalidWiring
-from synth.topology import Topology
-from synth.wiring import Present, plan_moves, sized, to_document
-from synth.wiring.devices import read_script
-from synth.wiring.devices.inventory import FRONT, changes, read_inventory
-from synth.wiring.devices.netbox import read_netbox, write_netbox
-from synth.wiring.plant import Kind
-from synth.wiring.plant.ports import Side
 from tests.synth.plants import plants, topologies
+from topoloom.app.cli import app
+from topoloom.synth.errors import DoesNotFit, InvalidWiring
+from topoloom.synth.topology.topology import Topology
+from topoloom.synth.wiring import Present, plan_moves, sized, to_document
+from topoloom.synth.wiring.devices import read_script
+from topoloom.synth.wiring.devices.netbox_csv import read_netbox, write_netbox
+from topoloom.synth.wiring.devices.netbox_rest import FRONT, changes, read_inventory
+from topoloom.synth.wiring.plant import Kind
+from topoloom.synth.wiring.plant.ports import Side
 
 
 def front_ports(plant):

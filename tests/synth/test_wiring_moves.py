@@ -7,9 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synth.errors import DoesNotFit, InvalidPlant
-from synth.topology import Topology
-from synth.wiring import Layout, Pair, Present, assign_ports, plan_moves, sized, uniform, violations
+from topoloom.synth.errors import DoesNotFit, InvalidPlant
+from topoloom.synth.topology.topology import Topology
+from topoloom.synth.wiring import (
+    Layout,
+    Pair,
+    Present,
+    assign_ports,
+    plan_moves,
+    sized,
+    uniform,
+    violations,
+)
 
 
 @st.composite
@@ -144,7 +153,7 @@ def test_the_integer_program_is_never_beaten_by_the_search(nodes, degree, monkey
     panels = uniform(Layout.PER_PORT, nodes, degree)
     present = plan_moves(before, panels).final
     exact = plan_moves(after, panels, present)
-    monkeypatch.setattr("synth.wiring.choose.EXACT_VARIABLES", 0)
+    monkeypatch.setattr("topoloom.synth.wiring.assignment.assign_channels.EXACT_VARIABLES", 0)
     found = plan_moves(after, panels, present)
     assert exact.optimal
     assert found.lower_bound <= exact.lower_bound == exact.moves <= found.moves

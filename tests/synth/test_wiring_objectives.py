@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synth.errors import DoesNotFit
-from synth.topology import Topology
-from synth.wiring import apply, plan_moves, to_document, violations
-from synth.wiring.objective import Objective, worth
-from synth.wiring.placing import plan_placed
-from synth.wiring.plant import Present, uniform
-from synth.wiring.plug import edges_of
-from synth.wiring.stages import staged
-from synth.wiring.wiring import Wiring
 from tests.synth.plants import plants, topologies
+from topoloom.synth.errors import DoesNotFit
+from topoloom.synth.topology.topology import Topology
+from topoloom.synth.wiring import apply, plan_moves, to_document, violations
+from topoloom.synth.wiring.assignment.link_wiring import Wiring
+from topoloom.synth.wiring.assignment.realize import edges_of
+from topoloom.synth.wiring.ilp.objective import Objective, worth
+from topoloom.synth.wiring.placement.host_placement import plan_placed
+from topoloom.synth.wiring.plans.stages import staged
+from topoloom.synth.wiring.plant import Present, uniform
 
 OTHERS = [Objective.SECONDS, Objective.DRAINED]
 

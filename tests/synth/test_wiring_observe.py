@@ -1,10 +1,10 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synth.wiring import Present
-from synth.wiring.observe import compared
 from tests.synth.plants import presents
 from tests.synth.test_wiring_devices import scripts
+from topoloom.synth.wiring import Present
+from topoloom.synth.wiring.operations.observed_state import compared
 
 
 @settings(deadline=None, max_examples=40)

@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.bases import FAMILIES
-from synth.build import build
-from synth.errors import DoesNotFit
-from synth.topology import Topology
-from synth.wiring import plan_moves, sized, uniform, violations
-from synth.wiring.likeness import Arcs, isomorphism
-from synth.wiring.placing import plan_placed
-from synth.wiring.swapping import kept_arcs, swapped
+from topoloom.synth.errors import DoesNotFit
+from topoloom.synth.families import FAMILIES
+from topoloom.synth.recipes.build import build
+from topoloom.synth.topology.topology import Topology
+from topoloom.synth.wiring import plan_moves, sized, uniform, violations
+from topoloom.synth.wiring.placement.annealing import kept_arcs, swapped
+from topoloom.synth.wiring.placement.graph_isomorphism import Arcs, isomorphism
+from topoloom.synth.wiring.placement.host_placement import plan_placed
 
 SIZES = (12, 16, 27, 64, 182, 240, 256)
 

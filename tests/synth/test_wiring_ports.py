@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.errors import DoesNotFit, OutOfDomain
-from synth.topology import Topology
-from synth.wiring import Layout, Pair, Wiring, assign_ports, sized, uniform, violations
+from topoloom.synth.errors import DoesNotFit, OutOfDomain
+from topoloom.synth.topology.topology import Topology
+from topoloom.synth.wiring import Layout, Pair, Wiring, assign_ports, sized, uniform, violations
 
 
 @st.composite

@@ -5,12 +5,12 @@ import threading
 import numpy as np
 import pytest
 
-from synth.progress import attended, listened
-from synth.topology import Topology
-from synth.wiring import Objective, duplex, plan_moves, to_document, uniform
-from synth.wiring.placing import plan_placed
-from synth.wiring.stages import Limits
-from synth.wiring.survey import survey
+from topoloom.synth.progress import attended, listened
+from topoloom.synth.topology.topology import Topology
+from topoloom.synth.wiring import Objective, duplex, plan_moves, to_document, uniform
+from topoloom.synth.wiring.operations.worst_failures import survey
+from topoloom.synth.wiring.placement.host_placement import plan_placed
+from topoloom.synth.wiring.plans.stages import Limits
 
 
 class Stopped(Exception):

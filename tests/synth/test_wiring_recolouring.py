@@ -3,8 +3,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.wiring.colouring import edge_colours
-from synth.wiring.recolouring import complete, exchange, kept_colours, resettle, successive
+from topoloom.synth.wiring.coloring.bipartite import edge_colours
+from topoloom.synth.wiring.coloring.recoloring import (
+    complete,
+    exchange,
+    kept_colours,
+    resettle,
+    successive,
+)
 
 
 @st.composite

@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synth.errors import DoesNotFit, InvalidPlant
-from synth.topology import Topology
-from synth.wiring import (
+from tests.synth.plants import plants, topologies
+from topoloom.synth.errors import DoesNotFit, InvalidPlant
+from topoloom.synth.topology.topology import Topology
+from topoloom.synth.wiring import (
     apply,
     plan_moves,
     read_present,
@@ -16,10 +17,9 @@ from synth.wiring import (
     uniform,
     violations,
 )
-from synth.wiring.plant import State
-from synth.wiring.repair import Faults, Way, carried, repairs, with_faults
-from synth.wiring.stages import Limits, connected, staged
-from tests.synth.plants import plants, topologies
+from topoloom.synth.wiring.operations.repair import Faults, Way, carried, repairs, with_faults
+from topoloom.synth.wiring.plans.stages import Limits, connected, staged
+from topoloom.synth.wiring.plant import State
 
 
 @st.composite

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synth.topology import Topology
-from synth.wiring import Present, plan_moves, sized, to_document, uniform
-from synth.wiring.devices import read_script
-from synth.wiring.devices.script import Move
-from synth.wiring.observe import compared
-from synth.wiring.plant import Pair, State
-from synth.wiring.progress import stages_done, standing, states, undone
 from tests.synth.plants import presents
 from tests.synth.test_wiring_devices import scripts
+from topoloom.synth.topology.topology import Topology
+from topoloom.synth.wiring import Present, plan_moves, sized, to_document, uniform
+from topoloom.synth.wiring.devices import read_script
+from topoloom.synth.wiring.operations.observed_state import compared
+from topoloom.synth.wiring.operations.plan_progress import stages_done, standing, states, undone
+from topoloom.synth.wiring.plans.panel_actions import Move
+from topoloom.synth.wiring.plant import Pair, State
 
 
 class Replay:

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.errors import DoesNotFit
-from synth.topology import Topology
-from synth.wiring import plan_moves, uniform
-from synth.wiring.repair import Faults, carried, with_faults
-from synth.wiring.stages import connected
-from synth.wiring.survey import parts, survey
+from topoloom.synth.errors import DoesNotFit
+from topoloom.synth.topology.topology import Topology
+from topoloom.synth.wiring import plan_moves, uniform
+from topoloom.synth.wiring.operations.repair import Faults, carried, with_faults
+from topoloom.synth.wiring.operations.worst_failures import parts, survey
+from topoloom.synth.wiring.plans.stages import connected
 
 
 @st.composite

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from schedules.formats.chakra.program import COMPUTE, RECEIVE, RESULT, SEND
-from schedules.formats.chakra.protobuf import Attribute, Node
-from schedules.formats.transfers import Transfer
+from topoloom.schedules.formats.chakra.program import COMPUTE, RECEIVE, RESULT, SEND
+from topoloom.schedules.formats.chakra.protobuf_schema import Attribute, Node
+from topoloom.schedules.formats.lowering.transfers import Transfer
 
 __all__ = ["ExchangeNodes", "FoldNodes", "ShardNodes", "attributes"]
 

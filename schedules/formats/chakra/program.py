@@ -5,7 +5,7 @@ Of the node types of the format these three are used; sizes and places are in by
 
 from dataclasses import dataclass
 
-from schedules.model import Collective
+from topoloom.schedules.model.schedule import Collective
 
 __all__ = [
     "BUFFERS",

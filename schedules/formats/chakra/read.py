@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
-from schedules.errors import InvalidProgram
-from schedules.formats.chakra.program import (
+from topoloom.schedules.errors import InvalidProgram
+from topoloom.schedules.formats.chakra.program import (
     BUFFERS,
     COLLECTIVES,
     COMPUTE,
@@ -26,8 +26,8 @@ from schedules.formats.chakra.program import (
     Trace,
     Traces,
 )
-from schedules.formats.chakra.protobuf import read_messages
-from schedules.model import Collective
+from topoloom.schedules.formats.chakra.protobuf_schema import read_messages
+from topoloom.schedules.model.schedule import Collective
 
 __all__ = ["parse"]
 
@@ -48,7 +48,7 @@ def parse(files: Sequence[bytes]) -> Traces:
     >>> parse([b""])
     Traceback (most recent call last):
     ...
-    schedules.errors.InvalidProgram: /ranks/0: must begin with GlobalMetadata
+    topoloom.schedules.errors.InvalidProgram: /ranks/0: must begin with GlobalMetadata
     """
     if not 1 <= len(files) <= MAX_RANKS:
         raise InvalidProgram("/ranks", f"must be 1 to {MAX_RANKS} files")

@@ -11,14 +11,18 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from schedules.errors import InvalidProgram
-from schedules.formats.chakra.exchange import ExchangeRun
-from schedules.formats.chakra.ordering import check_messages, check_order, check_staging
-from schedules.formats.chakra.program import Region, Step, Traces
-from schedules.formats.chakra.read import parse
-from schedules.formats.chakra.running import Run
-from schedules.model import Collective
-from schedules.transcript import Span, Transcript, joined
+from topoloom.schedules.errors import InvalidProgram
+from topoloom.schedules.formats.chakra.order_checks import (
+    check_messages,
+    check_order,
+    check_staging,
+)
+from topoloom.schedules.formats.chakra.program import Region, Step, Traces
+from topoloom.schedules.formats.chakra.read import parse
+from topoloom.schedules.formats.chakra.replay_all_to_all import ExchangeRun
+from topoloom.schedules.formats.chakra.run_nodes import Run
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.model.transcript import Span, Transcript, joined
 
 __all__ = ["replay", "transcript"]
 
@@ -45,7 +49,7 @@ def replay(files: Sequence[bytes]) -> Traces:
     >>> replay([])
     Traceback (most recent call last):
     ...
-    schedules.errors.InvalidProgram: /ranks: must be 1 to 4096 files
+    topoloom.schedules.errors.InvalidProgram: /ranks: must be 1 to 4096 files
     """
     return _replayed(files).traces
 

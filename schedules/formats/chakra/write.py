@@ -8,22 +8,22 @@ below.  ``inputs`` and ``outputs`` of a node tell which bytes it reads and write
 passed on in an all-to-all, whose bytes end in the result.
 """
 
-from schedules.errors import NotExportable
-from schedules.formats.buffer_moves import MAX_MESSAGES
-from schedules.formats.chakra.nodes import ExchangeNodes, FoldNodes, ShardNodes, attributes
-from schedules.formats.chakra.program import MAX_BYTES, VERSION
-from schedules.formats.chakra.protobuf import GlobalMetadata, write_messages
-from schedules.formats.fitting import coarser
-from schedules.formats.transfers import (
+from topoloom.schedules.errors import NotExportable
+from topoloom.schedules.formats.chakra.nodes import ExchangeNodes, FoldNodes, ShardNodes, attributes
+from topoloom.schedules.formats.chakra.program import MAX_BYTES, VERSION
+from topoloom.schedules.formats.chakra.protobuf_schema import GlobalMetadata, write_messages
+from topoloom.schedules.formats.lowering.buffer_moves import MAX_MESSAGES
+from topoloom.schedules.formats.lowering.transfers import (
     MAX_CELLS,
     chunks_per_shard,
     least_messages,
     require_plain,
     transfers,
 )
-from schedules.model import Collective, RouteSchedule, Schedule, StepSchedule
-from schedules.verify import require_valid
-from synth.topology import Topology
+from topoloom.schedules.formats.targets.fit_runtime import coarser
+from topoloom.schedules.model.schedule import Collective, RouteSchedule, Schedule, StepSchedule
+from topoloom.schedules.verify import require_valid
+from topoloom.synth.topology.topology import Topology
 
 __all__ = ["render"]
 
@@ -65,8 +65,8 @@ def render(schedule: Schedule, topology: Topology, size_bytes: int) -> tuple[byt
 
     Examples
     --------
-    >>> from schedules.formats.chakra.protobuf import read_messages
-    >>> from schedules.model import Collective, Tree, TreeSchedule
+    >>> from topoloom.schedules.formats.chakra.protobuf_schema import read_messages
+    >>> from topoloom.schedules.model.schedule import Collective, Tree, TreeSchedule
     >>> pair = Topology(range(2), [(0, 1), (1, 0)])
     >>> trees = (Tree(0, 1, ((0, 1),)), Tree(1, 1, ((1, 0),)))
     >>> both = TreeSchedule(Collective.ALLGATHER, pair.digest, (0, 1), 1, trees)

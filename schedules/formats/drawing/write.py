@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import networkx as nx
 
-from schedules.errors import NotExportable
-from schedules.model import Schedule, SequenceSchedule, Tree, TreeSchedule
-from schedules.verify import require_valid
-from synth.topology import NodeId, Topology
+from topoloom.schedules.errors import NotExportable
+from topoloom.schedules.model.schedule import Schedule, SequenceSchedule, Tree, TreeSchedule
+from topoloom.schedules.verify import require_valid
+from topoloom.synth.topology.topology import NodeId, Topology
 
 __all__ = ["MAX_EDGES", "dot", "graphml"]
 
@@ -33,7 +33,7 @@ def dot(schedule: Schedule, topology: Topology) -> Iterator[str]:
 
     Examples
     --------
-    >>> from schedules.model import Collective
+    >>> from topoloom.schedules.model.schedule import Collective
     >>> pair = Topology("ab", [("a", "b"), ("b", "a")])
     >>> trees = (Tree("a", 1, (("a", "b"),)), Tree("b", 1, (("b", "a"),)))
     >>> both = TreeSchedule(Collective.ALLGATHER, pair.digest, ("a", "b"), 1, trees)

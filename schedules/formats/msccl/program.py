@@ -2,7 +2,7 @@
 
 A `Program` is what a file holds, in the file's own terms: `write` prints one and `read` makes
 one, and a program written and read is the same program.  How much of it each run-time takes is
-told in `schedules.formats.runtimes`.
+told in `schedules.formats.targets.runtimes`.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from schedules.model import Collective
+from topoloom.schedules.model.schedule import Collective
 
 __all__ = [
     "ATTRIBUTES",

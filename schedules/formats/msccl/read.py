@@ -7,9 +7,8 @@ Nothing here knows how programs are written.
 
 from collections import Counter
 
-from schedules.errors import InvalidProgram
-from schedules.formats.msccl.elements import Element, read_elements
-from schedules.formats.msccl.program import (
+from topoloom.schedules.errors import InvalidProgram
+from topoloom.schedules.formats.msccl.program import (
     ATTRIBUTES,
     BLOCKS_PER_CHANNEL,
     BUFFERS,
@@ -33,8 +32,9 @@ from schedules.formats.msccl.program import (
     Language,
     Program,
 )
-from schedules.formats.runtimes import MSCCL_XML, Runtime, meant
-from schedules.model import Collective
+from topoloom.schedules.formats.msccl.xml_elements import Element, read_elements
+from topoloom.schedules.formats.targets.runtimes import MSCCL_XML, Runtime, meant
+from topoloom.schedules.model.schedule import Collective
 
 __all__ = ["ignored", "parse"]
 
@@ -54,7 +54,7 @@ def parse(text: str, runtime: Runtime | str) -> Program:
     >>> parse("<algo/>", "msccl")
     Traceback (most recent call last):
     ...
-    schedules.errors.InvalidProgram: /algo/name: is missing
+    topoloom.schedules.errors.InvalidProgram: /algo/name: is missing
     """
     limits = meant(MSCCL_XML, runtime)[-1]
     language = LANGUAGES[Dialect(limits.dialect)]

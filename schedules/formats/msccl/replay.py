@@ -13,19 +13,13 @@ from typing import TypeAlias
 
 import numpy as np
 
-from schedules.errors import InvalidProgram
-from schedules.formats.msccl.program import (
-    RECEIVES,
-    SENDS,
-    Block,
-    Instruction,
-    Program,
-)
-from schedules.formats.msccl.read import parse
-from schedules.formats.runtimes import Runtime
-from schedules.formats.symbols import Actor, Clock, Memory, Messages, Value, added
-from schedules.model import Collective
-from schedules.transcript import Transcript
+from topoloom.schedules.errors import InvalidProgram
+from topoloom.schedules.formats.msccl.program import RECEIVES, SENDS, Block, Instruction, Program
+from topoloom.schedules.formats.msccl.read import parse
+from topoloom.schedules.formats.symbolic_buffers import Actor, Clock, Memory, Messages, Value, added
+from topoloom.schedules.formats.targets.runtimes import Runtime
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.model.transcript import Transcript
 
 __all__ = ["replay", "transcript"]
 
@@ -66,7 +60,7 @@ def replay(text: str, runtime: Runtime | str, *, slots: int = 2) -> Program:
     >>> replay("<algo>", "msccl")
     Traceback (most recent call last):
     ...
-    schedules.errors.InvalidProgram: /algo: must be closed
+    topoloom.schedules.errors.InvalidProgram: /algo: must be closed
     """
     return _replayed(text, runtime, slots)[0]
 

@@ -9,12 +9,10 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from dataclasses import replace
 
-from schedules.errors import NotExportable
-from schedules.formats.buffer_moves import Plan, plan, require_few_messages
-from schedules.formats.fitting import fitted
-from schedules.formats.msccl.blocks import arrange
-from schedules.formats.msccl.draft import Draft, DraftBlock, DraftStep
-from schedules.formats.msccl.program import (
+from topoloom.schedules.errors import NotExportable
+from topoloom.schedules.formats.lowering.buffer_moves import Plan, plan, require_few_messages
+from topoloom.schedules.formats.lowering.transfers import chunks_per_shard, require_plain
+from topoloom.schedules.formats.msccl.program import (
     LANGUAGES,
     MAX_COUNT,
     MAX_ELEMENTS,
@@ -27,12 +25,14 @@ from schedules.formats.msccl.program import (
     Language,
     Program,
 )
-from schedules.formats.runtimes import MSCCL_XML, Runtime, meant
-from schedules.formats.sizes import ALL_SIZES, Sizes, require_instances
-from schedules.formats.transfers import chunks_per_shard, require_plain
-from schedules.model import Collective, Schedule
-from schedules.verify import require_valid
-from synth.topology import Topology
+from topoloom.schedules.formats.msccl.program_builder import Draft, DraftBlock, DraftStep
+from topoloom.schedules.formats.msccl.thread_blocks import arrange
+from topoloom.schedules.formats.targets.fit_runtime import fitted
+from topoloom.schedules.formats.targets.runtimes import MSCCL_XML, Runtime, meant
+from topoloom.schedules.formats.targets.size_limits import ALL_SIZES, Sizes, require_instances
+from topoloom.schedules.model.schedule import Collective, Schedule
+from topoloom.schedules.verify import require_valid
+from topoloom.synth.topology.topology import Topology
 
 __all__ = ["render", "text"]
 
@@ -89,7 +89,7 @@ def render(
 
     Examples
     --------
-    >>> from schedules.model import Tree, TreeSchedule
+    >>> from topoloom.schedules.model.schedule import Tree, TreeSchedule
     >>> pair = Topology(range(2), [(0, 1), (1, 0)])
     >>> trees = (Tree(0, 1, ((0, 1),)), Tree(1, 1, ((1, 0),)))
     >>> both = TreeSchedule(Collective.ALLGATHER, pair.digest, (0, 1), 1, trees)

@@ -1,7 +1,7 @@
 """What an MSCCL++ execution plan can say, and how much of it that library's executor takes.
 
 As read in the sources of version 0.9.0; the file itself carries no version.  Thread blocks and
-their operations are limited by the run-time, see `schedules.formats.runtimes`.
+their operations are limited by the run-time, see `schedules.formats.targets.runtimes`.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
-from schedules.model import Collective
+from topoloom.schedules.model.schedule import Collective
 
 __all__ = [
     "ALIGNMENT",

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any
 
-from schedules.errors import InvalidProgram
-from schedules.formats.json_fields import Fields
-from schedules.formats.mscclpp.program import (
+from topoloom.schedules.errors import InvalidProgram
+from topoloom.schedules.formats.json_fields import Fields
+from topoloom.schedules.formats.mscclpp.program import (
     ALIGNMENT,
     BUFFERS,
     COLLECTIVES,
@@ -40,8 +40,8 @@ from schedules.formats.mscclpp.program import (
     Operation,
     Program,
 )
-from schedules.formats.runtimes import MSCCLPP_JSON, Runtime, meant
-from schedules.model import Collective
+from topoloom.schedules.formats.targets.runtimes import MSCCLPP_JSON, Runtime, meant
+from topoloom.schedules.model.schedule import Collective
 
 __all__ = ["ignored", "parse", "sizes_of"]
 
@@ -66,7 +66,7 @@ def parse(text: str, runtime: Runtime | None = None) -> Program:
     >>> parse("{}")
     Traceback (most recent call last):
     ...
-    schedules.errors.InvalidProgram: /name: must be a text
+    topoloom.schedules.errors.InvalidProgram: /name: must be a text
     """
     limits = meant(MSCCLPP_JSON, runtime)[-1]
     try:

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from schedules.errors import InvalidProgram
-from schedules.formats.mscclpp.program import (
+from topoloom.schedules.errors import InvalidProgram
+from topoloom.schedules.formats.mscclpp.program import (
     EVERY_GPU,
     WAITS,
     Block,
@@ -29,11 +29,16 @@ from schedules.formats.mscclpp.program import (
     Operation,
     Program,
 )
-from schedules.formats.mscclpp.read import parse
-from schedules.formats.mscclpp.signals import End, check_semaphores, check_signals, joined_ends
-from schedules.formats.runtimes import Runtime
-from schedules.formats.symbols import Actor, Clock, Memory, Messages, Value, added
-from schedules.transcript import Transcript
+from topoloom.schedules.formats.mscclpp.read import parse
+from topoloom.schedules.formats.mscclpp.semaphores import (
+    End,
+    check_semaphores,
+    check_signals,
+    joined_ends,
+)
+from topoloom.schedules.formats.symbolic_buffers import Actor, Clock, Memory, Messages, Value, added
+from topoloom.schedules.formats.targets.runtimes import Runtime
+from topoloom.schedules.model.transcript import Transcript
 
 __all__ = ["replay", "transcript"]
 
@@ -62,7 +67,7 @@ def replay(text: str, runtime: Runtime | None = None) -> Program:
     >>> replay("[]")
     Traceback (most recent call last):
     ...
-    schedules.errors.InvalidProgram: : must be an object
+    topoloom.schedules.errors.InvalidProgram: : must be an object
     """
     return _replayed(text, runtime)[0]
 

@@ -1,6 +1,7 @@
 """MSCCL++ execution plans: JSON for the executor of that library.
 
-How chunks lie in buffers is told in `schedules.formats.buffer_moves`, who does what in `blocks`.
+How chunks lie in buffers is told in `schedules.formats.lowering.buffer_moves`, who does what in
+`blocks`.
 
 Threads of a block go their own ways between two operations ``nop``.  Hence one stands
 after waiting and before data are touched or others told, and after touching data and
@@ -16,24 +17,24 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from schedules.errors import NotExportable
-from schedules.formats.buffer_moves import plan, require_few_messages
-from schedules.formats.fitting import fitted
-from schedules.formats.moves import Plan
-from schedules.formats.mscclpp.blocks import Draft, DraftBlock, DraftStep, arrange
-from schedules.formats.mscclpp.program import (
+from topoloom.schedules.errors import NotExportable
+from topoloom.schedules.formats.lowering.buffer_moves import plan, require_few_messages
+from topoloom.schedules.formats.lowering.chunk_moves import Plan
+from topoloom.schedules.formats.mscclpp.program import (
     ALIGNMENT,
     COLLECTIVES,
     MAX_BUFFER_BYTES,
     MAX_SEMAPHORES_PER_OPERATION,
     ChannelType,
 )
-from schedules.formats.mscclpp.stars import star, star_gpus
-from schedules.formats.runtimes import MSCCLPP_JSON, Runtime, meant
-from schedules.formats.sizes import ALL_SIZES, Sizes, require_instances
-from schedules.model import Schedule
-from schedules.verify import require_valid
-from synth.topology import Topology
+from topoloom.schedules.formats.mscclpp.switch_channels import star, star_gpus
+from topoloom.schedules.formats.mscclpp.thread_blocks import Draft, DraftBlock, DraftStep, arrange
+from topoloom.schedules.formats.targets.fit_runtime import fitted
+from topoloom.schedules.formats.targets.runtimes import MSCCLPP_JSON, Runtime, meant
+from topoloom.schedules.formats.targets.size_limits import ALL_SIZES, Sizes, require_instances
+from topoloom.schedules.model.schedule import Schedule
+from topoloom.schedules.verify import require_valid
+from topoloom.synth.topology.topology import Topology
 
 __all__ = ["render"]
 
@@ -92,7 +93,7 @@ def render(
 
     Examples
     --------
-    >>> from schedules.model import Collective, Tree, TreeSchedule
+    >>> from topoloom.schedules.model.schedule import Collective, Tree, TreeSchedule
     >>> pair = Topology(range(2), [(0, 1), (1, 0)])
     >>> trees = (Tree(0, 1, ((0, 1),)), Tree(1, 1, ((1, 0),)))
     >>> both = TreeSchedule(Collective.ALLGATHER, pair.digest, (0, 1), 1, trees)

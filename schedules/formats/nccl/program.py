@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from schedules.model import Collective
+from topoloom.schedules.model.schedule import Collective
 
 __all__ = ["ALGORITHMS", "COLLECTIVES", "MAX_CHANNELS", "MAX_LINE", "MAX_SIZE", "PROTOCOLS", "Row"]
 

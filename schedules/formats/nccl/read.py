@@ -6,8 +6,8 @@ and takes a default for an unknown name, both without a word, so those are refus
 Nothing here knows how tables are made.
 """
 
-from schedules.errors import InvalidProgram
-from schedules.formats.nccl.program import (
+from topoloom.schedules.errors import InvalidProgram
+from topoloom.schedules.formats.nccl.program import (
     ALGORITHMS,
     COLLECTIVES,
     MAX_CHANNELS,
@@ -36,7 +36,7 @@ def parse(text: str) -> tuple[Row, ...]:
     >>> parse("allreduce,0,65536,star,ll,8,1,8")
     Traceback (most recent call last):
     ...
-    schedules.errors.InvalidProgram: /line/1: the algorithm must be one of tree, ring, ...
+    topoloom.schedules.errors.InvalidProgram: /line/1: the algorithm must be one of tree, ring, ...
     """
     rows: list[Row] = []
     for number, line in enumerate(text.split("\n"), 1):

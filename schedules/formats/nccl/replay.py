@@ -5,10 +5,10 @@ A table moves nothing: what it can do wrong is to leave a call without a row.
 
 from collections.abc import Sequence
 
-from schedules.errors import InvalidProgram
-from schedules.formats.nccl.program import MAX_SIZE, Row
-from schedules.formats.nccl.read import parse
-from schedules.model import Collective
+from topoloom.schedules.errors import InvalidProgram
+from topoloom.schedules.formats.nccl.program import MAX_SIZE, Row
+from topoloom.schedules.formats.nccl.read import parse
+from topoloom.schedules.model.schedule import Collective
 
 __all__ = ["chosen", "replay"]
 
@@ -27,7 +27,7 @@ def replay(text: str) -> int:
     >>> replay("allreduce,0,65536,tree,ll,8,1,8")
     Traceback (most recent call last):
     ...
-    schedules.errors.InvalidProgram: : must have a row for every size
+    topoloom.schedules.errors.InvalidProgram: : must have a row for every size
     """
     rows = parse(text)
     counts = {row.ranks for row in rows}

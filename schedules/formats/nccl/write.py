@@ -18,10 +18,10 @@ from fractions import Fraction
 from math import ceil, isqrt
 from typing import NamedTuple
 
-from schedules.errors import NotExportable
-from schedules.formats.nccl.program import COLLECTIVES, MAX_CHANNELS, MAX_SIZE, Row
-from schedules.formats.transfers import require_plain
-from schedules.model import (
+from topoloom.schedules.errors import NotExportable
+from topoloom.schedules.formats.lowering.transfers import require_plain
+from topoloom.schedules.formats.nccl.program import COLLECTIVES, MAX_CHANNELS, MAX_SIZE, Row
+from topoloom.schedules.model.schedule import (
     Collective,
     Schedule,
     SequenceSchedule,
@@ -29,10 +29,10 @@ from schedules.model import (
     TreeSchedule,
     parts_of,
 )
-from schedules.simulate import tree_depth
-from schedules.verify import require_valid, step_cost, tree_inverse_rate
-from schedules.verify.costs import node_capacity
-from synth.topology import Topology
+from topoloom.schedules.simulate import tree_depth
+from topoloom.schedules.verify import require_valid, step_cost, tree_inverse_rate
+from topoloom.schedules.verify.costs import node_capacity
+from topoloom.synth.topology.topology import Topology
 
 __all__ = ["beside", "render"]
 
@@ -85,7 +85,7 @@ def render(
 
     Examples
     --------
-    >>> from schedules.model import Tree
+    >>> from topoloom.schedules.model.schedule import Tree
     >>> pair = Topology(range(2), [(0, 1), (1, 0)])
     >>> trees = (Tree(0, 1, ((0, 1),)), Tree(1, 1, ((1, 0),)))
     >>> both = TreeSchedule(Collective.ALLGATHER, pair.digest, (0, 1), 1, trees)

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from schedules.errors import InvalidSchedule
-from schedules.model import (
+from topoloom.schedules.errors import InvalidSchedule
+from topoloom.schedules.model.route_table import RouteTable, table_of
+from topoloom.schedules.model.schedule import (
     SEND,
     Collective,
     RouteSchedule,
@@ -24,8 +25,7 @@ from schedules.model import (
     Tree,
     TreeSchedule,
 )
-from schedules.route_table import RouteTable, table_of
-from synth.topology import NodeId
+from topoloom.synth.topology.topology import NodeId
 
 __all__ = ["MAGIC", "MAX_BYTES", "pack", "unpack"]
 
@@ -45,7 +45,7 @@ def pack(schedule: Schedule) -> bytes:
 
     Examples
     --------
-    >>> from schedules.model import Tree
+    >>> from topoloom.schedules.model.schedule import Tree
     >>> trees = (Tree(0, 1, ((0, "s", 1),)), Tree(1, 1, ((1, "s", 0),)))
     >>> schedule = TreeSchedule(Collective.ALLGATHER, "sha256:0", (0, 1), 1, trees)
     >>> unpack(pack(schedule)) == schedule

@@ -5,10 +5,10 @@
 
 from typing import Any
 
-from schedules.errors import InvalidSchedule, UnknownCollective
-from schedules.formats.schedule.program import MAX_INTEGER, MAX_PATH
-from schedules.model import Collective
-from synth.topology import NodeId, Topology
+from topoloom.schedules.errors import InvalidSchedule, UnknownCollective
+from topoloom.schedules.formats.schedule.program import MAX_INTEGER, MAX_PATH
+from topoloom.schedules.model.schedule import Collective
+from topoloom.synth.topology.topology import NodeId, Topology
 
 __all__ = ["boolean", "collective", "digest", "entries", "integer", "is_integer", "path", "rank"]
 

@@ -1,6 +1,6 @@
 """What a schedule/1 document can say, and how much of it is read.
 
-The values it describes are those of `schedules.model`.
+The values it describes are those of `schedules.model.schedule`.
 """
 
 __all__ = [

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from schedules.errors import InvalidSchedule
-from schedules.formats.schedule import fields
-from schedules.formats.schedule.program import (
+from topoloom.schedules.errors import InvalidSchedule
+from topoloom.schedules.formats.schedule import fields
+from topoloom.schedules.formats.schedule.program import (
     MAX_EDGES,
     MAX_INTEGER,
     MAX_PARTS,
@@ -24,7 +24,8 @@ from schedules.formats.schedule.program import (
     MAX_WEIGHT,
     OPS,
 )
-from schedules.model import (
+from topoloom.schedules.model.route_table import RouteTable
+from topoloom.schedules.model.schedule import (
     NO_LINK,
     SEND,
     Collective,
@@ -35,8 +36,7 @@ from schedules.model import (
     Tree,
     TreeSchedule,
 )
-from schedules.route_table import RouteTable
-from synth.topology import NodeId, Topology
+from topoloom.synth.topology.topology import NodeId, Topology
 
 __all__ = ["from_document"]
 
@@ -71,7 +71,7 @@ def from_document(document: Any, topology: Topology) -> Schedule:
     >>> from_document(document, pair)
     Traceback (most recent call last):
     ...
-    schedules.errors.InvalidSchedule: /steps/0/0/target: must be the id of a compute node
+    topoloom.schedules.errors.InvalidSchedule: /steps/0/0/target: must be the id of a compute node
     """
     if not isinstance(document, dict):
         raise InvalidSchedule("", "must be a JSON object with schema schedule/1")

@@ -9,9 +9,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from schedules.errors import InvalidSchedule
-from schedules.formats.schedule.program import OPS
-from schedules.model import (
+from topoloom.schedules.errors import InvalidSchedule
+from topoloom.schedules.formats.schedule.program import OPS
+from topoloom.schedules.model.schedule import (
     NO_LINK,
     RouteSchedule,
     Schedule,
@@ -33,7 +33,7 @@ def to_document(schedule: Schedule) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from schedules.model import Collective, Tree
+    >>> from topoloom.schedules.model.schedule import Collective, Tree
     >>> trees = (Tree(0, 1, ((0, 1),)), Tree(1, 1, ((1, 0),)))
     >>> to_document(TreeSchedule(Collective.ALLGATHER, "sha256:0", (0, 1), 1, trees))["trees"]
     [{'root': 0, 'weight': 1, 'edges': [[0, 1]]}, {'root': 1, 'weight': 1, 'edges': [[1, 0]]}]
@@ -69,7 +69,7 @@ def write(schedule: Schedule) -> Iterator[str]:
 
     Examples
     --------
-    >>> from schedules.model import Collective
+    >>> from topoloom.schedules.model.schedule import Collective
     >>> "".join(write(StepSchedule(Collective.ALLGATHER, "sha256:0", (0,), 1, ())))[:45]
     '{"schema": "schedule/1", "kind": "steps", "co'
     """

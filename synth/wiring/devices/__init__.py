@@ -8,8 +8,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from synth.wiring.devices import deployment, graphs, lines, netbox, polatis, sheet, sonic
-from synth.wiring.devices.alphabet import (
+from topoloom.synth.wiring.devices import (
+    calient_dicon,
+    graphs,
+    ip_addressing,
+    netbox_csv,
+    polatis,
+    sonic,
+    work_sheet,
+)
+from topoloom.synth.wiring.devices.name_rules import (
     ESCAPED,
     HCA,
     INSTRUMENT,
@@ -23,7 +31,7 @@ from synth.wiring.devices.alphabet import (
     nics,
     require_writable,
 )
-from synth.wiring.devices.script import Move, Script, Step, plant_of, read_script
+from topoloom.synth.wiring.plans.panel_actions import Move, Script, Step, plant_of, read_script
 
 __all__ = ["FORMATS", "RENDERERS", "Format", "Move", "Script", "Step", "plant_of", "read_script"]
 
@@ -73,23 +81,23 @@ _TOLD = (
         INSTRUMENT, headings,
     ),
     Format(
-        "calient-tl1", "text/x-calient-tl1", "tl1", lines.write_tl1,
+        "calient-tl1", "text/x-calient-tl1", "tl1", calient_dicon.write_tl1,
         INSTRUMENT, headings,
     ),
     Format(
-        "dicon", "text/x-dicon", "dicon.scpi", lines.write_dicon,
+        "dicon", "text/x-dicon", "dicon.scpi", calient_dicon.write_dicon,
         INSTRUMENT, headings,
     ),
     Format(
-        "netbox-csv", "text/x-netbox-cables", "cables.csv", netbox.write_netbox,
+        "netbox-csv", "text/x-netbox-cables", "cables.csv", netbox_csv.write_netbox,
         SPREADSHEET,
     ),
-    Format("html", "text/html", "html", sheet.write_sheet),
+    Format("html", "text/html", "html", work_sheet.write_sheet),
     Format("dot", "text/vnd.graphviz", "dot", graphs.write_dot, QUOTED),
     Format("graphml", "application/graphml+xml", "graphml", graphs.write_graphml),
     Format(
         "deployment", "application/vnd.topoloom.deployment+json", "deployment.json",
-        deployment.write_deployment, HCA, nics,
+        ip_addressing.write_deployment, HCA, nics,
     ),
 )  # fmt: skip
 
@@ -97,6 +105,6 @@ FORMATS: Mapping[str, Format] = MappingProxyType({form.name: form for form in _T
 """Every format of a plan beside patch-plan/1 itself and its CSV work order, by name."""
 
 RENDERERS: Mapping[str, Format] = MappingProxyType(
-    {"csv": Format("csv", "text/csv", "csv", sheet.write_order), **FORMATS}
+    {"csv": Format("csv", "text/csv", "csv", work_sheet.write_order), **FORMATS}
 )
 """Every text that is written from a script, by name."""

@@ -5,10 +5,10 @@ from xml.etree.ElementTree import ParseError
 
 import networkx as nx
 
-from synth.errors import InvalidWiring
-from synth.wiring.devices.script import Script
-from synth.wiring.plant import Plant, Port, Present
-from synth.wiring.present import read_present
+from topoloom.synth.errors import InvalidWiring
+from topoloom.synth.wiring.plans.panel_actions import Script
+from topoloom.synth.wiring.plant import Plant, Port, Present
+from topoloom.synth.wiring.plant.current_wiring import read_present
 
 __all__ = ["read_graphml", "write_dot", "write_graphml"]
 

@@ -8,10 +8,15 @@ import re
 from collections.abc import Iterable, Iterator
 from xml.etree import ElementTree
 
-from synth.errors import InvalidWiring
-from synth.wiring.devices.numbers import across, command_text, pair_across, panel_blocks
-from synth.wiring.devices.script import Move, Script, Step
-from synth.wiring.plant import Pair, Plant
+from topoloom.synth.errors import InvalidWiring
+from topoloom.synth.wiring.devices.port_numbers import (
+    across,
+    command_text,
+    pair_across,
+    panel_blocks,
+)
+from topoloom.synth.wiring.plans.panel_actions import Move, Script, Step
+from topoloom.synth.wiring.plant import Pair, Plant
 
 __all__ = [
     "SWITCH",
@@ -71,7 +76,7 @@ def read_pairs(text: str, plant: Plant, panel: int) -> frozenset[Pair]:
     InvalidWiring
         It is no XML, or a pair of it is of ports that the panel does not have.
 
-    >>> from synth.wiring.plant import uniform
+    >>> from topoloom.synth.wiring.plant import uniform
     >>> plant = uniform("single", hosts=2, lanes=1)
     >>> pair = "<pair><ingress>1</ingress><egress>4</egress></pair>"
     >>> read_pairs(f'<data><t xmlns="{SWITCH}">{pair}</t></data>', plant, 0)

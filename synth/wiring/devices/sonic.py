@@ -14,10 +14,10 @@ import re
 from collections import defaultdict
 from typing import Any
 
-from synth.errors import DoesNotFit, InvalidWiring
-from synth.wiring.devices.numbers import command_text, panel_blocks, sided
-from synth.wiring.devices.script import Move, Script, Step
-from synth.wiring.plant import Kind, Pair, Plant, Present
+from topoloom.synth.errors import DoesNotFit, InvalidWiring
+from topoloom.synth.wiring.devices.port_numbers import command_text, panel_blocks, sided
+from topoloom.synth.wiring.plans.panel_actions import Move, Script, Step
+from topoloom.synth.wiring.plant import Kind, Pair, Plant, Present
 
 __all__ = ["read_config", "read_lines", "read_patches", "write_config", "write_lines"]
 __all__ += ["write_patches"]

@@ -1,13 +1,22 @@
 """The plant: which hosts, ports and panels there are, and what is plugged between them."""
 
-from synth.wiring.plant.document import read_plant
-from synth.wiring.plant.model import Plant
-from synth.wiring.plant.parts import Host, HostPort, Kind, Layout, Mode, Panel, State, Trunk
-from synth.wiring.plant.ports import Pair, Port, Present, Side
-from synth.wiring.plant.read import TEXT_FORMATS, read_plant_text, read_plant_values
-from synth.wiring.plant.table import plant_csv
-from synth.wiring.plant.uniform import cross_wired, duplex, sized, uniform
-from synth.wiring.plant.writing import plant_digest, plant_document
+from topoloom.synth.wiring.plant.csv_table import plant_csv
+from topoloom.synth.wiring.plant.document_reader import read_plant
+from topoloom.synth.wiring.plant.document_writer import plant_digest, plant_document
+from topoloom.synth.wiring.plant.model import Plant
+from topoloom.synth.wiring.plant.parts import (
+    Host,
+    HostPort,
+    Kind,
+    Layout,
+    Mode,
+    Panel,
+    State,
+    Trunk,
+)
+from topoloom.synth.wiring.plant.ports import Pair, Port, Present, Side
+from topoloom.synth.wiring.plant.readers import TEXT_FORMATS, read_plant_text, read_plant_values
+from topoloom.synth.wiring.plant.regular_plants import cross_wired, duplex, sized, uniform
 
 __all__ = [
     "TEXT_FORMATS",

@@ -10,11 +10,11 @@ from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
 
-from synth.assumption import Assumption
-from synth.wiring.plant.check import check
-from synth.wiring.plant.parts import Host, Panel, State, Trunk, Uniform
-from synth.wiring.plant.passive import Folded, folded
-from synth.wiring.plant.ports import Pair, Port, Present
+from topoloom.synth.topology.assumptions import Assumption
+from topoloom.synth.wiring.plant.parts import Host, Panel, State, Trunk, Uniform
+from topoloom.synth.wiring.plant.passive_panels import Folded, folded
+from topoloom.synth.wiring.plant.ports import Pair, Port, Present
+from topoloom.synth.wiring.plant.validation import check
 
 __all__ = ["Plant"]
 
@@ -35,7 +35,7 @@ class Plant:
 
     Examples
     --------
-    >>> from synth.wiring.plant import read_plant
+    >>> from topoloom.synth.wiring.plant import read_plant
     >>> plant = read_plant({
     ...     "schema": "plant/1",
     ...     "panels": [{"id": "ocs-1", "kind": "switch", "a": 2, "b": 2}],
@@ -44,7 +44,7 @@ class Plant:
     ... })
     Traceback (most recent call last):
     ...
-    synth.errors.InvalidPlant: /hosts/1/ports/0/rx/0: port 0B of ocs-1 has h0 p already
+    topoloom.synth.errors.InvalidPlant: /hosts/1/ports/0/rx/0: port 0B of ocs-1 has h0 p already
     """
 
     panels: tuple[Panel, ...]

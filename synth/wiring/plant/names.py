@@ -4,7 +4,7 @@ A line break in a name would end as a command of its own in a device's script, a
 sequence as an order to the reader's terminal.
 """
 
-from synth.errors import InvalidPlant, SynthError
+from topoloom.synth.errors import InvalidPlant, SynthError
 
 __all__ = ["require_printable"]
 
@@ -31,7 +31,7 @@ def require_printable(name: str, field: str, raised: type[SynthError] = InvalidP
     >>> require_printable("ocs-1\nreboot", "/panels/0/id")
     Traceback (most recent call last):
     ...
-    synth.errors.InvalidPlant: /panels/0/id: must be printable text, without '\n'
+    topoloom.synth.errors.InvalidPlant: /panels/0/id: must be printable text, without '\n'
     """
     if not name.isprintable():
         found = next(character for character in name if not character.isprintable())

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
-from synth.wiring.plant.ports import Pair, Port, Side
+from topoloom.synth.wiring.plant.ports import Pair, Port, Side
 
 __all__ = [
     "MAX_PORTS",
@@ -157,7 +157,7 @@ class Trunk:
 
 @dataclass(frozen=True, slots=True)
 class Uniform:
-    """What a uniform plant was built of; see `synth.wiring.plant.uniform`."""
+    """What a uniform plant was built of; see `synth.wiring.plant.regular_plants`."""
 
     layout: Layout
     hosts: int

@@ -2,11 +2,11 @@
 
 import pytest
 
-from app.jobs.port import Jobs
-from app.jobs.webhooks import Messenger, WebhookRules
-from app.jobs.worker import Worker
-from app.problems import described
 from tests.app.jobs.work import LIMITS, Work
+from topoloom.app.api.problems import described
+from topoloom.app.jobs.facade import Jobs
+from topoloom.app.jobs.webhooks import Messenger, WebhookRules
+from topoloom.app.jobs.worker import Worker
 
 
 @pytest.fixture

@@ -4,15 +4,15 @@ import time
 
 import pytest
 
-from app.jobs.adding import QueueLimits
-from app.jobs.errors import JobEnded, NotEnded, QueueFull, TooManyJobs
-from app.jobs.model import State
-from app.jobs.port import Jobs
-from app.jobs.reconciler import Reconciler
-from app.jobs.worker import WorkerLimits
-from app.services.errors import NotStored
-from app.store import InvalidCursor
 from tests.app.jobs.work import task, until
+from topoloom.app.jobs.enqueue import QueueLimits
+from topoloom.app.jobs.errors import JobEnded, NotEnded, QueueFull, TooManyJobs
+from topoloom.app.jobs.facade import Jobs
+from topoloom.app.jobs.model import State
+from topoloom.app.jobs.reconciler import Reconciler
+from topoloom.app.jobs.worker import WorkerLimits
+from topoloom.app.store.document_store import InvalidCursor
+from topoloom.app.store.errors import NotStored
 
 
 def test_a_job_that_waits_is_cancelled_at_once_and_never_carried_out(jobs, started, work):

@@ -3,8 +3,8 @@
 import time
 from threading import Event, Lock
 
-from app.jobs.model import Cancelled, Task
-from app.jobs.worker import WorkerLimits
+from topoloom.app.jobs.model import Cancelled, Task
+from topoloom.app.jobs.worker import WorkerLimits
 
 LIMITS = WorkerLimits(concurrency=2, running_of_owner=16, keep_days=30)
 

@@ -1,0 +1,54 @@
+"""What routes need of a request, as type aliases, and what all of them say of their answers."""
+
+from typing import Annotated, Any
+
+from fastapi import Depends, Header, Path, Request
+from starlette.exceptions import HTTPException
+
+from topoloom.app.requests.document_ids import IdPrefix
+from topoloom.app.requests.options import listing, sweeps_and_jobs
+from topoloom.app.requests.options.listing import FieldPaths
+from topoloom.app.services.context import Context
+
+__all__ = [
+    "CREATED",
+    "AcceptDep",
+    "ContextDep",
+    "CursorDep",
+    "FieldsDep",
+    "IdDep",
+    "IfNoneMatchDep",
+    "JsonBody",
+    "LimitDep",
+    "require_json",
+]
+
+HeaderDep = Annotated[str | None, Header(include_in_schema=False)]
+
+
+async def _context(request: Request) -> Context:
+    return request.app.state.context
+
+
+async def require_json(content_type: HeaderDep = None) -> None:
+    """Raise unless the body is sent as JSON."""
+    media = (content_type or "").partition(";")[0].strip().lower()
+    if media != "application/json":
+        raise HTTPException(415, "body: must be sent as application/json")
+
+
+ContextDep = Annotated[Context, Depends(_context)]
+JsonBody = Depends(require_json)
+IdDep = Annotated[
+    IdPrefix, Path(description="id that a POST gave, or the first 6 or more characters of it")
+]
+LimitDep = Annotated[int, sweeps_and_jobs.LIMIT.query()]
+CursorDep = Annotated[str | None, sweeps_and_jobs.CURSOR.query(max_length=200)]
+FieldsDep = Annotated[FieldPaths | None, listing.FIELDS.query()]
+IfNoneMatchDep = HeaderDep
+AcceptDep = HeaderDep
+
+CREATED: dict[int | str, dict[str, Any]] = {
+    200: {"description": "the answer was stored already"},
+    201: {"description": "computed just now; `Location` is where it can be read"},
+}

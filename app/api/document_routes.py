@@ -1,0 +1,179 @@
+"""Routes that all kinds of documents have: ask, list, read.
+
+A request says mostly nothing but what it asks for.  FastAPI reads every parameter that a route
+could be given all the same, which takes half of the time of an answer that is stored.  So who
+asks plainly, without a query and in JSON, is answered here; who says more, or breaks a rule, is
+heard by FastAPI as the OpenAPI text describes it, with the same answer.
+"""
+
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Annotated, Any, TypeVar
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
+
+from topoloom.app.api.async_reply import (
+    ACCEPTED,
+    Waits,
+    answered_or_promised,
+    heard,
+    unread_or_promised,
+)
+from topoloom.app.api.dependencies import JsonBody, require_json
+from topoloom.app.api.problems import responses
+from topoloom.app.api.query_parameters import asked_by_query
+from topoloom.app.api.request_dispatcher import document
+from topoloom.app.api.responses import created, representation
+from topoloom.app.api.strict_http import refuse_unknown_query
+from topoloom.app.auth.scopes import DESIGN, READ, require
+from topoloom.app.documents import listing
+from topoloom.app.documents.sparse_fields import check_paths, picked
+from topoloom.app.jobs.worker_pool.task import B, Operation
+from topoloom.app.requests.document_ids import is_id
+from topoloom.app.requests.listing import ListRequest
+from topoloom.app.requests.options import listing as known
+from topoloom.app.requests.options import sweeps_and_jobs
+from topoloom.app.store.document_store import Artefact
+
+__all__ = ["WorkRoute", "create_route", "list_route", "plainly"]
+
+E = TypeVar("E", bound=Callable[..., Any])
+
+JSON = "application/json"
+
+ANY_JSON = (None, "*/*", JSON, f"{JSON}, */*")
+"""Accept headers that are not looked into further: what programs send."""
+
+READ_HERE = 64 * 2**10
+"""Largest body, in bytes, that is parsed on the event loop: some milliseconds."""
+
+_LISTED = (sweeps_and_jobs.LIMIT, sweeps_and_jobs.CURSOR, known.SORT, *known.FILTERS, known.FIELDS)
+ListDep = Annotated[ListRequest, Depends(asked_by_query(ListRequest, *_LISTED))]
+
+
+class WorkRoute(APIRoute):
+    """A route that answers plain requests at once, and has large bodies read by workers.
+
+    ``endpoint.plain`` answers a request without query, or returns None where FastAPI shall hear
+    it.  ``endpoint.unread`` answers a large body where the work is done, in another process:
+    reading JSON and checking it hold the interpreter, and nobody else would be answered meanwhile.
+    """
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return what answers a request."""
+        usual = super().get_route_handler()
+        plain = getattr(self.endpoint, "plain", None)
+        unread = getattr(self.endpoint, "unread", None)
+
+        async def handler(request: Request) -> Response:
+            if unread is not None and len(await request.body()) > READ_HERE:
+                return await unread(request)
+            if plain is not None and not request.scope["query_string"]:
+                answer = await plain(request)
+                if answer is not None:
+                    return answer
+            return await usual(request)
+
+        return handler
+
+
+def plainly(kind: str) -> Callable[[E], E]:
+    """Let a route that reads a document of this kind answer plain requests at once."""
+
+    async def read(request: Request) -> Response | None:
+        identity = request.path_params["id"]
+        if request.headers.get("accept") not in ANY_JSON or not is_id(identity):
+            return None
+        require(request, READ)
+        artefact = await document(request, kind, identity)
+        known_tag = request.headers.get("if-none-match")
+        return await representation(request, artefact, "json", JSON, known_tag)
+
+    def marked(endpoint: E) -> E:
+        endpoint.plain = read  # pyright: ignore[reportFunctionMemberAccess]
+        return endpoint
+
+    return marked
+
+
+def list_route(router: APIRouter, kind: str, operation_id: str, plural: str) -> None:
+    """Add the route that lists the stored documents of a kind."""
+    page = {"model": listing.PAGES[kind], "description": "a page of the list"}
+
+    @router.get(
+        "",
+        operation_id=operation_id,
+        summary=f"List stored {plural}, newest first unless asked otherwise",
+        description=f"Return one page of {plural}; with `fields` entries have these members only.",
+        dependencies=[READ],
+        response_model=None,
+        responses={200: page, **responses(422, 503)},
+    )
+    def list_documents(request: Request, asked: ListDep) -> JSONResponse:
+        paths = asked.fields and check_paths(asked.fields, listing.entry_model(kind))
+        found = request.app.state.store.page(kind, asked.limit, asked.cursor, asked.wanted)
+        document = listing.of(*found)
+        if paths:
+            document["items"] = picked(document["items"], paths)
+        return JSONResponse(document)
+
+
+def create_route(
+    router: APIRouter,
+    operation: Operation[B],
+    *,
+    operation_id: str,
+    summary: str,
+    description: str,
+    responses: dict[int | str, dict[str, Any]],
+    scope: Any = DESIGN,
+    path: str = "",
+    shown: Callable[[Request, Artefact], Awaitable[Response]] | None = None,
+) -> None:
+    """Add the route that answers a POST: looked up, else computed in a process of its own.
+
+    ``shown`` is how the answer is sent; left out, the document itself.  ``scope`` is what a key
+    must allow.
+    """
+    respond = shown or created
+
+    async def _shown(request: Request, found: Artefact | Response) -> Response:
+        answer = await respond(request, found) if isinstance(found, Artefact) else found
+        return heard(request, answer)
+
+    async def create(request: Request, body: Any) -> Response:
+        return await _shown(request, await answered_or_promised(request, operation, body))
+
+    async def create_plain(request: Request) -> Response | None:
+        if request.headers.get("content-type") != JSON:
+            return None
+        require(request, scope)
+        try:
+            body = operation.parsed(await request.body())
+        except RequestValidationError:
+            return None
+        return await create(request, body)
+
+    async def create_unread(request: Request) -> Response:
+        require(request, scope)
+        await require_json(request.headers.get("content-type"))
+        await refuse_unknown_query(request)
+        body = await request.body()
+        return await _shown(request, await unread_or_promised(request, operation, body))
+
+    create.__annotations__["body"] = operation.body
+    create.plain = create_plain  # pyright: ignore[reportFunctionMemberAccess]
+    create.unread = create_unread  # pyright: ignore[reportFunctionMemberAccess]
+    router.add_api_route(
+        path,
+        create,
+        methods=["POST"],
+        operation_id=operation_id,
+        summary=summary,
+        description=description,
+        dependencies=[JsonBody, Waits, scope],
+        response_model=None,
+        responses={**ACCEPTED, **responses},
+    )

@@ -1,0 +1,115 @@
+"""The worker of a process: put together, and in a service started when there is work for it."""
+
+import logging
+from collections.abc import Callable
+from threading import Event, Thread
+
+from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from topoloom.app.config import Settings
+from topoloom.app.jobs.enqueue import QueueLimits
+from topoloom.app.jobs.errors import WorkersExist
+from topoloom.app.jobs.facade import Jobs
+from topoloom.app.jobs.model import Perform
+from topoloom.app.jobs.webhooks import Messenger, WebhookRules
+from topoloom.app.jobs.worker import Worker, WorkerLimits
+from topoloom.app.store.database import DatabaseNotReady, is_in_memory
+
+__all__ = ["Host", "jobs_on", "worker_on"]
+
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS = 5.0
+
+
+def jobs_on(engine: Engine, settings: Settings, added: Callable[[], object] = lambda: None) -> Jobs:
+    """Return the jobs of an open database, within the limits of the settings."""
+    limits = QueueLimits(settings.max_queued_jobs, settings.max_queued_jobs_per_owner)
+    return Jobs(engine, limits, webhook_rules(settings), added)
+
+
+def webhook_rules(settings: Settings) -> WebhookRules:
+    """Return who may be told of the end of jobs."""
+    hosts = (name.strip().lower() for name in settings.webhook_hosts.split(","))
+    named = tuple(name for name in hosts if name)
+    return WebhookRules(named, settings.webhook_secret, settings.webhook_private)
+
+
+def worker_on(engine: Engine, settings: Settings, perform: Perform) -> Worker:
+    """Return a worker on an open database that carries out tasks so; it is not started."""
+    from topoloom.app.api.problems import described
+    from topoloom.app.jobs import document as document
+
+    limits = WorkerLimits(
+        settings.worker_concurrency,
+        settings.max_running_jobs_per_owner,
+        settings.keep_jobs_days,
+    )
+    return Worker(
+        engine,
+        perform,
+        lambda error, path: described(error, path).model_dump(),
+        limits,
+        Messenger(webhook_rules(settings), document.body),
+    )
+
+
+class Host:
+    """The worker of a service, in the same process.
+
+    It is started when the first job is added here, or others left some: a service that only
+    reads stays small, and ready at once.
+    """
+
+    def __init__(self, engine: Engine, settings: Settings, perform: Perform) -> None:
+        self._make = lambda: worker_on(engine, settings, perform)
+        self.jobs = jobs_on(engine, settings, self.wake)
+        self._woken, self._stopping = Event(), Event()
+        self._thread: Thread | None = None
+        self._worker: Worker | None = None
+        self.takes_jobs = not is_in_memory(engine.url)
+        self._wanted = settings.run_worker and self.takes_jobs
+
+    def start(self) -> None:
+        """Begin to look for work, unless the settings leave that to others."""
+        if self._wanted:
+            self._thread = Thread(target=self._run, name="jobs-host", daemon=True)
+            self._thread.start()
+
+    def wake(self) -> None:
+        """Say that there is work."""
+        self._woken.set()
+
+    def stop(self) -> None:
+        """End the worker; what it has in hand goes back to the queue."""
+        self._stopping.set()
+        self._woken.set()
+        if self._thread is not None:
+            self._thread.join()
+        if self._worker is not None:
+            self._worker.stop()
+        self.jobs.close()
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                if self.jobs.unfinished() and self._begun():
+                    return
+            except (SQLAlchemyError, DatabaseNotReady) as error:
+                log.warning("jobs: %s", str(error).splitlines()[0])
+            except Exception:
+                # The service answers without a worker, too; the next look tries again.
+                log.exception("jobs: no worker could be started")
+            self._woken.wait(LOOK_SECONDS)
+            self._woken.clear()
+
+    def _begun(self) -> bool:
+        worker = self._make()
+        try:
+            worker.start()
+        except WorkersExist:
+            # Two services in one process: the other one's worker looks after its own database.
+            return False
+        self._worker = worker
+        return True

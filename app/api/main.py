@@ -1,0 +1,142 @@
+"""The service, put together: ``create_app(settings)``; nothing is opened at import."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from importlib.metadata import version
+
+from fastapi import FastAPI
+from fastapi_offline import FastAPIOffline
+from starlette.concurrency import run_in_threadpool
+
+from topoloom.app.api import problems
+from topoloom.app.api.job_worker import Host
+from topoloom.app.api.request_dispatcher import Turns, lookups
+from topoloom.app.api.request_limits import RefuseLargeBodies, RefuseUnknownHosts, body_limit
+from topoloom.app.api.routes import (
+    atlas,
+    best,
+    cache,
+    catalog,
+    design_batches,
+    designs,
+    evaluations,
+    jobs,
+    lr_sessions,
+    patch_plans,
+    plots,
+    schedules,
+    sweeps,
+    system,
+    topologies,
+)
+from topoloom.app.api.security_headers import SecurityHeaders
+from topoloom.app.api.strict_http import AnswerHead
+from topoloom.app.auth.buckets import Buckets
+from topoloom.app.auth.key_cache import KnownKeys
+from topoloom.app.auth.middleware import Gate
+from topoloom.app.config import Settings
+from topoloom.app.jobs.executor import perform_by
+from topoloom.app.jobs.watcher import Watcher
+from topoloom.app.jobs.worker_pool.claims import Claims
+from topoloom.app.jobs.worker_pool.pool import Crew
+from topoloom.app.observability.metrics import Metrics
+from topoloom.app.observability.request_log import Observe
+from topoloom.app.observability.telemetry import configuration, is_wanted, trace_statements
+from topoloom.app.services.context import Context
+from topoloom.app.services.lr_sessions import Tuning
+from topoloom.app.services.open_context import mended
+from topoloom.app.store.database import open_database
+from topoloom.app.store.document_store import Store
+from topoloom.app.store.housekeeping import Housekeeper
+from topoloom.app.store.lr_sessions import LrStore
+from topoloom.app.store.patch_progress import PatchStore
+
+__all__ = ["create_app"]
+
+DESCRIPTION = """Topologies for hosts that are wired to each other directly, collective schedules
+that match them, and the plan of which port to plug where.
+
+Every document is addressed by what was asked: the same question has the same id and is computed
+once. Numbers like `"277/256"` are exact fractions. Errors are `application/problem+json`."""
+
+
+def create_app(settings: Settings | None = None) -> FastAPI:
+    """Return the application; the database is opened when it starts.
+
+    Start fails with `app.store.database.DatabaseNotReady` if the database cannot be used.
+    """
+    chosen = settings or Settings()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        engine = open_database(chosen.database_url)
+        if is_wanted():
+            trace_statements(engine)
+        store, claims = Store(engine), Claims(engine)
+        crew = Crew(store, claims, chosen, timed=app.state.metrics.computed)
+        app.state.engine = engine
+        app.state.store = store
+        app.state.context = Context(store, chosen, mend=mended)
+        app.state.known_keys = KnownKeys(engine)
+        app.state.lookups = lookups(engine)
+        app.state.turns = turns = Turns(crew, chosen.max_working, chosen.max_waiting)
+        app.state.metrics.watch(turns)
+        app.state.tuning = Tuning(LrStore(engine), chosen)
+        app.state.patches = PatchStore(engine)
+        app.state.searches = lr_sessions.Searches()
+        of_jobs = crew.within(chosen.max_job_seconds, chosen.max_job_bytes)
+        app.state.host = host = Host(engine, chosen, perform_by(of_jobs, store))
+        app.state.watcher = Watcher(engine, chosen.max_event_streams)
+        housekeeper = Housekeeper(engine, store.uses, chosen.cache_bytes)
+        housekeeper.start()
+        host.start()
+        try:
+            yield
+        finally:
+            turns.close()
+            await run_in_threadpool(host.stop)
+            housekeeper.stop()
+            claims.close()
+            engine.dispose()
+
+    # The page /docs with scripts from the installed package, not from another host.
+    app = FastAPIOffline(
+        title="Topoloom",
+        version=version("topoloom"),
+        description=DESCRIPTION,
+        lifespan=lifespan,
+        redirect_slashes=False,
+        telemetry=configuration(),
+    )
+    app.state.metrics = Metrics()
+    problems.install(app)
+    modules = (design_batches, best, designs, topologies, schedules, patch_plans, sweeps, jobs)
+    modules += (plots, atlas, catalog, cache, lr_sessions, system)
+    routers = [*(module.router for module in modules), *evaluations.routers]
+    app.state.routes = [route for router in routers for route in router.routes]
+    app.router.routes.extend(app.state.routes)
+    _add_middleware(app, chosen)
+    return app
+
+
+def _add_middleware(app: FastAPI, chosen: Settings) -> None:
+    """Put before the routes what every request passes; the last added is the first passed."""
+    app.add_middleware(RefuseLargeBodies, most=partial(body_limit, most=chosen.max_body_bytes))
+    app.add_middleware(
+        Gate,
+        refusal=problems.answer_to,
+        asks_for_keys=chosen.auth == "keys",
+        buckets=_buckets(chosen),
+    )
+    app.add_middleware(RefuseUnknownHosts, known=chosen.hosts_allowed(chosen.host))
+    app.add_middleware(AnswerHead)
+    app.add_middleware(Observe, metrics=app.state.metrics, refusal=problems.answer_to)
+    app.add_middleware(SecurityHeaders, private=chosen.auth == "keys")
+
+
+def _buckets(chosen: Settings) -> Buckets | None:
+    """Return by what rates are limited; who is alone on this machine is not."""
+    if chosen.is_private or not chosen.rate_per_second:
+        return None
+    return Buckets(chosen.rate_per_second, chosen.rate_burst)

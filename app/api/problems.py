@@ -1,0 +1,346 @@
+"""Every error as RFC 9457 problem+json: one table from class to status and title.
+
+The kernels know nothing of HTTP; what their errors mean here is decided here.  The
+``type`` of a problem is a path that ``docs/api.md`` explains, one section each.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from starlette.exceptions import HTTPException
+
+from topoloom.app.api.strict_http import allowed_methods
+from topoloom.app.auth.errors import AccessError, Forbidden, TooManyRequests, Unauthorized
+from topoloom.app.auth.scopes import scope_of
+from topoloom.app.documents.problem import ProblemDocument
+from topoloom.app.extras import MissingExtra
+from topoloom.app.jobs.errors import (
+    JobEnded,
+    NotEnded,
+    QueueFull,
+    TooManyJobs,
+    TooManyListeners,
+    WebhookRefused,
+    WorkFailed,
+)
+from topoloom.app.jobs.worker_pool.errors import Busy, Cancelled, WorkDied
+from topoloom.app.observability.logs import request_id
+from topoloom.app.requests.field_errors import FieldError, field_errors, pointer
+from topoloom.app.store.database import DatabaseNotReady
+from topoloom.app.store.document_store import InvalidCursor
+from topoloom.app.store.errors import (
+    Ambiguous,
+    BaseTaken,
+    ChangedMeanwhile,
+    Damaged,
+    Ended,
+    Leased,
+    NotAcceptable,
+    NotStored,
+    NoVersion,
+    OutOfSequence,
+)
+from topoloom.app.store.retention import Pinned, TooManyLabels
+from topoloom.learning_rate import errors as lr_errors
+from topoloom.schedules import errors as schedule_errors
+from topoloom.synth import errors as synth_errors
+
+__all__ = [
+    "PROBLEMS",
+    "ProblemDocument",
+    "answer_to",
+    "as_problem",
+    "described",
+    "install",
+    "responses",
+]
+
+MEDIA_TYPE = "application/problem+json"
+
+MAX_TEXT = 4_000
+"""Longest single text of a problem, in bytes."""
+
+MAX_DOCUMENT = 64 * 2**10
+"""Largest problem document, in bytes; what does not fit is counted, not named."""
+
+
+class Problem(NamedTuple):
+    """What a class of errors is on the wire."""
+
+    status: int
+    title: str
+    slug: str
+
+    @property
+    def type(self) -> str:
+        """The problem's type: a path, explained in the documentation."""
+        return f"/problems/{self.slug}"
+
+
+PROBLEMS: dict[type[Exception], Problem] = {
+    synth_errors.SynthError: Problem(422, "The request breaks a rule", "invalid-request"),
+    synth_errors.InvalidTopology: Problem(422, "Not a valid topology", "invalid-topology"),
+    synth_errors.InvalidRecipe: Problem(422, "Not a valid recipe", "invalid-recipe"),
+    synth_errors.OutOfDomain: Problem(422, "Outside a construction's domain", "out-of-domain"),
+    synth_errors.ImpossibleRequest: Problem(422, "No such graph exists", "impossible-request"),
+    synth_errors.NoneKnown: Problem(422, "No such graph is known", "none-known"),
+    synth_errors.BeyondSearch: Problem(422, "Beyond what is searched", "beyond-search"),
+    synth_errors.Unreachable: Problem(422, "Some node cannot be reached", "unreachable"),
+    synth_errors.NotMeasurable: Problem(422, "The cost model does not apply", "not-measurable"),
+    synth_errors.BrokenFamily: Problem(500, "An installed family is broken", "broken-family"),
+    synth_errors.ClaimBroken: Problem(500, "A theorem's promise was not kept", "claim-broken"),
+    synth_errors.DoesNotFit: Problem(422, "It does not fit on the panels", "does-not-fit"),
+    synth_errors.InvalidAtlas: Problem(422, "Not a valid atlas of bases", "invalid-atlas"),
+    synth_errors.InvalidPlant: Problem(422, "Not a valid plant", "invalid-plant"),
+    synth_errors.InvalidWiring: Problem(422, "Not a valid wiring", "invalid-wiring"),
+    schedule_errors.ScheduleError: Problem(422, "The request breaks a rule", "invalid-request"),
+    schedule_errors.InvalidSchedule: Problem(422, "Not a valid schedule", "invalid-schedule"),
+    schedule_errors.UnknownCollective: Problem(422, "No such collective", "unknown-collective"),
+    schedule_errors.UnknownPreset: Problem(422, "No such preset workload", "unknown-preset"),
+    schedule_errors.NoSchedule: Problem(422, "No such schedule exists", "no-schedule"),
+    schedule_errors.TooLarge: Problem(422, "A limit on size is passed", "too-large"),
+    schedule_errors.TookTooLong: Problem(422, "A limit on time is passed", "took-too-long"),
+    schedule_errors.NotExportable: Problem(422, "The format cannot say this", "not-exportable"),
+    schedule_errors.InvalidProgram: Problem(422, "Not a valid program", "invalid-program"),
+    schedule_errors.ExecutionFailed: Problem(500, "A run came to no end", "execution-failed"),
+    RequestValidationError: Problem(422, "The request breaks a rule", "invalid-request"),
+    InvalidCursor: Problem(422, "Not a cursor of this list", "invalid-cursor"),
+    AccessError: Problem(403, "The key may not do this", "forbidden"),
+    Unauthorized: Problem(401, "A valid API key is needed", "unauthorized"),
+    Forbidden: Problem(403, "The key may not do this", "forbidden"),
+    TooManyRequests: Problem(429, "Too many requests", "too-many-requests"),
+    NotStored: Problem(404, "Nothing is stored under this id", "not-stored"),
+    Ambiguous: Problem(422, "Several are stored under this id or name", "ambiguous"),
+    Damaged: Problem(500, "What is stored is damaged", "damaged"),
+    OutOfSequence: Problem(409, "Not the next observation", "out-of-sequence"),
+    Leased: Problem(409, "Another trainer holds the session", "leased"),
+    BaseTaken: Problem(409, "Another plan is under way there", "base-taken"),
+    ChangedMeanwhile: Problem(412, "It has changed meanwhile", "changed-meanwhile"),
+    NoVersion: Problem(428, "The version that is known must be named", "no-version"),
+    Ended: Problem(409, "The session has ended", "ended"),
+    lr_errors.LearningRateError: Problem(422, "The request breaks a rule", "invalid-request"),
+    lr_errors.InvalidObservation: Problem(
+        422, "Not an answer to the action", "invalid-observation"
+    ),
+    lr_errors.MissingExtra: Problem(501, "An optional package is missing", "missing-extra"),
+    MissingExtra: Problem(501, "An optional package is missing", "missing-extra"),
+    NotAcceptable: Problem(406, "No such representation", "not-acceptable"),
+    Pinned: Problem(409, "It is pinned", "pinned"),
+    TooManyLabels: Problem(422, "The request breaks a rule", "invalid-request"),
+    DatabaseNotReady: Problem(503, "The database is not ready", "database-not-ready"),
+    DBAPIError: Problem(503, "The database is not ready", "database-not-ready"),
+    Busy: Problem(503, "Too much waits already", "busy"),
+    Cancelled: Problem(503, "The computation was ended", "cancelled"),
+    WorkDied: Problem(503, "The computation ended without an answer", "computation-died"),
+    PoolTimeout: Problem(503, "The database is not ready", "database-not-ready"),
+    JobEnded: Problem(409, "The job has ended", "job-ended"),
+    NotEnded: Problem(409, "The job has not ended", "job-not-ended"),
+    TooManyJobs: Problem(429, "So many jobs of one client wait", "too-many-jobs"),
+    QueueFull: Problem(503, "No more jobs are taken", "queue-full"),
+    TooManyListeners: Problem(503, "So many streams are open", "too-many-listeners"),
+    WebhookRefused: Problem(422, "No message is sent there", "webhook-refused"),
+    WorkFailed: Problem(500, "The work came to no end", "work-failed"),
+    Exception: Problem(500, "An error inside Topoloom", "internal-error"),
+}
+"""Class of error -> its problem; a class without a row has that of its nearest base."""
+
+HTTP_PROBLEMS: dict[int, Problem] = {
+    400: Problem(400, "The body is not JSON", "malformed-body"),
+    404: Problem(404, "No such path", "not-found"),
+    405: Problem(405, "The method is not allowed here", "method-not-allowed"),
+    413: Problem(413, "The body is too large", "body-too-large"),
+    415: Problem(415, "The body must be application/json", "unsupported-media-type"),
+}
+
+UNKNOWN_HOST = Problem(400, "The service is not called so", "unknown-host")
+
+
+def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return the OpenAPI entries of these problem responses."""
+    titles = {
+        401: "no valid API key, where the service asks for keys",
+        403: "the key does not have the scope of this operation",
+        409: "it does not fit what is stored at present",
+        404: "nothing is stored under this id",
+        406: "no such representation",
+        412: "`If-Match` names another version than the present one",
+        413: "the body is too large",
+        428: "`If-Match` is missing",
+        415: "the body must be application/json",
+        422: "the request breaks a rule, named in `errors`",
+        429: "too many requests; `Retry-After` says when to come again",
+        500: "what is stored is damaged, and cannot be computed again",
+        501: "an optional package is not installed where the service runs",
+        503: "the database is not ready",
+    }
+    schema = {"$ref": "#/components/schemas/ProblemDocument"}
+    return {
+        status: {
+            "description": titles.get(status, "problem"),
+            "content": {MEDIA_TYPE: {"schema": schema}},
+        }
+        for status in statuses
+    }
+
+
+def install(app: FastAPI) -> None:
+    """Answer every error of the application with a problem, and describe that in OpenAPI."""
+    for kind in PROBLEMS:
+        app.add_exception_handler(kind, _answer)
+    app.add_exception_handler(HTTPException, _answer_http)
+    describe = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        document = describe()
+        schemas = document.setdefault("components", {}).setdefault("schemas", {})
+        for model in (ProblemDocument, FieldError):
+            described = model.model_json_schema(ref_template="#/components/schemas/{model}")
+            described.pop("$defs", None)
+            schemas[model.__name__] = described
+        _describe_access(app, document)
+        return document
+
+    app.openapi = openapi
+
+
+def _describe_access(app: FastAPI, document: dict[str, Any]) -> None:
+    """Add to the OpenAPI document which scope an operation needs, and how it refuses."""
+    schemes = document["components"].setdefault("securitySchemes", {})
+    schemes["key"] = {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "an API key of `topoloom keys create`, where the service asks for keys",
+    }
+    stated = {getattr(route, "operation_id", None): scope_of(route) for route in app.state.routes}
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            scope = stated.get(operation["operationId"])
+            answers = operation["responses"]
+            answers.update((str(status), answer) for status, answer in responses(429).items())
+            if scope is None:
+                continue
+            operation["security"] = [{}, {"key": [scope]}]
+            for status, answer in responses(401, 403, 503).items():
+                answers.setdefault(str(status), answer)
+
+
+def body_too_large(path: str, limit: int) -> JSONResponse:
+    """Return the answer to a body of more than ``limit`` bytes."""
+    return _response(HTTP_PROBLEMS[413], f"body: must have at most {limit} bytes", path, [])
+
+
+def unknown_host(path: str, host: str) -> JSONResponse:
+    """Return the answer to a request that calls the service by a name it does not have."""
+    detail = f"Host: must be a name of this service; {host!r} is none (TOPOLOOM_TRUSTED_HOSTS)"
+    return _response(UNKNOWN_HOST, detail, path, [])
+
+
+def as_problem(request: Request, error: Exception) -> JSONResponse:
+    """Return the answer to a request that ended with an error of `PROBLEMS`."""
+    return _answer(request, error)
+
+
+def _answer(request: Request, error: Exception) -> JSONResponse:
+    return answer_to(request.url.path, error)
+
+
+def answer_to(path: str, error: Exception) -> JSONResponse:
+    """Return the answer to a request for a path that ended in an error."""
+    document = described(error, path)
+    headers = error.headers if isinstance(error, AccessError) else {}
+    retry_after = getattr(error, "retry_after", None)
+    if retry_after is not None:
+        headers = {**headers, "Retry-After": str(retry_after)}
+    return _sent(document, headers)
+
+
+def described(error: Exception, path: str) -> ProblemDocument:
+    """Return the problem that an error is, wherever it was raised, about a path."""
+    problem = next(PROBLEMS[kind] for kind in type(error).__mro__ if kind in PROBLEMS)
+    if isinstance(error, AccessError):
+        return _document(problem, str(error), path, [])
+    if isinstance(error, RequestValidationError):
+        return _of_validation(problem, error, path)
+    if problem.status == 500 and not isinstance(error, Damaged | WorkFailed):
+        return _document(problem, "the request was right; please report this", path, [])
+    if isinstance(error, DBAPIError | PoolTimeout):
+        return _document(problem, "the database cannot be used just now", path, [])
+    field, rule = getattr(error, "field", None), getattr(error, "rule", "")
+    found = [FieldError(pointer=pointer(field), detail=rule)] if field is not None else []
+    return _document(problem, str(error), path, found)
+
+
+def _of_validation(problem: Problem, error: RequestValidationError, path: str) -> ProblemDocument:
+    if any(entry["type"] == "json_invalid" for entry in error.errors()):
+        entry = error.errors()[0]
+        detail = f"body: must be JSON: {entry['ctx']['error']} at character {entry['loc'][-1]}"
+        return _document(HTTP_PROBLEMS[400], detail, path, [])
+    found = field_errors(error)
+    detail = "; ".join(f"{entry.pointer or 'body'}: {entry.detail}" for entry in found[:10])
+    return _document(problem, detail, path, found)
+
+
+def _answer_http(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    fallback = Problem(error.status_code, str(error.detail), "http-error")
+    problem = HTTP_PROBLEMS.get(error.status_code, fallback)
+    answer = _response(problem, str(error.detail), request.url.path, [])
+    answer.headers.update(error.headers or {})
+    if error.status_code == 405:
+        # The router knows of the first route that has this path only.
+        answer.headers["Allow"] = ", ".join(allowed_methods(request))
+    return answer
+
+
+def _response(
+    problem: Problem,
+    detail: str,
+    path: str,
+    errors: list[FieldError],
+    headers: Mapping[str, str] | None = None,
+) -> JSONResponse:
+    return _sent(_document(problem, detail, path, errors), headers)
+
+
+def _document(
+    problem: Problem, detail: str, path: str, errors: list[FieldError]
+) -> ProblemDocument:
+    return ProblemDocument(
+        type=problem.type,
+        title=problem.title,
+        status=problem.status,
+        detail=_cut(detail),
+        instance=_cut(path),
+        request_id=request_id(),
+        errors=_fitting(errors),
+    )
+
+
+def _sent(document: ProblemDocument, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    return JSONResponse(document.model_dump(), document.status, headers, MEDIA_TYPE)
+
+
+def _fitting(errors: list[FieldError]) -> list[FieldError]:
+    """Return as many of the errors as `MAX_DOCUMENT` has room for."""
+    left, kept = MAX_DOCUMENT - 4 * MAX_TEXT, []
+    for error in errors:
+        short = FieldError(pointer=_cut(error.pointer), detail=_cut(error.detail))
+        left -= len(short.model_dump_json().encode())
+        if left < 0:
+            rest = f"and {len(errors) - len(kept)} more"
+            return [*kept, FieldError(pointer="", detail=rest)]
+        kept.append(short)
+    return kept
+
+
+def _cut(text: str) -> str:
+    """Return a text that may come from outside, such that it can be sent back, and is short."""
+    data = text.encode(errors="replace")
+    if len(data) <= MAX_TEXT:
+        return data.decode()
+    return data[: MAX_TEXT - 3].decode(errors="ignore") + "…"

@@ -1,0 +1,117 @@
+"""Refusing what no route shall see: bodies that are too large, hosts that are not ours."""
+
+from collections.abc import Callable, Sequence
+
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from topoloom.app.api.problems import body_too_large, unknown_host
+
+__all__ = ["RefuseLargeBodies", "RefuseUnknownHosts", "body_limit"]
+
+DRAINED = 8
+"""A refused body is still received, unread, up to so many times the limit: a client
+that writes before it reads would otherwise see a broken connection, not the answer."""
+
+
+SMALL_BODY = 256 * 2**10
+"""Largest body of a question that holds no topology, in bytes."""
+
+
+BATCH = {"/v1/designs/batch": 4 * SMALL_BODY}
+"""A hundred designs may be said in as much as four with long workloads."""
+
+_TAKE_TOPOLOGIES = tuple(
+    f"/v1/{kind}"
+    for kind in (
+        *("topologies", "schedules", "patch-plans", "costs", "optima", "verify", "simulations"),
+    )
+)
+
+
+def body_limit(path: str, most: int) -> int:
+    """Return the largest body that a path takes: ``most`` only where topologies are sent.
+
+    >>> body_limit("/v1/designs", 2**25), body_limit("/v1/topologies", 2**25)
+    (262144, 33554432)
+    """
+    return most if path.startswith(_TAKE_TOPOLOGIES) else min(most, BATCH.get(path, SMALL_BODY))
+
+
+class RefuseLargeBodies:
+    """ASGI middleware: a body over the limit is answered with 413.
+
+    A declared length is judged before anything is read; a body without one is counted
+    while it arrives.  ``most`` gives the limit of a path, in bytes.
+    """
+
+    def __init__(self, app: ASGIApp, most: Callable[[str], int]) -> None:
+        self.app = app
+        self.most = most
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers, most = Headers(scope=scope), self.most(scope["path"])
+        declared = headers.get("content-length", "")
+        # More than 18 digits are too many whatever they are.
+        length = int(declared[:19]) if declared.isdigit() else 0
+        if length <= most:
+            await self.app(scope, _counted(receive, most), send)
+            return
+        if "expect" not in headers and length <= DRAINED * most:
+            await _drain(receive)
+        await body_too_large(scope["path"], most)(scope, receive, send)
+
+
+def _counted(receive: Receive, most: int) -> Receive:
+    total = 0
+
+    async def counted() -> Message:
+        nonlocal total
+        message = await receive()
+        total += len(message.get("body", b""))
+        if total > most:
+            raise HTTPException(413, f"body: must have at most {most} bytes")
+        return message
+
+    return counted
+
+
+async def _drain(receive: Receive) -> None:
+    while (await receive()).get("more_body", False):
+        pass
+
+
+class RefuseUnknownHosts:
+    """ASGI middleware: a request that calls the service by a name it does not have gets 400.
+
+    A page of another site can have its own name lead to this machine, and would else read
+    what the service answers (DNS rebinding).  ``*`` stands for every name.
+    """
+
+    def __init__(self, app: ASGIApp, known: Sequence[str]) -> None:
+        self.app = app
+        self.known = frozenset(name.lower() for name in known)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it."""
+        if scope["type"] == "http" and "*" not in self.known:
+            host = Headers(scope=scope).get("host", "").lower()
+            if _without_port(host) not in self.known:
+                await unknown_host(scope["path"], host)(scope, receive, send)
+                return
+        await self.app(scope, receive, send)
+
+
+def _without_port(host: str) -> str:
+    """Return a host without its port; an IPv6 address keeps its brackets.
+
+    >>> _without_port("[::1]:8765"), _without_port("localhost:80"), _without_port("a")
+    ('[::1]', 'localhost', 'a')
+    """
+    name, colon, port = host.rpartition(":")
+    return name if colon and port.isdigit() else host

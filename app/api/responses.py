@@ -1,0 +1,128 @@
+"""Documents as answers: whole, in part, packed or not, in a format, or not at all (304)."""
+
+import gzip
+import hashlib
+from typing import Any
+
+from fastapi import Request, Response
+from fastapi.responses import JSONResponse, StreamingResponse
+
+from topoloom.app.api.negotiation import accepts_gzip, entity_tag, is_current
+from topoloom.app.api.request_dispatcher import answered, presented
+from topoloom.app.documents import export
+from topoloom.app.documents.sparse_fields import check_paths
+from topoloom.app.jobs.worker_pool.operations import EXPORT, PART
+from topoloom.app.observability.logs import note
+from topoloom.app.requests.stored_documents import ExportQuestion, PartQuestion
+from topoloom.app.services.sparse_fields import part_of
+from topoloom.app.store.document_store import Artefact
+from topoloom.schedules.errors import ScheduleError
+
+__all__ = ["created", "created_summary", "representation"]
+
+IMMUTABLE = "public, max-age=31536000, immutable"
+"""Of a document by its whole id; a beginning of one may mean several tomorrow."""
+
+UNPACKED_AT_ONCE = 64 * 2**10
+"""Largest packed document, in bytes, that is unpacked on the event loop: some milliseconds."""
+
+
+async def created(
+    request: Request, artefact: Artefact, exported: ExportQuestion | None = None
+) -> Response:
+    """Return the answer to a POST: 201 when computed just now, 200 when known.
+
+    ``exported`` asks for the document in another format than it is stored in.
+    """
+    fresh, headers = artefact.fresh, _place(request, artefact)
+    if exported is not None:
+        artefact = await answered(request, EXPORT, exported)
+    packed = accepts_gzip(request.headers.get("accept-encoding"))
+    headers["Vary"] = "Accept-Encoding"
+    return _stored(artefact, "application/json", headers, packed, 201 if fresh else 200)
+
+
+async def created_summary(request: Request, artefact: Artefact) -> Response:
+    """Return the same of a document too large to be sent unasked: what lists say of it."""
+    headers = _place(request, artefact)
+    return JSONResponse(artefact.summary, 201 if artefact.fresh else 200, headers)
+
+
+def _place(request: Request, artefact: Artefact) -> dict[str, str]:
+    _handed_out(request, artefact)
+    path: str = request.scope["path"]
+    return {"Location": f"{path}/{artefact.id}"}
+
+
+def _handed_out(request: Request, artefact: Artefact) -> None:
+    source = "computed" if artefact.fresh else "cache"
+    request.app.state.metrics.answered(artefact.kind, source)
+    note(document=artefact.id)
+
+
+async def representation(
+    request: Request,
+    artefact: Artefact,
+    form: str,
+    media_type: str,
+    if_none_match: str | None,
+    exported: ExportQuestion | None = None,
+    *,
+    fields: str | None = None,
+    model: Any = None,
+) -> Response:
+    """Return the answer to a GET of a document; 304 when the client has it already.
+
+    ``exported`` asks for the document in its ``form``; left out, it is the JSON as it is stored.
+    What is stored is sent as it lies there where the client takes gzip.  ``fields`` are the
+    members that are wanted of a JSON document, those that its ``model`` has.
+    """
+    _handed_out(request, artefact)
+    path: str = request.scope["path"]
+    paths = None if fields is None else _paths(form, fields, model)
+    packed = paths is None and accepts_gzip(request.headers.get("accept-encoding"))
+    variant = form if exported is None else exported.variant
+    if paths is not None:
+        variant += f"-{hashlib.sha256(','.join(paths).encode()).hexdigest()[:16]}"
+    tag = entity_tag(artefact.digest, f"{variant}-gzip" if packed else variant)
+    headers = {
+        "ETag": tag,
+        "Vary": "Accept, Accept-Encoding",
+        "Cache-Control": IMMUTABLE if path.endswith(f"/{artefact.id}") else "no-cache",
+    }
+    if is_current(if_none_match, tag):
+        return Response(status_code=304, headers=headers)
+    if exported is not None:
+        artefact = await answered(request, EXPORT, exported)
+    if paths is not None:
+        return JSONResponse(await _part(request, artefact, paths), headers=headers)
+    return _stored(artefact, media_type, headers, packed)
+
+
+def _stored(
+    artefact: Artefact, media_type: str, headers: dict[str, str], packed: bool, status: int = 200
+) -> Response:
+    """Return stored bytes: as they are, or unpacked piece by piece where they are large."""
+    if not export.is_packed(artefact.media_type):
+        return Response(artefact.content, status, headers, media_type)
+    if packed:
+        headers["Content-Encoding"] = "gzip"
+        return Response(artefact.content, status, headers, media_type)
+    if len(artefact.content) <= UNPACKED_AT_ONCE:
+        return Response(gzip.decompress(artefact.content), status, headers, media_type)
+    return StreamingResponse(export.unpacked(artefact), status, headers, media_type)
+
+
+def _paths(form: str, fields: str, model: Any) -> list[str]:
+    """Return the members that are wanted of a document."""
+    if form != "json":
+        raise ScheduleError("/fields", "must be left out in other formats than json")
+    return check_paths(fields, model)
+
+
+async def _part(request: Request, artefact: Artefact, paths: list[str]) -> Any:
+    """Return some members of a document; a large one is read by a worker."""
+    if len(artefact.content) <= UNPACKED_AT_ONCE:
+        return part_of(artefact, paths)
+    question = PartQuestion(kind=artefact.kind, id=artefact.id, paths=paths)
+    return dict(await presented(request, PART, question))

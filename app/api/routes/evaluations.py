@@ -1,0 +1,125 @@
+"""/v1/frontiers, costs, optima, verify, simulations, comparisons: a question, and its document."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from topoloom.app.api.dependencies import CREATED, FieldsDep, IdDep, IfNoneMatchDep
+from topoloom.app.api.document_routes import WorkRoute, create_route, list_route, plainly
+from topoloom.app.api.problems import responses
+from topoloom.app.api.request_dispatcher import document
+from topoloom.app.api.responses import representation
+from topoloom.app.api.routes.retention import manage_routes
+from topoloom.app.api.strict_http import strict_router
+from topoloom.app.auth.scopes import READ
+from topoloom.app.documents.all_to_all import AllToAllDocument
+from topoloom.app.documents.comparison import ComparisonDocument
+from topoloom.app.documents.cost import CostDocument
+from topoloom.app.documents.frontier import FrontierDocument
+from topoloom.app.documents.optimum import OptimumDocument
+from topoloom.app.documents.simulation import SimulationDocument
+from topoloom.app.documents.verification import VerificationDocument
+from topoloom.app.jobs.worker_pool.operations import (
+    COMPARISON,
+    COST,
+    FRONTIER,
+    OPTIMUM,
+    SIMULATION,
+    VERIFICATION,
+)
+from topoloom.app.jobs.worker_pool.task import Operation
+
+__all__ = ["routers"]
+
+
+def _router(
+    path: str, operation: Operation[Any], does: str, model: Any, stored: str = ""
+) -> APIRouter:
+    """Return the routes of a kind: create, list, read, label, pin, delete.
+
+    ``stored`` tells the reading of one apart from a route of the same name elsewhere.
+    """
+    plural, kind = path.replace("-", " "), operation.name
+    router = strict_router(f"/v1/{path}", tags=[plural], route_class=WorkRoute)
+    name = kind.capitalize()
+    body_model = {"model": model}
+    create_route(
+        router,
+        operation,
+        operation_id=f"create{name}",
+        summary=does,
+        description="Answer a question; the same one is answered once.",
+        responses={
+            200: CREATED[200] | body_model,
+            201: CREATED[201] | body_model,
+            **responses(400, 404, 413, 415, 422, 503),
+        },
+    )
+    list_route(router, kind, f"list{name}s" if name != "Optimum" else "listOptima", plural)
+
+    @router.get(
+        "/{id}",
+        operation_id=f"read{stored}{name}",
+        summary=f"Read a stored {kind}",
+        dependencies=[READ],
+        response_model=None,
+        responses={200: body_model | {"description": f"{kind}/1"}, **responses(404, 422, 503)},
+    )
+    @plainly(kind)
+    async def read_document(
+        request: Request,
+        id: IdDep,
+        fields: FieldsDep = None,
+        if_none_match: IfNoneMatchDep = None,
+    ) -> Response:
+        """Return a stored document."""
+        artefact = await document(request, kind, id)
+        return await representation(
+            request,
+            artefact,
+            "json",
+            "application/json",
+            if_none_match,
+            fields=fields,
+            model=model,
+        )
+
+    manage_routes(router, kind)
+    return router
+
+
+routers = (
+    _router(
+        "frontiers",
+        FRONTIER,
+        "Find the Pareto frontier of latency and bandwidth",
+        FrontierDocument,
+    ),
+    _router("costs", COST, "Measure any topology", CostDocument, "Stored"),
+    _router(
+        "optima",
+        OPTIMUM,
+        "Find the best any collective could do on any topology",
+        OptimumDocument | AllToAllDocument,
+        "Stored",
+    ),
+    _router(
+        "verify",
+        VERIFICATION,
+        "Check a schedule, independently of how it was made",
+        VerificationDocument,
+    ),
+    _router(
+        "simulations",
+        SIMULATION,
+        "Simulate any schedule message by message",
+        SimulationDocument,
+    ),
+    _router(
+        "comparisons",
+        COMPARISON,
+        "Put stored designs, or schedules, or all ways to run a collective, side by side",
+        ComparisonDocument,
+    ),
+)
+"""One of each kind of document that a single question answers."""

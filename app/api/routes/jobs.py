@@ -1,0 +1,182 @@
+"""/v1/jobs: work that takes longer than a client waits."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+from fastapi import Depends, Header, Path, Query, Request, Response
+from fastapi.responses import JSONResponse, StreamingResponse
+
+from topoloom.app.api.dependencies import CursorDep, LimitDep
+from topoloom.app.api.problems import responses
+from topoloom.app.api.strict_http import strict_router
+from topoloom.app.auth.scopes import DESIGN, READ
+from topoloom.app.jobs import document as document
+from topoloom.app.jobs.document import JobDocument, JobIdentity, JobPage
+from topoloom.app.jobs.facade import Jobs
+from topoloom.app.jobs.model import Job, State
+from topoloom.app.jobs.watcher import Watcher
+from topoloom.app.requests.options import sweeps_and_jobs
+
+__all__ = ["router"]
+
+router = strict_router("/v1/jobs", tags=["jobs"])
+
+
+def _jobs(request: Request) -> Jobs:
+    return request.app.state.host.jobs
+
+
+JobsDep = Annotated[Jobs, Depends(_jobs)]
+JobIdDep = Annotated[JobIdentity, Path(description="id that a 202 gave in `Location`")]
+StateDep = Annotated[sweeps_and_jobs.JobStateName | None, sweeps_and_jobs.JOB_STATE.query()]
+OperationDep = Annotated[str | None, sweeps_and_jobs.JOB_OPERATION.query(max_length=40)]
+ParentDep = Annotated[JobIdentity | None, Query(description="the parts of this job instead")]
+LastEventDep = Annotated[
+    str | None,
+    Header(description="`id` of the last event that was received; what came before is left out"),
+]
+
+_EVENT = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "string", "pattern": "^[0-9]+$"},
+        "event": {"enum": [state.value for state in State]},
+        "data": {"type": "string", "contentMediaType": "application/json"},
+    },
+    "required": ["id", "event", "data"],
+}
+
+_FOUND: dict[int | str, dict[str, Any]] = {
+    200: {"model": JobDocument, "description": "job/1, as it stands"}
+}
+
+
+@router.get(
+    "",
+    operation_id="listJobs",
+    dependencies=[READ],
+    summary="List jobs, newest first",
+    response_model=None,
+    responses={200: {"model": JobPage, "description": "a page"}, **responses(422, 503)},
+)
+def list_jobs(
+    jobs: JobsDep,
+    limit: LimitDep = sweeps_and_jobs.LIMIT.default,
+    cursor: CursorDep = None,
+    state: StateDep = None,
+    operation: OperationDep = None,
+    parent: ParentDep = None,
+) -> JSONResponse:
+    """Return one page of jobs; the parts of sweeps are listed by their parent only."""
+    chosen = None if state is None else State(state)
+    found = jobs.list(limit, cursor, state=chosen, operation=operation, parent=parent)
+    return JSONResponse(document.page(*found))
+
+
+@router.get(
+    "/{id}",
+    operation_id="readJob",
+    dependencies=[READ],
+    summary="Where does a job stand?",
+    response_model=None,
+    responses={**_FOUND, **responses(404, 422, 503)},
+)
+def read_job(id: JobIdDep, jobs: JobsDep) -> JSONResponse:
+    """Return the job: its state, progress, and where its answer is."""
+    return _answer(jobs.state(id))
+
+
+@router.post(
+    "/{id}/cancel",
+    operation_id="cancelJob",
+    dependencies=[DESIGN],
+    summary="Cancel a job",
+    response_model=None,
+    responses={
+        200: {"model": JobDocument, "description": "it is cancelled"},
+        202: {"model": JobDocument, "description": "whoever carries it out is told to end"},
+        **responses(404, 409, 422, 503),
+    },
+)
+def cancel_job(id: JobIdDep, jobs: JobsDep) -> JSONResponse:
+    """Cancel a job with its parts; work under way ends within two seconds."""
+    job = jobs.cancel(id)
+    return _answer(job, 200 if job.state.ended else 202)
+
+
+@router.delete(
+    "/{id}",
+    operation_id="deleteJob",
+    dependencies=[DESIGN],
+    summary="Delete a job that has ended",
+    status_code=204,
+    response_class=Response,
+    responses={
+        204: {"description": "it is gone; its answer stays"},
+        **responses(404, 409, 422, 503),
+    },
+)
+def delete_job(id: JobIdDep, jobs: JobsDep) -> Response:
+    """Delete what is known of a job; its answer is a document of its own, and stays."""
+    jobs.forget(id)
+    return Response(status_code=204)
+
+
+@router.get(
+    "/{id}/events",
+    operation_id="readJobEvents",
+    dependencies=[READ],
+    summary="Hear of every change of a job",
+    response_model=None,
+    response_class=StreamingResponse,
+    responses={
+        200: {
+            "description": "server-sent events until the job has ended: each is named for the "
+            "state, has the revision as id and the job/1 document as data",
+            "content": {"text/event-stream": {"schema": _EVENT}},
+        },
+        **responses(404, 422, 503),
+    },
+)
+async def read_events(
+    request: Request, id: JobIdDep, last_event_id: LastEventDep = None
+) -> Response:
+    """Stream the job as it changes; a client that comes back misses nothing that still counts."""
+    watcher: Watcher = request.app.state.watcher
+    text = last_event_id or ""
+    seen = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+    events = watcher.stream(id, seen)
+    # Before the first word is sent: a job that is not there is a problem, not a stream.
+    first = await anext(events)
+    return StreamingResponse(
+        _sent(first, events),
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+    )
+
+
+async def _sent(first: Job | None, events: AsyncIterator[Job | None]) -> AsyncIterator[str]:
+    try:
+        yield "retry: 2000\n\n"
+        yield _event(first)
+        async for job in events:
+            yield _event(job)
+    except asyncio.CancelledError:
+        # The client is gone.
+        raise
+    finally:
+        await events.aclose()  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _event(job: Job | None) -> str:
+    """Return one event; a comment while nothing changes, so that proxies keep the line open."""
+    if job is None:
+        return ": nothing new\n\n"
+    data = json.dumps(document.of(job), separators=(",", ":"))
+    return f"id: {job.revision}\nevent: {job.state.value}\ndata: {data}\n\n"
+
+
+def _answer(job: Job, status: int = 200) -> JSONResponse:
+    return JSONResponse(document.of(job), status_code=status, headers={"Cache-Control": "no-store"})

@@ -1,0 +1,221 @@
+"""/v1/lr-sessions: learning rates tuned while training, one session for each job."""
+
+import asyncio
+from collections.abc import Callable
+from itertools import islice
+from typing import Annotated, TypeVar
+
+from fastapi import Depends, Query, Request, Response
+from fastapi.responses import JSONResponse, StreamingResponse
+from starlette.concurrency import run_in_threadpool
+
+from topoloom.app.api.dependencies import AcceptDep, CursorDep, IdDep, JsonBody, LimitDep
+from topoloom.app.api.negotiation import negotiate
+from topoloom.app.api.problems import responses
+from topoloom.app.api.strict_http import strict_router
+from topoloom.app.auth.scopes import ADMIN, DESIGN, READ
+from topoloom.app.documents import lr_session as documents
+from topoloom.app.documents.lr_session import LrHistory, LrPage, LrReply, LrSession
+from topoloom.app.requests.lr_sessions import LrLeaseRequest, LrObservationRequest, LrSessionRequest
+from topoloom.app.requests.options import lr_sessions as learning_rate
+from topoloom.app.requests.options import sweeps_and_jobs
+from topoloom.app.requests.options.lr_sessions import HistoryFormat
+from topoloom.app.services import lr_sessions
+from topoloom.app.services.lr_sessions import PAGE, MustSearch, Tuning
+
+__all__ = ["MAX_SEARCHES", "Searches", "router"]
+
+router = strict_router("/v1/lr-sessions", tags=["learning rates"])
+
+MAX_SEARCHES = 2
+"""Places for fits of Gaussian processes in one process; who waits for one holds no thread."""
+FORMATS = {"json": "application/json", "csv": "text/csv", "svg": "image/svg+xml"}
+
+T = TypeVar("T")
+
+
+class Searches:
+    """Who may search for a rate at present; of one event loop."""
+
+    def __init__(self, most: int = MAX_SEARCHES) -> None:
+        self._places = asyncio.Semaphore(most)
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """Return what ``work`` does, in one of the places."""
+        async with self._places:
+            return await run_in_threadpool(work)
+
+
+async def _tuning(request: Request) -> Tuning:
+    return request.app.state.tuning
+
+
+async def _searches(request: Request) -> Searches:
+    return request.app.state.searches
+
+
+TuningDep = Annotated[Tuning, Depends(_tuning)]
+SearchesDep = Annotated[Searches, Depends(_searches)]
+FormatDep = Annotated[
+    HistoryFormat | None,
+    Query(alias="format", description="representation; goes before the Accept header"),
+]
+AfterDep = Annotated[int, learning_rate.AFTER.query()]
+_SESSION = {"model": LrSession}
+
+
+@router.post(
+    "",
+    operation_id="createLrSession",
+    summary="Begin to tune the learning rate of a training job",
+    status_code=201,
+    response_model=None,
+    dependencies=[JsonBody, DESIGN],
+    responses={
+        201: _SESSION | {"description": "the session, with the lease of its trainer"},
+        **responses(400, 413, 415, 422, 501, 503),
+    },
+)
+def create_session(body: LrSessionRequest, tuning: TuningDep) -> Response:
+    """Return a new session and its first action."""
+    session, lease = lr_sessions.create(tuning, body.name, body.options)
+    place = f"{router.prefix}/{session.id}"
+    document = documents.session_of(session, lease)
+    return JSONResponse(document, status_code=201, headers={"Location": place})
+
+
+@router.get(
+    "",
+    operation_id="listLrSessions",
+    dependencies=[READ],
+    summary="List sessions, newest first",
+    response_model=None,
+    responses={200: {"model": LrPage, "description": "a page"}, **responses(422, 503)},
+)
+def list_sessions(
+    tuning: TuningDep, limit: LimitDep = sweeps_and_jobs.LIMIT.default, cursor: CursorDep = None
+) -> JSONResponse:
+    """Return one page of sessions."""
+    return JSONResponse(documents.page_of(*tuning.store.page(limit, cursor)))
+
+
+@router.get(
+    "/{id}",
+    operation_id="readLrSession",
+    dependencies=[READ],
+    summary="Read a session: its state and its next action",
+    response_model=None,
+    responses={200: _SESSION | {"description": "the session"}, **responses(404, 422, 503)},
+)
+def read_session(id: IdDep, tuning: TuningDep) -> JSONResponse:
+    """Return lr-session/1."""
+    return JSONResponse(documents.session_of(tuning.store.get(id)))
+
+
+@router.delete(
+    "/{id}",
+    operation_id="deleteLrSession",
+    dependencies=[ADMIN],
+    summary="Delete a session and all that was observed",
+    status_code=204,
+    response_class=Response,
+    responses={204: {"description": "there is none now"}, **responses(404, 422, 503)},
+)
+def delete_session(id: IdDep, tuning: TuningDep) -> Response:
+    """Forget a session."""
+    lr_sessions.delete(tuning, id)
+    return Response(status_code=204)
+
+
+@router.post(
+    "/{id}/observations",
+    operation_id="observeLrSession",
+    summary="Report what came of an action, and get the next one",
+    response_model=None,
+    dependencies=[JsonBody, DESIGN],
+    responses={
+        200: {"model": LrReply, "description": "the next action"},
+        **responses(400, 404, 409, 413, 415, 422, 501, 503),
+    },
+)
+async def observe(
+    id: IdDep, body: LrObservationRequest, tuning: TuningDep, searches: SearchesDep
+) -> JSONResponse:
+    """Take down losses; the same observation sent again gets the same answer."""
+    seen = body.observation
+    try:
+        reply = await run_in_threadpool(lr_sessions.observe, tuning, id, seen, searching=False)
+    except MustSearch:
+        reply = await searches.run(lambda: lr_sessions.observe(tuning, id, seen))
+    return JSONResponse(documents.reply_of(reply))
+
+
+@router.post(
+    "/{id}/lease",
+    operation_id="attachLrSession",
+    summary="Become the session's trainer, from its present state or an earlier one",
+    response_model=None,
+    dependencies=[JsonBody, DESIGN],
+    responses={
+        200: _SESSION | {"description": "the session, with a new lease"},
+        **responses(400, 404, 409, 413, 415, 422, 501, 503),
+    },
+)
+async def attach(
+    id: IdDep, body: LrLeaseRequest, tuning: TuningDep, searches: SearchesDep
+) -> JSONResponse:
+    """Hand the session to a trainer that began anew; the lease before is good no more."""
+    found = await searches.run(lambda: lr_sessions.attach(tuning, id, body.lease, body.sequence))
+    return JSONResponse(documents.session_of(*found))
+
+
+@router.post(
+    "/{id}/cancel",
+    operation_id="cancelLrSession",
+    dependencies=[DESIGN],
+    summary="End a session before its run is over",
+    response_model=None,
+    responses={200: _SESSION | {"description": "the session"}, **responses(404, 409, 422, 503)},
+)
+def cancel(id: IdDep, tuning: TuningDep) -> JSONResponse:
+    """Cancel it: no observation is taken any more."""
+    return JSONResponse(documents.session_of(lr_sessions.cancel(tuning, id)))
+
+
+@router.get(
+    "/{id}/history",
+    operation_id="readLrHistory",
+    dependencies=[READ],
+    summary="Read what was observed, tried, forecast and chosen",
+    response_model=None,
+    responses={
+        200: {
+            "model": LrHistory,
+            "description": "the history",
+            "content": {
+                "text/csv": {"schema": {"type": "string"}},
+                "image/svg+xml": {"schema": {"type": "string"}},
+            },
+        },
+        **responses(404, 406, 422, 501, 503),
+    },
+)
+def read_history(
+    id: IdDep,
+    tuning: TuningDep,
+    form: FormatDep = None,
+    after: AfterDep = learning_rate.AFTER.default,
+    accept: AcceptDep = None,
+) -> Response:
+    """Return at most a thousand observations as JSON, all of them as CSV, or a picture."""
+    chosen = negotiate(form, accept, FORMATS)
+    session = tuning.store.get(id)
+    if chosen == "json":
+        points = list(islice(lr_sessions.history(tuning, session, after), PAGE + 1))
+        return JSONResponse(documents.history_of(session, points, PAGE))
+    everything = lr_sessions.history(tuning, session)
+    if chosen == "csv":
+        return StreamingResponse(documents.csv_rows(everything), media_type=FORMATS[chosen])
+    from topoloom.app.plots.lr_session import svg
+
+    return Response(svg(session, everything), media_type=FORMATS[chosen])

@@ -1,0 +1,273 @@
+"""/v1/patch-plans: which port to plug where."""
+
+import re
+from typing import Annotated, Any
+
+from fastapi import Depends, Header, Query, Request, Response
+from fastapi.responses import JSONResponse
+from starlette.concurrency import run_in_threadpool
+
+from topoloom.app.api.dependencies import (
+    CREATED,
+    AcceptDep,
+    FieldsDep,
+    IdDep,
+    IfNoneMatchDep,
+    JsonBody,
+)
+from topoloom.app.api.document_routes import WorkRoute, create_route, list_route
+from topoloom.app.api.negotiation import files_described, negotiate
+from topoloom.app.api.problems import responses
+from topoloom.app.api.request_dispatcher import document, presented
+from topoloom.app.api.responses import created, representation
+from topoloom.app.api.routes.retention import manage_routes
+from topoloom.app.api.strict_http import strict_router
+from topoloom.app.auth.scopes import PLAN, READ
+from topoloom.app.documents.base import Document, Presented
+from topoloom.app.documents.cross_wiring import CrossWiringDocument
+from topoloom.app.documents.patch_plan import PatchPlanDocument
+from topoloom.app.documents.patch_progress import PatchProgress
+from topoloom.app.documents.repairs import RepairsDocument
+from topoloom.app.documents.survey import SurveyDocument
+from topoloom.app.jobs.worker_pool.operations import CROSS_WIRING, PATCH_PLAN, REPAIRS, SURVEY
+from topoloom.app.jobs.worker_pool.task import Operation
+from topoloom.app.requests.base import Request as Body
+from topoloom.app.requests.options.patch_plans import PlanFormat
+from topoloom.app.requests.patch_plans import (
+    CrossWiringRequest,
+    ObservationRequest,
+    RepairsRequest,
+    SurveyRequest,
+)
+from topoloom.app.requests.stored_documents import ExportQuestion
+from topoloom.app.services import patch_plans, patch_progress
+from topoloom.app.store.document_store import Artefact
+from topoloom.app.store.errors import ChangedMeanwhile, NoVersion
+from topoloom.app.store.patch_progress import PatchStore
+
+__all__ = ["router"]
+
+router = strict_router("/v1/patch-plans", tags=["patch plans"], route_class=WorkRoute)
+
+FormatDep = Annotated[
+    PlanFormat | None,
+    Query(alias="format", description="representation; goes before the Accept header"),
+]
+IfMatchDep = Annotated[
+    str | None,
+    Header(description="the ETag of the progress that the observer knows; must be given"),
+]
+_BODY = {"model": PatchPlanDocument}
+_PROGRESS = {"model": PatchProgress, "description": "patch-progress/1"}
+
+
+async def _patches(request: Request) -> PatchStore:
+    return request.app.state.patches
+
+
+PatchesDep = Annotated[PatchStore, Depends(_patches)]
+
+
+def _as(artefact: Artefact, form: str) -> ExportQuestion:
+    return ExportQuestion(kind="patch-plan", id=artefact.id, format=form)
+
+
+async def _created(request: Request, artefact: Artefact) -> Response:
+    return await created(request, artefact, _as(artefact, "json"))
+
+
+create_route(
+    router,
+    PATCH_PLAN,
+    operation_id="createPatchPlan",
+    summary="Plan the wiring of a topology",
+    description="Return the plan of few moves from today's wiring to the topology.",
+    scope=PLAN,
+    responses={
+        200: CREATED[200] | _BODY,
+        201: CREATED[201] | _BODY,
+        **responses(400, 404, 413, 415, 422, 503),
+    },
+    shown=_created,
+)
+list_route(router, "patch-plan", "listPatchPlans", "patch plans")
+manage_routes(router, "patch-plan")
+
+
+@router.get(
+    "/{id}",
+    operation_id="readPatchPlan",
+    summary="Read a patch plan",
+    dependencies=[READ],
+    response_model=None,
+    responses={
+        200: _BODY
+        | {
+            "description": "the patch plan",
+            "content": files_described(patch_plans.FORMATS.values()),
+        },
+        **responses(404, 406, 422, 503),
+    },
+)
+async def read_patch_plan(
+    request: Request,
+    id: IdDep,
+    form: FormatDep = None,
+    fields: FieldsDep = None,
+    accept: AcceptDep = None,
+    if_none_match: IfNoneMatchDep = None,
+) -> Response:
+    """Return the plan in the format asked for; patch-plan/1 by default."""
+    artefact = await document(request, "patch-plan", id)
+    form_ = negotiate(form, accept, patch_plans.FORMATS)
+    media, exported = patch_plans.FORMATS[form_], _as(artefact, form_)
+    return await representation(
+        request,
+        artefact,
+        form_,
+        media,
+        if_none_match,
+        exported,
+        fields=fields,
+        model=PatchPlanDocument,
+    )
+
+
+def _asked_of_plan(
+    path: str,
+    operation: Operation[Any],
+    body: type[Body],
+    answer: type[Document],
+    *,
+    operation_id: str,
+    summary: str,
+    description: str,
+) -> None:
+    """Add the route that asks something of a carried-out plan; nothing is stored."""
+
+    async def ask(request: Request, id: IdDep, body: Any) -> JSONResponse:
+        artefact = await document(request, "patch-plan", id)
+        question = operation.body(id=artefact.id, on=body)
+        return JSONResponse(dict(await presented(request, operation, question)))
+
+    ask.__annotations__["body"] = body
+    router.add_api_route(
+        f"/{{id}}/{path}",
+        ask,
+        methods=["POST"],
+        operation_id=operation_id,
+        summary=summary,
+        description=description,
+        dependencies=[JsonBody, PLAN],
+        response_model=None,
+        responses={
+            200: {"model": answer, "description": f"{path}/1"},
+            **responses(400, 404, 413, 415, 422, 503),
+        },
+    )
+
+
+_asked_of_plan(
+    "repairs",
+    REPAIRS,
+    RepairsRequest,
+    RepairsDocument,
+    operation_id="repairPatchPlan",
+    summary="Weigh the ways to live with what is dead",
+    description="Return what can be done about dead parts of a carried-out plan; nothing is "
+    "stored.",
+)
+_asked_of_plan(
+    "survey",
+    SURVEY,
+    SurveyRequest,
+    SurveyDocument,
+    operation_id="surveyPatchPlan",
+    summary="Survey the failures of a plan",
+    description="Return the worst failures of a carried-out plan and what each leaves; nothing is "
+    "stored.",
+)
+
+
+@router.post(
+    "/cross-wiring",
+    operation_id="crossWirePlant",
+    summary="Say which fibres to exchange once",
+    dependencies=[JsonBody, PLAN],
+    response_model=None,
+    responses={
+        200: {"model": CrossWiringDocument, "description": "cross-wiring/1"},
+        **responses(400, 413, 415, 422, 503),
+    },
+)
+async def cross_wire_plant(request: Request, body: CrossWiringRequest) -> JSONResponse:
+    """Return the exchanges after which every two-way topology fits; nothing is stored."""
+    return JSONResponse(dict(await presented(request, CROSS_WIRING, body)))
+
+
+@router.get(
+    "/{id}/progress",
+    operation_id="readPatchProgress",
+    summary="How far a plan is",
+    dependencies=[READ],
+    response_model=None,
+    responses={200: _PROGRESS, **responses(404, 422, 503)},
+)
+async def read_progress(request: Request, id: IdDep, patches: PatchesDep) -> JSONResponse:
+    """Return how far the plan is, by what was seen of its panels."""
+    artefact = await document(request, "patch-plan", id)
+    return _versioned(*await run_in_threadpool(patch_progress.progress, patches, artefact))
+
+
+@router.post(
+    "/{id}/observations",
+    operation_id="observePatchPlan",
+    summary="Tell what was seen of a plan's panels",
+    dependencies=[JsonBody, PLAN],
+    response_model=None,
+    responses={200: _PROGRESS, **responses(400, 404, 409, 412, 413, 415, 422, 428, 503)},
+)
+async def observe_patch_plan(
+    request: Request,
+    id: IdDep,
+    body: ObservationRequest,
+    patches: PatchesDep,
+    if_match: IfMatchDep = None,
+) -> JSONResponse:
+    """Take down what was seen; the plan then holds its plant until it is done or given up."""
+    artefact = await document(request, "patch-plan", id)
+    version = _version(if_match)
+    return _versioned(
+        *await run_in_threadpool(patch_progress.observe, patches, artefact, version, body)
+    )
+
+
+@router.delete(
+    "/{id}/progress",
+    operation_id="giveUpPatchPlan",
+    summary="Give a plan up",
+    status_code=204,
+    dependencies=[PLAN],
+    response_class=Response,
+    responses={204: {"description": "nothing is known of it now"}, **responses(404, 422, 503)},
+)
+async def give_up(request: Request, id: IdDep, patches: PatchesDep) -> Response:
+    """Forget what was seen of a plan; another one may then be carried out on its plant."""
+    artefact = await document(request, "patch-plan", id)
+    await run_in_threadpool(patch_progress.give_up, patches, artefact)
+    return Response(status_code=204)
+
+
+def _versioned(told: Presented, version: int) -> JSONResponse:
+    headers = {"ETag": f'"{version}"', "Cache-Control": "no-store"}
+    return JSONResponse(dict(told), headers=headers)
+
+
+def _version(if_match: str | None) -> int:
+    """Return the version that an If-Match header names."""
+    if if_match is None:
+        raise NoVersion
+    match = re.fullmatch('(?:W/)?"([0-9]{1,9})"', if_match.strip(), re.ASCII)
+    if match is None:
+        raise ChangedMeanwhile("must be the ETag of the plan's progress")
+    return int(match[1])

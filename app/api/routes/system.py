@@ -1,0 +1,66 @@
+"""Probes, versions, counters: what operators ask."""
+
+import logging
+from importlib.metadata import version
+
+from fastapi import Request, Response
+from fastapi.responses import PlainTextResponse
+
+from topoloom.app.api.problems import responses
+from topoloom.app.api.strict_http import strict_router
+from topoloom.app.auth.scopes import READ
+from topoloom.app.config import KERNEL_VERSION
+from topoloom.app.documents.system import Status, VersionDocument
+from topoloom.app.store.database import HEAD, DatabaseNotReady, require_head
+
+__all__ = ["router"]
+
+router = strict_router(tags=["system"])
+
+log = logging.getLogger(__name__)
+
+
+@router.get("/healthz", operation_id="readHealth", summary="Is the process alive?")
+async def health() -> Status:
+    """Answer as long as the process does."""
+    return Status(status="ok")
+
+
+@router.get(
+    "/readyz",
+    operation_id="readReadiness",
+    summary="Can the service answer?",
+    responses=responses(503),
+)
+def readiness(request: Request) -> Status:
+    """Answer 200 when the database is reachable, at the newest revision, and takes answers."""
+    try:
+        require_head(request.app.state.engine)
+    except DatabaseNotReady as error:
+        # What the driver says names users and addresses: for the log, not for who asks.
+        log.warning("not ready: %s", error)
+        raise DatabaseNotReady("database_url: the database cannot be used just now") from None
+    if request.app.state.store.settled() is not None:
+        raise DatabaseNotReady("database_url: answers cannot be stored just now")
+    return Status(status="ready")
+
+
+@router.get("/version", operation_id="readVersion", summary="Which version runs here?")
+async def read_version() -> VersionDocument:
+    """Return the versions of the package, of its kernels and of its tables."""
+    return VersionDocument(
+        version=version("topoloom"), kernel_version=KERNEL_VERSION, database_revision=HEAD
+    )
+
+
+@router.get(
+    "/metrics",
+    operation_id="readMetrics",
+    summary="Metrics in the Prometheus text format",
+    dependencies=[READ],
+    response_class=PlainTextResponse,
+)
+def read_metrics(request: Request) -> Response:
+    """Return times of requests and computations, what came from the cache, and the process."""
+    content, media_type = request.app.state.metrics.text(request.headers.get("accept", ""))
+    return Response(content, headers={"Content-Type": media_type})

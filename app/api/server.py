@@ -1,0 +1,75 @@
+"""Running the service: who may reach it, its logs, its connections."""
+
+import logging
+
+import uvicorn
+
+from topoloom.app.api.connection_timeouts import patient
+from topoloom.app.api.main import create_app
+from topoloom.app.auth import api_keys
+from topoloom.app.config import PREFIX, Settings, is_loopback
+from topoloom.app.observability import logs
+from topoloom.app.observability.telemetry import is_wanted, require_exporter
+from topoloom.app.store.database import open_database
+
+__all__ = ["OpenToOthers", "serve"]
+
+log = logging.getLogger(__name__)
+
+GRACE_SECONDS = 3
+"""So long requests under way may go on when the service is told to end; all of it takes 5."""
+
+
+class OpenToOthers(ValueError):
+    """Others would reach the service, and nobody said that they may ask anything."""
+
+
+def serve(settings: Settings) -> None:
+    """Listen until told to end.
+
+    Raises
+    ------
+    OpenToOthers
+        The address is reached by others, keys are not asked for, and that is not allowed.
+    DatabaseNotReady
+        The database cannot be used.
+    MissingExtra
+        OpenTelemetry is asked for and not installed.
+    """
+    if not (is_loopback(settings.host) or settings.auth == "keys" or settings.allow_open):
+        raise OpenToOthers(
+            f"{settings.host} is reached by others, and anybody may ask anything there; set "
+            f"{PREFIX}AUTH=keys to ask for API keys, or {PREFIX}ALLOW_OPEN=1 to listen on it "
+            "all the same"
+        )
+    if is_wanted():
+        require_exporter()
+    logs.configure(settings.log_format)
+    # Opened here once, so that a database that is not ready is said in one line.
+    engine = open_database(settings.database_url)
+    try:
+        _warn(settings, api_keys.valid(engine))
+    finally:
+        engine.dispose()
+    uvicorn.run(
+        create_app(settings),
+        host=settings.host,
+        port=settings.port,
+        http=patient(settings.header_seconds, settings.stall_seconds),
+        ws="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        limit_concurrency=settings.max_connections,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+
+
+def _warn(settings: Settings, valid: int) -> None:
+    """Say in the log what is allowed, and hardly meant."""
+    if settings.auth == "keys" and not valid:
+        log.warning("no API key is valid yet, so nobody is answered: make one by topoloom keys")
+    if settings.auth == "open" and valid:
+        log.warning("API keys exist, but nobody is asked for one: set %sAUTH=keys", PREFIX)
+    if settings.auth == "open" and not is_loopback(settings.host):
+        log.warning("anybody who reaches %s may ask anything", settings.host)

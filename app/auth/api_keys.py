@@ -1,0 +1,162 @@
+"""API keys in the database: made, listed, revoked, found.
+
+A key is ``tl_``, the eight characters of its id, ``_`` and 48 random hexadecimal digits.  Only
+the SHA-256 of these digits is stored.  That is enough, and a slow hash of passwords would be
+wrong: 192 random bits cannot be guessed, however fast they are tried, and a slow hash would
+give strangers a way to keep the service busy.  Digests are compared in constant time; the id
+finds the row, so that no search depends on the secret.
+"""
+
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import cast
+
+from sqlalchemy import Engine, insert, select, update
+
+from topoloom.app.auth.errors import InvalidKey
+from topoloom.app.auth.scopes import MEANINGS, Scope
+from topoloom.app.store.tables import ApiKeyRow
+
+__all__ = ["ApiKey", "create", "find", "listed", "now", "revoke", "touch", "valid"]
+
+_FORM = re.compile(r"tl_([0-9a-f]{8})_([0-9a-f]{48})")
+_NAME = re.compile(r"[^\x00-\x1f\x7f]{1,80}")
+
+TOUCH = timedelta(minutes=1)
+"""The last use of a key is written so often at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """A key as it is stored; moments are in UTC, without a zone."""
+
+    id: str
+    name: str
+    scopes: tuple[Scope, ...]
+    created_at: datetime
+    expires_at: datetime | None
+    revoked_at: datetime | None
+    used_at: datetime | None
+    secret_hash: str = field(repr=False)
+
+    def is_valid(self, moment: datetime) -> bool:
+        """Whether the key is neither revoked nor expired."""
+        return self.revoked_at is None and (self.expires_at is None or moment < self.expires_at)
+
+    def state(self, moment: datetime) -> str:
+        """Return ``valid``, ``revoked`` or ``expired``."""
+        if self.revoked_at is not None:
+            return "revoked"
+        return "valid" if self.is_valid(moment) else "expired"
+
+
+def now() -> datetime:
+    """Return this moment as keys are stored."""
+    return datetime.now(UTC).replace(tzinfo=None)
+
+
+def create(
+    engine: Engine, name: str, scopes: Sequence[str], days: int | None = None
+) -> tuple[ApiKey, str]:
+    """Make a key; return it with its text, which cannot be had again.
+
+    Raises
+    ------
+    InvalidKey
+        The name is empty, long or has control characters, or a scope is none.
+    """
+    if not _NAME.fullmatch(name):
+        raise InvalidKey("name: must be 1 to 80 characters, none of them for control")
+    unknown = [scope for scope in scopes if scope not in MEANINGS]
+    if unknown or not scopes:
+        raise InvalidKey(f"scope: must be one or more of {', '.join(MEANINGS)}")
+    moment, secret = now(), secrets.token_hex(24)
+    key = ApiKey(
+        id=secrets.token_hex(4),
+        name=name,
+        scopes=tuple(scope for scope in MEANINGS if scope in scopes),
+        created_at=moment,
+        expires_at=None if days is None else moment + timedelta(days=days),
+        revoked_at=None,
+        used_at=None,
+        secret_hash=_hashed(secret),
+    )
+    values = {name: getattr(key, name) for name in _COLUMNS} | {"scopes": " ".join(key.scopes)}
+    with engine.begin() as connection:
+        connection.execute(insert(ApiKeyRow).values(values))
+    return key, f"tl_{key.id}_{secret}"
+
+
+def listed(engine: Engine) -> list[ApiKey]:
+    """Return every key, newest first, those revoked and expired too."""
+    with engine.connect() as connection:
+        rows = connection.execute(_QUERY.order_by(ApiKeyRow.created_at.desc(), ApiKeyRow.id))
+        return [_key(row) for row in rows]
+
+
+def revoke(engine: Engine, identity: str) -> ApiKey:
+    """End a key now; one that is revoked already stays so from then on.
+
+    Raises
+    ------
+    InvalidKey
+        There is no key of this id.
+    """
+    with engine.begin() as connection:
+        connection.execute(
+            update(ApiKeyRow)
+            .where(ApiKeyRow.id == identity, ApiKeyRow.revoked_at.is_(None))
+            .values(revoked_at=now())
+        )
+        row = connection.execute(_QUERY.where(ApiKeyRow.id == identity)).one_or_none()
+    if row is None:
+        raise InvalidKey(f"ID: must be the id of a key; {identity[:80]!r} is none")
+    return _key(row)
+
+
+def find(engine: Engine, text: str) -> ApiKey | None:
+    """Return the key that a text is, valid or not; None if it is none."""
+    form = _FORM.fullmatch(text)
+    if form is None:
+        return None
+    with engine.connect() as connection:
+        row = connection.execute(_QUERY.where(ApiKeyRow.id == form[1])).one_or_none()
+    if row is None or not hmac.compare_digest(_hashed(form[2]), row.secret_hash):
+        return None
+    return _key(row)
+
+
+def touch(engine: Engine, key: ApiKey, moment: datetime) -> None:
+    """Write that a key was used, unless that was written within the last minute."""
+    before = moment - TOUCH
+    if key.used_at is not None and key.used_at > before:
+        return
+    stale = ApiKeyRow.used_at.is_(None) | (ApiKeyRow.used_at <= before)
+    with engine.begin() as connection:
+        connection.execute(
+            update(ApiKeyRow).where(ApiKeyRow.id == key.id, stale).values(used_at=moment)
+        )
+
+
+def valid(engine: Engine) -> int:
+    """Return how many keys are neither revoked nor expired."""
+    return sum(key.is_valid(now()) for key in listed(engine))
+
+
+def _hashed(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+_COLUMNS = tuple(ApiKey.__dataclass_fields__)
+_QUERY = select(*(getattr(ApiKeyRow, name) for name in _COLUMNS))
+
+
+def _key(row: object) -> ApiKey:
+    values = {name: getattr(row, name) for name in _COLUMNS}
+    scopes = cast("tuple[Scope, ...]", tuple(values.pop("scopes").split()))
+    return ApiKey(**values, scopes=scopes)

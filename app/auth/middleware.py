@@ -1,0 +1,138 @@
+"""The gate: who asks, before anything of the request but its head is read.
+
+Sets ``request.state.access`` and ``request.state.owner`` (``key:ID``, or ``address:IP`` where
+no key is asked for), by which work and its limits are counted.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from ipaddress import IPv6Address, ip_address, ip_network
+
+from fastapi.responses import JSONResponse
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from topoloom.app.auth.buckets import Buckets
+from topoloom.app.auth.errors import TooManyRequests, Unauthorized
+from topoloom.app.auth.key_cache import Access, KnownKeys
+from topoloom.app.auth.scopes import everything, is_open
+
+__all__ = ["Gate", "address_of"]
+
+_MAX_KEY = 200
+"""A longer Authorization header holds no key."""
+
+_PROBE = "/healthz"
+"""Never counted: who probes whether the process lives must not be told to come later."""
+
+
+class Gate:
+    """ASGI middleware: lets in who has a key, or anybody, and not too often.
+
+    Parameters
+    ----------
+    app : ASGI application
+        Whose ``app.state.known_keys`` finds keys.
+    refusal : callable
+        Returns the answer to a request that is refused for an error.
+    asks_for_keys : bool
+        Whether a key must be given.
+    buckets : Buckets or None
+        By owner; None where nobody is counted.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        refusal: Callable[[str, Exception], JSONResponse],
+        asks_for_keys: bool,
+        buckets: Buckets | None,
+    ) -> None:
+        self.app, self.refusal = app, refusal
+        self.asks_for_keys, self.buckets = asks_for_keys, buckets
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        state = scope.setdefault("state", {})
+        stranger = Access(f"address:{address_of(scope)}", everything())
+        state["owner"] = stranger.owner
+        try:
+            state["access"] = access = await self._admitted(scope, stranger)
+            state["owner"] = access.owner
+            told = {} if scope["path"] == _PROBE else self._counted(access.owner)
+        except (Unauthorized, TooManyRequests, SQLAlchemyError) as error:
+            await self.refusal(scope["path"], error)(scope, receive, send)
+            return
+        await self.app(scope, receive, _telling(send, told) if told else send)
+
+    async def _admitted(self, scope: Scope, stranger: Access) -> Access:
+        if not self.asks_for_keys or is_open(scope["path"]):
+            return stranger
+        keys: KnownKeys = scope["app"].state.known_keys
+        text = _bearer(Headers(scope=scope).get("authorization", ""))
+        remembered = keys.remembered(text) if text else None
+        access = remembered[0] if remembered else None
+        if access is None:
+            # Guessing counts against the address, before the database is asked.
+            self._counted(stranger.owner)
+            if text and remembered is None:
+                access = await keys.look_up(text)
+        if access is None:
+            raise Unauthorized(given=bool(text))
+        return access
+
+    def _counted(self, owner: str) -> Mapping[str, str]:
+        """Take a token; return the headers that say what is left."""
+        if self.buckets is None:
+            return {}
+        taken = self.buckets.take(owner)
+        headers = self.buckets.headers(taken)
+        if taken.wait:
+            raise TooManyRequests(taken.wait, headers)
+        return headers
+
+
+def address_of(scope: Scope) -> str:
+    """Return the address of who asks; of IPv6 the network of 64 bits that one client has.
+
+    >>> address_of({"client": ("2001:db8::1:2:3:4", 5)}), address_of({"client": None})
+    ('2001:db8::/64', 'unknown')
+    """
+    client = scope.get("client")
+    return _named(str(client[0])) if client else "unknown"
+
+
+@lru_cache(maxsize=1024)
+def _named(text: str) -> str:
+    try:
+        address = ip_address(text.partition("%")[0])
+    except ValueError:
+        return text[:64]
+    if isinstance(address, IPv6Address):
+        if address.ipv4_mapped is not None:
+            return str(address.ipv4_mapped)
+        return str(ip_network((address, 64), strict=False))
+    return str(address)
+
+
+def _bearer(header: str) -> str:
+    """Return the key of an Authorization header; empty if there is none.
+
+    >>> _bearer("bearer  tl_1_2"), _bearer("Basic eDp5")
+    ('tl_1_2', '')
+    """
+    scheme, _, text = header.partition(" ")
+    return text.strip() if scheme.lower() == "bearer" and len(header) <= _MAX_KEY else ""
+
+
+def _telling(send: Send, told: Mapping[str, str]) -> Send:
+    async def telling(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            MutableHeaders(scope=message).update(told)
+        await send(message)
+
+    return telling

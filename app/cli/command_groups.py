@@ -1,0 +1,199 @@
+"""All commands of the command line in their groups, and the commands of one module alone.
+
+Questions about topologies load only the commands that answer them.  To load the commands for
+panels, jobs, keys and plots as well takes longer than to look up an answer.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+__all__ = ["ABOUT_TOPOLOGIES", "HELP_PANELS", "RENAMED", "current_spelling", "serving", "whole"]
+
+ABOUT_TOPOLOGIES = frozenset({"design", "files", "frontier", "measure", "optimum", "topology"})
+"""The commands of `app.cli.commands.topologies`."""
+
+HELP_PANELS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "Design": ("design", "frontier", "best", "files", "sweep", "plot"),
+        "Fabrics": (
+            *("topology", "measure", "optimum", "faults", "catalog", "atlas", "certificate"),
+        ),
+        "Schedules": ("schedule", "verify", "simulate", "execute", "probe", "compare"),
+        "Wiring": ("patch",),
+        "Learning rates": ("lr",),
+        "Service": ("serve", "worker", "jobs", "keys", "db", "config", "warm"),
+        "Stored answers": ("list", "cache"),
+    }
+)
+"""Panel of the help -> its commands at top level, in the order of the help."""
+
+RENAMED: Mapping[str, str] = MappingProxyType(
+    {
+        "survey": "faults",
+        "families": "catalog families",
+        "fabrics": "catalog fabrics",
+        "presets": "catalog presets",
+        "discover": "atlas discover",
+        "certify": "certificate write",
+        "check": "certificate check",
+        "opponents": "compare baselines",
+        "ways": "compare algorithms",
+        "heights": "compare heights",
+        "gaps": "sweep gaps",
+        "migrate": "db migrate",
+        **{name: f"cache {name}" for name in ("label", "pin", "unpin", "delete")},
+    }
+)
+"""Spelling of a command in release 0.1 -> its spelling today."""
+
+
+def current_spelling(arguments: Sequence[str]) -> tuple[list[str], str | None]:
+    """Return the arguments with today's name of the command, and a note if that is another one.
+
+    >>> current_spelling(["pin", "designs", "0123456"])
+    (['cache', 'pin', 'designs', '0123456'], '`topoloom pin` is now `topoloom cache pin`')
+    >>> current_spelling(["opponents", "mi300x", "--opponent=nccl-ring"])[0]
+    ['compare', 'baselines', 'mi300x', '--baseline=nccl-ring']
+    """
+    first = arguments[0] if arguments else ""
+    # `atlas` wrote the atlas before it was a group.
+    exports = list(arguments) == ["atlas"] or (
+        first == "atlas" and arguments[1].startswith("-") and arguments[1] not in _HELP_OPTIONS
+    )
+    now = "atlas export" if exports else RENAMED.get(first)
+    if now is None:
+        return list(arguments), None
+    rest = [
+        re.sub("^--opponent(?==|$)", "--baseline", word) if first == "opponents" else word
+        for word in arguments[1:]
+    ]
+    return [*now.split(), *rest], f"`topoloom {first}` is now `topoloom {now}`"
+
+
+_HELP_OPTIONS = ("-h", "--help")
+
+
+class _InPanels(TyperGroup):
+    """A group that lists its commands in the order of `HELP_PANELS`."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [name for names in HELP_PANELS.values() for name in names if name in self.commands]
+
+
+def serving(arguments: Sequence[str]) -> typer.Typer:
+    """Return commands that include the one that some arguments begin with, if it exists."""
+    alone = bool(arguments) and arguments[0] in ABOUT_TOPOLOGIES
+    return _about_topologies() if alone else whole()
+
+
+@lru_cache(maxsize=1)
+def whole() -> typer.Typer:
+    """Return all commands."""
+    single, groups = _parts()
+    app = _begun()
+    for panel, names in HELP_PANELS.items():
+        for name in names:
+            if name in groups:
+                app.add_typer(groups[name], name=name, rich_help_panel=panel)
+            else:
+                single[name].rich_help_panel = panel
+                app.registered_commands.append(single[name])
+    return app
+
+
+def _parts() -> tuple[dict[str, Any], dict[str, typer.Typer]]:
+    """Load all modules of commands; return what stands at top level: commands, and groups."""
+    from topoloom.app.cli.commands import (
+        admin,
+        api_keys,
+        atlas,
+        best,
+        catalog,
+        certificates,
+        database,
+        faults,
+        gaps,
+        jobs,
+        listing,
+        lr_sessions,
+        plots,
+        retention,
+        schedules,
+        topologies,
+        tree_heights,
+    )
+    from topoloom.app.cli.commands.patch import apply_plan
+
+    modules = (topologies, best, faults, schedules, admin, jobs, listing)
+    single = {
+        info.name or getattr(info.callback, "__name__", ""): info
+        for module in modules
+        for info in module.app.registered_commands
+    }
+    groups = {
+        "atlas": atlas.app,
+        "cache": retention.app,
+        "catalog": catalog.app,
+        "certificate": certificates.app,
+        "compare": tree_heights.app,
+        "db": database.app,
+        "jobs": jobs.jobs_app,
+        "keys": api_keys.app,
+        "lr": lr_sessions.app,
+        "patch": apply_plan.app,
+        "plot": plots.app,
+        "sweep": gaps.app,
+    }
+    return single, groups
+
+
+@lru_cache(maxsize=1)
+def _about_topologies() -> typer.Typer:
+    from topoloom.app.cli.commands import topologies
+
+    app = _begun()
+    app.add_typer(topologies.app)
+    return app
+
+
+def _begun() -> typer.Typer:
+    """Return the command line without commands."""
+    app = typer.Typer(
+        name="topoloom",
+        cls=_InPanels,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": list(_HELP_OPTIONS)},
+    )
+    app.callback()(root)
+    return app
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        from topoloom.app.config import KERNEL_VERSION
+
+        typer.echo(f"topoloom {version('topoloom')}, kernels {KERNEL_VERSION}")
+        raise typer.Exit
+
+
+def root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            is_eager=True,
+            callback=_show_version,
+            help="print the versions of the package and of its kernels",
+        ),
+    ] = False,
+) -> None:
+    """Design directly wired clusters: topologies, verified schedules and wiring plans."""

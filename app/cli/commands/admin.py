@@ -1,0 +1,74 @@
+"""Commands of operators: settings, the service, compiled kernels."""
+
+from typing import Annotated
+
+import typer
+
+from topoloom.app.cli.common import require_one_form
+from topoloom.app.cli.shared_options import AsCsv, AsJson, given
+from topoloom.app.config import Settings
+
+__all__ = ["app"]
+
+app = typer.Typer()
+
+GRACE_SECONDS = 2
+"""So long open requests have to end before the service does."""
+
+
+def _meaning(setting: str) -> str:
+    """Return what a setting is; the option of the same name goes before it."""
+    return Settings.model_fields[setting].description or ""
+
+
+@app.command()
+def config(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
+    """Show every setting, its value and its source."""
+    import json
+
+    from topoloom.app.cli.effective_settings import configured
+    from topoloom.app.cli.output.text_table import Column, Table
+
+    require_one_form(as_json, as_csv)
+    rows = configured(Settings())
+    if as_json:
+        typer.echo(json.dumps({row["variable"]: row["value"] for row in rows}))
+        return
+    columns = (
+        Column("variable", "variable", left=True),
+        Column("value", "value", left=True),
+        Column("from", "source", left=True),
+        Column("what it is", "help", left=True),
+    )
+    Table(columns, rows).print(as_csv)
+
+
+@app.command()
+def serve(
+    host: Annotated[str | None, typer.Option(help=_meaning("host"))] = None,
+    port: Annotated[int | None, typer.Option(help=_meaning("port"))] = None,
+    worker: Annotated[
+        bool | None, typer.Option("--worker/--no-worker", help=_meaning("run_worker"))
+    ] = None,
+) -> None:
+    """Run the HTTP service."""
+    settings = Settings(**given(host=host, port=port, run_worker=worker))
+    from topoloom.app.jobs.worker_pool.fork_server import prepare
+
+    # Both this process and the one that workers are forked from import for a second or two.
+    prepare()
+    from topoloom.app.api.server import OpenToOthers
+    from topoloom.app.api.server import serve as listen
+
+    try:
+        listen(settings)
+    except OpenToOthers as error:
+        raise typer.BadParameter(str(error), param_hint="--host") from None
+
+
+@app.command()
+def warm() -> None:
+    """Compile all kernels ahead of the first request."""
+    from topoloom.app.services.warm_kernels import warm as compile_kernels
+
+    compile_kernels()

@@ -1,0 +1,110 @@
+"""Commands on API keys: made, listed, revoked."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from topoloom.app.cli.common import require_one_form
+from topoloom.app.cli.output.text_table import Column, Table
+from topoloom.app.cli.shared_options import AsCsv, AsJson
+from topoloom.app.config import Settings
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+    from topoloom.app.auth.api_keys import ApiKey
+
+__all__ = ["app"]
+
+app = typer.Typer(no_args_is_help=True, help="Create, list and revoke API keys.")
+
+_COLUMNS = (
+    Column("id", "id", left=True),
+    Column("name", "name", left=True),
+    Column("scopes", "scopes", " ".join, left=True),
+    Column("state", "state", left=True),
+    Column("made (UTC)", "created_at", lambda moment: _minute(moment), left=True),
+    Column("expires", "expires_at", lambda moment: _minute(moment), left=True),
+    Column("last used", "used_at", lambda moment: _minute(moment), left=True),
+)
+
+
+@contextmanager
+def _engine() -> "Iterator[Engine]":
+    from topoloom.app.store.database import open_database
+
+    engine = open_database(Settings().database_url)
+    try:
+        yield engine
+    finally:
+        engine.dispose()
+
+
+@app.command()
+def create(
+    name: Annotated[str, typer.Option(help="whose key it is, and what for")],
+    scope: Annotated[
+        list[str], typer.Option(help="what it may do: read, design, plan or admin; repeat it")
+    ],
+    days: Annotated[
+        int | None, typer.Option(min=1, max=3650, help="valid for so many days; default: for good")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Create a key and print it, this once: only its digest is stored."""
+    from topoloom.app.auth import api_keys
+
+    with _engine() as engine:
+        key, text = api_keys.create(engine, name, scope, days)
+    if as_json:
+        typer.echo(json.dumps({"key": text, **_row(key)}))
+        return
+    typer.echo(text)
+    scopes = ", ".join(key.scopes)
+    typer.echo(f"key {key.id} of {key.name!r}, {scopes}: it is not shown again", err=True)
+
+
+@app.command("list")
+def list_(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
+    """List all keys, newest first, without their secret parts."""
+    from topoloom.app.auth import api_keys
+
+    require_one_form(as_json, as_csv)
+    with _engine() as engine:
+        rows = [_row(key) for key in api_keys.listed(engine)]
+    if as_json:
+        typer.echo(json.dumps({"items": rows}))
+        return
+    Table(_COLUMNS, rows).print(as_csv)
+
+
+@app.command()
+def revoke(
+    identity: Annotated[str, typer.Argument(metavar="ID", help="id of the key, as list shows it")],
+) -> None:
+    """Revoke a key; every process refuses it within five seconds."""
+    from topoloom.app.auth import api_keys
+
+    with _engine() as engine:
+        key = api_keys.revoke(engine, identity)
+    typer.echo(f"key {key.id} of {key.name!r}: revoked")
+
+
+def _row(key: "ApiKey") -> dict[str, Any]:
+    from topoloom.app.auth.api_keys import now
+
+    row = {"id": key.id, "name": key.name, "scopes": list(key.scopes), "state": key.state(now())}
+    moments = {"created_at": key.created_at, "expires_at": key.expires_at, "used_at": key.used_at}
+    return row | {name: _iso(moment) for name, moment in moments.items() if moment is not None}
+
+
+def _iso(moment: datetime) -> str:
+    return f"{moment.isoformat(timespec='seconds')}Z"
+
+
+def _minute(moment: str) -> str:
+    return moment[:16].replace("T", " ")

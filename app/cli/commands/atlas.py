@@ -1,0 +1,56 @@
+"""`topoloom atlas export`: the topologies that come with the package, and the search for more."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from topoloom.app.cli.common import write
+from topoloom.app.cli.option_parameters import asks
+from topoloom.app.cli.shared_options import Out
+from topoloom.app.requests.options import cluster, listing
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    no_args_is_help=True, help="Export the packaged topologies, and search for better ones."
+)
+
+
+@app.command()
+@asks(*listing.ATLAS, listing.ATLAS_FORMAT)
+def export(asked: dict[str, Any], out: Out = None) -> None:
+    """Write the topologies that come with the package, and how to cite them."""
+    from topoloom.app.requests.listing import AtlasRequest
+    from topoloom.app.services import atlas as service
+
+    form = asked.pop("format", "tsv")
+    write(service.text(AtlasRequest.model_validate(asked), form), out, "atlas")
+
+
+@app.command()
+@asks(cluster.LINKS)
+def discover(
+    asked: dict[str, Any],
+    nodes: Annotated[str, typer.Option(help="numbers of hosts, such as 64 or 16-32,48")],
+    degree: Annotated[str, typer.Option(help="ports of each host, such as 4 or 2-8")],
+    seconds: Annotated[float, typer.Option(help="seconds to search")],
+    seed: Annotated[
+        int,
+        typer.Option(help="seed of the random numbers"),
+    ] = 0,
+    atlas: Annotated[
+        Path | None,
+        typer.Option(
+            help="file of results: the search starts from it if it exists, and updates it"
+        ),
+    ] = None,
+    labels: Annotated[
+        bool, typer.Option("--labels", help="search for graphs on which slack schedules cost less")
+    ] = False,
+) -> None:
+    """Search for better topologies: lifts by annealing, or graphs for slack schedules."""
+    from topoloom.app.cli.commands.atlas_discovery import search
+
+    links = asked["links"]
+    search(nodes, degree, links, seconds=seconds, seed=seed, path=atlas, by_labels=labels)

@@ -1,0 +1,147 @@
+"""The command that searches for new topologies: a time budget, a progress bar, a file of finds."""
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from topoloom.synth.atlas.entries import Atlas, Entry, Search
+from topoloom.synth.atlas_build.build import sweep, sweeps
+from topoloom.synth.discovery.annealing_rounds import MAX_NODES, explore, sizes
+from topoloom.synth.errors import SynthError
+from topoloom.synth.evaluation.cost import Links
+
+__all__ = ["numbers", "search"]
+
+MAX_SECONDS = 10**6
+_SAVE_EVERY_SECONDS = 30.0
+
+
+def search(
+    nodes: str,
+    degree: str,
+    links: str,
+    *,
+    seconds: float,
+    seed: int,
+    path: Path | None,
+    by_labels: bool = False,
+) -> None:
+    """Search the sizes of a grid for some seconds; print what is found.
+
+    For bases by breadth-first broadcast, all sizes in turn, or for graphs by what labels reach on
+    them, the sizes at which a find is worth most.
+
+    Raises
+    ------
+    ImpossibleRequest
+        A parameter is out of range, or no graph of these sizes exists.
+    InvalidAtlas
+        The file is there and is no atlas; it is left as it is.
+    """
+    _require(0 < seconds <= MAX_SECONDS, "seconds", f"must be above 0, at most {MAX_SECONDS}")
+    _require(seed >= 0, "seed", "must not be negative")
+    _require(links in list(Links), "links", "must be unidirectional or bidirectional")
+    wanted = sizes(numbers("nodes", nodes), numbers("degree", degree), Links(links), seed)
+    wanted = sweeps(wanted) if by_labels else wanted
+    atlas = Atlas.load(path) if path is not None and path.exists() else Atlas()
+    with _kept(atlas, path) as save:
+        rounds = _run(sweep if by_labels else explore, wanted, atlas, seconds, save)
+    _show(atlas, wanted, rounds)
+
+
+def numbers(field: str, text: str) -> list[int]:
+    """Return the numbers that a text lists, increasing.
+
+    >>> numbers("nodes", "16-18,64")
+    [16, 17, 18, 64]
+    """
+    found: set[int] = set()
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", part)
+        _require(match is not None, field, "must be numbers or ranges, such as 16-32,48")
+        assert match is not None
+        low, high = int(match[1]), int(match[2] or match[1])
+        _require(low <= high <= MAX_NODES, field, f"must increase, up to {MAX_NODES}")
+        found.update(range(low, high + 1))
+    return sorted(found)
+
+
+def _require(condition: bool, field: str, rule: str) -> None:
+    if not condition:
+        raise SynthError(field, rule)
+
+
+class _Saver:
+    """Writes the atlas from time to time."""
+
+    def __init__(self, atlas: Atlas, path: Path | None) -> None:
+        self._atlas, self._path = atlas, path
+        self._saved = time.monotonic()
+
+    def now(self) -> None:
+        if self._path is not None:
+            self._atlas.save(self._path)
+        self._saved = time.monotonic()
+
+    def sometimes(self) -> None:
+        if time.monotonic() - self._saved > _SAVE_EVERY_SECONDS:
+            self.now()
+
+
+@contextmanager
+def _kept(atlas: Atlas, path: Path | None) -> Iterator[_Saver]:
+    """Save at the end, also when interrupted; Ctrl-C ends the search, not the program."""
+    saver = _Saver(atlas, path)
+    try:
+        yield saver
+    except KeyboardInterrupt:
+        pass
+    finally:
+        saver.now()
+
+
+def _run(
+    rounds: Callable[[list[Search], Atlas, Callable[[], bool]], int],
+    wanted: list[Search],
+    atlas: Atlas,
+    seconds: float,
+    saver: _Saver,
+) -> int:
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    console = Console(stderr=True)
+    began = time.monotonic()
+    with Progress(*columns, console=console, transient=True) as progress:
+        bar = progress.add_task("searching", total=seconds)
+
+        def go_on() -> bool:
+            spent = time.monotonic() - began
+            progress.update(bar, completed=spent, description=f"{len(atlas)} points")
+            saver.sometimes()
+            return spent < seconds
+
+        return rounds(wanted, atlas, go_on)
+
+
+def _show(atlas: Atlas, wanted: list[Search], rounds: int) -> None:
+    """Print the points of the sizes that were searched, one a line."""
+    asked = {(search.nodes, search.degree, search.links): search.by_labels for search in wanted}
+    for entry in atlas:
+        by_labels = asked.get((entry.nodes, entry.degree, entry.links))
+        # Sweeps begin with all that is known; searches for bases are of them alone.
+        if by_labels or (by_labels is False and entry.within is None):
+            print(_line(entry))
+    Console(stderr=True).print(f"rounds: {rounds}")
+
+
+def _line(entry: Entry) -> str:
+    there, back = entry.cost, entry.transpose
+    within = "" if entry.within is None else f"labels within {entry.within} steps "
+    return (
+        f"{entry.nodes} {entry.degree} {entry.links}: {within}{there.steps}, {there.bandwidth}; "
+        f"transposed {back.steps}, {back.bandwidth}; {entry.recipe}"
+    )

@@ -1,0 +1,53 @@
+"""`topoloom best`: the best topology that is known, without a search."""
+
+import json
+from typing import Any
+
+import typer
+
+from topoloom.app.cli.common import opened, require_one_form, with_tasks
+from topoloom.app.cli.option_parameters import asks
+from topoloom.app.cli.shared_options import AsCsv, AsJson
+from topoloom.app.requests.options import cluster, listing
+
+__all__ = ["app"]
+
+app = typer.Typer()
+
+
+@app.command()
+@asks(
+    *listing.BEST_NODES,
+    cluster.DEGREE,
+    cluster.COLLECTIVE,
+    cluster.DESIGN_BYTES,
+    listing.BEST_WORKLOAD,
+    cluster.PRESET,
+    cluster.LINKS,
+    cluster.MAX_STEPS,
+    listing.MAX_BANDWIDTH,
+    cluster.NODE_GBPS,
+    cluster.PORT_GBPS,
+    cluster.ALPHA_US,
+    listing.SEARCH,
+    listing.CANDIDATES,
+)
+def best(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
+    """Find the best topology that is known, without a search."""
+    from topoloom.app.cli.output.best import best_table
+    from topoloom.app.config import Settings
+    from topoloom.app.documents import best as document
+    from topoloom.app.requests.listing import BestRequest
+    from topoloom.app.services import best as service
+
+    require_one_form(as_json, as_csv)
+    request = BestRequest.model_validate(with_tasks(asked, Settings()))
+    with opened() as context:
+        found = document.of(service.find(context, request))
+    if as_json:
+        typer.echo(json.dumps(found, separators=(",", ":")))
+    else:
+        best_table(found).print(as_csv)
+    if not found["candidates"]:
+        typer.echo("nothing is known of such hosts; --search looks for more", err=True)
+        raise typer.Exit(1)

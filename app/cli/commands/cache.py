@@ -1,0 +1,111 @@
+"""`topoloom cache`: stored answers as a whole: their size, eviction, export and import."""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+import typer
+
+from topoloom.app.cli.common import opened
+from topoloom.app.cli.shared_options import AsJson
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    help="Measure, evict, export and import stored answers; label, pin and delete single ones.",
+    no_args_is_help=True,
+)
+
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="file; .gz is compressed, - is stdin or stdout")
+]
+
+
+@app.command()
+def info(as_json: AsJson = False) -> None:
+    """Show the number and size of stored answers of each kind, and the limit."""
+    from topoloom.app.cli.output.text_table import Column, Table
+    from topoloom.app.documents import cache
+    from topoloom.app.store.eviction import usage
+
+    with opened() as context:
+        found = usage(context.whole_store.keeping.engine)
+        document = cache.of(found, context.settings.cache_bytes)
+    if as_json:
+        typer.echo(json.dumps(document))
+        return
+    rows = [{"kind": kind, **facts} for kind, facts in document["kinds"].items()]
+    names = ("documents", "bytes", "pinned", "labelled")
+    rows.append({"kind": "in all"} | {name: document[name] for name in names})
+    columns = (Column("kind", "kind", left=True), *(Column(name, name) for name in names))
+    Table(columns, rows).print()
+    typer.echo(f"limit: {document['limit_bytes'] or 'none'}")
+
+
+@app.command()
+def evict(
+    size: Annotated[
+        str | None,
+        typer.Option("--bytes", help="delete until so much is stored; default: the setting"),
+    ] = None,
+) -> None:
+    """Delete answers that can be computed again, the least used first."""
+    from topoloom.app.store import eviction
+
+    with opened() as context:
+        most = context.settings.cache_bytes if size is None else _size(size)
+        if size is None and not most:
+            typer.echo("nothing let go: there is no limit")
+            return
+        gone = eviction.evict(context.whole_store.keeping.engine, most)
+    typer.echo(
+        f"{gone.documents} documents of {gone.bytes} bytes let go; {gone.left_bytes} bytes stored"
+    )
+
+
+def _size(text: str) -> int:
+    from topoloom.app.requests.quantities import parse_bytes
+
+    try:
+        return 0 if text == "0" else parse_bytes(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--bytes") from None
+
+
+@app.command("export")
+def export_(file: File) -> None:
+    """Write all stored answers to a file."""
+    from topoloom.app.files.local_files import is_stream
+    from topoloom.app.store.cache_transfer import exported
+
+    with opened() as context, TemporaryDirectory() as folder:
+        written = Path(folder) / "cache" if is_stream(file) else file
+        found = exported(context.whole_store.keeping.engine, written)
+        if is_stream(file):
+            with written.open("rb") as content:
+                shutil.copyfileobj(content, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+    damaged = f"; {found.damaged} damaged ones left out" if found.damaged else ""
+    typer.echo(f"{found.documents} documents written to {file}{damaged}", err=is_stream(file))
+
+
+@app.command("import")
+def import_(file: File) -> None:
+    """Store the answers of an exported file."""
+    from topoloom.app.files.local_files import is_stream
+    from topoloom.app.store.cache_transfer import imported
+
+    with opened() as context, TemporaryDirectory() as folder:
+        if is_stream(file):
+            # A cache is read twice: it is checked before anything of it is stored.
+            file = Path(folder) / "cache"
+            with file.open("wb") as copied:
+                shutil.copyfileobj(sys.stdin.buffer, copied)
+        found = imported(context.whole_store.keeping.engine, file)
+    others = f"; {found.other_kernels} of other kernels, read by id only" * bool(
+        found.other_kernels
+    )
+    typer.echo(f"{found.stored} documents stored, {found.known} were there already{others}")

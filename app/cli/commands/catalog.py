@@ -1,0 +1,54 @@
+"""`topoloom catalog`: families, fabrics and workloads that are known by name."""
+
+import typer
+
+from topoloom.app.cli.output.text_table import Column, Table
+from topoloom.app.cli.shared_options import AsCsv
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    no_args_is_help=True, help="List the families, fabrics and workloads that are known by name."
+)
+
+
+@app.command()
+def families(as_csv: AsCsv = False) -> None:
+    """List the base families and the operators that recipes use."""
+    from topoloom.app.services import catalog
+
+    rows = [
+        {"signature": kind.signature, "name": kind.name, "title": kind.title}
+        | {"source": kind.source}
+        for kind in catalog.families().items
+    ]
+    _print(rows, "{signature}: {title}; {source}", as_csv)
+
+
+@app.command()
+def fabrics(as_csv: AsCsv = False) -> None:
+    """List the fabrics that are known by name; a capital letter stands for a number."""
+    from topoloom.app.services import catalog
+
+    _print([{"name": one.name} for one in catalog.fabrics().items], "{name}", as_csv)
+
+
+@app.command()
+def presets(as_csv: AsCsv = False) -> None:
+    """List the workloads that --preset takes."""
+    from topoloom.app.services import catalog
+
+    rows = [
+        {"name": known.name, "title": known.title, "source": known.source}
+        for known in catalog.presets().items
+    ]
+    _print(rows, "{name}: {title}; {source}", as_csv)
+
+
+def _print(rows: list[dict[str, str]], line: str, as_csv: bool) -> None:
+    """Print rows as lines of a pattern, or as CSV."""
+    if as_csv:
+        Table(tuple(Column(None, name) for name in rows[0]), rows).print(as_csv)
+        return
+    for row in rows:
+        typer.echo(line.format(**row))

@@ -1,0 +1,48 @@
+"""`topoloom certificate`: write the proof of a topology's cost, and check such a proof."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from topoloom.app.cli.common import opened, source_of, write
+from topoloom.app.cli.option_parameters import asks
+from topoloom.app.cli.shared_options import Out, Reading, Source, reads_topology
+from topoloom.app.requests.options import collectives
+
+__all__ = ["app"]
+
+app = typer.Typer(no_args_is_help=True, help="Write and check proofs of a topology's cost.")
+
+CertificateFile = Annotated[Path, typer.Argument(metavar="CERTIFICATE", help="certificate/1 file")]
+
+
+@app.command("write")
+@reads_topology
+@asks(collectives.CERTIFIED_STEPS)
+def certify(reading: Reading, source: Source, asked: dict[str, Any], out: Out = None) -> None:
+    """Write a proof of a topology's cost that another program can check."""
+    from topoloom.app.certificates.document import document_of
+    from topoloom.app.services import topologies
+
+    with opened() as context:
+        topology = topologies.load(context, source_of(source, reading, context)).topology
+    document = document_of(topology, asked.get("steps"))
+    write(json.dumps(document, separators=(",", ":")), out, "certificate")
+
+
+@app.command()
+def check(certificate: CertificateFile) -> None:
+    """Check a certificate, by code that shares nothing with the search; exit 1 if it is wrong."""
+    from topoloom.app.certificates.check import CertificateFailed, checked
+    from topoloom.app.config import Settings
+    from topoloom.app.files.local_files import read_json
+
+    document = read_json(certificate, Settings())
+    try:
+        said = checked(document)
+    except CertificateFailed as failed:
+        typer.echo(f"not proved: {failed}")
+        raise typer.Exit(1) from None
+    typer.echo("\n".join(said))

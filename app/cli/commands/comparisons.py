@@ -1,0 +1,147 @@
+"""`topoloom compare`: stored designs or schedules, or what a fabric can run, side by side."""
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from topoloom.app.cli.common import opened, require_one_form, source_of
+from topoloom.app.cli.option_parameters import asks
+from topoloom.app.cli.shared_options import AsCsv, AsJson, Out, Reading, Source, reads_topology
+from topoloom.app.requests.options import cluster, collectives, simulations
+
+if TYPE_CHECKING:
+    from topoloom.app.requests.evaluations import ComparisonRequest
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    no_args_is_help=True, help="Compare designs, schedules, algorithms or baselines side by side."
+)
+
+Ids = Annotated[
+    list[str],
+    typer.Argument(metavar="ID...", help="2 to 20 ids, or the first 6 or more characters of each"),
+]
+SHOWN_SIZES = (1 << 10, 1 << 16, 1 << 20, 1 << 24, 1 << 30)
+"""Sizes whose times the table shows; the JSON document has more."""
+_SPEEDS = (
+    simulations.COMPARED_BYTES,
+    simulations.COMPARED_ALPHA_US,
+    simulations.SIMULATED_NODE_GBPS,
+    cluster.MESSAGE_US,
+    cluster.CHUNK_US,
+)
+
+
+@app.command()
+def designs(ids: Ids, as_json: AsJson = False, as_csv: AsCsv = False) -> None:
+    """Compare stored designs."""
+    from topoloom.app.requests.evaluations import ComparisonRequest
+
+    require_one_form(as_json, as_csv)
+    _show_stored(ComparisonRequest.model_validate({"designs": ids}), as_json, as_csv)
+
+
+@app.command()
+@asks(*_SPEEDS)
+def schedules(
+    ids: Ids, asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False
+) -> None:
+    """Compare stored schedules."""
+    from topoloom.app.requests.evaluations import ComparisonRequest
+
+    require_one_form(as_json, as_csv)
+    _show_stored(ComparisonRequest.model_validate({"schedules": ids, **asked}), as_json, as_csv)
+
+
+def _show_stored(request: "ComparisonRequest", as_json: bool, as_csv: bool) -> None:
+    from topoloom.app.cli.output.best import comparison_table
+    from topoloom.app.services import comparisons
+
+    with opened() as context:
+        answer = comparisons.create(context, request)
+    if as_json:
+        typer.echo(answer.text())
+    else:
+        comparison_table(answer.document()).print(as_csv)
+
+
+@app.command()
+@reads_topology
+@asks(collectives.COMPARED_COLLECTIVE, collectives.ROOT, *_SPEEDS)
+def algorithms(
+    reading: Reading,
+    source: Source,
+    asked: dict[str, Any],
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Compare all algorithms for a collective on a fabric, and name the fastest for each size."""
+    from topoloom.app.cli.output.best import ways_notes, ways_table
+    from topoloom.app.requests.evaluations import ComparisonRequest
+    from topoloom.app.services import comparisons
+
+    require_one_form(as_json, as_csv)
+    with opened() as context:
+        wanted = {**asked, "topology": source_of(source, reading, context)}
+        request = ComparisonRequest.model_validate(wanted)
+        with context.watch():
+            answer = comparisons.create(context, request)
+    if as_json:
+        typer.echo(answer.text())
+        return
+    document = answer.document()
+    if not as_csv and request.bytes is None:
+        sizes = document["fabric"]["sizes"]
+        document["fabric"]["sizes"] = [one for one in sizes if one["bytes"] in SHOWN_SIZES]
+    ways_table(document).print(as_csv)
+    if not as_csv:
+        typer.echo()
+        for line in ways_notes(document):
+            typer.echo(line)
+
+
+@app.command()
+@reads_topology
+@asks(
+    collectives.RUN_COLLECTIVE,
+    simulations.SIMULATED_BYTES,
+    simulations.SIMULATED_ALPHA_US,
+    simulations.SIMULATED_NODE_GBPS,
+    simulations.LINK_GBPS,
+    simulations.OVERHEAD_US,
+    cluster.CHUNK_US,
+    simulations.OPPONENT,
+)
+def baselines(
+    reading: Reading,
+    source: Source,
+    asked: dict[str, Any],
+    out: Out = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Time NCCL's algorithms on a fabric; write the schedule of one of them."""
+    from topoloom.app.cli.commands import baselines as opposing
+    from topoloom.app.files.local_files import is_stream, write_text
+    from topoloom.app.requests.schedules import SimulationRequest
+    from topoloom.app.services import topologies
+
+    require_one_form(as_json, as_csv)
+    collective, name = asked.pop("collective"), asked.pop("opponent", None)
+    if (out is None) != (name is None):
+        raise typer.BadParameter("--baseline and --out go together")
+    request = SimulationRequest.model_validate(asked)
+    with opened() as context:
+        topology = topologies.load(context, source_of(source, reading, context)).topology
+    found = opposing.found_on(topology, collective, request)
+    if out is not None and name is not None:
+        write_text(out, opposing.schedule_text(found, name))
+    if is_stream(out):
+        return
+    document = opposing.document_of(topology, collective, request, found)
+    if as_json:
+        typer.echo(json.dumps(document))
+    else:
+        opposing.table_of(document).print(as_csv)

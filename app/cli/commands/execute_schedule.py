@@ -1,0 +1,170 @@
+"""The command that runs a schedule between local processes and says whether it came out right."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import StrictInt
+from rich.console import Console
+
+from topoloom.app.extras import require_extra
+from topoloom.app.files.local_files import read_json
+from topoloom.app.files.schedule_files import exported_files
+from topoloom.app.requests.base import Request
+from topoloom.app.requests.options import simulations
+from topoloom.app.requests.quantities import Bytes
+from topoloom.schedules.errors import ExecutionFailed
+from topoloom.schedules.formats import Options, require_options
+from topoloom.schedules.model.schedule import Schedule
+
+if TYPE_CHECKING:
+    from topoloom.app.requests.topology_source import TopologySource
+    from topoloom.app.services.context import Context
+    from topoloom.schedules.execute import Execution
+    from topoloom.schedules.model.transcript import Transcript
+    from topoloom.synth.topology.topology import Topology
+
+__all__ = ["ExecutionOptions", "ProbeOptions", "run", "show"]
+
+_MAX_MISTAKES = 10
+
+
+class ExecutionOptions(Request):
+    """How a schedule shall be run."""
+
+    ranks: StrictInt | None = simulations.RANKS.field()
+    bytes: Bytes = simulations.EXECUTED_BYTES.field()
+    repeat: StrictInt = simulations.REPEAT.field()
+    pipeline_chunks: StrictInt = simulations.PIPELINE_CHUNKS.field()
+    timeout: float = simulations.TIMEOUT.field(allow_inf_nan=False)
+
+
+class ProbeOptions(Request):
+    """How messages between processes shall be measured."""
+
+    ranks: StrictInt = simulations.PROBED_RANKS.field()
+    repeat: StrictInt = simulations.ROUND_TRIPS.field()
+    timeout: float = simulations.TIMEOUT.field(allow_inf_nan=False)
+
+
+def run(
+    context: "Context",
+    path: Path,
+    source: "TopologySource | None",
+    options: ExecutionOptions,
+    said: Options,
+) -> dict[str, Any]:
+    """Run a schedule/1 file or an exported program; return the execution/1 document.
+
+    Against a topology the schedule is verified first.  Without one a schedule/1 file is run as
+    it is; programs are replayed in any case, as this is how what they send becomes known.
+
+    Raises
+    ------
+    MissingExtra
+        PyTorch is not installed.
+    ExecutionFailed
+        The schedule has another number of ranks, or did not run to its end.
+    ScheduleError
+        As `schedules.execute.execute`.
+    """
+    require_extra("torch", "execute")
+    from topoloom.schedules.execute import execute, ranks_of
+    from topoloom.schedules.model.transcript import Transcript
+
+    form, files = exported_files(path, context.settings)
+    if said.given:
+        require_options(form, said)
+    topology = None
+    if source is not None:
+        from topoloom.app.services import topologies
+
+        topology = topologies.load(context, source).topology
+    if form == "json":
+        schedule = _schedule(context, path, topology)
+    else:
+        from topoloom.app.services import schedules
+
+        schedule = schedules.read_exported(form, files, topology, said)
+        context.note(*schedules.remarks_on(form, files, said, "--dialect"))
+    found = len(schedule.ranks if isinstance(schedule, Transcript) else ranks_of(schedule))
+    if options.ranks not in (None, found):
+        rule = f"must be {found}, the ranks that the schedule has; not {options.ranks}"
+        raise ExecutionFailed("/ranks", rule)
+    done = execute(
+        schedule,
+        size_bytes=options.bytes,
+        repeat=options.repeat,
+        pipeline_chunks=options.pipeline_chunks,
+        timeout_seconds=options.timeout,
+    )
+    return _document(schedule, topology, done)
+
+
+def _schedule(context: "Context", path: Path, topology: "Topology | None") -> Schedule:
+    document = read_json(path, context.settings)
+    if topology is None:
+        from topoloom.schedules.execute.infer_topology import infer_topology
+        from topoloom.schedules.formats.schedule.read import from_document
+
+        return from_document(document, infer_topology(document))
+    from topoloom.app.services import schedules
+
+    return schedules.read(document, topology)
+
+
+def _document(
+    schedule: "Schedule | Transcript", topology: "Topology | None", done: "Execution"
+) -> dict[str, Any]:
+    # A program names no topology.
+    named = getattr(schedule, "topology", topology.digest if topology else None)
+    return {
+        "schema": "execution/1",
+        "collective": schedule.collective.value,
+        "topology_digest": named,
+        "ranks": len(done.ranks),
+        "bytes": done.size_bytes,
+        "rounds": done.rounds,
+        "messages": done.messages,
+        "bytes_moved": done.bytes_moved,
+        "exact": done.exact,
+        "mistakes": [
+            {
+                "rank": done.ranks[mistake.rank],
+                "shard": done.ranks[mistake.shard],
+                "elements": mistake.wrong,
+                "first": mistake.first,
+            }
+            for mistake in done.mistakes
+        ],
+        "seconds": list(done.seconds),
+    }
+
+
+def show(document: dict[str, Any]) -> None:
+    """Print an execution/1 document for people."""
+    runs = len(document["seconds"])
+    lines = [
+        f"{document['collective']} of {document['bytes']} bytes between {document['ranks']} "
+        f"processes: {document['rounds']} rounds, {document['messages']} messages, "
+        f"{document['bytes_moved']} bytes moved"
+    ]
+    wrong = document["mistakes"]
+    lines += [
+        f"wrong at rank {mistake['rank']!r}: {mistake['elements']} elements of shard "
+        f"{mistake['shard']!r}, from element {mistake['first']} on"
+        for mistake in wrong[:_MAX_MISTAKES]
+    ]
+    if len(wrong) > _MAX_MISTAKES:
+        lines.append(f"and {len(wrong) - _MAX_MISTAKES} more")
+    times = f"{runs} run{'s' if runs > 1 else ''} of {_span(document['seconds'])} on this machine"
+    lines.append(f"{'wrong' if wrong else 'exact'}: {times}")
+    for line in lines:
+        Console().print(line, soft_wrap=True, highlight=False, markup=False)
+
+
+def _span(seconds: list[float]) -> str:
+    least, most = (
+        f"{value:.3g} s" if value >= 1 else f"{value * 1e3:.3g} ms"
+        for value in (min(seconds), max(seconds))
+    )
+    return least if least == most else f"{least} to {most}"

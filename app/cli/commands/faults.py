@@ -1,0 +1,77 @@
+"""`topoloom faults`: the optimum after every single link, host or switch lost."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from topoloom.app.cli.common import opened, require_one_form, show, source_of, with_lists
+from topoloom.app.cli.option_parameters import asks
+from topoloom.app.cli.shared_options import AsCsv, AsJson, Reading, Source, reads_topology
+from topoloom.app.requests.options import collectives, sweeps_and_jobs
+
+if TYPE_CHECKING:
+    from topoloom.app.services.context import Context
+    from topoloom.app.store.document_store import Artefact
+
+__all__ = ["ASKED", "app", "surveyed"]
+
+app = typer.Typer()
+
+ASKED = (
+    *(
+        collectives.OPTIMUM_COLLECTIVE,
+        sweeps_and_jobs.LOST,
+        collectives.ROOT,
+        collectives.SHARDS,
+        collectives.PARTICIPANTS,
+    ),
+    *(collectives.TREES_PER_ROOT, collectives.MAX_GAP),
+)
+
+Picture = Annotated[Path | None, typer.Option(help="also draw it: file to write, .png or .svg")]
+
+
+@app.command()
+@reads_topology
+@asks(*ASKED)
+def faults(
+    reading: Reading,
+    source: Source,
+    asked: dict[str, Any],
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+    picture: Picture = None,
+) -> None:
+    """Find the optimum after the loss of each single link, host or switch."""
+    require_one_form(as_json, as_csv)
+    if picture is not None:
+        from topoloom.app.plots import canvas
+
+        canvas.require_drawable(picture, beside=True)
+    with opened() as context:
+        answer = surveyed(context, source, reading, asked)
+    show(answer, as_json, as_csv)
+    if picture is not None:
+        from topoloom.app.plots import canvas
+        from topoloom.app.plots import faults as plot
+
+        document = answer.document()
+        with canvas.drawn(picture, *plot.size(document)) as figure:
+            plot.draw(figure, document)
+
+
+def surveyed(
+    context: "Context", source: str, reading: "Reading", asked: dict[str, Any]
+) -> "Artefact":
+    """Return the stored sweep/1 document of a survey, computed if need be."""
+    from topoloom.app.requests.sweeps import SweepRequest
+    from topoloom.app.services import sweeps
+
+    lost = {"lost": asked.pop("lost")} if "lost" in asked else {}
+    question = with_lists(asked, context.settings)
+    topology = source_of(source, reading, context).canonical()
+    request = SweepRequest.model_validate(
+        {"over": "faults", "topology": topology, **lost, "question": question}
+    )
+    return sweeps.create(context, request)

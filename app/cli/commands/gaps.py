@@ -1,0 +1,47 @@
+"""`topoloom sweep gaps`: how far frontiers are from the bounds, over numbers of hosts."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from topoloom.app.cli.commands.sweeps import app
+from topoloom.app.cli.common import opened
+from topoloom.app.cli.option_parameters import asks
+from topoloom.app.cli.shared_options import AsCsv
+from topoloom.app.requests.options import cluster, sweeps_and_jobs
+
+__all__ = ["app"]
+
+Plot = Annotated[Path | None, typer.Option(help="also draw it, into this .png or .svg file")]
+
+
+@app.command()
+@asks(
+    sweeps_and_jobs.SWEEP_NODES,
+    sweeps_and_jobs.SWEEP_DEGREES,
+    cluster.LINKS,
+    cluster.PARALLEL_LINKS,
+    cluster.VERTEX_TRANSITIVE,
+    cluster.FAMILIES,
+    cluster.SCHEDULE,
+)
+def gaps(asked: dict[str, Any], as_csv: AsCsv = False, plot: Plot = None) -> None:
+    """Find how far the best topologies of every size are from the lower bounds."""
+    from topoloom.app.cli.output.gaps import gap_table
+    from topoloom.app.plots import canvas
+    from topoloom.app.plots import gaps as panels
+    from topoloom.app.requests.sweeps import SweepRequest
+    from topoloom.app.services import gaps as services
+
+    if plot is not None:
+        canvas.require_drawable(plot, beside=True)
+    chosen = {name: asked.pop(name) for name in ("nodes", "degrees") if name in asked}
+    request = SweepRequest.model_validate({"over": "sizes", **chosen, "question": asked})
+    with opened() as context:
+        found = services.gaps(context, request)
+    gap_table(found).print(as_csv)
+    if plot is not None:
+        with canvas.drawn(plot, *panels.SIZE) as figure:
+            panels.draw(figure, found)
+        typer.echo(f"plot: written to {plot}", err=True)

@@ -1,0 +1,234 @@
+"""Commands about jobs: carrying them out, and looking at them, here or at a service."""
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
+
+import typer
+
+from topoloom.app.cli.common import require_one_form
+from topoloom.app.cli.option_parameters import asks
+from topoloom.app.cli.output.text_table import Column, Table
+from topoloom.app.cli.shared_options import AsCsv, AsJson, given
+from topoloom.app.config import Settings
+from topoloom.app.requests.options import sweeps_and_jobs
+from topoloom.app.requests.options.option import choices
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+    from topoloom.app.jobs.facade import Jobs
+from topoloom.synth.naming.suggestions import one_of
+
+__all__ = ["app", "jobs_app"]
+
+app = typer.Typer()
+jobs_app = typer.Typer(no_args_is_help=True, help="List, show, await and cancel jobs.")
+
+Url = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="service to ask; default: the database of the settings"),
+]
+JobArgument = Annotated[str, typer.Argument(metavar="JOB", help="id of the job")]
+WAIT_SECONDS = 30.0
+STATES = choices(sweeps_and_jobs.JOB_STATE.type)
+
+_COLUMNS = (
+    Column("job", "id", left=True),
+    Column("what", "operation", left=True),
+    Column("state", "state", left=True),
+    Column("done", "progress", lambda share: f"{share:.0%}"),
+    Column("asked (UTC)", "created_at", lambda moment: moment[:19].replace("T", " "), left=True),
+    Column("result", "result", left=True),
+)
+
+
+@app.command()
+def worker(
+    concurrency: Annotated[
+        int | None, typer.Option(help=Settings.model_fields["worker_concurrency"].description)
+    ] = None,
+) -> None:
+    """Run jobs until stopped; any number of workers share a database."""
+    import os
+    import signal
+    from threading import Event
+
+    from topoloom.app.api.job_worker import worker_on
+    from topoloom.app.jobs.executor import perform_by
+    from topoloom.app.jobs.worker_pool.claims import Claims
+    from topoloom.app.jobs.worker_pool.pool import Crew
+    from topoloom.app.observability import logs
+    from topoloom.app.store.database import open_database
+    from topoloom.app.store.document_store import Store
+
+    settings = Settings(**given(worker_concurrency=concurrency))
+    logs.configure(settings.log_format)
+    ended = Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: ended.set())
+    engine = open_database(settings.database_url)
+    store, claims = Store(engine), Claims(engine)
+    crew = Crew(store, claims, settings).within(settings.max_job_seconds, settings.max_job_bytes)
+    carrying = worker_on(engine, settings, perform_by(crew, store))
+    carrying.start()
+    typer.echo(f"carrying out {settings.worker_concurrency} jobs at a time", err=True)
+    ended.wait()
+    if not carrying.stop():
+        # Work that does not end holds a thread; others have it already.
+        os._exit(0)
+    claims.close()
+    engine.dispose()
+
+
+class _Asked(Protocol):
+    """Who knows about jobs: a service, or the database itself."""
+
+    def list(self, query: dict[str, Any]) -> dict[str, Any]: ...
+    def show(self, job: str) -> dict[str, Any]: ...
+    def cancel(self, job: str) -> dict[str, Any]: ...
+
+
+class _Service:
+    """A service, asked over HTTP."""
+
+    def __init__(self, url: str) -> None:
+        from topoloom.app.client import Client
+
+        self._client = Client(url, timeout_seconds=WAIT_SECONDS)
+
+    def list(self, query: dict[str, Any]) -> dict[str, Any]:
+        return self._client.jobs(**query)
+
+    def show(self, job: str) -> dict[str, Any]:
+        return self._client.job(job)
+
+    def cancel(self, job: str) -> dict[str, Any]:
+        return self._client.cancel_job(job)
+
+
+class _Here:
+    """The database that the settings name."""
+
+    def __init__(self, jobs: "Jobs") -> None:
+        self._jobs = jobs
+
+    def list(self, query: dict[str, Any]) -> dict[str, Any]:
+        from topoloom.app.jobs import document as document
+        from topoloom.app.jobs.model import State
+
+        state = State(query["state"]) if "state" in query else None
+        found = self._jobs.list(
+            query["limit"], query.get("cursor"), state=state, operation=query.get("operation")
+        )
+        return document.page(*found)
+
+    def show(self, job: str) -> dict[str, Any]:
+        from topoloom.app.jobs import document as document
+
+        return document.of(self._jobs.state(job))
+
+    def cancel(self, job: str) -> dict[str, Any]:
+        from topoloom.app.jobs import document as document
+
+        return document.of(self._jobs.cancel(job))
+
+
+def _asked(url: str | None, ask: Callable[[_Asked], Any]) -> Any:
+    """Return what the service at a URL says, or the database."""
+    if url is not None:
+        try:
+            return ask(_Service(url))
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="--url") from None
+    from topoloom.app.api.job_worker import jobs_on
+    from topoloom.app.store.database import open_database
+
+    settings = Settings()
+    engine: Engine = open_database(settings.database_url)
+    jobs = jobs_on(engine, settings)
+    try:
+        return ask(_Here(jobs))
+    finally:
+        jobs.close()
+        engine.dispose()
+
+
+@jobs_app.command("list")
+@asks(
+    sweeps_and_jobs.LIMIT,
+    sweeps_and_jobs.CURSOR,
+    sweeps_and_jobs.JOB_STATE,
+    sweeps_and_jobs.JOB_OPERATION,
+)
+def list_(
+    asked: dict[str, Any], url: Url = None, as_json: AsJson = False, as_csv: AsCsv = False
+) -> None:
+    """List jobs, newest first; the parts of sweeps are left out."""
+    from topoloom.app.requests.listing import PageRequest
+
+    require_one_form(as_json, as_csv)
+    PageRequest.model_validate({name: asked[name] for name in ("limit", "cursor") if name in asked})
+    if (state := asked.get("state", STATES[0])) not in STATES:
+        raise typer.BadParameter(one_of(state, STATES), param_hint="--state")
+    page = _asked(url, lambda known: known.list(asked))
+    if as_json:
+        typer.echo(json.dumps(page))
+        return
+    rows = [{name: value for name, value in job.items() if value is not None}
+            for job in page["items"]]  # fmt: skip
+    Table(_COLUMNS, rows).print(as_csv)
+    if page["next_cursor"] is not None:
+        more = f"--limit {asked['limit']} --after {page['next_cursor']}"
+        typer.echo(f"more: topoloom jobs list {more}", err=True)
+
+
+@jobs_app.command()
+def show(job: JobArgument, url: Url = None, as_json: AsJson = False) -> None:
+    """Show the state and progress of a job."""
+    _print(_asked(url, lambda known: known.show(job)), as_json)
+
+
+@jobs_app.command()
+def cancel(job: JobArgument, url: Url = None, as_json: AsJson = False) -> None:
+    """Cancel a job and its parts."""
+    _print(_asked(url, lambda known: known.cancel(job)), as_json)
+
+
+@jobs_app.command()
+def wait(
+    job: JobArgument,
+    seconds: Annotated[
+        float, typer.Option(min=0, help="longest time to wait in seconds; exit 1 after it")
+    ] = 3600.0,
+    url: Url = None,
+    as_json: AsJson = False,
+) -> None:
+    """Wait until a job ends; exit 0 only if it succeeded."""
+    import time
+
+    def waited(known: _Asked) -> dict[str, Any]:
+        end = time.monotonic() + seconds
+        while True:
+            found = known.show(job)
+            if found["state"] not in ("queued", "running") or time.monotonic() >= end:
+                return found
+            time.sleep(min(0.5, max(0.0, end - time.monotonic())))
+
+    found = _asked(url, waited)
+    _print(found, as_json)
+    if found["state"] != "done":
+        raise typer.Exit(1)
+
+
+def _print(job: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(job))
+        return
+    done = "" if job["progress"] is None else f", {job['progress']:.0%}"
+    message = f", {job['message']}" if job["message"] else ""
+    typer.echo(f"{job['id']}: {job['operation']}, {job['state']}{done}{message}")
+    if job["result"] is not None:
+        typer.echo(f"result: {job['result']}")
+    if job["problem"] is not None:
+        typer.echo(f"problem: {job['problem']['detail']}")

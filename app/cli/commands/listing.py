@@ -1,0 +1,127 @@
+"""The command that lists what is stored, newest first."""
+
+import json
+import shlex
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from topoloom.app.cli.common import opened, require_one_form
+from topoloom.app.cli.completion import among
+from topoloom.app.cli.option_parameters import asks
+from topoloom.app.cli.output.formatting import short_id
+from topoloom.app.cli.output.text_table import Column, Table
+from topoloom.app.cli.shared_options import AsCsv, AsJson
+from topoloom.app.requests.options import cluster, patch_plans, sweeps_and_jobs, table
+from topoloom.app.requests.options import listing as known
+from topoloom.app.store.artifacts import KINDS
+
+if TYPE_CHECKING:
+    from topoloom.app.store.artifacts import Listed
+from topoloom.synth.naming.suggestions import one_of
+
+__all__ = ["KIND", "app", "kind_of"]
+
+app = typer.Typer()
+
+_NAMES = {plural.replace("_", "-"): kind for kind, plural in KINDS.items()}
+_COLUMNS = (
+    Column("id", "id", short_id, left=True),
+    Column("name", "name", left=True),
+    Column("asked", "asked", left=True),
+    Column("labels", "marks", left=True),
+    Column("when (UTC)", "created_at", lambda moment: moment[:16].replace("T", " "), left=True),
+)
+KIND = Annotated[
+    str,
+    typer.Argument(
+        metavar="KIND", help=", ".join(_NAMES), autocompletion=among(_NAMES), show_default=False
+    ),
+]
+_ORDER = [option.name for option in table.OPTIONS]
+_USUAL = {
+    option.name: option.default
+    for option in (cluster.LINKS, cluster.NODE_GBPS, cluster.ALPHA_US, patch_plans.PANELS)
+}
+
+
+@app.command("list")
+@asks(sweeps_and_jobs.LIMIT, sweeps_and_jobs.CURSOR, known.SORT, *known.FILTERS, known.FIELDS)
+def list_(
+    asked: dict[str, Any],
+    kind: KIND,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """List stored answers, newest first: designs, topologies, schedules and more."""
+    from topoloom.app.documents import listing
+    from topoloom.app.documents.sparse_fields import check_paths, picked
+    from topoloom.app.requests.listing import ListRequest
+
+    require_one_form(as_json, as_csv)
+    request = ListRequest.model_validate(asked)
+    found = kind_of(kind)
+    paths = request.fields and check_paths(request.fields, listing.entry_model(found))
+    with opened() as context:
+        page = context.whole_store.page(found, request.limit, request.cursor, request.wanted)
+    entries, cursor = page
+    if as_json:
+        document = listing.of(*page)
+        if paths:
+            document["items"] = picked(document["items"], paths)
+        typer.echo(json.dumps(document))
+        return
+    Table(_COLUMNS, [_row(entry) for entry in entries]).print(as_csv)
+    if cursor is not None:
+        typer.echo(f"more: {_again(kind, asked, cursor)}", err=True)
+
+
+def kind_of(name: str) -> str:
+    """Return the kind of documents that a name such as ``patch-plans`` stands for."""
+    if name not in _NAMES:
+        raise typer.BadParameter(one_of(name, _NAMES), param_hint="KIND")
+    return _NAMES[name]
+
+
+def _again(kind: str, asked: dict[str, Any], cursor: str) -> str:
+    """Return the command that lists what comes after a page."""
+    words = ["topoloom", "list", kind]
+    for option in (sweeps_and_jobs.LIMIT, known.SORT, *known.FILTERS):
+        if option.name in asked and asked[option.name] != option.default:
+            value = asked[option.name]
+            words += [option.spelling] if value is True else [option.spelling, str(value)]
+    return shlex.join([*words, sweeps_and_jobs.CURSOR.spelling, cursor])
+
+
+def _row(entry: "Listed") -> dict[str, Any]:
+    summary = entry.summary
+    return {
+        "id": entry.id,
+        "name": summary.get("name") or summary.get("recipe", ""),
+        "asked": in_words(entry.request),
+        "kernel_version": entry.kernel_version,
+        "created_at": f"{entry.created_at.isoformat()}Z",
+        "request": entry.request,
+        "summary": summary,
+        "marks": ", ".join([*(["pinned"] if entry.pinned else []), *entry.labels]),
+    }
+
+
+def in_words(request: dict[str, Any]) -> str:
+    """Return what was asked in one line: what is as usual is left out, ids are short.
+
+    >>> in_words({"max_steps": 2, "links": "unidirectional", "nodes": 12})
+    'nodes 12, max steps 2'
+    """
+    names = sorted(request, key=lambda name: _ORDER.index(name) if name in _ORDER else -1)
+    return ", ".join(
+        name.replace("_", " ") + ("" if request[name] is True else f" {_said(request[name])}")
+        for name in names
+        if request[name] is not False and _USUAL.get(name) != request[name]
+    )
+
+
+def _said(value: Any) -> str:
+    if not isinstance(value, str):
+        return json.dumps(value)
+    return short_id(value) if len(value) == 64 and "(" not in value else value

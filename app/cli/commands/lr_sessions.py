@@ -1,0 +1,208 @@
+"""`topoloom lr …`: sessions of tuned learning rates, in the store or behind a service's URL."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from topoloom.app.cli.common import write
+from topoloom.app.cli.option_parameters import asks
+from topoloom.app.cli.output.formatting import short_id
+from topoloom.app.cli.output.text_table import Column, Table
+from topoloom.app.cli.shared_options import AsJson, Out
+from topoloom.app.requests.options import lr_sessions as table
+from topoloom.app.requests.options.sweeps_and_jobs import CURSOR, LIMIT
+
+if TYPE_CHECKING:
+    from topoloom.app.cli.commands.lr_sessions_backend import Sessions
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    help="Tune the learning rate of a training job, step by step.", no_args_is_help=True
+)
+
+Identity = Annotated[str, typer.Argument(metavar="ID", help="id of the session")]
+Url = Annotated[
+    str | None,
+    typer.Option(help="service to ask, such as http://127.0.0.1:8765; default: the database"),
+]
+
+
+@contextmanager
+def _sessions(url: str | None) -> "Iterator[Sessions]":
+    from topoloom.app.cli.commands.lr_sessions_backend import opened
+
+    if url is not None:
+        _require_address(url)
+    with opened(url) as sessions:
+        yield sessions
+
+
+def _require_address(url: str) -> None:
+    from topoloom.app.client import Client
+
+    try:
+        Client(url)
+    except ValueError as error:
+        rule = str(error).partition(": ")[2]
+        raise typer.BadParameter(rule, param_hint="--url") from None
+
+
+@app.command()
+@asks(*table.TUNING, table.NAME)
+def create(asked: dict[str, Any], url: Url = None, as_json: AsJson = False) -> None:
+    """Create a session; print its id, its lease and the first action."""
+    with _sessions(url) as sessions:
+        _print(sessions.create(asked), as_json, _session)
+
+
+@app.command()
+@asks(table.LEASE, table.SEQUENCE, table.LOSSES, table.UNASKED)
+def observe(
+    identity: Identity, asked: dict[str, Any], url: Url = None, as_json: AsJson = False
+) -> None:
+    """Report the result of the action; print the next action."""
+    if "losses" in asked:
+        asked["losses"] = _losses(asked["losses"])
+    with _sessions(url) as sessions:
+        _print(sessions.observe(identity, asked), as_json, _action)
+
+
+@app.command()
+@asks(table.OWN_LEASE, table.TO_SEQUENCE)
+def attach(
+    identity: Identity, asked: dict[str, Any], url: Url = None, as_json: AsJson = False
+) -> None:
+    """Become the trainer of a session; print its new lease and the action that is due."""
+    with _sessions(url) as sessions:
+        _print(sessions.attach(identity, asked), as_json, _session)
+
+
+@app.command("next")
+def next_(identity: Identity, url: Url = None, as_json: AsJson = False) -> None:
+    """Print the action that is due."""
+    with _sessions(url) as sessions:
+        document = sessions.read(identity)
+    _print(document["action"] if as_json else document, as_json, _action)
+
+
+@app.command()
+def show(identity: Identity, url: Url = None, as_json: AsJson = False) -> None:
+    """Show a session: how far it is, what was tried, what was chosen."""
+    with _sessions(url) as sessions:
+        _print(sessions.read(identity), as_json, _session)
+
+
+@app.command()
+@asks(table.HISTORY_FORMAT, table.AFTER)
+def history(identity: Identity, asked: dict[str, Any], url: Url = None, out: Out = None) -> None:
+    """Write what was observed: as JSON, as CSV with a line for each step, or as a picture."""
+    with _sessions(url) as sessions:
+        content = sessions.history(identity, asked["format"], asked["after"])
+    write(content.decode(), out, "history")
+
+
+@app.command()
+def cancel(identity: Identity, url: Url = None, as_json: AsJson = False) -> None:
+    """End a session: it takes no more observations."""
+    with _sessions(url) as sessions:
+        _print(sessions.cancel(identity), as_json, _action)
+
+
+@app.command("list")
+@asks(LIMIT, CURSOR)
+def list_(asked: dict[str, Any], url: Url = None, as_json: AsJson = False) -> None:
+    """List sessions, newest first."""
+    with _sessions(url) as sessions:
+        page = sessions.page(asked)
+    if as_json:
+        typer.echo(json.dumps(page))
+        return
+    columns = (
+        Column("id", "id", short_id, left=True),
+        Column("name", "name", left=True),
+        Column("state", "state", left=True),
+        Column("step", "step"),
+        Column("run", "spent"),
+        Column("peak", "peak", lambda peak: f"{peak:.4g}"),
+    )
+    Table(columns, page["items"]).print()
+    if page["next_cursor"] is not None:
+        typer.echo(f"more: topoloom lr list --after {page['next_cursor']}", err=True)
+
+
+@app.command()
+def delete(identity: Identity, url: Url = None) -> None:
+    """Delete a session and all that was observed."""
+    with _sessions(url) as sessions:
+        sessions.delete(identity)
+    typer.echo(f"deleted: {identity}")
+
+
+def _losses(text: str) -> list[float | str]:
+    """Return a list with commas as a request has it; what is no number stays a text."""
+    found: list[float | str] = []
+    for word in text.split(",") if text.strip() else ():
+        try:
+            number = float(word)
+        except ValueError:
+            found.append(word.strip())
+        else:
+            found.append(number)
+    return found
+
+
+def _print(
+    document: dict[str, Any], as_json: bool, printed: Callable[[dict[str, Any]], None]
+) -> None:
+    if as_json:
+        typer.echo(json.dumps(document))
+    else:
+        printed(document)
+
+
+def _action(document: dict[str, Any]) -> None:
+    """Print in one line what is to be done next."""
+    action = document["action"]
+    words = [action["do"]]
+    if "lr" in action:
+        words.append(f"{action['lr']:.6g}, {action['steps']} steps")
+    words += [action[name] for name in ("slot", "reason") if name in action]
+    if document["state"] == "cancelled":
+        words = ["nothing: cancelled"]
+    typer.echo(f"sequence {document['sequence']}, next: {' '.join(words)}")
+
+
+def _session(document: dict[str, Any]) -> None:
+    """Print a session, its stages below it."""
+    typer.echo(f"session {document['id']}")
+    if "lease" in document:
+        typer.echo(f"lease {document['lease']}")
+    total = document["options"]["total_steps"]
+    told = f"{document['step']} of {total} steps kept, {document['spent']} run"
+    typer.echo(f"{document['state']}: {told}")
+    _action(document)
+    rows = [
+        {"stage": number, "from": stage["start"], "chosen": _chosen(stage, attempt)} | attempt
+        for number, stage in enumerate(document["stages"])
+        for attempt in stage["attempts"]
+    ]
+    columns = (
+        Column("stage", "stage"),
+        Column("from step", "from"),
+        Column("rate", "rate", lambda rate: f"{rate:.4g}"),
+        Column("ran", "steps"),
+        Column("how", "status", left=True),
+        Column("forecast", "forecast", lambda loss: f"{loss:.4f}"),
+        Column("deviation", "deviation", lambda loss: f"{loss:.4f}"),
+        Column("", "chosen", left=True),
+    )
+    if rows:
+        Table(columns, rows).print()
+
+
+def _chosen(stage: dict[str, Any], attempt: dict[str, Any]) -> str:
+    return "chosen" if attempt["rate"] == stage.get("rate") else ""

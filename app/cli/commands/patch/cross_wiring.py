@@ -1,0 +1,48 @@
+"""`topoloom patch cross-wire`: which fibres of hosts to exchange once."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from topoloom.app.cli.commands.patch.repairs import app
+from topoloom.app.cli.common import write
+from topoloom.app.cli.shared_options import Out
+
+__all__ = ["app"]
+
+
+@app.command("cross-wire")
+def cross_wire(
+    plant: Annotated[
+        Path, typer.Argument(metavar="PLANT", help="the plant: plant/1, or a list of cables")
+    ],
+    out: Out = None,
+) -> None:
+    """List the receive fibres to exchange once so that every two-way topology fits.
+
+    With --out the plant as it is afterwards is written, too.
+    """
+    import json
+
+    from topoloom.app.config import Settings
+    from topoloom.app.files.local_files import is_stream, read_plant_file
+    from topoloom.synth.wiring.plant import plant_document, read_plant
+    from topoloom.synth.wiring.plant.cross_wiring import cross_wiring
+
+    today = read_plant(read_plant_file(plant, Settings()))
+    for one in today.assumed:
+        typer.echo(f"note: {one.text}", err=True)
+    found = cross_wiring(today)
+    if found is None:
+        typer.echo("no host has two panels with an odd number of its duplex ports each")
+        raise typer.Exit(1)
+    for fibre in found.fibres(today):
+        host = today.hosts[fibre.host]
+        typer.echo(
+            f"{host.id} {host.ports[fibre.port].id}: receive fibre from "
+            f"{today.full_name(fibre.before)} to {today.full_name(fibre.after)}",
+            err=is_stream(out),
+        )
+    if out is not None:
+        write(json.dumps(plant_document(found.plant), indent=1) + "\n", out, "plant")

@@ -1,0 +1,90 @@
+"""The command that measures what messages take between processes, and what that makes of links."""
+
+import os
+from typing import Any
+
+from topoloom.app.extras import require_extra
+from topoloom.schedules.errors import ExecutionFailed
+from topoloom.schedules.simulate.fit_link_costs import Row, fit
+
+__all__ = ["csv_of", "document_of", "measured", "show"]
+
+COLUMNS = ("bytes", "messages", "chunks", "seconds")
+
+
+def measured(ranks: int, repeat: int, timeout_seconds: float) -> list[Row]:
+    """Return what messages take: between processes started here, or those that torchrun started.
+
+    Only rank 0 of those gets rows.
+
+    Raises
+    ------
+    MissingExtra
+        PyTorch is not installed.
+    ExecutionFailed, TooLarge, NoSchedule
+        As `schedules.execute.link_probe`.
+    """
+    require_extra("torch", "execute")
+    from topoloom.schedules.execute import link_probe
+
+    if "TORCHELASTIC_RUN_ID" not in os.environ:
+        return link_probe.between_processes(ranks, repeat=repeat, timeout_seconds=timeout_seconds)
+    return _in_group(repeat, timeout_seconds)
+
+
+def _in_group(repeat: int, timeout_seconds: float) -> list[Row]:
+    from datetime import timedelta
+    from importlib import import_module
+
+    from topoloom.schedules.execute import link_probe
+
+    group = import_module("torch.distributed")
+    try:
+        group.init_process_group("gloo", timeout=timedelta(seconds=timeout_seconds))
+        rows = link_probe.probe(repeat)
+        group.destroy_process_group()
+    except RuntimeError as error:
+        raise ExecutionFailed("/ranks", " ".join(str(error).split())[:400]) from None
+    return rows
+
+
+def document_of(rows: list[Row]) -> dict[str, Any]:
+    """Return the probe/1 document: the rows, and what is fitted to them."""
+    found = fit(rows)
+    return {
+        "schema": "probe/1",
+        "rows": [
+            {
+                "bytes": row.size_bytes,
+                "messages": row.messages,
+                "chunks": row.chunks,
+                "seconds": row.seconds,
+            }
+            for row in rows
+        ],
+        "alpha_us": _micro(found.alpha_seconds),
+        "overhead_us": _micro(found.overhead_seconds),
+        "chunk_us": _micro(found.chunk_seconds),
+        "link_gbps": float(found.link_bytes_per_second * 8 / 10**9),
+        "largest_error": found.largest_error,
+    }
+
+
+def csv_of(document: dict[str, Any]) -> str:
+    """Return the rows of a probe/1 document as the table that `design --measured` reads."""
+    lines = [",".join(COLUMNS)]
+    lines += [",".join(repr(row[name]) for name in COLUMNS) for row in document["rows"]]
+    return "\n".join(lines) + "\n"
+
+
+def show(document: dict[str, Any]) -> str:
+    """Return what was fitted, for people."""
+    return (
+        f"alpha {document['alpha_us']:g} us, {document['overhead_us']:g} us a message, "
+        f"{document['chunk_us']:g} us a chunk, {document['link_gbps']:g} Gbit/s a link; "
+        f"{len(document['rows'])} rows, the worst is {document['largest_error']:.0%} off"
+    )
+
+
+def _micro(seconds: Any) -> float:
+    return float(seconds * 10**6)

@@ -1,0 +1,90 @@
+"""`topoloom cache label`, `pin`, `unpin` and `delete`: commands on single stored answers."""
+
+from typing import Annotated
+
+import typer
+
+from topoloom.app.cli.commands.cache import app
+from topoloom.app.cli.commands.listing import KIND, kind_of
+from topoloom.app.cli.common import opened
+
+__all__ = ["app"]
+
+Id = Annotated[
+    str, typer.Argument(metavar="ID", help="id of the document, or the first 6 or more of it")
+]
+Word = Annotated[
+    str,
+    typer.Argument(metavar="LABEL", help="a word of letters, digits and . _ : -"),
+]
+
+
+@app.command()
+def label(
+    kind: KIND,
+    identity: Id,
+    word: Word,
+    remove: Annotated[bool, typer.Option("--remove", help="remove the label")] = False,
+) -> None:
+    """Add a label to a stored document, or remove it."""
+    from topoloom.app.services import retention
+
+    act = retention.unlabel if remove else retention.label
+    with opened() as context:
+        found = act(context, kind_of(kind), _checked(identity), _word(word))
+    typer.echo(f"{found.id}: {', '.join(found.labels) or 'no labels'}")
+
+
+@app.command()
+def pin(kind: KIND, identity: Id) -> None:
+    """Protect a stored document from deletion and eviction."""
+    _pin(kind, identity, pinned=True)
+
+
+@app.command()
+def unpin(kind: KIND, identity: Id) -> None:
+    """Remove that protection."""
+    _pin(kind, identity, pinned=False)
+
+
+@app.command()
+def delete(kind: KIND, identity: Id) -> None:
+    """Delete a stored document, unless it is pinned."""
+    from topoloom.app.services import retention
+
+    with opened() as context:
+        gone = retention.delete(context, kind_of(kind), _checked(identity))
+    typer.echo(f"{gone}: deleted")
+
+
+def _pin(kind: str, identity: str, *, pinned: bool) -> None:
+    from topoloom.app.services import retention
+
+    with opened() as context:
+        found = retention.pin(context, kind_of(kind), _checked(identity), pinned=pinned)
+    typer.echo(f"{found.id}: {'pinned' if found.pinned else 'not pinned'}")
+
+
+def _checked(identity: str) -> str:
+    from topoloom.app.requests.document_ids import is_id
+
+    if not is_id(identity):
+        raise typer.BadParameter(
+            "must be an id of 64 hexadecimal characters in lower case, or its first 6 or more",
+            param_hint="ID",
+        )
+    return identity
+
+
+def _word(word: str) -> str:
+    from pydantic import TypeAdapter, ValidationError
+
+    from topoloom.app.requests.options.listing import Label
+
+    try:
+        return TypeAdapter(Label).validate_python(word)
+    except ValidationError:
+        raise typer.BadParameter(
+            "must be up to 100 letters, digits and . _ : - that begin with a letter or digit",
+            param_hint="LABEL",
+        ) from None

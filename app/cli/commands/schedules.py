@@ -1,0 +1,248 @@
+"""Commands that make, check and run schedules."""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from topoloom.app.cli.common import described, is_beside, opened, source_of, with_lists, write
+from topoloom.app.cli.option_parameters import asks
+from topoloom.app.cli.shared_options import AsJson, Out, Reading, Source, reads_topology
+from topoloom.app.requests.options import cluster, collectives, exports
+from topoloom.app.requests.options import simulations as replaying
+
+if TYPE_CHECKING:
+    from topoloom.app.services.schedule_speed import Written
+    from topoloom.schedules.formats import Files, Options
+
+__all__ = ["app"]
+
+app = typer.Typer()
+
+ScheduleFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SCHEDULE",
+        help="schedule/1, MSCCL XML, MSCCL++ JSON, Chakra traces or NCCL tuner table",
+    ),
+]
+Program = Annotated[
+    Path,
+    typer.Argument(metavar="SCHEDULE", help="schedule/1, MSCCL XML, MSCCL++ JSON or Chakra traces"),
+]
+RunsOn = Annotated[str, typer.Option(help="what it runs on, as FILE_OR_RECIPE of other commands")]
+
+_OF_FORMATS = (
+    *exports.OF_PROGRAMS,
+    exports.EXPORT_BYTES,
+    exports.EXPORT_ALPHA_US,
+    exports.EXPORT_NODE_GBPS,
+)
+_SPEEDS = ("bytes", "alpha_us", "node_gbps")
+"""What formats take to write times, and every schedule to say how fast it is."""
+
+
+@app.command()
+@reads_topology
+@asks(
+    collectives.RUN_COLLECTIVE,
+    collectives.ALGORITHM,
+    collectives.ROOT,
+    collectives.SHARDS,
+    collectives.PARTICIPANTS,
+    collectives.TREES_PER_ROOT,
+    collectives.MAX_GAP,
+    collectives.MAX_HEIGHT,
+    collectives.MAX_CHUNKS,
+    collectives.STEPS,
+    exports.SCHEDULE_FORMAT,
+    *_OF_FORMATS,
+)
+def schedule(reading: Reading, source: Source, asked: dict[str, Any], out: Out = None) -> None:
+    """Generate a schedule, verify it, write it and print its speed."""
+    from topoloom.app.cli.output.program_sets import show_requirements
+    from topoloom.app.cli.output.schedule_speed import show_speed
+    from topoloom.app.requests.schedules import ExportRequest, ScheduleRequest
+    from topoloom.app.services import schedule_speed, schedules
+
+    form = asked.pop("format")
+    said = {option.name: asked.pop(option.name, None) for option in _OF_FORMATS}
+    on = ExportRequest.model_validate({n: value for n, value in said.items() if value is not None})
+    taken = schedules.FORMATS[form].options if form in schedules.FORMATS else ()
+    kept = {n: v for n, v in on.model_dump().items() if n in taken or n not in _SPEEDS}
+    options = schedules.Options(**kept)
+    schedules.require_options(form, options)
+    with opened() as context:
+        wanted = with_lists(asked, context.settings)
+        wanted["topology"] = source_of(source, reading, context)
+        request = ScheduleRequest.model_validate(wanted)
+        artefact = schedules.create(context, request)
+        exported = schedules.export(context, artefact, form, options)
+        if form in schedules.PROGRAMS:
+            exported = "".join(exported)
+        write(exported, out, described(artefact.summary))
+        written = _written(form, exported, options)
+        show_speed(
+            lambda: schedule_speed.speed(context, artefact, request, on, written),
+            form,
+            beside=is_beside(out),
+        )
+        if isinstance(exported, str):
+            needs = schedules.requirements_of(form, exported, options)
+            show_requirements(needs, beside=is_beside(out))
+
+
+def _written(form: str, exported: "Iterable[str] | Files", options: "Options") -> "Written | None":
+    """Return a program as it was written; None of what sends nothing."""
+    from topoloom.app.services import schedules
+
+    if form not in schedules.SENDING:
+        return None
+    several = isinstance(exported, Mapping)
+    files = list(exported.values()) if several else ["".join(exported).encode()]
+    # The writer takes the dialect msccl where none is named.
+    dialect = "msccl" if form == "msccl-xml" and not options.runtime else None
+    said = schedules.Options(dialect=options.dialect or dialect, runtime=options.runtime)
+    return form, files, said
+
+
+@app.command()
+@reads_topology
+@asks(exports.READ_DIALECT, exports.RUNTIME)
+def verify(
+    reading: Reading, schedule: ScheduleFile, topology: RunsOn, asked: dict[str, Any]
+) -> None:
+    """Verify a schedule on a topology, by code that shares nothing with the generators."""
+    from topoloom.app.files.local_files import read_json
+    from topoloom.app.files.schedule_files import exported_files
+    from topoloom.app.services import schedules, topologies
+
+    said = schedules.Options(dialect=asked.get("dialect"), runtime=asked.get("runtime"))
+    with opened() as context:
+        loaded = topologies.load(context, source_of(topology, reading, context))
+        form, files = exported_files(schedule, context.settings)
+        if said.given:
+            schedules.require_options(form, said)
+        if form == "json":
+            found = schedules.check(read_json(schedule, context.settings), loaded.topology)
+        else:
+            found = schedules.check_exported(form, files, loaded.topology, said)
+            context.note(*schedules.remarks_on(form, files, said, "--dialect"))
+    for violation in found:
+        typer.echo(violation)
+    if found:
+        typer.echo(f"invalid: {len(found)} violation{'s' if len(found) > 1 else ''}")
+        raise typer.Exit(1)
+    typer.echo("valid")
+
+
+@app.command()
+@reads_topology
+@asks(
+    replaying.RANKS,
+    replaying.EXECUTED_BYTES,
+    replaying.REPEAT,
+    replaying.PIPELINE_CHUNKS,
+    replaying.TIMEOUT,
+    exports.READ_DIALECT,
+    exports.RUNTIME,
+)
+def execute(
+    reading: Reading,
+    schedule: Program,
+    asked: dict[str, Any],
+    topology: Annotated[
+        str | None, typer.Option(help="verify it first; as FILE_OR_RECIPE of other commands")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a schedule between processes on this machine and compare every bit of the result."""
+    from topoloom.app.cli.commands import execute_schedule
+    from topoloom.schedules.formats import Options
+
+    said = Options(dialect=asked.pop("dialect", None), runtime=asked.pop("runtime", None))
+    options = execute_schedule.ExecutionOptions.model_validate(asked)
+    if topology is None and reading != Reading():
+        raise typer.BadParameter("must be given to read or change one", param_hint="--topology")
+    with opened() as context:
+        source = None if topology is None else source_of(topology, reading, context)
+        document = execute_schedule.run(context, schedule, source, options, said)
+    if as_json:
+        typer.echo(json.dumps(document))
+    else:
+        execute_schedule.show(document)
+    if not document["exact"]:
+        raise typer.Exit(1)
+
+
+@app.command()
+@asks(replaying.PROBED_RANKS, replaying.ROUND_TRIPS, replaying.TIMEOUT)
+def probe(asked: dict[str, Any], out: Out = None, as_json: AsJson = False) -> None:
+    """Measure latency and rate between processes, for --measured of design."""
+    from topoloom.app.cli.commands import probe as probing
+    from topoloom.app.cli.commands.execute_schedule import ProbeOptions
+    from topoloom.app.files.local_files import is_stream, write_text
+
+    options = ProbeOptions.model_validate(asked)
+    rows = probing.measured(options.ranks, options.repeat, options.timeout)
+    if not rows:
+        return
+    document = probing.document_of(rows)
+    if out is not None:
+        text = json.dumps(document) if out.suffix == ".json" else probing.csv_of(document)
+        write_text(out, [text])
+    if is_stream(out):
+        return
+    typer.echo(json.dumps(document) if as_json else probing.show(document))
+
+
+@app.command()
+@reads_topology
+@asks(
+    replaying.SIMULATED_BYTES,
+    replaying.SIMULATED_ALPHA_US,
+    replaying.SIMULATED_NODE_GBPS,
+    replaying.LINK_GBPS,
+    replaying.OVERHEAD_US,
+    cluster.CHUNK_US,
+    replaying.CHANNELS,
+    replaying.CHUNKS,
+    replaying.SYNCHRONOUS,
+    exports.READ_DIALECT,
+    exports.RUNTIME,
+)
+def simulate(
+    reading: Reading,
+    schedule: Program,
+    topology: RunsOn,
+    asked: dict[str, Any],
+    as_json: AsJson = False,
+) -> None:
+    """Simulate a schedule message by message: time and use of the links."""
+    from topoloom.app.cli.output import PRINTERS
+    from topoloom.app.files.local_files import read_json
+    from topoloom.app.files.schedule_files import exported_files
+    from topoloom.app.requests.schedules import SimulationRequest
+    from topoloom.app.services import schedules, simulations, topologies
+
+    said = schedules.Options(dialect=asked.pop("dialect", None), runtime=asked.pop("runtime", None))
+    request = SimulationRequest.model_validate(asked)
+    with opened() as context:
+        loaded = topologies.load(context, source_of(topology, reading, context))
+        form, files = exported_files(schedule, context.settings)
+        if said.given:
+            schedules.require_options(form, said)
+        if form == "json":
+            document = read_json(schedule, context.settings)
+            found = dict(simulations.of_document(document, loaded.topology, request))
+        else:
+            found = dict(
+                simulations.of_exported(form, files, loaded.topology, request, said, "--dialect")
+            )
+        context.note(*found.get("notes", ()))
+    if as_json:
+        typer.echo(json.dumps(found, separators=(",", ":")))
+    else:
+        PRINTERS["simulation"](found)

@@ -1,0 +1,227 @@
+"""Commands that answer about topologies: designs, frontiers, costs."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from topoloom.app.cli import cache_lookup
+from topoloom.app.cli.common import (
+    opened,
+    require_one_form,
+    show,
+    source_of,
+    with_bases,
+    with_lists,
+    with_tasks,
+    with_times,
+    with_wiring,
+    write,
+)
+from topoloom.app.cli.option_parameters import asks
+from topoloom.app.cli.shared_options import AsCsv, AsJson, Out, Reading, Source, reads_topology
+from topoloom.app.requests.options import cluster, collectives, exports, patch_plans
+
+if TYPE_CHECKING:
+    from topoloom.app.requests.designs import DesignRequest
+
+__all__ = ["app"]
+
+app = typer.Typer()
+
+Explain = Annotated[
+    bool, typer.Option("--explain", help="also explain every point and the lower bounds")
+]
+
+_HOSTS = (cluster.NODES, cluster.DEGREE)
+_SEARCH = (
+    cluster.LINKS,
+    cluster.PARALLEL_LINKS,
+    cluster.VERTEX_TRANSITIVE,
+    cluster.FAMILIES,
+    cluster.BASES,
+    cluster.MAX_STEPS,
+    cluster.SCHEDULE,
+)
+_TODAY = (
+    patch_plans.DESIGN_PANELS,
+    patch_plans.DESIGN_PLANT,
+    patch_plans.DESIGN_PRESENT,
+    patch_plans.DESIGN_PLACE,
+    patch_plans.DESIGN_SPARES,
+    patch_plans.DESIGN_OBJECTIVE,
+    patch_plans.MAX_MOVES,
+    patch_plans.MAX_REWIRING_SECONDS,
+    patch_plans.MAX_DRAINED,
+)
+_SPEED = (
+    cluster.NODE_GBPS,
+    cluster.PORT_GBPS,
+    cluster.ALPHA_US,
+    cluster.MESSAGE_US,
+    cluster.CHUNK_US,
+    cluster.MEASURED,
+)
+_RUN = (cluster.COLLECTIVE, cluster.DESIGN_BYTES, cluster.WORKLOAD, cluster.PRESET)
+
+
+def _design_asked(asked: dict[str, Any]) -> "DesignRequest":
+    """Return the question for a design, with what stands in the files that it names."""
+    from topoloom.app.config import Settings
+    from topoloom.app.requests.designs import DesignRequest
+
+    settings = Settings()
+    asked = with_times(with_bases(with_tasks(asked, settings), settings), settings)
+    return DesignRequest.model_validate(with_wiring(asked, settings))
+
+
+@app.command()
+@asks(*_HOSTS, *_RUN, *_SEARCH, *_SPEED, *_TODAY)
+def design(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
+    """Find the best topology for a workload, with a verified schedule."""
+    require_one_form(as_json, as_csv)
+    request = _design_asked(asked)
+    answer = cache_lookup.answer("design", request.canonical())
+    if answer is None:
+        from topoloom.app.services import designs
+
+        with opened() as context:
+            answer = designs.create(context, request)
+    show(answer, as_json, as_csv)
+
+
+@app.command()
+@asks(*_HOSTS, *_RUN, *_SEARCH, *_SPEED, *_TODAY, exports.FILES_FORMAT, *exports.OF_PROGRAMS)
+def files(
+    asked: dict[str, Any],
+    out: Annotated[
+        Path,
+        typer.Option(help="folder, empty or to be made, or FILE.zip; - is a zip file on stdout"),
+    ],
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Write the programs that run a design, for all sizes of data."""
+    from topoloom.app.cli.output.program_sets import files_table
+    from topoloom.app.documents.program_set import INDEX
+    from topoloom.app.files.local_files import is_stream
+    from topoloom.app.files.zip_archives import write_folder
+    from topoloom.app.requests.schedules import ExportRequest
+    from topoloom.app.services import designs
+    from topoloom.app.services import program_sets as service
+    from topoloom.app.services.exports import options_of
+
+    require_one_form(as_json, as_csv)
+    form = asked.pop("format")
+    said = {
+        name: asked.pop(name) for name in [one.name for one in exports.OF_PROGRAMS] if name in asked
+    }
+    options = options_of(ExportRequest.model_validate(said))
+    service.require_available(form, options)
+    request = _design_asked(asked)
+    with opened() as context:
+        made = service.of_design(context, designs.create(context, request), form, options)
+    write_folder(out, made)
+    if is_stream(out):
+        return
+    index = json.loads(made[INDEX])
+    if as_json:
+        typer.echo(json.dumps(index, separators=(",", ":")))
+        return
+    files_table(index).print(as_csv)
+    if not as_csv:
+        for one in index["left_out"]:
+            typer.echo(f"left out  {one['algorithm']}, {one['collective']}: {one['why']}")
+        typer.echo(f"{len(made)} files written to {out}")
+
+
+@app.command()
+@asks(*_HOSTS, *_SEARCH, cluster.ALL_TO_ALL)
+def frontier(
+    asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False, explain: Explain = False
+) -> None:
+    """Find the Pareto frontier of latency and bandwidth."""
+    from topoloom.app.config import Settings
+    from topoloom.app.requests.designs import FrontierRequest
+
+    require_one_form(as_json, as_csv)
+    if explain and (as_json or as_csv):
+        raise typer.BadParameter(
+            "must be left out where --json or --csv is given", param_hint="--explain"
+        )
+    request = FrontierRequest.model_validate(with_bases(asked, Settings()))
+    answer = cache_lookup.answer("frontier", request.canonical())
+    if answer is None:
+        from topoloom.app.services import frontiers
+
+        with opened(whole=False) as context:
+            answer = frontiers.frontier(context, request)
+    show(answer, as_json, as_csv)
+    if explain:
+        from topoloom.app.cli.output.frontier_explanation import explained
+
+        typer.echo("\n".join(explained(answer.document())))
+
+
+@app.command()
+@reads_topology
+@asks(patch_plans.TOPOLOGY_FORMAT)
+def topology(reading: Reading, source: Source, asked: dict[str, Any], out: Out = None) -> None:
+    """Build a topology, or read one in any format, and write it."""
+    form = asked["format"]
+    answer = cache_lookup.about_topology("topology", source, reading) if form == "json" else None
+    if answer is not None:
+        write(answer.text(), out, answer.summary["name"] or source)
+        return
+    from topoloom.app.services import topologies
+
+    topologies.require_available(form)
+    with opened() as context:
+        artefact = topologies.create(context, source_of(source, reading, context))
+        write(topologies.export(artefact, form), out, artefact.summary["name"] or source)
+
+
+@app.command()
+@reads_topology
+def measure(
+    reading: Reading, source: Source, as_json: AsJson = False, as_csv: AsCsv = False
+) -> None:
+    """Measure the exact cost of a topology, and of its transpose."""
+    require_one_form(as_json, as_csv)
+    answer = cache_lookup.about_topology("cost", source, reading)
+    if answer is None:
+        from topoloom.app.services import costs
+
+        with opened() as context:
+            answer = costs.measure(context, source_of(source, reading, context))
+    show(answer, as_json, as_csv)
+
+
+@app.command()
+@reads_topology
+@asks(
+    collectives.OPTIMUM_COLLECTIVE,
+    collectives.ROOT,
+    collectives.SHARDS,
+    collectives.PARTICIPANTS,
+    collectives.TREES_PER_ROOT,
+    collectives.MAX_GAP,
+    collectives.VALUES,
+)
+def optimum(
+    reading: Reading, source: Source, asked: dict[str, Any], as_json: AsJson = False
+) -> None:
+    """Find the highest throughput of a collective on a fabric, and the cut that proves it."""
+    from topoloom.app.config import Settings
+    from topoloom.app.requests.schedules import OptimumRequest
+
+    request = OptimumRequest.model_validate(with_lists(asked, Settings()))
+    plain = request == OptimumRequest()
+    answer = cache_lookup.about_topology("optimum", source, reading) if plain else None
+    if answer is None:
+        from topoloom.app.services import costs
+
+        with opened() as context:
+            answer = costs.optimum(context, source_of(source, reading, context), request)
+    show(answer, as_json)

@@ -1,0 +1,50 @@
+"""`topoloom compare heights`: the best rate that is found for every height of trees."""
+
+from fractions import Fraction
+from typing import Any
+
+import typer
+
+from topoloom.app.cli.commands.comparisons import app
+from topoloom.app.cli.common import opened, source_of, with_lists
+from topoloom.app.cli.option_parameters import asks
+from topoloom.app.cli.shared_options import AsCsv, Reading, Source, reads_topology
+from topoloom.app.requests.options import collectives, exports
+
+__all__ = ["app"]
+
+_SPEEDS = (exports.EXPORT_BYTES, exports.EXPORT_ALPHA_US, exports.EXPORT_NODE_GBPS)
+
+
+@app.command()
+@reads_topology
+@asks(
+    *(
+        collectives.RUN_COLLECTIVE,
+        collectives.ROOT,
+        collectives.SHARDS,
+        collectives.PARTICIPANTS,
+        collectives.TREES_PER_ROOT,
+    ),
+    *_SPEEDS,
+)
+def heights(reading: Reading, source: Source, asked: dict[str, Any], as_csv: AsCsv = False) -> None:
+    """Compare the best rates of trees of every height; name the fastest for a size of data."""
+    from topoloom.app.cli.output.tree_heights import heights_table
+    from topoloom.app.requests.schedules import ExportRequest, ScheduleRequest
+    from topoloom.app.services import topologies
+    from topoloom.app.services.tree_heights import curve
+
+    said = {one.name: asked.pop(one.name) for one in _SPEEDS if one.name in asked}
+    on = ExportRequest.model_validate(said)
+    with opened() as context:
+        wanted = with_lists(asked, context.settings)
+        wanted["topology"] = source_of(source, reading, context)
+        request = ScheduleRequest.model_validate(wanted)
+        loaded = topologies.load(context, request.topology)
+        with context.watch():
+            points = curve(context, loaded, request, on)
+    heights_table(points, loaded.topology.bandwidth_unit).print(as_csv)
+    if on.bytes is not None and not as_csv:
+        best = min(points, key=lambda point: point.seconds or Fraction(0))
+        typer.echo(f"fastest for {on.bytes} bytes: --max-height {best.height}")

@@ -1,0 +1,49 @@
+"""What shells complete: families, presets, fabrics, formats and names of what is stored.
+
+Each function takes what has been typed of a word.  A shell waits for the answer, so
+nothing is imported before it is asked for, and nothing is ever said to be wrong.
+"""
+
+from collections.abc import Callable, Iterable
+
+__all__ = ["among", "families", "presets", "sources"]
+
+_MOST = 200
+
+
+def among(words: Iterable[str]) -> Callable[[str], list[str]]:
+    """Return the completion of one of some words.
+
+    >>> among(["json", "csv"])("j")
+    ['json']
+    """
+    known = tuple(words)
+
+    def complete(incomplete: str) -> list[str]:
+        return [word for word in known if word.startswith(incomplete)]
+
+    return complete
+
+
+def families(incomplete: str) -> list[str]:
+    """Complete the name of a family of bases."""
+    from topoloom.synth.families import FAMILIES
+
+    return among(member.__name__ for member in FAMILIES)(incomplete)
+
+
+def presets(incomplete: str) -> list[str]:
+    """Complete the name of a preset workload."""
+    from topoloom.schedules.workloads.presets import PRESETS
+
+    return among(PRESETS)(incomplete)
+
+
+def sources(incomplete: str) -> list[str]:
+    """Complete FILE_OR_RECIPE: a fabric, a family, or the short name of a stored topology."""
+    from topoloom.app.cli.stored_names import newest
+    from topoloom.synth.fabrics import FABRICS
+
+    found = among(FABRICS)(incomplete)
+    found += [f"{name}(" for name in families(incomplete)]
+    return [*found, *among(newest(_MOST))(incomplete)]

@@ -1,0 +1,46 @@
+"""The settings of this process as people are shown them: values, sources, no passwords."""
+
+import os
+import re
+from typing import Any
+
+from topoloom.app.config import Settings
+
+__all__ = ["configured", "without_password"]
+
+_PASSWORD = re.compile(r"^([^:/?#]+://[^:/?#]*:)(.*)(@[^@]*)$", re.DOTALL)
+_SECRET_QUERY = re.compile(r"([?&][^=&]*(?:password|secret|token|key)[^=&]*=)[^&]*", re.IGNORECASE)
+
+
+def configured(settings: Settings) -> list[dict[str, Any]]:
+    """Return every setting: its variable, value, ``environment`` or ``default``, and meaning."""
+    given = {name.upper() for name in os.environ}
+    rows = []
+    for name, field in type(settings).model_fields.items():
+        variable, value = settings.variable(name), getattr(settings, name)
+        rows.append(
+            {
+                "variable": variable,
+                "value": _shown(name, value),
+                "source": "environment" if variable in given else "default",
+                "help": field.description,
+            }
+        )
+    return rows
+
+
+def _shown(name: str, value: Any) -> Any:
+    if name.endswith("_secret"):
+        return "***" if value else ""
+    return without_password(value) if name.endswith("_url") else value
+
+
+def without_password(url: str) -> str:
+    """Return a URL with three asterisks in place of what nobody else may see.
+
+    >>> without_password("postgresql://ann:se@cret@db.example/topoloom?sslpassword=x&a=b")
+    'postgresql://ann:***@db.example/topoloom?sslpassword=***&a=b'
+    >>> without_password("sqlite:////data/topoloom.db")
+    'sqlite:////data/topoloom.db'
+    """
+    return _SECRET_QUERY.sub(r"\1***", _PASSWORD.sub(r"\1***\3", url))

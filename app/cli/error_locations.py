@@ -1,0 +1,163 @@
+"""Maps members of a request to the option, file or recipe that the user typed.
+
+Services name what is wrong by JSON pointers into a request.  The command line has no JSON:
+`Typed.place` turns a pointer into the option or the file that the user can mend.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from topoloom.app.cli.option_parameters import ASKED
+from topoloom.app.cli.shared_options import READS
+from topoloom.schedules.errors import InvalidProgram, InvalidSchedule
+from topoloom.synth.errors import InvalidPlant, InvalidTopology, InvalidWiring, Unreachable
+
+__all__ = ["Typed"]
+
+MAX_SHOWN = 200
+"""Most characters of a typed text that a complaint repeats."""
+_SOURCES = ("source", "topology")
+"""Parameters that name a topology."""
+_FILES: Mapping[type[Exception], tuple[str, ...]] = {
+    InvalidSchedule: ("schedule",),
+    InvalidProgram: ("schedule",),
+    InvalidPlant: ("plant",),
+    InvalidWiring: ("present", "observed", "plan"),
+    InvalidTopology: _SOURCES,
+    Unreachable: _SOURCES,
+}
+"""The parameters whose file breaks a rule when an error of a class points into a document."""
+_OF_FILES = (InvalidSchedule, InvalidProgram)
+"""Errors whose pointers always lead into the file, also where an option has the same name."""
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A command line: the option of every member, and the text that was given for it.
+
+    ``reading`` are the options of reading a topology, whose members are in a topology's request.
+    """
+
+    options: dict[str, str] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
+    reading: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, commands: typer.Typer, arguments: Sequence[str]) -> "Typed":
+        """Return what the arguments of a command line say, as far as they can be read."""
+        command: Any = typer.main.get_command(commands)
+        try:
+            context = command.make_context("topoloom", list(arguments), resilient_parsing=True)
+            while hasattr(command, "commands"):
+                rest = [*context._protected_args, *context.args]
+                name, command, rest = command.resolve_command(context, rest)
+                context = command.make_context(name, rest, parent=context, resilient_parsing=True)
+        except Exception:
+            # The arguments are wrong in themselves: the complaint is about these.
+            return cls()
+        found = cls()
+        for parameter in command.params:
+            found._add(parameter, context.params.get(parameter.name))
+        return found
+
+    def _add(self, parameter: Any, value: Any) -> None:
+        member, option = parameter.name.removeprefix(ASKED), parameter.opts[0]
+        options = self.reading if member.startswith(READS) else self.options
+        names = {member.removeprefix(READS)}
+        if option.startswith("-"):
+            names.add(option.lstrip("-").replace("-", "_"))
+            options.update(dict.fromkeys(names, option))
+        if options is self.options:
+            self.values.update(dict.fromkeys(names, value))
+
+    def place(self, pointer: str, error: Exception | None = None) -> str:
+        """Return the option or the file that a pointer of a request means; empty for all of it.
+
+        >>> typed = Typed({"degree": "--degree"}, {"source": "ring.gml", "degree": 70})
+        >>> typed.place("/degree"), typed.place("/text/line/7"), typed.place("/")
+        ('--degree', 'ring.gml: line 7', '')
+        """
+        parts = [part for part in pointer.split("/") if part]
+        file = self._file_of(error)
+        placed = parts[:1] and parts[0] in (*_PREFIXES, *self.options, *self.reading)
+        if file is not None and (not placed or isinstance(error, _OF_FILES)):
+            return _within(file, parts)
+        return self._member(parts, self.options)
+
+    def _file_of(self, error: Exception | None) -> str | None:
+        for name in _FILES.get(type(error), ()) if error is not None else ():
+            if self._is_file(name):
+                return str(self.values[name])
+        return None
+
+    def _is_file(self, name: str) -> bool:
+        value = self.values.get(name)
+        try:
+            named = isinstance(value, str | Path)
+            return named and (str(value) == "-" or Path(value).is_file())
+        except (OSError, ValueError):
+            return False
+
+    def _member(self, parts: list[str], options: Mapping[str, str]) -> str:
+        if not parts:
+            return ""
+        first, rest = parts[0], parts[1:]
+        if first == "question" and rest:
+            return self._member(rest, options)
+        if first in ("topology", "changes") and rest:
+            return self._member(rest, self.reading)
+        if first == "graphs" and rest:
+            return _within(_unescaped(rest[0]), rest[1:])
+        if first in _OF_SOURCE and self._source is not None:
+            return _within(self._source, rest)
+        if rest and options is self.options and self._is_file(first):
+            return _within(str(self.values[first]), rest)
+        for known in (options, self.reading):
+            if first in known:
+                return known[first]
+        return self._argument(parts)
+
+    def _argument(self, parts: list[str]) -> str:
+        """Return what was typed for a member that is no option."""
+        first, rest = parts[0], parts[1:]
+        of_setting = [name for name in self.options if first.endswith(f"_{name}")]
+        if of_setting and self.values.get(of_setting[0]) is not None:
+            return self.options[of_setting[0]]
+        if self._source is not None and first not in self.values:
+            return _within(self._source, parts)
+        lists = [value for value in self.values.values() if isinstance(value, list | tuple)]
+        if rest and rest[0].isdigit() and len(lists) == 1 and int(rest[0]) < len(lists[0]):
+            return str(lists[0][int(rest[0])])
+        return str(self.values.get(first) or " ".join(parts))
+
+    @property
+    def _source(self) -> str | None:
+        """The argument that names the topology, as the user typed it."""
+        return next((str(self.values[n]) for n in _SOURCES if self.values.get(n)), None)
+
+
+_OF_SOURCE = ("document", "text", "recipe", "fabric", "id", "name")
+"""Members that name a topology, all of which the command line takes as one text."""
+_PREFIXES = ("topology", "question", "changes", "graphs", *_OF_SOURCE)
+
+
+def _unescaped(part: str) -> str:
+    return part.replace("~1", "/").replace("~0", "~")
+
+
+def _within(file: str, parts: list[str]) -> str:
+    """Return a place in a file as people write it.
+
+    >>> _within("a.gml", ["text", "line", "3"]), _within("a.json", ["document", "links", "3"])
+    ('a.gml: line 3', 'a.json: /links/3')
+    """
+    if parts[:1] in (["text"], ["document"]):
+        parts = parts[1:]
+    file = file if len(file) <= MAX_SHOWN else f"{file[: MAX_SHOWN - 1]}…"
+    if parts[:1] == ["line"]:
+        return f"{file}: {' '.join(parts)}"
+    return f"{file}: /{'/'.join(parts)}" if parts else file

@@ -1,0 +1,138 @@
+"""What the command line says when it cannot do what was asked: one line, one exit code."""
+
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import TypeAlias
+
+import typer
+
+from topoloom.synth.naming.suggestions import did_you_mean
+
+__all__ = ["explained", "one_line"]
+
+_MEMBER = re.compile(r"(?<![\w'\"./-])[a-z]+(?:_[a-z]+)+(?![\w'\"./-])")
+"""A name of several words in a rule; texts that the user typed stand in quotes."""
+MAX_LINE = 2_000
+"""Most characters of a complaint."""
+
+Place: TypeAlias = Callable[[str, Exception | None], str]
+"""Return what the user typed for the JSON pointer of an error; see `app.cli.error_locations`."""
+
+
+def explained(error: Exception, place: Place) -> tuple[int, str]:
+    """Return the exit code and the line for an error of the caller; raise any other."""
+    code, line = _explained(error, place)
+    return code, one_line(line)
+
+
+def one_line(text: str) -> str:
+    r"""Return a text that a terminal shows as it is: one line, control characters spelled out.
+
+    >>> print(one_line("no panel 'a\x1b[2J'\n here"))
+    no panel 'a\x1b[2J' here
+    """
+    joined = " ".join(text[: 2 * MAX_LINE].split())
+    line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in joined)
+    return line if len(line) <= MAX_LINE else line[: MAX_LINE - 1] + "…"
+
+
+def _explained(error: Exception, place: Place) -> tuple[int, str]:
+    from pydantic import ValidationError
+
+    from topoloom.app.requests.field_errors import field_errors
+
+    if isinstance(error, ValidationError):
+        typed = partial(_setting, place) if error.title == "Settings" else place
+        found = [
+            _said(typed(one.pointer, error), _as_typed(one.detail, place, error))
+            for one in field_errors(error)
+        ]
+        return 2, "; ".join(dict.fromkeys(found))
+    if isinstance(error, typer.TyperException):
+        return 2, _of_typer(error)
+    if isinstance(error, UnicodeEncodeError):
+        return 2, f"must be text that UTF-8 can write; {error.object[:50]!r} is not"
+    return _explained_by_the_packages(error, place)
+
+
+def _of_typer(error: typer.TyperException) -> str:
+    """Return what typer says of the command line; of a wrong value the option and its rule."""
+    from pydantic import ValidationError
+
+    from topoloom.app.requests.field_errors import field_errors
+
+    if possible := getattr(error, "possibilities", None):
+        typed = getattr(error, "option_name", "")
+        return f"no such option: {typed}{did_you_mean(typed, possible)}"
+    if not isinstance(error, typer.BadParameter) or not error.message:
+        return error.format_message()
+    hint, parameter = error.param_hint, error.param
+    if hint is None and parameter is not None:
+        hint = parameter.opts[0] if parameter.opts[0].startswith("-") else parameter.metavar
+    cause = error.__cause__
+    rule = field_errors(cause)[0].detail if isinstance(cause, ValidationError) else error.message
+    return _said(str(hint or ""), rule)
+
+
+def _setting(place: Place, pointer: str, error: Exception) -> str:
+    """Return the option that a setting was given by, else its environment variable."""
+    from topoloom.app.config import Settings
+
+    typed = place(pointer, error)
+    return typed if not pointer or typed.startswith("-") else Settings.variable(pointer[1:])
+
+
+def _as_typed(rule: str, place: Place, error: Exception) -> str:
+    """Return a rule in which the members of a request are named by their options.
+
+    >>> options = {"/node_gbps": "--node-gbps"}
+    >>> error = ValueError()
+    >>> _as_typed("must be left out beside node_gbps", lambda name, _: options[name], error)
+    'must be left out beside --node-gbps'
+    """
+
+    def option(match: re.Match[str]) -> str:
+        typed = place(f"/{match[0]}", error)
+        return typed if typed.startswith("--") else match[0]
+
+    return _MEMBER.sub(option, rule)
+
+
+def _said(place: str, rule: str) -> str:
+    return f"{place}: {rule}" if place else rule
+
+
+def _explained_by_the_packages(error: Exception, place: Place) -> tuple[int, str]:
+    """Explain what services raise; what these import has been loaded by then."""
+    from sqlalchemy.exc import DBAPIError
+
+    from topoloom.app.auth.errors import InvalidKey
+    from topoloom.app.client import ServiceError
+    from topoloom.app.config import UnknownSetting
+    from topoloom.app.extras import MissingExtra
+    from topoloom.app.files.local_files import UnusableFile
+    from topoloom.app.jobs.errors import JobEnded, NotEnded, QueueFull, TooManyJobs, WebhookRefused
+    from topoloom.app.requests.field_errors import pointer
+    from topoloom.app.store.database import DatabaseNotReady
+    from topoloom.app.store.document_store import InvalidCursor
+    from topoloom.app.store.errors import Ambiguous, Conflict, Damaged, NotStored
+    from topoloom.app.store.retention import Pinned, TooManyLabels
+    from topoloom.learning_rate import LearningRateError
+    from topoloom.schedules.errors import ScheduleError
+    from topoloom.synth.errors import ClaimBroken, SynthError
+
+    if isinstance(error, ClaimBroken):
+        return 1, f"{error} (an error inside Topoloom; please report it)"
+    if isinstance(error, SynthError | ScheduleError | LearningRateError | Conflict):
+        return 2, _said(place(pointer(error.field), error), _as_typed(error.rule, place, error))
+    told = (UnknownSetting, UnusableFile, Ambiguous, NotStored, DatabaseNotReady, MissingExtra)
+    of_jobs = (ServiceError, JobEnded, NotEnded, QueueFull, TooManyJobs, WebhookRefused)
+    told = (*told, *of_jobs, Damaged, InvalidCursor, Pinned, TooManyLabels, InvalidKey)
+    if isinstance(error, told):
+        name, colon, rule = str(error).partition(": ")
+        option = place(f"/{name}", error) if colon and name.isidentifier() else ""
+        return 2, _said(option, rule) if option.startswith("-") else str(error)
+    if isinstance(error, DBAPIError):
+        return 2, f"database_url: {error.orig}"
+    raise error

@@ -1,0 +1,156 @@
+"""Options of the command line, made from the one table of options."""
+
+import inspect
+from collections.abc import Callable, Iterable
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Annotated, Any, get_origin
+
+import typer
+from pydantic import StrictBool, StrictFloat, StrictInt
+
+from topoloom.app.cli import completion
+from topoloom.app.requests.options.option import REQUIRED, Option, choices
+from topoloom.app.requests.quantities import Bytes
+from topoloom.synth.naming.suggestions import did_you_mean
+
+__all__ = ["ASKED", "asks", "parameter", "taken"]
+
+ASKED = "asked_"
+"""Prefix of the parameters that `asks` adds."""
+_CONTEXT = "context_"
+"""The parameter that takes typer's context where one option stands for others."""
+_COMPLETED: MappingProxyType[str, Callable[[str], list[str]]] = MappingProxyType(
+    {"families": completion.families, "preset": completion.presets}
+)
+
+
+def asks(*options: Option) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command these options, before its own.
+
+    What was given of them, and the defaults of the rest, come as the mapping ``asked``: names
+    of request fields with whole numbers, flags, texts and lists of texts, which the request
+    checks.
+    """
+
+    def made(command: Callable[..., None]) -> Callable[..., None]:
+        own = [p for p in inspect.signature(command).parameters.values() if p.name != "asked"]
+        added = [parameter(option) for option in options]
+        if any(option.instead_of for option in options):
+            kind = inspect.Parameter.KEYWORD_ONLY
+            added.append(inspect.Parameter(_CONTEXT, kind, annotation=typer.Context))
+
+        def asking_command(**values: Any) -> None:
+            context = values.pop(_CONTEXT, None)
+            asked = taken(values, options)  # before the rest is passed on
+            _drop_replaced_defaults(asked, options, context)
+            command(**values, asked=asked)
+
+        asking_command.__name__ = command.__name__
+        asking_command.__doc__ = command.__doc__
+        everything = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own]
+        # This is what typer makes options of: arguments, what is asked, then the rest.
+        first = [p for p in everything if p.name in ("reading", "source", "schedule", "identity")]
+        rest = [p for p in everything if p not in first]
+        asking_command.__signature__ = inspect.Signature(  # pyright: ignore[reportFunctionMemberAccess]
+            [*first, *added, *rest]
+        )
+        return asking_command
+
+    return made
+
+
+def taken(values: dict[str, Any], options: Iterable[Option], prefix: str = ASKED) -> dict[str, Any]:
+    """Take out of a command's values what was given of some options, by their names."""
+    found: dict[str, Any] = {}
+    for option in options:
+        value = values.pop(prefix + option.name)
+        if value not in (None, []):
+            _require_taken(option, value)
+            found[option.name] = value
+    return found
+
+
+def _require_taken(option: Option, value: Any) -> None:
+    """Raise for a word or a number that an option does not take: not every command has a request.
+
+    The rules are in the words of `app.requests.field_errors`, as a request would refuse the value.
+    """
+    known, rule = choices(option.type), ""
+    if known and value not in known:
+        rule = f"must be one of {', '.join(known)}{did_you_mean(value, known)}"
+    elif option.type is StrictInt and option.least is not None and option.most is not None:
+        if value < option.least:
+            rule = f"must be at least {option.least}"
+        elif value > option.most:
+            rule = f"must be at most {option.most}"
+    if rule:
+        raise typer.BadParameter(rule, param_hint=option.spelling)
+
+
+def _drop_replaced_defaults(
+    asked: dict[str, Any], options: Iterable[Option], context: typer.Context | None
+) -> None:
+    """Drop the defaults of options that a given option stands for, in place."""
+    for option in options:
+        for name in option.instead_of if option.name in asked else ():
+            source = context and context.get_parameter_source(ASKED + name)
+            if source is not None and source.name == "DEFAULT":
+                asked.pop(name, None)
+
+
+def parameter(option: Option, prefix: str = ASKED) -> inspect.Parameter:
+    """Return an option as a command's parameter, whose name the command line shows to nobody."""
+    default = inspect.Parameter.empty if option.default is REQUIRED else _default(option)
+    return inspect.Parameter(
+        prefix + option.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=_annotated(option),
+    )
+
+
+def _annotated(option: Option) -> Any:
+    """Return the type of a command's parameter, with all that typer is to know of it."""
+    known = choices(option.type)
+    complete = _COMPLETED.get(option.name)
+    if known:
+        complete = completion.among(known)
+    info = typer.Option(
+        option.spelling,
+        help=_help(option),
+        metavar=_metavar(option),
+        autocompletion=complete,
+    )
+    return Annotated[_typed(option) if option.default is REQUIRED else _typed(option) | None, info]
+
+
+def _metavar(option: Option) -> str | None:
+    if option.metavar or option.type is StrictBool:
+        return option.metavar or None
+    if words := choices(option.type):
+        return " | ".join(words)
+    return "SIZE" if option.type is Bytes else "NUMBER" if option.least is not None else "TEXT"
+
+
+def _typed(option: Option) -> Any:
+    if option.type in (StrictInt, StrictBool):
+        return int if option.type is StrictInt else bool
+    if option.type in (float, StrictFloat):
+        return float
+    return list[str] if get_origin(option.type) is list else str
+
+
+def _default(option: Option) -> Any:
+    """Return the default as it could have been written."""
+    written = isinstance(option.default, Decimal) or (option.shown and _typed(option) is str)
+    return option.shown if written else option.default
+
+
+def _help(option: Option) -> str:
+    parts = [option.text]
+    if option.typed:
+        parts.append(option.typed)
+    if option.limits:
+        parts.append(option.limits)
+    return "; ".join(parts)

@@ -1,0 +1,53 @@
+"""The bottleneck of an optimum/1 document in lines for people."""
+
+from typing import Any
+
+from topoloom.schedules.optimum.cut_description import listed
+
+__all__ = ["cut_lines", "labelled"]
+
+MOST_CUT_LINES = 8
+MOST_MISSING = 60
+
+
+def cut_lines(cut: dict[str, Any], unit: str) -> list[str]:
+    """Return the lines on what the cut holds, box by box, and on the links that cross it.
+
+    >>> cut = {"exit_capacity": "25", "boxes": [], "links": [
+    ...     {"sources": ["0.gpu0", "0.gpu1"], "targets": ["hub"], "count": 2, "capacity": "25/2"}]}
+    >>> cut_lines(cut, "GB/s")
+    ['leaving        2 links 0.gpu0..1 -> hub, 25/2 GB/s each']
+    """
+    alike: dict[tuple[int, str, str], list[str]] = {}
+    for part in cut.get("boxes", ()):
+        prefix = f"{part['box']}." if part["box"] else ""
+        held, missing = (
+            listed(str(node).removeprefix(prefix) for node in part[name])
+            for name in ("switches", "missing")
+        )
+        alike.setdefault((len(part["compute"]), missing, held), []).append(part["box"])
+    held_lines = []
+    for (compute, missing, switches), boxes in alike.items():
+        where = f"box{'es' if len(boxes) > 1 else ''} {listed(boxes)}: " if boxes != [""] else ""
+        what = [f"{compute} compute"] if compute else []
+        if compute and 0 < len(missing) <= MOST_MISSING:
+            what = [f"{compute} compute (not {missing})"]
+        each = " each" if len(boxes) > 1 else ""
+        held_lines.append(f"{where}{' + '.join([*what, *([switches] if switches else [])])}{each}")
+    verb = "leaving" if "exit_capacity" in cut else "entering"
+    link_lines = [
+        f"{group['count']} link{'s' if group['count'] > 1 else ''} {listed(group['sources'])} -> "
+        f"{listed(group['targets'])}, {group['capacity']} {unit}"
+        + (" each" if group["count"] > 1 else "")
+        for group in cut.get("links", ())
+    ]
+    return [*labelled("inside", held_lines), *labelled(verb, link_lines)]
+
+
+def labelled(label: str, lines: list[str]) -> list[str]:
+    """Return lines under one label; of many, the first and how many more."""
+    shown = lines[:MOST_CUT_LINES]
+    if len(lines) > len(shown):
+        shown.append(f"and {len(lines) - len(shown)} more, in --json")
+    labels = [label, *[""] * len(shown)]
+    return [f"{label:<14} {line}" for label, line in zip(labels, shown, strict=False)]

@@ -1,0 +1,145 @@
+"""What is said of an optimum and of a simulation, line by line."""
+
+from typing import Any
+
+from topoloom.app.cli.output.bottleneck import cut_lines
+from topoloom.app.cli.output.formatting import fraction, seconds
+from topoloom.app.cli.output.frontiers import cost_table
+from topoloom.app.cli.output.link_values import value_lines
+
+__all__ = ["show_cost", "show_optimum", "show_simulation"]
+
+
+def show_cost(document: dict[str, Any]) -> None:
+    """Print a cost/1 document: what it is of, and its table."""
+    print(
+        f"{document['name'] or 'topology'}: {document['nodes']} nodes of degree "
+        f"{document['degree']}, {document['links']}"
+    )
+    cost_table(document).print()
+
+
+def show_optimum(document: dict[str, Any]) -> None:
+    """Print an optimum/1 or an all-to-all/1 document."""
+    if document["schema"] == "all-to-all/1":
+        _show_all_to_all(document)
+        return
+    collective, nodes = document["collective"], document["nodes"]
+    title = f"{document['name'] or 'topology'}: {nodes} compute nodes"
+    if "participants" in document:
+        title += " take part"
+    if "root" in document:
+        title += f", {collective} {'from' if collective == 'broadcast' else 'to'} "
+        title += str(document["root"])
+    elif collective != "allgather":
+        title += f", {collective}"
+    unit = document["bandwidth_unit"]
+    kind = "taking part" if "participants" in document else "compute"
+    lines = [
+        title,
+        f"algbw          {document['algbw']} {unit}",
+        f"inverse rate   {document['inverse_rate']}",
+    ]
+    if "parts" not in document:
+        lines += _pass_lines(document, unit, kind)
+    if "bound" in document:
+        lines.append(_bound_line(document))
+        if "shards" in document:
+            shares = document["shards"]
+            lines.append(f"roots          {len(shares)}, with unequal shares, in --json")
+    if "bound_left_out" in document:
+        lines.append(f"bound          left out: {document['bound_left_out']}")
+    for part in document.get("parts", ()):
+        lines += ["", part["collective"], f"inverse rate   {part['inverse_rate']}"]
+        lines += _pass_lines(part, unit, kind)
+    if healthy := document.get("healthy"):
+        lines.append(
+            f"healthy algbw  {healthy['algbw']} {unit}, {healthy['nodes']} compute nodes; "
+            f"{fraction(healthy['ratio'])} of it is left"
+        )
+    for line in lines + value_lines(document):
+        print(line)
+
+
+def _bound_line(document: dict[str, Any]) -> str:
+    """Return the line on what both passes of an allreduce reach at once."""
+    bound = document["bound"]
+    text = f"bound          {bound['inverse_rate']} with both passes at once"
+    if not bound["exact"]:
+        text += f" ({bound['feasible_algbw']} {document['bandwidth_unit']} is reached)"
+    if document.get("together"):
+        text += ", as here"
+    return f"{text}; one after the other takes {bound['gap']} longer"
+
+
+def _show_all_to_all(document: dict[str, Any]) -> None:
+    unit, best = document["bandwidth_unit"], document["routings"][-1]
+    proof = "proved optimal" if document["proved"] else f"bound {document['lower_bound']}"
+    lines = (
+        f"{document['name'] or 'topology'}: {document['nodes']} compute nodes, all-to-all",
+        f"algbw          {document['algbw']} {unit}",
+        f"inverse rate   {document['inverse_rate']}, {proof}",
+        f"T_B            {fraction(best['bandwidth'])}",
+        f"routes         {best['method']}, at most {best['steps']} hops",
+    )
+    for line in lines:
+        print(line)
+
+
+def show_simulation(document: dict[str, Any]) -> None:
+    """Print a simulation/1 document."""
+    used, link = document["utilisation"], document["utilisation"]["busiest_link"]
+    rows = [
+        ("time", seconds(document["seconds"])),
+        ("algbw", f"{document['algbw']} GB/s for this size, in this time"),
+        *_large_row(document),
+        ("chunks", str(document["chunks"])),
+        (
+            "busiest link",
+            f"{link['source']} -> {link['target']}, {used['busiest']:.1%} of the time",
+        ),
+        ("mean link", f"{used['mean']:.1%} of the time"),
+        ("messages", f"{document['messages']}, put on a link {document['events']} times"),
+    ]
+    for name, value in rows:
+        print(f"{name:<14}{value}")
+
+
+def _large_row(document: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the row on the rate for much data, where it is known."""
+    if "algbw_large" not in document:
+        return []
+    meaning = "as topoloom schedule has it: no latency, links never idle"
+    return [("much data", f"{document['algbw_large']} GB/s, {meaning}")]
+
+
+def _pass_lines(facts: dict[str, Any], unit: str, kind: str) -> list[str]:
+    """Return the lines on one pass: its trees, its gap, the cut that proves it."""
+    equal, one = facts["data"] == facts["nodes"], facts["data"] == 1
+    trees = "trees per root" if equal else "trees         " if one else "trees per unit"
+    lines = [f"{trees} {facts['trees_per_root']}, {facts['unit_bandwidth']} {unit} each"]
+    if not facts.get("least", True):
+        lines[0] += " (fewer may do: not every smaller number is ruled out)"
+    if "bound_inverse_rate" in facts:
+        lines.append(f"proven         no inverse rate is below {facts['bound_inverse_rate']}")
+    if "gap" in facts:
+        lines.append(
+            f"gap            {facts['gap']} above the optimum's inverse rate, "
+            f"{facts['optimal_inverse_rate']}"
+        )
+    cut = facts["bottleneck"]
+    inside = f"{len(cut['nodes'])} nodes, {cut['compute_inside']} of them {kind}"
+    if not (equal or one):
+        inside += f", with {cut['data_inside']} of {facts['data']} units of data"
+    verb = "send out" if "exit_capacity" in cut else "take in"
+    capacity = cut.get("exit_capacity", cut.get("entry_capacity"))
+    lines.append(f"bottleneck     {inside}, {verb} {capacity} {unit}")
+    if "proof" in facts:
+        places = ", ".join(str(one["node"]) for one in facts["proof"]["prices"][:4])
+        more = ", ..." if len(facts["proof"]["prices"]) > 4 else ""
+        lines.append(
+            f"proof          {len(facts['proof']['sets'])} sets of nodes, in --json: no more "
+            f"leaves {places}{more} than enters"
+        )
+        return lines
+    return lines + cut_lines(cut, unit)

@@ -1,0 +1,92 @@
+"""Why each point of a frontier is there: what its cost is by, and which bounds hold for all."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from topoloom.app.cli.output.formatting import fraction, name_of, steps_of
+from topoloom.synth.recipes.recipe import parse
+
+__all__ = ["explained"]
+
+
+def explained(document: dict[str, Any]) -> Iterator[str]:
+    """Yield the lines that explain a frontier/1 document: the bounds, then every point."""
+    yield from _bounds(document)
+    for number, point in enumerate(document["frontier"], start=1):
+        bandwidth = fraction(point["bandwidth"])
+        yield f"{number}. {name_of(point)}: {steps_of(point)} steps, T_B {bandwidth}"
+        yield f"   recipe: {point['recipe']}{_found(point)}"
+        yield f"   {_cost_by(point)}"
+        yield f"   {_beside(point['gap'])}"
+
+
+def _bounds(document: dict[str, Any]) -> Iterator[str]:
+    request, bounds = document["request"], document["bounds"]
+    nodes, degree = request["nodes"], request["degree"]
+    two_way = request["links"] == "bidirectional"
+    steps = bounds["steps"]
+    reached = _ball(degree, steps - 1, two_way)
+    yield (
+        f"no topology takes fewer than {steps} steps: in {steps - 1} a host reaches at most "
+        f"{reached} hosts, itself among them, not {nodes} (the Moore bound)"
+    )
+    yield (
+        f"none has T_B below {fraction(bounds['bandwidth'])}: every host must receive the shards "
+        f"of {nodes - 1} others over its links, whatever the steps"
+    )
+
+
+def _ball(degree: int, radius: int, two_way: bool) -> int:
+    """Return how many nodes lie within a radius at most.
+
+    >>> _ball(3, 2, two_way=False), _ball(3, 2, two_way=True)
+    (13, 10)
+    """
+    on = degree - two_way
+    return 1 + sum(degree * on**distance for distance in range(radius))
+
+
+def _found(point: dict[str, Any]) -> str:
+    """Say which search found the graph, if it is in the atlas."""
+    from topoloom.synth.atlas.bundled import bundled_of
+
+    size = point["nodes"], point["degree"]
+    atlas = bundled_of(*size)
+    entries = (*atlas.of_size(*size, by_labels=True), *atlas.of_size(*size))
+    found = next((one.found for one in entries if one.recipe == point["recipe"]), None)
+    return "" if found is None else f" (in the atlas: {found})"
+
+
+def _cost_by(point: dict[str, Any]) -> str:
+    """Say what the cost is by, and by which theorem or measurement it is known."""
+    from topoloom.synth.recipes.claims import claim
+
+    if point["algorithm"] == "slack":
+        return (
+            f"by labels within {point['within_steps']} steps: shards arrive in chosen steps, and "
+            "at every host and step every set of links carries what can come by no other (the "
+            "label theorem)"
+        )
+    stated = claim(parse(point["recipe"]))
+    if stated is None:
+        return "by breadth-first broadcast: its optimum, measured over all destinations"
+    how = "exactly that" if stated.exact else f"at most {stated.steps} steps, {stated.bandwidth}"
+    return (
+        "by breadth-first broadcast: its optimum, measured; the theorems of its family and "
+        f"operators say {how}"
+    )
+
+
+def _beside(gap: dict[str, Any]) -> str:
+    """Say which bounds the worse of both directions meets."""
+    above = f"{gap['steps']} step{'s' if gap['steps'] > 1 else ''}"
+    match gap["steps"], Fraction(gap["bandwidth"]):
+        case 0, 0:
+            return "both bounds are met: nothing can be better"
+        case 0, share:
+            return f"no topology has fewer steps; T_B is {float(share):.2%} above its bound"
+        case _, 0:
+            return f"no topology has less T_B; steps are {above} above their bound"
+        case _, share:
+            return f"best known: {above} and {float(share):.2%} of T_B above the bounds"

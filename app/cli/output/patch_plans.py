@@ -1,0 +1,135 @@
+"""What is said of a patch plan: its moves, its stages, its panels."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from topoloom.app.cli.output.formatting import fraction, seconds
+from topoloom.app.cli.output.text_table import Column, Table
+
+if TYPE_CHECKING:
+    from topoloom.synth.wiring.devices import Script
+    from topoloom.synth.wiring.operations.worst_failures import Failure
+
+__all__ = ["failures_table", "repairs_table", "show_plan"]
+
+_STAGES = (
+    Column("stage", "id"),
+    Column("removed", "removes"),
+    Column("added", "adds"),
+    Column("links down", "links_down"),
+    Column("capacity left", "capacity_left", fraction),
+    Column("rate left", "bandwidth_left", fraction),
+    Column("connected", "connected", lambda yes: "yes" if yes else "no", left=True),
+    Column("time", "seconds", seconds),
+)
+_PANELS = (
+    Column("panel", "panel", left=True),
+    Column("kind", "kind", left=True),
+    Column("plugged now", "before"),
+    Column("removed", "removes"),
+    Column("added", "adds"),
+    Column("plugged then", "after"),
+)
+
+_WAYS = (
+    Column("way", "way", left=True),
+    Column("moves", "moves"),
+    Column("bound", "lower_bound"),
+    Column("time", "seconds", seconds),
+    Column("hosts drained", "hosts_drained"),
+    Column("links lost", "lost_links"),
+    Column("nodes lost", "lost_nodes"),
+    Column("algbw left", "share", fraction),
+)
+
+_FAILURES = (
+    Column("lost", "parts", left=True),
+    Column("links lost besides", "lost_links"),
+    Column("connected", "connected", left=True),
+    Column("algbw left", "share", fraction),
+)
+
+
+def failures_table(failures: "Iterable[Failure]") -> Table:
+    """Return the table of what failures leave."""
+    rows = [
+        {
+            "parts": ", ".join(f"{part.kind} {part.name}" for part in failure.parts),
+            "lost_links": failure.lost_links,
+            "connected": "yes" if failure.connected else "no",
+            "share": None if failure.share is None else str(failure.share),
+        }
+        for failure in failures
+    ]
+    return Table(_FAILURES, rows)
+
+
+def repairs_table(repairs: list[dict[str, Any]]) -> Table:
+    """Return the table of the ways of a repairs/1 document."""
+    return Table(_WAYS, [row | row.get("schedule", {}) for row in repairs])
+
+
+def show_plan(document: dict[str, Any], script: "Script") -> None:
+    """Print a patch-plan/1 document: its moves, then its stages, then the panels that change."""
+    summary, made_on = document["summary"], document.get("plant")
+    if made_on is None:
+        regular = document["panels"]
+        where = f"{regular['layout']} panels of {regular['hosts']} hosts x {regular['lanes']}"
+    else:
+        where = f"plant {script.plant.name or made_on['digest']}"
+    print(f"patch plan {script.plan_id}\non {where}")
+    best = "the fewest there can be" if summary["optimal"] else "fewer may be possible"
+    print(
+        f"{summary['moves']} moves: {summary['removes']} removed, {summary['adds']} added, "
+        f"{summary['kept']} links kept; bound {summary['lower_bound']}, {best}"
+    )
+    if "objective" in summary:
+        print(_chosen_for(summary["objective"]))
+    if not script.steps:
+        print("nothing is to do")
+        return
+    print()
+    _stages(document, script).print()
+    print()
+    _panels(script).print()
+
+
+def _chosen_for(goal: dict[str, Any]) -> str:
+    if goal["least"] == "seconds":
+        shown, what = seconds, "in one stage"
+    else:
+        shown, what = "{:.0f}".format, "hosts drained"
+    value, bound = (shown(goal[name]) for name in ("value", "lower_bound"))
+    best = "the least there can be" if goal["optimal"] else "less may be possible"
+    return f"chosen for least {goal['least']}: {value} {what}; bound {bound}, {best}"
+
+
+def _stages(document: dict[str, Any], script: "Script") -> Table:
+    rows = [
+        {
+            "id": stage["id"],
+            "removes": len(step.removes),
+            "adds": len(step.adds),
+            **stage["effect"],
+        }
+        for stage, step in zip(document["stages"], script.steps, strict=True)
+    ]
+    named = {name for row in rows for name in row}
+    return Table(tuple(column for column in _STAGES if column.member in named), rows)
+
+
+def _panels(script: "Script") -> Table:
+    rows = []
+    for panel in script.panels:
+        steps = [step for _, step in script.of_panel(panel)]
+        rows.append(
+            {
+                "panel": script.plant.panels[panel].id,
+                "kind": script.plant.panels[panel].kind.value,
+                "before": sum(pair.panel == panel for pair in script.base.pairs),
+                "removes": sum(len(step.removes) for step in steps),
+                "adds": sum(len(step.adds) for step in steps),
+                "after": sum(pair.panel == panel for pair in script.final.pairs),
+            }
+        )
+    return Table(_PANELS, rows)

@@ -1,0 +1,111 @@
+"""Options that several commands have, and those of naming a topology as one value."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from topoloom.app.cli import completion
+from topoloom.app.cli.option_parameters import parameter, taken
+from topoloom.app.requests.options.option import Option
+from topoloom.app.requests.options.topology_source import (
+    CHANGES,
+    FORMAT,
+    READING,
+    SLOW_LINKS,
+    WITHOUT_LINKS,
+    WITHOUT_NODES,
+)
+
+__all__ = ["READS", "AsCsv", "AsJson", "Out", "Reading", "Source", "given", "reads_topology"]
+
+AsJson = Annotated[bool, typer.Option("--json", help="print the JSON document")]
+AsCsv = Annotated[bool, typer.Option("--csv", help="print the table as CSV, numbers exact")]
+Out = Annotated[
+    Path | None, typer.Option(help="file to write; .gz is compressed, - is standard output")
+]
+Source = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE_OR_RECIPE",
+        help="file that describes a topology (- is standard input), recipe, name of a fabric, or "
+        "id or name of a stored topology",
+        autocompletion=completion.sources,
+    ),
+]
+
+
+READS = "read_"
+"""What the names of the parameters begin with that are the options of a `Reading`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a topology's file is read, and what of the topology is lost or slow.
+
+    ``asked`` is what was given of the options `READING` and `CHANGES`, by their names.
+    """
+
+    asked: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def source_format(self) -> str | None:
+        """The format of the file, if it was given."""
+        return self.asked.get(FORMAT.name)
+
+    def options(self) -> dict[str, Any]:
+        """Return how the file is read, as requests say it; empty for nothing."""
+        names = [option.name for option in READING if option is not FORMAT]
+        return {name: self.asked[name] for name in names if name in self.asked}
+
+    def changes(self) -> dict[str, Any]:
+        """Return what is lost or slow, as requests say it; empty for nothing."""
+        lost, slow = (self.asked.get(option.name, ()) for option in (WITHOUT_LINKS, SLOW_LINKS))
+        return given(
+            without_nodes=self.asked.get(WITHOUT_NODES.name),
+            without_links=[_pair(WITHOUT_LINKS, text) for text in lost],
+            slow_links=[_pair(SLOW_LINKS, *_share(text)) for text in slow],
+        )
+
+
+def given(**options: Any) -> dict[str, Any]:
+    """Return the options that were given; the requests know no null."""
+    return {name: value for name, value in options.items() if value not in (None, [])}
+
+
+def reads_topology(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of `Reading`, which it takes as the parameter ``reading``."""
+    own = [p for p in inspect.signature(command).parameters.values() if p.name != "reading"]
+    offered = (*READING, *CHANGES)
+    added = [parameter(option, READS) for option in offered]
+
+    def reading_command(**values: Any) -> None:
+        reading = Reading(taken(values, offered, READS))
+        command(**values, reading=reading)
+
+    reading_command.__name__ = command.__name__
+    reading_command.__doc__ = command.__doc__
+    # This is what typer makes options of.
+    reading_command.__signature__ = inspect.Signature(  # pyright: ignore[reportFunctionMemberAccess]
+        [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + added
+    )
+    return reading_command
+
+
+def _share(text: str) -> tuple[str, str]:
+    pair, mark, share = text.rpartition("=")
+    if not mark:
+        raise typer.BadParameter(f"must be A,B=1/2; not {text!r}", param_hint=SLOW_LINKS.spelling)
+    return pair, share
+
+
+def _pair(option: Option, text: str, *more: str) -> list[str]:
+    ends = text.split(",")
+    if len(ends) != 2:
+        raise typer.BadParameter(
+            f"must name two nodes as A,B; not {text!r}", param_hint=option.spelling
+        )
+    return [*ends, *more]

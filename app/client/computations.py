@@ -1,0 +1,117 @@
+"""What is asked of topologies, schedules and designs, and what is drawn of them."""
+
+from typing import Any, Unpack
+
+from topoloom.app.client.openapi_operations import operation, part, worded
+from topoloom.app.client.request_types import (
+    DesignRequest,
+    OptimumQuery,
+    ScheduleRequest,
+    SimulationRequest,
+    TopologySource,
+)
+from topoloom.app.client.transport import Transport
+
+__all__ = ["Questions"]
+
+
+class Questions(Transport):
+    """What is asked of topologies, schedules and designs, and what is drawn of them."""
+
+    @operation("createDesign")
+    def design(self, **question: Unpack[DesignRequest]) -> dict[str, Any]:
+        """Return the design/1 document that answers a question: POST /v1/designs."""
+        return self._post("/v1/designs", question)
+
+    @operation("createDesigns")
+    def design_all(self, *, designs: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return an answer or a problem for each of up to 100 questions, as ``items``."""
+        return self._post("/v1/designs/batch", {"designs": designs})
+
+    @operation("findBest")
+    def best(self, **question: Any) -> dict[str, Any]:
+        """Return the best/1 document: the best topologies that are known, without a search."""
+        return self._get_json("/v1/best", worded(question))
+
+    @operation("createFrontier")
+    def frontier(self, **question: Any) -> dict[str, Any]:
+        """Return the frontier/1 document of some hosts: POST /v1/frontiers."""
+        return self._post("/v1/frontiers", question)
+
+    @operation("createTopology")
+    def topology(self, **source: Unpack[TopologySource]) -> dict[str, Any]:
+        """Build or register a topology; return its topology/1 document: POST /v1/topologies."""
+        return self._post("/v1/topologies", source)
+
+    @operation("createSchedule")
+    def schedule(self, **question: Unpack[ScheduleRequest]) -> dict[str, Any]:
+        """Return what a verified schedule is and costs, with its id: POST /v1/schedules."""
+        return self._post("/v1/schedules", question)
+
+    @operation("simulateSchedule")
+    def simulate(self, schedule_id: str, **question: Unpack[SimulationRequest]) -> dict[str, Any]:
+        """Return the simulation/1 document of a stored schedule."""
+        return self._post(f"/v1/schedules/{part(schedule_id)}/simulation", question)
+
+    @operation("createSimulation")
+    def simulation(self, **question: Any) -> dict[str, Any]:
+        """Return the simulation/1 document of any schedule, stored: POST /v1/simulations."""
+        return self._post("/v1/simulations", question)
+
+    @operation("createVerification")
+    def verify(self, **question: Any) -> dict[str, Any]:
+        """Return the verification/1 document of any schedule: POST /v1/verify."""
+        return self._post("/v1/verify", question)
+
+    @operation("createComparison")
+    def compare(self, **question: Any) -> dict[str, Any]:
+        """Return the comparison/1 document of ``designs=[id, ...]`` or ``schedules=[...]``.
+
+        Or of all ways to run a ``collective`` on a ``topology``, named as in `topology`.
+        """
+        return self._post("/v1/comparisons", question)
+
+    @operation("createCost")
+    def cost(self, **question: Any) -> dict[str, Any]:
+        """Return the cost/1 document of any ``topology``, named as in `topology`."""
+        return self._post("/v1/costs", question)
+
+    @operation("createOptimum")
+    def optimum_of(self, **question: Any) -> dict[str, Any]:
+        """Return the optimum/1 document of any ``topology``, named as in `topology`."""
+        return self._post("/v1/optima", question)
+
+    @operation("drawFrontier")
+    def draw_frontier(self, **question: Any) -> bytes:
+        """Return a Pareto frontier as SVG: GET /v1/plots/frontier."""
+        return self._get("/v1/plots/frontier", worded(question))
+
+    @operation("drawSizes")
+    def draw_sizes(self, **question: Any) -> bytes:
+        """Return times over the size of the data as SVG: GET /v1/plots/sizes."""
+        return self._get("/v1/plots/sizes", worded(question))
+
+    @operation("drawLoad")
+    def draw_load(self, **question: Any) -> bytes:
+        """Return how busy a stored schedule keeps each link as SVG: GET /v1/plots/load."""
+        return self._get("/v1/plots/load", worded(question))
+
+    @operation("drawSurvey")
+    def survey_plot(self, **question: Any) -> bytes:
+        """Return what every single fault leaves as SVG: GET /v1/plots/survey."""
+        return self._get("/v1/plots/survey", worded(question))
+
+    @operation("drawTree")
+    def draw_tree(self, **question: Any) -> bytes:
+        """Return a tree of a stored schedule as SVG: GET /v1/plots/tree."""
+        return self._get("/v1/plots/tree", worded(question))
+
+    @operation("readCost")
+    def measure(self, topology_id: str) -> dict[str, Any]:
+        """Return the cost/1 document of a stored topology."""
+        return self._get_json(f"/v1/topologies/{part(topology_id)}/cost")
+
+    @operation("readOptimum")
+    def optimum(self, topology_id: str, **query: Unpack[OptimumQuery]) -> dict[str, Any]:
+        """Return the optimum/1 document of a stored topology, such as of ``collective=``."""
+        return self._get_json(f"/v1/topologies/{part(topology_id)}/optimum", query)

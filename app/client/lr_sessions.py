@@ -1,0 +1,49 @@
+"""What is asked of learning-rate sessions."""
+
+from typing import Any
+
+from topoloom.app.client.openapi_operations import operation, place
+from topoloom.app.client.transport import Transport
+
+__all__ = ["Tuning"]
+
+
+class Tuning(Transport):
+    """What is asked of learning-rate sessions."""
+
+    @operation("listLrSessions")
+    def lr_sessions(self, **query: Any) -> dict[str, Any]:
+        """Return one page of sessions: GET /v1/lr-sessions."""
+        return self._get_json("/v1/lr-sessions", query)
+
+    @operation("createLrSession")
+    def lr_session(self, **question: Any) -> dict[str, Any]:
+        """Begin to tune a learning rate; return lr-session/1 with the trainer's lease."""
+        return self._post("/v1/lr-sessions", question)
+
+    @operation("attachLrSession")
+    def lr_attach(self, session_id: str, **question: Any) -> dict[str, Any]:
+        """Become a session's trainer, perhaps from an earlier observation on."""
+        return self._post(place("lr-sessions", session_id, "lease"), question)
+
+    @operation("observeLrSession")
+    def lr_observe(self, session_id: str, **observation: Any) -> dict[str, Any]:
+        """Report losses; return the answer, which has the next action."""
+        return self._post(place("lr-sessions", session_id, "observations"), observation)
+
+    @operation("cancelLrSession")
+    def lr_cancel(self, session_id: str) -> dict[str, Any]:
+        """End a session before its run is over."""
+        return self._post(place("lr-sessions", session_id, "cancel"), {})
+
+    @operation("readLrHistory")
+    def lr_history(self, session_id: str, form: str = "json", after: int = 0) -> bytes:
+        """Return a session's history as it is written: ``json``, ``csv`` or ``svg``."""
+        return self._get(
+            place("lr-sessions", session_id, "history"), {"format": form, "after": after}
+        )
+
+    @operation("deleteLrSession")
+    def lr_delete(self, session_id: str) -> None:
+        """Delete a session and all that was observed."""
+        self._ask(place("lr-sessions", session_id), None, self.attempts, "DELETE")

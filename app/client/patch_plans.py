@@ -1,0 +1,57 @@
+"""What is asked of patch plans: plans, how far they are, repairs, the worst failures."""
+
+from typing import Any, Unpack
+
+from topoloom.app.client.openapi_operations import operation, part
+from topoloom.app.client.request_types import (
+    CrossWiringRequest,
+    ObservationRequest,
+    PatchPlanRequest,
+    RepairsRequest,
+    SurveyRequest,
+)
+from topoloom.app.client.transport import Transport
+
+__all__ = ["Wiring"]
+
+
+class Wiring(Transport):
+    """What is asked of patch plans: plans, how far they are, repairs, the worst failures."""
+
+    @operation("createPatchPlan")
+    def patch_plan(self, **question: Unpack[PatchPlanRequest]) -> dict[str, Any]:
+        """Return the patch-plan/1 document of a wiring: POST /v1/patch-plans."""
+        return self._post("/v1/patch-plans", question)
+
+    @operation("readPatchProgress")
+    def patch_progress(self, plan_id: str) -> dict[str, Any]:
+        """Return the patch-progress/1 document of a stored patch plan."""
+        return self._get_json(f"/v1/patch-plans/{part(plan_id)}/progress")
+
+    @operation("observePatchPlan")
+    def observe_patch(
+        self, plan_id: str, version: int = 0, **question: Unpack[ObservationRequest]
+    ) -> dict[str, Any]:
+        """Tell what was seen of a plan's panels; ``version`` is that of the progress known."""
+        place = f"/v1/patch-plans/{part(plan_id)}/observations"
+        return self._post(place, question, {"If-Match": f'"{version}"'})
+
+    @operation("giveUpPatchPlan")
+    def give_up_patch(self, plan_id: str) -> None:
+        """Forget what was seen of a plan, which then holds its plant no more."""
+        self._ask(f"/v1/patch-plans/{part(plan_id)}/progress", None, self.attempts, "DELETE")
+
+    @operation("repairPatchPlan")
+    def repairs(self, plan_id: str, **question: Unpack[RepairsRequest]) -> dict[str, Any]:
+        """Return the repairs/1 document of what is dead of a stored patch plan."""
+        return self._post(f"/v1/patch-plans/{part(plan_id)}/repairs", question)
+
+    @operation("surveyPatchPlan")
+    def survey(self, plan_id: str, **question: Unpack[SurveyRequest]) -> dict[str, Any]:
+        """Return the survey/1 document of the worst failures of a stored patch plan."""
+        return self._post(f"/v1/patch-plans/{part(plan_id)}/survey", question)
+
+    @operation("crossWirePlant")
+    def cross_wiring(self, **question: Unpack[CrossWiringRequest]) -> dict[str, Any]:
+        """Return the cross-wiring/1 document of a plant: which receive fibres to exchange."""
+        return self._post("/v1/patch-plans/cross-wiring", question)

@@ -1,0 +1,1 @@
+"""Developer tools that generate client types and reference tables."""

@@ -1,0 +1,205 @@
+"""The tables of options, fields and scopes in docs/, made from what is offered.
+
+A page marks where a table belongs, and of what::
+
+    <!-- options: plot sizes -->        options of a command
+    <!-- options: FILE_OR_RECIPE -->    options of every command that reads a topology
+    <!-- fields: DesignRequest -->      fields of a request
+    <!-- scopes -->                     the scope of every operation of the service
+    <!-- foreign -->                    files that are recognised but not read
+    <!-- commands -->                   the commands in their groups
+
+and where it ends: ``<!-- end -->``.  ``python -m topoloom.app.codegen.reference_tables`` writes all
+tables anew; a test fails when a page is stale.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from topoloom.app.cli import app
+from topoloom.app.cli.command_groups import HELP_PANELS
+from topoloom.app.cli.shared_options import READS
+from topoloom.app.requests import (
+    designs,
+    evaluations,
+    listing,
+    lr_sessions,
+    patch_plans,
+    schedules,
+    sweeps,
+    topology_source,
+)
+from topoloom.app.requests.options.option import Option, choices
+from topoloom.app.requests.options.table import OPTIONS
+from topoloom.synth.formats.unsupported_kinds import FOREIGN, LOOSE
+
+__all__ = ["field_rows", "foreign_rows", "option_rows", "renewed", "scope_rows"]
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = ("cli.md", "api.md", "operations.md", "fabrics.md")
+_TABLE = re.compile(
+    r"(?P<mark><!-- (?P<kind>options|fields): (?P<name>[^>]+?) -->\n).*?(?P<end><!-- end -->)", re.S
+)
+_REQUESTS = (
+    designs,
+    schedules,
+    patch_plans,
+    topology_source,
+    listing,
+    evaluations,
+    lr_sessions,
+    sweeps,
+)
+_WHOLE = re.compile(
+    r"(?P<mark><!-- (?P<kind>scopes|commands|foreign) -->\n).*?(?P<end><!-- end -->)", re.S
+)
+_HELP = "--help"
+_READING = "FILE_OR_RECIPE"
+
+
+def renewed(page: str) -> str:
+    """Return the text of a page with its tables as they ought to be."""
+
+    def table(match: re.Match[str]) -> str:
+        rows = option_rows if match["kind"] == "options" else field_rows
+        head = {"options": "option", "fields": "field"}[match["kind"]]
+        lines = [f"| {head} | | default |", "|---|---|---|"]
+        lines += [f"| {' | '.join(row)} |" for row in rows(match["name"])]
+        return f"{match['mark']}\n" + "\n".join(lines) + f"\n\n{match['end']}"
+
+    def whole(match: re.Match[str]) -> str:
+        made = {"scopes": _scopes, "commands": _commands, "foreign": _foreign}[match["kind"]]()
+        return f"{match['mark']}{made}{match['end']}"
+
+    return _WHOLE.sub(whole, _TABLE.sub(table, page))
+
+
+def _commands() -> str:
+    rows = "".join(
+        f"| {panel} | {', '.join(f'[`{name}`](#topoloom-{name})' for name in names)} |\n"
+        for panel, names in HELP_PANELS.items()
+    )
+    return f"\n| group | commands |\n|---|---|\n{rows}\n"
+
+
+def scope_rows() -> Iterator[tuple[str, str]]:
+    """Yield every operation with the scope it states, in the order of the OpenAPI document.
+
+    >>> next(row for row in scope_rows() if row[0] == "`POST /v1/designs`")
+    ('`POST /v1/designs`', '`design`')
+    """
+    from topoloom.app.api.main import create_app
+    from topoloom.app.config import Settings
+
+    # Nothing is opened, whatever database the settings name.
+    document = create_app(Settings(database_url="sqlite://")).openapi()
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            needed = [entry["key"] for entry in operation.get("security", ()) if entry]
+            shown = _code(needed[0][0]) if needed else "open"
+            yield _code(f"{method.upper()} {path}"), shown
+
+
+def _scopes() -> str:
+    rows = "".join(f"| {operation} | {scope} |\n" for operation, scope in scope_rows())
+    return f"\n| operation | scope |\n|---|---|\n{rows}\n"
+
+
+def foreign_rows() -> Iterator[tuple[str, str]]:
+    """Yield what can be given instead, and the kinds of files that this goes for.
+
+    >>> next(foreign_rows())[0]
+    "give an edge list, a line 'source target capacity' for each link"
+    """
+    kinds: dict[str, list[str]] = {}
+    for kind in (*FOREIGN, *LOOSE):
+        kinds.setdefault(kind.instead, []).append(kind.what)
+    for instead, files in kinds.items():
+        yield _escaped(instead), _escaped("; ".join(dict.fromkeys(files)))
+
+
+def _foreign() -> str:
+    rows = "".join(f"| {files} | {instead} |\n" for instead, files in foreign_rows())
+    return f"\n| the file is | the error says |\n|---|---|\n{rows}\n"
+
+
+def option_rows(name: str) -> Iterator[tuple[str, str, str]]:
+    """Yield spelling, meaning and default of every option of a command.
+
+    Those of reading a topology, which many commands have, come in one row; the name
+    FILE_OR_RECIPE means these.
+
+    >>> next(option_rows("plot frontier"))
+    ('`--nodes N`', 'number of hosts; 2 to 16384', 'must be given')
+    """
+    alone = name == _READING
+    command = _command("topology" if alone else name)
+    parameters = [one for one in command.params if one.param_type_name == "option"]
+    for parameter in parameters:
+        if parameter.name.startswith(READS) == alone and _HELP not in parameter.opts:
+            yield _row(parameter)
+    shared = [f"`{one.opts[0]}`" for one in parameters if one.name.startswith(READS)]
+    if shared and not alone:
+        yield (
+            ", ".join(shared),
+            "how the topology is read and changed, [as above](#the-command-line)",
+            "",
+        )
+
+
+def field_rows(name: str) -> Iterator[tuple[str, str, str]]:
+    """Yield name, meaning and default of every field of a request.
+
+    >>> list(field_rows("PageRequest"))[0]
+    ('`limit`', 'most entries of one page; 1 to 100', '`20`')
+    """
+    model = next(getattr(module, name) for module in _REQUESTS if hasattr(module, name))
+    entries: dict[str, Option] = {option.text: option for option in OPTIONS}
+    for field, info in model.model_fields.items():
+        option = entries.get(info.description or "")
+        if option is None:
+            yield f"`{field}`", info.description or "as in [topologies](#topologies)", ""
+            continue
+        known = choices(option.type)
+        listed = _listed(known) if known else ""
+        text = "; ".join(part for part in (listed, option.text, option.limits) if part)
+        default = "must be given" if info.is_required() else _code(option.shown)
+        yield f"`{field}`", _escaped(text), default
+
+
+def _row(parameter: Any) -> tuple[str, str, str]:
+    words = (parameter.metavar or "").split(" | ")
+    metavar = f" {words[0]}" if len(words) == 1 and words[0] else ""
+    listed = f"{_listed(words)}; " if len(words) > 1 else ""
+    default = parameter.default if parameter.default not in (None, False, "") else ""
+    shown = "must be given" if parameter.required else _code(str(default))
+    return f"`{parameter.opts[0]}{metavar}`", _escaped(listed + (parameter.help or "")), shown
+
+
+def _command(name: str) -> Any:
+    from typer.main import get_command
+
+    found: Any = get_command(app)
+    for word in name.split():
+        found = found.commands[word]
+    return found
+
+
+def _listed(words: Any) -> str:
+    return ", ".join(f"`{word}`" for word in words)
+
+
+def _code(text: str) -> str:
+    return f"`{text}`" if text else ""
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    for name in PAGES:
+        path = DOCS / name
+        path.write_text(renewed(path.read_text()))

@@ -1,0 +1,1 @@
+"""Local files: reading, writing, archives, and the format of a file."""

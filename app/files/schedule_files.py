@@ -1,0 +1,106 @@
+"""Which format a file on disk is in, and the bytes of all files that belong to it."""
+
+import json
+import re
+from pathlib import Path
+
+from topoloom.app.config import Settings
+from topoloom.app.files.local_files import UnusableFile, read_bytes
+from topoloom.app.files.zip_archives import unzipped
+from topoloom.synth.errors import SynthError
+from topoloom.synth.formats import detect
+from topoloom.synth.formats.unsupported import head_of, recognise
+from topoloom.synth.formats.unsupported_kinds import FOREIGN
+
+__all__ = ["exported_files"]
+
+_TABLE = re.compile(rb"(#[^\n]*\n|\n)*[ \t]*[a-z]+[ \t]*,[ \t]*[0-9]+[ \t]*,")
+_KINDS = "schedule/1, MSCCL XML, MSCCL++ JSON, Chakra traces or an NCCL tuner table"
+_TRACE = re.compile(r"(.*)\.(0|[1-9][0-9]*)\.et", re.DOTALL)
+
+
+def exported_files(path: Path, settings: Settings) -> tuple[str, list[bytes]]:
+    """Return a schedule's format and its file, or its files by rank.
+
+    Chakra traces are named by their zip archive, by the beginning that their names have
+    in common, or by one of them.
+
+    Raises
+    ------
+    UnusableFile
+        A file cannot be read, a trace of some rank is missing, or the file is something else,
+        such as a topology.
+    """
+    match = _TRACE.fullmatch(path.name)
+    common = path.with_name(match[1]) if match else path
+    if match or (not path.exists() and _trace(common, 0).exists()):
+        return "chakra-et", _traces(common, settings)
+    data = read_bytes(path, settings)
+    if data[:4] == b"PK\x03\x04":
+        return "chakra-et", _by_rank(path, unzipped(path, data, settings))
+    if _TABLE.match(data):
+        return "nccl-tuner-csv", [data]
+    return _form_of(path, data), [data]
+
+
+def _form_of(path: Path, data: bytes) -> str:
+    """Return the format of a text that is no table; raise where it is no schedule."""
+    text = data.decode(errors="replace")
+    if not text.strip():
+        raise UnusableFile(path, f"is empty: give {_KINDS}")
+    head = head_of(text)
+    document: object = None
+    if head.startswith("<algo"):
+        return "msccl-xml"
+    if head.startswith(("{", "[")):
+        try:
+            document = json.loads(data)
+        except (ValueError, RecursionError):
+            return "json"
+        if isinstance(document, dict):
+            if str(document.get("schema", "")).startswith("schedule/"):
+                return "json"
+            if "gpus" in document and "schema" not in document:
+                return "mscclpp-json"
+    if path.suffix == ".et":
+        raise UnusableFile(path, "must be named NAME.RANK.et, as Chakra traces are, from rank 0")
+    refusal = _refusal(text, head, path.name)
+    if refusal is None and isinstance(document, (dict, list)):
+        # The reader of schedule/1 says what is missing.
+        return "json"
+    raise UnusableFile(path, refusal or f"is no schedule: give {_KINDS}")
+
+
+def _refusal(text: str, head: str, name: str) -> str | None:
+    """Return what a file is, if not a schedule, and what to give instead; None if unknown."""
+    try:
+        form = detect(text, name)
+    except SynthError:
+        kind = recognise(head, FOREIGN)
+        return None if kind is None else f"is {kind.what}, not a schedule: give {_KINDS}"
+    return f"is a topology, of the format {form}, not a schedule: give it by --topology"
+
+
+def _traces(common: Path, settings: Settings) -> list[bytes]:
+    files = []
+    while (place := _trace(common, len(files))).exists():
+        files.append(read_bytes(place, settings))
+    if not files:
+        raise UnusableFile(place, "no such file or directory")
+    return files
+
+
+def _trace(common: Path, rank: int) -> Path:
+    return common.with_name(f"{common.name}.{rank}.et")
+
+
+def _by_rank(path: Path, members: dict[str, bytes]) -> list[bytes]:
+    by_rank = {}
+    for name, data in members.items():
+        match = _TRACE.fullmatch(name)
+        if match is None or int(match[2]) in by_rank:
+            raise UnusableFile(path, "must hold one file NAME.RANK.et for each rank and no other")
+        by_rank[int(match[2])] = data
+    if sorted(by_rank) != list(range(len(by_rank))):
+        raise UnusableFile(path, "must hold the files of all ranks from 0")
+    return [by_rank[rank] for rank in sorted(by_rank)]

@@ -1,0 +1,52 @@
+"""Text from the bytes of a file."""
+
+import codecs
+
+__all__ = ["BINARY", "NotText", "decoded"]
+
+BINARY = {
+    b"%PDF-": "a PDF document",
+    b"\x89PNG": "a PNG image",
+    b"\xff\xd8\xff": "a JPEG image",
+    b"GIF8": "a GIF image",
+    b"PK\x03\x04": "a ZIP archive or an Office document",
+    b"BZh": "compressed by bzip2",
+    b"\xfd7zXZ": "compressed by xz",
+    b"\x28\xb5\x2f\xfd": "compressed by Zstandard",
+    b"SQLite format 3": "an SQLite database",
+    b"\x7fELF": "a program",
+}
+"""First bytes of files that are no text."""
+
+
+class NotText(ValueError):
+    """The bytes are no text in UTF-8 or UTF-16."""
+
+
+def decoded(data: bytes) -> str:
+    r"""Return the text of UTF-8, or of UTF-16 that begins with a byte-order mark.
+
+    Redirection in Windows PowerShell writes UTF-16.
+
+    >>> decoded("GPU0".encode("utf-16")), decoded(b"GPU0")
+    ('GPU0', 'GPU0')
+
+    Raises
+    ------
+    NotText
+        The bytes are neither; the message states what they are, where their beginning tells.
+
+    Examples
+    --------
+    >>> decoded(b"\x89PNG\r\n")
+    Traceback (most recent call last):
+    ...
+    topoloom.app.files.text_decoding.NotText: must be text in UTF-8 or UTF-16; the file is a PNG image
+    """  # noqa: E501
+    marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    try:
+        return data.decode("utf-16" if marked else "utf-8")
+    except UnicodeDecodeError:
+        what = next((what for sign, what in BINARY.items() if data.startswith(sign)), None)
+        tail = "" if what is None else f"; the file is {what}"
+        raise NotText(f"must be text in UTF-8 or UTF-16{tail}") from None

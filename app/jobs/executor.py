@@ -1,0 +1,42 @@
+"""Carrying out jobs by the crew of a process, as everything else that takes long."""
+
+from topoloom.app.jobs.model import Cancelled, Perform, Reporting, Task
+from topoloom.app.jobs.worker_pool import errors
+from topoloom.app.jobs.worker_pool.pool import Crew
+from topoloom.app.jobs.worker_pool.task import Task as Work
+from topoloom.app.store.artifacts import Artefact
+from topoloom.app.store.database import DatabaseNotReady
+from topoloom.app.store.document_store import Store
+
+__all__ = ["perform_by"]
+
+
+class _Asked:
+    """What a job is told, in the form of an event."""
+
+    def __init__(self, reporting: Reporting) -> None:
+        self._reporting = reporting
+
+    def is_set(self) -> bool:
+        """Whether the work shall end now."""
+        return self._reporting.cancelled()
+
+
+def perform_by(crew: Crew, store: Store) -> Perform:
+    """Return what carries out tasks in working processes, within the limits of the crew."""
+
+    def perform(task: Task, reporting: Reporting) -> str:
+        def hear(stage: str, done: int, total: int) -> None:
+            reporting.progress(done / total if total else 0.0, stage)
+
+        try:
+            done = crew.run(Work(task.operation, task.body.encode()), _Asked(reporting), hear)
+        except errors.Cancelled:
+            raise Cancelled from None
+        if store.settled() is not None:
+            # A job is done when its answer is stored: it is tried again.
+            raise DatabaseNotReady("database_url: the answer could not be stored")
+        assert isinstance(done.answer, Artefact)
+        return done.answer.id
+
+    return perform

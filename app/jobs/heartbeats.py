@@ -1,0 +1,122 @@
+"""Who carries out jobs: workers that beat, and how one is known to be gone.
+
+No clocks are compared.  A worker is gone when its count of beats has stood still for
+`SILENT_SECONDS` of the watcher's own time, or at once when it ran on this very kernel and its
+process is no more.
+"""
+
+import os
+import secrets
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from sqlalchemy import Connection, Engine, delete, insert, select, update
+
+from topoloom.app.jobs import queries
+from topoloom.app.store.tables import JobRow, WorkerRow
+
+__all__ = ["BEAT_SECONDS", "SILENT_SECONDS", "Seat", "Watch", "beat", "join", "leave", "seat"]
+
+BEAT_SECONDS = 3.0
+SILENT_SECONDS = 15.0
+
+
+class Seat(NamedTuple):
+    """Where a worker sits: the kernel and its process there; empty where that is not known."""
+
+    place: str
+    process: str
+
+
+def seat(process: int | None = None) -> Seat:
+    """Return the seat of a process of this machine, of this one by default.
+
+    Numbers of processes are used again, and mean nothing in another container: the time at
+    which the process began and the namespace it counts in are part of it.
+    """
+    number = os.getpid() if process is None else process
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        place = f"{boot} {Path('/proc/self/ns/pid').readlink()}"
+        # The name of the program, in brackets, may hold anything; the 20th word behind it.
+        state = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
+    except (OSError, ValueError):
+        return Seat("", "")
+    return Seat(place, "" if state[0] == "Z" else f"{number} {state[19]}")
+
+
+def join(engine: Engine) -> str:
+    """Add this process to the workers; return the id it has as one."""
+    worker = secrets.token_hex(16)
+    with engine.begin() as connection:
+        _add(connection, worker)
+    return worker
+
+
+def beat(engine: Engine, worker: str) -> None:
+    """Say that a worker lives, also if the others gave it up for dead."""
+    with engine.begin() as connection:
+        query = update(WorkerRow).where(WorkerRow.id == worker)
+        if not connection.execute(query.values(beats=WorkerRow.beats + 1)).rowcount:
+            _add(connection, worker)
+
+
+def _add(connection: Connection, worker: str) -> None:
+    values = {"id": worker, "beats": 0, "started_at": queries.now(), **seat()._asdict()}
+    connection.execute(insert(WorkerRow).values(**values))
+
+
+def leave(engine: Engine, worker: str) -> None:
+    """Take a worker off the list; it has nothing in hand any more."""
+    with engine.begin() as connection:
+        connection.execute(delete(WorkerRow).where(WorkerRow.id == worker))
+
+
+@dataclass(slots=True)
+class Watch:
+    """What one process has seen of the workers so far."""
+
+    _seen: dict[str, tuple[int, float]] = field(default_factory=dict)
+
+    def gone(self, engine: Engine, now: float | None = None) -> list[str]:
+        """Return the workers that are gone: silent, dead here, or not listed with jobs in hand.
+
+        ``now`` is of `time.monotonic`.
+        """
+        moment = time.monotonic() if now is None else now
+        with engine.connect() as connection:
+            # First who has jobs: a worker that joins in between is then not missed.
+            busy = connection.execute(
+                select(JobRow.worker).where(JobRow.worker.is_not(None)).distinct()
+            ).scalars()
+            holding = {worker for worker in busy if worker is not None}
+            query = select(WorkerRow.id, WorkerRow.beats, WorkerRow.place, WorkerRow.process)
+            listed = {row.id: row for row in connection.execute(query)}
+        self._note({row.id: row.beats for row in listed.values()}, moment)
+        silent = [one for one in listed if moment - self._seen[one][1] >= SILENT_SECONDS]
+        dead = dead_here((row.id, Seat(row.place, row.process)) for row in listed.values())
+        return sorted({*silent, *dead, *(holding - listed.keys())})
+
+    def _note(self, beats: Mapping[str, int], moment: float) -> None:
+        for worker, count in beats.items():
+            if self._seen.get(worker, (-1, 0.0))[0] != count:
+                self._seen[worker] = (count, moment)
+        for worker in self._seen.keys() - beats.keys():
+            del self._seen[worker]
+
+
+def dead_here(workers: Iterable[tuple[str, Seat]]) -> list[str]:
+    """Return those workers that ran on this kernel, and run no more."""
+    here = seat().place
+    return [
+        worker
+        for worker, sat in workers
+        if here and sat.place == here and sat.process and seat(_number(sat)).process != sat.process
+    ]
+
+
+def _number(sat: Seat) -> int:
+    return int(sat.process.partition(" ")[0])

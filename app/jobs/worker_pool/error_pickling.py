@@ -1,0 +1,38 @@
+"""Errors on their way between processes.
+
+Many of our errors are made of other words than they hold, which pickle cannot know: it would
+make them anew from their message.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["PackedError", "packed", "unpacked"]
+
+
+@dataclass(frozen=True, slots=True)
+class PackedError:
+    """An error as it travels: its class, its arguments, its members."""
+
+    kind: type[Exception]
+    arguments: tuple[Any, ...]
+    members: dict[str, Any]
+
+
+def packed(error: Exception) -> PackedError:
+    """Return an error as it travels."""
+    return PackedError(type(error), error.args, dict(error.__dict__))
+
+
+def unpacked(parcel: PackedError) -> Exception:
+    """Return the error that was packed: of the same class, with the same message and members.
+
+    >>> from topoloom.synth.errors import InvalidRecipe
+    >>> again = unpacked(packed(InvalidRecipe("/recipe", "must be one")))
+    >>> again, again.field, again.rule
+    (InvalidRecipe('/recipe: must be one'), '/recipe', 'must be one')
+    """
+    error = parcel.kind.__new__(parcel.kind, *parcel.arguments)
+    error.args = parcel.arguments
+    error.__dict__.update(parcel.members)
+    return error

@@ -1,0 +1,123 @@
+"""All that can be asked for and may take long, by name: one table for routes, workers and jobs."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from topoloom.app.documents.base import Presented
+from topoloom.app.jobs.worker_pool.task import Operation
+from topoloom.app.requests.designs import DesignRequest, FrontierRequest
+from topoloom.app.requests.evaluations import (
+    ComparisonRequest,
+    CostRequest,
+    LoadPlotRequest,
+    SurveyPlotRequest,
+    TimedScheduleRequest,
+    TopologyOptimumRequest,
+    TreePlotRequest,
+    VerifyRequest,
+)
+from topoloom.app.requests.message_sizes import SizesRequest
+from topoloom.app.requests.patch_plans import CrossWiringRequest, PatchPlanRequest
+from topoloom.app.requests.schedules import ScheduleRequest
+from topoloom.app.requests.stored_documents import (
+    ExportQuestion,
+    PartQuestion,
+    RepairsQuestion,
+    SimulationQuestion,
+    StoredQuestion,
+    SurveyQuestion,
+)
+from topoloom.app.requests.sweeps import SweepRequest
+from topoloom.app.requests.topology_source import TopologySource
+from topoloom.app.services import (
+    comparisons,
+    costs,
+    cross_wiring,
+    designs,
+    exports,
+    frontiers,
+    patch_plans,
+    plots,
+    repairs,
+    schedules,
+    simulations,
+    sparse_fields,
+    sweeps,
+    topologies,
+    verifications,
+)
+from topoloom.app.services.context import Context
+from topoloom.app.store.artifacts import Artefact
+
+__all__ = [
+    "COMPARISON",
+    "COST",
+    "CROSS_WIRING",
+    "DESIGN",
+    "EXPORT",
+    "FRONTIER",
+    "FRONTIER_PLOT",
+    "LOAD_PLOT",
+    "OPERATIONS",
+    "OPTIMUM",
+    "PART",
+    "PATCH_PLAN",
+    "REPAIRS",
+    "SCHEDULE",
+    "SIMULATED",
+    "SIMULATION",
+    "SIZES_PLOT",
+    "STORED",
+    "SURVEY_PLOT",
+    "SWEEP",
+    "TOPOLOGY",
+    "TREE_PLOT",
+    "VERIFICATION",
+]
+
+
+def _measured(context: Context, asked: CostRequest) -> Artefact:
+    return costs.measure(context, asked.topology, field="/topology")
+
+
+def _optimum(context: Context, asked: TopologyOptimumRequest) -> Artefact:
+    return costs.optimum(context, asked.topology, asked.question(), field="/topology")
+
+
+def _stored(context: Context, asked: StoredQuestion) -> Artefact:
+    return context.read(asked.kind, asked.id)
+
+
+def _simulated(context: Context, asked: SimulationQuestion) -> Presented:
+    return simulations.of_stored(context, asked.id, asked.on)
+
+
+DESIGN = Operation("design", DesignRequest, designs.create)
+FRONTIER = Operation("frontier", FrontierRequest, frontiers.frontier)
+TOPOLOGY = Operation("topology", TopologySource, topologies.create)
+COST = Operation("cost", CostRequest, _measured)
+OPTIMUM = Operation("optimum", TopologyOptimumRequest, _optimum)
+SCHEDULE = Operation("schedule", ScheduleRequest, schedules.create)
+PATCH_PLAN = Operation("patch-plan", PatchPlanRequest, patch_plans.create)
+VERIFICATION = Operation("verification", VerifyRequest, verifications.create)
+SIMULATION = Operation("simulation", TimedScheduleRequest, simulations.create)
+COMPARISON = Operation("comparison", ComparisonRequest, comparisons.create)
+FRONTIER_PLOT = Operation("plot-frontier", FrontierRequest, plots.draw_frontier)
+SIZES_PLOT = Operation("plot-sizes", SizesRequest, plots.draw_sizes)
+LOAD_PLOT = Operation("plot-load", LoadPlotRequest, plots.draw_load)
+SURVEY_PLOT = Operation("plot-survey", SurveyPlotRequest, plots.draw_survey)
+TREE_PLOT = Operation("plot-tree", TreePlotRequest, plots.draw_tree)
+EXPORT = Operation("export", ExportQuestion, exports.export)
+SWEEP = Operation("sweep", SweepRequest, sweeps.create)
+STORED = Operation("stored", StoredQuestion, _stored)
+SIMULATED = Operation("simulated", SimulationQuestion, _simulated, is_stored=False)
+REPAIRS = Operation("repairs", RepairsQuestion, repairs.of_stored, is_stored=False)
+SURVEY = Operation("survey", SurveyQuestion, repairs.survey_of_stored, is_stored=False)
+CROSS_WIRING = Operation("cross-wiring", CrossWiringRequest, cross_wiring.of_plant, is_stored=False)
+PART = Operation("part", PartQuestion, sparse_fields.part, is_stored=False)
+
+OPERATIONS: Mapping[str, Operation[Any]] = MappingProxyType(
+    {one.name: one for one in dict(globals()).values() if isinstance(one, Operation)}
+)
+"""The operations by name."""

@@ -1,0 +1,168 @@
+"""Starting working processes, serving them, and ending them in time."""
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple, Protocol
+
+from topoloom.app.config import Settings
+from topoloom.app.documents.base import Presented
+from topoloom.app.jobs.worker_pool.claims import Claims
+from topoloom.app.jobs.worker_pool.error_pickling import unpacked
+from topoloom.app.jobs.worker_pool.errors import Cancelled, WorkDied
+from topoloom.app.jobs.worker_pool.fork_server import prepare
+from topoloom.app.jobs.worker_pool.store_proxy import ANSWERED, PROGRESS, RAISED, Call
+from topoloom.app.jobs.worker_pool.store_server import Served
+from topoloom.app.jobs.worker_pool.task import Task
+from topoloom.app.jobs.worker_pool.worker_process import work
+from topoloom.app.store.artifacts import Artefact
+from topoloom.app.store.document_store import Store
+from topoloom.schedules.errors import TookTooLong
+from topoloom.synth.progress import Listener
+
+__all__ = ["Crew", "Done", "Ending"]
+
+log = logging.getLogger(__name__)
+
+TICK = 0.1
+"""Seconds between two looks at the clock, and at whether anybody still waits."""
+
+
+class Ending(Protocol):
+    """Whether work shall end: `threading.Event`, or what is like one."""
+
+    def is_set(self) -> bool:
+        """Tell it, at once."""
+        ...
+
+
+class Done(NamedTuple):
+    """An answer: a stored document, or one that nobody stores; and what was assumed."""
+
+    answer: Artefact | Presented
+    notes: tuple[str, ...]
+
+    def known(self) -> "Done":
+        """Return the same for those who found it under way: not computed for them."""
+        if not isinstance(self.answer, Artefact):
+            return self
+        return self._replace(answer=replace(self.answer, fresh=False))
+
+
+class Crew:
+    """The workers of one process.
+
+    They are forked from a process that has imported everything and does nothing else, so that
+    neither threads nor connections of this process are copied.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        claims: Claims,
+        settings: Settings,
+        work: Callable[..., None] = work,
+        timed: Callable[[str, float], None] = lambda kind, seconds: None,
+    ) -> None:
+        self._store = store
+        self._claims = claims
+        self._settings = settings
+        self._work = work
+        self._timed = timed
+        self._processes = prepare()
+
+    def within(self, seconds: float, most_bytes: int) -> "Crew":
+        """Return the same crew for work with other limits."""
+        limits = {"max_seconds": seconds, "max_work_bytes": most_bytes}
+        settings = self._settings.model_copy(update=limits)
+        return Crew(self._store, self._claims, settings, self._work, self._timed)
+
+    def run(self, task: Task, cancelled: Ending, report: Listener | None = None) -> Done:
+        """Return the answer to a piece of work, done in a process of its own.
+
+        The thread that calls waits, serves what the worker looks up and computes, and ends it
+        when ``cancelled`` is set or its time is over.
+
+        Raises
+        ------
+        Cancelled
+            The event was set.
+        TookTooLong
+            The limit of the settings was passed.
+        WorkDied
+            The process ended without a word.
+        Exception
+            What the work raised.
+        """
+        watch = _Watch(self._settings.max_seconds, cancelled, report)
+        served = Served(self._store, self._claims, watch.look, self._timed)
+        ours, theirs = self._processes.Pipe()
+        arguments = (theirs, self._settings, task)
+        process = self._processes.Process(target=self._work, args=arguments, daemon=True)
+        try:
+            process.start()
+            theirs.close()
+            return self._attend(ours, served, watch)
+        except (EOFError, BrokenPipeError, ConnectionResetError):
+            # Not even started, if the process that workers are forked from is gone.
+            if process.pid is not None:
+                process.join(1)
+            raise WorkDied(task.operation, process.exitcode) from None
+        finally:
+            if process.pid is not None:
+                process.kill()
+                process.join()
+            ours.close()
+            served.close()
+
+    def _attend(self, connection: Any, served: Served, watch: "_Watch") -> Done:
+        """Answer a worker's calls until it says how it ended."""
+        while True:
+            watch.look()
+            if not connection.poll(TICK):
+                continue
+            call: Call = connection.recv()
+            match call.name:
+                case str(name) if name == PROGRESS:
+                    watch.hear(*call.arguments)
+                case str(name) if name == RAISED:
+                    raise unpacked(call.arguments[0])
+                case str(name) if name == ANSWERED:
+                    return _done(served, *call.arguments)
+                case _:
+                    connection.send(served.reply(call))
+
+
+def _done(served: Served, found: Any, notes: tuple[str, ...]) -> Done:
+    if isinstance(found, Mapping):
+        return Done(found, notes)
+    kind, identity, fresh = found
+    answer = served.answer(kind, identity, fresh=fresh)
+    if answer is None:
+        raise WorkDied(kind, None)
+    return Done(answer, notes)
+
+
+class _Watch:
+    """The clock of a piece of work, who may end it, and how far it was last."""
+
+    def __init__(self, seconds: float, cancelled: Ending, report: Listener | None) -> None:
+        self._seconds = seconds
+        self._end = time.monotonic() + seconds
+        self._cancelled = cancelled
+        self._report = report
+        self._where = ""
+
+    def hear(self, stage: str, done: int, total: int) -> None:
+        """Note how far the work is."""
+        self._where = f"; was {stage}, {done} of {total} done"
+        if self._report is not None:
+            self._report(stage, done, total)
+
+    def look(self) -> None:
+        """Raise if the work is to end."""
+        if self._cancelled.is_set():
+            raise Cancelled
+        if time.monotonic() >= self._end:
+            raise TookTooLong("", f"must be done within {self._seconds:g} seconds{self._where}")

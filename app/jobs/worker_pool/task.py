@@ -1,0 +1,124 @@
+"""Work as a value: the name of an operation, and its request as JSON."""
+
+import hashlib
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
+
+from topoloom.app.documents.base import Presented
+from topoloom.app.requests.base import Request
+from topoloom.app.requests.field_errors import MAX_ERRORS
+from topoloom.app.services.context import Context
+from topoloom.app.store.artifacts import Artefact
+
+__all__ = ["Operation", "Task"]
+
+B = TypeVar("B", bound=Request)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is to be done; the same text is the same work."""
+
+    operation: str
+    body: bytes
+
+    @property
+    def identity(self) -> str:
+        """What tells it from other work.
+
+        >>> Task("design", b"{}").identity == Task("cost", b"{}").identity
+        False
+        """
+        return hashlib.sha256(self.operation.encode() + b"\0" + self.body).hexdigest()
+
+    def text(self) -> str:
+        """Return the body, or raise `RequestValidationError` if it is no text.
+
+        >>> Task("design", b"{}").text()
+        '{}'
+        """
+        try:
+            return self.body.decode()
+        except UnicodeDecodeError as error:
+            raise RequestValidationError([_malformed("must be UTF-8", error.start)]) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Operation(Generic[B]):
+    """Something that is asked for by a request; its answer is a document.
+
+    ``answer`` stores a document, or presents one that nobody stores (``is_stored`` is false).
+    """
+
+    name: str
+    body: type[B]
+    answer: Callable[[Context, B], Artefact | Presented]
+    is_stored: bool = True
+
+    def task(self, body: B) -> Task:
+        """Return the work of answering a request."""
+        text = body.model_dump_json(exclude_unset=True, exclude_none=True, by_alias=True)
+        return Task(self.name, text.encode())
+
+    def parsed(self, body: bytes) -> B:
+        """Return the request that a text holds.
+
+        Raises
+        ------
+        RequestValidationError
+            It is not JSON, or breaks a rule of the request; a hundred are named at most.
+        """
+        try:
+            held = json.loads(body)
+            _require_few_unknown(self.body, held)
+            return self.body.model_validate(held)
+        except json.JSONDecodeError as error:
+            raise RequestValidationError([_malformed(error.msg, error.pos)]) from None
+        except UnicodeDecodeError as error:
+            raise RequestValidationError([_malformed("must be UTF-8", error.start)]) from None
+        except RecursionError:
+            raise RequestValidationError([_malformed("is nested too deeply", 0)]) from None
+        except ValidationError as error:
+            raise RequestValidationError(_named(error)) from None
+        except ValueError:
+            rule = f"has a number of more than {sys.get_int_max_str_digits()} digits"
+            raise RequestValidationError([_malformed(rule, 0)]) from None
+
+
+def _require_few_unknown(model: type[Request], held: object) -> None:
+    """Raise for more unknown members than are named: pydantic takes 50 us to tell each."""
+    if not isinstance(held, dict):
+        return
+    unknown = [name for name in held if name not in model.model_fields]
+    if len(unknown) <= MAX_ERRORS or held.get("schema") == "topology/1":
+        return
+    first = [
+        {"type": "extra_forbidden", "loc": ("body", name), "msg": ""}
+        for name in unknown[: MAX_ERRORS - 1]
+    ]
+    raise RequestValidationError([*first, _many(len(unknown))])
+
+
+def _many(count: int) -> dict[str, object]:
+    return {"type": "too_many", "loc": ("body",), "msg": f"breaks {count} rules in all"}
+
+
+def _malformed(rule: str, place: int) -> dict[str, object]:
+    return {"type": "json_invalid", "loc": ("body", place), "msg": rule, "ctx": {"error": rule}}
+
+
+def _named(error: ValidationError) -> list[dict[str, object]]:
+    """Return the broken rules as FastAPI has them; of many, the first and how many there are."""
+    found: list[dict[str, object]] = [
+        {**entry, "loc": ("body", *entry["loc"])}
+        for entry in error.errors(include_url=False, include_input=False)
+    ]
+    if len(found) <= MAX_ERRORS:
+        return found
+    return [*found[: MAX_ERRORS - 1], _many(len(found))]

@@ -1,0 +1,97 @@
+"""The process that does one piece of work, and then ends.
+
+It is forked from a process that has everything imported, starts within some 15 ms, and gives
+back all its memory when it ends.  It answers to nobody but the pipe.
+"""
+
+import contextlib
+import ctypes
+import os
+import resource
+import signal
+import sys
+import time
+from functools import partial
+from multiprocessing.connection import Connection
+from typing import Any
+
+from fastapi.exceptions import RequestValidationError
+
+from topoloom.app.config import Settings
+from topoloom.app.jobs.worker_pool.error_pickling import packed
+from topoloom.app.jobs.worker_pool.operations import OPERATIONS
+from topoloom.app.jobs.worker_pool.store_proxy import ANSWERED, PROGRESS, RAISED, Call, DistantStore
+from topoloom.app.jobs.worker_pool.task import Task
+from topoloom.app.services.context import Context
+from topoloom.app.services.open_context import mended
+from topoloom.app.store.artifacts import Artefact
+from topoloom.schedules.errors import TooLarge
+from topoloom.synth.progress import Listener, listened
+
+__all__ = ["work"]
+
+NICENESS = 5
+"""Who answers from the store goes first."""
+
+TOLD_EVERY = 0.2
+"""Seconds between two words on how far it is."""
+
+
+def work(connection: Connection, settings: Settings, task: Task) -> None:
+    """Do a piece of work; say over the connection what it needs, how far it is and how it ended."""
+    _become_a_worker(settings.max_work_bytes)
+    store = DistantStore(connection)
+    context = Context(store, settings, partial(listened, _teller(connection)), mend=mended)
+    try:
+        operation = OPERATIONS[task.operation]
+        found = operation.answer(context, operation.parsed(task.body))
+        last = Call(ANSWERED, (_without_content(found), tuple(context.notes)))
+    except MemoryError:
+        rule = f"needs more than {settings.max_work_bytes} bytes of memory, the limit of one answer"
+        last = Call(RAISED, (packed(TooLarge("", rule)),))
+    except Exception as error:
+        if not (hasattr(error, "rule") or isinstance(error, RequestValidationError)):
+            sys.excepthook(type(error), error, error.__traceback__)
+        last = Call(RAISED, (packed(error),))
+    with contextlib.suppress(BrokenPipeError):
+        connection.send(last)
+
+
+def _without_content(found: Any) -> Any:
+    """Return an answer as it is told: who keeps documents has this one."""
+    return (found.kind, found.id, found.fresh) if isinstance(found, Artefact) else dict(found)
+
+
+def _teller(connection: Connection) -> Listener:
+    """Return who passes on how far the work is, now and then."""
+    last = 0.0
+
+    def tell(stage: str, done: int, total: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= TOLD_EVERY:
+            last = now
+            connection.send(Call(PROGRESS, (stage, done, total)))
+
+    return tell
+
+
+def _become_a_worker(most_bytes: int) -> None:
+    """Go after others, within a limit of memory, and not longer than who started it."""
+    # What ends a group of processes is for the one that started this one, which then ends it.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    os.nice(NICENESS)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _limit_memory(most_bytes)
+    if sys.platform == "linux":
+        set_death_signal = 1  # PR_SET_PDEATHSIG
+        ctypes.CDLL(None).prctl(set_death_signal, signal.SIGKILL)
+
+
+def _limit_memory(most_bytes: int) -> None:
+    """Let allocations fail beyond the limit, or beyond the stricter one that there is."""
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    most = most_bytes if hard == resource.RLIM_INFINITY else min(most_bytes, hard)
+    with contextlib.suppress(ValueError, OSError):  # not every system has such a limit
+        resource.setrlimit(resource.RLIMIT_DATA, (most, hard))

@@ -1,0 +1,75 @@
+"""What is seen of every request: its id, a line in the log, its time in the metrics."""
+
+import logging
+import time
+from collections.abc import Callable
+
+from fastapi.responses import JSONResponse
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from topoloom.app.observability.logs import begin, well_formed
+from topoloom.app.observability.metrics import Metrics
+
+__all__ = ["Observe"]
+
+log = logging.getLogger(__name__)
+
+GONE = 499
+"""Noted as the status of a request whose client left before it was answered (as nginx does)."""
+
+_QUIET = ("/healthz", "/readyz", "/metrics")
+"""Asked by machines all the time: their lines are for debugging."""
+
+
+class Observe:
+    """ASGI middleware: around all that answers, so that every answer has an id and is counted.
+
+    ``refusal`` returns the answer to a request that ended in an error nobody expected.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        metrics: Metrics,
+        refusal: Callable[[str, Exception], JSONResponse],
+    ) -> None:
+        self.app, self.metrics, self.refusal = app, metrics, refusal
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, and note how it was answered."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        identity = well_formed(Headers(scope=scope).get("x-request-id", ""))
+        facts = begin(request_id=identity)
+        # HEAD is answered as GET further in.
+        method, start, status = scope["method"], time.perf_counter(), GONE
+
+        async def observed(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message)["X-Request-ID"] = identity
+            await send(message)
+
+        try:
+            await self.app(scope, receive, observed)
+        except Exception as error:
+            if status == GONE:
+                await self.refusal(scope["path"], error)(scope, receive, observed)
+            # The server logs it, with its traceback and the facts.
+            raise
+        finally:
+            facts["owner"] = scope.get("state", {}).get("owner", "")
+            self._note(scope, method, status, time.perf_counter() - start)
+
+    def _note(self, scope: Scope, method: str, status: int, seconds: float) -> None:
+        # The route's template, not the path: labels must stay few.
+        route = getattr(scope.get("route"), "path", "other")
+        shown = method if route != "other" else "other"
+        self.metrics.requested(shown, route, status, seconds)
+        level = logging.DEBUG if route in _QUIET and status < 400 else logging.INFO
+        if log.isEnabledFor(level):
+            facts = {"route": route, "status": status, "ms": round(seconds * 1000, 3)}
+            log.log(level, "%s %s %s", shown, route, status, extra={"facts": facts})

@@ -1,0 +1,177 @@
+"""One optical switch over NETCONF (RFC 6241): its pairs, and edits that go back by themselves.
+
+Needed are the capabilities *candidate*, *confirmed-commit* and *validate*.  The candidate is
+locked as long as the session lasts, so that two who carry out plans exclude each other; the
+running configuration is not, because servers then cannot go back to it by themselves.
+"""
+
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from topoloom.app.extras import require_extra
+from topoloom.app.optical_switches.credentials import Address, Login
+from topoloom.synth.errors import InvalidWiring
+from topoloom.synth.wiring.devices.polatis import SWITCH, edit_config, read_pairs
+from topoloom.synth.wiring.plans.panel_actions import Step
+from topoloom.synth.wiring.plant import Pair, Plant
+
+__all__ = ["PanelFailed", "Switch", "opened"]
+
+REPLY_SECONDS = 30
+"""Longest wait for one answer of a switch."""
+
+NEEDED = (":candidate", ":confirmed-commit", ":validate")
+_TABLE = f'<cross-connects xmlns="{SWITCH}"/>'
+
+
+class PanelFailed(RuntimeError):
+    """A switch could not be reached, refused, or is not as it must be; the text names it."""
+
+
+class Switch:
+    """An open session with a panel's switch; `opened` makes it and ends it."""
+
+    def __init__(self, plant: Plant, panel: int, session: Any) -> None:
+        self.plant, self.panel = plant, panel
+        self._session = session
+        self._pending = False
+
+    @property
+    def id(self) -> str:
+        """Name of the panel."""
+        return self.plant.panels[self.panel].id
+
+    def pairs(self) -> frozenset[Pair]:
+        """Return what the running configuration joins."""
+        with _told(self.id):
+            reply = self._session.get_config("running", filter=("subtree", _TABLE))
+            return read_pairs(reply.data_xml, self.plant, self.panel)
+
+    def check(self, steps: Iterable[Step]) -> None:
+        """Have the switch validate edits, one after the other; nothing is changed.
+
+        Raises
+        ------
+        PanelFailed
+            It refuses one.
+        """
+        with _told(self.id):
+            try:
+                for step in steps:
+                    self._edit(step)
+                    self._session.validate("candidate")
+            finally:
+                # Servers were seen to take a validated candidate for an unchanged one.
+                self._session.discard_changes()
+
+    def change(self, step: Step, seconds: int) -> None:
+        """Make one edit; it goes back after so many seconds, or when the session ends."""
+        with _told(self.id):
+            try:
+                self._edit(step)
+                self._session.commit(confirmed=True, timeout=str(seconds))
+            except BaseException:
+                with suppress(Exception):
+                    self._session.discard_changes()
+                raise
+            self._pending = True
+
+    def confirm(self) -> None:
+        """Let the last edit stay."""
+        with _told(self.id):
+            self._session.commit()
+            self._pending = False
+
+    def cancel(self) -> None:
+        """Take the last edit back, if it is not confirmed."""
+        if self._pending:
+            with _told(self.id):
+                self._pending = False
+                self._session.cancel_commit()
+
+    def _edit(self, step: Step) -> None:
+        body = ElementTree.tostring(edit_config(self.plant, step), encoding="unicode")
+        self._session.edit_config(body, target="candidate", error_option="stop-on-error")
+
+
+@contextmanager
+def opened(plant: Plant, panel: int, address: Address, login: Login) -> Iterator[Switch]:
+    """Log in to the switch of a panel and lock its candidate; what is not confirmed goes back.
+
+    Raises
+    ------
+    MissingExtra
+        ncclient is not installed.
+    PanelFailed
+        It cannot be reached, is not known, cannot do what is needed, or another has the lock.
+    """
+    require_extra("ncclient", "netconf")
+    name = plant.panels[panel].id
+    with _told(f"{name} at {address}"):
+        session = _connected(address, login)
+    try:
+        with _told(name):
+            lacking = [one for one in NEEDED if one not in session.server_capabilities]
+            if lacking:
+                raise PanelFailed(f"{name}: the server lacks {', '.join(lacking)}")
+            session.lock("candidate")
+            session.discard_changes()
+        switch = Switch(plant, panel, session)
+        try:
+            yield switch
+        finally:
+            with suppress(PanelFailed):
+                switch.cancel()
+            with suppress(Exception):
+                session.unlock("candidate")
+    finally:
+        with suppress(Exception):
+            session.close_session()
+
+
+def _connected(address: Address, login: Login) -> Any:
+    from ncclient import manager  # pyright: ignore[reportMissingImports]
+
+    with tempfile.TemporaryDirectory() as folder:
+        options: dict[str, Any] = {}
+        if login.known_hosts is not None:
+            # The way in which ncclient takes a file of known hosts.
+            config = Path(folder) / "config"
+            config.write_text(f"Host *\n  UserKnownHostsFile {login.known_hosts.resolve()}\n")
+            options["ssh_config"] = str(config)
+        return manager.connect_ssh(
+            address.host,
+            port=address.port,
+            username=login.username,
+            password=login.password,
+            key_filename=None if login.key_file is None else str(login.key_file),
+            hostkey_verify=True,
+            allow_agent=False,
+            look_for_keys=False,
+            timeout=REPLY_SECONDS,
+            **options,
+        )
+
+
+@contextmanager
+def _told(name: str) -> Iterator[None]:
+    """Say of whatever goes wrong which panel it is about."""
+    from ncclient.operations import RPCError  # pyright: ignore[reportMissingImports]
+    from ncclient.transport import SSHUnknownHostError  # pyright: ignore[reportMissingImports]
+
+    try:
+        yield
+    except PanelFailed:
+        raise
+    except SSHUnknownHostError:
+        raise PanelFailed(f"{name}: its host key is not among those known") from None
+    except InvalidWiring as error:
+        raise PanelFailed(f"{name}: says what cannot be: {error.rule}") from None
+    except RPCError as error:
+        raise PanelFailed(f"{name}: refuses: {error.message or error.tag}") from None
+    except Exception as error:
+        raise PanelFailed(f"{name}: {str(error) or type(error).__name__}") from None

@@ -1,0 +1,1 @@
+"""Request bodies, their options and limits, shared by REST and the command line."""

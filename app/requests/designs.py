@@ -1,0 +1,242 @@
+"""What people ask of searches and designs, and in which units: the shapes of REST and CLI alike.
+
+The wire speaks Gbit/s, microseconds and sizes with suffixes; the properties here turn them
+into bytes/s and seconds, exactly.
+"""
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+from typing import Annotated, Any, Self
+
+from pydantic import ConfigDict, Field, StrictBool, StrictInt, field_validator, model_validator
+
+from topoloom.app.requests.base import Request
+from topoloom.app.requests.field_errors import PlacedError
+from topoloom.app.requests.measured_times import MeasuredRow, fitted
+from topoloom.app.requests.options import cluster, patch_plans
+from topoloom.app.requests.options.cluster import JudgeName, LinkKind
+from topoloom.app.requests.options.collectives import CollectiveName
+from topoloom.app.requests.options.patch_plans import ObjectiveName, PanelKind, PlaceKind
+from topoloom.app.requests.plant_source import PlantSource
+from topoloom.app.requests.quantities import MOST, Bytes, NotNegative, Positive
+
+__all__ = [
+    "DesignRequest",
+    "FrontierRequest",
+    "PresentValues",
+    "TaskRequest",
+    "TimedRequest",
+    "put_node_rate",
+]
+
+PresentValues = Annotated[dict[str, Any], Field(title="Present")]
+
+
+def put_node_rate(request: Any) -> None:
+    """Replace ``port_gbps`` of a request by the ``node_gbps`` that follows, in place.
+
+    Raises
+    ------
+    PlacedError
+        Both are given, or the host's rate is above the limit.
+    """
+    if request.port_gbps is None:
+        return
+    if "node_gbps" in request.model_fields_set:
+        raise PlacedError("/port_gbps", "must be left out where node_gbps is given")
+    rate = request.port_gbps * request.degree
+    if rate > MOST:
+        raise PlacedError("/port_gbps", f"times degree must be at most {MOST}")
+    object.__setattr__(request, "node_gbps", Decimal(repr(float(rate))))
+    object.__setattr__(request, "port_gbps", None)
+
+
+class FrontierRequest(Request):
+    """Which hosts there are."""
+
+    nodes: StrictInt = cluster.NODES.field()
+    degree: StrictInt = cluster.DEGREE.field()
+    links: LinkKind = cluster.LINKS.field()
+    parallel_links: StrictBool = cluster.PARALLEL_LINKS.field()
+    vertex_transitive: StrictBool = cluster.VERTEX_TRANSITIVE.field()
+    families: list[str] | None = cluster.FAMILIES.field()
+    bases: list[str] | None = cluster.BASES.field()
+    max_steps: StrictInt | None = cluster.MAX_STEPS.field()
+    schedule: JudgeName = cluster.SCHEDULE.field()
+    all_to_all: StrictBool | None = cluster.ALL_TO_ALL.field()
+
+    @field_validator("all_to_all")
+    @classmethod
+    def _asked(cls, asked: bool | None) -> bool | None:
+        # Not asked for and left out are one question.
+        return asked or None
+
+    @field_validator("families")
+    @classmethod
+    def _sorted(cls, families: list[str] | None) -> list[str] | None:
+        # The order does not matter: equal questions have equal ids.
+        return None if families is None else sorted(set(families))
+
+    @field_validator("bases")
+    @classmethod
+    def _recipes(cls, bases: list[str] | None) -> list[str] | None:
+        if bases is None:
+            return None
+        from topoloom.synth.errors import SynthError
+        from topoloom.synth.recipes.recipe import parse
+
+        try:
+            # Blanks and the order do not matter either.
+            return sorted({str(parse(base)) for base in bases})
+        except SynthError as refused:
+            raise ValueError(f"must be recipes: {refused.rule}") from None
+
+
+class TimedRequest(FrontierRequest):
+    """Which hosts there are, and how fast their links are."""
+
+    node_gbps: Positive = cluster.NODE_GBPS.field()
+    port_gbps: Positive = cluster.PORT_GBPS.field()
+    alpha_us: Positive = cluster.ALPHA_US.field()
+
+    @model_validator(mode="after")
+    def _of_a_port(self) -> Self:
+        """Put a host's rate in the place of a port's: equal rates are one question."""
+        put_node_rate(self)
+        return self
+
+    @property
+    def bytes_per_second(self) -> Fraction:
+        """B, the bandwidth of one host."""
+        return Fraction(self.node_gbps) * 10**9 / 8
+
+    @property
+    def alpha_seconds(self) -> Fraction:
+        """The latency of one hop."""
+        return Fraction(self.alpha_us) / 10**6
+
+
+class TaskRequest(Request):
+    """One collective of a workload, so many times."""
+
+    collective: CollectiveName = Field(description="what is run")
+    bytes: Bytes = Field(description="on how many bytes")
+    count: Annotated[StrictInt, Field(ge=1, le=10**6)] = Field(1, description="how often")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _written(cls, value: Any) -> Any:
+        """Read ``COLLECTIVE:BYTES:COUNT``, as queries have it, as the object it stands for."""
+        if not isinstance(value, str):
+            return value
+        collective, *rest = value.split(":")
+        count = rest.pop() if len(rest) == 2 else "1"
+        if len(rest) != 1 or re.fullmatch("[0-9]{1,7}", count, re.ASCII) is None:
+            raise ValueError("must be a text such as allreduce:25MiB or allreduce:25MiB:40")
+        return {"collective": collective, "bytes": rest[0], "count": int(count)}
+
+
+_OF_TODAY = (
+    "place",
+    "spares",
+    "objective",
+    "max_moves",
+    "max_rewiring_seconds",
+    "max_drained",
+)
+_WAYS = (("collective", "bytes"), ("workload",), ("preset",))
+
+
+class DesignRequest(TimedRequest):
+    """Which hosts there are, and what they run, said in exactly one of three ways."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={
+            "oneOf": [{"required": list(way)} for way in _WAYS],
+            "examples": [
+                {"nodes": 12, "degree": 4, "collective": "allreduce", "bytes": "1MB"},
+                {"nodes": 12, "degree": 4, "preset": "gpt2-xl-ddp"},
+            ],
+        },
+    )
+
+    collective: CollectiveName = cluster.COLLECTIVE.field()
+    bytes: Bytes = cluster.DESIGN_BYTES.field()
+    workload: list[TaskRequest] = cluster.WORKLOAD.field()
+    preset: str = cluster.PRESET.field(min_length=1, max_length=100)
+    panels: PanelKind = patch_plans.DESIGN_PANELS.field()
+    plant: PlantSource = patch_plans.DESIGN_PLANT.field()
+    present: list[PresentValues] | PresentValues = patch_plans.DESIGN_PRESENT.field()
+    place: PlaceKind = patch_plans.DESIGN_PLACE.field()
+    spares: StrictBool = patch_plans.DESIGN_SPARES.field()
+    objective: ObjectiveName = patch_plans.DESIGN_OBJECTIVE.field()
+    max_moves: StrictInt = patch_plans.MAX_MOVES.field()
+    max_rewiring_seconds: NotNegative = patch_plans.MAX_REWIRING_SECONDS.field()
+    max_drained: StrictInt = patch_plans.MAX_DRAINED.field()
+    overhead_us: NotNegative | None = cluster.MESSAGE_US.field()
+    chunk_us: NotNegative | None = cluster.CHUNK_US.field()
+    measured: list[MeasuredRow] | None = cluster.MEASURED.field()
+
+    @property
+    def rewired(self) -> bool:
+        """Whether today's wiring is weighed."""
+        return any(one is not None for one in (self.panels, self.plant, self.present))
+
+    @field_validator("objective")
+    @classmethod
+    def _other_than_moves(cls, objective: str | None) -> str | None:
+        # Moves, and left out, are one question.
+        return None if objective == "moves" else objective
+
+    @field_validator("spares")
+    @classmethod
+    def _used(cls, used: bool | None) -> bool | None:
+        # Not asked for and left out are one question.
+        return used or None
+
+    @model_validator(mode="after")
+    def _of_today(self) -> "DesignRequest":
+        if self.panels is not None and self.plant is not None:
+            raise ValueError("must have only one of panels and plant")
+        said = [name for name in _OF_TODAY if getattr(self, name) is not None]
+        if not self.rewired and said:
+            raise ValueError(
+                "must say what is plugged today, by present, plant or panels, where "
+                f"{said[0]} is given"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _fitted(self) -> "DesignRequest":
+        """Put what is fitted to a table in its place: equal costs are one question."""
+        if self.measured is None:
+            return self
+        said = ("node_gbps", "port_gbps", "alpha_us", "overhead_us", "chunk_us")
+        if not self.model_fields_set.isdisjoint(said):
+            raise ValueError(f"must have no {', '.join(said[:-1])} or {said[-1]} beside measured")
+        for name, value in fitted(self.measured, self.degree).items():
+            object.__setattr__(self, name, value)
+        return self
+
+    @property
+    def overhead_seconds(self) -> Fraction:
+        """What each message takes beside its bytes."""
+        return Fraction(self.overhead_us or 0) / 10**6
+
+    @property
+    def chunk_seconds(self) -> Fraction:
+        """What each chunk takes beside its bytes."""
+        return Fraction(self.chunk_us or 0) / 10**6
+
+    @model_validator(mode="after")
+    def _one_way(self) -> "DesignRequest":
+        given = {name for way in _WAYS for name in way if getattr(self, name) is not None}
+        if given not in map(set, _WAYS):
+            raise ValueError(
+                "must say what is run in exactly one way: by collective and bytes, by workload "
+                "or by preset"
+            )
+        return self

@@ -1,0 +1,36 @@
+"""Ids of stored documents as people give them: whole, or their beginning, as in git."""
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, WithJsonSchema
+
+from topoloom.app.store.artifacts import ID_LENGTH, MIN_PREFIX
+
+__all__ = ["IdPrefix", "is_id"]
+
+_PATTERN = f"^[0-9a-f]{{{MIN_PREFIX},{ID_LENGTH}}}$"
+
+
+def is_id(text: str) -> bool:
+    """Tell whether a text is an id, or enough of its beginning.
+
+    >>> is_id("3f2a91"), is_id("3f2a9"), is_id("3F2A91"), is_id("lg3-lift-128x4-3f2a")
+    (True, False, False, False)
+    """
+    return re.fullmatch(_PATTERN, text) is not None
+
+
+def _checked(text: str) -> str:
+    if not is_id(text):
+        raise ValueError(
+            f"must be an id of {ID_LENGTH} hexadecimal characters in lower case, or its first "
+            f"{MIN_PREFIX} or more"
+        )
+    return text
+
+
+IdPrefix = Annotated[
+    str, AfterValidator(_checked), WithJsonSchema({"type": "string", "pattern": _PATTERN})
+]
+"""An id, or the beginning of one."""

@@ -1,0 +1,102 @@
+"""The question of times over sizes: what is run, on which hosts, for sizes between two."""
+
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from pydantic import model_validator
+
+from topoloom.app.requests.designs import FrontierRequest, TaskRequest, TimedRequest
+from topoloom.app.requests.options import cluster, sweeps_and_jobs
+from topoloom.app.requests.options.collectives import CollectiveName
+from topoloom.app.requests.quantities import Bytes
+from topoloom.schedules.errors import UnknownPreset
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.workloads.presets import preset
+from topoloom.schedules.workloads.tasks import Task, merged
+
+__all__ = ["SizesRequest", "sizes"]
+
+_STEPS_PER_DOUBLING = 4
+
+_WAYS = ("collective", "workload", "preset")
+_RANGE = 2**10, 2**30
+"""Sizes of one collective."""
+_AROUND = Fraction(1, 1024), 4
+"""Sizes of a workload, beside what it moves."""
+
+
+class SizesRequest(TimedRequest):
+    """What is run on which hosts, for sizes of its data between two."""
+
+    collective: CollectiveName = cluster.COLLECTIVE.field()
+    workload: list[TaskRequest] = cluster.WORKLOAD.field()
+    preset: str = cluster.PRESET.field(min_length=1, max_length=100)
+    least: Bytes = sweeps_and_jobs.LEAST_BYTES.field(alias="from")
+    most: Bytes = sweeps_and_jobs.MOST_BYTES.field(alias="to")
+
+    @model_validator(mode="after")
+    def _one_way(self) -> "SizesRequest":
+        if sum(getattr(self, name) is not None for name in _WAYS) != 1:
+            raise ValueError("must say what is run by exactly one of collective, workload, preset")
+        try:
+            least, most = self.range
+        except UnknownPreset:
+            # Said by whoever asks for the tasks, with the names that there are.
+            return self
+        if not least < most:
+            raise ValueError("from must be smaller than to")
+        return self
+
+    @cached_property
+    def tasks(self) -> tuple[Task, ...]:
+        """What is run; one collective has size 1, for it is drawn at every size."""
+        if self.preset is not None:
+            return preset(self.preset).tasks
+        if self.workload is not None:
+            return merged(
+                Task(Collective.of(task.collective), task.bytes, task.count)
+                for task in self.workload
+            )
+        return (Task(Collective.of(self.collective), 1),)
+
+    def canonical(self) -> dict[str, Any]:
+        """Return the request as plain JSON values, defaults filled in, by its own words."""
+        return self.model_dump(mode="json", exclude_none=True, by_alias=True)
+
+    @property
+    def total_bytes(self) -> int:
+        """The data of all tasks together, each as often as it is run."""
+        return sum(task.size_bytes * task.count for task in self.tasks)
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """The smallest and the largest size."""
+        usual = _RANGE
+        if self.collective is None:
+            usual = tuple(max(1, int(self.total_bytes * factor)) for factor in _AROUND)
+        least = usual[0] if self.least is None else self.least
+        return least, usual[1] if self.most is None else self.most
+
+    def frontier(self) -> FrontierRequest:
+        """Return the question whose points are drawn; with all-to-all where that is run."""
+        asked = {name: getattr(self, name) for name in FrontierRequest.model_fields}
+        if any(task.collective is Collective.ALL_TO_ALL for task in self.tasks):
+            asked["all_to_all"] = True
+        return FrontierRequest.model_validate(
+            {name: value for name, value in asked.items() if value is not None}
+        )
+
+
+def sizes(least: int, most: int) -> list[int]:
+    """Return sizes from ``least`` to ``most``, evenly on a logarithmic axis.
+
+    >>> sizes(1000, 2000)
+    [1000, 1189, 1414, 1682, 2000]
+    """
+    found, number = [], 0
+    while (size := round(least * 2 ** (number / _STEPS_PER_DOUBLING))) < most:
+        found.append(size)
+        number += 1
+    # Small ones are rounded to the same number of bytes.
+    return [*dict.fromkeys(found), most]

@@ -1,0 +1,30 @@
+"""All options together, by what they are about: `OPTIONS`."""
+
+from topoloom.app.requests.options import (
+    cluster,
+    collectives,
+    exports,
+    listing,
+    lr_sessions,
+    patch_plans,
+    simulations,
+    sweeps_and_jobs,
+    topology_source,
+)
+from topoloom.app.requests.options.option import Option
+
+__all__ = ["OPTIONS"]
+
+OPTIONS: tuple[Option, ...] = (
+    *(
+        entry
+        for part in (cluster, collectives, exports, simulations, patch_plans, sweeps_and_jobs)
+        for entry in vars(part).values()
+        if isinstance(entry, Option)
+    ),
+    *topology_source.READING,
+    *topology_source.CHANGES,
+    *listing.OPTIONS,
+    *lr_sessions.TUNING,
+    *(entry for entry in vars(lr_sessions).values() if isinstance(entry, Option)),
+)

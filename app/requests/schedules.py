@@ -1,0 +1,159 @@
+"""What people ask of schedules: of which collective, for whom, written how, how fast."""
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    field_validator,
+    model_validator,
+)
+
+from topoloom.app.requests.base import Request
+from topoloom.app.requests.options import cluster, collectives, exports, simulations
+from topoloom.app.requests.options.collectives import AlgorithmName, AnyCollectiveName
+from topoloom.app.requests.quantities import Bytes, Gap, NotNegative, Positive
+from topoloom.app.requests.topology_source import TopologySource
+
+__all__ = [
+    "ExportRequest",
+    "ForestRequest",
+    "NodeName",
+    "OptimumRequest",
+    "PassName",
+    "ScheduleRequest",
+    "ShardSize",
+    "SimulationRequest",
+]
+
+PassName = Literal["allgather", "reduce-scatter", "allreduce"]
+NodeName = Annotated[StrictInt | StrictStr, Field(description="id of a compute node")]
+
+
+class ExportRequest(Request):
+    """What may be said about the format that a schedule is written in."""
+
+    dialect: str | None = exports.DIALECT.field(max_length=40)
+    runtime: str | None = exports.RUNTIME.field(max_length=40)
+    inplace: StrictBool | None = exports.INPLACE.field()
+    instances: StrictInt | None = exports.INSTANCES.field()
+    ranks_per_node: StrictInt | None = exports.RANKS_PER_NODE.field()
+    min_bytes: Bytes | None = exports.MIN_BYTES.field()
+    max_bytes: Bytes | None = exports.MAX_EXPORT_BYTES.field()
+    scratch_budget: Bytes | None = exports.SCRATCH_BUDGET.field()
+    channels: StrictInt | None = exports.TUNER_CHANNELS.field()
+    bytes: Bytes | None = exports.EXPORT_BYTES.field()
+    alpha_us: Positive | None = exports.EXPORT_ALPHA_US.field()
+    node_gbps: Positive | None = exports.EXPORT_NODE_GBPS.field()
+
+
+class ShardSize(Request):
+    """How much data one rank brings, relative to the others."""
+
+    rank: NodeName
+    size: Annotated[StrictInt, Field(ge=0, le=10**15)] = Field(description="relative to the others")
+
+
+def _shard(value: Any) -> Any:
+    """Read ``ID=SIZE`` as the object it stands for."""
+    if not isinstance(value, str):
+        return value
+    rank, mark, size = value.rpartition("=")
+    if not mark or re.fullmatch("[0-9]{1,16}", size, re.ASCII) is None:
+        raise ValueError('must be an object with rank and size, or a text "ID=SIZE"')
+    return {"rank": rank, "size": int(size)}
+
+
+class ForestRequest(Request):
+    """What only forestcoll can be asked for: how many trees, of whose data, for whom."""
+
+    trees_per_root: StrictInt = collectives.TREES_PER_ROOT.field()
+    max_gap: Gap = collectives.MAX_GAP.field()
+    root: NodeName = collectives.ROOT.field()
+    shards: list[Annotated[ShardSize, BeforeValidator(_shard)]] = collectives.SHARDS.field()
+    participants: list[NodeName] = collectives.PARTICIPANTS.field()
+
+    @property
+    def names_nodes(self) -> bool:
+        """Whether some node is named, whose id the topology knows."""
+        return any(given is not None for given in (self.root, self.shards, self.participants))
+
+    @field_validator("shards")
+    @classmethod
+    def _sizes_sorted(cls, shards: list[ShardSize] | None) -> list[ShardSize] | None:
+        if shards is None:
+            return None
+        _require_once([shard.rank for shard in shards])
+        return sorted(shards, key=lambda shard: str(shard.rank))
+
+    @field_validator("participants")
+    @classmethod
+    def _members_sorted(cls, members: list[int | str] | None) -> list[int | str] | None:
+        if members is None:
+            return None
+        _require_once(members)
+        return sorted(members, key=str)
+
+
+def _require_once(names: list[int | str]) -> None:
+    # Ids are told apart by their texts, as in topology/1.
+    seen: set[str] = set()
+    for name in names:
+        if str(name) in seen:
+            raise ValueError(f"must name each compute node once; {name!r} is repeated")
+        seen.add(str(name))
+
+
+class OptimumRequest(ForestRequest):
+    """Of which collective the optimum is wanted, and of how many trees."""
+
+    collective: AnyCollectiveName = collectives.OPTIMUM_COLLECTIVE.field()
+    values: StrictBool = collectives.VALUES.field()
+
+
+class ScheduleRequest(ForestRequest):
+    """What to run on which topology."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={
+            "examples": [{"topology": {"recipe": "BiRing(5)"}, "collective": "allgather"}]
+        },
+    )
+
+    topology: TopologySource
+    collective: AnyCollectiveName = collectives.RUN_COLLECTIVE.field()
+    algorithm: AlgorithmName = collectives.ALGORITHM.field()
+    max_height: StrictInt = collectives.MAX_HEIGHT.field()
+    max_chunks: StrictInt = collectives.MAX_CHUNKS.field()
+    steps: StrictInt = collectives.STEPS.field()
+
+
+class SimulationRequest(Request):
+    """How much data a schedule moves, and how fast the fabric is."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, json_schema_extra={"examples": [{"bytes": "64MiB"}]}
+    )
+
+    bytes: Bytes = simulations.SIMULATED_BYTES.field()
+    alpha_us: NotNegative = simulations.SIMULATED_ALPHA_US.field()
+    node_gbps: Positive = simulations.SIMULATED_NODE_GBPS.field()
+    link_gbps: Positive = simulations.LINK_GBPS.field()
+    overhead_us: NotNegative = simulations.OVERHEAD_US.field()
+    chunk_us: NotNegative | None = cluster.CHUNK_US.field()
+    channels: StrictInt = simulations.CHANNELS.field()
+    chunks: StrictInt = simulations.CHUNKS.field()
+    synchronous: StrictBool = simulations.SYNCHRONOUS.field()
+
+    @model_validator(mode="after")
+    def _one_rate(self) -> "SimulationRequest":
+        if self.node_gbps is not None and self.link_gbps is not None:
+            raise ValueError("must have only one of node_gbps and link_gbps")
+        return self

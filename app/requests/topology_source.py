@@ -1,0 +1,129 @@
+"""How a request names a topology, and what it changes about it."""
+
+from typing import Annotated, Any, Self
+
+from pydantic import ConfigDict, Field, StrictBool, StrictInt, model_validator
+
+from topoloom.app.requests.base import Rational, Request, optional
+from topoloom.app.requests.document_ids import IdPrefix
+from topoloom.app.requests.options import topology_source as entries
+from topoloom.app.requests.options.topology_source import (
+    READING,
+    AttributeName,
+    FormatName,
+    NicNames,
+    NodeName,
+    ShortText,
+    UnitName,
+)
+
+__all__ = ["OPTIONS", "TEXT_ONLY", "GraphSource", "TopologyChanges", "TopologySource"]
+
+MAX_GRAPHS = 16
+
+WAYS = ("recipe", "fabric", "document", "id", "name", "text")
+TEXT_ONLY = tuple(option.name for option in READING)
+OPTIONS = tuple(name for name in TEXT_ONLY if name != "format")
+"""How a text is read: the options of `synth.formats.OPTIONS`, members of the same name."""
+GraphName = Annotated[str, Field(pattern=r"^[A-Za-z0-9._/-]{1,200}$")]
+
+
+class TopologyChanges(Request):
+    """What of a topology is lost or slow; links are meant both ways, with parallel ones."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"minProperties": 1})
+
+    without_nodes: list[NodeName] = entries.WITHOUT_NODES.field()
+    without_links: list[tuple[NodeName, NodeName]] = entries.WITHOUT_LINKS.field()
+    slow_links: list[tuple[NodeName, NodeName, Rational]] = entries.SLOW_LINKS.field()
+
+    @model_validator(mode="after")
+    def _something(self) -> "TopologyChanges":
+        if not self.model_fields_set:
+            raise ValueError("must hold without_nodes, without_links or slow_links")
+        return self
+
+    def given(self) -> dict[str, Any]:
+        """Return the members that were sent."""
+        return {name: getattr(self, name) for name in sorted(self.model_fields_set)}
+
+
+_SHAPE: dict[str, Any] = {
+    "oneOf": [{"required": [way]} for way in WAYS],
+    "dependentRequired": {name: ["text"] for name in TEXT_ONLY},
+    "examples": [{"recipe": "LineGraph(3, Circulant(16, 3, 4))"}],
+}
+
+
+class GraphSource(Request):
+    """A graph in a recipe, named in exactly one of six ways, or a topology/1 document itself."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra=_SHAPE)
+
+    recipe: Annotated[str, Field(min_length=1, max_length=4096)] = optional("recipe text")
+    fabric: Annotated[str, Field(min_length=1, max_length=200)] = optional("a known fabric")
+    document: dict[str, Any] = optional("a topology/1 document")
+    id: IdPrefix = optional("id of a stored topology, or the first 6 or more characters of it")
+    name: Annotated[str, Field(min_length=1, max_length=80)] = optional(
+        "name of a stored topology, such as the short name of one that was built"
+    )
+    text: str = optional("a file that describes a fabric, in one of the formats")
+    format: FormatName = entries.FORMAT.field()
+    capacity_attribute: AttributeName = entries.CAPACITY_ATTRIBUTE.field()
+    kind_attribute: AttributeName = entries.KIND_ATTRIBUTE.field()
+    switch_values: list[AttributeName] = entries.SWITCH_VALUES.field()
+    unit: UnitName = entries.UNIT.field()
+    directed: StrictBool = entries.DIRECTED.field()
+    link_bandwidth: Rational = entries.LINK_BANDWIDTH.field()
+    nvlink: ShortText = entries.NVLINK.field()
+    pcie_bandwidth: Rational = entries.PCIE_BANDWIDTH.field()
+    cpu_bandwidth: Rational = entries.CPU_BANDWIDTH.field()
+    boxes: StrictInt = entries.BOXES.field()
+    network: ShortText = entries.NETWORK.field()
+    oversubscription: Rational = entries.OVERSUBSCRIPTION.field()
+    nics: NicNames = entries.NICS.field()
+    nic_bandwidth: Rational = entries.NIC_BANDWIDTH.field()
+    pcie: ShortText = entries.PCIE.field()
+    changes: TopologyChanges = optional("what of the topology is lost or slow")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _document_itself(cls, value: Any) -> Any:
+        """Take a topology/1 document for what it is; places in it are under /document."""
+        if isinstance(value, dict) and value.get("schema") == "topology/1":
+            return {"document": value}
+        return value
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> Self:
+        given = self.model_fields_set
+        if len(given & set(WAYS)) != 1:
+            raise ValueError(f"must name the topology by exactly one of {', '.join(WAYS)}")
+        if "text" not in given and (only := [name for name in TEXT_ONLY if name in given]):
+            raise ValueError(f"{', '.join(only)} must be left out: for text only")
+        return self
+
+    def reading(self) -> dict[str, Any]:
+        """Return the options of reading that were sent."""
+        return {name: getattr(self, name) for name in OPTIONS if name in self.model_fields_set}
+
+
+class TopologySource(GraphSource):
+    """A topology, named in exactly one of six ways, or a topology/1 document itself."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra=_SHAPE
+        | {"dependentRequired": _SHAPE["dependentRequired"] | {"graphs": ["recipe"]}},
+    )
+
+    graphs: Annotated[dict[GraphName, GraphSource], Field(min_length=1, max_length=MAX_GRAPHS)] = (
+        optional(f"at most {MAX_GRAPHS} topologies by the names that stand after @ in the recipe")
+    )
+
+    @model_validator(mode="after")
+    def _graphs_of_a_recipe(self) -> Self:
+        if "graphs" in self.model_fields_set and "recipe" not in self.model_fields_set:
+            raise ValueError("graphs must be left out: for a recipe only")
+        return self

@@ -1,0 +1,159 @@
+"""Where a design reads: frontier, schedules and routes from the cache, computed if need be."""
+
+import json
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeAlias
+
+from topoloom.app.documents.frontier import FrontierAnswer
+from topoloom.app.documents.schedule import Kept
+from topoloom.app.documents.subject import Stored
+from topoloom.app.requests.hosts import frontier_request
+from topoloom.app.requests.to_domain import asked_of
+from topoloom.app.requests.topology_source import TopologySource
+from topoloom.app.services import all_to_all, frontier_search, schedules, topologies
+from topoloom.app.services.context import Context
+from topoloom.app.services.topologies import StoredTopology
+from topoloom.app.store.errors import NotStored
+from topoloom.schedules.compare.stepped_time_models import Loads
+from topoloom.schedules.design import Used
+from topoloom.schedules.design.sources import loads_on, tree_bandwidths_on
+from topoloom.schedules.model.schedule import Collective, Schedule, TreeSchedule
+from topoloom.schedules.model.verified_schedule import Facts
+from topoloom.schedules.options import NOTHING_ASKED, Options
+from topoloom.synth.evaluation.measure import diameter
+from topoloom.synth.recipes.recipe import Recipe
+from topoloom.synth.search.frontier import Frontier, Point
+from topoloom.synth.search.hosts import Hosts
+from topoloom.synth.topology.topology import Topology
+
+if TYPE_CHECKING:
+    from topoloom.schedules.routes.routing_choices import Exchange
+
+__all__ = ["CachedSources"]
+
+_Asked: TypeAlias = tuple[Recipe, Collective, str, str]
+
+HELD_LINKS = 1 << 20
+"""Topologies of so many links in all are held, so that none is read twice for one answer."""
+
+
+class CachedSources:
+    """The sources of one design: what it asks for is stored, and known by its id after.
+
+    It is a `schedules.design.Sources`.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._held: dict[Recipe, StoredTopology] = {}
+        self._links = 0
+        self._stored: dict[Recipe, Stored] = {}
+        # Several points may be on one topology: nothing is read back for the second.
+        self._exchanges: dict[Recipe, Exchange] = {}
+        self._forests: dict[tuple[Recipe, Collective], TreeSchedule] = {}
+        self._schedules: dict[_Asked, tuple[str, Facts]] = {}
+
+    def frontier(self, hosts: Hosts) -> Frontier:
+        """Return the frontier, whose topologies are stored."""
+        answer = frontier_search.answer(self._context, frontier_request(hosts), self.keep)
+        self._note(answer.value)
+        return answer.value.found
+
+    def routes(self, recipe: Recipe) -> "Exchange":
+        """Return what an all-to-all takes on a topology."""
+        if recipe not in self._exchanges:
+            answer = all_to_all.exchange_on(self._context, self._loaded(recipe))
+            self._exchanges[recipe] = answer.value.found
+        return self._exchanges[recipe]
+
+    def schedule(
+        self,
+        recipe: Recipe,
+        collective: Collective,
+        algorithm: str,
+        options: Options = NOTHING_ASKED,
+    ) -> Facts:
+        """Return what a verified schedule costs, which is stored."""
+        asked = recipe, collective, algorithm, _said(options)
+        if asked not in self._schedules:
+            self._made(recipe, collective, algorithm, options)
+        return self._schedules[asked][1]
+
+    def scheduled(
+        self, recipe: Recipe, collective: Collective, algorithm: str, options: Options
+    ) -> Schedule:
+        """Return a verified schedule, which is stored."""
+        return self._made(recipe, collective, algorithm, options).load()
+
+    def loads(self, point: Point) -> tuple[Loads, Loads]:
+        """Return what links carry step by step on a point, and on its transpose."""
+        return loads_on(self._loaded(point.recipe).topology, point)
+
+    def hops(self, recipe: Recipe) -> int:
+        """Return the most hops between two hosts."""
+        return diameter(self._loaded(recipe).topology)
+
+    def tree_bandwidths(self, recipe: Recipe) -> tuple[Fraction, Fraction]:
+        """Return the least T_B of any trees, and of any trees on the transpose."""
+        return tree_bandwidths_on(self._loaded(recipe).topology)
+
+    def forest(self, recipe: Recipe, collective: Collective) -> tuple[TreeSchedule, Topology]:
+        """Return verified trees of highest throughput, which are stored."""
+        if (recipe, collective) not in self._forests:
+            forest = self._made(recipe, collective, "forestcoll").load()
+            assert isinstance(forest, TreeSchedule)
+            self._forests[recipe, collective] = forest
+        return self._forests[recipe, collective], self._loaded(recipe).topology
+
+    def stored(self, recipe: Recipe) -> Stored:
+        """Return what a topology of the frontier is stored under."""
+        return self._stored[recipe]
+
+    def schedule_id(self, recipe: Recipe, used: Used) -> str:
+        """Return what a schedule in use is stored under."""
+        return self._schedules[recipe, used.collective, used.algorithm, _said(used.options)][0]
+
+    def keep(self, recipe: Recipe) -> Stored:
+        """Store the topology of a recipe, and return what it is stored under."""
+        loaded = self._loaded(recipe)
+        self._stored[recipe] = Stored(loaded.id, loaded.topology.name)
+        return self._stored[recipe]
+
+    def _note(self, answer: FrontierAnswer) -> None:
+        recipes = (point.recipe for point in answer.found.points)
+        self._stored |= zip(recipes, answer.stored, strict=True)
+
+    def _made(
+        self,
+        recipe: Recipe,
+        collective: Collective,
+        algorithm: str,
+        options: Options = NOTHING_ASKED,
+    ) -> Kept:
+        loaded = self._loaded(recipe)
+        answer = schedules.made(self._context, loaded, collective, algorithm, options)
+        said = _said(options)
+        self._schedules[recipe, collective, algorithm, said] = answer.id, answer.value.facts
+        return answer.value
+
+    def _loaded(self, recipe: Recipe) -> StoredTopology:
+        held = self._held.get(recipe)
+        if held is not None:
+            return held
+        stored = self._stored.get(recipe)
+        anew = TopologySource(recipe=str(recipe))
+        source = TopologySource(id=stored.id) if stored else anew
+        try:
+            loaded = topologies.load(self._context, source)
+        except NotStored:
+            # Deleted since the frontier was stored.
+            loaded = topologies.load(self._context, anew)
+        self._links += loaded.topology.link_count
+        if self._links <= HELD_LINKS:
+            self._held[recipe] = loaded
+        return loaded
+
+
+def _said(options: Options) -> str:
+    """Return what is asked of an algorithm as a text that tells it from anything else."""
+    return json.dumps(asked_of(options), sort_keys=True)

@@ -1,0 +1,64 @@
+"""The programs of a stored design: a set of files that together serve all sizes."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from topoloom.app.documents import program_set
+from topoloom.app.documents.design import question_of
+from topoloom.app.services import designs
+from topoloom.app.services.context import Context
+from topoloom.app.store.artifacts import Artefact
+from topoloom.schedules.formats import Options, require_options
+from topoloom.schedules.model.schedule import Collective, Schedule
+from topoloom.synth.topology.topology import Topology
+
+if TYPE_CHECKING:
+    from topoloom.schedules.design import Point
+
+__all__ = ["MEDIA_TYPE", "of_design", "require_available"]
+
+MEDIA_TYPE = "application/zip"
+"""Of a whole set."""
+
+
+def require_available(form: str, options: Options) -> None:
+    """Raise `NotExportable` unless designs come in this format, and it takes these options."""
+    from topoloom.schedules.design.export_files import require_file_options
+
+    if form == "json":
+        require_options(form, options)
+    else:
+        require_file_options(form, options)
+
+
+def of_design(
+    context: Context, artefact: Artefact, form: str, options: Options
+) -> Mapping[str, bytes]:
+    """Return the files by name: programs in a folder, an index, and a table for NCCL's tuner.
+
+    Raises
+    ------
+    NotExportable
+        No algorithm of a collective can be written for this run-time.
+    TooLarge
+        A schedule is beyond the limits of this installation, or the files together are.
+    """
+    from topoloom.schedules.design.export_files import file_set
+    from topoloom.schedules.design.runnable_schedules import asked_of
+
+    request = question_of(artefact)
+    # The design is made again of stored answers: how long its algorithms take is not in it.
+    design, sources = designs.made(context, request, designs.today_of(request))
+
+    def make(
+        point: "Point",
+        topology: Topology,
+        collective: Collective,
+        name: str,
+        max_chunks: int | None,
+    ) -> Schedule:
+        asked = asked_of(point, name, max_chunks)
+        return sources.scheduled(point.measured.recipe, collective, name, asked)
+
+    found = file_set(design, form, options, make, context.settings.max_export_bytes)
+    return program_set.files_of(artefact.id, design.co_design.measured.recipe, form, found)

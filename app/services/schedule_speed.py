@@ -1,0 +1,100 @@
+"""How fast a stored schedule is, beside the optimum of its topology."""
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import TypeAlias
+
+from topoloom.app.documents.schedule import SCHEDULE
+from topoloom.app.requests.schedules import (
+    ExportRequest,
+    ForestRequest,
+    OptimumRequest,
+    ScheduleRequest,
+)
+from topoloom.app.requests.topology_source import TopologySource
+from topoloom.app.services import costs, schedules, topologies
+from topoloom.app.services.all_to_all import exchange_on
+from topoloom.app.services.context import Context
+from topoloom.app.services.topologies import StoredTopology
+from topoloom.app.store.artifacts import Artefact
+from topoloom.schedules.compare.bandwidths import On, Speed, program_speed, simulated_seconds
+from topoloom.schedules.compare.bandwidths import speed as speed_of
+from topoloom.schedules.formats import Options
+from topoloom.schedules.model.schedule import Collective
+from topoloom.synth.topology.topology import Topology
+
+__all__ = ["MAX_COMPARED_NODES", "Written", "on_of", "speed"]
+
+Written: TypeAlias = tuple[str, list[bytes], Options]
+"""A program as it was written: its format, its files, and the options it was written with."""
+
+MAX_COMPARED_NODES = 256
+"""Above, the optimum is not looked for beside a schedule: it may take minutes."""
+
+MAX_COMPARED_ROUTED_NODES = 64
+"""The same of all-to-all."""
+
+DEFAULT_ALPHA_US = Fraction(10)
+
+_FREE = frozenset(ForestRequest.model_fields) - {"trees_per_root", "max_gap"}
+"""What is asked of the optimum as of the schedule; of any number of trees."""
+
+
+def speed(
+    context: Context,
+    artefact: Artefact,
+    request: ScheduleRequest,
+    on: ExportRequest,
+    written: Written | None = None,
+) -> Speed:
+    """Return how fast a stored schedule is, on hosts of the speed that ``on`` says.
+
+    Where the schedule was written as a program, all figures are those of the file ``written``.
+    The time is that of `topoloom simulate`; where no simulation can be had, that of lock step.
+    The optimum is that of `app.services.costs`: of an allreduce, the
+    optima of its two passes one after the other; of all-to-all, the bound.
+    """
+    kept = SCHEDULE.decode(artefact)
+    loaded = topologies.load_subject(context, kept.subject)
+    topology, best = loaded.topology, _best(context, loaded, request)
+    asked = on_of(on, topology)
+    if written is not None:
+        form, files, said = written
+        return program_speed(
+            schedules.traffic_of(form, files, said),
+            topology,
+            asked,
+            transcript=lambda: schedules.read_exported(form, files, topology, said),
+            facts=kept.facts,
+            best=best,
+        )
+    schedule = kept.load
+    simulated = simulated_seconds(schedule(), topology, asked) if on.bytes is not None else None
+    if simulated is None:
+        return speed_of(kept.facts, topology, asked, schedule=schedule, best=best)
+    untimed = replace(asked, size_bytes=None)
+    found = speed_of(kept.facts, topology, untimed, schedule=schedule, best=best)
+    return replace(found, on=asked, seconds=float(simulated))
+
+
+def on_of(on: ExportRequest, topology: Topology) -> On:
+    """Return of what speed hosts are, as far as is said, and how much data is asked about."""
+    from topoloom.schedules.verify.costs import unit_bytes_per_second
+
+    node = None if on.node_gbps is None else Fraction(on.node_gbps)
+    alpha_us = DEFAULT_ALPHA_US if on.alpha_us is None else Fraction(on.alpha_us)
+    return On(unit_bytes_per_second(topology, node), alpha_us / 10**6, on.bytes)
+
+
+def _best(context: Context, loaded: StoredTopology, request: ScheduleRequest) -> Fraction | None:
+    """Return the algbw that no schedule beats, in units of capacity; None where it is dear."""
+    routed = request.collective == Collective.ALL_TO_ALL
+    most = MAX_COMPARED_ROUTED_NODES if routed else MAX_COMPARED_NODES
+    if loaded.topology.node_count > most:
+        return None
+    if routed:
+        found = exchange_on(context, loaded).value.found
+        return found.nodes / found.lower
+    asked = {"collective": request.collective, **request.canonical_part(_FREE)}
+    wanted = OptimumRequest.model_validate(asked)
+    return costs.rate(context, TopologySource(id=loaded.id), wanted).algbw

@@ -1,0 +1,130 @@
+"""A schedule as a request gives it: read on its topology, and known by a digest of its own."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from topoloom.app.documents.schedule import SCHEDULE
+from topoloom.app.requests.evaluations import GivenSchedule
+from topoloom.app.services import schedules, topologies
+from topoloom.app.services.context import Context
+from topoloom.app.services.topologies import StoredTopology
+from topoloom.app.store.artifacts import Asked
+from topoloom.schedules.errors import ScheduleError
+
+if TYPE_CHECKING:
+    from topoloom.schedules.formats.inspection.rank_traffic import Traffic
+    from topoloom.schedules.model.schedule import Schedule
+    from topoloom.schedules.model.transcript import Transcript
+    from topoloom.schedules.verify import Violation
+
+__all__ = ["Given", "given"]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A schedule that is looked at, and the stored topology it runs on.
+
+    ``asked`` tells it from all others: the id it is stored under, or the SHA-256 of what was
+    sent, which is not kept.
+    """
+
+    context: Context
+    loaded: StoredTopology
+    request: GivenSchedule
+    stored_id: str | None
+    form: str
+    files: tuple[bytes, ...]
+    document: Any = None
+
+    @property
+    def asked(self) -> Asked:
+        """What answers about the schedule are keyed by."""
+        key = {"topology_id": self.loaded.id}
+        if self.stored_id is not None:
+            return key | {"schedule_id": self.stored_id}
+        return key | {"format": self.form, "content": self.digest, **self._said.given}
+
+    @property
+    def _said(self) -> schedules.Options:
+        return schedules.Options(dialect=self.request.dialect, runtime=self.request.runtime)
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of what was sent."""
+        found = hashlib.sha256()
+        for part in self._parts():
+            found.update(len(part).to_bytes(8, "big") + part)
+        return found.hexdigest()
+
+    def _parts(self) -> Iterable[bytes]:
+        # Not the canonical form: what was sent may hold NaN, which the reader refuses by name.
+        return self.files or [json.dumps(self.document, sort_keys=True).encode()]
+
+    def violations(self) -> "list[Violation]":
+        """Return every violation that it commits on its topology."""
+        topology = self.loaded.topology
+        if self.files:
+            return schedules.check_exported(self.form, list(self.files), topology, self._said)
+        if self.stored_id is not None:
+            from topoloom.schedules.verify import violations
+
+            return violations(self._kept(), topology)
+        try:
+            return schedules.check(self.document, topology)
+        except ScheduleError as error:
+            raise type(error)("/schedule" + error.field, error.rule) from None
+
+    def remarks(self) -> list[str]:
+        """Return sentences on the file that its verdict does not tell."""
+        return schedules.remarks_on(self.form, self.files, self._said) if self.files else []
+
+    def traffic(self) -> "Traffic | None":
+        """Return what ranks send, of a file of a program; None of a schedule."""
+        if not self.files:
+            return None
+        return schedules.traffic_of(self.form, list(self.files), self._said)
+
+    def read(self) -> "Schedule | Transcript":
+        """Return it as it can be simulated; raise where it is not valid."""
+        topology = self.loaded.topology
+        if self.files:
+            return schedules.read_exported(self.form, list(self.files), topology, self._said)
+        if self.stored_id is not None:
+            return self._kept()
+        try:
+            return schedules.read(self.document, topology)
+        except ScheduleError as error:
+            raise type(error)("/schedule" + error.field, error.rule) from None
+
+    def _kept(self) -> "Schedule":
+        assert self.stored_id is not None
+        return self.context.stored(SCHEDULE, self.stored_id).value.load()
+
+
+def given(context: Context, request: GivenSchedule) -> Given:
+    """Return the schedule of a request on its topology, which is stored.
+
+    Raises
+    ------
+    NotStored, Ambiguous
+        There is no such schedule or topology.
+    SynthError
+        The topology breaks a rule.
+    """
+    if request.schedule_id is not None:
+        kept = context.stored(SCHEDULE, request.schedule_id)
+        if request.topology is None:
+            loaded = topologies.load_subject(context, kept.value.subject)
+        else:
+            loaded = topologies.load(context, request.topology, field="/topology")
+        return Given(context, loaded, request, kept.id, "json", ())
+    loaded = topologies.load(context, request.topology, field="/topology")
+    if request.text is not None:
+        files = (request.text.encode(errors="replace"),)
+        return Given(context, loaded, request, None, request.format, files)
+    if request.traces is not None:
+        return Given(context, loaded, request, None, "chakra-et", tuple(request.traces))
+    return Given(context, loaded, request, None, "json", (), request.schedule)

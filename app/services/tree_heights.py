@@ -1,0 +1,33 @@
+"""Rates of forests by the height of their trees, with times for a size of data."""
+
+from typing import TYPE_CHECKING
+
+from topoloom.app.requests.schedules import ExportRequest, ScheduleRequest
+from topoloom.app.services.context import Context
+from topoloom.app.services.schedule_speed import on_of
+from topoloom.app.services.topologies import StoredTopology, asked_options
+from topoloom.schedules.model.schedule import Collective
+
+if TYPE_CHECKING:
+    from topoloom.schedules.compare.height_tradeoff import Point
+
+__all__ = ["curve"]
+
+
+def curve(
+    context: Context, loaded: StoredTopology, request: ScheduleRequest, on: ExportRequest
+) -> "list[Point]":
+    """Return the verified points of `schedules.compare.height_tradeoff.curve`.
+
+    Raises
+    ------
+    TooLarge
+        The topology has more nodes than forests are made for.
+    """
+    from topoloom.schedules.compare.height_tradeoff import curve as found
+
+    limit = context.settings.max_forest_nodes
+    context.require_at_most("/topology", loaded.node_count, limit, "nodes")
+    options = asked_options(request, loaded)
+    collective = Collective.of(request.collective)
+    return found(loaded.topology, collective, options, on_of(on, loaded.topology))

@@ -1,0 +1,1 @@
+"""The database: documents, their index, and all other tables."""

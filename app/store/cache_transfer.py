@@ -1,0 +1,321 @@
+"""A cache as a file: written whole or not at all, checked before anything of it is stored.
+
+The file has one JSON object in each line (compressed where its name ends in ``.gz``): first what
+it is, then a stored document with its seal, question, labels and pin in each, last how many
+there are and the SHA-256 of everything before.  Memory holds a few documents at a time.
+"""
+
+import base64
+import binascii
+import gzip
+import hashlib
+import json
+import os
+import tempfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any
+
+from sqlalchemy import Engine, insert, select
+from sqlalchemy.exc import IntegrityError
+
+from topoloom.app.config import KERNEL_VERSION
+from topoloom.app.files.local_files import UnusableFile
+from topoloom.app.store.index_metadata import Facts, facts_of
+from topoloom.app.store.indexing import note
+from topoloom.app.store.integrity import StoredRow, unsealed
+from topoloom.app.store.retention import MAX_LABELS, Keeping
+from topoloom.app.store.row_mapping import columns_of
+from topoloom.app.store.tables import TABLES, LabelRow
+
+__all__ = ["SCHEMA", "Exported", "Imported", "exported", "imported"]
+
+SCHEMA = "topoloom-cache/1"
+MAX_LINE = 2**30
+"""Bytes of a line: of the largest document that is read, in base64."""
+
+BATCH_ROWS, BATCH_BYTES = 100, 16 * 2**20
+"""So many documents, or few of so many bytes, are read or stored at once."""
+
+_ORDER = ("topology", *(kind for kind in TABLES if kind != "topology"))
+"""Topologies first: what is about them has facts from them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """How many documents were written, and how many were left out because they are damaged."""
+
+    documents: int
+    damaged: int
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """How many documents were stored, were there already, and are of other kernels.
+
+    Those of other kernels are read by their ids only: the same question has another id now.
+    """
+
+    stored: int
+    known: int
+    other_kernels: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    kind: str
+    row: StoredRow
+    created_at: datetime
+    pinned: bool
+    labels: tuple[str, ...]
+
+
+def exported(engine: Engine, path: Path) -> Exported:
+    """Write every sound document to a file, which is replaced when all is written.
+
+    Raises
+    ------
+    UnusableFile
+        It cannot be written; what was there before is still there.
+    """
+    temporary: Path | None = None
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as raw:
+            temporary = Path(raw.name)
+            if path.suffix == ".gz":
+                # Documents are packed already: more than the least effort gains nothing.
+                with gzip.GzipFile("", "wb", compresslevel=1, fileobj=raw, mtime=0) as packed:
+                    found = _write(engine, packed)
+            else:
+                found = _write(engine, raw)
+            raw.flush()
+            os.fsync(raw.fileno())
+        temporary.replace(path)
+        temporary = None
+    except OSError as error:
+        raise UnusableFile(path, (error.strerror or str(error)).lower()) from None
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+    return found
+
+
+def imported(engine: Engine, path: Path) -> Imported:
+    """Store every document of a file that is not stored yet, with its labels and pin.
+
+    The file is read twice: first all of it is checked, then it is stored in batches, each in
+    a transaction of its own.  A document that is stored already stays as it is, and gets the
+    labels and the pin of the file beside its own.
+
+    Raises
+    ------
+    UnusableFile
+        It is no such file, of another version, cut off, or a document is not what was
+        written; nothing of it is stored then.
+    """
+    for _ in _lines(path):
+        continue
+    stored = known = other = 0
+    batch: list[_Line] = []
+    size = 0
+    for line in _lines(path):
+        batch.append(line)
+        size += len(line.row.document)
+        other += line.row.kernel_version != KERNEL_VERSION
+        if len(batch) == BATCH_ROWS or size >= BATCH_BYTES:
+            new = _store(engine, batch)
+            stored, known = stored + new, known + len(batch) - new
+            batch, size = [], 0
+    new = _store(engine, batch)
+    return Imported(stored + new, known + len(batch) - new, other)
+
+
+def _write(engine: Engine, file: Any) -> Exported:
+    hashed, documents, damaged = hashlib.sha256(), 0, 0
+
+    def put(value: dict[str, Any]) -> None:
+        line = json.dumps(value, separators=(",", ":")).encode() + b"\n"
+        hashed.update(line)
+        file.write(line)
+
+    put({"schema": SCHEMA, "kernel_version": KERNEL_VERSION})
+    for kind in _ORDER:
+        for line in _stored(engine, kind):
+            if unsealed(kind, line.row) is None:
+                damaged += 1
+                continue
+            documents += 1
+            put(_object(line))
+    digest = hashed.hexdigest()
+    put({"documents": documents, "sha256": digest})
+    return Exported(documents, damaged)
+
+
+def _stored(engine: Engine, kind: str) -> Iterator[_Line]:
+    """Yield the documents of a kind by id, few at a time; others may write meanwhile."""
+    table, last = TABLES[kind], ""
+    names = (*StoredRow._fields, "created_at", "pinned")
+    while True:
+        with engine.connect() as connection:
+            ahead = select(table.id, table.size).where(table.id > last).order_by(table.id)
+            ids, total = [], 0
+            for identity, size in connection.execute(ahead.limit(BATCH_ROWS)):
+                ids.append(identity)
+                total += size
+                if total >= BATCH_BYTES:
+                    break
+            if not ids:
+                return
+            labels: dict[str, list[str]] = {identity: [] for identity in ids}
+            mine = select(LabelRow.document_id, LabelRow.label).where(LabelRow.kind == kind)
+            mine = mine.where(LabelRow.document_id.in_(ids)).order_by(LabelRow.label)
+            for identity, label in connection.execute(mine):
+                labels[identity].append(label)
+            columns = [getattr(table, name) for name in names]
+            query = select(*columns).where(table.id.in_(ids)).order_by(table.id)
+            rows = connection.execute(query).all()
+        for row in rows:
+            *values, created_at, pinned = row
+            found = StoredRow(*values)
+            yield _Line(kind, found, created_at, pinned, tuple(labels[found.id]))
+        last = ids[-1]
+
+
+def _object(line: _Line) -> dict[str, Any]:
+    packed = base64.b64encode(line.row.document).decode()
+    return {
+        "kind": line.kind,
+        **line.row._asdict(),
+        "document": packed,
+        "created_at": line.created_at.isoformat(),
+        "pinned": line.pinned,
+        "labels": list(line.labels),
+    }
+
+
+def _lines(path: Path) -> Iterator[_Line]:
+    """Yield the documents of a file, checked; raise unless the file is whole and sound."""
+    try:
+        with path.open("rb") as raw:
+            packed = raw.peek(2)[:2] == b"\x1f\x8b"
+            file: IO[bytes] = gzip.GzipFile(fileobj=raw) if packed else raw  # pyright: ignore[reportAssignmentType]
+            yield from _checked(path, file)
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise UnusableFile(path, "must be a whole gzip file") from None
+    except OSError as error:
+        raise UnusableFile(path, (error.strerror or str(error)).lower()) from None
+
+
+def _checked(path: Path, file: IO[bytes]) -> Iterator[_Line]:
+    hashed, number, count = hashlib.sha256(), 0, 0
+    while text := file.readline(MAX_LINE + 1):
+        number += 1
+        if len(text) > MAX_LINE:
+            raise UnusableFile(path, f"line {number} must have at most {MAX_LINE} bytes")
+        try:
+            value = json.loads(text)
+            if number == 1:
+                _require_schema(path, value)
+            elif "sha256" in value:
+                if value != {"documents": count, "sha256": hashed.hexdigest()} or file.read(1):
+                    raise UnusableFile(path, "must be as it was written; it was changed since")
+                return
+            else:
+                yield _line(value)
+                count += 1
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            if isinstance(error, UnusableFile):
+                raise
+            if number == 1:
+                _require_schema(path, None)
+            rule = "must be a stored document, whole and as it was stored"
+            raise UnusableFile(path, f"line {number} {rule}") from None
+        hashed.update(text)
+    raise UnusableFile(path, "must be whole; it is cut off, or no exported cache")
+
+
+def _require_schema(path: Path, value: Any) -> None:
+    schema = value.get("schema") if isinstance(value, dict) else None
+    if schema != SCHEMA:
+        shown = f", not {schema!r:.60}" if isinstance(schema, str) else ""
+        raise UnusableFile(path, f"must be an exported cache, {SCHEMA}{shown}")
+
+
+def _line(value: Any) -> _Line:
+    """Return the document of a line; raise ``ValueError`` unless its seal holds."""
+    try:
+        content = base64.b64decode(value["document"], validate=True)
+    except binascii.Error:
+        raise ValueError from None
+    texts = {name: value[name] for name in StoredRow._fields if name != "document"}
+    labels, pinned = value["labels"], value["pinned"]
+    if not all(isinstance(one, str) for one in (*texts.values(), *labels)):
+        raise ValueError
+    if value["kind"] not in TABLES or not isinstance(pinned, bool) or len(labels) > MAX_LABELS:
+        raise ValueError
+    row = StoredRow(document=content, **texts)
+    if unsealed(value["kind"], row) is None:
+        raise ValueError
+    moment = datetime.fromisoformat(value["created_at"]).replace(tzinfo=None)
+    return _Line(value["kind"], row, moment, pinned, tuple(labels))
+
+
+def _store(engine: Engine, batch: list[_Line]) -> int:
+    """Store what is not stored yet, in one transaction; return how many documents were new."""
+    if not batch:
+        return 0
+    try:
+        new = _insert(engine, batch)
+    except IntegrityError:
+        # Somebody stored one of them just now: one by one, that is no harm.
+        new = 0
+        for line in batch:
+            try:
+                new += _insert(engine, [line])
+            except IntegrityError:
+                continue
+    keeping = Keeping(engine)
+    for line in batch:
+        if line.pinned:
+            keeping.pin(line.kind, line.row.id, True)
+        for label in line.labels:
+            keeping.label(line.kind, line.row.id, label)
+    return new
+
+
+def _insert(engine: Engine, batch: list[_Line]) -> int:
+    new = 0
+    with engine.begin() as connection:
+        for kind in dict.fromkeys(line.kind for line in batch):
+            table = TABLES[kind]
+            mine = [line for line in batch if line.kind == kind]
+            there = select(table.id).where(table.id.in_([line.row.id for line in mine]))
+            known = set(connection.execute(there).scalars())
+            for line in mine:
+                if line.row.id not in known:
+                    facts = _facts(line)
+                    connection.execute(insert(table).values(**_values(line, facts)))
+                    note(connection, kind, line.row.id, facts)
+                    known.add(line.row.id)
+                    new += 1
+    return new
+
+
+def _values(line: _Line, facts: Facts) -> dict[str, Any]:
+    row = line.row
+    values = columns_of(line.kind, facts, row.document, row.request, row.summary)
+    now = datetime.now(UTC).replace(tzinfo=None)
+    values |= row._asdict() | {"created_at": line.created_at, "used_at": now}
+    if line.kind == "topology":
+        values["name"] = str(json.loads(row.summary).get("name", ""))[:80]
+    return values
+
+
+def _facts(line: _Line) -> Facts:
+    row = line.row
+    return facts_of(
+        line.kind, row.kernel_version, row.request, row.summary, row.media_type, row.document
+    )

@@ -1,0 +1,256 @@
+"""The database: opening it, and bringing its tables to the newest revision.
+
+SQLite is embedded: whoever opens it also migrates it.  PostgreSQL belongs to
+somebody: it is migrated by ``topoloom db migrate`` only.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import (
+    Column,
+    Connection,
+    Engine,
+    MetaData,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    create_engine,
+    event,
+    inspect,
+    text,
+)
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.pool import StaticPool
+
+from topoloom.app.config import HEAD
+from topoloom.app.store.embedded_reader import PRAGMAS
+
+__all__ = [
+    "HEAD",
+    "DatabaseNotReady",
+    "current_revision",
+    "is_embedded",
+    "is_in_memory",
+    "migrate",
+    "open_database",
+    "open_engine",
+    "require_head",
+]
+
+CONNECT_SECONDS = 5
+"""How long a PostgreSQL may take to accept a connection."""
+
+STATEMENT_SECONDS = 60
+"""How long one statement on PostgreSQL may run; the largest document is stored in a few."""
+
+_MIGRATION_LOCK = 7_063_411
+_VERSION = Table(
+    "alembic_version",
+    MetaData(),
+    Column("version_num", String(32), nullable=False),
+    PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
+)
+"""The table that alembic keeps, as it makes it."""
+
+
+class DatabaseNotReady(RuntimeError):
+    """The database cannot be opened, reached or used; the message says what to do."""
+
+
+def open_engine(url: str) -> Engine:
+    """Return an engine for the URL; a SQLite file's folder is made.
+
+    Raises
+    ------
+    DatabaseNotReady
+        The URL does not parse, its driver is missing, or the folder cannot be made.
+    """
+    try:
+        parsed = make_url(url)
+        if not is_embedded(parsed):
+            return _open_server(_with_driver(parsed))
+        engine = _open_sqlite(parsed)
+    except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
+        raise DatabaseNotReady(f"database_url: cannot be used: {_first_line(error)}") from None
+    event.listen(engine, "connect", _prepare_sqlite)
+    return engine
+
+
+def open_database(url: str) -> Engine:
+    """Return an engine whose tables are at the newest revision.
+
+    An embedded database is migrated here; any other must have been migrated.
+    """
+    engine = open_engine(url)
+    try:
+        if current_revision(engine) != HEAD:
+            if is_embedded(engine.url):
+                _make_or_migrate(engine)
+            else:
+                require_head(engine)
+    except BaseException:
+        engine.dispose()
+        raise
+    return engine
+
+
+def _make_or_migrate(engine: Engine) -> None:
+    """Give an empty database the tables that all migrations leave; migrate any other.
+
+    A new one is what every first command waits for: migrations would take half a second of it,
+    most of it to import what they are written in.
+    """
+    from topoloom.app.store.tables import Base
+
+    with _reached(engine) as connection:
+        _lock(connection)
+        empty = not inspect(connection).get_table_names()
+        if empty:
+            Base.metadata.create_all(connection)
+            _VERSION.create(connection)
+            connection.execute(_VERSION.insert().values(version_num=HEAD))
+        connection.commit()
+    if not empty:
+        migrate(engine)
+
+
+def is_embedded(url: URL) -> bool:
+    """Whether the database is an SQLite file, or lives in memory."""
+    return url.get_backend_name() == "sqlite"
+
+
+def is_in_memory(url: URL) -> bool:
+    """Whether the database ends with the process, and is one connection for all its threads."""
+    return is_embedded(url) and url.database in (None, "", ":memory:")
+
+
+def current_revision(engine: Engine) -> str | None:
+    """Return the revision the tables are at; None when there are none.
+
+    Raises
+    ------
+    DatabaseNotReady
+        The database cannot be reached.
+    """
+    with _reached(engine) as connection:
+        return _revision(connection)
+
+
+def require_head(engine: Engine) -> None:
+    """Raise `DatabaseNotReady` unless the tables are at the newest revision."""
+    revision = current_revision(engine)
+    if revision != HEAD:
+        found = f"at revision {revision}" if revision else "without tables"
+        raise DatabaseNotReady(
+            f"database_url: the database is {found}, not at {HEAD}; run `topoloom db migrate`"
+        )
+
+
+def migrate(engine: Engine, revision: str = "head") -> None:
+    """Bring the tables to a revision, up or down; safe when several processes do it."""
+    from alembic import command
+    from alembic.util import CommandError
+
+    with _reached(engine) as connection:
+        _lock(connection)
+        config = _alembic_config()
+        config.attributes["connection"] = connection
+        down = revision == "base" or revision < (_revision(connection) or "")
+        try:
+            (command.downgrade if down else command.upgrade)(config, revision)
+        except CommandError as error:
+            raise DatabaseNotReady(f"revision: {_first_line(error)}") from None
+        connection.commit()
+
+
+def _alembic_config() -> Any:
+    from alembic.config import Config
+
+    from topoloom import migrations
+
+    config = Config()
+    config.set_main_option("script_location", migrations.__path__[0])
+    config.set_main_option("path_separator", "os")
+    return config
+
+
+def _lock(connection: Connection) -> None:
+    """Let one process migrate at a time; the lock ends with the transaction."""
+    if is_embedded(connection.engine.url):
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    else:
+        # Rewriting a table may take as long as it takes.
+        connection.execute(text("SET LOCAL statement_timeout = 0"))
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
+
+
+def _revision(connection: Connection) -> str | None:
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+
+
+@contextmanager
+def _reached(engine: Engine) -> Iterator[Connection]:
+    try:
+        with engine.connect() as connection:
+            yield connection
+    except DBAPIError as error:
+        raise DatabaseNotReady(
+            f"database_url: {shown(engine.url)} cannot be used: {_first_line(error.orig or error)}"
+        ) from error
+
+
+def shown(url: URL) -> str:
+    """Return a database's URL for people, without user and password.
+
+    >>> shown(make_url("postgresql+psycopg://me:secret@db/topoloom"))
+    'postgresql+psycopg://db/topoloom'
+    """
+    return url._replace(username=None, password=None).render_as_string()
+
+
+def _with_driver(url: URL) -> URL:
+    """``postgresql://`` means psycopg here, the driver that the package installs."""
+    if url.drivername in ("postgresql", "postgres"):
+        return url.set(drivername="postgresql+psycopg")
+    return url
+
+
+def _open_server(url: URL) -> Engine:
+    """Return an engine that gives up on a database that does not answer in time."""
+    limits: dict[str, Any] = {}
+    if url.get_backend_name() == "postgresql":
+        asked = url.query.get("options", "")
+        options = f"{asked} -c statement_timeout={STATEMENT_SECONDS * 1000}".strip()
+        limits = {"options": options}
+        if "connect_timeout" not in url.query:
+            limits["connect_timeout"] = CONNECT_SECONDS
+    return create_engine(url, pool_pre_ping=True, connect_args=limits)
+
+
+def _open_sqlite(url: URL) -> Engine:
+    if is_in_memory(url):
+        # One connection for all threads: a second one would see an empty database.
+        return create_engine(url, poolclass=StaticPool, connect_args={"check_same_thread": False})
+    folder = Path(url.database or "").parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DatabaseNotReady(f"database_url: {folder}: {error.strerror}") from None
+    return create_engine(url)
+
+
+def _prepare_sqlite(connection: Any, _record: Any) -> None:
+    cursor = connection.cursor()
+    for pragma in PRAGMAS:
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -1,0 +1,144 @@
+"""What can be wrong with asking for something stored."""
+
+from topoloom.synth.naming.suggestions import one_of
+
+__all__ = [
+    "MAX_CANDIDATES",
+    "Ambiguous",
+    "BaseTaken",
+    "ChangedMeanwhile",
+    "Conflict",
+    "Damaged",
+    "Ended",
+    "Gone",
+    "Leased",
+    "NoVersion",
+    "NotAcceptable",
+    "NotStored",
+    "OutOfSequence",
+]
+
+
+MAX_CANDIDATES = 5
+"""So many documents an ambiguous id or name is explained by."""
+
+
+class NotStored(LookupError):
+    """Nothing of this kind is stored under this id, or under any that begins so, or name.
+
+    >>> str(NotStored("design", "ab12cd"))
+    'id: no design is stored under ab12cd'
+    """
+
+    def __init__(self, kind: str, identity: str, field: str = "id") -> None:
+        self.field = field
+        self.rule = f"no {kind} is stored under {identity}"
+        super().__init__(f"{self.field}: {self.rule}")
+
+
+class Gone(NotStored):
+    """The topology that a stored answer is about was deleted, or let go.
+
+    >>> str(Gone("ab12cd", "ring"))[:58]
+    'topology_id: the topology ab12cd (ring) that this is about'
+    """
+
+    def __init__(self, identity: str, name: str) -> None:
+        super().__init__("topology", identity, "topology_id")
+        shown = f"{identity} ({name})" if name else identity
+        self.rule = (
+            f"the topology {shown} that this is about is not stored any more; send it again, "
+            "the same topology has the same id"
+        )
+        self.args = (f"{self.field}: {self.rule}",)
+
+
+class Ambiguous(LookupError):
+    """Several stored documents are meant by the beginning of an id, or by a name.
+
+    ``candidates`` are their ids and names; up to five are shown.
+
+    >>> str(Ambiguous("topology", "ab12cd", [("ab12cd0" + 57 * "0", "ring"), ("ab12cd1", "")]))
+    'id: ab12cd is the beginning of several: topology ab12cd000000 (ring), topology ab12cd1'
+    """
+
+    def __init__(
+        self, kind: str, given: str, candidates: list[tuple[str, str]], field: str = "id"
+    ) -> None:
+        shown = [f"{kind} {id[:12]}" + (f" ({name})" if name else "") for id, name in candidates]
+        listed = ", ".join(shown[:MAX_CANDIDATES])
+        listed += ", and more" if len(shown) > MAX_CANDIDATES else ""
+        self.field = field
+        several = "is the beginning of" if field == "id" else "is the name of"
+        self.rule = f"{given} {several} several: {listed}"
+        super().__init__(f"{self.field}: {self.rule}")
+
+
+class Damaged(LookupError):
+    """What is stored under an id is not what was stored there, and cannot be computed again.
+
+    >>> str(Damaged("topology", "ab12cd"))
+    'id: the topology stored under ab12cd is damaged and cannot be computed again; send it again'
+    """
+
+    def __init__(self, kind: str, identity: str) -> None:
+        self.field = "id"
+        self.rule = (
+            f"the {kind} stored under {identity} is damaged and cannot be computed again; "
+            "send it again"
+        )
+        super().__init__(f"{self.field}: {self.rule}")
+
+
+class NotAcceptable(ValueError):
+    """A document is asked for in a format it does not come in.
+
+    >>> str(NotAcceptable("png", ["json", "dot"]))
+    "format: must be one of json, dot; not 'png'"
+    """
+
+    def __init__(self, wanted: str, offered: list[str]) -> None:
+        self.field = "format"
+        self.rule = one_of(wanted, offered)
+        super().__init__(f"{self.field}: {self.rule}")
+
+
+class Conflict(ValueError):
+    """What is asked does not fit what something is at present; it is left as it was."""
+
+    def __init__(self, field: str, rule: str) -> None:
+        self.field, self.rule = field, rule
+        super().__init__(f"{field}: {rule}")
+
+
+class OutOfSequence(Conflict):
+    """An observation is not the next one, and no repetition of an earlier one."""
+
+
+class Leased(Conflict):
+    """Another trainer holds the session."""
+
+
+class Ended(Conflict):
+    """The session has ended."""
+
+
+class BaseTaken(Conflict):
+    """Another plan is under way on the same plant."""
+
+    def __init__(self, rule: str) -> None:
+        super().__init__("/id", rule)
+
+
+class ChangedMeanwhile(Conflict):
+    """Something is not of the version any more that a change was made for (If-Match)."""
+
+    def __init__(self, rule: str) -> None:
+        super().__init__("/if-match", rule)
+
+
+class NoVersion(Conflict):
+    """A change does not say which version it is made for (If-Match)."""
+
+    def __init__(self) -> None:
+        super().__init__("/if-match", "must be given: the ETag of the progress that is known")

@@ -1,0 +1,147 @@
+"""How large the cache is, and letting go of what can be computed again, the least used first.
+
+A document stays while it is pinned or labelled, while a stored document names it, and a
+topology that came as it is stays for good: nobody else has it.  What only names of documents
+that are let go refer to is let go after them, a round later.
+"""
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Engine, Select, and_, delete, exists, func, select, update
+
+from topoloom.app.store.indexing import forget
+from topoloom.app.store.last_used import Uses
+from topoloom.app.store.tables import TABLES, LabelRow, ReferenceRow
+
+__all__ = ["BATCH", "Evicted", "Usage", "evict", "usage", "write_uses"]
+
+BATCH = 50
+"""So many documents go in one transaction, which therefore holds its locks for milliseconds."""
+
+PAUSE_SECONDS = 0.02
+"""Between two batches, for those who wait to write."""
+
+_REGISTERED = ('{"document":%', '{"assumed":%')
+"""Beginnings of the requests of topologies that came from a file or a document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What is stored of a kind."""
+
+    documents: int
+    bytes: int
+    pinned: int
+    labelled: int
+
+
+@dataclass(frozen=True, slots=True)
+class Evicted:
+    """What was let go, and how many bytes are stored after."""
+
+    documents: int
+    bytes: int
+    left_bytes: int
+
+
+def usage(engine: Engine) -> Mapping[str, Usage]:
+    """Return what is stored, by kind: one pass over the index of sizes for each."""
+    found: dict[str, Usage] = {}
+    with engine.connect() as connection:
+        by_kind = select(LabelRow.kind, func.count(LabelRow.document_id.distinct()))
+        labelled = dict(connection.execute(by_kind.group_by(LabelRow.kind)).all())
+        for kind, table in TABLES.items():
+            counted = select(func.count(), func.coalesce(func.sum(table.size), 0))
+            documents, size = connection.execute(counted.select_from(table)).one()
+            pins = select(func.count()).select_from(table).where(table.pinned.is_(True))
+            pinned = connection.execute(pins).scalar_one()
+            found[kind] = Usage(documents, int(size), pinned, labelled.get(kind, 0))
+    return found
+
+
+def evict(engine: Engine, most_bytes: int, stopped: Callable[[], bool] = lambda: False) -> Evicted:
+    """Let documents go until no more than ``most_bytes`` are stored, or nothing more may go.
+
+    In batches of `BATCH`, each in a transaction of its own, with a pause after it; ``stopped``
+    ends it between two batches.  Documents that are read meanwhile are whole or not there.
+    """
+    left = sum(one.bytes for one in usage(engine).values())
+    gone, freed = 0, 0
+    while left - freed > most_bytes and not stopped():
+        documents, size = _batch(engine, left - freed - most_bytes)
+        if not documents:
+            break
+        gone, freed = gone + documents, freed + size
+        time.sleep(PAUSE_SECONDS)
+    return Evicted(gone, freed, left - freed)
+
+
+def write_uses(engine: Engine, uses: Uses) -> int:
+    """Write down when documents were read last, a batch at a time; return how many."""
+    written = 0
+    while taken := uses.taken(BATCH):
+        by_kind: defaultdict[str, list[str]] = defaultdict(list)
+        for kind, identity in taken:
+            by_kind[kind].append(identity)
+        now = datetime.now(UTC).replace(tzinfo=None)
+        with engine.begin() as connection:
+            for kind, identities in by_kind.items():
+                table = TABLES[kind]
+                used = update(table).where(table.id.in_(identities))
+                connection.execute(used.values(used_at=now))
+        written += len(taken)
+    return written
+
+
+def _batch(engine: Engine, excess: int) -> tuple[int, int]:
+    """Let go of some documents, no more than must; return how many, and their bytes."""
+    with engine.connect() as connection:
+        rows = [
+            (used, identity, size, kind)
+            for kind in TABLES
+            for identity, size, used in connection.execute(_free(kind).limit(BATCH))
+        ]
+    rows.sort(key=lambda row: (row[0] or datetime.min, row[1]))
+    chosen: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    size = 0
+    for _, identity, bytes_, kind in rows[:BATCH]:
+        if size >= excess:
+            break
+        chosen[kind][identity] = bytes_
+        size += bytes_
+    return _delete(engine, chosen)
+
+
+def _delete(engine: Engine, chosen: Mapping[str, Mapping[str, int]]) -> tuple[int, int]:
+    """Delete documents that are still free to go: somebody may have pinned one just now."""
+    gone, freed = 0, 0
+    for kind, sizes in chosen.items():
+        table = TABLES[kind]
+        with engine.begin() as connection:
+            mine = and_(table.id.in_(list(sizes)), *_may_go(kind))
+            rows = connection.execute(delete(table).where(mine).returning(table.id)).all()
+            forget(connection, kind, [identity for (identity,) in rows])
+        gone, freed = gone + len(rows), freed + sum(sizes[identity] for (identity,) in rows)
+    return gone, freed
+
+
+def _free(kind: str) -> Select[str, int, datetime | None]:
+    """Return the query of documents that may go, the least lately used first."""
+    table = TABLES[kind]
+    query = select(table.id, table.size, table.used_at).where(*_may_go(kind))
+    return query.order_by(table.used_at, table.id)
+
+
+def _may_go(kind: str) -> list[Any]:
+    table = TABLES[kind]
+    labelled = exists().where(LabelRow.kind == kind, LabelRow.document_id == table.id)
+    named = exists().where(ReferenceRow.to_kind == kind, ReferenceRow.to_id == table.id)
+    free = [table.pinned.is_(False), ~labelled, ~named]
+    if kind == "topology":
+        free += [table.request.not_like(beginning) for beginning in _REGISTERED]
+    return free

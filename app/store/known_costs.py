@@ -1,0 +1,92 @@
+"""The topologies whose costs stored documents tell, by size: one indexed query."""
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sqlalchemy import Engine, case, func, select
+
+from topoloom.app.config import KERNEL_VERSION
+from topoloom.app.store.tables import PointRow
+from topoloom.schedules.design.known_topologies import Known
+from topoloom.synth.evaluation.cost import Cost
+
+__all__ = ["MAX_POINTS", "MAX_SOURCES", "Stored", "documents_of", "stored_points"]
+
+MAX_POINTS = 20_000
+"""So many topologies are looked at, those of fewest steps."""
+
+MAX_SOURCES = 5
+"""So many documents are named for each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A known topology; ``simple`` where some document says it has no parallel links."""
+
+    known: Known
+    simple: bool
+
+
+def stored_points(
+    engine: Engine,
+    sizes: tuple[int, int],
+    degree: int,
+    *,
+    two_way: bool,
+    max_steps: int | None = None,
+    max_bandwidth: Fraction | None = None,
+) -> list[Stored]:
+    """Return the stored topologies of these sizes, without where they are known from.
+
+    What kernels of other versions measured is not looked at.
+
+    With ``two_way`` those only of which a document says that every link has a partner.  Limits
+    hold for the topology and for its transpose.
+    """
+    table = PointRow
+    cost = (table.steps, table.bandwidth, table.transpose_steps, table.transpose_bandwidth)
+    alike = (table.topology_id, table.nodes, table.within_steps, *cost)
+    simple = func.max(case((table.parallel.is_(False), 1), else_=0))
+    query = select(*alike, func.max(table.recipe), func.max(table.name), simple)
+    query = query.where(table.degree == degree, table.nodes.between(*sizes))
+    query = query.where(table.parallel.is_not(True), table.kernel_version == KERNEL_VERSION)
+    if two_way:
+        query = query.where(table.links == "bidirectional")
+    if max_steps is not None:
+        query = query.where(table.steps <= max_steps, table.transpose_steps <= max_steps)
+    query = query.group_by(*alike).order_by(table.steps, table.topology_id).limit(MAX_POINTS)
+    with engine.connect() as connection:
+        rows = connection.execute(query).all()
+    found: list[Stored] = []
+    for identity, nodes, within, steps, much, back, back_much, recipe, name, plain in rows:
+        costs = Cost(steps, Fraction(much)), Cost(back, Fraction(back_much))
+        one = Known(nodes, degree, *costs, recipe, name, identity, within=within)
+        if max_bandwidth is None or one.worse().bandwidth <= max_bandwidth:
+            found.append(Stored(one, bool(plain)))
+    return found
+
+
+def documents_of(
+    engine: Engine, topologies: Collection[str]
+) -> dict[tuple[str, int | None], tuple[tuple[str, str], ...]]:
+    """Return up to `MAX_SOURCES` documents that tell of each cost of these topologies.
+
+    By the topology's id, and None or the number of steps within which labels cost so much.
+    """
+    table = PointRow
+    number = func.row_number().over(
+        partition_by=(table.topology_id, table.within_steps),
+        order_by=(table.kind.desc(), table.document_id),
+    )
+    what = (table.topology_id, table.within_steps)
+    ranked = select(*what, table.kind, table.document_id, number.label("number"))
+    ranked = ranked.where(table.topology_id.in_(topologies)).subquery()
+    shown = (ranked.c.topology_id, ranked.c.within_steps, ranked.c.kind, ranked.c.document_id)
+    query = select(*shown).where(ranked.c.number <= MAX_SOURCES).order_by(ranked.c.number)
+    found: defaultdict[tuple[str, int | None], list[tuple[str, str]]] = defaultdict(list)
+    with engine.connect() as connection:
+        for topology, within, kind, identity in connection.execute(query):
+            found[topology, within].append((kind, identity))
+    return {cost: tuple(documents) for cost, documents in found.items()}

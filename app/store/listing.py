@@ -1,0 +1,175 @@
+"""Lists of what is stored: filtered, sorted and cut into pages, by indexed columns alone."""
+
+import base64
+import binascii
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from sqlalchemy import ColumnElement, Connection, Select, and_, select, tuple_
+
+from topoloom.app.store.artifacts import Listed
+from topoloom.app.store.index_metadata import sortable
+from topoloom.app.store.tables import TABLES, FamilyRow, LabelRow, Row
+
+__all__ = ["SORTS", "InvalidCursor", "Wanted", "entries", "listed", "page"]
+
+Bound: TypeAlias = int | Fraction | datetime
+
+SORTS = ("created", "nodes", "degree", "steps", "bandwidth")
+"""What lists are sorted by; with a minus in front, the largest or newest first."""
+
+_COLUMNS = {"created": "created_at"}
+
+
+class InvalidCursor(ValueError):
+    """A list's cursor is not one that an earlier answer gave."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which entries of a list, in which order.
+
+    ``ranges`` are the least and the most of what `SORTS` names, either may be None; an entry
+    that does not have such a number is in no range of it, and last in an order by it.
+    """
+
+    ranges: Mapping[str, tuple[Bound | None, Bound | None]] = field(default_factory=dict)
+    links: str | None = None
+    family: str | None = None
+    label: str | None = None
+    pinned: bool | None = None
+    sort: str = "-created"
+
+
+def page(
+    connection: Connection, kind: str, limit: int, cursor: str | None, wanted: Wanted
+) -> tuple[list[Listed], str | None]:
+    """Return up to ``limit`` entries and the cursor of the next page, None on the last.
+
+    A cursor says after which entry a page begins, by what entries are sorted by, when they
+    were stored, and their ids, none of which ever changes: what is stored or deleted between
+    two pages moves no other entry from one to the other.
+
+    Raises
+    ------
+    InvalidCursor
+        The cursor is not one that this function returned for the same order.
+    """
+    table = TABLES[kind]
+    start = None if cursor is None else _position(cursor, wanted.sort)
+    query = entries(table).where(*_conditions(table, kind, wanted)).limit(limit + 1)
+    rows: list[Any] = []
+    for part in _parts(table, wanted.sort, start):
+        if len(rows) <= limit:
+            rows += connection.execute(part(query).limit(limit + 1 - len(rows))).all()
+    more = len(rows) > limit
+    last = rows[limit - 1] if more else None
+    return listed(connection, kind, rows[:limit]), last and _cursor(last, wanted.sort)
+
+
+def entries(table: type[Row]) -> Select[*tuple[Any, ...]]:
+    """Return the query of everything that lists show, in no order."""
+    names = ("id", "kernel_version", "created_at", "request", "summary", "pinned", *SORTS[1:])
+    return select(*(getattr(table, name) for name in names))
+
+
+def listed(connection: Connection, kind: str, rows: Sequence[Any]) -> list[Listed]:
+    """Return the rows of `entries` with their labels."""
+    labels: defaultdict[str, list[str]] = defaultdict(list)
+    if rows:
+        mine = LabelRow.document_id.in_([row.id for row in rows])
+        query = select(LabelRow.document_id, LabelRow.label).where(LabelRow.kind == kind, mine)
+        for identity, label in connection.execute(query.order_by(LabelRow.label)):
+            labels[identity].append(label)
+    return [
+        Listed(
+            row.id,
+            row.kernel_version,
+            row.created_at,
+            json.loads(row.request),
+            json.loads(row.summary),
+            row.pinned,
+            tuple(labels[row.id]),
+        )
+        for row in rows
+    ]
+
+
+def _conditions(table: type[Row], kind: str, wanted: Wanted) -> list[ColumnElement[bool]]:
+    found: list[ColumnElement[bool]] = []
+    for name, (least, most) in wanted.ranges.items():
+        column = getattr(table, _COLUMNS.get(name, name))
+        found += [column >= _stored(least)] if least is not None else []
+        found += [column <= _stored(most)] if most is not None else []
+    if wanted.links is not None:
+        found.append(table.links == wanted.links)
+    if wanted.pinned is not None:
+        found.append(table.pinned.is_(wanted.pinned))
+    for row, column, word in (
+        (FamilyRow, FamilyRow.family, wanted.family),
+        (LabelRow, LabelRow.label, wanted.label),
+    ):
+        if word is not None:
+            having = select(row.document_id).where(row.kind == kind, column == word)
+            found.append(table.id.in_(having))
+    return found
+
+
+def _stored(value: Bound) -> Any:
+    return sortable(value) if isinstance(value, Fraction) else value
+
+
+def _parts(table: type[Row], sort: str, start: "_Start | None") -> list[Any]:
+    """Return what orders a query and begins it: by the value, then those that have none."""
+    name = sort.removeprefix("-")
+    ordered, when = getattr(table, _COLUMNS.get(name, name)), (table.created_at, table.id)
+    down = sort.startswith("-")
+
+    def part(columns: tuple[Any, ...], where: list[Any], after: tuple[Any, ...] | None) -> Any:
+        if after is not None:
+            place, there = tuple_(*columns), tuple_(*after)
+            where = [*where, place < there if down else place > there]
+        order = [column.desc() if down else column.asc() for column in columns]
+        return lambda query: query.where(and_(True, *where)).order_by(*order)
+
+    if name == "created":
+        return [part(when, [], None if start is None else start[1:])]
+    valued = part((ordered, *when), [ordered.is_not(None)], start)
+    none = ordered.is_(None)
+    if start is not None and start[0] is None:
+        return [part(when, [none], start[1:])]
+    return [valued, part(when, [none], None)]
+
+
+_Start: TypeAlias = tuple[int | str | None, datetime, str]
+
+
+def _cursor(row: Any, sort: str) -> str:
+    name = sort.removeprefix("-")
+    value = None if name == "created" else getattr(row, name)
+    text = json.dumps([sort, value, row.created_at.isoformat(), row.id], separators=(",", ":"))
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def _position(cursor: str, sort: str) -> _Start:
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        made_for, value, moment, identity = json.loads(base64.urlsafe_b64decode(padded))
+        if not isinstance(identity, str) or isinstance(value, bool):
+            raise ValueError
+        kind = str if sort.endswith("bandwidth") else int
+        if value is not None and not (isinstance(value, kind) and "created" not in sort):
+            raise ValueError
+        if isinstance(value, int) and abs(value) > 2**31:
+            raise ValueError
+        start = value, datetime.fromisoformat(moment).replace(tzinfo=None), identity
+    except (TypeError, ValueError, RecursionError, binascii.Error):
+        raise InvalidCursor("cursor: must be one that an earlier answer gave") from None
+    if made_for != sort:
+        raise InvalidCursor(f"cursor: must be one of a list in this order, not by {made_for!r:.20}")
+    return start

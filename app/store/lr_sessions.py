@@ -1,0 +1,298 @@
+"""Sessions of tuned learning rates in the database: a snapshot each, and an append-only log.
+
+Every change of a session is one transaction that names the version it was made from; where
+that is no longer the present one nothing is changed, and who made it looks again.
+"""
+
+import json
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from threading import Lock
+from typing import Any
+
+from sqlalchemy import (
+    Connection,
+    Engine,
+    bindparam,
+    delete,
+    insert,
+    literal,
+    select,
+    tuple_,
+    update,
+)
+
+from topoloom.app.store.artifacts import ID_LENGTH
+from topoloom.app.store.document_store import InvalidCursor
+from topoloom.app.store.errors import MAX_CANDIDATES, Ambiguous, NotStored
+from topoloom.app.store.tables import LrObservationRow, LrSessionRow
+from topoloom.learning_rate import Action, State
+from topoloom.learning_rate.state_machine.json_codec import decode, encode
+
+__all__ = ["KIND", "Entry", "LrStore", "Observation", "Point", "Reply", "Session"]
+
+KIND = "lr-session"
+CACHED = 256  # states that need not be read from their texts
+FETCHED = 200  # entries of a log that are in memory at a time
+
+
+# Statements are made once: what is made of them for a database is then kept, too.
+_SESSIONS, _LOG = (
+    LrSessionRow.metadata.tables["lr_sessions"],
+    LrObservationRow.metadata.tables["lr_observations"],
+)
+_READ = select(_SESSIONS).where(_SESSIONS.c.id == bindparam("identity"))
+_INSERT, _APPEND = insert(_SESSIONS), insert(_LOG)
+_REPLACE = (
+    update(_SESSIONS)
+    .where(_SESSIONS.c.id == bindparam("identity"), _SESSIONS.c.version == bindparam("before"))
+    .values({column.name: bindparam(column.name) for column in _SESSIONS.c})
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A training job; see `app.store.tables.LrSessionRow`."""
+
+    id: str
+    name: str
+    status: str
+    state: State
+    sequence: int
+    entries: int
+    version: int
+    lease: str
+    lease_before: str
+    seen_at: datetime
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One observation and its answer; see `app.store.tables.LrObservationRow`."""
+
+    entry: int
+    sequence: int
+    unasked: bool
+    losses: tuple[float, ...]
+    action: Action
+    stage: int
+    trial: int | None
+    start: int
+    answer: Action
+    status: str
+    step: int
+    spent: int
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a trainer is told: the same for the same observation, whenever it is sent."""
+
+    id: str
+    status: str
+    sequence: int
+    action: Action
+    step: int
+    spent: int
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """An entry of a history: ``lr`` is the rate its steps ran at, ``kept`` whether they count."""
+
+    entry: Entry
+    lr: float | None
+    kept: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What a trainer reports: ``losses`` answer the action, or are of steps run unasked."""
+
+    lease: str
+    sequence: int
+    losses: tuple[float, ...] = ()
+    unasked: bool = False
+
+
+class LrStore:
+    """Sessions by id, and their logs."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._states: OrderedDict[str, tuple[int, State]] = OrderedDict()
+        self._lock = Lock()
+
+    def insert(self, session: Session) -> None:
+        """Store a new session."""
+        with self._engine.begin() as connection:
+            connection.execute(_INSERT, _row(session))
+        self._remember(session)
+
+    def get(self, identity: str) -> Session:
+        """Return the session of an id, or of the only one that begins so.
+
+        Raises
+        ------
+        NotStored, Ambiguous
+            There is none, or there are several.
+        """
+        if len(identity) < ID_LENGTH:
+            identity = self._completed(identity)
+        with self._engine.connect() as connection:
+            row = connection.execute(_READ, {"identity": identity}).one_or_none()
+        if row is None:
+            raise NotStored(KIND, identity)
+        return self._session(row._mapping)
+
+    def page(self, limit: int, cursor: str | None) -> tuple[list[Session], str | None]:
+        """Return up to ``limit`` sessions, newest first, and the cursor of the next page.
+
+        Raises
+        ------
+        InvalidCursor
+            The cursor is not one that this method returned, or its session was deleted.
+        """
+        row = LrSessionRow
+        query = select(row.__table__).order_by(row.created_at.desc(), row.id.desc())
+        with self._engine.connect() as connection:
+            if cursor is not None:
+                place = select(row.created_at, row.id).where(row.id == cursor)
+                at = connection.execute(place).one_or_none()
+                if at is None:
+                    raise InvalidCursor("cursor: must be one that an earlier answer gave")
+                query = query.where(tuple_(row.created_at, row.id) < tuple_(*at))
+            rows = connection.execute(query.limit(limit + 1)).all()
+        sessions = [self._session(found._mapping) for found in rows[:limit]]
+        return sessions, sessions[-1].id if len(rows) > limit else None
+
+    def replace(self, before: Session, after: Session, entry: Entry | None = None) -> bool:
+        """Store a session's next version, with an entry of its log; False if it has another."""
+        with self._engine.begin() as connection:
+            # The write comes first: on SQLite a transaction that begins by reading may not.
+            expected = {"identity": before.id, "before": before.version}
+            changed = connection.execute(_REPLACE, _row(after) | expected)
+            if changed.rowcount != 1:
+                return False
+            if entry is not None:
+                connection.execute(_APPEND, _entry_row(after, entry))
+        self._remember(after)
+        return True
+
+    def delete(self, identity: str) -> None:
+        """Forget a session and its log."""
+        with self._engine.begin() as connection:
+            connection.execute(delete(LrSessionRow).where(LrSessionRow.id == identity))
+        with self._lock:
+            self._states.pop(identity, None)
+
+    def observed(self, session: Session, sequence: int) -> Entry:
+        """Return the observation that counts of a number up to the session's."""
+        row = LrObservationRow
+        query = select(row.__table__).where(row.session_id == session.id, row.sequence == sequence)
+        with self._engine.connect() as connection:
+            found = connection.execute(query.order_by(row.entry.desc()).limit(1)).one()
+        return _entry(found._mapping)
+
+    def log(self, session: Session, after: int = 0, *, bare: bool = False) -> Iterator[Entry]:
+        """Yield the observations that count, of numbers above ``after``, oldest first.
+
+        ``bare`` are they without their losses.
+        """
+        row = LrObservationRow
+        columns = [
+            literal("[]").label(name) if bare and name == "losses" else getattr(row, name)
+            for name in Entry.__dataclass_fields__
+        ]
+        with self._engine.connect() as connection:
+            numbers = self._counting(connection, session, after)
+            for start in range(0, len(numbers), FETCHED):
+                few = numbers[start : start + FETCHED]
+                query = select(*columns).where(row.session_id == session.id, row.entry.in_(few))
+                for found in connection.execute(query.order_by(row.entry)):
+                    yield _entry(found._mapping)
+
+    def snapshot(self, session: Session, sequence: int) -> tuple[int, State] | None:
+        """Return the last state that the log holds of up to a number, with its number."""
+        row = LrObservationRow
+        with self._engine.connect() as connection:
+            numbers = self._counting(connection, session, 0)
+            query = select(row.sequence, row.state, row.entry).where(
+                row.session_id == session.id, row.state.is_not(None), row.sequence <= sequence
+            )
+            found = connection.execute(query.order_by(row.entry.desc())).all()
+        counting = set(numbers)
+        for number, text, entry in found:
+            if entry in counting:
+                return number, State.from_json(str(text))
+        return None
+
+    def _counting(self, connection: Connection, session: Session, after: int) -> list[int]:
+        """Return the entries that count: each one ends those of its number and above."""
+        row = LrObservationRow
+        query = select(row.entry, row.sequence).where(row.session_id == session.id)
+        found: list[tuple[int, int]] = []
+        for entry, sequence in connection.execute(query.order_by(row.entry)):
+            del found[sequence - 1 :]
+            found.append((entry, sequence))
+        return [entry for entry, sequence in found if after < sequence <= session.sequence]
+
+    def _completed(self, prefix: str) -> str:
+        row = LrSessionRow
+        query = select(row.id, row.name).where(row.id >= prefix, row.id < prefix + "g")
+        with self._engine.connect() as connection:
+            found = connection.execute(query.order_by(row.id).limit(MAX_CANDIDATES + 1)).all()
+        if not found:
+            raise NotStored(KIND, prefix)
+        if len(found) > 1:
+            raise Ambiguous(KIND, prefix, [(one.id, one.name) for one in found])
+        return found[0].id
+
+    def _session(self, row: Any) -> Session:
+        facts: dict[str, Any] = dict(row)
+        with self._lock:
+            known = self._states.get(facts["id"])
+        if known is not None and known[0] == facts["version"]:
+            state = known[1]
+        else:
+            state = State.from_json(facts["state"])
+        facts["state"] = state
+        session = Session(**facts)
+        self._remember(session)
+        return session
+
+    def _remember(self, session: Session) -> None:
+        with self._lock:
+            self._states[session.id] = (session.version, session.state)
+            self._states.move_to_end(session.id)
+            while len(self._states) > CACHED:
+                self._states.popitem(last=False)
+
+
+def _row(session: Session) -> dict[str, Any]:
+    names = Session.__dataclass_fields__
+    return {name: getattr(session, name) for name in names} | {"state": session.state.to_json()}
+
+
+def _entry_row(session: Session, entry: Entry) -> dict[str, Any]:
+    facts = {name: getattr(entry, name) for name in Entry.__dataclass_fields__}
+    begins = session.state.phase == "save_stage"
+    texts = {name: _text(encode(facts[name])) for name in ("losses", "action", "answer")}
+    state = session.state.to_json() if begins else None
+    return facts | texts | {"session_id": session.id, "state": state}
+
+
+def _text(document: Any) -> str:
+    return json.dumps(document, separators=(",", ":"), allow_nan=False)
+
+
+def _entry(row: Any) -> Entry:
+    facts = {name: row[name] for name in Entry.__dataclass_fields__}
+    facts["losses"] = decode(tuple[float, ...], json.loads(row["losses"]))
+    for name in ("action", "answer"):
+        facts[name] = decode(Action, json.loads(row[name]))
+    return Entry(**facts)

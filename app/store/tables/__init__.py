@@ -1,0 +1,74 @@
+"""The tables of the database; whoever imports any of them knows all, as migrations must."""
+
+from topoloom.app.store.tables.base import Base
+from topoloom.app.store.tables.documents import (
+    TABLES,
+    ComparisonRow,
+    CostRow,
+    DesignRow,
+    ExportRow,
+    FrontierRow,
+    OptimumRow,
+    PatchPlanRow,
+    PlotRow,
+    Row,
+    ScheduleRow,
+    SimulationRow,
+    SweepRow,
+    TopologyRow,
+    VerificationRow,
+)
+from topoloom.app.store.tables.index_metadata import (
+    ABOUT,
+    FamilyRow,
+    LabelRow,
+    PointRow,
+    ReferenceRow,
+)
+from topoloom.app.store.tables.jobs import (
+    MAX_OWNER,
+    MAX_PHASE,
+    MAX_URL,
+    JobRow,
+    PartRow,
+    WebhookRow,
+    WorkerRow,
+)
+from topoloom.app.store.tables.lr_sessions import LrObservationRow, LrSessionRow
+from topoloom.app.store.tables.service_state import ApiKeyRow, ClaimRow, PatchProgressRow
+
+__all__ = [
+    "ABOUT",
+    "MAX_OWNER",
+    "MAX_PHASE",
+    "MAX_URL",
+    "TABLES",
+    "ApiKeyRow",
+    "Base",
+    "ClaimRow",
+    "ComparisonRow",
+    "CostRow",
+    "DesignRow",
+    "ExportRow",
+    "FamilyRow",
+    "FrontierRow",
+    "JobRow",
+    "LabelRow",
+    "LrObservationRow",
+    "LrSessionRow",
+    "OptimumRow",
+    "PartRow",
+    "PatchPlanRow",
+    "PatchProgressRow",
+    "PlotRow",
+    "PointRow",
+    "ReferenceRow",
+    "Row",
+    "ScheduleRow",
+    "SimulationRow",
+    "SweepRow",
+    "TopologyRow",
+    "VerificationRow",
+    "WebhookRow",
+    "WorkerRow",
+]

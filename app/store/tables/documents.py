@@ -1,0 +1,172 @@
+"""The documents: one table per kind, all of the same shape."""
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, Boolean, DateTime, Index, LargeBinary, String, Text, false
+from sqlalchemy.orm import Mapped, declared_attr, mapped_column
+
+from topoloom.app.store.tables.base import Base
+
+__all__ = [
+    "TABLES",
+    "ComparisonRow",
+    "CostRow",
+    "DesignRow",
+    "ExportRow",
+    "FrontierRow",
+    "OptimumRow",
+    "PatchPlanRow",
+    "PlotRow",
+    "Row",
+    "ScheduleRow",
+    "SimulationRow",
+    "SweepRow",
+    "TopologyRow",
+    "VerificationRow",
+]
+
+
+_SORTED = ("nodes", "degree", "steps", "bandwidth")
+
+
+class Row(Base):
+    """One computed document.
+
+    ``id`` is the SHA-256, in hexadecimal, of the canonical JSON of (kind, kernel
+    version, request).  ``request`` is that request's canonical JSON.  ``document`` is
+    the answer, compressed, in the form that ``media_type`` names; ``digest`` is its
+    SHA-256.  ``summary`` is a small JSON object for lists.  ``created_at`` is in UTC.
+
+    The rest is for finding and keeping it, and not sealed: ``bandwidth`` is an exact number
+    as `app.store.index_metadata.sortable` writes it, ``size`` the bytes that the row takes,
+    ``used_at`` about when it was read last.
+    """
+
+    __abstract__ = True
+
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    kernel_version: Mapped[str] = mapped_column(String(32))
+    request: Mapped[str] = mapped_column(Text)
+    summary: Mapped[str] = mapped_column(Text)
+    media_type: Mapped[str] = mapped_column(String(64))
+    document: Mapped[bytes] = mapped_column(LargeBinary)
+    digest: Mapped[str] = mapped_column(String(64))
+    created_at: Mapped[datetime] = mapped_column(DateTime)
+    nodes: Mapped[int | None]
+    degree: Mapped[int | None]
+    links: Mapped[str | None] = mapped_column(String(16))
+    steps: Mapped[int | None]
+    bandwidth: Mapped[str | None] = mapped_column(String(56))
+    pinned: Mapped[bool] = mapped_column(Boolean, server_default=false())
+    size: Mapped[int] = mapped_column(BigInteger, server_default="0", index=True)
+    used_at: Mapped[datetime | None] = mapped_column(DateTime)
+
+    @declared_attr.directive
+    @classmethod
+    def __table_args__(cls) -> tuple[Index, ...]:
+        """Return the indexes in whose order lists are read, and old documents are found."""
+        orders = (Index(None, column, "created_at", "id") for column in _SORTED)
+        return (
+            Index(None, "created_at", "id"),
+            *orders,
+            Index(None, "pinned", "created_at", "id"),
+            Index(None, "used_at", "id"),
+        )
+
+
+class DesignRow(Row):
+    """design/1 documents."""
+
+    __tablename__ = "designs"
+
+
+class FrontierRow(Row):
+    """frontier/1 documents."""
+
+    __tablename__ = "frontiers"
+
+
+class TopologyRow(Row):
+    """topology/1 documents; ``name`` is that of the topology, "" if it has none."""
+
+    __tablename__ = "topologies"
+
+    name: Mapped[str] = mapped_column(String(80), index=True, server_default="")
+
+
+class CostRow(Row):
+    """cost/1 documents: what a topology was measured to cost."""
+
+    __tablename__ = "costs"
+
+
+class OptimumRow(Row):
+    """optimum/1 documents."""
+
+    __tablename__ = "optima"
+
+
+class ScheduleRow(Row):
+    """schedule/1 documents."""
+
+    __tablename__ = "schedules"
+
+
+class PatchPlanRow(Row):
+    """patch-plan/1 documents."""
+
+    __tablename__ = "patch_plans"
+
+
+class ExportRow(Row):
+    """Documents in the formats of others; the only rows whose media types are not ours."""
+
+    __tablename__ = "exports"
+
+
+class VerificationRow(Row):
+    """verification/1 documents: what a checker says of a schedule."""
+
+    __tablename__ = "verifications"
+
+
+class SimulationRow(Row):
+    """simulation/1 documents."""
+
+    __tablename__ = "simulations"
+
+
+class ComparisonRow(Row):
+    """comparison/1 documents."""
+
+    __tablename__ = "comparisons"
+
+
+class PlotRow(Row):
+    """Drawings, as SVG."""
+
+    __tablename__ = "plots"
+
+
+class SweepRow(Row):
+    """sweep/1 documents."""
+
+    __tablename__ = "sweeps"
+
+
+TABLES: dict[str, type[Row]] = {
+    "design": DesignRow,
+    "frontier": FrontierRow,
+    "topology": TopologyRow,
+    "cost": CostRow,
+    "optimum": OptimumRow,
+    "schedule": ScheduleRow,
+    "patch-plan": PatchPlanRow,
+    "export": ExportRow,
+    "verification": VerificationRow,
+    "simulation": SimulationRow,
+    "comparison": ComparisonRow,
+    "plot": PlotRow,
+    "sweep": SweepRow,
+}
+"""Kind of document -> where it is kept."""

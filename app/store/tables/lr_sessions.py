@@ -1,0 +1,67 @@
+"""Learning-rate sessions and the logs of what they observed."""
+
+from datetime import datetime
+
+from sqlalchemy import DateTime, ForeignKey, Index, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from topoloom.app.store.tables.base import Base
+
+__all__ = [
+    "LrObservationRow",
+    "LrSessionRow",
+]
+
+
+class LrSessionRow(Base):
+    """A training job whose learning rate is tuned; the machine's state is a snapshot.
+
+    ``sequence`` is the number of the last observation that counts, ``entries`` how many the log
+    has, and ``version`` grows with every change.  ``lease`` and ``lease_before`` are SHA-256 of
+    what the trainer shows, empty for none; ``seen_at`` is when it last did.
+    """
+
+    __tablename__ = "lr_sessions"
+    __table_args__ = (Index(None, "created_at", "id"),)
+
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    name: Mapped[str] = mapped_column(String(80))
+    status: Mapped[str] = mapped_column(String(16))
+    state: Mapped[str] = mapped_column(Text)
+    sequence: Mapped[int]
+    entries: Mapped[int]
+    version: Mapped[int]
+    lease: Mapped[str] = mapped_column(String(64))
+    lease_before: Mapped[str] = mapped_column(String(64))
+    seen_at: Mapped[datetime] = mapped_column(DateTime)
+    created_at: Mapped[datetime] = mapped_column(DateTime)
+
+
+class LrObservationRow(Base):
+    """One entry of a session's log, never changed: what answered which action, and the answer.
+
+    An entry of some ``sequence`` stands in the place of all earlier entries from that number
+    on.  ``start`` is the trainer's step before it; ``status``, ``step`` and ``spent`` are
+    those after it, as is ``state``, which is kept where a stage begins.
+    """
+
+    __tablename__ = "lr_observations"
+    __table_args__ = (Index(None, "session_id", "sequence", "entry"),)
+
+    session_id: Mapped[str] = mapped_column(
+        String(64), ForeignKey("lr_sessions.id", ondelete="CASCADE"), primary_key=True
+    )
+    entry: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    sequence: Mapped[int]
+    unasked: Mapped[bool]
+    losses: Mapped[str] = mapped_column(Text)
+    action: Mapped[str] = mapped_column(Text)
+    stage: Mapped[int]
+    trial: Mapped[int | None]
+    start: Mapped[int]
+    answer: Mapped[str] = mapped_column(Text)
+    status: Mapped[str] = mapped_column(String(16))
+    step: Mapped[int]
+    spent: Mapped[int]
+    state: Mapped[str | None] = mapped_column(Text)
+    created_at: Mapped[datetime] = mapped_column(DateTime)

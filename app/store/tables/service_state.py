@@ -1,0 +1,63 @@
+"""What the service keeps beside documents: who computes what, who may ask, how far plans are."""
+
+from datetime import datetime
+
+from sqlalchemy import DateTime, Float, String, Text, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from topoloom.app.store.tables.base import Base
+
+__all__ = [
+    "ApiKeyRow",
+    "ClaimRow",
+    "PatchProgressRow",
+]
+
+
+class ClaimRow(Base):
+    """A document that is being computed: by whom, and until when that holds.
+
+    ``until`` is in seconds since 1970, by the clock of the owner.
+    """
+
+    __tablename__ = "claims"
+
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    owner: Mapped[str] = mapped_column(String(32), index=True)
+    until: Mapped[float] = mapped_column(Float)
+
+
+class ApiKeyRow(Base):
+    """An API key; moments are in UTC.
+
+    ``id`` is the part of the key that is no secret, ``secret_hash`` the SHA-256, in
+    hexadecimal, of the part that is.  ``scopes`` are joined by blanks.
+    """
+
+    __tablename__ = "api_keys"
+
+    id: Mapped[str] = mapped_column(String(8), primary_key=True)
+    name: Mapped[str] = mapped_column(String(80))
+    secret_hash: Mapped[str] = mapped_column(String(64))
+    scopes: Mapped[str] = mapped_column(String(80))
+    created_at: Mapped[datetime] = mapped_column(DateTime)
+    expires_at: Mapped[datetime | None] = mapped_column(DateTime)
+    revoked_at: Mapped[datetime | None] = mapped_column(DateTime)
+    used_at: Mapped[datetime | None] = mapped_column(DateTime)
+
+
+class PatchProgressRow(Base):
+    """How far a patch plan is: what was seen of its panels last, as JSON.
+
+    ``site`` is the digest of the plant that the plan holds, and no other plan may then hold; none
+    once it is done or given up.  ``version`` grows with every change.
+    """
+
+    __tablename__ = "patch_progress"
+    __table_args__ = (UniqueConstraint("site"),)
+
+    plan_id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    site: Mapped[str | None] = mapped_column(String(64))
+    version: Mapped[int]
+    seen: Mapped[str] = mapped_column(Text)
+    changed_at: Mapped[datetime] = mapped_column(DateTime)

@@ -1,0 +1,54 @@
+"""Batches that others yield, remembered so that one can go back to earlier ones.
+
+Training frameworks fetch batches ahead, and cannot put them back.  A tape takes each batch as
+it comes, and gives the one at its position: after going back those that were given before come
+again, in their order, and those that come meanwhile are given after them.  No batch is lost,
+and every candidate sees the same ones.
+"""
+
+from collections import deque
+from typing import Any, Generic, TypeVar
+
+from topoloom.learning_rate.errors import InvalidOptions
+
+__all__ = ["Tape"]
+
+T = TypeVar("T")
+
+
+class Tape(Generic[T]):
+    """The last batches that came, and a position among them.
+
+    ``most`` is how many are remembered; who goes back further goes to the oldest one.
+
+    >>> tape = Tape(10)
+    >>> [tape.exchanged(batch) for batch in "abc"]
+    ['a', 'b', 'c']
+    >>> tape.load_state_dict({"position": 1})
+    >>> [tape.exchanged(batch) for batch in "defg"]
+    ['b', 'c', 'd', 'e']
+    """
+
+    def __init__(self, most: int = 1024) -> None:
+        if most < 1:
+            raise InvalidOptions("/most", "must be at least 1")
+        self._held: deque[T] = deque()
+        self._most, self._first, self._position = most, 0, 0
+
+    def exchanged(self, batch: T) -> T:
+        """Take a batch that has come and return the one that is due."""
+        self._held.append(batch)
+        due = self._held[self._position - self._first]
+        self._position += 1
+        while len(self._held) > self._most and self._first < self._position:
+            self._held.popleft()
+            self._first += 1
+        return due
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the position."""
+        return {"position": self._position}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go back to a position."""
+        self._position = max(self._first, min(state["position"], self._first + len(self._held)))

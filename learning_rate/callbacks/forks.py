@@ -1,0 +1,170 @@
+"""Candidates side by side: each is trained by a process forked from the trainer's own.
+
+A fork has everything as it is (model, optimizer, data, generators, the loop itself), in memory that
+is shared until it is written to.  It returns from `TuningCallback.step` with its candidate's
+rate, runs the loop's own steps until the trial has ended, writes what it reported and where
+it stands into a file, and is gone.  The trainer waits, tells the tuner one candidate after the
+other, and goes on from the winner's state.  What a fork's loop does besides training it does
+once more in each fork; its output that is still buffered is not written.
+"""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from topoloom.learning_rate.callbacks.snapshot import Stateful, pytorch, read, take, write
+from topoloom.learning_rate.errors import CannotRestore, InvalidOptions
+from topoloom.learning_rate.state_machine.candidate_rounds import branches, has_ended
+from topoloom.learning_rate.state_machine.state import Action, State
+from topoloom.learning_rate.state_machine.transitions import observe
+from topoloom.learning_rate.tuner import InProcess, Tuner
+
+__all__ = ["Branch", "Forks", "at_once", "checked_processes"]
+
+COPIES = 3  # of the states saved: what a fork writes to, gradients and batches included
+MEMORY = Path("/proc/meminfo")
+
+
+def checked_processes(processes: int, tuner: Tuner) -> int:
+    """Return the number; `InvalidOptions` where forks are asked for and cannot be made."""
+    if isinstance(processes, bool) or not isinstance(processes, int) or processes < 1:
+        raise InvalidOptions("/processes", "must be a whole number, at least 1")
+    if processes > 1:
+        if not isinstance(tuner, InProcess):
+            raise InvalidOptions("/processes", "must be 1 where the tuner is not in process")
+        if not hasattr(os, "fork"):
+            raise InvalidOptions("/processes", "must be 1 where processes cannot be forked")
+        if pytorch().cuda.is_available():
+            raise InvalidOptions("/processes", "must be 1 with CUDA, which cannot be forked")
+    return processes
+
+
+def at_once(processes: int, needed: int, free: int | None = None) -> int:
+    """Return how many forks of so many bytes run at the same time, as memory allows; at least 1.
+
+    >>> at_once(4, needed=100, free=250), at_once(4, needed=100, free=10**6)
+    (2, 4)
+    >>> at_once(4, needed=100, free=99)
+    1
+    """
+    free = _free_memory() if free is None else free
+    return processes if free is None else max(1, min(processes, free // max(1, needed)))
+
+
+def _free_memory() -> int | None:
+    """Return the bytes of memory that are available; None where the system does not say."""
+    try:
+        lines = MEMORY.read_text().splitlines()
+    except OSError:
+        return None
+    kibibytes = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
+    return 1024 * int(kibibytes[0]) if kibibytes else None
+
+
+class Branch:
+    """The tuner of a fork: one candidate, to its end."""
+
+    def __init__(self, state: State, finish: Callable[[list[list[float]]], NoReturn]) -> None:
+        self._state, self._finish = state, finish
+        self._reports: list[list[float]] = []
+
+    @property
+    def action(self) -> Action:
+        """What the fork does next."""
+        return self._state.action
+
+    def observe(self, losses: Sequence[float] = ()) -> Action:
+        """Take a report; the process ends with the candidate."""
+        self._reports.append([float(loss) for loss in losses])
+        self._state = observe(self._state, losses)
+        if has_ended(self._state):
+            self._finish(self._reports)
+        return self._state.action
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state as plain JSON values."""
+        return self._state.document()
+
+    def load_state_dict(self, document: dict[str, Any]) -> None:
+        """Refuse: a fork does not go back."""
+        raise InvalidOptions("/processes", "a fork cannot be loaded into")
+
+
+class Forks:
+    """The forks of a round, a few at a time.
+
+    ``processes`` is the most that run at once; fewer where memory does not hold them.
+    """
+
+    def __init__(self, processes: int) -> None:
+        self._processes = processes
+
+    def round(self, state: State, parts: Mapping[str, Stateful]) -> "list[dict[str, Any]] | Branch":
+        """Fork; return what came of each candidate or, in a fork, its tuner.
+
+        The list ends before the first candidate whose fork ended without a result; those
+        from there on are left to the trainer itself.
+        """
+        states = branches(state)
+        many = at_once(self._processes, COPIES * _size_of(take(parts)["parts"]))
+        if many < 2:
+            return []
+        trainer, folder = os.getpid(), Path(tempfile.mkdtemp(prefix="topoloom-forks-"))
+        try:
+            paths = [folder / f"{place}.pt" for place in range(len(states))]
+            for first in range(0, len(states), many):
+                children = []
+                for branch, path in zip(states[first : first + many], paths[first:], strict=False):
+                    sys.stdout.flush()
+                    sys.stderr.flush()
+                    child = os.fork()
+                    if not child:
+                        return _as_fork(branch, path, parts)
+                    children.append(child)
+                for child in children:
+                    os.waitpid(child, 0)
+            return _results(paths)
+        finally:
+            if os.getpid() == trainer:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _as_fork(state: State, path: Path, parts: Mapping[str, Stateful]) -> Branch:
+    pytorch().set_num_threads(1)  # OpenMP's threads did not come along
+
+    def finish(reports: list[list[float]]) -> NoReturn:
+        code = 1
+        try:
+            write(path, {"reports": reports, "now": take(parts)})
+            code = 0
+        finally:
+            os._exit(code)  # nothing of the trainer's is closed, flushed or removed twice
+
+    return Branch(state, finish)
+
+
+def _results(paths: Sequence[Path]) -> list[dict[str, Any]]:
+    results = []
+    for path in paths:
+        try:
+            results.append(read(path))
+        except CannotRestore:
+            break
+    return results
+
+
+def _size_of(value: Any) -> int:
+    """Return the bytes of all tensors in a state.
+
+    >>> _size_of({"a": [1, "b"]})
+    0
+    """
+    if hasattr(value, "element_size"):
+        return value.element_size() * value.nelement()
+    if isinstance(value, Mapping):
+        return sum(map(_size_of, value.values()))
+    return sum(map(_size_of, value)) if isinstance(value, list | tuple) else 0

@@ -1,0 +1,1 @@
+"""Forecast losses and propose learning rates."""

@@ -1,0 +1,285 @@
+"""What a user may ask of the tuner, checked, with the defaults of both methods."""
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from topoloom.learning_rate.errors import InvalidOptions
+from topoloom.learning_rate.rate_shape import ANCHORS
+
+__all__ = [
+    "DEFAULTS",
+    "MAX_CANDIDATES",
+    "MAX_OVERRUN",
+    "MAX_STEPS",
+    "METHODS",
+    "Options",
+    "Settings",
+]
+
+MAX_STEPS = 100_000_000
+MAX_CANDIDATES = 64
+MAX_OVERRUN = 4096  # steps of one report of steps that ran unasked
+METHODS = ("topoloom", "paper")
+VALIDATION = ("late", "never")
+SWITCHES = (
+    "continue_winner", "stop_hopeless", "warm_start", "hold_rate", "look_above", "stop_rises"
+)  # fmt: skip
+# What None stands for.  Of the paper's: tau from 1000 doubling to 8000, tau' = tau / 10, ten
+# candidates, kappa 1000 (the authors' program has 1e6, which explores and nothing else).
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "paper": {
+        "warmup_steps": 0,
+        "tau_min": 1000,
+        "tau_max": 8000,
+        "candidates": 10,
+        "kappa": 1000.0,
+        "validation": "late",
+        "eps": 0.0,
+        "anchor": "none",
+        "decay_share": 0.2,
+        "continue_winner": False,
+        "stop_hopeless": False,
+        "warm_start": False,
+        "hold_rate": False,
+        "look_above": False,
+        "stop_rises": False,
+        "max_overhead": math.inf,
+    },
+    "topoloom": {
+        "warmup_steps": 0.05,
+        "tau_min": 0.0625,
+        "tau_max": 0.25,
+        "candidates": 8,
+        "kappa": 2.0,
+        "validation": "never",
+        "eps": 0.05,
+        "anchor": "wsd",
+        "decay_share": 0.2,
+        "continue_winner": True,
+        "stop_hopeless": True,
+        "warm_start": True,
+        "hold_rate": True,
+        "look_above": True,
+        "stop_rises": True,
+        "max_overhead": 0.1,
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is asked for; None is the method's default (`DEFAULTS`).
+
+    min_lr, max_lr : float
+        The interval that rates are searched in, 0 < min_lr < max_lr; with an anchor, that of
+        its peak.
+    total_steps : int
+        Steps of the run that is kept, warm-up included; 1 to `MAX_STEPS`.
+    method : str
+        "topoloom" or "paper".  The fields from ``eps`` on are what the one adds to the
+        other, each of which may be set alone.
+    seed : int
+        Same seed, same losses, same schedule.
+    warmup_steps, warmup_lr
+        Steps of linear warm-up, in which nothing is searched, and the rate it ends at;
+        default the geometric mean of the interval.
+    tau_min, tau_max : int
+        Length of the first stage, and of the longest; each stage is twice the one before.
+    trial_fraction : float
+        tau' / tau, in (0, 1]: how far a candidate is run.
+    side_by_side : int
+        So many candidates are chosen at once, before any of them is judged, and may be run at
+        the same time (``processes`` of the callback); 1: each knows all that came before it.
+    candidates : int
+        The most rates tried in a stage, 2 to `MAX_CANDIDATES`.
+    kappa : float
+        Weight of the uncertainty in the lower confidence bound.
+    validation : str
+        "late": once tau has reached tau_max candidates are judged by validation loss, 16
+        evaluations each; "never": by training loss throughout.
+    eps : float
+        The largest rate wins whose forecast gain is at most this share below the best's.
+    anchor : str
+        "cosine", "wsd" or "none".  After the first stage rates are searched between half and
+        twice the first stage's winner times the anchor; with "none" anew in the whole interval.
+    decay_share : float
+        Of the steps after warm-up, over which "wsd" goes to zero; in (0, 1].
+    continue_winner : bool
+        The winner's branch goes on; otherwise its steps are run again from the checkpoint.
+    stop_hopeless : bool
+        A candidate clearly behind the best one at the same step is given up.
+    warm_start : bool
+        The Gaussian process is also told the trials of the stage before.
+    hold_rate : bool
+        The first candidate of a warm-started run, the middle of the interval, is left for a
+        smaller rate only where that promises more by ``eps`` of the fall since the run began.
+    look_above : bool
+        Before the first search the rate that warm-up ended at is compared with one sqrt(10)
+        times as large, in trials that fall to zero (`learning_rate.state_machine.upward_probe`); as
+        far as ``max_overhead`` pays for such trials, by default in runs of 4,000 steps and more.
+    stop_rises : bool
+        Where the loss of the kept branch clearly rises again
+        (`learning_rate.state_machine.divergence_detector`), the run goes back to before that at
+        half the rate, and warm-up ends there; as far as ``max_overhead`` pays for it, and without
+        going back beyond that.
+    max_overhead : float
+        Steps that may be thrown away, as a share of total_steps, search and recovery from
+        divergence together; infinite: no limit, and no recovery.
+    """
+
+    min_lr: float
+    max_lr: float
+    total_steps: int
+    method: str = "topoloom"
+    seed: int = 0
+    warmup_steps: int | None = None
+    warmup_lr: float | None = None
+    tau_min: int | None = None
+    tau_max: int | None = None
+    trial_fraction: float = 0.1
+    side_by_side: int = 1
+    candidates: int | None = None
+    kappa: float | None = None
+    validation: str | None = None
+    eps: float | None = None
+    anchor: str | None = None
+    decay_share: float | None = None
+    continue_winner: bool | None = None
+    stop_hopeless: bool | None = None
+    warm_start: bool | None = None
+    hold_rate: bool | None = None
+    look_above: bool | None = None
+    stop_rises: bool | None = None
+    max_overhead: float | None = None
+
+    def settled(self) -> "Settings":
+        """Return every option with its value; `InvalidOptions` names the field that is wrong.
+
+        >>> Options(0.001, 0.1, 10_000).settled().tau_min
+        625
+        >>> Options(0.001, 0.1, 10_000, method="paper").settled().kappa
+        1000.0
+        >>> Options(0.1, 0.001, 10_000).settled()
+        Traceback (most recent call last):
+        ...
+        topoloom.learning_rate.errors.InvalidOptions: /min_lr: must be less than max_lr
+        """
+        _require("method", self.method in METHODS, f"must be one of {', '.join(METHODS)}")
+        _whole("total_steps", self.total_steps, 1, MAX_STEPS)
+        for name in ("min_lr", "max_lr"):
+            _number(name, getattr(self, name), above=0.0)
+        _require("min_lr", self.min_lr < self.max_lr, "must be less than max_lr")
+        values = asdict(self)
+        for name, default in DEFAULTS[self.method].items():
+            if values[name] is None:
+                values[name] = _scaled(name, default, self.total_steps)
+        if values["warmup_lr"] is None:
+            values["warmup_lr"] = math.sqrt(self.min_lr) * math.sqrt(self.max_lr)
+        # A default tau_max never forbids a tau_min that was given, nor the other way round.
+        if self.tau_max is None and isinstance(values["tau_min"], int):
+            values["tau_max"] = max(values["tau_max"], values["tau_min"])
+        elif self.tau_min is None and isinstance(values["tau_max"], int):
+            values["tau_min"] = min(values["tau_min"], values["tau_max"])
+        settings = Settings(**values)
+        settings.check()
+        return settings
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """`Options` with every value filled in."""
+
+    min_lr: float
+    max_lr: float
+    total_steps: int
+    method: str
+    seed: int
+    warmup_steps: int
+    warmup_lr: float
+    tau_min: int
+    tau_max: int
+    trial_fraction: float
+    side_by_side: int
+    candidates: int
+    kappa: float
+    validation: str
+    eps: float
+    anchor: str
+    decay_share: float
+    continue_winner: bool
+    stop_hopeless: bool
+    warm_start: bool
+    hold_rate: bool
+    look_above: bool
+    stop_rises: bool
+    max_overhead: float
+
+    def check(self) -> None:
+        """Raise `InvalidOptions` for the first field outside its domain."""
+        _whole("total_steps", self.total_steps, 1, MAX_STEPS)
+        _whole("seed", self.seed, 0, 2**32 - 1)
+        _whole("warmup_steps", self.warmup_steps, 0, self.total_steps - 1)
+        _whole("tau_min", self.tau_min, 1, MAX_STEPS)
+        _whole("tau_max", self.tau_max, self.tau_min, MAX_STEPS)
+        _whole("candidates", self.candidates, 2, MAX_CANDIDATES)
+        _whole("side_by_side", self.side_by_side, 1, MAX_CANDIDATES)
+        for name in ("min_lr", "max_lr", "warmup_lr", "trial_fraction", "decay_share"):
+            _number(name, getattr(self, name), above=0.0)
+        _number("kappa", self.kappa)
+        _number("eps", self.eps)
+        _require("min_lr", self.min_lr < self.max_lr, "must be less than max_lr")
+        for name in ("trial_fraction", "decay_share"):
+            _require(name, getattr(self, name) <= 1, "must be at most 1")
+        _require("eps", self.eps < 1, "must be less than 1")
+        _require("method", self.method in METHODS, f"must be one of {', '.join(METHODS)}")
+        _require("anchor", self.anchor in ANCHORS, f"must be one of {', '.join(ANCHORS)}")
+        _require(
+            "validation", self.validation in VALIDATION, f"must be one of {', '.join(VALIDATION)}"
+        )
+        for name in SWITCHES:
+            _require(name, isinstance(getattr(self, name), bool), "must be true or false")
+        if self.max_overhead != math.inf:
+            _number("max_overhead", self.max_overhead)
+
+    @property
+    def allowance(self) -> int | None:
+        """Steps that may be thrown away in all; None where there is no limit."""
+        if self.max_overhead == math.inf:
+            return None
+        return int(self.max_overhead * self.total_steps)
+
+    @property
+    def most_steps(self) -> int | None:
+        """Steps that are run at most, those thrown away included; None without limit.
+
+        >>> Options(0.001, 0.1, 1000).settled().most_steps
+        1100
+        """
+        return None if self.allowance is None else self.total_steps + self.allowance
+
+
+def _scaled(name: str, default: Any, total_steps: int) -> Any:
+    """Return a default; those of lengths that are fractions are shares of the whole run."""
+    if name in ("warmup_steps", "tau_min", "tau_max") and isinstance(default, float):
+        return max(0 if name == "warmup_steps" else 1, int(default * total_steps))
+    return default
+
+
+def _require(name: str, holds: bool, rule: str) -> None:
+    if not holds:
+        raise InvalidOptions(f"/{name}", rule)
+
+
+def _whole(name: str, value: Any, least: int, most: int) -> None:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    _require(name, whole and least <= value <= most, f"must be a whole number, {least} to {most}")
+
+
+def _number(name: str, value: Any, above: float | None = None) -> None:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    _require(name, number and math.isfinite(value), "must be a finite number")
+    if above is None:
+        _require(name, value >= 0, "must not be negative")
+    else:
+        _require(name, value > above, f"must be greater than {above:g}")

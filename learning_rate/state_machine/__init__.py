@@ -1,0 +1,1 @@
+"""The tuner as a pure state machine."""

@@ -1,0 +1,159 @@
+"""What a candidate is forecast to reach, whether it is hopeless, and which one wins."""
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import replace
+
+from topoloom.learning_rate.forecasting.autolrs_fit import published_forecast
+from topoloom.learning_rate.forecasting.bayesian_search import Trial
+from topoloom.learning_rate.forecasting.forecast import Forecast, forecast, usable
+from topoloom.learning_rate.state_machine.stage_plan import evaluation_interval, validates
+from topoloom.learning_rate.state_machine.state import Attempt, State
+
+__all__ = ["exploded", "hopeless", "judged", "trials_of", "winner"]
+
+EXPLOSION = 3.0  # times the loss of the untrained model
+HOPELESS_SHARE = 0.25  # of the best candidate's gain, lost at the same step
+CLEAR = 2.0  # standard errors
+
+
+def exploded(first: Sequence[float], loss: float) -> bool:
+    """Whether a loss is unusable, or far above where the run began.
+
+    >>> exploded((2.3, 2.2), 2.5), exploded((2.3, 2.2), 9.0), exploded((), math.nan)
+    (False, True, True)
+    """
+    if not usable(loss):
+        return True
+    known = [value for value in first if usable(value)]
+    if not known:
+        return False
+    start = statistics.median(known)
+    size = max(abs(start), max(known) - min(known), 1e-12)
+    return loss > start + (EXPLOSION - 1.0) * size
+
+
+def judged(state: State, attempt: Attempt) -> Attempt:
+    """Return the attempt that has just run its steps, with forecast and deviation."""
+    curve, horizon = attempt.losses, state.tau
+    validation = validates(state.settings, state.stage)
+    if validation:
+        every = evaluation_interval(state.trial_steps)
+        curve, horizon = attempt.evaluations, state.tau // every
+    if not any(usable(loss) for loss in curve):
+        return replace(attempt, status="diverged", forecast=math.nan, deviation=0.0)
+    horizon = max(horizon, len(curve) - 1)
+    if state.settings.method == "paper":
+        predicted = Forecast(published_forecast(curve, horizon, validation=validation), 0.0)
+        # As published: where validation is worse than at the start, no forecast is trusted.
+        if validation and state.first and max(curve) >= state.first[0]:
+            predicted = Forecast(curve[-1], 0.0)
+    else:
+        predicted = forecast(curve, horizon)
+    status = "finished" if usable(predicted.mean) else "diverged"
+    return replace(attempt, status=status, forecast=predicted.mean, deviation=predicted.deviation)
+
+
+def hopeless(state: State, attempt: Attempt) -> Attempt | None:
+    """Return the attempt as given up, or None while it may still win.
+
+    Candidates see the same batches, so that they are compared step by step: over the last
+    third of what it has run, its loss is above the best finished candidate's by `CLEAR`
+    standard errors and by `HOPELESS_SHARE` of what that one had gained by then.  Candidates
+    that were chosen together do not know of each other, and may be run at the same time.
+    """
+    known = state.attempts[: state.round_start]
+    done = [other for other in known if other.status == "finished"]
+    steps = len(attempt.losses)
+    if not done or steps < max(4, state.trial_steps // 2):
+        return None
+    best = min(done, key=lambda other: other.forecast or 0.0)
+    window = max(3, steps // 3)
+    if len(best.losses) < steps:
+        return None
+    mine, theirs = attempt.losses[-window:], best.losses[steps - window : steps]
+    if not all(map(usable, (*mine, *theirs, best.losses[0]))):
+        return None
+    gaps = [a - b for a, b in zip(mine, theirs, strict=True)]
+    gap, gain = statistics.fmean(gaps), best.losses[0] - statistics.fmean(theirs)
+    if gap <= CLEAR * statistics.stdev(gaps) / math.sqrt(window) or gap <= HOPELESS_SHARE * gain:
+        return None
+    if gain <= 0:
+        return None
+    behind = (best.forecast or 0.0) + gap
+    return replace(
+        attempt, status="hopeless", forecast=behind, deviation=(best.deviation or 0.0) + gap
+    )
+
+
+def trials_of(attempts: Sequence[Attempt]) -> list[Trial]:
+    """Return what the search is told of candidates that have ended."""
+    return [
+        Trial(
+            attempt.rate,
+            math.nan if attempt.forecast is None else attempt.forecast,
+            attempt.deviation or 0.0,
+        )
+        for attempt in attempts
+        if attempt.status != "running"
+    ]
+
+
+def winner(state: State) -> Attempt | None:
+    """Return the candidate that the stage goes on with; None where none came through.
+
+    Judged by the forecast plus its deviation, since large rates' curves are the noisy ones and
+    a short curve may promise anything.  The largest rate wins that is within ``eps`` of the
+    best: of two rates that promise about the same, the smaller one mostly owes it to
+    decaying early.  The gain that ``eps`` is a share of is that from the stage's start.
+
+    Where the stage began at a rate in use, which is then the first candidate, that rate
+    stays unless the best forecast is below its own by more than both deviations.  For the first
+    stage see `_held`.
+    """
+    done = [attempt for attempt in state.attempts if attempt.status == "finished"]
+    if not done:
+        return None
+    if state.settings.method == "paper" and state.settings.eps == 0:
+        # AutoLRS, Algorithm 1: the rate of least forecast loss.
+        return min(done, key=lambda attempt: (_mean(attempt), attempt.rate))
+    best = min(done, key=lambda attempt: (_pessimistic(attempt), -attempt.rate))
+    start = [loss for loss in (*state.recent, best.losses[0]) if usable(loss)]
+    level = statistics.fmean(start[-8:]) if start else _mean(best)
+    margin = state.settings.eps * max(0.0, level - _mean(best))
+    control = state.attempts[0]
+    if state.settings.warm_start and control.rate == state.rate and control in done:
+        doubt = math.hypot(control.deviation or 0.0, best.deviation or 0.0)
+        if _mean(control) - _mean(best) <= max(margin, doubt):
+            return control
+    if (held := _held(state, best, level)) is not None:
+        return held
+    limit = _pessimistic(best) + margin
+    return max((a for a in done if _pessimistic(a) <= limit), key=lambda attempt: attempt.rate)
+
+
+def _held(state: State, best: Attempt, level: float) -> Attempt | None:
+    """Return the run's first candidate where a smaller rate is best and promises little more.
+
+    Where the loss hardly falls any more all rates promise about the same, and the smallest a
+    little more than the others, by the noise that it saves at once.
+    """
+    settings, control = state.settings, state.attempts[0]
+    first = [loss for loss in state.first if usable(loss)]
+    chosen_before = state.rate is not None or not settings.warm_start
+    if not settings.hold_rate or chosen_before or not first:
+        return None
+    if control.status != "finished" or best.rate >= control.rate:
+        return None
+    fall = statistics.median(first) - min(level, _mean(best))
+    lost = _mean(control) - _mean(best)
+    return control if lost <= settings.eps * fall else None
+
+
+def _mean(attempt: Attempt) -> float:
+    return attempt.forecast or 0.0
+
+
+def _pessimistic(attempt: Attempt) -> float:
+    return _mean(attempt) + (attempt.deviation or 0.0)

@@ -1,0 +1,90 @@
+"""Checkpoints of the kept branch: when one is made, which are kept, going back to one."""
+
+from dataclasses import replace
+
+from topoloom.learning_rate.state_machine.divergence_detector import low, risen
+from topoloom.learning_rate.state_machine.stage_plan import safe_interval, warming
+from topoloom.learning_rate.state_machine.state import Action, State
+from topoloom.learning_rate.state_machine.step_counting import BAD_IN_A_ROW, last_saved
+
+__all__ = [
+    "affordable",
+    "fresh",
+    "going_wrong",
+    "restore",
+    "save",
+    "save_is_due",
+    "to_safe",
+    "with_proven_slot",
+]
+
+
+def save(state: State, phase: str, slot: str) -> State:
+    """Ask for a checkpoint."""
+    state = replace(state, phase=phase)
+    return replace(state, action=Action("save", slot=slot, keep=_kept(state, slot)))
+
+
+def restore(state: State, phase: str, slot: str) -> State:
+    """Ask for going back to a checkpoint."""
+    state = replace(state, phase=phase, lr=None)
+    return replace(state, action=Action("restore", slot=slot, keep=_kept(state, slot)))
+
+
+def _kept(state: State, slot: str) -> tuple[str, ...]:
+    """Return the checkpoints that may yet be asked for, the one in question included."""
+    kept = {slot}
+    if safe_interval(state):
+        kept |= {other for other in (state.safe_slot, state.new_slot) if other is not None}
+    if state.phase in ("save_trial", "restore_stage"):
+        finished = [a for a in state.attempts if a.status == "finished" and not state.looking]
+        kept |= {state.stage_slot}
+        kept |= {a.slot for a in finished if state.settings.continue_winner}
+    return tuple(sorted(kept))
+
+
+def fresh(state: State, slot: str) -> State:
+    """Take down a new checkpoint of the kept branch."""
+    return replace(state, new_slot=slot, new_step=state.step)
+
+
+def going_wrong(state: State) -> bool:
+    """Whether the kept branch has diverged, or its loss rises where that is watched."""
+    return state.bad >= BAD_IN_A_ROW or (state.settings.stop_rises and risen(state))
+
+
+def save_is_due(state: State) -> bool:
+    """Whether a checkpoint to fall back on is made now; never of a model that gets worse."""
+    every = safe_interval(state)
+    due = every > 0 and state.step >= last_saved(state) + every
+    return due and _sound(state)
+
+
+def _sound(state: State) -> bool:
+    return not state.bad and (low(state) or not state.settings.stop_rises)
+
+
+def with_proven_slot(state: State) -> State:
+    """Take the latest checkpoint for safe once losses after it say so.
+
+    A loss tells of the model before its step, so that a model may be saved that has just
+    diverged: a checkpoint counts as safe once `BAD_IN_A_ROW` steps later losses are good.
+    """
+    proven = _sound(state) and state.step >= state.new_step + BAD_IN_A_ROW
+    if state.new_slot is None or not proven:
+        return state
+    return replace(state, safe_slot=state.new_slot, safe_step=state.new_step, new_slot=None)
+
+
+def affordable(state: State) -> bool:
+    """Whether steps are left for going back to the latest safe checkpoint."""
+    paid = state.spent - state.safe_step <= (state.settings.allowance or 0)
+    return state.safe_slot is not None and paid
+
+
+def to_safe(state: State) -> State:
+    """Go back to the latest safe checkpoint; a warm-up that it lies in is over there."""
+    state = replace(state, step=state.safe_step, new_slot=None)
+    if warming(state):
+        state = replace(state, warm_until=state.step)
+    return restore(state, "restore_safe", state.safe_slot or "")

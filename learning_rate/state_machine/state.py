@@ -1,0 +1,233 @@
+"""What the tuner knows and what it asks for: `State` and `Action`, as values and as JSON."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from topoloom.learning_rate.errors import InvalidOptions, InvalidState
+from topoloom.learning_rate.options import Settings
+from topoloom.learning_rate.state_machine.json_codec import decode, encode
+
+__all__ = ["VERSION", "Action", "Attempt", "Stage", "State"]
+
+VERSION = 4
+PHASES = (
+    "warm_up",
+    "save_stage",
+    "restore_stage",
+    "trial",
+    "evaluate",
+    "save_trial",
+    "restore_winner",
+    "exploit",
+    "save_safe",
+    "restore_safe",
+    "done",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What the trainer does next, and then reports.
+
+    ``do`` is one of
+
+    - ``set_lr``: set the rate to ``lr``, then run ``steps`` steps; report their losses, all at
+      once or a few at a time;
+    - ``go_on``: run ``steps`` more steps at the rate that is set; report likewise;
+    - ``save``: keep a checkpoint of everything under the name ``slot``; report nothing;
+    - ``restore``: go back to checkpoint ``slot``, which is kept; report nothing;
+    - ``evaluate``: report one validation loss;
+    - ``stop``: the run is over, ``reason`` is "finished" or "diverged".
+
+    ``keep`` names the checkpoints that may be restored later; others can be dropped.
+    """
+
+    do: str
+    lr: float | None = None
+    steps: int = 0
+    slot: str | None = None
+    keep: tuple[str, ...] = ()
+    reason: str | None = None
+
+    def document(self) -> dict[str, Any]:
+        """Return the action as JSON.
+
+        >>> Action("set_lr", lr=0.1, steps=5).document()["lr"]
+        0.1
+        """
+        return encode(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A candidate: ``status`` is running, finished, hopeless or diverged.
+
+    ``losses`` are those of its training steps, ``evaluations`` its validation losses;
+    ``forecast`` and ``deviation`` are known when it has ended.
+    """
+
+    rate: float
+    slot: str
+    status: str = "running"
+    steps: int = 0
+    losses: tuple[float, ...] = ()
+    evaluations: tuple[float, ...] = ()
+    forecast: float | None = None
+    deviation: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A stage that was searched or passed over: what was tried, and the rate it ran at."""
+
+    start: int
+    tau: int
+    rate: float
+    attempts: tuple[Attempt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Everything the tuner knows; immutable.
+
+    step : the trainer's model has made so many steps since the start of the run.
+    spent : steps run in all; ``spent - step`` of them were thrown away.
+    stage, stage_start, tau : index, first step and length of the present stage.
+    trial_steps, purse : how long its trials are, and how many steps all may take.
+    until : the step at which the present trial, or the stage, ends.
+    rate : what the stage before ran at, or this one runs at; a peak where there is an anchor.
+    peak : the first stage's winner, around which later ones search.
+    looking : the present trials fall to zero (`learning_rate.state_machine.upward_probe`).
+    looked : what came of those, larger rate first.
+    attempts : candidates of the present stage, the last may be running.
+    round : rates that were chosen together with the last candidate's and are tried next.
+    round_start : index of the first candidate that was chosen together with the last one.
+    history : the stages before; their attempts no longer hold their losses.
+    first, recent : the run's first losses, and its latest.
+    bad : how many losses in a row were not usable or had exploded.
+    lr : the rate that the trainer has set; None where it must be set anew.
+    floor : the least level of the kept branch's losses
+    (`learning_rate.state_machine.divergence_detector`). warm_until : the step at which warm-up has
+    ended early; None where it has not. ceiling : the rate at which it had, above which nothing is
+    searched. safe_slot, safe_step : the checkpoint to go back to when training diverges. new_slot,
+    new_step : the latest one, not known to be safe before some good losses follow.
+    """
+
+    version: int
+    settings: Settings
+    phase: str
+    action: Action
+    step: int = 0
+    spent: int = 0
+    stage: int = -1
+    stage_start: int = 0
+    tau: int = 0
+    trial_steps: int = 0
+    purse: int = 0
+    until: int = 0
+    rate: float | None = None
+    peak: float | None = None
+    looking: bool = False
+    looked: tuple[Attempt, ...] = ()
+    attempts: tuple[Attempt, ...] = ()
+    round: tuple[float, ...] = ()
+    round_start: int = 0
+    history: tuple[Stage, ...] = ()
+    first: tuple[float, ...] = ()
+    recent: tuple[float, ...] = ()
+    bad: int = 0
+    lr: float | None = None
+    floor: float | None = None
+    warm_until: int | None = None
+    ceiling: float | None = None
+    safe_slot: str | None = None
+    safe_step: int = 0
+    new_slot: str | None = None
+    new_step: int = 0
+
+    @property
+    def stage_slot(self) -> str:
+        """The name of the checkpoint that the present stage's candidates start from."""
+        return f"stage-{self.stage}"
+
+    @property
+    def trial(self) -> int:
+        """The number of the present trial in its stage, from 0."""
+        return len(self.attempts) - 1 + (len(self.looked) if self.stage == 0 else 0)
+
+    @property
+    def discarded(self) -> int:
+        """Steps that were run and thrown away, those of a running trial included."""
+        trying = ("trial", "evaluate", "save_trial", "restore_stage")
+        return self.spent - (self.stage_start if self.phase in trying else self.step)
+
+    def document(self) -> dict[str, Any]:
+        """Return the state as plain JSON values."""
+        return encode(self)
+
+    def to_json(self) -> str:
+        """Return the state as one line of JSON, keys sorted, no NaN."""
+        return json.dumps(self.document(), sort_keys=True, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "State":
+        """Return the state of a text; `InvalidState` names the field that is wrong."""
+        try:
+            document = json.loads(text)
+        except (ValueError, RecursionError):
+            raise InvalidState("", "must be JSON") from None
+        return cls.from_document(document)
+
+    @classmethod
+    def from_document(cls, document: Any) -> "State":
+        """Return the state of a JSON document."""
+        if not isinstance(document, dict):
+            raise InvalidState("", "must be an object")
+        if document.get("version") == 1:
+            document = _of_version_1(document)
+        if document.get("version") == 2:
+            document = _of_version_2(document)
+        if document.get("version") == 3:
+            document = _of_version_3(document)
+        if document.get("version") != VERSION:
+            raise InvalidState("/version", f"must be 1 to {VERSION}")
+        state = decode(cls, document)
+        try:
+            state.settings.check()
+        except InvalidOptions as error:
+            raise InvalidState(f"/settings{error.field}", error.rule) from None
+        if state.phase not in PHASES:
+            raise InvalidState("/phase", f"must be one of {', '.join(PHASES)}")
+        if not 0 <= state.step <= state.spent or state.step > state.settings.total_steps:
+            raise InvalidState("/step", "must be at most spent and settings/total_steps")
+        return state
+
+
+def _of_version_1(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document as written before rises and rounds were: the run goes on without."""
+    settings = document.get("settings")
+    if isinstance(settings, dict):
+        settings = {"stop_rises": False, "side_by_side": 1, **settings}
+    attempts = document.get("attempts")
+    running = max(0, len(attempts) - 1) if isinstance(attempts, list) else 0
+    more = {"floor": None, "warm_until": None, "ceiling": None, "round": []}
+    more["round_start"] = running
+    return {**more, **document, "settings": settings, "version": 2}
+
+
+def _of_version_2(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document as written before decays had a length: the run goes on with a fifth."""
+    settings = document.get("settings")
+    if isinstance(settings, dict):
+        settings = {"decay_share": 0.2, "hold_rate": False, **settings}
+    return {**document, "settings": settings, "version": 3}
+
+
+def _of_version_3(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document as written before rates above were looked at: the run goes on without."""
+    settings = document.get("settings")
+    if isinstance(settings, dict):
+        settings = {"look_above": False, **settings}
+    more: dict[str, Any] = {"looking": False, "looked": []}
+    return {**more, **document, "settings": settings, "version": VERSION}

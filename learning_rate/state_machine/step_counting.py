@@ -1,0 +1,100 @@
+"""Counting the steps that a trainer reports, and asking for the next ones."""
+
+from dataclasses import replace
+
+from topoloom.learning_rate.state_machine.candidate_selection import exploded
+from topoloom.learning_rate.state_machine.divergence_detector import WINDOW
+from topoloom.learning_rate.state_machine.stage_plan import (
+    MAX_BATCH,
+    evaluation_interval,
+    middle,
+    next_change,
+    rate_at,
+    safe_interval,
+    validates,
+)
+from topoloom.learning_rate.state_machine.state import Action, State
+
+__all__ = [
+    "BAD_IN_A_ROW",
+    "RECENT",
+    "advanced",
+    "at_look",
+    "is_part",
+    "last_saved",
+    "run",
+    "the_rest",
+]
+
+BAD_IN_A_ROW = 3  # that say that training has diverged; one alone may be an odd batch
+FIRST, RECENT = 8, 16  # losses remembered of the run's begin and of its latest steps
+
+
+def advanced(state: State, losses: tuple[float, ...]) -> State:
+    """Return the state with steps counted and losses remembered, on whatever branch."""
+    first = (state.first + losses)[:FIRST]
+    bad = state.bad
+    for loss in losses:
+        bad = bad + 1 if exploded(first, loss) else 0
+    kept = state.recent if state.phase == "trial" else (state.recent + losses)[-RECENT:]
+    count = len(losses)
+    return replace(
+        state, step=state.step + count, spent=state.spent + count, first=first, recent=kept, bad=bad
+    )
+
+
+def run(state: State) -> State:
+    """Ask for steps: to the end of the segment, or to where a rate or a decision changes."""
+    settings = state.settings
+    rate = state.attempts[-1].rate if state.phase == "trial" else state.rate
+    lr = rate_at(state, middle(settings) if rate is None else rate)
+    stop = min(state.until, next_change(state), state.step + MAX_BATCH)
+    if state.phase == "trial":
+        stop = min(stop, _next_look(state))
+    elif every := safe_interval(state):
+        soon = 1 if state.bad else WINDOW  # a save that is due, but not of such a model
+        stop = min(stop, max(last_saved(state) + every, state.step + soon))
+    do = "go_on" if lr == state.lr else "set_lr"
+    return replace(state, lr=lr, action=Action(do, lr=lr, steps=stop - state.step))
+
+
+def is_part(state: State, losses: tuple[float, ...]) -> bool:
+    """Whether steps that were asked for are still to come, and nothing forbids them.
+
+    What is decided at the end of a segment is not decided within it: reports in parts lead to
+    the same schedule.  Only a run of explosions is not waited for.
+    """
+    return len(losses) < state.action.steps and advanced(state, losses).bad < BAD_IN_A_ROW
+
+
+def the_rest(state: State, steps: int) -> State:
+    """Ask for what is still to come of a segment."""
+    return replace(state, action=Action("go_on", lr=state.lr, steps=steps))
+
+
+def last_saved(state: State) -> int:
+    """Return the step of the latest checkpoint of the kept branch."""
+    return state.safe_step if state.new_slot is None else state.new_step
+
+
+def _next_look(state: State) -> int:
+    """Return the step at which a trial is evaluated, or compared with others, next."""
+    done = state.step - state.stage_start
+    if validates(state.settings, state.stage):
+        every = evaluation_interval(state.trial_steps)
+    elif state.settings.stop_hopeless and not state.looking:
+        every = _look_interval(state)
+    else:
+        return state.until
+    return state.stage_start + done - done % every + every
+
+
+def at_look(state: State) -> bool:
+    """Whether a trial is at a point where it is compared with the others."""
+    done = state.step - state.stage_start
+    watched = state.settings.stop_hopeless and not state.looking
+    return watched and done % _look_interval(state) == 0
+
+
+def _look_interval(state: State) -> int:
+    return max(4, -(-state.trial_steps // 4))

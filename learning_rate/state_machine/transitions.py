@@ -1,0 +1,104 @@
+"""The tuner as a pure state machine: (state, what was reported) -> (state, what to do next).
+
+The loop of AutoLRS (Algorithm 1): a stage of tau steps saves a checkpoint, runs each
+candidate tau' steps from it, forecasts its loss after tau steps, asks the search for the next
+candidate, and goes on with the winner; tau doubles.  What "topoloom" changes in it is
+switched by options of its own (`learning_rate.options`).
+
+Nothing here reads a clock, a file or a random generator that is not derived from the
+seed; the same losses give the same actions, from a state read back from JSON too.
+
+Invariant: with an allowance (``max_overhead`` finite) ``spent - step`` never exceeds it when
+the trainer is on the branch that is kept, hence the whole run costs at most
+``total_steps + allowance`` steps.  Proof: a stage plans trials whose steps in all, even if
+every one is thrown away, are at most what is left (`plan.trial_plan`); a fall back to a safe
+checkpoint is taken only if its steps are left, and ends the run otherwise.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from topoloom.learning_rate.options import Options
+from topoloom.learning_rate.state_machine.checkpoints import fresh
+from topoloom.learning_rate.state_machine.report_checks import checked
+from topoloom.learning_rate.state_machine.stages import (
+    after_evaluation,
+    after_exploit_steps,
+    after_trial_steps,
+    begin_first_attempt,
+    begin_stage,
+    exploit,
+    next_attempt,
+)
+from topoloom.learning_rate.state_machine.state import VERSION, Action, State
+from topoloom.learning_rate.state_machine.step_counting import advanced, is_part, run, the_rest
+from topoloom.learning_rate.state_machine.warm_up import after_warm_up_steps, warm_up
+
+__all__ = ["observe", "start"]
+
+
+def start(options: Options) -> State:
+    """Return the first state of a run; its ``action`` is what the trainer does first.
+
+    >>> start(Options(0.001, 0.1, 1000)).action.do
+    'set_lr'
+    >>> start(Options(0.001, 0.1, 1000, method="paper")).action
+    Action(do='save', lr=None, steps=0, slot='stage-0', keep=('stage-0',), reason=None)
+    """
+    state = State(VERSION, options.settled(), "warm_up", Action("go_on"))
+    if state.settings.warmup_steps:
+        return warm_up(replace(state, until=state.settings.warmup_steps))
+    return begin_stage(state)
+
+
+def observe(state: State, losses: Sequence[float] = ()) -> State:
+    """Return the state after a report that answers ``state.action``.
+
+    Parameters
+    ----------
+    losses : sequence of float
+        After set_lr and go_on: 1 to ``steps`` training losses, oldest first, each computed
+        before its step changed the model; NaN and Inf are legal.  After evaluate: one
+        validation loss.  After save and restore: nothing.
+
+    Raises
+    ------
+    InvalidObservation
+        Anything else; the state is a value and stays as it was.
+
+    Examples
+    --------
+    >>> state = start(Options(0.001, 0.1, 1000, method="paper"))
+    >>> observe(state).action.do
+    'set_lr'
+    >>> observe(state, [1.0])
+    Traceback (most recent call last):
+    ...
+    topoloom.learning_rate.errors.InvalidObservation: /losses: must be empty after save
+    """
+    values = checked(state.action, losses)
+    match state.phase:
+        case "warm_up" | "exploit" if is_part(state, values):
+            return the_rest(advanced(state, values), state.action.steps - len(values))
+        case "warm_up":
+            return after_warm_up_steps(advanced(state, values))
+        case "save_stage":
+            return begin_first_attempt(fresh(state, state.stage_slot))
+        case "restore_stage":
+            return run(replace(state, phase="trial", step=state.stage_start, lr=None))
+        case "trial":
+            return after_trial_steps(advanced(state, values), values)
+        case "evaluate":
+            return after_evaluation(state, values[0])
+        case "save_trial":
+            return next_attempt(state)
+        case "restore_winner":
+            return exploit(replace(state, lr=None))
+        case "exploit":
+            return after_exploit_steps(advanced(state, values))
+        case "save_safe":
+            state = fresh(state, f"safe-{state.step}")
+            return warm_up(state) if state.stage < 0 else exploit(state)
+        case _:  # restore_safe
+            state = replace(state, lr=None)
+            return begin_stage(state) if state.stage < 0 else exploit(state)

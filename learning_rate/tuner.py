@@ -1,0 +1,69 @@
+"""The face of a tuner towards a training loop: one action out, one report in.
+
+`Tuner` is what the callbacks are written against; `InProcess` runs the state machine in the
+trainer's own process.  A tuner behind HTTP is one more class with the same three methods.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from topoloom.learning_rate.options import Options
+from topoloom.learning_rate.state_machine.state import Action, State
+from topoloom.learning_rate.state_machine.transitions import observe, start
+
+__all__ = ["InProcess", "Tuner"]
+
+
+class Tuner(Protocol):
+    """What a callback needs of a tuner."""
+
+    @property
+    def action(self) -> Action:
+        """What the trainer does next."""
+        ...
+
+    def observe(self, losses: Sequence[float] = ()) -> Action:
+        """Report what came of the action, and return the next one."""
+        ...
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return what finds this tuner again in this state, as plain JSON values."""
+        ...
+
+    def load_state_dict(self, document: dict[str, Any]) -> None:
+        """Go back to a state that `state_dict` returned."""
+        ...
+
+
+class InProcess:
+    """A tuner in this process; ``state`` is its whole state, a value.
+
+    >>> tuner = InProcess(Options(0.001, 0.1, 1000, method="paper"))
+    >>> tuner.action.do, tuner.observe().do
+    ('save', 'set_lr')
+    >>> again = InProcess(Options(0.001, 0.1, 1000))
+    >>> again.load_state_dict(tuner.state_dict())
+    >>> again.state == tuner.state
+    True
+    """
+
+    def __init__(self, options: Options) -> None:
+        self.state = start(options)
+
+    @property
+    def action(self) -> Action:
+        """What the trainer does next."""
+        return self.state.action
+
+    def observe(self, losses: Sequence[float] = ()) -> Action:
+        """Report what came of the action, and return the next one."""
+        self.state = observe(self.state, losses)
+        return self.state.action
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state as plain JSON values."""
+        return self.state.document()
+
+    def load_state_dict(self, document: dict[str, Any]) -> None:
+        """Go back to a state; `InvalidState` leaves the present one unharmed."""
+        self.state = State.from_document(document)

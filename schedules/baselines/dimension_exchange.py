@@ -1,0 +1,98 @@
+"""Hosts of a torus of routers exchange along one dimension after another: what all such share.
+
+In a step every host exchanges with one or two others along a dimension, and so many shards
+become one: q steps along a side of radix^q.  What a method says is how far partners are.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+from topoloom.schedules.baselines import routed_torus
+from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, in_steps, seconds
+from topoloom.schedules.model.schedule import Collective
+
+__all__ = ["Exchanging", "power"]
+
+
+class _Way(NamedTuple):
+    """A torus, whether all is done in one pass, and the time of that."""
+
+    timed: Baseline
+    shape: tuple[int, ...]
+    once: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Exchanging:
+    """A method by which hosts of a torus of routers exchange.
+
+    Attributes
+    ----------
+    radix : int
+        What one step divides the data by.
+    parts : int
+        Into how many parts the data is cut for every dimension.
+    least_steps : int
+        Sides are radix^q with q at least this.
+    reach : callable
+        How many links one way carry the same message in the s-th step along a dimension.
+    plan : callable
+        The exchanges on a torus, by part of the data and by step.
+    """
+
+    name: str
+    radix: int
+    parts: int
+    least_steps: int
+    reach: Callable[[int], int]
+    plan: Callable[[tuple[int, ...]], routed_torus.Plan]
+
+    def time(self, nodes: int, degree: int, operation: Operation) -> Baseline | None:
+        """Return the least time on a torus whose D <= d / 2 sides are all radix^q, or None."""
+        best = self._best(nodes, degree, operation)
+        return best and best.timed
+
+    def run(self, nodes: int, degree: int, operation: Operation) -> routed_torus.Routed | None:
+        """Return the torus and what it runs."""
+        best = self._best(nodes, degree, operation)
+        if best is None:
+            return None
+        copies = degree // (2 * len(best.shape))
+        plan = self.plan(best.shape)
+        return routed_torus.routed(best.shape, copies, plan, operation, once=best.once)
+
+    def _best(self, nodes: int, degree: int, operation: Operation) -> _Way | None:
+        ways = self._ways(nodes, degree, operation)
+        return min(ways, key=lambda way: way.timed.seconds, default=None)
+
+    def _ways(self, nodes: int, degree: int, operation: Operation) -> Iterator[_Way]:
+        steps = power(nodes, self.radix)
+        if operation.collective not in PASSES or self.radix**steps != nodes:
+            return
+        chunks = (nodes - 1) // (self.radix - 1)
+        for sides in range(1, degree // 2 + 1):
+            if steps % sides or steps // sides < self.least_steps:
+                continue
+            shape, copies = (self.radix ** (steps // sides),) * sides, degree // (2 * sides)
+            cut = self.parts * sides * copies
+            loads = [Fraction(self.reach(step // sides), cut) for step in range(steps)]
+            shards = (load / self.radix ** (step + 1) for step, load in enumerate(loads))
+            wire = sum(shards, Fraction(0)) * degree
+            yield _Way(in_steps(self.name, steps, wire, operation, chunks), shape, False)
+            if operation.collective is Collective.ALLREDUCE:
+                whole = seconds(steps, sum(loads, Fraction(0)) * degree, operation, steps)
+                yield _Way(Baseline(self.name, whole, steps, 1), shape, True)
+
+
+def power(nodes: int, radix: int) -> int:
+    """Return the largest q with radix^q <= N.
+
+    >>> power(8, 3), power(27, 3), power(1024, 2)
+    (1, 3, 10)
+    """
+    power = 0
+    while radix ** (power + 1) <= nodes:
+        power += 1
+    return power

@@ -1,0 +1,93 @@
+"""What NCCL runs on a fabric that somebody has, as schedules: rings, trees, PAT, NVLS and CollNet.
+
+Each is checked by the verifier and timed by the simulator like any other schedule; widths,
+channels and boxes are found from the links alone.  Times favour the opponent: no protocol, no
+thread block and no copy costs anything.  The simulator does not know switches that copy: of
+NVLS every round is as long as its busiest link, loaded as the verifier counts.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from topoloom.schedules.baselines.nccl import pat_nvls, ring, tree
+from topoloom.schedules.errors import TooLarge
+from topoloom.schedules.model.schedule import Collective, Schedule, TreeSchedule, parts_of
+from topoloom.schedules.simulate import Lockstep, Network, simulate, tree_depth
+from topoloom.schedules.verify import tree_inverse_rate
+from topoloom.synth.topology.topology import Topology
+
+__all__ = ["MAX_HOPS", "ON_FABRICS", "OnFabric", "on_fabric"]
+
+MAX_HOPS = 1 << 20
+"""Ranks times ranks times channels of a schedule, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class OnFabric:
+    """What a library runs on a fabric, and how long that takes for so many bytes."""
+
+    name: str
+    schedule: Schedule
+    seconds: Fraction
+    chunks: int
+
+
+ON_FABRICS: dict[str, Callable[[Topology, Collective], Schedule | None]] = {
+    ring.NAME: ring.run,
+    tree.NAME: tree.run,
+    pat_nvls.PAT: pat_nvls.pat,
+    pat_nvls.NVLS: pat_nvls.nvls,
+}
+"""What there is, by name: (topology, collective) to schedule, or None where it does not run."""
+
+
+def on_fabric(
+    topology: Topology, collective: Collective, network: Network, size_bytes: int
+) -> tuple[OnFabric, ...]:
+    """Return all that runs there, the fastest first, each with the best number of pieces.
+
+    Raises
+    ------
+    TooLarge
+        More than 1024 ranks: N^2 hops of a channel pass `MAX_HOPS`.
+
+    Examples
+    --------
+    >>> from topoloom.synth.fabrics import fabric
+    >>> network = Network(Fraction(1, 10**6), 10**9)
+    >>> for one in on_fabric(fabric("dgx-a100-2"), Collective.ALLREDUCE, network, 2**30):
+    ...     print(one.name, round(float(one.seconds) * 1e3, 2))
+    nccl-tree 6.3
+    nccl-ring 10.07
+    """
+    if len(topology.compute_nodes) ** 2 > MAX_HOPS:
+        raise TooLarge("/topology", "must have at most 1024 ranks here")
+    found = []
+    for name, run in ON_FABRICS.items():
+        schedule = run(topology, collective)
+        if schedule is None:
+            continue
+        if name == pat_nvls.NVLS:
+            found.append(_copied(schedule, topology, network, size_bytes))
+        else:
+            timed = simulate(schedule, topology, network, size_bytes=size_bytes)
+            found.append(OnFabric(name, schedule, timed.seconds, timed.chunks))
+    return tuple(sorted(found, key=lambda one: (one.seconds, one.name)))
+
+
+def _copied(schedule: Schedule, topology: Topology, network: Network, size_bytes: int) -> OnFabric:
+    """Return trees through switches that copy, as a pipeline whose every round is full."""
+    trees = [part for part in parts_of(schedule) if isinstance(part, TreeSchedule)]
+    depth = sum(map(tree_depth, trees))
+    share = Fraction(size_bytes, sum(trees[0].sizes)) / network.unit_bytes_per_second
+    whole = tree_inverse_rate(schedule, topology) * share
+    rounds = Lockstep(
+        network.alpha_seconds,
+        depth,
+        tuple((whole,) * (depth - level) for level in range(depth)),
+        network.overhead_seconds + network.chunk_seconds,
+        tuple((len(trees),) * (depth - level) for level in range(depth)),
+    )
+    chunks = rounds.best_chunks()
+    return OnFabric(pat_nvls.NVLS, schedule, rounds.seconds(chunks), chunks)

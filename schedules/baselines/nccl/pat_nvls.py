@@ -1,0 +1,99 @@
+"""What NCCL runs where every rank reaches every other over switches alone: PAT, NVLS, CollNet.
+
+References
+----------
+Jeaugey, "PAT: a new algorithm for all-gather and reduce-scatter operations at scale", 2025
+(arXiv:2506.20252); NCCL, ``src/transport/nvls.cc`` and ``src/transport/coll_net.cc``.
+"""
+
+from collections.abc import Callable
+
+from topoloom.schedules.baselines.nccl.ring_channels import Residual
+from topoloom.schedules.model.schedule import (
+    Collective,
+    Schedule,
+    SequenceSchedule,
+    Tree,
+    TreeSchedule,
+)
+from topoloom.schedules.trees.multicast import pruned
+from topoloom.synth.topology.topology import NodeId, Topology
+
+__all__ = ["NVLS", "PAT", "nvls", "pat"]
+
+PAT = "nccl-pat"
+NVLS = "nccl-nvls"
+
+Pairs = list[tuple[NodeId, NodeId]]
+
+
+def pat(topology: Topology, collective: Collective) -> Schedule | None:
+    """Return an allgather or a reduce-scatter over binomial trees, one for every root.
+
+    Rank r + o of the tree of r hangs on r + o less the largest power of two in o, so it has
+    at most ceil(log2 N) levels.  All of a rank's children are sent to at once, which favours it.
+    None for other collectives, and where ranks do not reach each other over switches.
+
+    >>> from topoloom.schedules.simulate import tree_depth
+    >>> from topoloom.synth.fabrics import fabric
+    >>> tree_depth(pat(fabric("gb200-nvl72"), Collective.ALLGATHER))
+    6
+    """
+    if collective not in (Collective.ALLGATHER, Collective.REDUCE_SCATTER):
+        return None
+    ranks = topology.compute_nodes
+
+    def hung(at: int) -> Pairs:
+        offsets = sorted(range(1, len(ranks)), key=int.bit_count)
+        ends = ((offset - (1 << offset.bit_length() - 1), offset) for offset in offsets)
+        return [(ranks[(at + a) % len(ranks)], ranks[(at + b) % len(ranks)]) for a, b in ends]
+
+    return _spread(topology, collective, hung)
+
+
+def nvls(topology: Topology, collective: Collective) -> Schedule | None:
+    """Return a collective by switches that copy and add up: every shard is sent up to them once.
+
+    Of an allreduce slices are spread while later ones are added up.  None where no switch copies,
+    or ranks do not reach each other over switches.
+
+    >>> from topoloom.schedules.verify import violations
+    >>> from topoloom.synth.fabrics import fabric
+    >>> box = fabric("gb200-nvl72-sharp")
+    >>> violations(nvls(box, Collective.ALLREDUCE), box)
+    []
+    """
+    if not topology.multicast:
+        return None
+    ranks = topology.compute_nodes
+
+    def star(at: int) -> Pairs:
+        return [(ranks[at], other) for other in ranks if other != ranks[at]]
+
+    if collective is not Collective.ALLREDUCE:
+        return _spread(topology, collective, star)
+    passes = (Collective.REDUCE_SCATTER, Collective.ALLGATHER)
+    parts = tuple(_spread(topology, one, star) for one in passes)
+    if parts[0] is None or parts[1] is None:
+        return None
+    return SequenceSchedule(collective, topology.digest, (parts[0], parts[1]), together=True)
+
+
+def _spread(
+    topology: Topology, collective: Collective, hung: Callable[[int], Pairs]
+) -> TreeSchedule | None:
+    """Return a tree for every root, from pairs of ranks breadth first."""
+    if collective not in (Collective.ALLGATHER, Collective.REDUCE_SCATTER):
+        return None
+    ranks, left = topology.compute_nodes, Residual(topology)
+    if any(len(left.ways(rank)) < len(ranks) - 1 for rank in ranks):
+        return None
+    trees = []
+    for at, root in enumerate(ranks):
+        edges = tuple(
+            left.ways(near)[far] if collective.outward else left.ways(far)[near]
+            for near, far in hung(at)
+        )
+        trees.append(Tree(root, 1, edges))
+    schedule = TreeSchedule(collective, topology.digest, ranks, 1, tuple(trees))
+    return pruned(schedule, topology)

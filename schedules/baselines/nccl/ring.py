@@ -1,0 +1,80 @@
+"""NCCL's ring: every shard goes round every channel's ring, a part of it on each."""
+
+from fractions import Fraction
+from math import lcm
+
+from topoloom.schedules.baselines.nccl.ring_channels import Ring, rings
+from topoloom.schedules.model.schedule import (
+    Collective,
+    Schedule,
+    SequenceSchedule,
+    Tree,
+    TreeSchedule,
+)
+from topoloom.synth.topology.topology import Topology
+
+__all__ = ["NAME", "run", "seconds"]
+
+NAME = "nccl-ring"
+
+
+def run(topology: Topology, collective: Collective) -> Schedule | None:
+    """Return a collective over the rings of `channels.rings`; None where there is none.
+
+    A ring has a part of every shard in proportion to its width, so that all are done at once.
+
+    >>> from topoloom.schedules.verify import violations
+    >>> from topoloom.synth.fabrics import fabric
+    >>> box = fabric("mi300x")
+    >>> violations(run(box, Collective.ALLREDUCE), box)
+    []
+    """
+    found = rings(topology)
+    if not found:
+        return None
+    gather = _passed(topology, found, Collective.ALLGATHER)
+    scatter = _passed(topology, found, Collective.REDUCE_SCATTER)
+    match collective:
+        case Collective.ALLGATHER:
+            return gather
+        case Collective.REDUCE_SCATTER:
+            return scatter
+        case Collective.ALLREDUCE:
+            return SequenceSchedule(collective, topology.digest, (scatter, gather))
+    return None
+
+
+def seconds(
+    topology: Topology, collective: Collective, alpha: Fraction, unit: Fraction, size_bytes: int
+) -> Fraction | None:
+    """Return N - 1 rounds a pass, in each of which every ring hands on one shard.
+
+    Rings of width W together take (N - 1) (alpha + M / (N W)): the first of them fills a link.
+
+    >>> from topoloom.synth.fabrics import fabric
+    >>> seconds(fabric("mi300x"), Collective.ALLGATHER, Fraction(0), Fraction(1), 512 * 8)
+    Fraction(8, 1)
+    """
+    found = rings(topology)
+    passes = {Collective.ALLGATHER: 1, Collective.REDUCE_SCATTER: 1, Collective.ALLREDUCE: 2}
+    if not found or collective not in passes:
+        return None
+    ranks = len(topology.compute_nodes)
+    whole = sum((ring.width for ring in found), Fraction(0)) * unit
+    return passes[collective] * (ranks - 1) * (alpha + Fraction(size_bytes, ranks) / whole)
+
+
+def _passed(topology: Topology, found: tuple[Ring, ...], collective: Collective) -> TreeSchedule:
+    whole = lcm(*(ring.width.denominator for ring in found))
+    weights = [int(ring.width * whole) for ring in found]
+    trees = []
+    for ring, weight in zip(found, weights, strict=True):
+        count = len(ring.order)
+        for at, root in enumerate(ring.order):
+            # Towards the root the last hop is listed first.
+            steps = range(count - 1) if collective.outward else range(-1, -count, -1)
+            edges = tuple(ring.paths[(at + step) % count] for step in steps)
+            trees.append(Tree(root, weight, edges))
+    return TreeSchedule(
+        collective, topology.digest, topology.compute_nodes, sum(weights), tuple(trees)
+    )

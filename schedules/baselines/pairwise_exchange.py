@@ -1,0 +1,70 @@
+"""All pairs at once, over a link of their own: hosts with as many ports as there are others.
+
+References
+----------
+The pairwise exchange of Thakur, Rabenseifner and Gropp, "Optimization of collective
+communication operations in MPICH", 2005, with a link for every pair.
+"""
+
+from fractions import Fraction
+
+import numpy as np
+
+from topoloom.schedules.baselines.baseline_run import Running, gather, in_passes
+from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, exchanged, in_steps
+from topoloom.schedules.model.schedule import Collective, Route, RouteSchedule, StepSchedule
+from topoloom.schedules.steps.send_arrays import sends
+from topoloom.synth.topology.topology import Topology
+
+__all__ = ["NAME", "run", "time"]
+
+NAME = "direct"
+
+
+def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
+    """Return one step a pass, for N - 1 ports or more: every shard, or block, over its link.
+
+    floor(d / (N - 1)) links join every pair and share what it sends.  All-to-all too.
+
+    >>> work = Operation(Collective.ALL_TO_ALL, 8, Fraction(1), Fraction(0))
+    >>> time(8, 7, work).seconds, time(8, 6, work)
+    (Fraction(7, 1), None)
+    """
+    parallel = degree // (nodes - 1)
+    if not parallel:
+        return None
+    wire = Fraction(degree, nodes * parallel)
+    if operation.collective is Collective.ALL_TO_ALL:
+        return exchanged(NAME, 1, wire, operation, Fraction(nodes, degree))
+    return in_steps(NAME, 1, wire, operation, 1) if operation.collective in PASSES else None
+
+
+def run(nodes: int, degree: int, operation: Operation) -> Running | None:
+    """Return the complete graph and what it runs."""
+    if time(nodes, degree, operation) is None:
+        return None
+    parallel = degree // (nodes - 1)
+    if operation.collective is Collective.ALL_TO_ALL:
+        topology = _complete(nodes, parallel)
+        routes = (Route((a, b), 1) for a in range(nodes) for b in range(nodes) if a != b)
+        schedule = RouteSchedule(
+            Collective.ALL_TO_ALL, topology.digest, topology.nodes, 1, tuple(routes)
+        )
+        return Running(topology, schedule, 1)
+    return in_passes(lambda _: _gathered(nodes, parallel), operation.collective)
+
+
+def _complete(nodes: int, parallel: int) -> Topology:
+    hosts = np.arange(nodes)
+    ends = [(hosts + by) % nodes for by in range(1, nodes) for _ in range(parallel)]
+    return Topology.direct(nodes, np.tile(hosts, len(ends)), np.concatenate(ends))
+
+
+def _gathered(nodes: int, parallel: int) -> tuple[Topology, StepSchedule]:
+    topology, hosts = _complete(nodes, parallel), np.arange(nodes)
+    step = [
+        sends(hosts, (hosts + by) % nodes, hosts, link, 1, link)
+        for by in range(1, nodes)
+        for link in range(parallel)
+    ]
+    return topology, gather(topology, parallel, [step])

@@ -1,0 +1,179 @@
+"""Exchanges between far hosts of a torus whose routers pass messages on at no latency.
+
+A *plan* says, for every part of the data and every step, near partners first, how far along
+which dimension every host's partners are.  A reduce-scatter follows it, an allgather runs it
+backwards, and an allreduce in one pass follows it with all of the data.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom.schedules.baselines.baseline_run import gather, in_passes
+from topoloom.schedules.baselines.operation import Operation
+from topoloom.schedules.baselines.torus_topology import moved
+from topoloom.schedules.model.schedule import Collective, Schedule, StepSchedule, parts_of
+from topoloom.schedules.model.transcript import Message, Span, Transcript
+from topoloom.schedules.simulate import Network
+from topoloom.schedules.simulate.messages import Messages, messages_of
+from topoloom.schedules.simulate.run_messages import run
+from topoloom.schedules.simulate.transcript_messages import messages_of_transcript
+from topoloom.schedules.steps.send_arrays import sends
+from topoloom.synth.topology.topology import Topology
+
+__all__ = ["Exchange", "Plan", "Routed", "routed"]
+
+
+class Exchange(NamedTuple):
+    """(partners, hosts): how far along ``axis``, with sign, the partners of every host are."""
+
+    axis: int
+    by: NDArray[np.int64]
+
+
+ENTRY = 1 << 20
+"""Capacity of the way from a host into its router: enough that nothing waits there."""
+
+Plan = Sequence[Sequence[Exchange]]
+"""By part of the data, by step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Routed:
+    """A schedule whose messages go along paths of a torus.
+
+    ``topology`` has a link for every pair that ever exchanges: the schedule is checked on it.
+    ``paths`` give the links of the ``torus`` that each of these crosses.  An allreduce in one
+    pass is a transcript, as schedules know none.
+    """
+
+    topology: Topology
+    schedule: Schedule | Transcript
+    torus: Topology
+    paths: tuple[tuple[int, ...], ...]
+
+    def seconds(self, degree: int, operation: Operation) -> Fraction:
+        """Return what the simulator takes in step, every message crossing its path at once.
+
+        Hosts hand messages to their routers all at once: what these cost they cost once a step.
+        """
+        alpha = operation.alpha_seconds + operation.overhead_seconds
+        network = Network(alpha, operation.bytes_per_second / degree)
+        total = Fraction(0)
+        for messages in self._messages():
+            total += run(self._crossing(messages), network, operation.size_bytes, 1, True).seconds
+            total += operation.chunk_seconds * _most_chunks(messages)
+        return total
+
+    def _messages(self) -> list[Messages]:
+        if isinstance(self.schedule, Transcript):
+            return [messages_of_transcript(self.schedule, self.topology)]
+        return [messages_of(part, self.topology) for part in parts_of(self.schedule)]
+
+    def _crossing(self, messages: Messages) -> Messages:
+        """Return the same messages over the paths, each into its first router by a wide link."""
+        entries = self.torus.link_count
+        paths = [(entries + at, *path) for at, path in enumerate(self.paths)]
+        lengths = [len(paths[link]) for link in messages.hops.tolist()]
+        return messages._replace(
+            hop_start=np.cumsum([0, *lengths]),
+            hops=np.array([hop for link in messages.hops.tolist() for hop in paths[link]]),
+            capacities=(*self.torus.capacities, *(ENTRY,) * len(paths)),
+            sources=np.zeros(entries + len(paths), np.int64),
+            link_of=np.arange(entries),
+        )
+
+
+def _most_chunks(messages: Messages) -> int:
+    """Return the sum over steps of the most chunks that a host hands over for another."""
+    steps = np.repeat(np.arange(len(messages.starts) - 1), np.diff(messages.starts))
+    loads = np.zeros((len(messages.starts) - 1, len(messages.capacities)), np.int64)
+    np.add.at(loads, (steps, messages.hops), messages.chunk_count)
+    return int(loads.max(axis=1).sum())
+
+
+def routed(
+    shape: tuple[int, ...], copies: int, plan: Plan, operation: Operation, *, once: bool
+) -> Routed:
+    """Return a collective by a plan on a torus with so many links side by side.
+
+    ``once``: an allreduce in one pass.
+    """
+    hosts = np.arange(prod(shape))
+    pairs = {}
+    for exchange in (exchange for part in plan for exchange in part):
+        for row in exchange.by:
+            targets = moved(hosts, shape, exchange.axis, row).tolist()
+            for source, (target, by) in enumerate(zip(targets, row.tolist(), strict=True)):
+                pairs[source, target] = _path(source, shape, exchange.axis, by)
+    torus = Topology(hosts.tolist(), _torus_links(shape, copies))
+    index = {(link.source, link.target): at for at, link in enumerate(torus.links)}
+    topology = Topology(hosts.tolist(), pairs)
+    paths = tuple(
+        tuple(index[hop] for hop in pairs[link.source, link.target]) for link in topology.links
+    )
+    if once:
+        return Routed(topology, _one_pass(shape, plan), torus, paths)
+    made = topology, _gathered(topology, shape, plan)
+    running = in_passes(lambda _: made, operation.collective)
+    return Routed(topology, running.schedule, torus, paths)
+
+
+def _one_pass(shape: tuple[int, ...], plan: Plan) -> Transcript:
+    """Return the allreduce in which every step exchanges the sums so far."""
+    hosts = np.arange(prod(shape))
+    messages: list[Message] = []
+    for number, part in enumerate(plan):
+        held = [1 << host for host in hosts.tolist()]
+        brought: list[list[int]] = [[] for _ in held]
+        first = number * len(held)
+        for exchange in part:
+            sums, arrived = held[:], [needs[:] for needs in brought]
+            for row in exchange.by:
+                for source, target in enumerate(moved(hosts, shape, exchange.axis, row).tolist()):
+                    span = Span(first, first + len(held), sums[source])
+                    brought[target].append(len(messages))
+                    held[target] |= sums[source]
+                    messages.append(Message(source, target, (span,), tuple(arrived[source])))
+    bounds = tuple(len(plan) * host for host in range(len(hosts) + 1))
+    return Transcript(Collective.ALLREDUCE, bounds, tuple(messages))
+
+
+def _torus_links(shape: tuple[int, ...], copies: int) -> list[tuple[int, int, int]]:
+    hosts = np.arange(prod(shape))
+    return [
+        (source, target, copies)
+        for axis in range(len(shape))
+        for way in (1, -1)
+        for source, target in enumerate(moved(hosts, shape, axis, way).tolist())
+    ]
+
+
+def _path(source: int, shape: tuple[int, ...], axis: int, by: int) -> tuple[tuple[int, int], ...]:
+    one, start = (1 if by > 0 else -1), np.array(source)
+    passed = [int(moved(start, shape, axis, one * hop)) for hop in range(abs(by) + 1)]
+    return tuple(pairwise(passed))
+
+
+def _gathered(topology: Topology, shape: tuple[int, ...], plan: Plan) -> StepSchedule:
+    """Return the allgather: far partners, and few shards, first."""
+    hosts = np.arange(prod(shape))
+    steps: list[list[NDArray[np.void]]] = [[] for _ in plan[0]]
+    for number, part in enumerate(plan):
+        shards = hosts[:, None]
+        for step, exchange in enumerate(reversed(part)):
+            targets = [moved(hosts, shape, exchange.axis, row) for row in exchange.by]
+            arrived = [shards]
+            for target in targets:
+                steps[step].append(sends(hosts[:, None], target[:, None], shards, number, 1, 0))
+                brought = np.empty_like(shards)
+                brought[target] = shards
+                arrived.append(brought)
+            shards = np.concatenate(arrived, axis=1)
+    return gather(topology, len(plan), steps)

@@ -1,0 +1,122 @@
+"""Two trees over the same hosts: what is inner in one is a leaf of the other.
+
+Each carries half the data: it is summed up on the way to the root and sent down again at once,
+piece by piece; up and down take the two directions of the links.
+"""
+
+from fractions import Fraction
+from itertools import product
+from math import isqrt
+
+from topoloom.schedules.baselines.baseline_run import Running
+from topoloom.schedules.baselines.operation import Baseline, Operation
+from topoloom.schedules.model.schedule import Collective, SequenceSchedule, Tree, TreeSchedule
+from topoloom.synth.topology.topology import Topology
+
+__all__ = ["LEAST_PIECE_BYTES", "run", "time"]
+
+LEAST_PIECE_BYTES = 4096
+"""No piece of a tree is smaller: the largest packet of InfiniBand and RoCE."""
+
+
+def time(name: str, nodes: int, degree: int, arity: int, operation: Operation) -> Baseline | None:
+    """Return the time of two trees of so many children; None where there are none.
+
+    A host has arity + 1 links in one tree and one in the other; floor(d / (arity + 2)) links
+    stand side by side.  With h the least height of such a tree and k the seconds that half the
+    data takes on a link, c pieces are everywhere after
+
+        2 h alpha + (2 h - 1 + c) (k / c + m),
+
+    m being what a message costs.  Pieces are of `LEAST_PIECE_BYTES` at least; where messages cost
+    nothing it falls in c, else it is least next to the root of (2 h - 1) k / m.  Of fewer
+    hosts than arity^2 + 2 both trees might have to share links: None.
+
+    >>> work = Operation(Collective.ALLREDUCE, 2**20, Fraction(125 * 10**8), Fraction(1, 10**5))
+    >>> tree = time("double-binary-tree", 1024, 4, 2, work)
+    >>> tree.chunks, round(float(tree.seconds) * 1e6, 1)
+    (128, 392.7)
+    """
+    parallel = degree // (arity + 2)
+    if operation.collective is not Collective.ALLREDUCE:
+        return None
+    if not parallel or nodes < arity**2 + 2:
+        return None
+    height = _height(nodes, arity)
+    half = Fraction(operation.size_bytes, 2)
+    link_seconds = half / (operation.bytes_per_second * parallel / degree)
+    each, ramp = operation.message_seconds, 2 * height - 1
+    chunks = max(1, int(half) // LEAST_PIECE_BYTES)
+    if each:
+        root = isqrt(int(ramp * link_seconds / each))
+        tried = (min(max(near, 1), chunks) for near in (root, root + 1))
+        chunks = min(tried, key=lambda cut: (ramp + cut) * (link_seconds / cut + each))
+    wire = (ramp + chunks) * (link_seconds / chunks + each)
+    seconds = 2 * height * operation.alpha_seconds + wire
+    return Baseline(name, seconds, 2 * height - 1 + chunks, chunks)
+
+
+def run(nodes: int, degree: int, arity: int, operation: Operation) -> Running | None:
+    """Return both trees on links of their own, cut as `time` says."""
+    timed = time("", nodes, degree, arity, operation)
+    if timed is None:
+        return None
+    trees = [_edges(nodes, arity, order) for order in _orders(nodes, arity)]
+    parallel = degree // (arity + 2)
+    pairs = [pair for _, edges in trees for pair in edges]
+    both = [pair for a, b in pairs for pair in ((a, b), (b, a))]
+    topology = Topology(range(nodes), both * parallel)
+    roots = [root for root, _ in trees]
+    sizes = tuple(int(host in roots) for host in range(nodes))
+    parts = tuple(
+        TreeSchedule(
+            collective,
+            topology.digest,
+            topology.nodes,
+            1,
+            tuple(
+                Tree(root, 1, tuple((b, a) if turned else (a, b) for a, b in edges))
+                for root, edges in trees
+            ),
+            sizes,
+        )
+        for collective, turned in ((Collective.REDUCE_SCATTER, True), (Collective.ALLGATHER, False))
+    )
+    schedule = SequenceSchedule(Collective.ALLREDUCE, topology.digest, parts, together=True)
+    return Running(topology, schedule, timed.chunks)
+
+
+def _height(nodes: int, arity: int) -> int:
+    """Return the least height of a tree of so many children over the hosts.
+
+    >>> [_height(nodes, 2) for nodes in (6, 7, 8, 1024)], _height(1024, 4)
+    ([2, 2, 3, 10], 5)
+    """
+    height, room, level = 0, 1, 1
+    while room < nodes:
+        level *= arity
+        room += level
+        height += 1
+    return height
+
+
+def _edges(nodes: int, arity: int, order: list[int]) -> tuple[int, list[tuple[int, int]]]:
+    """Return the root and the edges, breadth first, of the heap over hosts in an order."""
+    return order[0], [(order[(at - 1) // arity], order[at]) for at in range(1, nodes)]
+
+
+def _orders(nodes: int, arity: int) -> tuple[list[int], list[int]]:
+    """Return an order of the hosts for each heap, such that they share no link.
+
+    The inner hosts of the second are the last ones, which are leaves of the first; they and
+    its leaves are turned until no two hosts are joined in both.
+    """
+    inner = (nodes - 2) // arity + 1
+    first = list(range(nodes))
+    joined = {frozenset(pair) for pair in _edges(nodes, arity, first)[1]}
+    heads, leaves = first[::-1][:inner], first[::-1][inner:]
+    for head, turn in product(range(len(heads)), range(len(leaves))):
+        second = [*heads[head:], *heads[:head], *leaves[turn:], *leaves[:turn]]
+        if not any(frozenset(pair) in joined for pair in _edges(nodes, arity, second)[1]):
+            return first, second
+    raise AssertionError(f"no two heaps of {nodes} hosts without a link in common")

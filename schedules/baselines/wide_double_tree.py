@@ -1,0 +1,34 @@
+"""Double trees of three children or more, whose height is less, as wide hosts allow.
+
+References
+----------
+As `double_binary_tree`; the trees of more children are the same construction.
+"""
+
+from topoloom.schedules.baselines import two_tree_schedule
+from topoloom.schedules.baselines.baseline_run import Running
+from topoloom.schedules.baselines.operation import Baseline, Operation
+
+__all__ = ["NAME", "run", "time"]
+
+NAME = "double-tree"
+
+
+def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
+    """Return the least time over all numbers of children from 3 that the ports allow."""
+    return _best(nodes, degree, operation)[0]
+
+
+def run(nodes: int, degree: int, operation: Operation) -> Running | None:
+    """Return both trees on links of their own."""
+    timed, arity = _best(nodes, degree, operation)
+    return two_tree_schedule.run(nodes, degree, arity, operation) if timed else None
+
+
+def _best(nodes: int, degree: int, operation: Operation) -> tuple[Baseline | None, int]:
+    found = [
+        (timed, arity)
+        for arity in range(3, degree - 1)
+        if (timed := two_tree_schedule.time(NAME, nodes, degree, arity, operation))
+    ]
+    return min(found, key=lambda pair: (pair[0].seconds, pair[1]), default=(None, 0))

@@ -1,0 +1,1 @@
+"""Compare algorithms by message size: time models, crossover sizes, bandwidths."""

@@ -1,0 +1,216 @@
+"""Every way to run a collective on a fabric that is there, in one comparison for every size.
+
+Step schedules (by breadth-first broadcast, by labels of every number of steps, lifted from bases,
+each also as an allreduce in one pass), trees (at the optimum, fewer of them, lower ones), routes
+of an all-to-all, and what NCCL would run.  Every schedule is made and checked; its time is a
+function of the size (`as_candidates`), and who is fastest from which size on follows
+exactly (`switch_over`).
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from topoloom.schedules.baselines.nccl import ON_FABRICS
+from topoloom.schedules.compare.crossover import SIZES, Candidate, Range, ranges
+from topoloom.schedules.compare.time_models import candidate_of, rate_of
+from topoloom.schedules.errors import NoSchedule, ScheduleError, TooLarge
+from topoloom.schedules.generate.collectives import ONE_SHOT, ROUTINGS, make
+from topoloom.schedules.model.schedule import (
+    Collective,
+    RouteSchedule,
+    Schedule,
+    TreeSchedule,
+    parts_of,
+)
+from topoloom.schedules.options import Options
+from topoloom.schedules.simulate import Network
+from topoloom.schedules.verify import require_valid
+from topoloom.synth.errors import SynthError
+from topoloom.synth.evaluation.measure import diameter
+from topoloom.synth.progress import tell
+from topoloom.synth.slack import MAX_SLACK
+from topoloom.synth.topology.topology import NodeId, Topology
+
+__all__ = ["GAPS", "LOW_RANKS", "MAX_RANKS", "LeftOut", "Way", "Ways", "ways"]
+
+MAX_RANKS = 256
+"""More ranks are not compared: every way is made as a whole schedule."""
+
+LOW_RANKS = 64
+"""Up to so many ranks trees of every height, and labels of every number of steps, are looked at."""
+
+GAPS = (Fraction(1, 100), Fraction(1, 20))
+"""Few trees within these gaps of the optimum are looked at."""
+
+_Maker = Callable[[], Schedule | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A schedule, and its time by message size.
+
+    ``name`` is what makes it, as `topoloom schedule --algorithm` takes it, or that of an opponent.
+    ``kind`` is ``steps``, ``trees`` or ``routes``; ``hops`` the latencies that the smallest message
+    pays; ``rate`` bytes per second of much data, cut finely; ``trees_per_root`` is None of what is
+    not by trees.
+    """
+
+    name: str
+    kind: Literal["steps", "trees", "routes"]
+    hops: int
+    rate: Fraction
+    trees_per_root: int | None
+    candidate: Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A way that does not run there, or was not looked at, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """All ways, which is fastest from which size on, and what was left out."""
+
+    ways: tuple[Way, ...]
+    ranges: tuple[Range, ...]
+    left_out: tuple[LeftOut, ...]
+
+    def fastest(self, size_bytes: int) -> Way:
+        """Return the way of least time for M bytes; of equals the first."""
+        return min(self.ways, key=lambda way: way.candidate.seconds(size_bytes))
+
+
+def ways(
+    topology: Topology,
+    collective: Collective,
+    network: Network,
+    *,
+    root: NodeId | None = None,
+    largest_bytes: int = SIZES[-1],
+) -> Ways:
+    """Return all ways to run a collective on a topology, of those alike the first.
+
+    Parameters
+    ----------
+    network : Network
+        Latency and rate, and what messages and chunks cost.
+    root : NodeId, optional
+        Of a broadcast or reduce.
+    largest_bytes : int
+        Trees are cut as finely as pays up to this size, from 1.
+
+    Raises
+    ------
+    NoSchedule
+        Nothing runs there, or ``root`` or ``largest_bytes`` is out of its domain.
+    TooLarge
+        More than `MAX_RANKS` ranks.
+    Unreachable, InvalidTopology
+        Some rank cannot reach another, or there is only one.
+
+    Examples
+    --------
+    Few steps for small messages; no more data than must be for large ones:
+
+    >>> ring = Topology(range(4), [(i, (i + step) % 4) for i in range(4) for step in (1, 3)])
+    >>> found = ways(ring, Collective.ALLREDUCE, Network(Fraction(1, 10**6), 10**9))
+    >>> [(part.name, part.first_bytes) for part in found.ranges]
+    [('bfb-one-shot', 1), ('bfb', 2667)]
+    """
+    if len(topology.compute_nodes) > MAX_RANKS:
+        raise TooLarge("/topology", f"must have at most {MAX_RANKS} ranks to be compared")
+    if largest_bytes < 1:
+        raise NoSchedule("/bytes", "must be at least 1")
+    found: dict[tuple[object, ...], Way] = {}
+    left: list[LeftOut] = []
+    wanted = list(_makers(topology, collective, root))
+    for number, (name, maker) in enumerate(wanted):
+        tell("comparing schedules", number, len(wanted))
+        try:
+            schedule = maker()
+            if schedule is None:
+                left.append(LeftOut(name, "does not run on such links"))
+                continue
+            require_valid(schedule, topology)
+            way = _way(name, schedule, topology, network, largest_bytes)
+        except (ScheduleError, SynthError) as wrong:
+            # A forest serves every fabric: what is wrong there is wrong with the question.
+            if name == "forestcoll":
+                raise
+            left.append(LeftOut(name, wrong.rule))
+            continue
+        found.setdefault((way.kind, way.hops, way.candidate.lines), way)
+    candidates = [way.candidate for way in found.values()]
+    if not candidates:
+        raise NoSchedule("/collective", f"nothing was found that runs a {collective} there")
+    return Ways(tuple(found.values()), ranges(candidates), tuple(left))
+
+
+def _way(
+    name: str, schedule: Schedule, topology: Topology, network: Network, largest_bytes: int
+) -> Way:
+    candidate = candidate_of(name, schedule, topology, network, largest_bytes)
+    hops = min(line.rounds for line in candidate.lines)
+    rate = rate_of(schedule, topology) * Fraction(network.unit_bytes_per_second)
+    if isinstance(schedule, RouteSchedule):
+        return Way(name, "routes", hops, rate, None, candidate)
+    trees = [part for part in parts_of(schedule) if isinstance(part, TreeSchedule)]
+    if not trees:
+        return Way(name, "steps", hops, rate, None, candidate)
+    count = max(part.trees_per_root for part in trees)
+    return Way(name, "trees", hops, rate, count, candidate)
+
+
+def _makers(
+    topology: Topology, collective: Collective, root: NodeId | None
+) -> Iterator[tuple[str, _Maker]]:
+    """Yield what there is to look at; the simplest first, for of those alike it is kept."""
+    if collective is Collective.ALL_TO_ALL:
+        for name in reversed(ROUTINGS):
+            yield name, lambda name=name: make(topology, collective, name)
+        return
+    if not collective.has_root:
+        yield from _in_steps(topology, collective)
+    yield from _in_trees(topology, collective, root)
+    if not collective.has_root:
+        for name, run in ON_FABRICS.items():
+            yield name, lambda run=run: run(topology, collective)
+
+
+def _in_steps(topology: Topology, collective: Collective) -> Iterator[tuple[str, _Maker]]:
+    once = collective is Collective.ALLREDUCE
+    for name in ("bfb", "lifted"):
+        for algorithm in (ONE_SHOT[name], name) if once else (name,):
+            yield algorithm, lambda name=algorithm: make(topology, collective, name)
+    if topology.switches or len(topology.compute_nodes) > LOW_RANKS:
+        return
+    least = max(diameter(topology), diameter(topology.transpose()))
+    for steps in range(least, least + MAX_SLACK + 1):
+        for algorithm in (ONE_SHOT["slack"], "slack") if once else ("slack",):
+            yield (
+                f"{algorithm} --steps {steps}",
+                lambda name=algorithm, steps=steps: make(topology, collective, name, steps=steps),
+            )
+
+
+def _in_trees(
+    topology: Topology, collective: Collective, root: NodeId | None
+) -> Iterator[tuple[str, _Maker]]:
+    def forest(**asked: int | Fraction) -> _Maker:
+        return lambda: make(topology, collective, "forestcoll", root=root, **asked)  # pyright: ignore[reportArgumentType]
+
+    yield "forestcoll", forest()
+    for gap in GAPS:
+        yield f"forestcoll --max-gap {gap}", forest(max_gap=gap)
+    if len(topology.compute_nodes) > LOW_RANKS:
+        return
+    from topoloom.schedules.compare.height_tradeoff import heights
+
+    for height in heights(topology, collective, Options(root=root)):
+        yield f"forestcoll --max-height {height}", forest(max_height=height)

@@ -1,0 +1,261 @@
+"""Which candidate is fastest at which message size, and where exactly that changes.
+
+A candidate's time is a straight line in the size M, or the least of several: a schedule in
+steps is one line, trees are one line for each number of pieces.  So the fastest of all is
+the lower envelope of all lines, and sizes where the winner changes are fractions.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import floor
+
+from topoloom.schedules.baselines import Operation, baselines, bound_seconds
+from topoloom.schedules.errors import NoSchedule
+from topoloom.schedules.simulate import Lockstep
+from topoloom.synth.evaluation.cost import Cost
+
+__all__ = ["SIZES", "Candidate", "Line", "Range", "Row", "in_steps", "in_trees", "ranges", "table"]
+
+SIZES = tuple(1 << power for power in range(10, 31, 2))
+"""1 KiB to 1 GiB."""
+
+MAX_LINES = 4096
+"""How many numbers of pieces trees are tried with at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """``fixed_seconds + seconds_per_byte * M`` with so many pieces, in so many rounds.
+
+    Of steps whose chunks cost time, ``max_chunks`` is into how many a shard is cut at most.
+    """
+
+    fixed_seconds: Fraction
+    seconds_per_byte: Fraction
+    chunks: int = 1
+    rounds: int = 0
+    max_chunks: int | None = None
+
+    def seconds(self, size_bytes: int | Fraction) -> Fraction:
+        """Return the time for M bytes."""
+        return self.fixed_seconds + self.seconds_per_byte * size_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What might be run; its time is the least of its lines'."""
+
+    name: str
+    lines: tuple[Line, ...]
+
+    def best(self, size_bytes: int | Fraction) -> Line:
+        """Return the line of least time; of equals the one of fewest pieces."""
+        return min(self.lines, key=lambda line: (line.seconds(size_bytes), line.chunks))
+
+    def seconds(self, size_bytes: int | Fraction) -> Fraction:
+        """Return the time for M bytes."""
+        return self.best(size_bytes).seconds(size_bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Where a candidate is the fastest.
+
+    ``start`` is the exact size at which it catches up with the one before, 0 if there is
+    none; from ``first_bytes`` whole bytes on it is faster.
+    """
+
+    name: str
+    start: Fraction
+    first_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One size: the time of each candidate in their order, and the fastest.
+
+    ``to_bound`` is the winner's time over the lower bound's, ``baselines`` each
+    baseline's time over the winner's.
+    """
+
+    size_bytes: int
+    seconds: tuple[Fraction, ...]
+    chunks: tuple[int, ...]
+    winner: str
+    to_bound: Fraction
+    baselines: dict[str, Fraction]
+
+
+def in_steps(
+    name: str, steps: int, bandwidth: Fraction, alpha: Fraction, bytes_per_second: Fraction
+) -> Candidate:
+    """Return the candidate of a step schedule: ``steps * alpha + bandwidth * M / B``.
+
+    >>> in_steps("ring", 3, Fraction(3, 4), Fraction(1), Fraction(8)).seconds(64)
+    Fraction(9, 1)
+    """
+    return Candidate(name, (Line(steps * alpha, bandwidth / bytes_per_second, rounds=steps),))
+
+
+def in_trees(name: str, parts: Sequence[Lockstep], largest_bytes: int) -> Candidate:
+    """Return the candidate of trees in lock step, each part cut into the same pieces.
+
+    Parameters
+    ----------
+    parts : sequence of Lockstep
+        What the parts cost for one byte: two for an allreduce.
+    largest_bytes : int
+        Up to here no number of pieces is better, unless it passes `MAX_LINES`.
+
+    Notes
+    -----
+    Past `Lockstep.chunks_to_try` the time of each part only grows with the pieces, for
+    this size and for all smaller ones.
+
+    >>> chain = Lockstep(Fraction(1), 2, ((Fraction(1), Fraction(1)), (Fraction(1),)))
+    >>> trees = in_trees("chain", [chain], 100)
+    >>> [(size, trees.best(size).chunks, str(trees.seconds(size))) for size in (1, 8, 100)]
+    [(1, 1, '4'), (8, 3, '44/3'), (100, 10, '121')]
+    """
+    tried = (part.scaled(largest_bytes).chunks_to_try(MAX_LINES) for part in parts)
+    most = max(map(max, tried), default=1)
+    lines = []
+    for chunks in range(1, most + 1):
+        fixed = sum((part.latency_seconds(chunks) for part in parts), Fraction(0))
+        whole = sum((part.seconds(chunks) for part in parts), Fraction(0))
+        rounds = sum(part.depth + chunks - 1 for part in parts)
+        lines.append(Line(fixed, whole - fixed, chunks, rounds))
+    return Candidate(name, tuple(lines))
+
+
+def ranges(candidates: Sequence[Candidate]) -> tuple[Range, ...]:
+    """Return who is fastest from which size on, for all sizes from 1 byte.
+
+    Of equals the one earlier in ``candidates`` wins, and a winner stays until another is
+    strictly faster.  A range without a whole number of bytes is left out.
+
+    Raises
+    ------
+    NoSchedule
+        There is no candidate, or two have one name.
+
+    Notes
+    -----
+    The lower envelope of L lines by increasing fixed part and decreasing slope, as in the
+    convex hull by monotone chain: O(L log L).
+
+    Examples
+    --------
+    >>> fast = in_steps("few steps", 5, Fraction(4, 3), Fraction(1), Fraction(100))
+    >>> lean = in_steps("balanced", 6, Fraction(1), Fraction(1), Fraction(100))
+    >>> for each in ranges([lean, fast]):
+    ...     print(each.name, each.start, each.first_bytes)
+    few steps 0 1
+    balanced 300 301
+    """
+    _require_names(candidates)
+    found: list[Range] = []
+    owners: dict[Line, list[str]] = {}
+    for candidate in candidates:
+        for line in candidate.lines:
+            same = Line(line.fixed_seconds, line.seconds_per_byte)
+            owners.setdefault(same, []).append(candidate.name)
+    hull = _envelope(list(owners))
+    for at, line in enumerate(hull):
+        start = _meeting(hull[at - 1], line) if at else Fraction(0)
+        if found and found[-1].name in owners[line]:
+            continue
+        name = owners[line][0]
+        first = floor(start) + 1
+        if found and found[-1].first_bytes == first:
+            found.pop()
+        # Faster than both neighbours, which are one candidate, only between two bytes.
+        elif len(found) > 1 and found[-1].first_bytes == start and found[-2].name in owners[line]:
+            found.pop()
+            continue
+        if not found or found[-1].name != name:
+            found.append(Range(name, start, first))
+    return tuple(found)
+
+
+def table(
+    candidates: Sequence[Candidate],
+    operation: Operation,
+    hosts: tuple[int, int],
+    bound: Cost,
+    sizes: Iterable[int] = SIZES,
+) -> tuple[Row, ...]:
+    """Return one row for each size.
+
+    Parameters
+    ----------
+    operation : Operation
+        The collective and the speeds that the candidates were made for; its size is not
+        used.
+    hosts : (int, int)
+        Number of hosts and ports of each, for the baselines.
+    bound : Cost
+        Lower bound of one pass (`synth.evaluation.cost.lower_bound`).
+    sizes : iterable of int
+        Positive numbers of bytes.
+
+    Raises
+    ------
+    NoSchedule
+        As in `ranges`, or a size is not positive.
+
+    Examples
+    --------
+    >>> from topoloom.schedules.model.schedule import Collective
+    >>> work = Operation(Collective.ALLGATHER, 1, Fraction(100), Fraction(1))
+    >>> ring = in_steps("ring", 3, Fraction(3, 4), Fraction(1), Fraction(100))
+    >>> row = table([ring], work, (4, 2), Cost(2, Fraction(3, 4)), [1000])[0]
+    >>> row.winner, str(row.seconds[0]), str(row.to_bound), row.baselines["shifted-ring"]
+    ('ring', '21/2', '21/19', Fraction(19, 21))
+    """
+    _require_names(candidates)
+    rows = []
+    for size in sizes:
+        if size < 1:
+            raise NoSchedule("/sizes", "must be positive numbers of bytes")
+        work = replace(operation, size_bytes=size)
+        lines = [candidate.best(size) for candidate in candidates]
+        times = tuple(line.seconds(size) for line in lines)
+        best = min(times)
+        rows.append(
+            Row(
+                size,
+                times,
+                tuple(line.chunks for line in lines),
+                candidates[times.index(best)].name,
+                best / bound_seconds(bound.steps, bound.bandwidth, work),
+                {each.name: each.seconds / best for each in baselines(*hosts, work)},
+            )
+        )
+    return tuple(rows)
+
+
+def _require_names(candidates: Sequence[Candidate]) -> None:
+    if not candidates:
+        raise NoSchedule("/candidates", "must hold at least one")
+    if len({candidate.name for candidate in candidates}) < len(candidates):
+        raise NoSchedule("/candidates", "must have different names")
+
+
+def _envelope(lines: Iterable[Line]) -> list[Line]:
+    """Return the lines that are least somewhere beyond 0, in the order of their sizes."""
+    hull: list[Line] = []
+    for line in sorted(lines, key=lambda line: (line.fixed_seconds, line.seconds_per_byte)):
+        if hull and line.seconds_per_byte >= hull[-1].seconds_per_byte:
+            continue
+        while len(hull) > 1 and _meeting(hull[-1], line) <= _meeting(hull[-2], hull[-1]):
+            hull.pop()
+        hull.append(line)
+    return hull
+
+
+def _meeting(one: Line, other: Line) -> Fraction:
+    """Return the size at which ``other``, of higher fixed part and lower slope, catches up."""
+    gained = one.seconds_per_byte - other.seconds_per_byte
+    return (other.fixed_seconds - one.fixed_seconds) / gained

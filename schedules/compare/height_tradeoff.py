@@ -1,0 +1,129 @@
+"""How fast trees of every height can be, as far as is found: the curve of rate against height.
+
+Low trees have less latency, high ones may have more throughput.  For a size of data the
+fastest is told by the alpha-beta model of whole schedules (`schedules.simulate.closed_form`).
+"""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from topoloom.schedules.compare.bandwidths import On
+from topoloom.schedules.errors import NoSchedule
+from topoloom.schedules.generate.collectives import make
+from topoloom.schedules.model.schedule import Collective, TreeSchedule, parts_of, tree_height
+from topoloom.schedules.optimum.collective_optimum import collective_optimum
+from topoloom.schedules.options import Options
+from topoloom.schedules.simulate.closed_form import estimate
+from topoloom.schedules.trees.flow.demand import demand_of
+from topoloom.schedules.trees.forests.forests_by_height import low_forests
+from topoloom.schedules.verify import require_valid, tree_inverse_rate
+from topoloom.synth.topology.topology import Topology
+
+__all__ = ["Point", "curve", "heights"]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The best schedule found whose trees have at most ``height`` hops.
+
+    ``gap`` is how much longer than the optimum of any height it takes, as a share; ``seconds``
+    the time for a size of data, None where none was asked about.
+    """
+
+    height: int
+    algbw: Fraction
+    gap: Fraction
+    trees_per_root: int
+    seconds: float | None
+
+
+def curve(
+    topology: Topology, collective: Collective, options: Options, on: On | None = None
+) -> list[Point]:
+    """Return a point for every height that pays, the lowest first; each is faster than the last.
+
+    Parameters
+    ----------
+    topology : Topology
+    collective : Collective
+        All but all-to-all.  An allreduce runs its passes one after the other here, each with trees
+        of that height.
+    options : Options
+        As `schedules.generate.collectives.make` takes them, but neither gap nor height.
+    on : On, optional
+        The speed of hosts, and the size that times are told for.
+
+    Raises
+    ------
+    NoSchedule, InvalidTopology, Unreachable, TooLarge
+        As `schedules.generate.collectives.make`.
+
+    Examples
+    --------
+    >>> from topoloom.synth.fabrics import fabric
+    >>> found = curve(fabric("dgx-1v"), Collective.ALLGATHER, Options())
+    >>> [(point.height, str(point.algbw), str(point.gap)) for point in found]
+    [(2, '150', '1/7'), (3, '1200/7', '0')]
+    """
+    if collective is Collective.ALL_TO_ALL:
+        raise NoSchedule("/collective", "must not be all-to-all: it has no trees")
+    best = collective_optimum(topology, collective, replace(options, trees_per_root=None))
+    found: list[Point] = []
+    for height in heights(topology, collective, options):
+        asked = replace(options, max_height=height)
+        point = _point(topology, collective, asked, best.algbw, on)
+        if not found or point.algbw > found[-1].algbw:
+            found.append(point)
+    return found
+
+
+def heights(topology: Topology, collective: Collective, options: Options) -> list[int]:
+    """Return the heights at which some pass gains, from where all passes have trees.
+
+    Parameters and errors as of `curve`.
+
+    >>> from topoloom.synth.fabrics import fabric
+    >>> heights(fabric("dgx-1v"), Collective.ALLREDUCE, Options())
+    [2, 3]
+    """
+    demand = demand_of(topology, options.shards, options.participants, options.root)
+    passes = []
+    if collective.outward or collective is Collective.ALLREDUCE:
+        passes.append(topology)
+    if not collective.outward:
+        passes.append(topology.transpose())
+    steps = [
+        [low.height for low in low_forests(one, demand, options.trees_per_root)] for one in passes
+    ]
+    least = max(heights[0] for heights in steps)
+    return sorted({max(least, height) for heights in steps for height in heights})
+
+
+def _point(
+    topology: Topology, collective: Collective, asked: Options, best: Fraction, on: On | None
+) -> Point:
+    schedule = make(
+        topology,
+        collective,
+        "forestcoll",
+        asked.trees_per_root,
+        root=asked.root,
+        shards=asked.shards,
+        participants=asked.participants,
+        max_height=asked.max_height,
+    )
+    require_valid(schedule, topology)
+    parts = [part for part in parts_of(schedule) if isinstance(part, TreeSchedule)]
+    algbw = sum(parts[0].sizes) / tree_inverse_rate(schedule, topology)
+    seconds = None
+    if on is not None and on.size_bytes is not None:
+        seconds = estimate(
+            schedule,
+            topology,
+            size_bytes=on.size_bytes,
+            alpha_seconds=float(on.alpha_seconds),
+            unit_bytes_per_second=float(on.unit_bytes_per_second),
+        ).seconds
+    height = max(tree_height(tree) for part in parts for tree in part.trees)
+    most = max(part.trees_per_root for part in parts)
+    return Point(height, algbw, best / algbw - 1, most, seconds)

@@ -1,0 +1,173 @@
+"""Which algorithm, cut how finely, for which message size on which topology.
+
+A topology is wired once for a job; what runs on it may differ from message to message.
+An *offer* says what a topology can do, as exact costs; `candidates` turns it into times as
+functions of the size, which `schedules.compare.crossover` compares.
+"""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil
+from typing import Literal
+
+from topoloom.schedules.baselines import PASSES, Operation, seconds
+from topoloom.schedules.compare.crossover import Candidate, in_trees
+from topoloom.schedules.compare.stepped_time_models import Loads, Pass, in_passes
+from topoloom.schedules.errors import NoSchedule
+from topoloom.schedules.generate.collectives import ONE_SHOT
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.simulate import Lockstep
+from topoloom.synth.evaluation.cost import Cost
+
+__all__ = ["ONE_SHOT", "ORDER", "Offer", "Routing", "candidates", "floor_seconds"]
+
+
+@dataclass(frozen=True, slots=True)
+class Routing:
+    """One way to run an all-to-all; ``cost`` is its most hops and T_B."""
+
+    algorithm: str
+    cost: Cost
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What can run on a topology of so many nodes.
+
+    Attributes
+    ----------
+    gather, scatter : Cost
+        Steps on the graph and on its transpose.
+    trees : pair of Lockstep, optional
+        ForestColl's allgather and reduce-scatter of one byte, where it is to be looked at; None
+        of a pass that no collective makes.
+    routings : tuple of Routing
+        Those of all-to-all, where it is to be looked at.
+    algorithm : str
+        What the steps are of: ``bfb``, or ``slack`` (labels).
+    loads : pair of Loads, optional
+        What links carry step by step, on the graph and on its transpose: into how many chunks to
+        cut, where chunks cost time.
+    degree : int
+        Ports of each host; for all-to-all only.
+    lifted : pair of Pass, optional
+        A schedule lifted from the bases of the recipe, in the same way, where it is to be looked
+        at.
+    """
+
+    nodes: int
+    gather: Cost
+    scatter: Cost
+    trees: tuple[Lockstep | None, Lockstep | None] | None = None
+    routings: tuple[Routing, ...] = ()
+    algorithm: Literal["bfb", "slack"] = "bfb"
+    loads: tuple[Loads, Loads] | None = None
+    lifted: tuple[Pass, Pass] | None = None
+    degree: int = 1
+
+
+def candidates(offer: Offer, work: Operation, largest_bytes: int) -> tuple[Candidate, ...]:
+    """Return all ways to carry out a collective on a topology, as times by message size.
+
+    ``bfb`` or ``slack``: steps; both passes for an allreduce.  `ONE_SHOT`: an allreduce in one pass
+    of N M bytes, half the steps for small messages.  ``lifted`` the same by a schedule lifted from
+    the bases of the recipe.  ``forestcoll``: trees in lock step, or
+    all-to-all by each routing, cut finely enough for ``largest_bytes``.
+
+    Where chunks cost time, ``bfb`` and ``slack`` are as many lines as there are numbers of chunks
+    worth trying: fewer carry more bytes.
+
+    Parameters
+    ----------
+    offer : Offer
+        What the topology can do.
+    work : Operation
+        The collective and the speeds; its size is not used.
+
+    Raises
+    ------
+    NoSchedule
+        The offer has nothing for this collective.
+
+    Notes
+    -----
+    Where steps reach the optimal bandwidth (N - 1) / N, no pipeline beats it: trees need
+    as many rounds as the diameter has hops, and their busiest link is as busy.
+
+    Examples
+    --------
+    >>> from topoloom.schedules.compare.crossover import ranges
+    >>> work = Operation(Collective.ALLREDUCE, 1, Fraction(10**10), Fraction(1, 10**5))
+    >>> offer = Offer(12, Cost(2, Fraction(11, 12)), Cost(2, Fraction(11, 12)))
+    >>> [(part.name, part.first_bytes) for part in ranges(candidates(offer, work, 2**30))]
+    [('bfb-one-shot', 1), ('bfb', 21819)]
+    """
+    if work.collective is Collective.ALL_TO_ALL and offer.routings:
+        return tuple(_routed(one, offer, work, largest_bytes) for one in offer.routings)
+    if work.collective not in PASSES:
+        raise NoSchedule("/collective", f"nothing is offered for {work.collective}")
+    found = []
+    loads = offer.loads or (None, None)
+    own = Pass(offer.gather, loads[0]), Pass(offer.scatter, loads[1])
+    ways = {offer.algorithm: own} | ({"lifted": offer.lifted} if offer.lifted else {})
+    for name, both in ways.items():
+        passes = [both[which] for which in ORDER[work.collective]]
+        found.append(in_passes(name, passes, work))
+        if work.collective is Collective.ALLREDUCE:
+            once = [passes[-1].widened(offer.nodes)]
+            found.append(in_passes(ONE_SHOT[name], once, work))
+    if offer.trees:
+        trees = [offer.trees[which] for which in ORDER[work.collective]]
+        found.append(in_trees("forestcoll", [one for one in trees if one], largest_bytes))
+    return tuple(found)
+
+
+def floor_seconds(bounds: Cost, all_to_all: Fraction, work: Operation) -> Fraction:
+    """Return the time that no algorithm on any topology of this size can beat.
+
+    Parameters
+    ----------
+    bounds : Cost
+        `synth.evaluation.cost.lower_bound` of the hosts.
+    all_to_all : Fraction
+        `synth.evaluation.cost.all_to_all_bound` of the hosts.
+
+    Notes
+    -----
+    Every rank's data must reach the farthest rank: ``bounds.steps`` hops, once, in an
+    allreduce too.  On the wire an allreduce takes twice what an allgather does: hosts
+    together must send 2 (N - 1) times the buffer (Patarasuk and Yuan, "Bandwidth optimal
+    all-reduce algorithms", 2009).
+
+    >>> work = Operation(Collective.ALLREDUCE, 10**6, Fraction(10**10), Fraction(1, 10**5))
+    >>> float(floor_seconds(Cost(2, Fraction(1, 2)), Fraction(1), work))
+    0.00012
+    """
+    if work.collective is Collective.ALL_TO_ALL:
+        return seconds(bounds.steps, all_to_all, work)
+    wire = PASSES[work.collective] * bounds.bandwidth
+    return seconds(bounds.steps, wire, work, bounds.steps)
+
+
+ORDER = {
+    Collective.ALLGATHER: (0,),
+    Collective.REDUCE_SCATTER: (1,),
+    Collective.ALLREDUCE: (1, 0),
+}
+"""The passes that a collective makes: 0 on the graph, 1 on its transpose."""
+
+
+def _routed(routing: Routing, offer: Offer, work: Operation, largest_bytes: int) -> Candidate:
+    """Return an all-to-all as a pipeline whose every round is as long as all hops at once.
+
+    A message carries a block at most, so the busiest link has at least as many as blocks.
+    """
+    depth = routing.cost.steps
+    whole = routing.cost.bandwidth / work.bytes_per_second
+    rows = tuple((whole,) * (depth - level) for level in range(depth))
+    rounds = Lockstep(work.alpha_seconds, depth, rows)
+    if work.message_seconds:
+        blocks = ceil(routing.cost.bandwidth * Fraction(offer.nodes, offer.degree))
+        counts = tuple((blocks,) * (depth - level) for level in range(depth))
+        rounds = replace(rounds, message_seconds=work.message_seconds, window_messages=counts)
+    return in_trees(routing.algorithm, [rounds], largest_bytes)

@@ -1,0 +1,143 @@
+"""Which topologies are worth a forest: decided by what no forest can beat, before any is packed.
+
+Packing trees takes longer than all else in a design.  The optimum is known at once, and with the
+hops between the farthest nodes it bounds the time of every forest.  Where other algorithms are
+as fast as the bound, trees are outweighed; where they could win next to nothing, a design says how
+much that is.
+"""
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from math import ceil
+from typing import NamedTuple
+
+from topoloom.schedules.baselines import Operation
+from topoloom.schedules.compare.crossover import Candidate, Line, ranges
+from topoloom.schedules.compare.topology_algorithms import ORDER
+from topoloom.schedules.design.request import Speed
+from topoloom.schedules.design.sources import Sources
+from topoloom.schedules.errors import TookTooLong, TooLarge
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.simulate import Lockstep, Network, lockstep
+from topoloom.schedules.verify.costs import node_capacity
+from topoloom.synth.recipes.build import is_vertex_transitive
+from topoloom.synth.recipes.recipe import Recipe
+
+__all__ = [
+    "EVERY_SIZE_NODES",
+    "FOREST_NODES",
+    "LEAST_GAIN",
+    "MOST_WORK",
+    "Reach",
+    "forest_line",
+    "in_reach",
+    "may_win",
+    "packed",
+]
+
+FOREST_NODES = 1024
+"""Up to so many hosts ForestColl's trees are weighed."""
+
+EVERY_SIZE_NODES = 128
+"""Up to so many hosts they are packed if they may win at any message size, on any topology."""
+
+LEAST_GAIN = Fraction(1, 6)
+"""For more hosts they are packed if they may take off this share of the fastest design's time."""
+
+MOST_WORK = 1 << 26
+"""For more hosts: roots times nodes times links, up to which they are packed."""
+
+
+class Reach(NamedTuple):
+    """What trees on a topology come to at best: hops to the farthest node, and T_B both ways."""
+
+    hops: int
+    gather: Fraction
+    scatter: Fraction
+
+
+def forest_line(reach: Reach, nodes: int, degree: int, work: Operation) -> Line:
+    """Return the time that no forest is faster than, in lock step, as a line in the size.
+
+    Parameters
+    ----------
+    reach : Reach
+        Of the topology; T_B may be below the optimum.
+    nodes, degree : int
+        Hosts, and links into each.
+    work : Operation
+        The collective and the speeds; its size is not used.
+
+    Notes
+    -----
+    Some tree of height h >= ``hops`` cut into P pieces takes h + P - 1 >= ``hops`` rounds of a
+    latency each.  The link that is busiest over all rounds carries T_B M / B, and what it carries
+    in a round takes that round at least as long.  Into every node come N - 1 messages or more, so
+    over one of its links ceil((N - 1) / d), and in every round there is one at least.
+
+    >>> work = Operation(Collective.ALLREDUCE, 1, Fraction(100), Fraction(2))
+    >>> forest_line(Reach(3, Fraction(3, 4), Fraction(7, 8)), 8, 2, work)
+    Line(fixed_seconds=Fraction(12, 1), seconds_per_byte=Fraction(13, 800), chunks=1, rounds=6, \
+max_chunks=None)
+    """
+    passes = ORDER[work.collective]
+    messages = max(reach.hops, ceil(Fraction(nodes - 1, degree)))
+    fixed = reach.hops * work.alpha_seconds + messages * work.message_seconds
+    wire = sum(((reach.gather, reach.scatter)[which] for which in passes), Fraction(0))
+    rounds = len(passes) * reach.hops
+    return Line(len(passes) * fixed, wire / work.bytes_per_second, rounds=rounds)
+
+
+def may_win(line: Line, others: Sequence[Candidate], largest_bytes: int) -> bool:
+    """Whether a line is below all others for some size from 1 to ``largest_bytes``.
+
+    >>> from topoloom.schedules.compare.crossover import in_steps
+    >>> ring = in_steps("ring", 3, Fraction(3, 4), Fraction(1), Fraction(8))
+    >>> [may_win(Line(Fraction(4), Fraction(1, 16)), [ring], most) for most in (31, 32, 33)]
+    [False, False, True]
+    """
+    best = ranges([*others, Candidate("", (line,))])
+    return any(part.name == "" and part.first_bytes <= largest_bytes for part in best)
+
+
+def in_reach(recipe: Recipe, nodes: int, degree: int) -> bool:
+    """Whether the trees of a topology are packed within `MOST_WORK`.
+
+    Where all nodes are alike it is enough to pack those of one root.
+
+    >>> from topoloom.synth.recipes.recipe import parse
+    >>> in_reach(parse("GeneralizedKautz(4, 1000)"), 1000, 4)
+    False
+    >>> in_reach(parse("Circulant(1000, 5, 7)"), 1000, 4)
+    True
+    """
+    roots = 1 if is_vertex_transitive(recipe) else nodes
+    return roots * nodes * nodes * degree <= MOST_WORK
+
+
+def packed(
+    recipe: Recipe, passes: Iterable[int], speed: Speed, sources: Sources
+) -> tuple[Lockstep | None, Lockstep | None] | None:
+    """Return the trees of passes for one byte in lock step: 0 is the allgather.
+
+    None past the limits of packing.
+    """
+    both = Collective.ALLGATHER, Collective.REDUCE_SCATTER
+    try:
+        found = {which: _in_lock_step(recipe, both[which], speed, sources) for which in passes}
+    except (TooLarge, TookTooLong):
+        return None
+    return found.get(0), found.get(1)
+
+
+def _in_lock_step(
+    recipe: Recipe, collective: Collective, speed: Speed, sources: Sources
+) -> Lockstep:
+    forest, topology = sources.forest(recipe, collective)
+    network = Network(
+        speed.alpha_seconds,
+        speed.bytes_per_second / node_capacity(topology),
+        speed.overhead_seconds,
+        chunk_seconds=speed.chunk_seconds,
+    )
+    return lockstep(forest, topology, network, size_bytes=1)

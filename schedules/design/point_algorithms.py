@@ -1,0 +1,109 @@
+"""What a point of the frontier offers to run collectives, beside trees."""
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from topoloom.schedules.baselines import PASSES
+from topoloom.schedules.compare.stepped_time_models import Loads, Pass
+from topoloom.schedules.compare.topology_algorithms import Offer, Routing
+from topoloom.schedules.design.request import Speed
+from topoloom.schedules.design.sources import Sources
+from topoloom.schedules.errors import TooLarge
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.model.verified_schedule import Facts
+from topoloom.schedules.workloads.tasks import Workload
+from topoloom.synth.evaluation.cost import Cost, optimal_bandwidth
+from topoloom.synth.recipes.recipe import (
+    Bidirected,
+    DegreeExpansion,
+    LineGraph,
+    Power,
+    Product,
+    Recipe,
+)
+from topoloom.synth.search.frontier import Point
+from topoloom.synth.search.hosts import Hosts
+
+if TYPE_CHECKING:
+    from topoloom.schedules.routes.routing_choices import Exchange
+
+__all__ = ["LIFTED_NODES", "offer_of"]
+
+LIFTED_NODES = 1024
+"""Up to so many hosts lifted schedules are looked at; they are made for that."""
+
+
+def offer_of(
+    measured: Point,
+    exchange: "Exchange | None",
+    hosts: Hosts,
+    speed: Speed,
+    workload: Workload,
+    sources: Sources,
+) -> Offer:
+    """Return what can run a workload at a point: steps, lifted schedules, routings.
+
+    >>> from topoloom.schedules.design.sources import Generators
+    >>> from topoloom.schedules.workloads.tasks import Task
+    >>> work, hosts = Workload((Task(Collective.ALLGATHER, 1),)), Hosts(4, 1)
+    >>> speed, ring = Speed(Fraction(1), Fraction(1)), Generators().frontier(hosts).points[0]
+    >>> offer_of(ring, None, hosts, speed, work, Generators()).gather
+    Cost(steps=3, bandwidth=Fraction(3, 4))
+    """
+    passes = any(collective in PASSES for collective in workload.collectives)
+    return Offer(
+        hosts.nodes,
+        measured.cost,
+        measured.transpose,
+        routings=_routings(exchange) if exchange else (),
+        algorithm=measured.algorithm,
+        loads=sources.loads(measured) if passes and speed.chunk_seconds else None,
+        lifted=_lifted(measured, hosts, sources) if passes else None,
+        degree=hosts.degree,
+    )
+
+
+def _lifted(measured: Point, hosts: Hosts, sources: Sources) -> tuple[Pass, Pass] | None:
+    """Return both passes of a lifted schedule, where it could be better.
+
+    Where no dimensions are taken one by one, it brings every shard as early as can be, and so
+    is no better than breadth-first broadcast.
+    """
+    nodes, recipe = hosts.nodes, measured.recipe
+    worst = max(measured.cost.bandwidth, measured.transpose.bandwidth)
+    if nodes > LIFTED_NODES or worst == optimal_bandwidth(nodes) or not _by_dimensions(recipe):
+        return None
+    try:
+        gather, scatter = (
+            _pass(sources.schedule(recipe, collective, "lifted"), nodes, hosts.degree)
+            for collective in (Collective.ALLGATHER, Collective.REDUCE_SCATTER)
+        )
+    except TooLarge:
+        return None
+    return gather, scatter
+
+
+def _pass(facts: Facts, nodes: int, degree: int) -> Pass:
+    """Return a pass of a schedule that is cut as it is."""
+    assert facts.steps is not None and facts.bandwidth is not None
+    whole = facts.bandwidth * Fraction(nodes, degree)
+    return Pass(Cost(facts.steps, facts.bandwidth), Loads((whole,), facts.chunks_per_shard or 1))
+
+
+def _by_dimensions(recipe: Recipe) -> bool:
+    match recipe:
+        case Power() | Product():
+            return True
+        case LineGraph(_, of) | DegreeExpansion(_, of) | Bidirected(of):
+            return _by_dimensions(of)
+    return False
+
+
+def _routings(exchange: "Exchange") -> tuple[Routing, ...]:
+    return tuple(
+        Routing(
+            "shortest-paths" if way.method == "shortest-paths" and index == 0 else "mcf",
+            Cost(way.hops, exchange.bandwidth(way)),
+        )
+        for index, way in enumerate(exchange.ways)
+    )

@@ -1,0 +1,180 @@
+"""A group of local processes, one per rank, that lives as long as a ``with`` block."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from importlib.util import find_spec
+from multiprocessing.connection import Connection
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from topoloom.schedules.errors import ExecutionFailed, TooLarge
+from topoloom.schedules.execute.limits import MAX_RANKS
+from topoloom.schedules.execute.processes.rank_process import Job, Report
+from topoloom.schedules.execute.programs.rank_program import Program
+
+__all__ = ["Team", "on_loopback"]
+
+START_SECONDS = 120.0
+_GRACE_SECONDS = 5.0
+
+
+class Team:
+    """Processes that talk to each other over torch.distributed (gloo, loopback only).
+
+    Parameters
+    ----------
+    ranks : int
+        How many, 1 to `MAX_RANKS`.
+    timeout_seconds : float
+        How long a rank waits for a message, and `run` for its whole job.
+
+    Raises
+    ------
+    TooLarge
+        More than `MAX_RANKS` ranks.
+    ExecutionFailed
+        PyTorch is not installed, this is not Linux, or the processes do not find together
+        in time.
+
+    Attributes
+    ----------
+    process_ids : tuple of int
+        Of the ranks, in order.
+
+    Notes
+    -----
+    On leaving the block all processes are gone, whatever happened in it; if this process
+    is killed they end by themselves.  A failure ends the team: it runs nothing more.
+    The processes are forked from one that has loaded PyTorch, so they start at once.
+    """
+
+    def __init__(self, ranks: int, *, timeout_seconds: float = 60.0) -> None:
+        if not 1 <= ranks <= MAX_RANKS:
+            raise TooLarge("/ranks", f"must lie in 1 to {MAX_RANKS}")
+        if not sys.platform.startswith("linux"):
+            raise ExecutionFailed("/ranks", "runs on Linux only")
+        if find_spec("torch") is None:
+            raise ExecutionFailed("/ranks", "needs PyTorch: install topoloom[execute]")
+        self.ranks = ranks
+        self.timeout_seconds = timeout_seconds
+        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115  (closed in `close`)
+        self._host, self._socket = _started(self._complaints)
+        try:
+            self._socket.send((ranks, START_SECONDS, timeout_seconds))
+            self.process_ids: tuple[int, ...] = tuple(self._answer(START_SECONDS))
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> "Team":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def run(self, jobs: list[Job]) -> list[Report]:
+        """Return the report of every job, one for each of the first ranks; others wait.
+
+        Raises
+        ------
+        ExecutionFailed
+            A rank ended, failed, or waited too long for a message.
+        """
+        idle = [Job(None, Program(()), jobs[0].repeat)] * (self.ranks - len(jobs))
+        try:
+            self._socket.send([*jobs, *idle])
+        except OSError:
+            raise ExecutionFailed(
+                "/ranks", f"the processes have ended{self._last_words()}"
+            ) from None
+        # Ranks notice first, and say more.
+        return self._answer(self.timeout_seconds + _GRACE_SECONDS)[: len(jobs)]
+
+    def close(self) -> None:
+        """End all processes; return when they are gone."""
+        if self._host.returncode is not None:
+            return
+        self._socket.close()
+        # Not reaped yet, so the number of its process group cannot be anybody else's.
+        deadline = time.monotonic() + _GRACE_SECONDS
+        while time.monotonic() < deadline and not _has_ended(self._host.pid):
+            time.sleep(0.005)
+        os.killpg(self._host.pid, signal.SIGKILL)
+        self._host.wait()
+        self._complaints.close()
+
+    def _answer(self, seconds: float) -> Any:
+        try:
+            if not self._socket.poll(seconds):
+                raise ExecutionFailed("/ranks", f"did not end within {seconds:g} s")
+            answer = self._socket.recv()
+        except (EOFError, OSError):
+            raise ExecutionFailed(
+                "/ranks", f"the processes have ended{self._last_words()}"
+            ) from None
+        if isinstance(answer, str):
+            raise ExecutionFailed("/ranks", answer)
+        return answer
+
+    def _last_words(self) -> str:
+        self._complaints.seek(0)
+        lines = self._complaints.read().decode(errors="replace").split("\n")
+        last = [line.strip() for line in lines if line.strip()][-1:]
+        return f": {last[0]}" if last else ""
+
+
+def _started(complaints: Any) -> tuple[subprocess.Popen[bytes], Connection]:
+    ours, theirs = socket.socketpair()
+    with theirs:
+        host = subprocess.Popen(
+            # -P: modules come from where ours came from, not from the working directory.
+            [
+                sys.executable,
+                "-P",
+                "-m",
+                "topoloom.schedules.execute.processes.rank_launcher",
+                str(theirs.fileno()),
+            ],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=complaints,
+            start_new_session=True,
+            env=_environment(),
+        )
+    return host, Connection(ours.detach())
+
+
+def _environment() -> dict[str, str]:
+    found = dict(os.environ)
+    # An empty path is the working directory, which -P leaves out.
+    found["PYTHONPATH"] = os.pathsep.join(path or str(Path.cwd()) for path in sys.path)
+    # One thread for each rank, and none before the fork.
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        found[name] = "1"
+    return found | on_loopback()
+
+
+def on_loopback() -> dict[str, str]:
+    """Return the environment by which gloo talks within this machine only.
+
+    Without it gloo asks the name service for this host's address.
+    """
+    loopback = [name for _, name in socket.if_nameindex() if name.startswith("lo")]
+    return {"GLOO_SOCKET_IFNAME": loopback[0]} if loopback else {}
+
+
+def _has_ended(process: int) -> bool:
+    """Tell whether a child has ended, without reaping it."""
+    return os.waitid(os.P_PID, process, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None

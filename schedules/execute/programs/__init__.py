@@ -1,0 +1,1 @@
+"""What each rank sends and receives, derived from a schedule."""

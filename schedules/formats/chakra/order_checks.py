@@ -1,0 +1,102 @@
+"""What must hold of Chakra traces whatever the order in which their nodes run.
+
+Sends and receives match one to one, staging areas are the same or apart, and of two nodes of a
+rank that use the same bytes, one of them writing, one waits for the other.  Then every order
+that the dependencies allow computes the same.
+"""
+
+from collections import defaultdict
+from itertools import pairwise
+from typing import TypeAlias
+
+import numpy as np
+
+from topoloom.schedules.errors import InvalidProgram
+from topoloom.schedules.formats.chakra.program import (
+    COMPUTE,
+    RECEIVE,
+    SEND,
+    Region,
+    Step,
+    Trace,
+    Traces,
+)
+
+__all__ = ["Key", "check_messages", "check_order", "check_staging", "key_of"]
+
+Key: TypeAlias = tuple[int, int, int, int]
+"""Sender, receiver, tag, bytes: what a simulator matches sends and receives by."""
+
+
+def check_messages(traces: Traces) -> None:
+    """Raise unless every message is sent once and received once."""
+    ends: dict[Key, list[int]] = defaultdict(lambda: [0, 0])
+    for rank, trace in enumerate(traces.ranks):
+        for step in trace.steps:
+            if step.kind != COMPUTE:
+                ends[key_of(rank, step)][step.kind == RECEIVE] += 1
+    for (source, target, tag, size), counts in sorted(ends.items()):
+        if counts != [1, 1]:
+            raise InvalidProgram(
+                f"/ranks/{source}",
+                f"the message to rank {target} with tag {tag} of {size} bytes must be sent and "
+                f"received once, not {counts[0]} and {counts[1]} times",
+            )
+
+
+def key_of(rank: int, step: Step) -> Key:
+    """Return what the message of a send or receive is known by."""
+    source, target = (rank, step.peer) if step.kind == SEND else (step.peer, rank)
+    return source, target, step.tag, step.size
+
+
+def check_staging(trace: Trace, place: str) -> None:
+    """Raise unless staging areas are the same or apart."""
+    regions = {r for step in trace.steps for r in step.reads + step.writes}
+    areas = sorted((r.first, r.end) for r in regions if r.buffer == "staging")
+    if any(second[0] < first[1] for first, second in pairwise(areas)):
+        raise InvalidProgram(place, "staging areas must not overlap in part")
+
+
+def check_order(trace: Trace, place: str) -> None:
+    """Raise unless of two uses of the same bytes, one a writing one, one waits for the other."""
+    ancestors: list[int] = []
+    uses: dict[str, _Uses] = defaultdict(lambda: _Uses(len(trace.steps)))
+    for at, step in enumerate(trace.steps):
+        before = 0
+        for other in step.before:
+            before |= ancestors[other] | 1 << other
+        ancestors.append(before)
+        for region, writes in [(r, False) for r in step.reads] + [(r, True) for r in step.writes]:
+            for other in uses[region.buffer].conflicting(region, writes):
+                if other != at and not before >> other & 1:
+                    raise InvalidProgram(
+                        place,
+                        f"two nodes race for bytes {region.first} to {region.end} of "
+                        f"{region.buffer}: {_told(step)} and {_told(trace.steps[other])}",
+                    )
+            uses[region.buffer].add(at, region, writes)
+
+
+def _told(step: Step) -> str:
+    names = {SEND: "a send to", RECEIVE: "a receive from"}
+    return f"{names[step.kind]} rank {step.peer}" if step.kind in names else "an addition"
+
+
+class _Uses:
+    """Which nodes use which bytes of a buffer."""
+
+    def __init__(self, nodes: int) -> None:
+        self.count = 0
+        self.columns = np.zeros((4, 2 * nodes + 2), dtype=np.int64)
+
+    def add(self, node: int, region: Region, writes: bool) -> None:
+        if self.count == self.columns.shape[1]:
+            self.columns = np.concatenate([self.columns, np.zeros_like(self.columns)], axis=1)
+        self.columns[:, self.count] = region.first, region.end, writes, node
+        self.count += 1
+
+    def conflicting(self, region: Region, writes: bool) -> list[int]:
+        first, end, written, node = self.columns[:, : self.count]
+        overlapping = (first < region.end) & (end > region.first)
+        return node[overlapping if writes else overlapping & (written == 1)].tolist()

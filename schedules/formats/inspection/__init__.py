@@ -1,0 +1,1 @@
+"""Inspect exported files: dialect, requirements, traffic, verification."""

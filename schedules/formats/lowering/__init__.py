@@ -1,0 +1,1 @@
+"""Lower schedules to transfers and buffer moves."""

@@ -1,0 +1,126 @@
+"""The XML of MSCCL as elements: the grammar of readers written by hand.
+
+The grammar is that of ``xmlGetNode``, ``xmlGetToken`` and ``xmlLoadSub`` in microsoft/msccl
+src/graph/xml.cc, which Azure/msccl-executor-nccl and ROCm/rccl copy into
+src/misc/msccl/msccl_parser.cc.  They skip elements and attributes that they do not know.  They
+refuse a declaration, text, and tabs between elements, and know no entities.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from topoloom.schedules.errors import InvalidProgram
+from topoloom.schedules.formats.msccl.program import MAX_CHILDREN
+
+__all__ = ["MAX_ATTRIBUTES", "MAX_CHARACTERS", "Element", "read_elements"]
+
+MAX_CHARACTERS = 1 << 28
+MAX_ATTRIBUTES = 16
+"""``MAX_ATTR_COUNT`` of xml.h and msccl_parser.h: attributes after these are skipped."""
+MAX_VALUE_BYTES = 255
+"""``MAX_STR_LEN`` there: a longer value overwrites what lies behind its array."""
+
+# A comment whose first word holds "=" is refused, as the readers take the word for an attribute.
+_TOKEN = re.compile(
+    r"[ \n\r]*(?:<!--(?=[^= >/\n\r]*[ >/\n\r]).*?-->|<(?P<close>/?)(?P<name>[^\s<>/=\"!?]+)"
+    r'(?P<attributes>(?: (?:[^\s<>/="]+="[^"]*")?)*)(?P<single>/?)>)',
+    re.DOTALL,
+)
+# A space without an attribute behind it is an attribute without a name to the readers.
+_ATTRIBUTE = re.compile(r' (?:([^\s<>/="]+)="([^"]*)")?')
+_NUMBER = re.compile(r"-1|0|[1-9][0-9]{0,14}")
+
+
+@dataclass(slots=True)
+class Element:
+    """One element; the methods read it, or say which rule it breaks at ``place``."""
+
+    name: str
+    attributes: dict[str, str]
+    inner: "list[Element]"
+
+    def children(self, name: str, place: str) -> "Iterator[Element]":
+        """Yield the elements of that name that it holds; the readers skip all others."""
+        found = [child for child in self.inner if child.name == name]
+        if len(found) > MAX_CHILDREN:
+            raise InvalidProgram(place, f"may hold at most {MAX_CHILDREN} elements {name}")
+        for child in found:
+            # The readers look for a handler of what a step holds, and have none: they crash.
+            if name == "step" and child.inner:
+                raise InvalidProgram(place, "a step must be empty")
+            yield child
+
+    def text(self, key: str, place: str) -> str:
+        """Return an attribute that must be there."""
+        if key not in self.attributes:
+            raise InvalidProgram(f"{place}/{key}", "is missing")
+        return self.attributes[key]
+
+    def choice(self, key: str, place: str, choices: tuple[str, ...]) -> str:
+        """Return an attribute that must be one of the choices."""
+        value = self.text(key, place)
+        if value not in choices:
+            raise InvalidProgram(f"{place}/{key}", f"must be one of {', '.join(choices)}")
+        return value
+
+    def number(self, key: str, place: str, least: int, most: int = 10**15) -> int:
+        """Return an attribute that must be an integer from ``least`` to ``most``."""
+        value = self.text(key, place)
+        if not _NUMBER.fullmatch(value) or not least <= int(value) <= most:
+            raise InvalidProgram(f"{place}/{key}", f"must be an integer from {least} to {most}")
+        return int(value)
+
+
+def read_elements(text: str) -> Element:
+    """Return an element without a name that holds the outermost elements of a file.
+
+    Raises
+    ------
+    InvalidProgram
+        The text does not follow the grammar, or is too large.
+
+    Examples
+    --------
+    >>> read_elements('<copy/><algo name="a"><gpu id="0" /></algo>').inner[1].inner
+    [Element(name='gpu', attributes={'id': '0'}, inner=[])]
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise InvalidProgram("", f"must have at most {MAX_CHARACTERS} characters")
+    top = Element("", {}, [])
+    open_elements = [top]
+    position, end = 0, len(text.rstrip(" \n\r"))
+    while position < end:
+        token = _TOKEN.match(text, position)
+        if token is None:
+            line = text.count("\n", 0, position) + 1
+            rule = "must go on with an element; the run-times read no text, tab or declaration here"
+            raise InvalidProgram(f"/line/{line}", rule)
+        position = token.end()
+        name = token["name"]
+        if name is None:
+            continue
+        if token["close"]:
+            if open_elements[-1].name != name or token["attributes"] or token["single"]:
+                raise InvalidProgram(f"/{name}", "must be closed where it was opened")
+            open_elements.pop()
+            continue
+        element = Element(name, _attributes(token["attributes"], name), [])
+        open_elements[-1].inner.append(element)
+        if not token["single"]:
+            open_elements.append(element)
+    if len(open_elements) > 1:
+        raise InvalidProgram(f"/{open_elements[-1].name}", "must be closed")
+    return top
+
+
+def _attributes(text: str, name: str) -> dict[str, str]:
+    pairs = _ATTRIBUTE.findall(text)[:MAX_ATTRIBUTES]
+    named = [(key, value) for key, value in pairs if key]
+    for key, value in named:
+        if max(len(key.encode()), len(value.encode())) > MAX_VALUE_BYTES:
+            rule = f"must have a name and a value of at most {MAX_VALUE_BYTES} bytes"
+            raise InvalidProgram(f"/{name}/{key[:40]}", rule)
+    if len(dict(named)) < len(named):
+        raise InvalidProgram(f"/{name}", "must have each attribute once")
+    return dict(named)

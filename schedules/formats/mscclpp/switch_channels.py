@@ -1,0 +1,215 @@
+"""Plans of MSCCL++ that let a switch copy and add up, where every tree is a star over one.
+
+Every GPU that has a shard stores it in the buffers of all at once (``gstore``), or, in an
+allreduce, lets the switch add up that part of all buffers and stores the sum in all (``glres``).
+The executor has no operation that only adds up, so a reduce-scatter and a reduce are not said so.
+
+Who may begin.  Some blocks of a GPU have the channels to its peers, `MOST_PEERS` each: they tell
+that the GPU has begun, wait until the peers have, and release a semaphore for each block that
+works; these acquire one of each of them, work, and release one back; then all peers are signalled,
+and waited for, since they store here as well.
+
+No deadlock: what is waited for is the beginning of the peers, which waits for nothing, then work,
+which waits for that, then signals, which wait for the work.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+from topoloom.schedules.errors import NotExportable
+from topoloom.schedules.formats.lowering.chunk_moves import Plan
+from topoloom.schedules.formats.mscclpp.program import (
+    MAX_SEMAPHORES_PER_OPERATION,
+    SWITCH,
+    ChannelType,
+)
+from topoloom.schedules.formats.targets.runtimes import Runtime
+from topoloom.schedules.model.schedule import (
+    Collective,
+    RouteSchedule,
+    Schedule,
+    TreeSchedule,
+    parts_of,
+)
+from topoloom.synth.topology.topology import NodeId, Topology
+
+__all__ = ["star", "star_gpus"]
+
+MOST_PEERS = 8
+_NOP = {"name": "nop"}
+_SAID = (Collective.ALLGATHER, Collective.BROADCAST, Collective.ALLREDUCE)
+
+
+def star(schedule: Schedule, topology: Topology, inplace: bool, instances: int) -> Plan | None:
+    """Return buffers and shards of a schedule that one copying switch does; None if none does.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Valid on the topology.
+    instances : int
+        Chunks of a unit of size.
+
+    Notes
+    -----
+    Every edge of every tree is a path over the same multicast switch, and joins a rank with the
+    root; all compute nodes take part.  O(edges).
+
+    Examples
+    --------
+    >>> from topoloom.schedules.generate.collectives import make
+    >>> links = [link for g in "abc" for link in ((g, "w"), ("w", g))]
+    >>> box = Topology("abcw", links, switches="w", multicast="w")
+    >>> star(make(box, "allreduce", "forestcoll"), box, True, 2).bounds
+    (0, 2, 4, 6)
+    >>> star(make(box, "reduce-scatter", "forestcoll"), box, True, 2) is None
+    True
+    """
+    if schedule.collective not in _SAID or isinstance(schedule, RouteSchedule):
+        return None
+    hubs: set[NodeId] = set()
+    sizes: tuple[int, ...] = ()
+    for part in parts_of(schedule):
+        if not isinstance(part, TreeSchedule) or part.idle or (sizes and part.sizes != sizes):
+            return None
+        sizes = part.sizes
+        for tree in part.trees:
+            for edge in tree.edges:
+                if len(edge) != 3 or tree.root not in (edge[0], edge[-1]):
+                    return None
+                hubs.add(edge[1])
+    if len(hubs) != 1 or not hubs <= topology.multicast:
+        return None
+    ranks = topology.compute_nodes
+    bounds = tuple(accumulate((instances * size for size in sizes), initial=0))
+    scratch = (0,) * len(ranks)
+    return Plan(schedule.collective, len(ranks), instances, inplace, scratch, (), False, bounds)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """How many blocks of each GPU talk to peers, and how many work."""
+
+    plan: Plan
+    talking: int
+    working: int
+
+    def begun(self, talker: int, worker: int) -> int:
+        """Return the semaphore that tells a working block that peers have begun."""
+        return talker * self.working + worker
+
+    def done(self, talker: int, worker: int) -> int:
+        """Return the semaphore that tells a talking block that the work is done."""
+        return (self.talking + talker) * self.working + worker
+
+
+def star_gpus(plan: Plan, limits: Runtime, instances: int) -> list[dict[str, Any]]:
+    """Return the GPUs of a `star` as the file has them.
+
+    Raises
+    ------
+    NotExportable
+        An allgather has a rank without a shard, or a GPU would need more thread blocks than run
+        at once.
+    """
+    shape = _Shape(plan, -(-(plan.gpus - 1) // MOST_PEERS), instances)
+    needed = shape.talking + shape.working
+    if needed > limits.thread_blocks:
+        raise NotExportable(
+            "/gpus/threadblocks",
+            f"on {limits.name} a GPU may have {limits.thread_blocks} thread blocks; "
+            f"{needed} are needed",
+        )
+    return [_gpu(shape, gpu) for gpu in range(plan.gpus)]
+
+
+def _gpu(shape: _Shape, gpu: int) -> dict[str, Any]:
+    plan = shape.plan
+    entering, leaving = plan.sizes(gpu)
+    peers = [peer for peer in range(plan.gpus) if peer != gpu]
+    groups = [
+        range(at, min(at + MOST_PEERS, len(peers))) for at in range(0, len(peers), MOST_PEERS)
+    ]
+    adds = plan.collective is Collective.ALLREDUCE
+    buffers = ["i", "o"] if adds and not plan.inplace else ["o"]
+    blocks = [_talks(shape, at, group) for at, group in enumerate(groups)]
+    blocks += [_works(shape, gpu, at, buffers) for at in range(shape.working)]
+    return {
+        "id": gpu,
+        "input_chunks": entering,
+        "output_chunks": leaving,
+        "scratch_chunks": 0,
+        "channels": [
+            {"channel_type": ChannelType.MEMORY.value, "connected_to": peers},
+            *(
+                {
+                    "channel_type": SWITCH,
+                    "buffer_type": buffer,
+                    "rank_groups": [{"size": plan.whole, "ranks": list(range(plan.gpus))}],
+                }
+                for buffer in buffers
+            ),
+        ],
+        "remote_buffers": [],
+        "semaphores": [{"init_value": 0}] * (2 * shape.talking * shape.working),
+        "threadblocks": [{"id": at, **block} for at, block in enumerate(blocks)],
+    }
+
+
+def _talks(shape: _Shape, talker: int, channels: range) -> dict[str, Any]:
+    """Return a block that says to its peers that this GPU has begun, and that it is done."""
+    kind = ChannelType.MEMORY.value
+
+    def each(name: str) -> Iterable[dict[str, Any]]:
+        return (
+            {"name": name, "channel_ids": [at], "channel_type": kind} for at in range(len(channels))
+        )
+
+    workers = range(shape.working)
+    ops = [
+        *each("rlxsignal"),
+        *each("rlxwait"),
+        _NOP,
+        *_semaphores("sem_release", [shape.begun(talker, at) for at in workers]),
+        *_semaphores("sem_acquire", [shape.done(talker, at) for at in workers]),
+        _NOP,
+        *each("signal"),
+        *each("wait"),
+    ]
+    listed = [{"channel_type": kind, "channel_ids": list(channels)}]
+    return {"ops": ops, "channels": listed, "remote_buffer_refs": []}
+
+
+def _works(shape: _Shape, gpu: int, worker: int, buffers: list[str]) -> dict[str, Any]:
+    """Return a block that lets the switch do its part of a GPU's shard."""
+    plan, talkers = shape.plan, range(shape.talking)
+    share, start = plan.share(gpu), plan.bounds[gpu]
+    low, high = (share * at // shape.working for at in (worker, worker + 1))
+    everywhere = {"index": start + low, "size": high - low}
+    target = {"switch_channel_id": len(buffers) - 1} | everywhere
+    if plan.collective is Collective.ALLREDUCE:
+        source = {"switch_channel_id": 0} | everywhere
+        work = {"name": "glres", "src_buff": [source], "dst_buff": [target], "reduce_op": "sum"}
+    else:
+        own = ("o", start + low) if plan.inplace else ("i", low)
+        source = {"type": own[0], "index": own[1], "size": high - low}
+        work = {"name": "gstore", "src_buff": [source], "dst_buff": [target]}
+    ops = [
+        *_semaphores("sem_acquire", [shape.begun(at, worker) for at in talkers]),
+        _NOP,
+        *([work | {"channel_type": SWITCH}] if high > low else []),
+        _NOP,
+        *_semaphores("sem_release", [shape.done(at, worker) for at in talkers]),
+    ]
+    listed = [{"channel_type": SWITCH, "channel_ids": list(range(len(buffers)))}]
+    return {"ops": ops, "channels": listed, "remote_buffer_refs": []}
+
+
+def _semaphores(name: str, numbers: list[int]) -> list[dict[str, Any]]:
+    most = MAX_SEMAPHORES_PER_OPERATION
+    return [
+        {"name": name, "semaphore_ids": numbers[start : start + most]}
+        for start in range(0, len(numbers), most)
+    ]

@@ -1,0 +1,207 @@
+"""The buffers of all GPUs while an exported program runs on symbols.
+
+A chunk's value says which chunk of the whole it is and whose contributions are in
+it.  Each chunk also remembers who wrote it and who has read it since, so that two
+accesses that nothing orders are found.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom.schedules.errors import InvalidProgram
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.model.transcript import Message, Span, Transcript, joined
+
+__all__ = ["Actor", "Clock", "Memory", "Messages", "Value", "added"]
+
+_NONE: frozenset[int] = frozenset()
+
+
+class Value(NamedTuple):
+    """What a chunk holds: its number in the whole, and whose contributions, a bit for each GPU.
+
+    ``messages`` are those that brought it to this GPU, or parts of it that were added there.
+    """
+
+    number: int
+    contributions: int
+    messages: frozenset[int] = _NONE
+
+
+Clock: TypeAlias = NDArray[np.int32]
+"""By thread block of the program: its last step known to have come before, or -1."""
+
+
+@dataclass(slots=True)
+class Actor:
+    """A thread block: its number in the program, its GPU, and the step it is at.
+
+    ``steps`` is what the format calls steps, for messages.
+    """
+
+    index: int
+    gpu: int
+    place: str
+    clock: Clock
+    done: int = 0
+    steps: str = "step"
+
+    def error(self, rule: str) -> InvalidProgram:
+        """Return the error that the present step breaks a rule."""
+        return InvalidProgram(f"{self.place}/{self.steps}/{self.done}", rule)
+
+
+@dataclass(slots=True)
+class _Chunk:
+    value: Value | None = None
+    writer: tuple[int, int] | None = None
+    readers: dict[int, int] = field(default_factory=dict)
+
+
+def added(actor: Actor, one: Value, other: Value) -> Value:
+    """Return the sum of two values: the same chunk, of different contributors."""
+    if one.number != other.number:
+        raise actor.error(f"adds chunk {one.number} to chunk {other.number}")
+    if one.contributions & other.contributions:
+        raise actor.error(f"adds a contribution to chunk {one.number} twice")
+    return Value(one.number, one.contributions | other.contributions, one.messages | other.messages)
+
+
+class Messages:
+    """What GPUs sent to each other so far."""
+
+    def __init__(self) -> None:
+        self._sent: list[Message] = []
+
+    def add(self, source: int, target: int, values: Iterable[Value]) -> list[Value]:
+        """Note a message; return what it carries, as the values that it has brought."""
+        held, came = list(values), frozenset((len(self._sent),))
+        needs = sorted(_NONE.union(*(value.messages for value in held)))
+        spans = joined(Span(value.number, value.number + 1, value.contributions) for value in held)
+        self._sent.append(Message(source, target, tuple(spans), tuple(needs)))
+        return [Value(value.number, value.contributions, came) for value in held]
+
+    def transcript(
+        self,
+        collective: Collective,
+        bounds: tuple[int, ...],
+        idle: frozenset[int] = frozenset(),
+    ) -> Transcript:
+        """Return all of them; ``bounds`` and ``idle`` as in `Memory`."""
+        times = len(bounds) - 1 if collective is Collective.ALL_TO_ALL else 1
+        scaled = tuple(times * bound for bound in bounds)
+        return Transcript(collective, scaled, tuple(self._sent), tuple(sorted(idle)))
+
+
+class Memory:
+    """Buffers loaded with what the collective starts from.
+
+    In place the smaller of input and output is the GPU's part of the larger one; in
+    an allreduce, a broadcast and a reduce they are the same.
+    """
+
+    def __init__(
+        self,
+        collective: Collective,
+        bounds: tuple[int, ...],
+        inplace: bool,
+        idle: frozenset[int] = frozenset(),
+    ) -> None:
+        """Load the buffers of GPUs whose shards are chunks [bounds[i], bounds[i + 1]).
+
+        All is the root's in a broadcast and a reduce; in an all-to-all a shard is a block, of
+        what one GPU has for another.  GPUs that are ``idle`` have nothing and end with nothing.
+        """
+        self.collective, self.bounds, self.inplace, self.idle = collective, bounds, inplace, idle
+        self.gpus, self.whole = len(bounds) - 1, bounds[-1]
+        self.everyone = sum(1 << gpu for gpu in range(self.gpus) if gpu not in idle)
+        self._chunks: list[dict[tuple[str, int], _Chunk]] = [{} for _ in range(self.gpus)]
+        for gpu in set(range(self.gpus)) - idle:
+            start = bounds[gpu] if collective.outward else 0
+            if collective is Collective.ALL_TO_ALL:
+                start = gpu * self.whole
+            for offset in range(self._share(gpu) if collective.outward else self.whole):
+                self._at(gpu, "i", offset).value = Value(start + offset, 1 << gpu)
+
+    def read(self, actor: Actor, buffer: str, offset: int, gpu: int | None = None) -> Value:
+        """Return the value of a chunk, of the actor's GPU if none is given, noting who read it."""
+        chunk = self._at(actor.gpu if gpu is None else gpu, buffer, offset)
+        self._require_after(actor, chunk.writer, buffer, offset)
+        if chunk.value is None:
+            raise actor.error(f"reads {buffer}[{offset}], which was never written")
+        chunk.readers[actor.index] = actor.done
+        return chunk.value
+
+    def write(
+        self, actor: Actor, buffer: str, offset: int, value: Value, gpu: int | None = None
+    ) -> None:
+        """Set the value of a chunk, of the actor's GPU if none is given, noting who wrote it."""
+        if buffer == "i" and not self.inplace:
+            raise actor.error("the input of a call out of place must not change")
+        chunk = self._at(actor.gpu if gpu is None else gpu, buffer, offset)
+        for access in (chunk.writer, *chunk.readers.items()):
+            self._require_after(actor, access, buffer, offset)
+        chunk.value, chunk.writer, chunk.readers = value, (actor.index, actor.done), {}
+
+    def cell(self, gpu: int, buffer: str, offset: int) -> tuple[str, int]:
+        """Return what a place is called, by one name where buffers overlap in place."""
+        if not self.inplace or buffer == "s":
+            return buffer, offset
+        if self.collective is Collective.ALLGATHER and buffer == "i":
+            return "o", self.bounds[gpu] + offset
+        if self.collective is Collective.REDUCE_SCATTER and buffer == "o":
+            return "i", self.bounds[gpu] + offset
+        return ("i" if self.collective.inward else "o"), offset
+
+    def require_result(self, ends: Sequence[Clock] | None = None) -> None:
+        """Raise unless the output holds what the collective ends with.
+
+        ``ends`` holds what each GPU knows to have come before its end; then each chunk
+        must have been written before the end of the GPU that holds it.
+        """
+        scatters = self.collective.inward
+        for gpu in sorted(set(range(self.gpus)) - self.idle):
+            end = None if ends is None else ends[gpu]
+            for offset in range(self._share(gpu) if scatters else self.whole):
+                self._require_end(gpu, offset, self._wanted(gpu, offset), end)
+
+    def _share(self, gpu: int) -> int:
+        return self.bounds[gpu + 1] - self.bounds[gpu]
+
+    def _wanted(self, gpu: int, offset: int) -> Value:
+        """Return what a chunk of a GPU's output ends as."""
+        if self.collective is Collective.ALLREDUCE:
+            return Value(offset, self.everyone)
+        if self.collective.inward:
+            return Value(self.bounds[gpu] + offset, self.everyone)
+        source = bisect_right(self.bounds, offset) - 1
+        if self.collective is Collective.ALL_TO_ALL:
+            part = self.bounds[gpu] + offset - self.bounds[source]
+            return Value(source * self.whole + part, 1 << source)
+        return Value(offset, 1 << source)
+
+    def _require_end(self, gpu: int, offset: int, value: Value, end: Clock | None) -> None:
+        chunk = self._at(gpu, "o", offset)
+        if chunk.value is None or chunk.value[:2] != value[:2]:
+            raise InvalidProgram(
+                f"/gpu/{gpu}", f"o[{offset}] must end as chunk {value.number}, complete"
+            )
+        if end is not None and chunk.writer and end[chunk.writer[0]] < chunk.writer[1]:
+            raise InvalidProgram(f"/gpu/{gpu}", f"may end before o[{offset}] has been written")
+
+    def _at(self, gpu: int, buffer: str, offset: int) -> _Chunk:
+        return self._chunks[gpu].setdefault(self.cell(gpu, buffer, offset), _Chunk())
+
+    def _require_after(
+        self, actor: Actor, access: tuple[int, int] | None, buffer: str, offset: int
+    ) -> None:
+        # What one step reads and writes itself it does in this order, chunk by chunk.
+        if access is None or access == (actor.index, actor.done):
+            return
+        if actor.clock[access[0]] < access[1]:
+            raise actor.error(f"races for {buffer}[{offset}] with another access to it")

@@ -1,0 +1,1 @@
+"""Runtimes that load exported programs, and their limits."""

@@ -1,0 +1,206 @@
+"""The run-times that load exported programs: how much of a program each takes, as data.
+
+A program that its own file format allows can still fail where it is loaded: the arrays of the
+readers have fixed sizes, and all thread blocks of a GPU wait for each other, so all must run at
+once, one on each multiprocessor.  Both are limits of a *run-time*: a library on a device.
+
+Limits of libraries were read in their headers, named by ``source``; multiprocessors and memory
+are those of the makers' data sheets.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from topoloom.schedules.errors import NotExportable
+
+__all__ = [
+    "DEFAULTS",
+    "MAX_BLOCK_ARRAYS",
+    "MSCCLPP_JSON",
+    "MSCCL_XML",
+    "RUNTIMES",
+    "Runtime",
+    "meant",
+    "runtime_of",
+    "runtimes_for",
+]
+
+
+MSCCL_XML, MSCCLPP_JSON = "msccl-xml", "mscclpp-json"
+_DEFAULT_DIALECT = "msccl"
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """A library on a device, and the most it takes of each thing.
+
+    Attributes
+    ----------
+    form, dialect : str
+        What it loads: the name of the format, and of MSCCL XML the dialect.
+    steps : int
+        Steps, or operations, of a thread block.
+    blocks : int
+        Thread blocks of a GPU that the library has room for.
+    multiprocessors : int
+        Of the device: so many thread blocks run at once.
+    memory_bytes : int
+        Of the device.
+    channels : int
+        Of a GPU; 0 where the library has no limit of its own.
+    scratch_at_start : bool
+        Whether scratch for the largest size that a file allows is allocated when it is loaded,
+        not for the size of a call when it is made.
+    multimem : bool
+        Whether the device has instructions that a switch copies and adds up for.
+    """
+
+    name: str
+    form: str
+    dialect: str | None
+    device: str
+    steps: int
+    blocks: int
+    multiprocessors: int
+    memory_bytes: int
+    channels: int
+    scratch_at_start: bool
+    source: str
+    multimem: bool = False
+
+    @property
+    def thread_blocks(self) -> int:
+        """Most thread blocks of a GPU: there is room for all, and all run at once."""
+        return min(self.blocks, self.multiprocessors)
+
+
+_GIB = 1 << 30
+_V100 = {"device": "V100", "multiprocessors": 80, "memory_bytes": 32 * _GIB}
+_A100 = {"device": "A100", "multiprocessors": 108, "memory_bytes": 80 * _GIB}
+_H100 = {"device": "H100", "multiprocessors": 132, "memory_bytes": 80 * _GIB}
+_B200 = {"device": "B200", "multiprocessors": 148, "memory_bytes": 180 * _GIB}
+_MI250X = {"device": "MI250X die", "multiprocessors": 110, "memory_bytes": 64 * _GIB}
+_MI300X = {"device": "MI300X", "multiprocessors": 304, "memory_bytes": 192 * _GIB}
+
+MAX_BLOCK_ARRAYS = 1024
+"""Most thread blocks of a GPU that any of the libraries has room for."""
+
+_MSCCL = Runtime(
+    "msccl-a100", MSCCL_XML, "msccl",
+    steps=256, blocks=216, channels=32, scratch_at_start=True,
+    source="microsoft/msccl src/include/msccl.h, src/init.cc", **_A100,
+)  # fmt: skip
+_AZURE = Runtime(
+    "azure", MSCCL_XML, "azure",
+    steps=64, blocks=MAX_BLOCK_ARRAYS, channels=32, scratch_at_start=False,
+    source="Azure/msccl-executor-nccl makefiles/common.mk, src/misc/msccl/msccl_setup.cc", **_A100,
+)  # fmt: skip
+_RCCL = Runtime(
+    "rccl", MSCCL_XML, "rccl",
+    steps=64, blocks=64, channels=128, scratch_at_start=False,
+    source="ROCm/rccl src/include/msccl/msccl_struct.h", **_MI250X,
+)  # fmt: skip
+_PLANS = Runtime(
+    "mscclpp-a100", MSCCLPP_JSON, None,
+    steps=64, blocks=MAX_BLOCK_ARRAYS, channels=0, scratch_at_start=False,
+    source="microsoft/mscclpp 0.9.0 src/include/execution_common.hpp", **_A100,
+)  # fmt: skip
+
+RUNTIMES: Mapping[str, Runtime] = MappingProxyType(
+    {
+        runtime.name: runtime
+        for runtime in (
+            replace(_MSCCL, name="msccl-v100", **_V100),
+            _MSCCL,
+            replace(_MSCCL, name="msccl-h100", **_H100),
+            _AZURE,
+            replace(_AZURE, name="azure-h100", **_H100),
+            # Built by `make MSCCL_MAX_NUM_STEPS=256`.
+            replace(_AZURE, name="azure-256", steps=256),
+            replace(_AZURE, name="azure-256-h100", steps=256, **_H100),
+            _RCCL,
+            replace(_PLANS, name="mscclpp-v100", **_V100),
+            _PLANS,
+            replace(_PLANS, name="mscclpp-mi250x", **_MI250X),
+            replace(_PLANS, name="mscclpp-h100", multimem=True, **_H100),
+            replace(_PLANS, name="mscclpp-b200", multimem=True, **_B200),
+            replace(_PLANS, name="mscclpp-mi300x", **_MI300X),
+        )
+    }
+)
+"""The run-times by name."""
+
+DEFAULTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "msccl": ("msccl-a100", "msccl-h100"),
+        "azure": ("azure", "azure-h100"),
+        "rccl": ("rccl",),
+        MSCCLPP_JSON: ("mscclpp-v100", "mscclpp-a100", "mscclpp-h100", "mscclpp-b200"),
+    }
+)
+"""By dialect, or format, of which no run-time is named: which are meant, the smallest first.
+
+A program is written for the first of them that takes it, and read by the rules of the last.
+"""
+
+
+def runtime_of(name: str, form: str, field: str = "/runtime") -> Runtime:
+    """Return the run-time of that name that loads that format.
+
+    Raises
+    ------
+    NotExportable
+        There is none.
+
+    >>> runtime_of("mscclpp-b200", "mscclpp-json").thread_blocks
+    148
+    >>> runtime_of("rccl", "mscclpp-json")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    topoloom.schedules.errors.NotExportable: /runtime: must be one of mscclpp-v100, ...; not 'rccl'
+    """
+    if name in RUNTIMES and RUNTIMES[name].form == form:
+        return RUNTIMES[name]
+    known = ", ".join(one.name for one in RUNTIMES.values() if one.form == form)
+    raise NotExportable(field, f"must be one of {known} for {form}; not {name!r}")
+
+
+def runtimes_for(
+    form: str, dialect: str | None = None, runtime: str | None = None
+) -> tuple[Runtime, ...]:
+    """Return the run-times that are meant by what was said, the smallest first; mostly one.
+
+    Raises
+    ------
+    NotExportable
+        There is no such run-time for this format, or it has another dialect.
+
+    >>> [one.name for one in runtimes_for("msccl-xml", "azure")]
+    ['azure', 'azure-h100']
+    >>> runtimes_for("msccl-xml", "azure", "rccl")
+    Traceback (most recent call last):
+    ...
+    topoloom.schedules.errors.NotExportable: /dialect: must be rccl for the run-time rccl, \
+or left out
+    """
+    if runtime is None:
+        key = form if form != MSCCL_XML else dialect or _DEFAULT_DIALECT
+        if key not in DEFAULTS:
+            names = ", ".join(name for name in DEFAULTS if name != MSCCLPP_JSON)
+            raise NotExportable("/dialect", f"must be one of {names}; not {dialect!r}")
+        return tuple(RUNTIMES[name] for name in DEFAULTS[key])
+    found = runtime_of(runtime, form)
+    if dialect not in (None, found.dialect):
+        rule = f"must be {found.dialect} for the run-time {found.name}, or left out"
+        raise NotExportable("/dialect", rule)
+    return (found,)
+
+
+def meant(form: str, said: Runtime | str | None) -> tuple[Runtime, ...]:
+    """Return a run-time itself, or those that are meant by a dialect, or by nothing.
+
+    >>> [one.name for one in meant("msccl-xml", "rccl")]
+    ['rccl']
+    """
+    return (said,) if isinstance(said, Runtime) else runtimes_for(form, said)

@@ -1,0 +1,1 @@
+"""Generate schedules for every collective and verify them."""

@@ -1,0 +1,254 @@
+"""A schedule that was made, checked chunk by chunk, and costed from its sends alone.
+
+Nothing leaves `verified` that the independent checker has not found valid, nor anything
+that costs more than the theorem of its algorithm says.
+"""
+
+from dataclasses import fields, replace
+from fractions import Fraction
+from typing import Any
+
+from topoloom.schedules.generate.collectives import GATHERS, make
+from topoloom.schedules.model.schedule import (
+    Collective,
+    RouteSchedule,
+    Schedule,
+    SequenceSchedule,
+    StepSchedule,
+    TreeSchedule,
+    tree_height,
+)
+from topoloom.schedules.model.verified_schedule import Facts, Losses, Sharing, Verified
+from topoloom.schedules.options import Options
+from topoloom.schedules.verify import (
+    require_valid,
+    route_inverse_rate,
+    route_phases,
+    step_cost,
+    together_inverse_rate,
+    tree_inverse_rate,
+    tree_loads,
+)
+from topoloom.schedules.verify.costs import node_capacity
+from topoloom.synth.errors import ClaimBroken
+from topoloom.synth.evaluation.cost import Cost
+from topoloom.synth.topology.topology import Topology
+
+__all__ = [
+    "facts",
+    "fitting_algorithm",
+    "verified",
+]
+
+
+def verified(
+    topology: Topology, collective: Collective, algorithm: str, options: Options
+) -> Verified:
+    """Return a schedule that was checked, and that costs what its algorithm promises.
+
+    Parameters
+    ----------
+    topology, collective, algorithm, options
+        As for `schedules.generate.collectives.make`.
+
+    Raises
+    ------
+    NoSchedule, UnknownCollective, Unreachable, InvalidTopology, TooLarge
+        As `schedules.generate.collectives.make`.
+    InvalidSchedule, ClaimBroken
+        A bug: the schedule is not valid, or its cost derived link by link is not the one
+        that was measured on the graph or proved of it.
+
+    >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
+    >>> verified(ring, Collective.ALLGATHER, "bfb", Options()).facts.steps
+    2
+    """
+    given = {option.name: getattr(options, option.name) for option in fields(options)}
+    schedule = make(topology, collective, algorithm, **given)
+    require_valid(schedule, topology)
+    losses = _losses(schedule, topology, algorithm, options)
+    return Verified(schedule, algorithm, facts(schedule, topology), losses)
+
+
+def fitting_algorithm(topology: Topology, collective: Collective, options: Options) -> str:
+    """Return the algorithm for a question that leaves the choice to us.
+
+    ``mcf`` for all-to-all; ``forestcoll`` where only it applies: for a root, trees, shards
+    or participants, or where links are unequal or switches forward; else ``bfb``.
+
+    >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
+    >>> fitting_algorithm(ring, Collective.ALLREDUCE, Options())
+    'bfb'
+    """
+    if collective is Collective.ALL_TO_ALL:
+        return "mcf"
+    if collective.has_root or options.of_forests:
+        return "forestcoll"
+    equal_links = not (topology.switches or topology.shared) and len(set(topology.capacities)) == 1
+    return "bfb" if equal_links or options.max_chunks is not None else "forestcoll"
+
+
+def facts(schedule: Schedule, topology: Topology) -> Facts:
+    """Return what a schedule costs, derived from its sends alone; see `Facts`."""
+    if isinstance(schedule, RouteSchedule):
+        rate = route_inverse_rate(schedule, topology)
+        return Facts(
+            schedule.collective,
+            steps=len(route_phases(schedule, topology)),
+            bandwidth=rate * node_capacity(topology) / len(topology.compute_nodes),
+            inverse_rate=rate,
+            units_per_pair=schedule.units_per_pair,
+        )
+    if isinstance(schedule, SequenceSchedule):
+        return _of_sequence(schedule, topology)
+    if isinstance(schedule, StepSchedule):
+        cost = step_cost(schedule, topology)
+        chunks = schedule.chunks_per_shard
+        return Facts(schedule.collective, cost.steps, cost.bandwidth, chunks_per_shard=chunks)
+    return Facts(
+        schedule.collective,
+        inverse_rate=tree_inverse_rate(schedule, topology),
+        trees_per_root=schedule.trees_per_root,
+        ranks=len(schedule.ranks),
+        data=sum(schedule.sizes),
+        multicast=_sharing(schedule, topology),
+    )
+
+
+def _of_sequence(schedule: SequenceSchedule, topology: Topology) -> Facts:
+    parts = tuple(facts(part, topology) for part in schedule.parts)
+
+    def known(name: str) -> list[Any] | None:
+        values = [getattr(part, name) for part in parts]
+        return None if None in values else values
+
+    sums: dict[str, Any] = {
+        name: sum(values[1:], values[0])
+        for name in ("steps", "bandwidth", "inverse_rate")
+        if (values := known(name))
+    }
+    most = {
+        name: max(values)
+        for name in ("chunks_per_shard", "trees_per_root", "ranks", "data")
+        if (values := known(name))
+    }
+    together = schedule.together
+    if together:
+        sums["inverse_rate"] = tree_inverse_rate(schedule, topology)
+    return Facts(
+        Collective.ALLREDUCE,
+        **sums,
+        **most,
+        parts=parts,
+        multicast=_sharing(schedule, topology),
+        together=together,
+    )
+
+
+def _sharing(schedule: Schedule, topology: Topology) -> Sharing | None:
+    """Return what switches that copy save; None where there are none, or no trees."""
+    parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
+    trees = [part for part in parts if isinstance(part, TreeSchedule)]
+    if not topology.multicast or len(trees) < len(parts):
+        return None
+    crossings, unshared = (
+        sum(
+            (
+                Fraction(
+                    sum(tree_loads(part, topology, shared=shared).values()), part.trees_per_root
+                )
+                for part in trees
+            ),
+            Fraction(0),
+        )
+        for shared in (True, False)
+    )
+    sequence = isinstance(schedule, SequenceSchedule)
+    together = together_inverse_rate(schedule, topology) if sequence else None
+    return Sharing(crossings, unshared, together)
+
+
+def _losses(schedule: Schedule, topology: Topology, algorithm: str, options: Options) -> Losses:
+    """Refuse a schedule that costs more than promised; return what the options cost."""
+    if isinstance(schedule, RouteSchedule):
+        # No theorem names its cost; `schedules.routes.routing_choices` gives its bound.
+        return Losses()
+    parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
+    if isinstance(schedule, SequenceSchedule) and schedule.together:
+        _require_joint_rate(schedule, topology, options)
+        return Losses()
+    if isinstance(parts[0], TreeSchedule):
+        taken, least = zip(*(_tree_rates(part, topology, options) for part in parts), strict=True)
+        gap = sum(taken, Fraction(0)) / sum(least, Fraction(0)) - 1
+        asked = options.max_gap is not None or options.max_height is not None
+        return Losses(gap=gap) if asked else Losses()
+    lost = [_step_loss(part, topology, algorithm, options) for part in parts]
+    if options.max_chunks is None or GATHERS.get(algorithm, algorithm) != "bfb":
+        return Losses()
+    scale = len(topology.compute_nodes) if algorithm in GATHERS else 1
+    return Losses(bandwidth=scale * sum(lost, Fraction(0)))
+
+
+def _require_joint_rate(schedule: SequenceSchedule, topology: Topology, options: Options) -> None:
+    """Refuse an allreduce of parts that run together which is slower than what it was made for."""
+    from topoloom.schedules.trees.rates.allreduce_rate import allreduce_bound
+
+    rate = tree_inverse_rate(schedule, topology)
+    data = facts(schedule, topology).data
+    assert data is not None  # the parts are by trees
+    claimed = data / allreduce_bound(topology, options.participants).feasible
+    if rate > claimed:
+        raise _broken(schedule, rate, claimed)
+
+
+def _tree_rates(part: Schedule, topology: Topology, options: Options) -> tuple[Fraction, Fraction]:
+    """Return the inverse rate of a forest, and the least that any number of trees has."""
+    from topoloom.schedules.optimum.collective_optimum import forest_optimum
+
+    rate = tree_inverse_rate(part, topology)
+    if options.max_height is not None:
+        _require_low(part, options.max_height)
+        # Nothing is proved of what trees of that height could do; the optimum is of any.
+        free = replace(options, trees_per_root=None)
+        return rate, forest_optimum(topology, free, inward=not part.collective.outward).inverse_rate
+    claimed = forest_optimum(topology, options, inward=not part.collective.outward)
+    if rate > claimed.inverse_rate:
+        raise _broken(part, rate, claimed.inverse_rate)
+    return rate, claimed.inverse_rate / (1 + claimed.gap)
+
+
+def _require_low(part: Schedule, max_height: int) -> None:
+    """Refuse trees that are higher than was asked for."""
+    assert isinstance(part, TreeSchedule)
+    height = max(tree_height(tree) for tree in part.trees)
+    if height > max_height:
+        raise _broken(part, Fraction(height), f"at most {max_height} hops")
+
+
+def _step_loss(part: Schedule, topology: Topology, algorithm: str, options: Options) -> Fraction:
+    """Return the bandwidth that a step schedule takes above the best; 0 where none is known."""
+    from topoloom.schedules.steps import bfb, lift
+    from topoloom.synth.evaluation.measure import measure
+
+    if isinstance(part, StepSchedule) and part.in_one_pass:
+        part, algorithm = replace(part, collective=Collective.ALLGATHER), GATHERS[algorithm]
+    # A reduce-scatter is the allgather of the transpose, run backwards.
+    graph = topology if part.collective.outward else topology.transpose()
+    derived = step_cost(part, topology)
+    if algorithm == "slack":
+        # What labels cost is proved with them (`synth.slack.check_labels`), not by a theorem.
+        return Fraction(0)
+    if algorithm != "bfb":
+        claim = lift.claim_on(graph)
+        if claim is not None and not claim.covers(derived):
+            raise _broken(part, derived, claim)
+        return Fraction(0)
+    best = measure(graph)
+    claimed = best if options.max_chunks is None else bfb.cost(graph, options.max_chunks)
+    if derived != claimed:
+        raise _broken(part, derived, claimed)
+    return derived.bandwidth - best.bandwidth
+
+
+def _broken(part: Schedule, derived: Cost | Fraction, claimed: object) -> ClaimBroken:
+    return ClaimBroken("schedule", f"the {part.collective} costs {derived}, not {claimed}")

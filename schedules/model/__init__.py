@@ -1,0 +1,1 @@
+"""What a collective demands and what a schedule is."""

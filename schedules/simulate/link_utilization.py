@@ -1,0 +1,83 @@
+"""How busy a schedule keeps each link, from the schedule alone."""
+
+from collections import defaultdict
+from fractions import Fraction
+from typing import TypeAlias
+
+from topoloom.schedules.model.schedule import (
+    RouteSchedule,
+    Schedule,
+    SequenceSchedule,
+    StepSchedule,
+    TreeSchedule,
+    parts_of,
+)
+from topoloom.schedules.simulate.routes_as_chains import chains
+from topoloom.schedules.verify import step_cost, tree_inverse_rate, tree_loads
+from topoloom.schedules.verify.costs import node_capacity
+from topoloom.synth.topology.topology import NodeId, Topology
+
+__all__ = ["Hop", "busy_shares"]
+
+Hop: TypeAlias = tuple[NodeId, NodeId]
+
+
+def busy_shares(schedule: Schedule, topology: Topology) -> dict[Hop, Fraction]:
+    """Return for every pair of joined nodes the share of the time in which data moves there.
+
+    The time is that on the wire, latencies left out: T_B for steps, where each step lasts
+    as long as its busiest link needs; for trees as long as the busiest link needs for all.
+    1 is a link that is never idle.  Parallel links count as one of their joint capacity.
+
+    Raises
+    ------
+    InvalidSchedule
+        A send or an edge runs over no link.
+
+    Examples
+    --------
+    >>> from topoloom.schedules.model.schedule import Collective, Tree
+    >>> square = Topology(range(3), [(0, 1, 2), (1, 2), (2, 0), (0, 2)])
+    >>> chain = Tree(0, 1, ((0, 1), (1, 2)))
+    >>> one_root = TreeSchedule(Collective.ALLGATHER, square.digest, (0, 1, 2), 1, (chain,))
+    >>> busy_shares(one_root, square)[0, 1], busy_shares(one_root, square)[1, 2]
+    (Fraction(1, 2), Fraction(1, 1))
+    """
+    if isinstance(schedule, RouteSchedule):
+        schedule = chains(schedule, topology.switches)
+    parts = parts_of(schedule)
+    capacity: dict[Hop, Fraction] = defaultdict(Fraction)
+    for link in topology.links:
+        capacity[link.source, link.target] += link.capacity
+    busy: dict[Hop, Fraction] = dict.fromkeys(capacity, Fraction(0))
+    total = Fraction(0)
+    together = isinstance(schedule, SequenceSchedule) and schedule.together
+    if together:
+        total = tree_inverse_rate(schedule, topology)
+    for part in parts:
+        # Both in the time that a shard takes over a link of capacity 1.
+        total += 0 if together else _duration(part, topology)
+        for hop, shards in _shards(part, topology).items():
+            busy[hop] += shards / capacity[hop]
+    return {hop: time / total if total else time for hop, time in busy.items()}
+
+
+def _duration(part: StepSchedule | TreeSchedule, topology: Topology) -> Fraction:
+    if isinstance(part, TreeSchedule):
+        return tree_inverse_rate(part, topology)
+    return step_cost(part, topology).bandwidth / (part.shard_size * node_capacity(topology))
+
+
+def _shards(part: StepSchedule | TreeSchedule, topology: Topology) -> dict[Hop, Fraction]:
+    """Return how many shards cross each hop in all."""
+    pieces: dict[Hop, int] = defaultdict(int)
+    if isinstance(part, TreeSchedule):
+        pieces = tree_loads(part, topology)
+        whole = part.trees_per_root
+    else:
+        for step in part.steps:
+            columns = (step[name].tolist() for name in ("source", "target", "count"))
+            for source, target, count in zip(*columns, strict=True):
+                pieces[part.ranks[source], part.ranks[target]] += count
+        whole = part.chunks_per_shard
+    return {hop: Fraction(count, whole) for hop, count in pieces.items()}

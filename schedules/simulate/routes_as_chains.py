@@ -1,0 +1,36 @@
+"""Routes as trees: a route is a tree that is a chain, so that trees' clocks serve both."""
+
+from topoloom.schedules.model.schedule import Collective, Route, RouteSchedule, Tree, TreeSchedule
+from topoloom.synth.topology.topology import NodeId
+
+__all__ = ["chains"]
+
+
+def chains(schedule: RouteSchedule, switches: frozenset[NodeId]) -> TreeSchedule:
+    """Return one chain for each route, whose edges end where data rests: at ranks.
+
+    The chains span nothing, and only what looks at trees edge by edge takes them.  Their
+    weights over ``trees_per_root`` are shares of M / N, as those of routes are.
+
+    >>> routes = (Route((0, "s", 1, 2), 3),)
+    >>> schedule = RouteSchedule(Collective.ALL_TO_ALL, "sha256:0", (0, 1, 2), 3, routes)
+    >>> chains(schedule, frozenset("s")).trees
+    (Tree(root=0, weight=3, edges=((0, 's', 1), (1, 2))),)
+    """
+    trees = tuple(
+        Tree(route.path[0], route.weight, _edges(route, switches)) for route in schedule.routes
+    )
+    return TreeSchedule(
+        Collective.ALLGATHER, schedule.topology, schedule.ranks, schedule.units_per_pair, trees
+    )
+
+
+def _edges(route: Route, switches: frozenset[NodeId]) -> tuple[tuple[NodeId, ...], ...]:
+    edges: list[tuple[NodeId, ...]] = []
+    edge: tuple[NodeId, ...] = route.path[:1]
+    for node in route.path[1:]:
+        edge = (*edge, node)
+        if node not in switches:
+            edges.append(edge)
+            edge = (node,)
+    return tuple(edges)

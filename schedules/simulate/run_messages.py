@@ -1,0 +1,187 @@
+"""Running messages: times to ticks, links to queues, and the loop that fits."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom.schedules.errors import InvalidSchedule, TooLarge
+from topoloom.schedules.simulate.clock import MAX_TICKS, Clock, Network, clock_of, raise_no_clock
+from topoloom.schedules.simulate.messages import Messages
+from topoloom.schedules.simulate.multi_hop import Traffic, run_switched
+from topoloom.schedules.simulate.single_hop import run_direct
+
+__all__ = ["MAX_MESSAGES", "Simulation", "run"]
+
+MAX_MESSAGES = 1 << 25
+"""How many pieces of messages are simulated at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """What a simulation found; times are exact.
+
+    ``chunks`` is into how many pieces each message was cut (of a sequence, the largest
+    of its parts'), ``messages`` how many pieces were sent from rank to rank, ``events``
+    how often a piece was put on a link.  ``busy_seconds`` follows ``Topology.links``: for
+    how long each carried data.
+    """
+
+    seconds: Fraction
+    chunks: int
+    messages: int
+    events: int
+    busy_seconds: tuple[Fraction, ...]
+
+    @property
+    def busiest(self) -> Fraction:
+        """The largest share of the time that any link was busy; 0 if there is no time.
+
+        >>> half = Simulation(Fraction(2), 1, 1, 1, (Fraction(1), Fraction(0)))
+        >>> half.busiest, half.mean
+        (Fraction(1, 2), Fraction(1, 4))
+        """
+        most = max(self.busy_seconds, default=Fraction(0))
+        return most / self.seconds if self.seconds else Fraction(0)
+
+    @property
+    def mean(self) -> Fraction:
+        """The mean over all links of the share of the time they were busy."""
+        whole = self.seconds * len(self.busy_seconds)
+        return sum(self.busy_seconds, Fraction(0)) / whole if whole else Fraction(0)
+
+
+def run(
+    messages: Messages, network: Network, size_bytes: int, chunks: int, synchronous: bool
+) -> Simulation:
+    """Run messages that are cut into so many pieces each."""
+    pieces = len(messages.units) * chunks
+    if pieces > MAX_MESSAGES:
+        raise TooLarge("/chunks", f"{pieces} pieces of messages; at most {MAX_MESSAGES}")
+    clock, durations = _durations(messages, network, size_bytes, chunks)
+    alpha = clock.ticks(network.alpha_seconds)
+    direct = len(messages.hops) == len(messages.units)
+    loop = _run_direct if direct else _run_switched
+    last, busy = loop(messages, network, durations, alpha, chunks, synchronous)
+    if last < 0:
+        raise_no_clock()
+    times = {ticks: clock.seconds(ticks) for ticks in np.unique(busy).tolist()}
+    return Simulation(
+        clock.seconds(last),
+        chunks,
+        pieces,
+        len(messages.hops) * chunks,
+        tuple(times[ticks] for ticks in busy[messages.link_of].tolist()),
+    )
+
+
+def _durations(
+    messages: Messages, network: Network, size_bytes: int, chunks: int
+) -> tuple[Clock, NDArray[np.int64]]:
+    """Return the clock, and how many ticks one piece of each hop takes."""
+    part = messages.unit * size_bytes / (network.unit_bytes_per_second * chunks)
+    used = sorted({messages.capacities[link] for link in np.unique(messages.hops).tolist()})
+    fixed = (network.alpha_seconds, network.overhead_seconds, network.chunk_seconds)
+    clock = clock_of([*fixed, *(part / each for each in used)])
+    overhead, chunk = map(clock.ticks, fixed[1:])
+    cut = -(-messages.chunk_count // chunks)
+    most = overhead + chunk * int(cut.max(initial=0))
+    longest = max((clock.ticks(part / each) for each in used), default=0)
+    if max(messages.units, default=0) * longest > MAX_TICKS - most:
+        raise_no_clock()
+    rate = [clock.ticks(part / each) if each in used else 0 for each in messages.capacities]
+    # Units beyond 64 bits can only be here if they take no time.
+    units = np.array(messages.units if any(rate) else [0] * len(messages.units), np.int64)
+    hops_of = np.diff(messages.hop_start)
+    ticks = np.repeat(units, hops_of) * np.array(rate, np.int64)[messages.hops]
+    moved = hops_of > 0
+    ticks[messages.hop_start[:-1][moved]] += (overhead * messages.opens + chunk * cut)[moved]
+    return clock, ticks
+
+
+def _queues(messages: Messages, channels: int | None) -> NDArray[np.int64]:
+    """Return the queue of each link: its own, or the one of its channel."""
+    links = np.arange(len(messages.sources))
+    if channels is None:
+        return links
+    order = np.argsort(messages.sources, kind="stable")
+    sorted_sources = messages.sources[order]
+    rank = np.empty(len(links), np.int64)
+    rank[order] = links - np.searchsorted(sorted_sources, sorted_sources)
+    _, queues = np.unique(
+        np.stack([messages.sources, rank % channels]), axis=1, return_inverse=True
+    )
+    return queues.reshape(-1)
+
+
+def _run_direct(
+    messages: Messages,
+    network: Network,
+    durations: NDArray[np.int64],
+    alpha: int,
+    chunks: int,
+    synchronous: bool,
+) -> tuple[int, NDArray[np.int64]]:
+    links = len(messages.capacities)
+    busy = np.zeros(links, np.int64)
+    last = run_direct(
+        messages.hops,
+        _queues(messages, network.channels)[messages.hops],
+        durations,
+        messages.starts,
+        messages.need_start,
+        messages.needs,
+        messages.first_chunk,
+        messages.chunk_count,
+        chunks,
+        alpha,
+        synchronous,
+        messages.staggered,
+        np.zeros(links, np.int64),
+        busy,
+        np.zeros(0 if synchronous else len(messages.units) * chunks, np.int64),
+    )
+    return last, busy
+
+
+def _run_switched(
+    messages: Messages,
+    network: Network,
+    durations: NDArray[np.int64],
+    alpha: int,
+    chunks: int,
+    synchronous: bool,
+) -> tuple[int, NDArray[np.int64]]:
+    links, count = len(messages.capacities), len(messages.units)
+    levels = np.repeat(np.arange(len(messages.starts) - 1), np.diff(messages.starts))
+    queue = _queues(messages, network.channels)[messages.hops[messages.hop_start[:-1]]]
+    queued = np.argsort(queue, kind="stable")
+    queue_start = np.searchsorted(queue[queued], np.arange(links + 1))
+    needed_by = np.repeat(np.arange(count), np.diff(messages.need_start))
+    follow = np.argsort(messages.needs, kind="stable")
+    pending = np.repeat(np.diff(messages.need_start).astype(np.int32), chunks)
+    busy = np.zeros(links, np.int64)
+    traffic = Traffic(
+        messages.hop_start,
+        messages.hops,
+        durations,
+        np.repeat(np.arange(count), np.diff(messages.hop_start)),
+        queue,
+        levels,
+        queue_start,
+        queued,
+        np.searchsorted(messages.needs[follow], np.arange(count + 1)),
+        needed_by[follow],
+        pending,
+        np.zeros(2 * links, np.int64),
+        busy,
+        np.zeros(links, np.int64),
+        queue_start[:-1].copy(),
+        np.empty(count * chunks, np.int64),
+        np.empty(count * chunks, np.int64),
+    )
+    last, arrived, _ = run_switched(traffic, chunks, alpha, synchronous)
+    if last >= 0 and arrived < count * chunks:
+        raise InvalidSchedule("/trees", "some edges wait for each other")
+    return last, busy

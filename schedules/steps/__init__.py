@@ -1,0 +1,1 @@
+"""Step schedules: breadth-first broadcast, slack schedules, lifted schedules."""

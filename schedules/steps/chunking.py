@@ -1,0 +1,112 @@
+"""Into how many chunks to cut a shard: as few as the loads allow, or at most a given number.
+
+The loads are those of breadth-first broadcast, `synth.evaluation.measure.step_loads`: in step t
+some link must carry U(t) shards.  With c chunks per shard it carries whole chunks, so at least
+ceil(c U(t)) of them, and no more are needed: at a destination every source at distance t supplies c
+chunks, and by max-flow min-cut links of whole capacities take whole chunks of them as soon as they
+take them at all.  So with c chunks the bandwidth is exactly
+
+    d / N * sum over t of ceil(c U(t)) / c,
+
+which is the least there is just when every c U(t) is whole.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from math import lcm
+from typing import NamedTuple
+
+from topoloom.schedules.errors import NoSchedule
+
+__all__ = ["MAX_GIVEN", "Rung", "best", "fewest", "ladder", "whole_loads"]
+
+MAX_GIVEN = 1 << 16
+"""Largest number of chunks that can be asked for as a bound."""
+
+
+def fewest(loads: Sequence[Fraction]) -> int:
+    """Return the least number of chunks per shard that reaches the loads themselves.
+
+    >>> fewest([Fraction(1), Fraction(7, 4), Fraction(5, 6)])
+    12
+    """
+    return lcm(*(load.denominator for load in loads))
+
+
+def best(loads: Sequence[Fraction], most: int) -> int:
+    """Return the number of chunks per shard, at most ``most``, of least bandwidth.
+
+    Of equals the least.
+
+    Raises
+    ------
+    NoSchedule
+        ``most`` is not in 1 .. `MAX_GIVEN`.
+
+    Notes
+    -----
+    The whole loads with c chunks exceed c times the loads by sum of (-c p mod q) / q over
+    loads p/q.  Of all c the one of least excess per chunk is taken; it is compared in whole
+    numbers.  O(most * distinct denominators).
+
+    Examples
+    --------
+    More chunks are not always better: here none of 5 to 9 is better than 4.
+
+    >>> loads = [Fraction(1), Fraction(3, 2), Fraction(6, 5)]
+    >>> [best(loads, most) for most in (1, 2, 3, 4, 9, 10, 100)]
+    [1, 2, 2, 4, 4, 10, 10]
+    """
+    if not 1 <= most <= MAX_GIVEN:
+        raise NoSchedule("/max_chunks", f"must be in 1 .. {MAX_GIVEN}")
+    needed = fewest(loads)
+    if needed <= most:
+        return needed
+    broken = Counter(
+        (load.numerator % load.denominator, load.denominator)
+        for load in loads
+        if load.denominator > 1
+    )
+    terms = [(p, q, times * (needed // q)) for (p, q), times in sorted(broken.items())]
+    chosen, least = 1, sum(-p % q * weight for p, q, weight in terms)
+    for chunks in range(2, most + 1):
+        excess = sum(-chunks * p % q * weight for p, q, weight in terms)
+        if excess * chosen < least * chunks:
+            chosen, least = chunks, excess
+    return chosen
+
+
+class Rung(NamedTuple):
+    """So many chunks per shard, and how many the busiest links carry then, over all steps."""
+
+    chunks: int
+    carried: int
+
+
+def ladder(loads: Sequence[Fraction], most: int) -> tuple[Rung, ...]:
+    """Return the numbers of chunks, up to ``most``, that are better than all fewer, and `fewest`.
+
+    Every one is what `best` takes for itself as a bound, and loses less bandwidth than the one
+    before.
+
+    Examples
+    --------
+    >>> [tuple(rung) for rung in ladder([Fraction(1), Fraction(3, 2), Fraction(6, 5)], 5)]
+    [(1, 5), (2, 8), (4, 15), (10, 37)]
+    """
+    needed, rungs = fewest(loads), list[Rung]()
+    for chunks in (*range(1, min(most, needed - 1) + 1), needed):
+        carried = sum(whole_loads(loads, chunks))
+        if not rungs or carried * rungs[-1].chunks < rungs[-1].carried * chunks:
+            rungs.append(Rung(chunks, carried))
+    return tuple(rungs)
+
+
+def whole_loads(loads: Sequence[Fraction], chunks: int) -> list[int]:
+    """Return, for each load in shards, the least largest load in whole chunks.
+
+    >>> whole_loads([Fraction(1), Fraction(3, 2)], 3)
+    [3, 5]
+    """
+    return [-(-load.numerator * chunks // load.denominator) for load in loads]

@@ -1,0 +1,248 @@
+"""Schedules of expanded topologies, lifted from schedules of the smaller ones they are made of.
+
+A recipe says how a topology is made.  Every operator of `synth.recipes.expansions` has a module
+here that turns an allgather on what it is applied to into one on what it makes, at the
+cost its theorem states; bases get breadth-first broadcast (`schedules.steps.bfb`), or another
+allgather as asked for, and a part of a recipe gets breadth-first broadcast where that is better
+than what is lifted to it.  A lifted
+schedule costs exactly `synth.recipes.claims.claim` of the recipe wherever that claim is exact, and
+never more than it.  It is made without a search of the large graph, and on some graphs it
+is cheaper than breadth-first broadcast there (see `schedules.steps.lift.cartesian_product.power`).
+"""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from topoloom.schedules.errors import NoSchedule
+from topoloom.schedules.model.schedule import StepSchedule
+from topoloom.schedules.steps import bfb
+from topoloom.schedules.steps.lift import (
+    bidirected,
+    cartesian_product,
+    degree_expansion,
+    line_graph,
+)
+from topoloom.schedules.steps.send_arrays import arrivals, finished, require_room
+from topoloom.schedules.verify import step_cost
+from topoloom.synth.errors import SynthError
+from topoloom.synth.evaluation.cost import Claim, optimal_bandwidth
+from topoloom.synth.evaluation.measure import MAX_DEGREE, measure
+from topoloom.synth.recipes.build import build, size
+from topoloom.synth.recipes.claims import claim, claim_transpose
+from topoloom.synth.recipes.recipe import (
+    Altered,
+    Base,
+    Bidirected,
+    DegreeExpansion,
+    LineGraph,
+    Power,
+    Product,
+    Recipe,
+)
+from topoloom.synth.topology.topology import Topology
+
+__all__ = ["Gather", "allgather", "allgather_on", "claim_on"]
+
+
+Gather: TypeAlias = Callable[[Topology], StepSchedule]
+"""A generator of allgathers."""
+
+
+def allgather(
+    recipe: Recipe, *, transposed: bool = False, gather: Gather = bfb.allgather
+) -> StepSchedule:
+    """Return the allgather on the topology of a recipe that is lifted from its bases.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        Its topology is strongly connected.
+    transposed : bool
+        Make it for the transposed topology: reversed, it is a reduce-scatter.
+    gather : function of a topology
+        Makes the allgather on every base: breadth-first broadcast or, say, `slack.allgather`.
+
+    Returns
+    -------
+    StepSchedule
+        Runs on ``build(recipe)`` or its transpose; sends are ordered by step, target,
+        shard and first chunk.
+
+    Raises
+    ------
+    InvalidRecipe, OutOfDomain
+        The recipe cannot be built.
+    NoSchedule
+        `bfb.allgather` refuses a base: too many links enter a node.
+    TooLarge
+        More sends or chunks than `bfb.MAX_SENDS` and `bfb.MAX_CHUNKS`.
+    Unreachable, InvalidTopology
+        Not strongly connected, or fewer than two nodes.
+
+    Notes
+    -----
+    O(sends) array operations; a shard split into several pieces is as many sends.
+
+    *Of other allgathers than breadth-first broadcast* the proofs of the operators hold as they
+    stand; let T be the steps of the base and T_B its bandwidth. Line graph: T + 1 and at most
+    T_B + 1/N, by induction over the sends, whichever they are. Cartesian product: the sum of
+    the steps, and the optimum if all factors reach theirs; all chunks of a shard must arrive
+    together, as by labels they do where each has one piece; a factor of which they do not gets
+    breadth-first broadcast instead. Cartesian power by dimensions: any. Degree expansion by n:
+    T_B + (n - 1)/(nN) as before, since the copies add the same to every link of one step; but
+    that step is the one after all neighbours hold the shard, which two-way links no longer
+    bring to the second, so there may be T + 1 steps. Bidirected: valid, d/N times the sum over
+    steps of the larger load of the two directions, which is T_B only where their loads agree
+    step by step; labels of the whole graph are mostly better.
+
+    References
+    ----------
+    Zhao et al., arXiv:2202.03356: line graph, degree and Cartesian expansion.
+
+    Examples
+    --------
+    >>> from topoloom.schedules.verify import step_cost
+    >>> from topoloom.synth.recipes.claims import claim
+    >>> from topoloom.synth.recipes.recipe import parse
+    >>> recipe = parse("LineGraph(2, CompleteBipartite(4))")
+    >>> step_cost(allgather(recipe), build(recipe)), claim(recipe).exact
+    (Cost(steps=4, bandwidth=Fraction(33, 32)), True)
+    >>> claim(recipe).cost
+    Cost(steps=4, bandwidth=Fraction(33, 32))
+    """
+    nodes, _ = size(recipe)
+    require_room(nodes * (nodes - 1))
+    _built(recipe, transposed).require_connected()
+    return finished(_lifted(recipe, transposed, gather), _built(recipe, transposed))
+
+
+def allgather_on(topology: Topology) -> StepSchedule:
+    """Return the lifted allgather on a topology that carries its recipe.
+
+    `build` gives it one, and a transpose keeps it.  That the recipe makes this topology,
+    or the transpose of it, is checked.
+
+    Raises
+    ------
+    NoSchedule
+        It has no recipe, or that of another topology.
+    TooLarge, Unreachable, InvalidTopology
+        As `allgather`.
+
+    Examples
+    --------
+    >>> from topoloom.synth.recipes.recipe import parse
+    >>> ring = build(parse("LineGraph(2, UniRing(5))"))
+    >>> len(allgather_on(ring).steps), len(allgather_on(ring.transpose()).steps)
+    (4, 4)
+    >>> allgather_on(ring.with_recipe(None))
+    Traceback (most recent call last):
+    ...
+    topoloom.schedules.errors.NoSchedule: /algorithm: lifted needs a topology that \
+carries its recipe
+    """
+    recipe, transposed = _recipe_of(topology)
+    return allgather(recipe, transposed=transposed)
+
+
+def claim_on(topology: Topology) -> Claim | None:
+    """Return what is claimed of breadth-first broadcast on the topology, and kept by the lifted.
+
+    The lifted schedule costs as much where the claim is exact, and no more where it is not.
+    Domain and errors as `allgather_on`.
+
+    >>> from topoloom.synth.recipes.recipe import parse
+    >>> claim_on(build(parse("LineGraph(1, Complete(4))")))
+    Claim(steps=2, bandwidth=Fraction(1, 1), exact=True)
+    """
+    recipe, transposed = _recipe_of(topology)
+    return claim_transpose(recipe) if transposed else claim(recipe)
+
+
+def _recipe_of(topology: Topology) -> tuple[Recipe, bool]:
+    """Return the recipe of a topology, and whether it makes the transpose."""
+    recipe = topology.recipe
+    if recipe is None:
+        raise NoSchedule("/algorithm", "lifted needs a topology that carries its recipe")
+    try:
+        fits = size(recipe) == (topology.node_count, topology.degree)
+        forward = build(recipe) if fits else None
+    except SynthError as error:
+        raise NoSchedule("/algorithm", f"lifted needs a recipe that builds: {error}") from None
+    if forward == topology:
+        return recipe, False
+    if forward is not None and forward.transpose() == topology:
+        return recipe, True
+    raise NoSchedule("/algorithm", "lifted needs the topology that its recipe makes")
+
+
+def _built(recipe: Recipe, turned: bool) -> Topology:
+    topology = build(recipe)
+    return topology.transpose() if turned else topology
+
+
+def _lifted(recipe: Recipe, turned: bool, gather: Gather) -> StepSchedule:
+    """Return an allgather on the topology of a recipe, or if ``turned`` on its transpose."""
+    match recipe:
+        case Base() | Altered():
+            return gather(_built(recipe, turned))
+        case LineGraph(times, of):
+            below = LineGraph(times - 1, of) if times > 1 else of
+            return line_graph.lift(_part(below, turned, gather), build(below), turned)
+        case DegreeExpansion(1, of) | Power(1, of):
+            return _lifted(of, turned, gather)
+        case DegreeExpansion(factor, of):
+            return degree_expansion.lift(_part(of, turned, gather), _built(of, turned), factor)
+        case Power(times, of):
+            return _lifted_product(_factors(of) * times, turned, gather)
+        case Product(factors):
+            parts = [part for of in factors for part in _factors(of)]
+            return _lifted_product(parts, turned, gather)
+        case Bidirected(of):
+            whole = build(recipe)
+            if whole == build(of):
+                return _lifted(of, turned, gather)
+            return bidirected.lift(_part(of, False, gather), _part(of, True, gather), whole)
+
+
+def _part(recipe: Recipe, turned: bool, gather: Gather) -> StepSchedule:
+    """Return what to lift from: as `_lifted`, or breadth-first broadcast if that is better.
+
+    Better is less in steps or bandwidth and more in neither.
+    """
+    schedule, graph = _lifted(recipe, turned, gather), _built(recipe, turned)
+    if isinstance(recipe, Base | Altered) or graph.in_degrees.max() > MAX_DEGREE:
+        return schedule
+    found, measured = step_cost(schedule, graph), measure(graph)
+    no_worse = measured.steps <= found.steps and measured.bandwidth <= found.bandwidth
+    return bfb.allgather(graph) if no_worse and measured != found else schedule
+
+
+def _factors(recipe: Recipe) -> list[Recipe]:
+    """Return a factor, or if it is itself a product at the optimum the factors of that.
+
+    Shared among all dimensions at once, shards are cut into coarser chunks.
+    """
+    match recipe:
+        case Power(times, of) if claim(recipe) is not None:
+            return _factors(of) * times
+        case Product(factors) if claim(recipe) is not None:
+            return [part for of in factors for part in _factors(of)]
+        case _:
+            return [recipe]
+
+
+def _lifted_product(factors: list[Recipe], turned: bool, gather: Gather) -> StepSchedule:
+    parts = {of: (_built(of, turned), _part(of, turned, gather)) for of in dict.fromkeys(factors)}
+    if len(parts) == 1:
+        graph, schedule = parts[factors[0]]
+        if not _optimal(schedule, graph):
+            return cartesian_product.power(schedule, len(factors))
+    for of, (graph, schedule) in parts.items():
+        if not arrivals(schedule).together:
+            parts[of] = graph, bfb.allgather(graph)
+    return cartesian_product.product([parts[of] for of in factors])
+
+
+def _optimal(schedule: StepSchedule, graph: Topology) -> bool:
+    return step_cost(schedule, graph).bandwidth == optimal_bandwidth(graph.node_count)

@@ -1,0 +1,83 @@
+"""From an allgather on G to one on its degree expansion by n.
+
+Copy i of node v is v_i; a link u -> v of G becomes u_i -> v_j for all i and j.
+
+*As G does.*  When G sends chunks of the shard of v from w to x, now w_i sends the same chunks
+of the shard of v_i to every x_j.  Whatever x holds of v in G, every x_j holds of every v_i;
+v_i holds its own.  Each link carries what its link of G does.
+
+*The copies.*  Every rank still lacks the shards of the n - 1 other copies of its node.  As soon
+as all neighbours with a link into v hold the shard of v in G, for every v, their copies hold
+the shards of all v_i; in the next step these are laid end to end and cut into equal shares
+for the n d links into v_i: a load of (n - 1) / (n d) on each.
+
+*Cost.*  bandwidth(G) + (n - 1) / (n N) for a regular G, always.  With two-way links the
+neighbours of v hold its shard after the first step of a breadth-first broadcast, so that the
+copies come in the second, and there are max(steps(G), 2) steps; on any graph the step after
+the last of G will do.
+"""
+
+from math import gcd, lcm
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom.schedules.model.schedule import StepSchedule
+from topoloom.schedules.steps.bfb import parallel_index
+from topoloom.schedules.steps.send_arrays import arrivals, require_room, schedule_of, sends
+from topoloom.synth.topology.topology import Topology
+
+__all__ = ["lift"]
+
+
+def lift(base: StepSchedule, topology: Topology, factor: int) -> StepSchedule:
+    """Return the allgather on the expansion by ``factor``, at least 2, of what ``base`` runs on."""
+    nodes, degrees = topology.node_count, sorted(set(topology.in_degrees.tolist()))
+    copies = topology.link_count * factor**2 + nodes * factor**2
+    require_room(factor**2 * sum(len(step) for step in base.steps) + copies)
+    # Each link into v_i takes C (n - 1) / (n d) chunks: a whole number.
+    grain = lcm(
+        *(factor * d // gcd(factor * d, base.chunks_per_shard * (factor - 1)) for d in degrees)
+    )
+    chunks = base.chunks_per_shard * grain
+    meeting = 1 + int(arrivals(base).step[topology.sources, topology.targets].max())
+    copy = np.arange(factor) * nodes
+    steps: list[list[NDArray[np.void]]] = [[] for _ in range(max(len(base.steps), meeting))]
+    for number, step in enumerate(base.steps):
+        across = {name: step[name][:, None, None] for name in step.dtype.names or ()}
+        made = sends(
+            across["source"] + copy[:, None],
+            across["target"] + copy,
+            across["shard"] + copy[:, None],
+            across["first"] * grain,
+            across["count"] * grain,
+            across["link"],
+        )
+        steps[number].append(made)
+    steps[meeting - 1] += [_copies(topology, degree, factor, chunks) for degree in degrees]
+    return schedule_of(nodes * factor, chunks, steps)
+
+
+def _copies(topology: Topology, degree: int, factor: int, chunks: int) -> NDArray[np.void]:
+    """Return the sends that bring the shards of the other copies to every copy of a node.
+
+    For the nodes that ``degree`` links enter in the base graph.
+    """
+    by_target = np.argsort(topology.targets, kind="stable")
+    at = topology.in_degrees[topology.targets[by_target]] == degree
+    entering = by_target[at].reshape(-1, degree)
+    share = chunks * (factor - 1) // (factor * degree)
+    cuts = np.union1d(np.arange(factor * degree + 1) * share, np.arange(factor) * chunks)
+    low, lane = cuts[:-1], cuts[:-1] // share
+    copy, other = np.arange(factor)[:, None], low // chunks
+    links = entering[:, None, lane // factor]
+    node = topology.targets[entering[:, :1]].astype(np.int64)[:, :, None]
+    return sends(
+        topology.sources[links] + topology.node_count * (lane % factor),
+        node + topology.node_count * copy,
+        # The copies but this one, in order.
+        node + topology.node_count * (other + (other >= copy)),
+        low % chunks,
+        np.diff(cuts),
+        parallel_index(topology)[links],
+    )

@@ -1,0 +1,110 @@
+"""What all lifts share: sends from arrays, times of arrival, the finished schedule."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import gcd
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom.schedules.errors import TooLarge
+from topoloom.schedules.model.schedule import COPY, SEND, Collective, StepSchedule
+from topoloom.schedules.steps.bfb import MAX_CHUNKS, MAX_SENDS
+from topoloom.synth.topology.topology import Topology
+
+__all__ = [
+    "Arrivals",
+    "arrivals",
+    "finished",
+    "require_chunks",
+    "require_room",
+    "schedule_of",
+    "sends",
+]
+
+_NONE = np.zeros(0, SEND)
+
+
+class Arrivals(NamedTuple):
+    """When shards are complete; see `arrivals`."""
+
+    step: NDArray[np.int64]
+    """(rank, shard): the step, from 1, after which the rank holds all of it; 0: its own."""
+    together: bool
+    """Whether all chunks of a shard arrive at a rank in one and the same step."""
+
+
+def arrivals(schedule: StepSchedule) -> Arrivals:
+    """Return in which step every rank gets the last of every shard; O(sends)."""
+    ranks = len(schedule.ranks)
+    step, together = np.zeros((ranks, ranks), np.int64), True
+    for number, sent in enumerate(schedule.steps, start=1):
+        place = sent["target"], sent["shard"]
+        together = together and not step[place].any()
+        step[place] = number
+    return Arrivals(step, together)
+
+
+def sends(
+    source: Any, target: Any, shard: Any, first: Any, count: Any, link: Any
+) -> NDArray[np.void]:
+    """Return copies as a flat array of dtype `SEND`; the columns are broadcast.
+
+    >>> sends(np.array([[0], [1]]), 2, np.array([3, 4]), 0, 1, -1)["shard"].tolist()
+    [3, 4, 3, 4]
+    """
+    columns = (source, target, shard, first, count, link)
+    made = np.zeros(np.broadcast_shapes(*(np.shape(column) for column in columns)), SEND)
+    for name, column in zip(SEND.names or (), columns, strict=False):
+        made[name] = column
+    made["op"] = COPY
+    return made.ravel()
+
+
+def schedule_of(
+    nodes: int, chunks: int, steps: Sequence[Sequence[NDArray[np.void]]]
+) -> StepSchedule:
+    """Return an allgather of ranks 0 .. nodes - 1 from pieces of its steps; not `finished`.
+
+    A step in which nothing is sent is left out.
+    """
+    require_chunks(chunks)
+    joined = [np.concatenate([_NONE, *pieces]) for pieces in steps]
+    filled = tuple(step for step in joined if len(step))
+    return StepSchedule(Collective.ALLGATHER, "", tuple(range(nodes)), chunks, filled)
+
+
+def finished(schedule: StepSchedule, topology: Topology) -> StepSchedule:
+    """Return the schedule on its topology, in order, in as few chunks as its cuts allow."""
+    common = schedule.chunks_per_shard
+    for step in schedule.steps:
+        common = gcd(common, int(np.gcd.reduce(step["first"])), int(np.gcd.reduce(step["count"])))
+    chunks, nodes = schedule.chunks_per_shard // common, topology.node_count
+    ordered = []
+    for step in schedule.steps:
+        # What arrives at a rank arrives once: no two keys are equal.  They fit 54 bits.
+        key = (step["target"].astype(np.int64) * nodes + step["shard"]) * (chunks + 1)
+        sent = step[np.argsort(key + step["first"] // common, kind="stable")]
+        sent["first"] //= common
+        sent["count"] //= common
+        ordered.append(sent)
+    return replace(
+        schedule,
+        topology=topology.digest,
+        ranks=topology.nodes,
+        chunks_per_shard=chunks,
+        steps=tuple(ordered),
+    )
+
+
+def require_room(count: int) -> None:
+    """Raise unless so many sends are within the limit."""
+    if count > MAX_SENDS:
+        raise TooLarge("/topology", f"needs {count} sends; at most {MAX_SENDS}")
+
+
+def require_chunks(count: int) -> None:
+    """Raise unless so many chunks per shard are within the limit."""
+    if count > MAX_CHUNKS:
+        raise TooLarge("/topology", f"needs {count} chunks per shard; at most {MAX_CHUNKS}")

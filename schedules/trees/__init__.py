@@ -1,0 +1,1 @@
+"""Tree schedules by ForestColl: packed spanning trees on any fabric."""

@@ -1,0 +1,117 @@
+"""An allreduce whose two passes run at once, each on its share of every link.
+
+`allreduce` finds the shares of the roots and divides the links; here each pass is packed on its
+own part of the fabric, with the roots' shards.  Adding up is spreading on the transposed
+topology, run backwards.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from topoloom.schedules.model.schedule import TreeSchedule
+from topoloom.schedules.trees.flow.demand import demand_of
+from topoloom.schedules.trees.flow.network import network_of
+from topoloom.schedules.trees.forestcoll import allgather
+from topoloom.schedules.trees.linear_program.link_division import Division
+from topoloom.schedules.trees.multicast import pruned, spliced
+from topoloom.schedules.trees.rates.allreduce_rate import AllreduceBound, allreduce_bound
+from topoloom.synth.topology.topology import Link, NodeId, Topology
+
+__all__ = ["passes_together"]
+
+
+def passes_together(
+    topology: Topology, participants: Iterable[NodeId] | None = None
+) -> tuple[TreeSchedule, TreeSchedule] | None:
+    """Return two allgathers that fit the links at once, or None if one after the other is best.
+
+    Parameters
+    ----------
+    topology, participants
+        As for `allreduce_bound`.
+
+    Returns
+    -------
+    tuple of TreeSchedule, or None
+        An allgather on the transposed topology, which run backwards is the reduce-scatter,
+        and one on the topology, with the same shards.
+
+    Raises
+    ------
+    InvalidTopology, Unreachable, NoSchedule, TooLarge, TookTooLong
+        As `allreduce_bound` and `allgather`.
+
+    Examples
+    --------
+    >>> star = [(leaf, "hub") for leaf in "abc"] + [("hub", leaf) for leaf in "abc"]
+    >>> adding, spreading = passes_together(Topology(["hub", *"abc"], star))
+    >>> [(tree.root, tree.edges) for tree in spreading.trees][1:2]
+    [('a', (('a', 'hub'), ('hub', 'b'), ('hub', 'c')))]
+    """
+    members = None if participants is None else list(participants)
+    bound = allreduce_bound(topology, members)
+    if bound.division is None:
+        return None
+    spreading = _part(topology, bound, members, inward=False)
+    adding = _part(topology, bound, members, inward=True)
+    whole = [topology.transpose(), topology]
+    if adding == spreading:
+        forest = _packed(spreading, bound.division, whole[1], members)
+        return replace(forest, topology=whole[0].digest), forest
+    return (
+        _packed(adding, bound.division, whole[0], members),
+        _packed(spreading, bound.division, whole[1], members),
+    )
+
+
+def _part(
+    topology: Topology, bound: AllreduceBound, members: list[NodeId] | None, *, inward: bool
+) -> Topology:
+    """Return what a pass has of the topology, turned round where it adds up.
+
+    Switches that get a copy of everything are compute nodes here.
+    """
+    division = bound.division
+    assert division is not None
+    network = network_of(topology, demand_of(topology, participants=members))
+    names = topology.nodes
+    links = []
+    ends = zip(network.tail.tolist(), network.head.tolist(), strict=True)
+    for (tail, head), share in zip(ends, division.capacities[inward], strict=True):
+        if share:
+            pair = (names[head], names[tail]) if inward else (names[tail], names[head])
+            capacity = share * network.unit
+            whole = capacity.numerator if capacity.denominator == 1 else capacity
+            links.append(Link(*pair, whole))
+    receivers = {names[node] for node in division.receivers}
+    return Topology(
+        names,
+        links,
+        switches=topology.switches - receivers,
+        bandwidth_unit=topology.bandwidth_unit,
+    )
+
+
+def _packed(
+    part: Topology, division: Division, whole: Topology, members: list[NodeId] | None
+) -> TreeSchedule:
+    """Return an allgather of the whole topology, packed on a part of it."""
+    demand = demand_of(whole, participants=members)
+    names = whole.nodes
+    copying = [names[node] for node in division.receivers if names[node] in whole.switches]
+    taking_part = [*demand.ranks, *copying]
+    sizes = {rank: division.sizes[whole.position[rank]] for rank in demand.ranks}
+    equal = set(sizes.values()) == {1}
+    forest = allgather(
+        part, shards=None if equal and not copying else sizes, participants=taking_part
+    )
+    ranks = set(demand.ranks)
+    plain = replace(
+        forest,
+        topology=whole.digest,
+        ranks=demand.ranks,
+        trees=tuple(spliced(tree, copying) for tree in forest.trees) if copying else forest.trees,
+        shards=() if equal else tuple(sizes.values()),
+        idle=tuple(node for node in whole.compute_nodes if node not in ranks),
+    )
+    return pruned(plain, whole)

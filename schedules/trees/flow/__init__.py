@@ -1,0 +1,1 @@
+"""Integer networks, maximum flow, and the optimal rate of a network."""

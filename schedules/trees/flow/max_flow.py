@@ -1,0 +1,238 @@
+"""Integer maximum flow from many supplies to one sink, on flat arrays.
+
+A *flow network* here has no source node.  Every node may hold a supply, and flow is
+sent from wherever supply is left to one sink.  All searches run backwards from the
+sink over residual arcs, so a search whose supplies lie close to the sink touches
+only that neighbourhood.
+
+`shortfall` answers the one question that every stage of ForestColl asks: does each of the
+terminals receive from each of them the units that this one is the root of?  It asks terminal
+after terminal and keeps one flow: a terminal that has passed becomes an unlimited supply.
+That is right because a set of nodes that breaks the condition for a later terminal
+and holds no earlier one is a cut between them all, and a set that holds an earlier
+one was already found to be fine.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = [
+    "ONE_MOVE",
+    "U0",
+    "U1",
+    "UNLIMITED",
+    "Arcs",
+    "Scratch",
+    "Unsigned",
+    "arcs_of",
+    "inlined",
+    "scratch_for",
+    "send",
+    "shortfall",
+    "uncounted",
+]
+
+UNLIMITED = 1 << 62
+"""Larger than any sum of capacities; `schedules.trees.flow.network` guards that."""
+
+
+uncounted = njit(cache=True, nogil=True, _nrt=False)  # pyright: ignore[reportCallIssue]
+"""Compiles a kernel that makes no arrays: numba need not count who holds those handed on.
+
+Tuples of twenty arrays are handed from kernel to kernel millions of times; counting took half
+of the time.
+"""
+
+inlined = njit(  # pyright: ignore[reportCallIssue]
+    cache=True, nogil=True, _nrt=False, inline="always"
+)
+"""Compiles such a kernel as part of each that calls it, of which there should be one or two.
+
+To hand on a tuple of twenty arrays by value takes as long as a short search.
+"""
+
+
+Unsigned = NDArray[np.uint32]
+
+U0, U1, ONE_MOVE = np.uint64(0), np.uint64(1), np.uint32(1)
+"""Numbers to count unsigned indices with: of one that has a sign numba asks each time whether it
+counts from the end, which takes a sixth of growing trees."""
+
+
+class Arcs(NamedTuple):
+    """A directed graph, ready for backward residual search.
+
+    ``tail`` and ``head`` have one entry per arc.  ``moves[start[w]:start[w + 1]]`` lists
+    the steps that lead from w to a residual predecessor: ``2 * a`` for an arc a into w,
+    ``2 * a + 1`` for an arc a out of w, whose flow can be taken back; ``ends`` has where each
+    leads.
+    """
+
+    tail: NDArray[np.int64]
+    head: NDArray[np.int64]
+    start: Unsigned
+    moves: Unsigned
+    ends: Unsigned
+
+
+class Scratch(NamedTuple):
+    """Working memory of `send`, one entry per node; ``level`` holds its last search."""
+
+    level: NDArray[np.int64]
+    queue: Unsigned
+    cursor: Unsigned
+    path: Unsigned
+
+
+def arcs_of(node_count: int, tail: NDArray[Any], head: NDArray[Any]) -> Arcs:
+    """Return the arcs tail[a] -> head[a] indexed for search; O(arcs log arcs).
+
+    >>> arcs = arcs_of(2, np.array([0]), np.array([1]))
+    >>> arcs.moves.tolist(), arcs.ends.tolist()
+    ([1, 0], [1, 0])
+    """
+    count = len(tail)
+    at = np.concatenate([head, tail]).astype(np.int64)
+    codes = np.concatenate([2 * np.arange(count), 2 * np.arange(count) + 1])
+    start = np.zeros(node_count + 1, np.uint32)
+    start[1:] = np.cumsum(np.bincount(at, minlength=node_count))
+    order = np.argsort(at, kind="stable")
+    return Arcs(
+        np.ascontiguousarray(tail, np.int64),
+        np.ascontiguousarray(head, np.int64),
+        start,
+        codes[order].astype(np.uint32),
+        np.concatenate([tail, head])[order].astype(np.uint32),
+    )
+
+
+def scratch_for(node_count: int) -> Scratch:
+    """Return working memory for graphs of that many nodes."""
+    queue, cursor, path = np.zeros((3, node_count + 1), np.uint32)
+    return Scratch(np.zeros(node_count + 1, np.int64), queue, cursor, path)
+
+
+@uncounted
+def _search(arcs, capacity, flow, supply, sink, want, scratch):
+    """Level nodes by residual distance to ``sink``; return whether supply was met.
+
+    Stops after the level on which supplies add up to ``want``.  A node of unlimited
+    supply is not searched through.
+    """
+    level, queue = scratch.level, scratch.queue
+    start, moves, ends = arcs.start, arcs.moves, arcs.ends
+    level[:] = -1
+    level[sink] = 0
+    queue[0] = sink
+    index, filled, found, last = U0, U1, 0, -1
+    while index < filled:
+        node = queue[index]
+        index += U1
+        depth = level[node]
+        if last >= 0 and depth > last:
+            break
+        if supply[node] > 0:
+            if supply[node] >= want - found:
+                last = depth
+                found = want
+            else:
+                found += supply[node]
+            if supply[node] == UNLIMITED:
+                continue
+        place, end = np.uint64(start[node]), np.uint64(start[node + U1])
+        while place < end:
+            before, move = ends[place], moves[place]
+            place += U1
+            if level[before] >= 0:
+                continue
+            arc = move >> ONE_MOVE
+            if flow[arc] > 0 if move & ONE_MOVE else flow[arc] < capacity[arc]:
+                level[before] = depth + 1
+                queue[filled] = before
+                filled += U1
+    return found > 0
+
+
+@uncounted
+def _descend(arcs, capacity, flow, supply, sink, want, scratch):
+    """Send along one path of the level graph; return the amount, 0 if none is left."""
+    level, cursor, path = scratch.level, scratch.cursor, scratch.path
+    start, moves, ends = arcs.start, arcs.moves, arcs.ends
+    node, length = np.uint64(sink), U0
+    while supply[node] <= 0:
+        place, end, below = cursor[node], start[node + U1], level[node] + 1
+        while place < end:
+            if level[ends[place]] == below:
+                move = moves[place]
+                arc = move >> ONE_MOVE
+                if flow[arc] > 0 if move & ONE_MOVE else flow[arc] < capacity[arc]:
+                    break
+            place += ONE_MOVE
+        cursor[node] = place
+        if place < end:
+            path[length] = moves[place]
+            length += U1
+            node = np.uint64(ends[place])
+        elif length == U0:
+            return 0
+        else:
+            length -= U1
+            arc = path[length] >> ONE_MOVE
+            node = np.uint64(arcs.tail[arc] if path[length] & ONE_MOVE else arcs.head[arc])
+            cursor[node] += ONE_MOVE
+    amount = min(want, supply[node])
+    for index in range(length):
+        arc = path[index] >> ONE_MOVE
+        left = flow[arc] if path[index] & ONE_MOVE else capacity[arc] - flow[arc]
+        amount = min(amount, left)
+    for index in range(length):
+        flow[path[index] >> ONE_MOVE] += -amount if path[index] & ONE_MOVE else amount
+    if supply[node] != UNLIMITED:
+        supply[node] -= amount
+    return amount
+
+
+@uncounted
+def send(arcs, capacity, flow, supply, sink, want, scratch):
+    """Send up to ``want`` units from the supplies to ``sink``; return how many arrived.
+
+    Changes ``flow`` and ``supply``.  If fewer than ``want`` arrive, the nodes with
+    ``scratch.level >= 0`` are the sink's side of a minimum cut.  Dinic's algorithm.
+    """
+    sent = 0
+    while sent < want:
+        if not _search(arcs, capacity, flow, supply, sink, want - sent, scratch):
+            break
+        for node in range(len(arcs.start) - 1):
+            scratch.cursor[node] = arcs.start[node]
+        while sent < want:
+            amount = _descend(arcs, capacity, flow, supply, sink, want - sent, scratch)
+            if amount == 0:
+                break
+            sent += amount
+    return sent
+
+
+@njit(cache=True, nogil=True)
+def shortfall(arcs, capacity, terminals, first, shares, flow, supply, scratch):
+    """Find the first terminal that does not receive ``shares[t]`` from every terminal t.
+
+    ``shares`` has one entry per node, 0 for all but terminals.  Terminals before index
+    ``first`` are taken to be fine.  Returns (index, missing units); (number of terminals, 0)
+    if all are fine.  Otherwise the nodes with ``scratch.level >= 0`` are the terminal's side
+    of the cut that shows it.
+    """
+    flow[:] = 0
+    supply[:] = shares
+    for index in range(first):
+        supply[terminals[index]] = UNLIMITED
+    target = np.sum(shares)
+    for index in range(first, len(terminals)):
+        got = send(arcs, capacity, flow, supply, terminals[index], target, scratch)
+        if got < target:
+            return index, target - got
+        supply[terminals[index]] = UNLIMITED
+    return len(terminals), 0

@@ -1,0 +1,180 @@
+"""ForestColl: throughput-optimal collectives as packed spanning trees, on any fabric.
+
+Read in this order: `demand` (who brings how much), `network` (integer capacities), `flow`
+(the max-flow kernel), `optimality` (the best rate and the cut that proves it), `fewest_trees` (how
+few trees come close to it); `automorphisms`, `linear`, `flow_layout`, `flow_program`, `proof`,
+`division` and `balance` (where cuts alone do not tell the truth); `optimum` (all, in the
+topology's terms);
+`allreduce` and `together` (both passes at once); `margins` (what more or less of links brings);
+`splitting_off`, `shares`, `splitting` and `routes` (switches away); `shortest` (trees of
+shortest paths, where they do);
+`symmetry` and `symmetric_forest` (images of a few trees, where these do); `packing`, `forest`,
+`ahead`, `flow_search`, `flow_units`, `left_behind`, `flow_repair`, `tree_growing`, `tree_rows`
+and `shortening` (trees elsewhere), `racks` and `rack_trees` (hosts below one leaf as one rank
+there); `forests` (all three ways); `hops`, `low_trees` and `heights` (trees of limited height).
+
+References
+----------
+.. [1] Zhao et al., "ForestColl", arXiv:2402.06787.
+"""
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+
+from topoloom.schedules.errors import NoSchedule
+from topoloom.schedules.model.schedule import Collective, Tree, TreeSchedule
+from topoloom.schedules.trees.flow.demand import Demand, demand_of, require_paths
+from topoloom.schedules.trees.flow.network import copying_nodes, network_of
+from topoloom.schedules.trees.flow.optimality import entry_rate
+from topoloom.schedules.trees.forests.forest_at_rate import forest_at, of_shortest_paths
+from topoloom.schedules.trees.forests.forests_by_height import lowest
+from topoloom.schedules.trees.multicast import spliced
+from topoloom.schedules.trees.rates.balanced_capacities import balanced
+from topoloom.schedules.trees.rates.fewest_trees import is_least
+from topoloom.schedules.trees.rates.topology_rate import Optimum, optimum, rates, require_counts
+from topoloom.synth.topology.topology import NodeId, Topology
+
+__all__ = ["Optimum", "allgather", "broadcast", "optimum"]
+
+
+def allgather(
+    topology: Topology,
+    trees_per_root: int | None = None,
+    *,
+    max_gap: Fraction | int | None = None,
+    max_height: int | None = None,
+    shards: Mapping[NodeId, int] | None = None,
+    participants: Iterable[NodeId] | None = None,
+) -> TreeSchedule:
+    """Return an allgather that reaches the optimum: a forest of spanning trees.
+
+    Parameters
+    ----------
+    topology, trees_per_root, max_gap, shards, participants
+        As for `optimum`.
+    max_height : int, optional
+        No tree is higher: the best rate that `heights` finds among such forests.
+
+    Returns
+    -------
+    TreeSchedule
+        Per root the weights add up to k = ``optimum(...).trees_per_root``, times the size
+        of its shard without the factor that all sizes share.  Every link
+        carries trees of total weight at most capacity / unit_bandwidth, parallel links
+        taken together.
+
+    Raises
+    ------
+    InvalidTopology, Unreachable, NoSchedule, TooLarge
+        As for `optimum`.
+    NoSchedule
+        With a number of trees given: after rounding down to whole trees a switch, or a compute
+        node that takes no part, lets out more than it takes in, and all of it is needed: it
+        would have to copy data, and the cut bound may be out of reach.
+    TooLarge
+        The flows kept while packing pass `packing.MOST_FLOW_ENTRIES`.
+
+    Notes
+    -----
+    Without switches, trees of shortest paths are tried first (`shortest`): where they reach
+    the optimum, nothing is faster to find nor lower.  Then, on fabrics of parts that are
+    alike, trees of a few roots whose images make up the forest (`symmetric_forest`).  Otherwise
+    whole links become switch-free arcs (`splitting`), trees are packed into those
+    (`packing`), made as shallow as exchanges can (`shortening`) and drawn along the paths
+    the arcs stand for (`routes`).  A group of equal trees is cut where its edges are served
+    by several paths.  Deterministic.
+
+    Examples
+    --------
+    >>> pair = Topology("abs", [(x, "s") for x in "ab"] + [("s", x) for x in "ab"], switches="s")
+    >>> [(tree.root, tree.weight, tree.edges) for tree in allgather(pair).trees]
+    [('a', 1, (('a', 's', 'b'),)), ('b', 1, (('b', 's', 'a'),))]
+    """
+    demand = demand_of(topology, shards, participants)
+    return _forest(topology, Collective.ALLGATHER, demand, trees_per_root, max_gap, max_height)
+
+
+def broadcast(
+    topology: Topology,
+    root: NodeId,
+    trees_per_root: int | None = None,
+    *,
+    max_gap: Fraction | int | None = None,
+    max_height: int | None = None,
+    participants: Iterable[NodeId] | None = None,
+) -> TreeSchedule:
+    """Return a broadcast that reaches the optimum: all trees have one root.
+
+    Parameters
+    ----------
+    root : NodeId
+        The compute node that brings the data; it takes part.
+    topology, trees_per_root, max_gap, max_height, participants
+        As for `allgather`.
+
+    Raises
+    ------
+    InvalidTopology, Unreachable, NoSchedule, TooLarge
+        As for `allgather`.  Only the root must reach the others.
+
+    Examples
+    --------
+    >>> diamond = Topology("abcd", [(s, t) for s, t in ("ab", "ac", "bd", "cd", "bc", "cb")])
+    >>> optimum(diamond, root="a").inverse_rate  # 2 links enter every node but a
+    Fraction(1, 2)
+    >>> sorted(tree.root for tree in broadcast(diamond, "a").trees)
+    ['a', 'a']
+    """
+    demand = demand_of(topology, participants=participants, root=root)
+    return _forest(topology, Collective.BROADCAST, demand, trees_per_root, max_gap, max_height)
+
+
+def _forest(
+    topology: Topology,
+    collective: Collective,
+    demand: Demand,
+    trees_per_root: int | None,
+    max_gap: Fraction | int | None,
+    max_height: int | None,
+) -> TreeSchedule:
+    require_counts(trees_per_root, max_gap)
+    require_paths(topology, demand)
+    if max_height is not None:
+        if max_gap is not None:
+            raise NoSchedule("max_height", "must not be given together with max_gap")
+        low = lowest(topology, demand, max_height, trees_per_root)
+        return _schedule(topology, collective, demand, low.trees_per_root, low.trees)
+    within = balanced(network_of(topology, demand), copying_nodes(topology))
+    network = within.network
+    rate, trees = None, None
+    if max_gap is None:
+        # If trees reach the rate at which ranks can take in all they want, it is the optimum.
+        rate = entry_rate(network, trees_per_root)
+        if trees_per_root is not None or is_least(network, rate):
+            trees = of_shortest_paths(topology, network, rate)
+    if rate is None or trees is None:
+        rate = rates(network, trees_per_root, max_gap).rate
+        trees = forest_at(topology, network, rate)
+    if within.copying:
+        copying = [topology.nodes[node] for node in within.copying]
+        trees = [spliced(tree, copying) for tree in trees]
+    return _schedule(topology, collective, demand, rate.trees_per_root, trees)
+
+
+def _schedule(
+    topology: Topology,
+    collective: Collective,
+    demand: Demand,
+    trees_per_root: int,
+    trees: Iterable[Tree],
+) -> TreeSchedule:
+    taking_part = set(demand.ranks)
+    return TreeSchedule(
+        collective=collective,
+        topology=topology.digest,
+        ranks=demand.ranks,
+        trees_per_root=trees_per_root,
+        trees=tuple(trees),
+        shards=() if set(demand.sizes) == {1} else demand.sizes,
+        idle=tuple(node for node in topology.compute_nodes if node not in taking_part),
+    )

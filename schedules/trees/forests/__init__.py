@@ -1,0 +1,1 @@
+"""Forests of a topology at a given rate or height."""

@@ -1,0 +1,182 @@
+"""Forests of low trees: the best rate that is found for every height.
+
+Height costs latency, and low trees may cost throughput.  What is tried: the forest of the best
+rate as it is packed; forests of few trees, which are lower; both with the nodes in other
+orders, for packing takes them in turn; and trees grown to a limited height (`low_trees`).  The
+rate of each is counted on the links.  Nothing is proved of what other forests of that height
+reach, but no tree is lower than the farthest rank is away, and no rate better than the optimum.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import islice, pairwise
+
+from topoloom.schedules.errors import NoSchedule, TooLarge
+from topoloom.schedules.model.schedule import Tree, tree_height
+from topoloom.schedules.trees.flow.demand import Demand
+from topoloom.schedules.trees.flow.network import Network, network_of
+from topoloom.schedules.trees.flow.optimality import Rate, best_rate_for
+from topoloom.schedules.trees.flow.rank_distances import least_height
+from topoloom.schedules.trees.forests.forest_at_rate import Packing, forest_at
+from topoloom.schedules.trees.forests.height_limited_trees import Grown, grown
+from topoloom.schedules.trees.rates.balanced_capacities import balanced
+from topoloom.schedules.trees.rates.topology_rate import rates
+from topoloom.schedules.trees.symmetry.neighbor_order import canonical_orders, renumbered
+from topoloom.synth.progress import tell
+from topoloom.synth.topology.topology import NodeId, Topology
+
+__all__ = ["MOST_PACKED", "Low", "low_forests", "lowest"]
+
+ORDERS = 64
+"""Orders of the nodes in which forests of one rate are packed at most."""
+
+FEW = (1, 2, 3, 4)
+"""Trees per root that are tried beside those of the optimum."""
+
+SLACKS = (0, 1, 2, 3)
+
+MOST_PACKED = 1 << 30
+"""Limit on ranks * ranks * arcs * trees per root, summed over the orders of one rate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Low:
+    """A forest: no tree has more than ``height`` hops.
+
+    ``inverse_rate`` is counted on the links, in the topology's unit, per unit of size.
+    """
+
+    height: int
+    inverse_rate: Fraction
+    trees_per_root: int
+    trees: tuple[Tree, ...]
+
+
+def lowest(topology: Topology, demand: Demand, max_height: int, count: int | None = None) -> Low:
+    """Return the forest of the best rate found that is no higher than asked for.
+
+    Parameters
+    ----------
+    topology, demand
+        The ranks, and what they bring.
+    max_height : int
+        From 1.
+    count : int, optional
+        Trees per unit of size; any number without it.
+
+    Raises
+    ------
+    NoSchedule
+        Some rank is farther away than that from a root.
+    TooLarge
+        No forest so low was found, and the network is too large to grow one.
+
+    Examples
+    --------
+    >>> from topoloom.schedules.trees.flow.demand import demand_of
+    >>> ring = Topology(range(4), [(i, (i + step) % 4) for i in range(4) for step in (1, 3)])
+    >>> low = lowest(ring, demand_of(ring), 2)
+    >>> low.height, low.inverse_rate
+    (2, Fraction(3, 2))
+    """
+    network = network_of(topology, demand)
+    least = least_height(network)
+    if max_height < least:
+        raise NoSchedule(
+            "max_height", f"must be at least {least}: so many hops some rank is from a root"
+        )
+    fitting = [low for low in low_forests(topology, demand, count) if low.height <= max_height]
+    if not fitting:
+        raise TooLarge(
+            "/topology", f"no trees of at most {max_height} hops were found, and it is too large"
+        )
+    return fitting[-1]
+
+
+@lru_cache(maxsize=8)
+def low_forests(topology: Topology, demand: Demand, count: int | None = None) -> tuple[Low, ...]:
+    """Return the best forest found of every height that pays, the lowest first.
+
+    Each is faster than all that are lower; the last is the fastest of all, and the lowest of
+    these.  Parameters as for `lowest`.  Deterministic.
+    """
+    best: dict[int, Low] = {}
+    for low in _tried(topology, demand, count):
+        known = best.get(low.height)
+        if known is None or _worth(low) < _worth(known):
+            best[low.height] = low
+    kept: list[Low] = []
+    for _, low in sorted(best.items()):
+        if not kept or low.inverse_rate < kept[-1].inverse_rate:
+            kept.append(low)
+    return tuple(kept)
+
+
+def _worth(low: Low) -> tuple[Fraction, int]:
+    return low.inverse_rate, len(low.trees)
+
+
+def _tried(topology: Topology, demand: Demand, count: int | None) -> Iterator[Low]:
+    """Yield forests; the first is the one that is made where no height is asked for."""
+    network = balanced(network_of(topology, demand)).network
+    first, free, _ = rates(network, count)
+    yield _low(network, topology, first.trees_per_root, forest_at(topology, network, first))
+    wanted = [first]
+    if count is None:
+        few = [k for k in FEW if k < first.trees_per_root]
+        # Where all links are full, some trees may be lower than the least number of them.
+        wanted += [free] if free.trees_per_root > first.trees_per_root else []
+        wanted += [best_rate_for(network, k, free) for k in few]
+    for number, rate in enumerate(wanted):
+        tell("packing low forests", number, len(wanted))
+        yield from _in_orders(topology, network, rate)
+    order = next(canonical_orders(network))
+    inner, names = renumbered(network, order), [topology.nodes[node] for node in order.tolist()]
+    for slack in SLACKS:
+        tell("growing low forests", slack, len(SLACKS))
+        for k in FEW if count is None else (count,):
+            found = grown(inner, k, slack)
+            if found is not None:
+                yield _low(network, topology, k, _named(names, found[0]))
+
+
+def _in_orders(topology: Topology, network: Network, rate: Rate) -> Iterator[Low]:
+    """Yield forests packed at one rate with the nodes in different orders."""
+    ranks = len(network.terminals)
+    work = ranks * ranks * len(network.tail) * rate.trees_per_root
+    for order in islice(canonical_orders(network), max(1, min(ORDERS, MOST_PACKED // work))):
+        try:
+            trees = Packing(topology.nodes, network, rate, order).trees()
+            yield _low(network, topology, rate.trees_per_root, trees)
+        except (NoSchedule, TooLarge):
+            # Rounded to whole trees, a switch may let out more than it takes in.
+            continue
+
+
+def _named(nodes: list[NodeId], trees: list[Grown]) -> Iterator[Tree]:
+    """Yield grown trees with the ids of nodes; edges in breadth-first order."""
+    for tree in trees:
+        depth = {tree.root: 0}
+        for path in tree.edges:
+            depth[path[-1]] = depth[path[0]] + 1
+        edges = sorted(tree.edges, key=lambda path: depth[path[-1]])
+        yield Tree(nodes[tree.root], 1, tuple(tuple([nodes[at] for at in path]) for path in edges))
+
+
+def _low(network: Network, topology: Topology, count: int, trees: Iterable[Tree]) -> Low:
+    """Return a forest with its height and its rate, counted on the links."""
+    listed = tuple(trees)
+    loads: Counter[tuple[int, int]] = Counter()
+    place = topology.position
+    for tree in listed:
+        for edge in tree.edges:
+            for source, target in pairwise(edge):
+                loads[place[source], place[target]] += tree.weight
+    ends = zip(network.tail.tolist(), network.head.tolist(), strict=True)
+    room = dict(zip(ends, network.capacity.tolist(), strict=True))
+    scale = max(Fraction(load, room[pair]) for pair, load in loads.items())
+    height = max(tree_height(tree) for tree in listed)
+    return Low(height, scale / count / network.unit, count, listed)

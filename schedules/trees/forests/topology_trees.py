@@ -1,0 +1,68 @@
+"""Trees in the words of their topology, with one tuple for a path that many of them take.
+
+A forest of 4,096 trees has 17 million edges.  But images of a few trees spread within boxes by
+the same links: of edges that do not begin at the root, on DGX and MI250 boxes, each is one of some
+ten thousand paths, and to make a tuple of each took a gigabyte and most of the time.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from topoloom.schedules.model.schedule import Tree
+from topoloom.schedules.trees.symmetry.symmetric_forest import Drawn
+from topoloom.synth.topology.topology import NodeId
+
+__all__ = ["named"]
+
+_MOST_SHARED = 1 << 20
+"""Paths kept to be shared: beyond them each is made anew."""
+
+
+class _Paths(dict[int, tuple[NodeId, ...]]):
+    """Paths by number: that of nodes v, w, ... has digits v + 1, w + 1, ..., the first lowest."""
+
+    def __init__(self, names: Sequence[NodeId]) -> None:
+        super().__init__({0: ()})
+        self._names = names
+        self.base = len(names) + 1
+        self.longest = int(63 / np.log2(self.base))
+
+    def __missing__(self, number: int) -> tuple[NodeId, ...]:
+        nodes, rest = list[NodeId](), number
+        while rest:
+            rest, digit = divmod(rest, self.base)
+            nodes.append(self._names[digit - 1])
+        path = tuple(nodes)
+        if len(self) < _MOST_SHARED:
+            self[number] = path
+        return path
+
+
+def named(names: Sequence[NodeId], trees: Iterable[Drawn]) -> Iterator[Tree]:
+    """Yield the trees, of whose nodes v is called ``names[v]``.
+
+    O(size of the trees).
+
+    >>> drawn = Drawn(0, 2, np.array([0, 3, 1, 1, 2]), np.array([0, 3, 5]))
+    >>> [(tree.root, tree.weight, tree.edges) for tree in named("abcs", [drawn])]
+    [('a', 2, (('a', 's', 'b'), ('b', 'c')))]
+    """
+    paths, by_place = _Paths(names), np.empty(len(names), dtype=object)
+    by_place[:] = list(names)
+    ends, powers, lengths = np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64)
+    for tree in trees:
+        if tree.ends is not ends:
+            ends, lengths = tree.ends, np.diff(tree.ends)
+            steps = np.arange(ends[-1]) - np.repeat(ends[:-1], lengths)
+            powers = paths.base ** np.minimum(steps, paths.longest)
+        fresh = (tree.nodes[ends[:-1]] == tree.root) | (lengths > paths.longest)
+        numbers = np.add.reduceat((tree.nodes + 1) * powers, ends[:-1])
+        numbers[fresh] = 0
+        edges = list(map(paths.__getitem__, numbers.tolist()))
+        for length in np.unique(lengths[fresh]).tolist():
+            places = np.flatnonzero(fresh & (lengths == length))
+            nodes = [by_place[tree.nodes[ends[places] + step]].tolist() for step in range(length)]
+            for place, path in zip(places.tolist(), zip(*nodes, strict=True), strict=True):
+                edges[place] = path
+        yield Tree(by_place[tree.root], tree.multiplicity, tuple(edges))

@@ -1,0 +1,1 @@
+"""Linear program that divides link capacity between passes, with its certificate."""

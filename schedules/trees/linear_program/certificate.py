@@ -1,0 +1,226 @@
+"""Why no division of the links is faster: a certificate of node sets and weights.
+
+**Proof.**  Let the solver say what it will: weights y_S and z_S from 0 on node sets that miss a
+receiver, of which those with v in S add up to Y(v), and weights p_u and q_u from 0 on the
+forwarding nodes.  Let x_v be the rate of the data with root v, b_e and a_e what link e of
+capacity c_e gives to spreading and to adding up.  Then
+
+    sum Y(v) x_v = sum y_S x(S) + z_S x(S) <= sum y_S b(out of S) + z_S a(into S)
+                <= sum Y_e b_e + Z_e a_e <= sum c_e max(0, Y_e, Z_e)
+
+over links e from s to t, where Y_e = p_t - p_s + the y of all sets that e leaves, and
+Z_e = q_s - q_t + the z of all sets that it enters.  So the rate, the sum of x_v, is at most that
+over the least Y(v) where shares are free, or over the mean of Y(v) by share where they are not.
+
+Where several links have a limit c_g together, with a weight r_g from 0 each, the last is at most
+
+    sum c_e max(0, Y_e - R_e, Z_e - R_e) + sum c_g r_g,
+
+R_e the sum of r_g over the limits that hold e: what crosses the links of g is at most c_g.
+
+The dual of a flow to w is a *potential* from 0 on the nodes, 0 at w.  It stands for the sets
+of nodes above each of its values, weighted by the differences: a link leaves as much of
+them as the potential falls along it.  The potentials of receivers that are alike are images
+of each other; a sum over all of them is evaluated for one, and evenly spread over orbits of links.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from topoloom.schedules.trees.linear_program.flow_program import FlowProgram
+from topoloom.schedules.trees.linear_program.orbit_layout import Ints
+from topoloom.schedules.trees.linear_program.problem import Potential, Prices
+from topoloom.synth.topology.topology import NodeId
+
+__all__ = ["Cut", "Proof", "proof_of", "simple_proof"]
+
+
+class Cut(NamedTuple):
+    """A node set of the proof: what goes out of it, or with ``inward`` into it, is counted."""
+
+    nodes: frozenset[NodeId]
+    inward: bool
+    weight: Fraction
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """No division of the links carries more than ``rate``, in the network's unit.
+
+    ``potentials`` are scaled such that every root is held with weight 1 at least, or on
+    average by share; ``copying`` are the weights p_u, ``adding`` the q_u, of forwarding nodes,
+    ``sharing`` the r_g, by the number of the shared limit.  ``weights`` are the max(0, ...) of
+    every arc and ``fixed`` the sum of c_g r_g: whatever the capacities c_e are changed to,
+    nothing carries more than the sum of c_e times the weight of e, and ``fixed``.
+    """
+
+    rate: Fraction
+    potentials: tuple[Potential, ...]
+    copying: dict[NodeId, Fraction]
+    adding: dict[NodeId, Fraction]
+    sharing: dict[int, Fraction]
+    names: tuple[NodeId, ...]
+    symmetry: tuple[Ints, ...]
+    weights: tuple[Fraction, ...]
+    fixed: Fraction
+
+    def named(self, names: tuple[NodeId, ...]) -> "Proof":
+        """Return the same of nodes with other names, in the same order."""
+        new = dict(zip(self.names, names, strict=True))
+        copying, adding = (
+            {new[node]: price for node, price in half.items()}
+            for half in (self.copying, self.adding)
+        )
+        return replace(self, names=names, copying=copying, adding=adding)
+
+    @cached_property
+    def cuts(self) -> tuple[Cut, ...]:
+        """All sets, those of alike receivers too."""
+        found: dict[tuple[frozenset[int], bool], Fraction] = defaultdict(Fraction)
+        for potential in self.potentials:
+            levels = sorted({Fraction(0), *potential.values})
+            values = potential.values
+            for low, high in pairwise(levels):
+                inside = np.array([node for node, value in enumerate(values) if value >= high])
+                for image in _images(potential.receiver, len(values), self.symmetry):
+                    key = frozenset(image[inside].tolist()), potential.inward
+                    found[key] += high - low
+        return tuple(
+            Cut(frozenset(self.names[node] for node in nodes), inward, weight)
+            for (nodes, inward), weight in found.items()
+        )
+
+
+def proof_of(
+    program: FlowProgram,
+    potentials: Iterable[Potential],
+    prices: Prices,
+    names: tuple[NodeId, ...],
+) -> Proof:
+    """Return what the dual of a program's best solution proves, whatever the solver did."""
+    potentials = list(potentials)
+    held = _held(program, potentials)
+    if not held:
+        # The solver's dual proves nothing.
+        return simple_proof(program, names)
+    return _proof(program, potentials, prices, held, names)
+
+
+def simple_proof(program: FlowProgram, names: tuple[NodeId, ...]) -> Proof:
+    """Return what the sets that miss one receiver prove, without a solver."""
+    potentials = _simple(program)
+    held = _held(program, potentials)
+    return _proof(program, potentials, Prices({}, {}, {}), held, names)
+
+
+def _proof(
+    program: FlowProgram,
+    potentials: list[Potential],
+    prices: Prices,
+    held: Fraction,
+    names: tuple[NodeId, ...],
+) -> Proof:
+    """Return the proof by potentials of which every root is held with weight ``held``."""
+    network = program.question.network
+    weights = [weight / held for weight in _weights(program, potentials, prices)]
+    fixed = sum(
+        (price * network.shared[index].capacity for index, price in prices.sharing.items()),
+        Fraction(0),
+    )
+    fixed /= held
+    carried = zip(network.capacity.tolist(), weights, strict=True)
+    total = sum((capacity * weight for capacity, weight in carried), fixed)
+    scaled = tuple(
+        Potential(one.receiver, one.count, one.inward, tuple(v / held for v in one.values))
+        for one in potentials
+    )
+    copying, adding = (
+        {names[node]: price / held for node, price in half.items()} for half in prices[:2]
+    )
+    sharing = {index: price / held for index, price in prices.sharing.items()}
+    symmetry = tuple(program.symmetry)
+    return Proof(total, scaled, copying, adding, sharing, names, symmetry, tuple(weights), fixed)
+
+
+def _held(program: FlowProgram, potentials: list[Potential]) -> Fraction:
+    """Return the least Y(v) of a rank, or its mean by share."""
+    network = program.question.network
+    sums: dict[int, Fraction] = defaultdict(Fraction)
+    counts = np.bincount(program.nodes).tolist()
+    orbit = program.nodes.tolist()
+    for potential in potentials:
+        for node, value in enumerate(potential.values):
+            if value:
+                sums[orbit[node]] += value * potential.count / counts[orbit[node]]
+    ranks = network.terminals.tolist()
+    if program.question.free:
+        return min(sums[orbit[rank]] for rank in ranks)
+    whole = sum((sums[orbit[rank]] * int(network.sizes[rank]) for rank in ranks), Fraction(0))
+    return whole / network.data
+
+
+def _weights(program: FlowProgram, potentials: list[Potential], prices: Prices) -> list[Fraction]:
+    """Return max(0, Y_e - R_e, Z_e - R_e) of every arc; it is the same on alike arcs."""
+    network = program.question.network
+    falls: tuple[dict[int, Fraction], ...] = (defaultdict(Fraction), defaultdict(Fraction))
+    ends = list(zip(network.tail.tolist(), network.head.tolist(), strict=True))
+    orbit = program.arcs.tolist()
+    for potential in potentials:
+        values, fall = potential.values, falls[potential.inward]
+        for kind, (tail, head) in zip(orbit, ends, strict=True):
+            drop = values[head] - values[tail] if potential.inward else values[tail] - values[head]
+            if drop > 0:
+                fall[kind] += drop * potential.count
+    copying, adding, sharing = prices
+    none = Fraction(0)
+    limited: dict[int, Fraction] = defaultdict(Fraction)
+    for index, price in sharing.items():
+        for arc in network.shared[index].arcs:
+            limited[arc] += price
+    counts = np.bincount(program.arcs).tolist()
+    numbers, first = np.unique(program.arcs, return_index=True)
+    found: dict[int, Fraction] = {}
+    for kind, arc in zip(numbers.tolist(), first.tolist(), strict=True):
+        tail, head = ends[arc]
+        spread = falls[0][kind] / counts[kind] + copying.get(head, none) - copying.get(tail, none)
+        added = falls[1][kind] / counts[kind] + adding.get(tail, none) - adding.get(head, none)
+        if program.question.passes == 1:
+            added = spread
+        found[kind] = max(none, max(spread, added) - limited[arc])
+    return [found[kind] for kind in orbit]
+
+
+def _simple(program: FlowProgram) -> list[Potential]:
+    """Return the sets that miss one rank each, as potentials, both ways where there are two."""
+    network = program.question.network
+    counts, first = np.unique(program.nodes[network.terminals], return_index=True)
+    found = []
+    for kind, place in zip(counts.tolist(), first.tolist(), strict=True):
+        rank = int(network.terminals[place])
+        values = tuple(Fraction(node != rank) for node in range(network.node_count))
+        alike = int((program.nodes == kind).sum())
+        found += [
+            Potential(rank, alike, bool(inward), values)
+            for inward in range(program.question.passes)
+        ]
+    return found
+
+
+def _images(receiver: int, nodes: int, symmetry: Iterable[Ints]) -> list[Ints]:
+    """Return one automorphism to each node of the orbit of ``receiver``."""
+    found = {receiver: np.arange(nodes)}
+    queue = [receiver]
+    for node in queue:
+        for generator in symmetry:
+            other = int(generator[node])
+            if other not in found:
+                found[other] = generator[found[node]]
+                queue.append(other)
+    return list(found.values())

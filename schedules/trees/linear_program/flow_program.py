@@ -1,0 +1,133 @@
+"""The best division of the links between passes, as a linear program over flows.
+
+A *pass* spreads data from its roots over trees (an allgather) or adds it up over reversed trees
+(a reduce-scatter).  Each has a capacity of its own on every link; together these must not
+exceed the link.  A pass carries x_v bytes per unit of time of each root v iff every receiver w
+can be sent all of them at once: there is a flow f^w in its capacities b with
+
+    f^w(out of v) - f^w(into v) = x_v       for every node v but w,     f^w <= b,
+    b(out of u) <= b(into u)                for every node u that only forwards,
+
+(Edmonds; Bang-Jensen, Frank and Jackson: where forwarding nodes let out no more than they take
+in, cuts tell the truth about trees.)
+
+What is alike by symmetry has one column (`flow_layout`).
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom.schedules.trees.linear_program.orbit_layout import FlowLayout
+from topoloom.schedules.trees.linear_program.problem import Potential, Prices, Solution
+from topoloom.schedules.trees.linear_program.solver import Rows, solve
+
+__all__ = ["FlowProgram"]
+
+MOST_DENOMINATOR = 10**6
+"""Duals are rounded to fractions of smaller denominators."""
+
+
+class FlowProgram(FlowLayout):
+    """The linear program of a question, solved for its best rate, or for little use of links."""
+
+    def best(self) -> tuple[Solution, list[Potential], Prices]:
+        """Return the best rate's solution, with its dual as exact numbers."""
+        goal = np.zeros(self.columns)
+        for rank, place in self.share_of.items():
+            goal[place] -= self.part_of[rank]
+        found = self._solved(goal, [(0, None)] * self.columns)
+        potentials = list(self._potentials(found.eqlin.marginals))
+        return self._solution(found.x), potentials, self._prices(found.ineqlin.marginals)
+
+    def least(self, rate: Fraction, *, varied: bool = False) -> Solution | None:
+        """Return a solution of this rate that uses little of the links; None if there is none.
+
+        Free shares are as equal as they can be.  With ``varied``, links count a little more or
+        less by chance: then few solutions are the best, which lie at corners of what passes can
+        have of the links, and are fractions of small denominators.
+        """
+        columns = self.columns + 1
+        goal = np.zeros(columns)
+        sizes = np.bincount(self.arcs)
+        worth = np.random.default_rng(0).uniform(1, 5, (len(self.base), len(sizes)))
+        for number, base in enumerate(self.base):
+            weights = sizes * worth[number] if varied else sizes
+            goal[base : base + len(sizes)] = weights / weights.sum()
+        bounds: list[tuple[float, float | None]] = [(0, None)] * columns
+        target = float(rate) / self.whole
+        equal, most = self._equal.matrix(columns), self._most.matrix(columns)
+        limits, sums = list(self._most.limits), list(self._equal.limits)
+        if not self.question.free:
+            bounds[0] = (target, target)
+        else:
+            from scipy.sparse import csr_array, vstack
+
+            goal[-1] = 1e3
+            whole, each = Rows(), Rows()
+            total: dict[int, float] = {}
+            for place in self.share_of.values():
+                total[place] = total.get(place, 0.0) + 1.0
+            whole.add(total, target)
+            for place in range(self.share_columns):
+                each.add({place: 1.0, self.columns: -1.0})
+            equal = csr_array(vstack([equal, whole.matrix(columns)]))
+            most = csr_array(vstack([most, each.matrix(columns)]))
+            limits += each.limits
+            sums += whole.limits
+        found = solve(goal, most, limits, equal, sums, bounds)
+        return None if found is None else self._solution(found.x)
+
+    def _solved(self, goal: NDArray[np.float64], bounds: list[tuple[float, float | None]]):
+        found = solve(
+            goal,
+            self._most.matrix(self.columns),
+            self._most.limits,
+            self._equal.matrix(self.columns),
+            self._equal.limits,
+            bounds,
+        )
+        assert found is not None  # nothing at all is a solution
+        return found
+
+    def _solution(self, values: NDArray[np.float64]) -> Solution:
+        network = self.question.network
+        shares = np.zeros(network.node_count)
+        for rank, place in self.share_of.items():
+            shares[rank] = values[place] * self.part_of[rank] * self.whole
+        passes = [values[base + self.arcs] * self.whole for base in self.base]
+        if self.mirrored:
+            assert self.partner is not None
+            passes.append(passes[0][self.partner])
+        return Solution(float(shares.sum()), shares, tuple(passes))
+
+    def _potentials(self, weights: NDArray[np.float64]) -> Iterator[Potential]:
+        """Yield the dual of every flow, rounded; see `proof` for what it is good for."""
+        for receiver, inward, count, nodes, rows in self._kept:
+            sizes = np.bincount(nodes)
+            of_orbit = {kind: weights[row] / (count * sizes[kind]) for kind, row in rows.items()}
+            rounded = {
+                kind: max(Fraction(0), Fraction(value).limit_denominator(MOST_DENOMINATOR))
+                for kind, value in of_orbit.items()
+            }
+            values = tuple(rounded.get(kind, Fraction(0)) for kind in nodes.tolist())
+            yield Potential(receiver, count, inward, values)
+            if self.mirrored:
+                yield Potential(receiver, count, True, values)
+
+    def _prices(self, weights: NDArray[np.float64]) -> Prices:
+        prices: tuple[dict[int, Fraction], ...] = ({}, {})
+        for row, inward, node in self._held:
+            alike = np.flatnonzero(self.nodes == self.nodes[node]).tolist()
+            price = Fraction(max(0.0, -weights[row]) / len(alike))
+            price = price.limit_denominator(MOST_DENOMINATOR)
+            for each in (inward, True) if self.mirrored else (inward,):
+                prices[each].update(dict.fromkeys(alike, price) if price else {})
+        sharing: dict[int, Fraction] = {}
+        for row, alike in self._sharing.values():
+            price = Fraction(max(0.0, -weights[row]) / len(alike))
+            price = price.limit_denominator(MOST_DENOMINATOR)
+            sharing.update(dict.fromkeys(alike, price) if price else {})
+        return Prices(*prices, sharing)

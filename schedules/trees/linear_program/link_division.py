@@ -1,0 +1,166 @@
+"""Which part of every link serves which pass: exact numbers, checked by exact max-flows.
+
+A solver's floats are rounded with growing denominators, and what came out is asked by max-flow,
+pass by pass, how much it carries.  Nothing is taken on trust: a division that misses the proven
+rate says so by its own rate.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain, takewhile
+from math import gcd, lcm
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom.schedules.errors import TooLarge
+from topoloom.schedules.trees.flow.max_flow import arcs_of, scratch_for, shortfall
+from topoloom.schedules.trees.flow.network import Network, guard
+from topoloom.schedules.trees.flow.optimality import best_rate
+from topoloom.schedules.trees.linear_program.flow_program import FlowProgram
+from topoloom.schedules.trees.linear_program.problem import Question, Solution
+from topoloom.schedules.trees.linear_program.solver import FEW_COLUMNS
+
+__all__ = ["Division", "divided", "exact_division", "reaches"]
+
+_DENOMINATORS = (12, 64, 1024, 10**4, 10**6)
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """``sizes`` of the shards by node, whole numbers without a common factor.
+
+    ``capacities`` are what each pass has of every arc, in the network's unit of capacity.  With
+    these, trees carry data at ``rate`` in all, in both passes at once.  ``receivers`` are the
+    nodes that get all data.
+    """
+
+    rate: Fraction
+    sizes: tuple[int, ...]
+    capacities: tuple[tuple[Fraction, ...], ...]
+    receivers: tuple[int, ...]
+
+
+def exact_division(program: FlowProgram, rate: Fraction, *others: Solution) -> Division | None:
+    """Return a division of the given rate, or the best near it; None where none was found.
+
+    Parameters
+    ----------
+    program : FlowProgram
+    rate : Fraction
+        What no division beats.
+    others : Solution
+        To be rounded too, if the solution that uses least of the links does not reach it.
+    """
+    best: Division | None = None
+    # Large programs are solved by an interior point, whose answers are no corners of what counts.
+    ways = (True, False) if program.columns > FEW_COLUMNS else (False, True)
+    corners = (program.least(rate, varied=varied) for varied in ways)
+    for solution in chain(takewhile(lambda one: one is not None, corners), others):
+        assert solution is not None
+        for found in _rounded(program, solution, rate):
+            if best is None or found.rate > best.rate:
+                best = found
+            if best.rate >= rate:
+                return best
+    return best
+
+
+def _rounded(program: FlowProgram, solution: Solution, rate: Fraction) -> Iterator[Division]:
+    """Yield divisions near a solution, with growing denominators."""
+    question = program.question
+    units = (Fraction(1), rate / question.network.data)
+    for most in _DENOMINATORS:
+        for unit in units:
+            shares = _fractions(solution.shares, unit, most)
+            if not question.free:
+                shares = [Fraction(size) for size in question.network.sizes.tolist()]
+            passes = [_fractions(one, unit, most) for one in solution.capacities]
+            found = divided(question, shares, passes)
+            if found is not None:
+                yield found
+
+
+def _fractions(values: NDArray[np.float64], unit: Fraction, most: int) -> list[Fraction]:
+    """Return the values rounded to multiples of unit / d with d up to ``most``."""
+    known: dict[float, Fraction] = {}
+    for value in values.tolist():
+        if value not in known:
+            part = Fraction(max(0.0, value / float(unit))).limit_denominator(most)
+            known[value] = part * unit
+    return [known[value] for value in values.tolist()]
+
+
+def divided(
+    question: Question, shares: Sequence[Fraction], passes: Sequence[Sequence[Fraction]]
+) -> Division | None:
+    """Return the division with these shares and capacities, with the rate that it carries.
+
+    Where passes have too much of a link together, or links of a limit that they share, all are
+    scaled down alike.  None where a node
+    that only forwards lets out more than it takes in, or nothing gets through.
+    """
+    network = question.network
+    whole = lcm(*(share.denominator for share in shares))
+    sizes = [int(share * whole) for share in shares]
+    common = gcd(*sizes)
+    if not common:
+        return None
+    sizes = [size // common for size in sizes]
+    fit = Fraction(1)
+    limits = [((arc,), capacity) for arc, capacity in enumerate(network.capacity.tolist())]
+    for arcs, capacity in [*limits, *network.shared]:
+        used = sum((one[arc] for one in passes for arc in arcs), Fraction(0))
+        if used * fit > capacity:
+            fit = capacity / used
+    try:
+        rates = [
+            _carried(question, sizes, capacities, inward=bool(inward))
+            for inward, capacities in enumerate(passes)
+        ]
+    except TooLarge:
+        return None
+    if not all(rates):
+        return None
+    scaled = tuple(tuple(one * fit for one in capacities) for capacities in passes)
+    return Division(fit * min(rates), tuple(sizes), scaled, question.receivers)
+
+
+def _carried(
+    question: Question, sizes: list[int], capacities: Sequence[Fraction], *, inward: bool
+) -> Fraction:
+    """Return the most that trees of one pass carry in all, with roots in these ratios."""
+    network = question.network
+    tail, head = (network.head, network.tail) if inward else (network.tail, network.head)
+    scale = lcm(*(capacity.denominator for capacity in capacities))
+    units = np.array([int(capacity * scale) for capacity in capacities], dtype=object)
+    guard(int(units.sum()) * sum(sizes))
+    balance = np.zeros(network.node_count, np.int64)
+    room = units.astype(np.int64)
+    np.add.at(balance, head, room)
+    np.subtract.at(balance, tail, room)
+    if (balance[list(question.forwarding)] < 0).any():
+        return Fraction(0)
+    kept = np.flatnonzero(room)
+    part = Network(
+        network.node_count,
+        np.array(question.receivers, np.int64),
+        np.array(sizes, np.int64),
+        tail[kept],
+        head[kept],
+        room[kept],
+        Fraction(1),
+    )
+    return part.data / best_rate(part).inverse / scale if reaches(part) else Fraction(0)
+
+
+def reaches(network: Network) -> bool:
+    """Return whether every receiver gets something from every root."""
+    arcs = arcs_of(network.node_count, network.tail, network.head)
+    room = np.full(len(network.tail), len(network.terminals), np.int64)
+    shares = (network.sizes > 0).astype(np.int64)
+    flow, supply = np.zeros_like(room), np.zeros_like(shares)
+    scratch = scratch_for(network.node_count)
+    _, missing = shortfall(arcs, room, network.terminals, 0, shares, flow, supply, scratch)
+    return not missing

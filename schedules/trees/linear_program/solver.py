@@ -1,0 +1,108 @@
+"""A linear program in floats, grown row by row; what is made of it is proven afterwards."""
+
+from dataclasses import dataclass, field
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom.schedules.errors import TookTooLong
+from topoloom.synth.progress import attended
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+__all__ = ["FEW_COLUMNS", "MOST_SECONDS", "Rows", "solve"]
+
+MOST_SECONDS = 120.0
+"""Limit on the time of one linear program."""
+
+FEW_COLUMNS = 4_000
+"""Up to so many columns the simplex method is the faster one."""
+
+# What SciPy says of numerical trouble.
+_GAVE_UP = 4
+
+
+@dataclass(slots=True)
+class Rows:
+    """A sparse matrix that grows by rows."""
+
+    rows: list[int] = field(default_factory=list)
+    columns: list[int] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
+    limits: list[float] = field(default_factory=list)
+
+    def add(self, entries: dict[int, float], limit: float = 0.0) -> int:
+        """Add a row and return its number."""
+        number = len(self.limits)
+        self.rows += [number] * len(entries)
+        self.columns += entries.keys()
+        self.values += entries.values()
+        self.limits.append(limit)
+        return number
+
+    def matrix(self, columns: int) -> "csr_array":
+        """Return the rows as a sparse array."""
+        from scipy.sparse import csr_array
+
+        shape = (len(self.limits), columns)
+        return csr_array((self.values, (self.rows, self.columns)), shape=shape)
+
+
+def solve(
+    goal: NDArray[np.float64],
+    most: "csr_array",
+    limits: list[float],
+    equal: "csr_array",
+    sums: list[float],
+    bounds: list[tuple[float, float | None]],
+) -> Any:
+    """Minimise goal * x with most * x <= limits and equal * x = sums, in floats.
+
+    Returns
+    -------
+    OptimizeResult or None
+        What SciPy answers: ``x``, and the duals of both kinds of rows.  None where there is no
+        solution.
+
+    Raises
+    ------
+    TookTooLong
+        `MOST_SECONDS` are over, or the solver gave up on the numbers of the program.
+    """
+    from scipy.optimize import linprog
+
+    ends = monotonic() + MOST_SECONDS
+
+    def search(method: str) -> Any:
+        return linprog(
+            goal,
+            A_ub=most,
+            b_ub=limits,
+            A_eq=equal if sums else None,
+            b_eq=sums or None,
+            bounds=bounds,
+            method=method,
+            options={"time_limit": max(ends - monotonic(), 1.0)},
+        )
+
+    first, second = "highs-ds", "highs-ipm"
+    if len(goal) > FEW_COLUMNS:
+        first, second = second, first
+    found = attended("solving the linear program", partial(search, first))
+    if found.status == _GAVE_UP:
+        # The interior point gives up on some programs for their numbers, of which the simplex
+        # method solves many in time.
+        found = attended("solving the linear program", partial(search, second))
+    if found.status == 2:
+        return None
+    if found.status == _GAVE_UP:
+        raise TookTooLong("/topology", "both ways to solve the linear program gave up on it")
+    if found.status == 1:
+        raise TookTooLong("/topology", f"the linear program took more than {MOST_SECONDS:g} s")
+    if found.status:
+        raise RuntimeError(f"the linear program was not solved: {found.message}")
+    return found

@@ -1,0 +1,125 @@
+"""Stage 3: spanning trees of a network without switches, as many as the cuts allow."""
+
+from collections.abc import Iterator
+from math import gcd
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom.schedules.errors import TooLarge
+from topoloom.schedules.trees.flow.max_flow import arcs_of
+from topoloom.schedules.trees.packing.height_reduction import shorten
+from topoloom.schedules.trees.packing.kernel_state import forest_for, stack_for, warm_up
+from topoloom.schedules.trees.packing.speculative_roots import Ahead, Growing, Grown
+from topoloom.synth.progress import tell
+
+__all__ = ["MOST_FLOW_ENTRIES", "Group", "pack"]
+
+MOST_FLOW_ENTRIES = 1 << 28
+"""Limit on nodes * arcs: the flows kept while packing take 8 bytes each."""
+
+AT_ONCE = 4096
+"""Nodes that trees are grown over before the work can be stopped: a few hundredths of a second."""
+
+
+class Group(NamedTuple):
+    """``multiplicity`` equal trees, so many hops high; arcs index the network's, breadth first."""
+
+    root: int
+    multiplicity: int
+    arcs: NDArray[np.int64]
+    height: int
+
+
+def pack(
+    node_count: int,
+    tail: NDArray[np.int64],
+    head: NDArray[np.int64],
+    capacity: NDArray[np.int64],
+    trees: NDArray[np.int64],
+) -> list[Group]:
+    """Return out-trees, ``trees[v]`` of each node v, that no arc carries too many of.
+
+    Parameters
+    ----------
+    node_count : int
+        Nodes 0..node_count-1.
+    tail, head, capacity : int64 arrays
+        Arcs; each may be in at most ``capacity`` trees.
+    trees : int64 array
+        How many trees each node is the root of, from 0.  Every node must receive
+        ``trees[v]`` units of flow from each node v at once; then, and only then, such
+        trees exist (Edmonds; Frank).
+
+    Raises
+    ------
+    TooLarge
+        node_count * len(tail) is above `MOST_FLOW_ENTRIES`.
+
+    Notes
+    -----
+    Roots are finished one after another, each level by level (`tree_growing`), several untested
+    where that leaves enough for the others (`ahead`).  Then trees exchange parents to become
+    shallow (`shortening`), though not provably as shallow as they can be.  Memory: nodes * arcs.
+
+    Examples
+    --------
+    >>> one_way = np.arange(3)
+    >>> ring = pack(3, one_way, (one_way + 1) % 3, np.array([2, 2, 2]), np.ones(3, int))
+    >>> [(group.root, group.multiplicity, group.arcs.tolist()) for group in ring]
+    [(0, 1, [0, 1]), (1, 1, [1, 2]), (2, 1, [2, 0])]
+    """
+    if node_count * len(tail) > MOST_FLOW_ENTRIES:
+        raise TooLarge(
+            "/links",
+            f"packing {node_count} nodes joined by {len(tail)} arcs needs a flow of each arc to"
+            f" each node; at most {MOST_FLOW_ENTRIES} are kept",
+        )
+    arcs = arcs_of(node_count, tail, head)
+    roots = scattered(node_count)
+    roots = roots[trees[roots] > 0]
+    trees = trees.astype(np.int64)
+    growing = Growing(arcs, forest_for(arcs, capacity), stack_for(arcs), roots, trees)
+    grown = [found[:3] for found in _grown(growing)]
+    columns = [np.concatenate(column) for column in zip(*grown, strict=True)]
+    found = shorten(arcs.tail, arcs.head, *columns)
+    order = np.argsort(found.roots, kind="stable")
+    numbers = (found.roots[order].tolist(), found.weights[order].tolist())
+    return list(map(Group, *numbers, found.arcs[order], found.heights[order].tolist()))
+
+
+def _grown(growing: Growing) -> Iterator[Grown]:
+    """Yield the trees of all roots: grown ahead where that goes well, else tested."""
+    _, forest, stack, roots, trees = growing
+    ahead, most = Ahead(growing), max(1, AT_ONCE // len(trees))
+    index, warm = 0, False
+    while index < len(roots):
+        tell("packing trees", index, len(roots))
+        found = None if stack.depth[0] or ahead.tested else ahead.grown(index)
+        if found is None:
+            if not warm and not warm_up(forest, growing.left(index), index):
+                raise RuntimeError("the network does not satisfy the packing condition")
+            warm = True
+            end = min(index + ahead.tested, len(roots))
+            found = growing.grown(index, end, True, most)
+            if found is None:
+                raise RuntimeError("packing is stuck although the packing condition holds")
+            ahead.tested -= found.next_root - index
+        index = found.next_root
+        yield found
+
+
+def scattered(count: int) -> NDArray[np.int64]:
+    """Return 0..count-1 in strides of a golden section.
+
+    Roots next to each other in turn would wear out one region of the network; far apart
+    they leave more room for shallow trees (measured on tori: 40% fewer trees, and faster).
+
+    >>> scattered(8).tolist()
+    [0, 5, 2, 7, 4, 1, 6, 3]
+    """
+    stride = count * 618 // 1000 + 1
+    while gcd(stride, count) > 1:
+        stride += 1
+    return np.arange(count, dtype=np.int64) * stride % count

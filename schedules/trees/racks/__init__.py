@@ -1,0 +1,1 @@
+"""Contract racks to single ranks and expand the packed trees."""

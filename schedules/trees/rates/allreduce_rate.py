@@ -1,0 +1,201 @@
+"""How fast an allreduce can be whose two passes share the links, with a proof.
+
+A *rooted* allreduce sums up every piece of data at some rank, its root, over an in-tree, and
+spreads it from there over an out-tree.  Reduce-scatter and allgather, one after the other, is
+one such way: every rank is the root of an equal part, and all links serve one pass at a time.
+Others have more data at roots that are well connected, and run both passes at once, each
+on a share of every link.  What they can reach is a linear program (`flow_program`; ForestColl,
+appendix on the allreduce linear program).  Its dual becomes a `proof`, its primal a `division` of
+the links, both exact.
+
+Switches that copy and add up need let out no more than they take in.  The division seeks
+trees that reach each such switch as if it were a rank without data, and trees that only pass it;
+where neither comes up to the bound, the answer says what is proven and what is reached.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from topoloom.schedules.errors import TookTooLong, TooLarge
+from topoloom.schedules.trees.flow.demand import demand_of, require_paths
+from topoloom.schedules.trees.flow.network import Network, copying_nodes, network_of
+from topoloom.schedules.trees.flow.optimality import best_rate
+from topoloom.schedules.trees.linear_program.certificate import Cut, Proof, proof_of, simple_proof
+from topoloom.schedules.trees.linear_program.flow_program import FlowProgram
+from topoloom.schedules.trees.linear_program.link_division import Division, exact_division
+from topoloom.schedules.trees.linear_program.problem import Question
+from topoloom.schedules.trees.linear_program.solver import FEW_COLUMNS
+from topoloom.schedules.trees.rates.balanced_capacities import balanced
+from topoloom.synth.topology.topology import NodeId, Topology
+
+__all__ = ["AllreduceBound", "allreduce_bound", "bound_within", "in_turn"]
+
+
+@dataclass(frozen=True, slots=True)
+class AllreduceBound:
+    """No rooted allreduce moves more than ``rate`` bytes per unit of time; ``cuts`` prove it.
+
+    ``sequential`` is the rate of reduce-scatter and allgather, one after the other with equal
+    shards, and ``feasible`` the best that is known to be reached: by these, or by the
+    ``division`` of the links between both passes at once, if there is one that is faster.
+    """
+
+    rate: Fraction
+    sequential: Fraction
+    proof: Proof
+    unit: Fraction
+    division: Division | None
+
+    @property
+    def cuts(self) -> tuple[Cut, ...]:
+        """The node sets of the proof, with their weights; as many as there are ranks, or more."""
+        return self.proof.cuts
+
+    @property
+    def copying(self) -> dict[NodeId, Fraction]:
+        """The weights p_w of forwarding nodes in the proof."""
+        return self.proof.copying
+
+    @property
+    def adding(self) -> dict[NodeId, Fraction]:
+        """The weights q_w of forwarding nodes in the proof."""
+        return self.proof.adding
+
+    @property
+    def feasible(self) -> Fraction:
+        """The best rate that is reached; the optimum where it is ``rate``."""
+        return self.sequential if self.division is None else self.division.rate * self.unit
+
+
+def allreduce_bound(
+    topology: Topology, participants: Iterable[NodeId] | None = None
+) -> AllreduceBound:
+    """Return the best rate of an allreduce whose pieces are each summed up at one rank.
+
+    Parameters
+    ----------
+    topology : Topology
+    participants : iterable, optional
+        As for `optimum`.
+
+    Returns
+    -------
+    AllreduceBound
+        In the topology's unit of bandwidth.
+
+    Raises
+    ------
+    InvalidTopology, Unreachable, NoSchedule
+        As for `optimum`; every rank must reach every other.
+    TooLarge, TookTooLong
+        The linear program passes `flow_layout.MOST_COLUMNS` or `linear.MOST_SECONDS`.
+
+    Examples
+    --------
+    The hub of a star can sum up everything, so that the leaves need not:
+
+    >>> star = [(leaf, "hub") for leaf in "abc"] + [("hub", leaf) for leaf in "abc"]
+    >>> bound = allreduce_bound(Topology(["hub", "a", "b", "c"], star))
+    >>> bound.rate, bound.feasible, bound.sequential
+    (Fraction(1, 1), Fraction(1, 1), Fraction(2, 3))
+    """
+    demand = demand_of(topology, participants=participants)
+    for inward in (False, True):
+        require_paths(topology, demand, inward=inward)
+    network = network_of(topology, demand)
+    return bound_within(network, copying_nodes(topology), topology.nodes)
+
+
+def bound_within(
+    network: Network, copying: tuple[int, ...], names: tuple[NodeId, ...]
+) -> AllreduceBound:
+    """Return `allreduce_bound` of a network in which all ranks reach each other.
+
+    ``copying`` are the nodes that copy and add up, ``names`` those of all nodes.
+    """
+    program = FlowProgram(_question(network, copying, free=True))
+    sequential = in_turn(network, copying) / network.unit
+    # On regular graphs the ranks' own links often prove enough: the passes in turn are best, or
+    # equal shares reach that rate.  The linear program, which takes ten seconds for 61 nodes
+    # without symmetry, would find no more.
+    proof = simple_proof(program, names)
+    division = None
+    if sequential < proof.rate and program.columns > FEW_COLUMNS and not copying:
+        division = _divided(network, copying, proof.rate, sequential, shares=(False,))
+    if sequential < proof.rate and (division is None or division.rate < proof.rate):
+        _, potentials, prices = program.best()
+        proof = proof_of(program, potentials, prices, names)
+        division = None
+        if sequential < proof.rate:
+            division = _divided(network, copying, proof.rate, sequential)
+    return AllreduceBound(
+        proof.rate * network.unit,
+        sequential * network.unit,
+        proof,
+        network.unit,
+        division,
+    )
+
+
+def _question(
+    network: Network, copying: tuple[int, ...], *, free: bool, receiving: tuple[int, ...] = ()
+) -> Question:
+    ranks = set(network.terminals.tolist())
+    passing = ranks | set(copying)
+    return Question(
+        network,
+        receivers=tuple(sorted(ranks | set(receiving))),
+        forwarding=tuple(node for node in range(network.node_count) if node not in passing),
+        passes=2,
+        free=free,
+    )
+
+
+def in_turn(network: Network, copying: tuple[int, ...] = ()) -> Fraction:
+    """Return the rate of one pass after the other, with equal shares, in the topology's unit."""
+    turned = replace(network, tail=network.head, head=network.tail)
+    both = [balanced(one, copying) for one in (network, turned)]
+    inverse = sum((best_rate(one.network).inverse / one.network.unit for one in both), Fraction(0))
+    return network.data / inverse
+
+
+def _divided(
+    network: Network,
+    copying: tuple[int, ...],
+    rate: Fraction,
+    least: Fraction,
+    shares: tuple[bool, ...] = (False, True),
+) -> Division | None:
+    """Return the best division found that is faster than ``least``.
+
+    ``shares`` tells whether those of the roots are free, for every attempt.
+
+    Equal shares are tried first: with the freedom of shares, solvers put all data on one root,
+    and the trees of both passes become chains.
+    """
+    best: Division | None = None
+    for receiving in (copying, ()) if copying else ((),):
+        for free in shares:
+            # A switch that gets no copy of everything must not copy at all.
+            able = receiving
+            question = _question(network, able, free=free, receiving=receiving)
+            try:
+                program = FlowProgram(question)
+                target, others = rate, ()
+                if copying:
+                    solution, potentials, prices = program.best()
+                    names = tuple(range(network.node_count))
+                    target = min(rate, proof_of(program, potentials, prices, names).rate)
+                    others = (solution,)
+                if not target:
+                    # Nothing reaches such a switch, or comes back from it.
+                    continue
+                found = exact_division(program, target, *others)
+            except (TooLarge, TookTooLong):
+                continue
+            if found is not None and found.rate > (best.rate if best else least):
+                best = found
+            if best is not None and best.rate == rate:
+                return best
+    return best

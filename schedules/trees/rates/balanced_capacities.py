@@ -1,0 +1,200 @@
+"""Capacities that nodes which only forward can use, and that keep limits which links share.
+
+The cut bound of an allgather counts links, and does not know that a switch copies nothing.
+Where every forwarding node lets out at most what it takes in, trees reach the bound all the
+same (Bang-Jensen, Frank and Jackson).  Elsewhere, as with a link that is lost or slow in
+one direction, the best rate is a linear program over capacities b <= c with that property
+(`flow_program`, with one pass).  Trees packed in its b are optimal in c; its dual is the proof.
+So it is where several links have a limit together: the program keeps those as well.
+
+A switch that copies may let out more than it takes in.  If it receives everything, it is a rank
+without data; trees that span it too are packed, and its part of them is drawn through it.
+"""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import gcd, lcm
+
+import numpy as np
+
+from topoloom.schedules.errors import NoSchedule
+from topoloom.schedules.trees.flow.network import Network, guard
+from topoloom.schedules.trees.flow.optimality import Rate, best_rate, tree_capacities
+from topoloom.schedules.trees.linear_program.certificate import Proof, proof_of
+from topoloom.schedules.trees.linear_program.flow_program import FlowProgram
+from topoloom.schedules.trees.linear_program.link_division import exact_division, reaches
+from topoloom.schedules.trees.linear_program.problem import Question
+from topoloom.schedules.trees.switch_removal.edge_splitting import Splitter
+from topoloom.schedules.trees.symmetry.neighbor_order import canonical_orders, renumbered
+
+__all__ = ["Balanced", "balanced", "can_be_trimmed", "excess"]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Balanced:
+    """A network whose cuts tell the truth, within the one that was given.
+
+    ``proof`` is why nothing is faster, where a cut of the given network is not.  Trees span the
+    switches of ``copying`` as well, which are terminals of the network.  ``bound`` is a rate that
+    nothing beats, where it is not known to be reached; the proof, or the best cut, is of it then.
+    """
+
+    network: Network
+    proof: Proof | None = None
+    copying: tuple[int, ...] = ()
+    bound: Fraction | None = None
+
+
+def balanced(network: Network, copying: tuple[int, ...] = ()) -> Balanced:
+    """Return a network within this one in which trees reach the best rate of all.
+
+    Parameters
+    ----------
+    network : Network
+    copying : tuple of int
+        Nodes that forward, and can copy.
+
+    Raises
+    ------
+    NoSchedule
+        No capacities were found that carry the proven rate.
+    TooLarge, TookTooLong
+        The linear program passes `flow_layout.MOST_COLUMNS` or `linear.MOST_SECONDS`.
+
+    Notes
+    -----
+    The network itself where forwarding nodes let out no more than they take in, or where
+    what they let out beyond that is found to be needed by no cut: then packing trims it.
+
+    Examples
+    --------
+    Two leave the switch where one enters.  The cuts allow a rate of 1 for each of four:
+
+    >>> from topoloom.schedules.trees.flow.network import network_of
+    >>> from topoloom.synth.topology.topology import Topology
+    >>> links = [(node, "w", 1) for node in "abcd"] + [("w", node, 2) for node in "abcd"]
+    >>> star = network_of(Topology("abcdw", links, switches="w"))
+    >>> best_rate(star).inverse, best_rate(balanced(star).network).inverse
+    (Fraction(3, 2), Fraction(3, 1))
+    """
+    lacking = excess(network)
+    if not network.shared and not lacking:
+        return Balanced(network)
+    cut = best_rate(network)
+    if not network.shared and can_be_trimmed(network, cut):
+        return Balanced(network)
+    plain = _divided(network, cut)
+    helping = [tuple(sorted({*lacking} & {*copying})), copying]
+    if not helping[0]:
+        return plain
+    bound, proof = _bound(network, copying, cut)
+    best = plain
+    for switches in dict.fromkeys(helping):
+        within = _receiving(network, switches)
+        if within is not None and _rate(within.network) > _rate(best.network):
+            best = replace(within, copying=switches)
+    proof = proof if bound < network.data / cut.inverse else None
+    reached = _rate(best.network) == bound * network.unit
+    return replace(best, proof=proof, bound=None if reached else bound)
+
+
+def _rate(network: Network) -> Fraction:
+    """Return the best rate of all data together, in the topology's unit."""
+    return network.data / best_rate(network).inverse * network.unit
+
+
+def _receiving(network: Network, switches: tuple[int, ...]) -> Balanced | None:
+    """Return the network with these switches as ranks without data; None if it carries nothing."""
+    terminals = np.array(sorted({*network.terminals.tolist(), *switches}), np.int64)
+    spanned = replace(network, terminals=terminals)
+    if not reaches(spanned):
+        return None
+    try:
+        return balanced(spanned)
+    except NoSchedule:
+        return None
+
+
+def _bound(network: Network, copying: tuple[int, ...], cut: Rate) -> tuple[Fraction, Proof | None]:
+    """Return a rate that nothing beats, with its proof where it is not that of a cut."""
+    if not network.shared and not {*excess(network)} - {*copying}:
+        return network.data / cut.inverse, None
+    program = _program(network, copying)
+    _, potentials, prices = program.best()
+    proof = proof_of(program, potentials, prices, tuple(range(network.node_count)))
+    return min(proof.rate, network.data / cut.inverse), proof
+
+
+def _program(network: Network, copying: tuple[int, ...] = ()) -> FlowProgram:
+    passing = {*network.terminals.tolist(), *copying}
+    return FlowProgram(
+        Question(
+            network,
+            receivers=tuple(sorted(network.terminals.tolist())),
+            forwarding=tuple(node for node in range(network.node_count) if node not in passing),
+            passes=1,
+            free=False,
+        )
+    )
+
+
+def _divided(network: Network, cut: Rate) -> Balanced:
+    """Return the capacities of the linear program; ``cut`` is the best rate that cuts allow."""
+    program = _program(network)
+    solution, potentials, prices = program.best()
+    proof = proof_of(program, potentials, prices, tuple(range(network.node_count)))
+    found = exact_division(program, proof.rate, solution)
+    if found is None or found.rate < proof.rate:
+        reached = "none" if found is None else str(found.rate * network.unit)
+        raise NoSchedule(
+            "/links",
+            "switches let out more than they take in, or links share a limit, and no exact"
+            " capacities were found there:"
+            f" {reached} of at most {proof.rate * network.unit} is reached",
+        )
+    within = _within(network, found.capacities[0])
+    return Balanced(within, proof if cut.inverse < network.data / proof.rate else None)
+
+
+def excess(network: Network) -> list[int]:
+    """Return the forwarding nodes that let out more than they take in."""
+    balance = np.zeros(network.node_count, np.int64)
+    np.add.at(balance, network.head, network.capacity)
+    np.subtract.at(balance, network.tail, network.capacity)
+    balance[network.terminals] = 0
+    return np.flatnonzero(balance < 0).tolist()
+
+
+def can_be_trimmed(network: Network, cut: Rate) -> bool:
+    """Return whether what nodes let out too much of is needed by no cut at the best rate.
+
+    It is asked in the order of the nodes in which trees are packed first.
+    """
+    network = renumbered(network, next(canonical_orders(network)))
+    room = tree_capacities(network, cut.scale, cut.trees_per_root)
+    pairs = zip(network.tail.tolist(), network.head.tolist(), strict=True)
+    splitter = Splitter(
+        dict(zip(pairs, room.tolist(), strict=True)),
+        network.terminals,
+        cut.trees_per_root * network.sizes,
+        cut.trees_per_root,
+        range(network.node_count),
+    )
+    return splitter.trim() is None
+
+
+def _within(network: Network, capacities: tuple[Fraction, ...]) -> Network:
+    scale = lcm(*(capacity.denominator for capacity in capacities))
+    whole = np.array([int(capacity * scale) for capacity in capacities], dtype=object)
+    common = gcd(*whole.tolist())
+    whole //= common
+    guard(int(whole.sum()))
+    kept = np.flatnonzero(whole)
+    return replace(
+        network,
+        tail=network.tail[kept],
+        head=network.head[kept],
+        capacity=whole[kept].astype(np.int64),
+        unit=network.unit * common / scale,
+        shared=(),
+    )

@@ -1,0 +1,228 @@
+"""The best rate of a topology in its own terms, with the cut that proves it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from topoloom.schedules.errors import NoSchedule
+from topoloom.schedules.trees.flow.demand import demand_of, require_paths
+from topoloom.schedules.trees.flow.network import Network, copying_nodes, network_of
+from topoloom.schedules.trees.flow.optimality import Rate, best_rate, best_rate_for, data_inside
+from topoloom.schedules.trees.linear_program.certificate import Proof
+from topoloom.schedules.trees.rates.balanced_capacities import balanced
+from topoloom.schedules.trees.rates.fewest_trees import fewest_trees, least_trees
+from topoloom.synth.topology.topology import NodeId, Topology
+
+__all__ = ["Optimum", "Rates", "optimum", "rates", "require_counts"]
+
+
+@dataclass(frozen=True, slots=True)
+class Optimum:
+    """The best allgather rate of a topology, and a cut that no schedule can beat.
+
+    ``inverse_rate`` is 1/x, where x is the bandwidth at which each root can send to all
+    others at once; moving M bytes takes M / N * inverse_rate.  ``trees_per_root`` (k)
+    trees of bandwidth ``unit_bandwidth`` each reach it: k * unit_bandwidth = x.
+    ``bottleneck`` is a set of nodes that holds ``compute_inside`` compute nodes, misses
+    one at least, and is left by links of ``exit_capacity`` in all.
+
+    Where shards are not equal, x and k are per unit of size: a root whose shard has size s
+    sends at s * x, over s * k trees.  ``data`` is the size of all shards together, which is N
+    where they are equal, and ``data_inside`` that of the bottleneck's.
+
+    With the best k, inverse_rate = data_inside / exit_capacity.  With a given k it may
+    be larger: then the bottleneck is a set whose exits, each rounded down to whole trees,
+    could not carry k * data_inside trees if the unit bandwidth were any larger.
+
+    ``gap`` is how much longer than with the best k everything takes, as a share of that:
+    with any number of trees the inverse rate is at least inverse_rate / (1 + gap).
+
+    Where a node that only forwards can let out more than it takes in, all this is so of
+    capacities that such nodes can use (``trimmed``; `balance`).  Without a ``proof`` the
+    bottleneck of any number of trees is one of all links nevertheless; with it, the exits of
+    the bottleneck are those capacities, and the proof says why no others are better.
+
+    ``least`` says, where no number and no gap was asked for, whether no fewer trees reach the
+    optimum: cuts forbid every smaller number.  Else it was too long to tell, or what cuts allow
+    would make switches copy.
+
+    ``bound`` is set where switches that copy let out more than they take in, and it is not known
+    whether more can be made of that: no inverse rate is less, and the bottleneck, or the proof,
+    is of it.
+    """
+
+    inverse_rate: Fraction
+    trees_per_root: int
+    unit_bandwidth: Fraction
+    compute_nodes: int
+    bottleneck: frozenset[NodeId]
+    compute_inside: int
+    exit_capacity: Fraction
+    data: int
+    data_inside: int
+    gap: Fraction = Fraction(0)
+    trimmed: bool = False
+    proof: Proof | None = None
+    least: bool | None = None
+    bound: Fraction | None = None
+
+    @property
+    def algbw(self) -> Fraction:
+        """Bytes gathered per unit of time: data / inverse_rate."""
+        return self.data / self.inverse_rate
+
+
+def optimum(
+    topology: Topology,
+    trees_per_root: int | None = None,
+    *,
+    max_gap: Fraction | int | None = None,
+    shards: Mapping[NodeId, int] | None = None,
+    participants: Iterable[NodeId] | None = None,
+    root: NodeId | None = None,
+    inward: bool = False,
+) -> Optimum:
+    """Return the best possible allgather or broadcast rate of a topology, exactly.
+
+    Let C be the compute nodes, N = |C|, and out(S) the bandwidth that leaves a set S of
+    nodes.  Every allgather of M bytes takes at least M / N * max |S & C| / out(S), over
+    all S that miss a compute node; ForestColl's trees reach it [1]_.  With shards of sizes w it
+    is M / w(C) * max w(S & C) / out(S); for one root that is M over the least max-flow from
+    the root to any compute node (Edmonds).
+
+    Parameters
+    ----------
+    topology : Topology
+        Any directed graph of compute nodes and switches.
+    trees_per_root : int, optional
+        The number k of trees per root, at least 1.  Without it, the least k that reaches
+        the optimum, as `fewest_trees.least_trees` finds it.  With it, the best rate at which k
+        trees per root can be packed.
+    max_gap : Fraction or int, optional
+        Instead of k: the fewest trees per root whose best rate takes at most 1 + max_gap
+        times as long as the optimum.
+    shards : mapping, optional
+        Relative sizes of the shards by compute node, integers from 0; nodes left out have
+        size 0.  Equal shards without it.
+    participants : iterable, optional
+        The compute nodes that take part, at least two.  All others forward only, as
+        switches do.  All take part without it.
+    root : NodeId, optional
+        For a broadcast, instead of shards: the compute node that brings all data.
+    inward : bool
+        For a reduce-scatter or a reduce: everything the other way.  The bottleneck is then
+        *entered* by links of ``exit_capacity``.
+
+    Returns
+    -------
+    Optimum
+        In the topology's unit of bandwidth.
+
+    Raises
+    ------
+    InvalidTopology
+        There are fewer than two compute nodes.
+    Unreachable
+        Some compute node that brings data cannot reach another that takes part.
+    NoSchedule
+        A rule of `demand.demand_of` is broken, ``trees_per_root`` is less than 1,
+        ``max_gap`` is no exact number or negative, or both are given.
+    TooLarge
+        Capacities scaled to whole numbers do not fit 62 bits, or ``max_gap`` needs more than
+        `fewest_trees.MOST_TREES_TRIED` trees per root.
+
+    Notes
+    -----
+    The value is that of the cut bound, and of the linear program of `balance` where nodes
+    that only forward let out more than they take in.  `allgather` reaches it.
+
+    Examples
+    --------
+    >>> ring = Topology(range(4), [(i, (i + 1) % 4) for i in range(4)])
+    >>> best = optimum(ring)
+    >>> best.inverse_rate, best.trees_per_root, best.algbw
+    (Fraction(3, 1), 1, Fraction(4, 3))
+    >>> sorted(best.bottleneck), best.compute_inside, best.exit_capacity
+    ([1, 2, 3], 3, Fraction(1, 1))
+
+    Links of 2 and 3 take five trees per root to be full; six are slower again:
+
+    >>> wheel = [(i, (i + step) % 3, 1 + step) for i in range(3) for step in (1, 2)]
+    >>> [optimum(Topology(range(3), wheel), k).gap for k in (4, 5, 6)]
+    [Fraction(1, 24), Fraction(0, 1), Fraction(1, 24)]
+    >>> optimum(Topology(range(3), wheel), max_gap=Fraction(1, 10)).trees_per_root
+    4
+    """
+    require_counts(trees_per_root, max_gap)
+    demand = demand_of(topology, shards, participants, root)
+    require_paths(topology, demand, inward=inward)
+    whole = network_of(topology.transpose() if inward else topology, demand)
+    within = balanced(whole, copying_nodes(topology))
+    network, trimmed = within.network, within.network is not whole
+    rate, best, proven = rates(network, trees_per_root, max_gap)
+    inside, counted = rate.inside, network
+    free = trees_per_root is None and max_gap is None
+    if trimmed and within.proof is None and (free or within.copying):
+        # A cut of all links proves it as well.
+        inside, counted = best_rate(whole).inside, whole
+    leaving = inside[counted.tail] & ~inside[counted.head]
+    return Optimum(
+        inverse_rate=rate.inverse / network.unit,
+        trees_per_root=rate.trees_per_root,
+        unit_bandwidth=network.unit / rate.scale,
+        compute_nodes=len(whole.terminals),
+        bottleneck=frozenset(topology.nodes[index] for index in np.flatnonzero(inside)),
+        compute_inside=int(inside[whole.terminals].sum()),
+        exit_capacity=int(counted.capacity[leaving].sum()) * counted.unit,
+        data=network.data,
+        data_inside=data_inside(network, inside),
+        gap=rate.inverse / best.inverse - 1,
+        trimmed=trimmed,
+        proof=None if within.proof is None else within.proof.named(topology.nodes),
+        least=proven if free else None,
+        bound=None if within.bound is None else whole.data / within.bound / whole.unit,
+    )
+
+
+class Rates(NamedTuple):
+    """``best`` is the rate with every link full, ``rate`` that of the number asked for.
+
+    Where none is asked for, ``rate`` is as good with as few trees as are found, and
+    ``proven`` says whether cuts forbid every smaller number.
+    """
+
+    rate: Rate
+    best: Rate
+    proven: bool = False
+
+
+def rates(
+    network: Network, trees_per_root: int | None, max_gap: Fraction | int | None = None
+) -> Rates:
+    """Return the best rate, and that of a number of trees or of the fewest within a gap."""
+    best = best_rate(network)
+    if trees_per_root is None and max_gap is None:
+        least = least_trees(network, best)
+        rate = Rate(best.inverse * least.trees, least.trees, best.inside)
+        return Rates(rate, best, least.proven)
+    if max_gap is not None:
+        trees_per_root = fewest_trees(network, best, Fraction(max_gap))
+    assert trees_per_root is not None
+    return Rates(best_rate_for(network, trees_per_root, best), best)
+
+
+def require_counts(trees_per_root: int | None, max_gap: object) -> None:
+    """Raise NoSchedule unless one at most is given, and is in its domain."""
+    if trees_per_root is not None and trees_per_root < 1:
+        raise NoSchedule("trees_per_root", f"must be at least 1; got {trees_per_root}")
+    if max_gap is None:
+        return
+    if isinstance(max_gap, bool) or not isinstance(max_gap, Fraction | int):
+        raise NoSchedule("max_gap", f"must be a fraction or an integer; got {max_gap!r}")
+    if max_gap < 0:
+        raise NoSchedule("max_gap", f"must not be negative; got {max_gap}")
+    if trees_per_root is not None:
+        raise NoSchedule("max_gap", "must not be given together with trees_per_root")

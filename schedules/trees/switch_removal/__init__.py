@@ -1,0 +1,1 @@
+"""Stage 2 of ForestColl: remove switches by edge splitting."""

@@ -1,0 +1,188 @@
+"""Stage 2: take the switches away without losing a tree.
+
+*Splitting off* (u, w), (w, t) by g replaces g units of both arcs by g units from u to t.  A
+switch w that lets out as much as it takes in can be split off completely while every
+compute node keeps receiving k units from each (ForestColl, section 5.4; Bang-Jensen, Frank
+and Jackson).  Units from u back to u are given up.
+
+First all switches of a kind are split evenly at once, which is right for the regular ones
+of real fabrics and costs one check of the network.  What is taken back is then tried
+pair by pair, each as far as the cuts allow; that always finishes a balanced switch.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom.schedules.errors import NoSchedule
+from topoloom.schedules.trees.switch_removal.even_splitting import even_shares
+from topoloom.schedules.trees.switch_removal.optimistic_splitting import OptimisticSplits, Pair, Way
+from topoloom.schedules.trees.switch_removal.path_bundles import Routes
+from topoloom.synth.progress import tell
+from topoloom.synth.topology.topology import NodeId
+
+__all__ = ["Splitter"]
+
+
+class Splitter:
+    """The network while its switches go.
+
+    ``capacities`` maps (source, target) to trees; ``routes`` says what the pairs stand
+    for.  ``shares`` are the trees that each node is the root of, ``names`` the nodes' ids,
+    for errors.
+    """
+
+    def __init__(
+        self,
+        capacities: dict[Pair, int],
+        terminals: NDArray[np.int64],
+        shares: NDArray[np.int64],
+        trees_per_root: int,
+        names: Sequence[NodeId],
+    ) -> None:
+        self.capacities = {pair: room for pair, room in capacities.items() if room}
+        self.routes = Routes(self.capacities)
+        self.terminals = terminals
+        self.shares, self.trees_per_root = shares, trees_per_root
+        self.names = names
+
+    def remove_switches(self) -> None:
+        """Split off every switch, those with the fewest neighbours first.
+
+        Raises
+        ------
+        NoSchedule
+            A switch lets out more than it takes in and needs all of it, so that it would
+            have to copy data.
+        """
+        waiting = self._forwarding()
+        copying = self.trim()
+        if copying is not None:
+            raise NoSchedule(
+                "/links",
+                f"node {self.names[copying]!r} only forwards: it must take in as much as it lets"
+                " out, because nothing is copied there",
+            )
+        switches = len(waiting)
+        while waiting:
+            tell("removing switches", switches - len(waiting), switches)
+            batch = self._next_batch(waiting)
+            waiting = [switch for switch in waiting if switch not in batch]
+            self._remove(batch)
+
+    def _next_batch(self, waiting: list[int]) -> list[int]:
+        """Return switches with as few neighbours as any, no two of them joined."""
+        into, onward = self._ends(waiting)
+        fewest = min(len(into[switch]) for switch in waiting)
+        batch: list[int] = []
+        for switch in waiting:
+            near = into[switch].keys() | onward[switch].keys()
+            if len(into[switch]) == fewest and near.isdisjoint(batch):
+                batch.append(switch)
+        return batch
+
+    def _remove(self, batch: list[int]) -> None:
+        # Ways that do not exist yet are worth most: boxes are joined before neighbours are.
+        for only_new in (True, False):
+            into, onward = self._ends(batch)
+            shares = {
+                (u, switch, t): amount
+                for switch in batch
+                for (u, t), amount in even_shares(
+                    into[switch], onward[switch], self.trees_per_root, self.capacities, only_new
+                ).items()
+            }
+            self._commit(self._optimistic(list(shares)).split(shares) if shares else {})
+        self._remove_rest(batch)
+        gone = set(batch)
+        self.capacities = {
+            pair: room for pair, room in self.capacities.items() if gone.isdisjoint(pair)
+        }
+
+    def _remove_rest(self, batch: list[int]) -> None:
+        """Split off pair by pair what is left; given-up ways, back to where they came, last."""
+        into, onward = self._ends(batch)
+        ways = [(u, switch, t) for switch in batch for u in into[switch] for t in onward[switch]]
+        if not ways:
+            return
+        splits = self._optimistic(ways)
+        ways.sort(key=lambda way: (way[0] == way[2], way[::2] in self.capacities))
+        for done, way in enumerate(ways):
+            tell("splitting off pairs", done, len(ways))
+            self._commit(splits.split({way: splits.room(way)}))
+        into, onward = self._ends(batch)
+        for switch in batch:
+            if into[switch] and onward[switch]:
+                raise NoSchedule(
+                    "/links",
+                    f"node {self.names[switch]!r} only forwards: it must be able to pass on what it"
+                    " takes in without copying it",
+                )
+
+    def _ends(self, switches: Iterable[int]) -> tuple[dict[int, dict[int, int]], ...]:
+        """Return, per switch, what enters it by source and what leaves it by target."""
+        into: dict[int, dict[int, int]] = {switch: {} for switch in switches}
+        onward: dict[int, dict[int, int]] = {switch: {} for switch in into}
+        for (source, target), room in self.capacities.items():
+            if target in into:
+                into[target][source] = room
+            if source in onward:
+                onward[source][target] = room
+        return into, onward
+
+    def _optimistic(self, ways: list[Way]) -> OptimisticSplits:
+        return OptimisticSplits(len(self.names), self.terminals, self.shares, self.capacities, ways)
+
+    def _commit(self, splits: dict[Way, int]) -> None:
+        for (source, switch, target), amount in splits.items():
+            self.routes.join(source, switch, target, amount)
+            self._change((source, switch), -amount)
+            self._change((switch, target), -amount)
+            if source != target:
+                self._change((source, target), amount)
+
+    def _change(self, pair: Pair, amount: int) -> None:
+        room = self.capacities.get(pair, 0) + amount
+        if room:
+            self.capacities[pair] = room
+        else:
+            del self.capacities[pair]
+
+    def _forwarding(self) -> list[int]:
+        return sorted(set(range(len(self.names))) - set(self.terminals.tolist()))
+
+    def trim(self) -> int | None:
+        """Give up capacity that no cut needs at switches whose in- and output differ.
+
+        Returns a switch that lets out more than it takes in and needs all of it, if one is
+        found.  What a switch takes in beyond what it lets out is harmless where some cut needs it;
+        the other way round it would have to copy data.
+        """
+        again, switches = True, self._forwarding()
+        while again:
+            again = False
+            into, onward = self._ends(switches)
+            for switch in switches:
+                surplus = sum(into[switch].values()) - sum(onward[switch].values())
+                if not surplus:
+                    continue
+                heavy = [(u, switch) for u in into[switch]]
+                if surplus < 0:
+                    heavy = [(switch, t) for t in onward[switch]]
+                given_up = self._trim(heavy, abs(surplus))
+                if given_up < -surplus:
+                    return switch
+                if given_up:
+                    again = True
+                    break
+        return None
+
+    def _trim(self, heavy: list[Pair], surplus: int) -> int:
+        """Lower the capacity of some arcs by up to ``surplus``; return by how much."""
+        splits, given_up = self._optimistic([]), 0
+        for pair in heavy:
+            amount = splits.lower(pair, min(self.capacities[pair], surplus - given_up))
+            given_up += amount
+            self._change(pair, -amount)
+        return given_up

@@ -1,0 +1,1 @@
+"""Automorphisms of a network, rank orders, and forests built from them."""

@@ -1,0 +1,262 @@
+"""Trees that take arcs from orbits alike: the widest way on, edge by edge.
+
+An edge leads from a rank to another, through nodes that only forward; of all ways from the tree
+to ranks outside, that one is next whose tightest orbit keeps the largest part of its room.  Only
+arcs that leave the tree are looked at: all of them, for every edge, took half the time of 4,096
+GPUs.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from topoloom.schedules.trees.flow.max_flow import Unsigned
+from topoloom.synth.kernels.scalars import int64
+
+__all__ = ["Arcs", "grown"]
+
+_MOST_NODES_OF_AN_EDGE = 16
+
+
+class Arcs(NamedTuple):
+    """Arcs in this order: those out of ranks, of which there are ``from_ranks``, first.
+
+    ``ranks`` are in the order in which they are taken where they are as good as each other.
+    The arcs that leave rank v are ``leaving[start[v]:start[v + 1]]``; of one ``kind`` are those out
+    of ranks that are of one orbit and lead to one node.
+    """
+
+    ranks: NDArray[np.int64]
+    tail: Unsigned
+    head: Unsigned
+    orbit: Unsigned
+    from_ranks: int
+    kind: Unsigned
+    leaving: Unsigned
+    start: Unsigned
+
+
+class _Open(NamedTuple):
+    """What may be a part of the next edge.
+
+    Of every kind the ``best`` arc that leaves the tree, -1 if there is none, and the ``kinds`` that
+    have one; arcs ``onward`` from nodes that only forward, and ``ranks``, outside the tree, in
+    their order.  ``counts`` says how many kinds, arcs and ranks there are.
+    """
+
+    best: NDArray[np.int64]
+    kinds: Unsigned
+    onward: Unsigned
+    ranks: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+
+class _Ways(NamedTuple):
+    """The best way to each node v: ``via[v]`` is its last arc, ``worth[v]`` what its orbits keep.
+
+    ``hops[v]`` is the depth at which it begins and ``size[v]`` the number of its arcs.
+    """
+
+    worth: NDArray[np.int64]
+    hops: NDArray[np.int64]
+    size: NDArray[np.int64]
+    via: NDArray[np.int64]
+
+
+@njit(cache=True, nogil=True)
+def grown(arcs, is_rank, left, total, roots, toll):
+    """Grow a tree of each of the roots in turn and take their arcs out of ``left``.
+
+    Returns nodes, ends of edges and height of each.  The first that is not whole has height -1,
+    and is the last.
+    """
+    found = []
+    for root in roots:
+        tree = _tree(arcs, is_rank, left, total, root, toll)
+        found.append(tree)
+        if tree[2] < 0:
+            break
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _tree(arcs, is_rank, left, total, root, toll):
+    """Grow a tree and take its arcs out of ``left``; say how high it is, -1 if it is not whole.
+
+    The next edge is one whose tightest orbit keeps the largest part of its room, and among
+    those one that begins near the root.
+    """
+    count, wanted = len(is_rank), len(arcs.ranks) - 1
+    depth = np.full(count, -1, np.int64)
+    ways = _Ways(
+        np.empty(count, np.int64),
+        np.empty(count, np.int64),
+        np.empty(count, np.int64),
+        np.empty(count, np.int64),
+    )
+    keeps, path = np.empty(len(total), np.int64), np.empty(_MOST_NODES_OF_AN_EDGE, np.int64)
+    nodes = np.empty(wanted * _MOST_NODES_OF_AN_EDGE, np.int64)
+    ends, depths = np.zeros(wanted + 1, np.int64), np.empty(wanted, np.int64)
+    for orbit in range(len(total)):
+        keeps[orbit] = _kept(left, total, orbit)
+    around = _around(arcs)
+    _join(arcs, around, depth, root, int64(0))
+    for edge in range(wanted):
+        goal = _widest(arcs, around, is_rank, depth, keeps, toll, ways)
+        if goal < 0:
+            return nodes, ends, -1
+        length, node = 1, goal
+        path[0] = goal
+        while depth[node] < 0:
+            orbit = arcs.orbit[ways.via[node]]
+            left[orbit] -= 1
+            if left[orbit] < 0 or length == len(path):
+                return nodes, ends, -1
+            keeps[orbit] = _kept(left, total, orbit)
+            node = arcs.tail[ways.via[node]]
+            path[length] = node
+            length += 1
+        nodes[ends[edge] : ends[edge] + length] = path[:length][::-1]
+        ends[edge + 1] = ends[edge] + length
+        depths[edge] = depth[node] + 1
+        _join(arcs, around, depth, goal, depths[edge])
+    return _level_by_level(nodes, ends, depths)
+
+
+@njit(cache=True, nogil=True)
+def _kept(left, total, orbit):
+    return ((left[orbit] - 1) << 31) // total[orbit] if left[orbit] > 0 else int64(-1)
+
+
+@njit(cache=True, nogil=True)
+def _around(arcs):
+    """Return what may be a part of an edge before there is a tree."""
+    kinds, from_ranks = int64(0), np.uint64(arcs.from_ranks)
+    for arc in range(from_ranks):
+        kinds = max(kinds, int64(arcs.kind[arc]) + 1)
+    onward = np.arange(arcs.from_ranks, len(arcs.tail)).astype(np.uint32)
+    counts = np.array([0, len(onward), len(arcs.ranks)])
+    best = np.full(kinds, -1, np.int64)
+    return _Open(best, np.empty(kinds, np.uint32), onward, arcs.ranks.copy(), counts)
+
+
+@njit(cache=True, nogil=True)
+def _join(arcs, around, depth, node, deep):
+    """Give the tree a node, so deep, and note what leaves it.
+
+    Arcs of one kind keep alike and end alike: of those the first that begins nearest the root
+    stays the best.  Of a hundred thousand arcs into switches hundreds are left to look at.
+    """
+    depth[node] = deep
+    for place in range(np.uint64(arcs.start[node]), np.uint64(arcs.start[node + 1])):
+        arc = arcs.leaving[place]
+        if depth[arcs.head[arc]] >= 0:
+            continue
+        kind = arcs.kind[arc]
+        known = around.best[kind]
+        if known < 0:
+            around.kinds[around.counts[0]] = kind
+            around.counts[0] += 1
+        if known < 0 or (deep, arc) < (depth[arcs.tail[known]], known):
+            around.best[kind] = arc
+
+
+@njit(cache=True, nogil=True)
+def _widest(arcs, around, is_rank, depth, keeps, toll, ways):
+    """Find the best way on from the tree; return the rank it ends at, or -1.
+
+    Of ways as good as each other the shortest is taken: one that climbs twice takes arcs for
+    nothing.
+    """
+    ways.worth[:] = -1
+    ways.hops[:] = 0
+    _leave(arcs, around, depth, keeps, toll, ways)
+    again = True
+    while again:
+        again = _go_on(arcs, around, is_rank, depth, keeps, toll, ways)
+    worth, hops = ways.worth, ways.hops
+    goal, stay = int64(-1), np.uint64(0)
+    for place in range(np.uint64(around.counts[2])):
+        node = around.ranks[place]
+        if depth[node] >= 0:
+            continue
+        around.ranks[stay] = node
+        stay += np.uint64(1)
+        if worth[node] >= 0:
+            gain = 0 if goal < 0 else _gain(worth, hops, toll, node, goal)
+            if goal < 0 or gain > 0 or (gain == 0 and hops[node] < hops[goal]):
+                goal = node
+    around.counts[2] = stay
+    return goal
+
+
+@njit(cache=True, nogil=True)
+def _leave(arcs, around, depth, keeps, toll, ways):
+    """Note the ways of one arc: of those as good as each other to a node that listed first."""
+    stay = np.uint64(0)
+    for place in range(np.uint64(around.counts[0])):
+        kind = around.kinds[place]
+        arc = around.best[kind]
+        head, near = arcs.head[arc], depth[arcs.tail[arc]]
+        if depth[head] >= 0:
+            continue
+        around.kinds[stay] = kind
+        stay += np.uint64(1)
+        wide = keeps[arcs.orbit[arc]]
+        if wide < 0:
+            continue
+        if ways.worth[head] >= 0:
+            gain = wide - ways.worth[head] - toll * (near - ways.hops[head])
+            if gain < 0 or (gain == 0 and (near, arc) > (ways.hops[head], ways.via[head])):
+                continue
+        ways.worth[head], ways.hops[head] = wide, near
+        ways.size[head], ways.via[head] = 1, arc
+    around.counts[0] = stay
+
+
+@njit(cache=True, nogil=True)
+def _go_on(arcs, around, is_rank, depth, keeps, toll, ways):
+    """Note ways one arc longer; say whether some end at nodes that only forward.
+
+    In the order of the arcs, on which the ways depend.
+    """
+    again, stay = False, np.uint64(0)
+    worth, hops, size = ways.worth, ways.hops, ways.size
+    for place in range(np.uint64(around.counts[1])):
+        arc = around.onward[place]
+        tail, head = arcs.tail[arc], arcs.head[arc]
+        if depth[head] >= 0:
+            continue
+        around.onward[stay] = arc
+        stay += np.uint64(1)
+        wide, near, length = min(worth[tail], keeps[arcs.orbit[arc]]), hops[tail], size[tail] + 1
+        if wide < 0:
+            continue
+        if worth[head] >= 0:
+            gain = wide - worth[head] - toll * (near - hops[head])
+            if gain < 0 or (gain == 0 and (near, length) >= (hops[head], size[head])):
+                continue
+        worth[head], hops[head], size[head], ways.via[head] = wide, near, length, arc
+        again = again or not is_rank[head]
+    around.counts[1] = stay
+    return again
+
+
+@njit(cache=True, nogil=True)
+def _gain(worth, hops, toll, node, other):
+    return worth[node] - worth[other] - toll * (hops[node] - hops[other])
+
+
+@njit(cache=True, nogil=True)
+def _level_by_level(nodes, ends, depths):
+    """Return the edges of a whole tree in breadth-first order, and its height."""
+    order = np.argsort(depths, kind="mergesort")
+    placed, placed_ends = np.empty(ends[-1], np.int64), np.zeros_like(ends)
+    for place in range(len(order)):
+        low, high = ends[order[place]], ends[order[place] + 1]
+        begin = placed_ends[place]
+        placed[begin : begin + high - low] = nodes[low:high]
+        placed_ends[place + 1] = begin + high - low
+    return placed, placed_ends, depths[order[-1]]

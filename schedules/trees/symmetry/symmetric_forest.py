@@ -1,0 +1,226 @@
+"""Trees of one root per orbit, moved to all other roots by a group of automorphisms.
+
+If the trees of the first roots use an orbit of arcs no more often in all than the arcs of
+that orbit have room together, their images under the group fit: each arc of an orbit is
+used alike.  So one tree may stand for a thousand.
+
+The trees are grown greedily, and need not exist or be found; whoever asks goes on to
+packing then, which always succeeds.  Arcs are chosen by how much room their orbit keeps: on
+boxes joined by a slower network, a tree enters every box once and spreads within it.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom.schedules.trees.flow.network import Network
+from topoloom.schedules.trees.flow.rank_distances import farthest
+from topoloom.schedules.trees.symmetry.orbit_tree_growing import Arcs, grown
+from topoloom.schedules.trees.symmetry.rotations import Action
+from topoloom.synth.progress import tell
+
+__all__ = ["MOST_STEPS", "Drawn", "pays", "sorted_arcs", "star_fits", "translated_trees"]
+
+_MOST_ROOM = 1 << 31
+"""Rooms are compared as fractions of 31 bits."""
+
+_TOLLS = (1 << 31, 1 << 29, 1 << 27, 1 << 25, 1 << 23, 1 << 20, 0)
+"""What a hop of depth counts beside those fractions: at first, all edges begin near the root."""
+
+_FEW = 128
+"""Packing so many ranks takes seconds, and makes lower trees where ranks differ."""
+
+MOST_STEPS = 1 << 30
+"""Limit on arcs looked at: some seconds, which packing may need less of."""
+
+_FEW_STEPS = 1 << 23
+"""Limit on arcs looked at for lower trees."""
+
+_AT_ONCE = 1 << 24
+"""Arcs looked at before the work can be stopped: some hundredths of a second."""
+
+_MOST_TRIED = 8
+"""Orders of the arcs in which lower trees are sought."""
+
+_ALIKE = 3
+"""So many orders in a row with trees of the same height are the last."""
+
+
+class Drawn(NamedTuple):
+    """``multiplicity`` equal trees; edge i is the path ``nodes[ends[i]:ends[i + 1]]``.
+
+    Edges are in breadth-first order.
+    """
+
+    root: int
+    multiplicity: int
+    nodes: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+
+def translated_trees(
+    network: Network, room: NDArray[np.int64], trees_per_root: int, action: Action
+) -> Iterator[Drawn] | None:
+    """Return ``trees_per_root`` trees of every compute node, or None if none are found.
+
+    Parameters
+    ----------
+    network : Network
+    room : int64 array
+        How many trees each arc can carry, alike within an orbit.
+    action : Action
+        Automorphisms of the network.
+
+    Returns
+    -------
+    iterator of Drawn, or None
+        None also where packing does better: where ranks are of several kinds, and few or
+        joined without switches.  And if more than `MOST_STEPS` arcs would be looked at.
+
+    Notes
+    -----
+    O(arcs) for each edge of the trees of one root per orbit; then the size of the result.
+
+    Examples
+    --------
+    >>> from topoloom.synth.fabrics import fabric
+    >>> from topoloom.schedules.trees.flow.network import network_of
+    >>> from topoloom.schedules.trees.symmetry.rotations import rotations
+    >>> network = network_of(fabric("dgx-a100-1"))
+    >>> trees = translated_trees(network, network.capacity * 7, 1, rotations(network))
+    >>> [(tree.root, tree.nodes[:3].tolist()) for tree in trees][:2]
+    [(0, [0, 8, 1]), (1, [1, 8, 2])]
+    """
+    roots = len(action.roots)
+    if not pays(network, roots):
+        return None
+    edges = trees_per_root * roots * len(network.terminals)
+    if edges * len(network.tail) > MOST_STEPS:
+        return None
+    total = np.zeros(int(action.orbit.max()) + 1, np.int64)
+    # An arc that s elements keep is used s times by the images of each tree on its orbit.
+    total[action.orbit] = room // action.turns
+    if int(total.max()) >= _MOST_ROOM:
+        return None
+    lowest = _lowest(network, action, total, trees_per_root)
+    return None if lowest is None else _images(action, _merged(lowest))
+
+
+def _lowest(
+    network: Network, action: Action, total: NDArray[np.int64], trees_per_root: int
+) -> list[Drawn] | None:
+    """Return the lowest trees found of the first roots, or None if there are none.
+
+    Arcs that are as good as each other are taken as they are listed and, where that gave no
+    trees as low as the farthest rank is away, in other orders, which the order of the nodes
+    has no part in.
+    """
+    roots = action.roots.tolist()
+    least = max(farthest(network, root) for root in roots)
+    if least == 1 and not star_fits(network, action, total, trees_per_root):
+        least = 2
+    edges = trees_per_root * len(roots) * len(network.terminals)
+    more = min(_MOST_TRIED, _FEW_STEPS // (edges * len(network.tail)))
+    found: list[tuple[int, list[Drawn]]] = []
+    for seed in range(1 + more):
+        arcs = sorted_arcs(network, action.orbit, seed)
+        for toll in _TOLLS:
+            made = _of_first_roots(network, arcs, total, trees_per_root * roots, toll)
+            if made is not None:
+                found.append(made)
+                break
+        heights = {height for height, _ in found[-_ALIKE:]}
+        if not found or found[-1][0] <= least or (len(found) >= _ALIKE and len(heights) == 1):
+            break
+    return min(found, key=lambda one: one[0])[1] if found else None
+
+
+def star_fits(
+    network: Network, action: Action, total: NDArray[np.int64], trees_per_root: int
+) -> bool:
+    """Return False if arcs between ranks and switches have too little room for trees of height 1.
+
+    Such a tree leads to each rank by the arc from its root or through switches.  ``total`` is the
+    room of each orbit for the trees of all first roots together.  O(arcs).
+    """
+    from_root = np.isin(network.tail, action.roots)
+    to_rank = network.is_rank[network.head]
+    direct = np.bincount(action.orbit[from_root & to_rank], minlength=len(total))
+    edges = trees_per_root * len(action.roots) * (len(network.terminals) - 1)
+    through = edges - int(np.minimum(direct * trees_per_root, total).sum())
+    ways = (network.is_rank[network.tail] & ~to_rank, ~network.is_rank[network.tail] & to_rank)
+    return all(through <= int(total[np.unique(action.orbit[way])].sum()) for way in ways)
+
+
+def _of_first_roots(
+    network: Network, arcs: Arcs, total: NDArray[np.int64], roots: list[int], toll: int
+) -> tuple[int, list[Drawn]] | None:
+    """Return one tree for each entry of ``roots`` and the height of the highest, or None."""
+    left, trees, height = total.copy(), list[Drawn](), 0
+    is_rank, each = network.is_rank, len(network.terminals) * len(network.tail)
+    at_once = max(1, _AT_ONCE // each)
+    for first in range(0, len(roots), at_once):
+        tell("growing trees alike", first, len(roots))
+        some = np.array(roots[first : first + at_once], np.int64)
+        made = grown(arcs, is_rank, left, total, some, toll)
+        if made[-1][2] < 0:
+            return None
+        rows = zip(some.tolist(), made, strict=True)
+        trees += [Drawn(root, 1, nodes, ends) for root, (nodes, ends, _) in rows]
+        height = max(height, *(deepest for _, _, deepest in made))
+    return height, trees
+
+
+def pays(network: Network, roots: int) -> bool:
+    """Return whether trees of so many roots are worth seeking, which packing may do better."""
+    ranks = len(network.terminals)
+    return roots == 1 or _FEW < ranks < network.node_count
+
+
+def sorted_arcs(network: Network, orbits: NDArray[np.int64], seed: int) -> Arcs:
+    """Return arcs and ranks as they are listed, or for a seed that is not 0 in some other order."""
+    ranks, arcs = np.sort(network.terminals), np.arange(len(network.tail))
+    if seed:
+        rng = np.random.default_rng(seed)
+        ranks, arcs = rng.permutation(ranks), rng.permutation(arcs)
+    out_of_ranks = network.is_rank[network.tail]
+    order = arcs[np.argsort(~out_of_ranks[arcs], kind="stable")]
+    ends = network.tail[order], network.head[order]
+    tail, head, orbit = (part.astype(np.uint32) for part in (*ends, orbits[order]))
+    from_ranks = int(out_of_ranks.sum())
+    alike = orbits[order] * network.node_count + network.head[order]
+    kind = np.unique(alike[:from_ranks], return_inverse=True)[1].astype(np.uint32)
+    leaving = np.argsort(tail[:from_ranks], kind="stable").astype(np.uint32)
+    places = np.arange(network.node_count + 1)
+    start = np.searchsorted(tail[:from_ranks][leaving], places).astype(np.uint32)
+    return Arcs(ranks, tail, head, orbit, from_ranks, kind, leaving, start)
+
+
+def _merged(trees: list[Drawn]) -> dict[int, list[Drawn]]:
+    """Return the trees by root, equal ones as one."""
+    counted: dict[tuple[int, bytes, bytes], Drawn] = {}
+    for tree in trees:
+        key = tree.root, tree.nodes.tobytes(), tree.ends.tobytes()
+        known = counted.get(key)
+        counted[key] = (
+            tree if known is None else known._replace(multiplicity=known.multiplicity + 1)
+        )
+    merged: dict[int, list[Drawn]] = {}
+    for tree in counted.values():
+        merged.setdefault(tree.root, []).append(tree)
+    return merged
+
+
+def _images(action: Action, first: dict[int, list[Drawn]]) -> Iterator[Drawn]:
+    """Yield the trees' images under every element, in the order of their roots."""
+    origin = {
+        image: (root, element)
+        for root in first
+        for element, image in enumerate(action.images[:, root].tolist())
+    }
+    for image in sorted(origin):
+        root, element = origin[image]
+        for tree in first[root]:
+            yield Drawn(image, tree.multiplicity, action.images[element][tree.nodes], tree.ends)

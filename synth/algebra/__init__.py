@@ -1,0 +1,1 @@
+"""Finite groups, finite fields, and primes."""

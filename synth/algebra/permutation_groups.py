@@ -1,0 +1,50 @@
+"""Groups that act on positions, as tables: row g holds where g takes every position.
+
+Row 0 is the identity.  `synth.symmetry.semiregular_groups` finds such groups for topologies.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["MAX_IMAGES", "Images", "direct_product", "identity", "rotations"]
+
+MAX_IMAGES = 1 << 24
+"""Most entries of a table; larger groups are left out."""
+
+Images = NDArray[np.int64]
+
+
+def identity(nodes: int) -> Images:
+    """Return the group of one element.
+
+    >>> identity(3).tolist()
+    [[0, 1, 2]]
+    """
+    return np.arange(nodes)[None, :]
+
+
+def rotations(nodes: int, step: int = 1) -> Images:
+    """Return the rotations x -> x + step g modulo nodes, by g; step divides nodes.
+
+    >>> rotations(4, 2).tolist()
+    [[0, 1, 2, 3], [2, 3, 0, 1]]
+    """
+    return (np.arange(nodes) + np.arange(0, nodes, step)[:, None]) % nodes
+
+
+def direct_product(groups: list[Images]) -> Images:
+    """Combine groups on the factors of a product, the first the most significant.
+
+    >>> direct_product([rotations(2), rotations(2)]).tolist()[3]
+    [3, 2, 1, 0]
+    """
+    found = np.zeros((1, 1), np.int64)
+    for images in groups:
+        order, nodes = images.shape
+        if found.size * images.size > MAX_IMAGES:
+            images, order = identity(nodes), 1
+        if found.size * images.size > MAX_IMAGES:
+            found = identity(found.shape[1])
+        pairs = found[:, None, :, None] * nodes + images[None, :, None, :]
+        found = pairs.reshape(len(found) * order, -1)
+    return found

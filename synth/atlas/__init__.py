@@ -1,0 +1,1 @@
+"""The bundled atlas of discovered topologies and its file format."""

@@ -1,0 +1,1 @@
+"""Build and audit the bundled atlas."""

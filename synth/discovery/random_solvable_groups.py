@@ -1,0 +1,66 @@
+"""Random solvable groups: of those that are kept, or cyclic extensions of one."""
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.random import Generator
+
+from topoloom.synth.algebra.group_isomorphisms import Tabled, powers, random_automorphism
+from topoloom.synth.algebra.polycyclic import Polycyclic
+from topoloom.synth.discovery.solvable_group_table import kept
+
+__all__ = ["random_solvable"]
+
+_MOST_INDEX = 64
+
+
+def random_solvable(order: int, rng: Generator) -> Polycyclic | None:
+    """Return a random solvable group of this order, or None if it has no factor that is kept.
+
+    Where all are kept every one is as likely as every other.
+
+    >>> random_solvable(288, np.random.default_rng(1)).order
+    288
+    """
+    groups = kept(order)
+    if groups:
+        return Polycyclic.read(groups[rng.integers(len(groups))])[0]
+    indices = [
+        index
+        for index in range(2, min(order, _MOST_INDEX + 1))
+        if order % index == 0 and kept(order // index)
+    ]
+    if not indices:
+        return None
+    weights = 1 / np.array(indices)
+    index = int(rng.choice(indices, p=weights / weights.sum()))
+    groups = kept(order // index)
+    return _extension(groups[rng.integers(len(groups))], index, rng)
+
+
+def _extension(numbers: tuple[int, ...], index: int, rng: Generator) -> Polycyclic:
+    """Return a random extension of a group by an element whose power ``index`` is in it.
+
+    Of a random automorphism the least power s is taken for which s^index is conjugation by an h
+    that s fixes; such an h is drawn.
+    """
+    smaller, tabled = _smaller(numbers)
+    table, every = tabled.table, np.arange(smaller.order)
+    conjugation = table[table, np.argmin(table, axis=1)[:, None]]
+    drawn = random_automorphism(tabled, rng)
+    moved, fitting = drawn, np.zeros(0, np.int64)
+    while not len(fitting):
+        (power,) = powers(moved[None], index)
+        fitting = np.flatnonzero((conjugation == power).all(axis=1) & (moved == every))
+        if not len(fitting):
+            moved = drawn[moved]
+    h = int(fitting[rng.integers(len(fitting))])
+    generators = np.cumprod([1, *smaller.orders[:-1]])
+    relation = (h, *moved[generators].tolist())
+    return Polycyclic((*smaller.orders, index), (*smaller.relations, relation))
+
+
+@lru_cache(maxsize=128)
+def _smaller(numbers: tuple[int, ...]) -> tuple[Polycyclic, Tabled]:
+    group = Polycyclic.read(numbers)[0]
+    return group, Tabled.of(group)

@@ -1,0 +1,58 @@
+"""The solvable groups of the orders of which all are kept, in `solvable.tsv`.
+
+A line has the order, then the numbers of `Polycyclic` as `CayleyPolycyclic` has them: how many
+generators, their orders, the relations of one after the other.  The file is written by
+
+    python -m topoloom.synth.discovery.solvable_group_table
+
+from `synth.algebra.solvable_groups`, in about five minutes of the processor.  Left out are the
+orders at which that takes longer or misses a group, for too many automorphisms of a subgroup.
+"""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+__all__ = ["KEPT", "ORDERS", "kept"]
+
+KEPT = Path(__file__).with_name("solvable.tsv")
+ORDERS = tuple(order for order in range(2, 216) if order not in (64, 128, 160, 162, 192))
+
+
+@lru_cache(maxsize=1)
+def _by_order() -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for line in KEPT.read_text().splitlines():
+        order, _, numbers = line.partition("\t")
+        found.setdefault(int(order), []).append(numbers)
+    return found
+
+
+@lru_cache(maxsize=8)
+def kept(order: int) -> tuple[tuple[int, ...], ...]:
+    """Return the numbers of all solvable groups of an order; none if they are not kept.
+
+    >>> from topoloom.synth.algebra.polycyclic import Polycyclic
+    >>> for numbers in kept(6):
+    ...     print(Polycyclic.read(numbers)[0])
+    Polycyclic(orders=(3, 2), relations=((0, 1),))
+    Polycyclic(orders=(3, 2), relations=((0, 2),))
+    """
+    texts = _by_order().get(order, [])
+    return tuple(tuple(int(number) for number in text.split()) for text in texts)
+
+
+def written() -> Iterator[str]:
+    """Yield the lines of the file."""
+    # It takes SciPy, a third of a second to load, which a frontier that reads here does not need.
+    from topoloom.synth.algebra.solvable_groups import solvable_groups
+
+    for order in ORDERS:
+        for one in solvable_groups(order):
+            yield "\t".join([str(order), " ".join(map(str, one.group.numbers))])
+
+
+if __name__ == "__main__":
+    with KEPT.open("w") as file:
+        for line in written():
+            print(line, file=file)

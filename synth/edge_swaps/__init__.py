@@ -1,0 +1,1 @@
+"""Local search by edge swaps: shorten graphs, insert nodes, remove nodes."""

@@ -1,0 +1,121 @@
+"""Balls around all nodes of a graph, a bit for each node in them, and the pairs that are in none.
+
+Exchanges (`synth.edge_swaps.local_search`) and nodes put in or taken out
+(`synth.edge_swaps.insert_nodes`, `synth.edge_swaps.remove_nodes`) count them for every graph that
+they try.  Of up to 256 nodes all words of a ball stay in registers while the links of its node are
+looked at, of more nodes four links are looked at together.  Indices are unsigned: of signed ones it
+is asked whether they count from the end.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from topoloom.synth.edge_swaps.work_estimates import WORD
+from topoloom.synth.kernels.scalars import ones
+
+__all__ = ["count_late", "memory"]
+
+# Words of a ball that a register holds.
+_REGISTER = 4
+_0, _1, _2, _3, _4 = (np.uint64(number) for number in range(5))
+_6, _63 = np.uint64(6), np.uint64(63)
+
+
+def memory(nodes: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return memory for the balls around all nodes, of this step and of the next.
+
+    (N, words): bit y of the words of x says that y is in its ball.  Of 3 words a fourth is empty.
+    """
+    words = -(-nodes // WORD)
+    shape = nodes, words + (words == _REGISTER - 1)
+    return np.empty(shape, np.uint64), np.empty(shape, np.uint64)
+
+
+@njit(cache=True, nogil=True)
+def count_late(heads: Any, depth: int, near: Any, far: Any) -> int:
+    """Return how many ordered pairs are more than ``depth`` links apart; balls are in `memory`.
+
+    They are left in ``near`` where the depth is even, else in ``far``.
+    O(`synth.edge_swaps.work_estimates.words`), a fifth of a nanosecond each.
+    """
+    nodes, row = near.shape
+    for node in range(np.uint64(nodes)):
+        for word in range(np.uint64(row)):
+            near[node, word] = 0
+        near[node, node >> _6] = _1 << (node & _63)
+    for _ in range(depth):
+        if row == 1:
+            _widen_one(heads, near, far)
+        elif row == 2:
+            _widen_two(heads, near, far)
+        elif row == _REGISTER:
+            _widen_four(heads, near, far)
+        else:
+            _widen_many(heads, near, far)
+        near, far = far, near
+    reached = 0
+    for node in range(np.uint64(nodes)):
+        for word in range(np.uint64(row)):
+            reached += ones(near[node, word])
+    return nodes * nodes - reached
+
+
+@njit(cache=True, nogil=True)
+def _widen_one(heads: Any, near: Any, far: Any) -> None:
+    """Fill in the balls one link wider, of one word each."""
+    for node in range(np.uint64(len(heads))):
+        some = near[node, _0]
+        for k in range(np.uint64(heads.shape[1])):
+            some |= near[np.uint64(heads[node, k]), _0]
+        far[node, _0] = some
+
+
+@njit(cache=True, nogil=True)
+def _widen_two(heads: Any, near: Any, far: Any) -> None:
+    """Fill in the balls one link wider, of two words each."""
+    for node in range(np.uint64(len(heads))):
+        some, more = near[node, _0], near[node, _1]
+        for k in range(np.uint64(heads.shape[1])):
+            head = np.uint64(heads[node, k])
+            some |= near[head, _0]
+            more |= near[head, _1]
+        far[node, _0], far[node, _1] = some, more
+
+
+@njit(cache=True, nogil=True)
+def _widen_four(heads: Any, near: Any, far: Any) -> None:
+    """Fill in the balls one link wider, of four words each."""
+    for node in range(np.uint64(len(heads))):
+        a, b, c, d = near[node, _0], near[node, _1], near[node, _2], near[node, _3]
+        for k in range(np.uint64(heads.shape[1])):
+            head = np.uint64(heads[node, k])
+            a |= near[head, _0]
+            b |= near[head, _1]
+            c |= near[head, _2]
+            d |= near[head, _3]
+        far[node, _0], far[node, _1], far[node, _2], far[node, _3] = a, b, c, d
+
+
+@njit(cache=True, nogil=True)
+def _widen_many(heads: Any, near: Any, far: Any) -> None:
+    """Fill in the balls one link wider, of any number of words."""
+    row, degree = np.uint64(near.shape[1]), np.uint64(heads.shape[1])
+    last = degree - _1
+    for node in range(np.uint64(len(heads))):
+        # Of fewer links than four the last again: that changes nothing.
+        a, b = np.uint64(heads[node, _0]), np.uint64(heads[node, min(_1, last)])
+        if degree > _2:
+            c, d = np.uint64(heads[node, _2]), np.uint64(heads[node, min(_3, last)])
+            for word in range(row):
+                some = near[node, word] | near[a, word] | near[b, word]
+                far[node, word] = some | near[c, word] | near[d, word]
+        else:
+            for word in range(row):
+                far[node, word] = near[node, word] | near[a, word] | near[b, word]
+        for k in range(_4, degree, _2):
+            a, b = np.uint64(heads[node, k]), np.uint64(heads[node, min(k + _1, last)])
+            for word in range(row):
+                far[node, word] |= near[a, word] | near[b, word]

@@ -1,0 +1,1 @@
+"""Exact costs of topologies, lower bounds, and the kernels that measure costs."""

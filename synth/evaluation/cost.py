@@ -1,0 +1,268 @@
+"""What a topology costs: exact costs, lower bounds, and how operators change a cost.
+
+What is known of the cost of a recipe is in `synth.recipes.claims`.
+
+The cost model.  N nodes of degree d; every link carries b bytes/s, so a node has
+B = d * b; a hop takes ``alpha_seconds``; an allgather produces M bytes at every node,
+of which each node brings a shard of M / N.  A schedule runs in synchronous steps.
+
+- ``steps``: T_L / alpha, the number of steps.
+- ``bandwidth``: T_B in units of M / B, that is d / N times the sum over the steps of
+  the largest number of shards on any link.
+
+An allgather takes ``steps * alpha + bandwidth * M / B``.  Reduce-scatter is the allgather
+of the transposed graph run backwards; allreduce is both, one after the other.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from math import prod
+
+from topoloom.synth.errors import OutOfDomain
+
+__all__ = [
+    "Claim",
+    "Cost",
+    "Links",
+    "all_to_all_bound",
+    "allgather_seconds",
+    "allreduce_seconds",
+    "expand_degree",
+    "expand_line_graph",
+    "expand_power",
+    "expand_product",
+    "lower_bound",
+    "optimal_bandwidth",
+]
+
+
+class Links(StrEnum):
+    """Whether links may run one way, or every link has a partner the other way."""
+
+    UNIDIRECTIONAL = "unidirectional"
+    BIDIRECTIONAL = "bidirectional"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Cost:
+    """The cost of an allgather; orders by steps, then by bandwidth.
+
+    >>> Cost(2, Fraction(11, 12)) < Cost(3, Fraction(1))
+    True
+    """
+
+    steps: int
+    bandwidth: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a theorem says of the breadth-first-broadcast allgather on a graph.
+
+    When ``exact``, steps and bandwidth are the measured ones; otherwise each is an
+    upper bound of the measured one.
+    """
+
+    steps: int
+    bandwidth: Fraction
+    exact: bool
+
+    @property
+    def cost(self) -> Cost:
+        """Steps and bandwidth without the question of exactness."""
+        return Cost(self.steps, self.bandwidth)
+
+    def covers(self, cost: Cost) -> bool:
+        """Return whether a cost is as claimed: equal when exact, else neither part above.
+
+        >>> Claim(3, Fraction(1), exact=False).covers(Cost(2, Fraction(1)))
+        True
+        >>> Claim(3, Fraction(1), exact=True).covers(Cost(2, Fraction(1)))
+        False
+        """
+        if self.exact:
+            return cost == self.cost
+        return cost.steps <= self.steps and cost.bandwidth <= self.bandwidth
+
+
+def optimal_bandwidth(nodes: int) -> Fraction:
+    """Return (N - 1) / N: every node must receive all shards but its own.
+
+    >>> optimal_bandwidth(12)
+    Fraction(11, 12)
+    """
+    return Fraction(nodes - 1, nodes)
+
+
+def lower_bound(nodes: int, degree: int, links: Links = Links.UNIDIRECTIONAL) -> Cost:
+    """Return steps and bandwidth below which no topology of this size can go.
+
+    Parameters
+    ----------
+    nodes, degree : int
+        At least 2 and at least 1; two-way links of degree 1 join 2 nodes only.
+    links : Links
+        With two-way links a node at distance i has one link back, so that at most
+        d (d - 1)^(i - 1) nodes lie at distance i instead of d^i.
+
+    Raises
+    ------
+    OutOfDomain
+        No connected graph of this size, degree and kind of links exists.
+
+    Notes
+    -----
+    Steps: the Moore bound, the least k such that a ball of radius k can hold all
+    nodes.  The two bounds need not be reached together, nor at all.  O(log N)
+    operations for degrees above 2.
+
+    Examples
+    --------
+    >>> lower_bound(1024, 4)
+    Cost(steps=5, bandwidth=Fraction(1023, 1024))
+    >>> lower_bound(12, 4, Links.BIDIRECTIONAL).steps
+    2
+    """
+    if nodes < 2:
+        raise OutOfDomain("nodes", "must be at least 2")
+    if degree < 1:
+        raise OutOfDomain("degree", "must be at least 1")
+    growth = degree if links is Links.UNIDIRECTIONAL else degree - 1
+    if growth == 0 and nodes > 2:
+        raise OutOfDomain("degree", "must be at least 2: two-way links of degree 1 join 2 nodes")
+    if growth == 1:
+        return Cost(-(-(nodes - 1) // degree), optimal_bandwidth(nodes))
+    steps, sphere, ball = 0, degree, 1
+    while ball < nodes:
+        ball += sphere
+        sphere *= growth
+        steps += 1
+    return Cost(steps, optimal_bandwidth(nodes))
+
+
+def all_to_all_bound(nodes: int, degree: int, links: Links = Links.UNIDIRECTIONAL) -> Fraction:
+    """Return T_B in M / B below which no all-to-all of this size can go.
+
+    Each rank has M / N bytes for every other.  At most d^i nodes lie at distance i, so
+    that the sum D of the distances from a node has a least value; the data of a node takes
+    D M / N bytes of links in all, which its d links share: T_B = D / N.  Two-way links as
+    in `lower_bound`, domain and errors too.
+
+    >>> all_to_all_bound(1024, 4)
+    Fraction(4667, 1024)
+    """
+    lower_bound(nodes, degree, links)
+    growth = degree if links is Links.UNIDIRECTIONAL else degree - 1
+    left, sphere, distance, total = nodes - 1, degree, 1, 0
+    while left > 0:
+        found = min(sphere, left)
+        if growth == 1:
+            # Spheres do not grow: q whole ones and a rest, summed at once.
+            whole, rest = divmod(left, degree)
+            return Fraction(degree * whole * (whole + 1) // 2 + rest * (whole + 1), nodes)
+        total += distance * found
+        left -= found
+        sphere *= growth
+        distance += 1
+    return Fraction(total, nodes)
+
+
+def allgather_seconds(
+    cost: Cost, *, alpha_seconds: float, size_bytes: int, node_bytes_per_second: float
+) -> float:
+    """Return the time of an allgather of ``size_bytes`` in all, in seconds.
+
+    ``node_bytes_per_second`` is the bandwidth of all links out of a node together.
+
+    >>> allgather_seconds(Cost(5, Fraction(1)), alpha_seconds=1e-5, size_bytes=125_000,
+    ...                   node_bytes_per_second=12.5e9)
+    6e-05
+    """
+    transfer_seconds = float(cost.bandwidth) * size_bytes / node_bytes_per_second
+    return cost.steps * alpha_seconds + transfer_seconds
+
+
+def allreduce_seconds(
+    cost: Cost,
+    transpose: Cost,
+    *,
+    alpha_seconds: float,
+    size_bytes: int,
+    node_bytes_per_second: float,
+) -> float:
+    """Return the time of a reduce-scatter followed by an allgather, in seconds.
+
+    ``transpose`` is the cost of the allgather on the transposed graph, which is the
+    cost of the reduce-scatter on the graph itself.
+
+    >>> kautz = Cost(5, Fraction(341, 256))
+    >>> seconds = allreduce_seconds(kautz, kautz, alpha_seconds=10e-6, size_bytes=2**20,
+    ...                             node_bytes_per_second=12.5e9)
+    >>> round(seconds * 1e6, 1)
+    323.5
+    """
+    total = Cost(cost.steps + transpose.steps, cost.bandwidth + transpose.bandwidth)
+    return allgather_seconds(
+        total,
+        alpha_seconds=alpha_seconds,
+        size_bytes=size_bytes,
+        node_bytes_per_second=node_bytes_per_second,
+    )
+
+
+def expand_line_graph(cost: Cost, nodes: int, degree: int, times: int = 1) -> Cost:
+    """Return an upper bound of the cost of the line graph taken ``times`` times.
+
+    ``cost``, ``nodes`` and ``degree`` are those of the graph the operator is applied to,
+    which must be regular.  The proof and the cases of equality are in
+    `synth.recipes.expansions.line_graph`.
+
+    >>> expand_line_graph(Cost(3, Fraction(15, 16)), nodes=16, degree=4, times=3)
+    Cost(steps=6, bandwidth=Fraction(261, 256))
+    """
+    extra = sum((Fraction(1, nodes * degree**i) for i in range(times)), Fraction(0))
+    return Cost(cost.steps + times, cost.bandwidth + extra)
+
+
+def expand_degree(cost: Cost, nodes: int, degree: int, factor: int) -> Cost:
+    """Return an upper bound of the cost of the degree expansion by ``factor``.
+
+    The conditions are in `synth.recipes.expansions.degree_expansion`: two-way links suffice.
+
+    >>> expand_degree(Cost(1, Fraction(1, 2)), nodes=2, degree=1, factor=4)
+    Cost(steps=2, bandwidth=Fraction(7, 8))
+    """
+    if factor == 1:
+        return cost
+    return Cost(cost.steps + 1, cost.bandwidth + Fraction(factor - 1, factor * nodes))
+
+
+def expand_power(cost: Cost, nodes: int, times: int) -> Cost | None:
+    """Return the cost of the Cartesian power, or None where no theorem speaks.
+
+    As for `expand_product` the graph must reach the optimal bandwidth.
+
+    >>> expand_power(Cost(1, Fraction(1, 2)), nodes=2, times=10)
+    Cost(steps=10, bandwidth=Fraction(1023, 1024))
+    """
+    return expand_product([cost] * times, [nodes] * times)
+
+
+def expand_product(costs: Sequence[Cost], nodes: Sequence[int]) -> Cost | None:
+    """Return the cost of the Cartesian product, or None where no theorem speaks.
+
+    Every factor must reach the optimal bandwidth; the product then does, provided that
+    all factors join neighbours by the same number of parallel links, which the caller
+    must see to (see `synth.recipes.expansions.cartesian_product`).
+
+    >>> expand_product([Cost(3, Fraction(3, 4)), Cost(7, Fraction(7, 8))], [4, 8])
+    Cost(steps=10, bandwidth=Fraction(31, 32))
+    >>> expand_product([Cost(3, Fraction(1)), Cost(7, Fraction(7, 8))], [4, 8]) is None
+    True
+    """
+    pairs = zip(costs, nodes, strict=True)
+    if any(cost.bandwidth != optimal_bandwidth(count) for cost, count in pairs):
+        return None
+    return Cost(sum(cost.steps for cost in costs), optimal_bandwidth(prod(nodes)))

@@ -1,0 +1,323 @@
+"""What a topology costs, measured on the graph: the closed form of BFB, exactly.
+
+In a breadth-first broadcast (BFB) every destination u receives, in step t, the shards
+of all nodes at distance t from it, each along shortest paths.  The shards can be
+shared among the links into u as evenly as their masks allow (`synth.evaluation.bfs_broadcast`), so
+the largest load of a link is
+
+    U(u, t) = max over sets S of links into u of (shards that can enter by S only) / |S|,
+
+by linear programming duality, with the capacity of S for |S| where capacities differ.
+No linear program is solved.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from math import lcm
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom.synth.errors import NotMeasurable
+from topoloom.synth.evaluation.batch_kernel import (
+    LANES,
+    MAX_BATCHED_STEPS,
+    TOO_FAR,
+    OutLinks,
+    measure_batch,
+    out_links,
+)
+from topoloom.synth.evaluation.bfs_broadcast import in_links, search_memory, towards
+from topoloom.synth.evaluation.cost import Cost
+from topoloom.synth.evaluation.load_balance import scratch
+from topoloom.synth.evaluation.range_kernel import (
+    MAX_COUNTED_DEGREE,
+    MAX_TABLE_DEGREE,
+    measure_range,
+    raise_loads,
+)
+from topoloom.synth.limits import MAX_DEGREE
+from topoloom.synth.topology.topology import Topology
+
+__all__ = [
+    "MAX_DEGREE",
+    "Looking",
+    "diameter",
+    "distance_profile",
+    "measure",
+    "measure_both",
+    "step_loads",
+    "whole_capacities",
+]
+
+Integers: TypeAlias = NDArray[np.int64]
+Positions: TypeAlias = Sequence[int] | Integers
+_Loads: TypeAlias = tuple[int, Integers, Integers]
+
+_MAX_CAPACITY = 2**40
+_WORKERS = min(8, os.cpu_count() or 1)
+# Below this many link visits a second thread costs more than it saves.
+_THREADING_PAYS = 2_000_000
+# How many times as fast they are side by side.
+_BATCHED_FASTER = 4
+# Destinations from which on they are measured side by side.
+_LEAST_BATCHED = LANES // 2
+
+
+def measure(topology: Topology, destinations: Positions | None = None) -> Cost:
+    """Return the exact cost of the breadth-first-broadcast allgather.
+
+    Parameters
+    ----------
+    topology : Topology
+        Direct-connect (no switches), strongly connected, at most `MAX_DEGREE` links
+        into any node.
+    destinations : sequence of int, optional
+        Positions of the destinations to measure, by default all.  Any node must look
+        like one of them (`synth.symmetry.orbits.representatives`), or the cost may be too low.
+
+    Returns
+    -------
+    Cost
+        ``steps`` is the diameter; ``bandwidth``, in M / B, is
+        B / N * sum over t of max over u of U(u, t), where B is the largest capacity
+        into or out of a node: d of them for unit links of degree d.
+
+    Raises
+    ------
+    NotMeasurable
+        There are switches, too many links into a node, or capacities whose common
+        denominator makes them too large.
+    Unreachable, InvalidTopology
+        Not strongly connected, or fewer than two nodes.
+
+    Notes
+    -----
+    Time, per destination: O(links) for the search; O(2^d d) per step for degrees up to
+    8; above that a few small flows (`synth.evaluation.load_balance`).  All processors are used.
+
+    Profile (1024 nodes of degree 4): two thirds of the time is the search itself, whose
+    inner loop is one comparison per link; the table of 16 sets per step is the rest.
+
+    References
+    ----------
+    Zhao et al., "Efficient Direct-Connect Topologies for Collective Communications",
+    arXiv:2202.03356: BFB schedules.
+
+    Examples
+    --------
+    >>> measure(Topology(range(4), [(i, (i + 1) % 4) for i in range(4)]))
+    Cost(steps=3, bandwidth=Fraction(3, 4))
+    """
+    everywhere = np.arange(topology.node_count)
+    return Looking(topology).look(everywhere if destinations is None else destinations)
+
+
+def measure_both(topology: Topology, destinations: Positions | None = None) -> tuple[Cost, Cost]:
+    """Return the cost on the topology and on its transpose.
+
+    The second is the cost of the reduce-scatter on the topology itself.  Nodes that look
+    alike on the topology do so on its transpose, so the same destinations serve.
+
+    >>> in_star = Topology(range(3), [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2)])
+    >>> [cost.bandwidth for cost in measure_both(in_star)]
+    [Fraction(4, 3), Fraction(4, 3)]
+    """
+    cost = measure(topology, destinations)
+    turned = topology.transpose()
+    if turned == topology:
+        return cost, cost
+    return cost, measure(turned, destinations)
+
+
+def step_loads(topology: Topology, goals: Positions | None = None) -> tuple[Fraction, ...]:
+    """Return max over u of U(u, t) for t = 1 .. diameter.
+
+    In shards per unit of `whole_capacities`.  ``goals`` limits the destinations u to
+    some positions.  See `measure` for domain and errors.
+
+    >>> step_loads(Topology(range(3), [(0, 1), (1, 2), (2, 0)]))
+    (Fraction(1, 1), Fraction(1, 1))
+    """
+    looking = Looking(topology)
+    looking.look(np.arange(topology.node_count) if goals is None else goals)
+    return looking.loads
+
+
+class Looking:
+    """The cost of a topology over the destinations that were looked at: at most that over all.
+
+    Domain and errors as `measure`.
+
+    >>> looking = Looking(Topology(range(3), [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2)]))
+    >>> looking.look([1]), looking.look([0, 2])
+    (Cost(steps=2, bandwidth=Fraction(4, 3)), Cost(steps=2, bandwidth=Fraction(4, 3)))
+    """
+
+    def __init__(self, topology: Topology) -> None:
+        _require_measurable(topology)
+        if topology.node_count < 2 or len(topology.sources) == 0:
+            topology.require_connected()
+        capacity = whole_capacities(topology)
+        self._topology = topology
+        self._widest = _widest(topology, capacity)
+        self._links = in_links(topology, capacity)
+        self._degree = int(topology.in_degrees.max())
+        self._narrow = self._degree <= MAX_TABLE_DEGREE
+        self._batched = self._narrow and bool((capacity == 1).all())
+        self._steps = 0
+        self._over, self._under = self._no_loads()
+
+    def look(self, destinations: Positions) -> Cost:
+        """Look at more destinations; return the cost over all so far.
+
+        O(destinations * links); all processors are used.
+        """
+        goals = np.asarray(destinations, np.int64)
+        if self._steps == 0:
+            # How far the first is from the rest decides how the others are looked at.
+            self._raise(self._one_by_one(goals[:1]))
+            goals = goals[1:]
+        visits = len(goals) * self._topology.link_count
+        if self._batched and self._steps <= MAX_BATCHED_STEPS and len(goals) >= _LEAST_BATCHED:
+            run, workers = self._side_by_side, _workers(visits // _BATCHED_FASTER)
+            pieces = [goals[low : low + LANES] for low in range(0, len(goals), LANES)]
+        else:
+            run, workers = self._one_by_one, _workers(visits)
+            # Several pieces a worker even out their lengths.
+            bounds = np.linspace(0, len(goals), 4 * workers + 1 if workers > 1 else 2).astype(int)
+            pieces = [goals[low:high] for low, high in pairwise(bounds.tolist())]
+        if workers == 1:
+            self._raise(*map(run, pieces))
+        else:
+            with ThreadPoolExecutor(workers) as pool:
+                self._raise(*pool.map(run, pieces))
+        total = _total(self._pairs)
+        return Cost(self._steps, total * self._widest / self._topology.node_count)
+
+    @property
+    def loads(self) -> tuple[Fraction, ...]:
+        """The largest load of every step so far, in shards per unit of `whole_capacities`."""
+        return tuple(Fraction(*pair) for pair in self._pairs)
+
+    @property
+    def _pairs(self) -> list[tuple[int, int]]:
+        """The loads as numerators and denominators."""
+        steps = slice(1, self._steps + 1)
+        return list(zip(self._over[steps].tolist(), self._under[steps].tolist(), strict=True))
+
+    def _raise(self, *found: _Loads) -> None:
+        for steps, over, under in found:
+            if steps < 0:
+                self._topology.require_connected()
+            self._steps = max(self._steps, steps)
+            raise_loads(over, under, self._over, self._under)
+
+    def _side_by_side(self, goals: Integers) -> _Loads:
+        over, under = self._no_loads()
+        steps = measure_batch(self._links, self._out, goals, self._degree, over, under)
+        return self._one_by_one(goals) if steps == TOO_FAR else (steps, over, under)
+
+    @cached_property
+    def _out(self) -> OutLinks:
+        return out_links(self._links)
+
+    def _one_by_one(self, goals: Integers) -> _Loads:
+        over, under = self._no_loads()
+        nodes, degree = self._topology.node_count, self._degree
+        steps = measure_range(
+            self._links,
+            goals,
+            search_memory(nodes),
+            scratch(1 if self._narrow else nodes, degree),
+            np.zeros(nodes, np.int64),
+            np.zeros(nodes, np.int64),
+            np.zeros(1 << min(degree, MAX_COUNTED_DEGREE), np.int64),
+            np.zeros(1 << min(degree, MAX_TABLE_DEGREE), np.int64),
+            over,
+            under,
+        )
+        return steps, over, under
+
+    def _no_loads(self) -> tuple[Integers, Integers]:
+        nodes = self._topology.node_count
+        return np.zeros(nodes + 1, np.int64), np.ones(nodes + 1, np.int64)
+
+
+def _workers(visits: int) -> int:
+    return _WORKERS if visits > _THREADING_PAYS else 1
+
+
+def whole_capacities(topology: Topology) -> NDArray[np.int64]:
+    """Return the capacities, by link, scaled to the least whole numbers; int64.
+
+    >>> whole_capacities(Topology("ab", [("a", "b", Fraction(1, 2)), ("b", "a", 3)])).tolist()
+    [1, 6]
+
+    Raises
+    ------
+    NotMeasurable
+        One of them passes 2**40.
+    """
+    distinct = {Fraction(capacity) for capacity in set(topology.capacities)}
+    if len(distinct) == 1:
+        return np.ones(topology.link_count, np.int64)
+    scale = lcm(*(capacity.denominator for capacity in distinct))
+    if max(distinct) * scale > _MAX_CAPACITY:
+        raise NotMeasurable("/links", "the capacities have too large a common denominator")
+    return np.array([int(capacity * scale) for capacity in topology.capacities], np.int64)
+
+
+def distance_profile(topology: Topology, node: int) -> tuple[int, ...]:
+    """Return how many nodes lie at distance 1, 2, ... to the node at a position.
+
+    >>> distance_profile(Topology(range(4), [(i, (i + 1) % 4) for i in range(4)]), 0)
+    (1, 1, 1)
+    """
+    _require_measurable(topology)
+    topology.require_connected()
+    found = search_memory(topology.node_count)
+    steps = towards(in_links(topology, whole_capacities(topology)), node, found)
+    return tuple(np.diff(found.level[1 : steps + 2]).tolist())
+
+
+def diameter(topology: Topology) -> int:
+    """Return the longest distance between two nodes: T_L in steps.
+
+    >>> diameter(Topology(range(4), [(i, (i + 1) % 4) for i in range(4)]))
+    3
+    """
+    return len(step_loads(topology))
+
+
+def _require_measurable(topology: Topology) -> None:
+    if topology.switches:
+        raise NotMeasurable(
+            "/nodes", "must hold no switches: this cost is of direct links; see the optimum"
+        )
+    if topology.shared:
+        raise NotMeasurable("/shared", "must be empty: this cost knows links by themselves")
+    if topology.in_degrees.max(initial=0) > MAX_DEGREE:
+        raise NotMeasurable("/links", f"at most {MAX_DEGREE} links may enter a node")
+
+
+def _widest(topology: Topology, capacity: Integers) -> int:
+    """Return B, the largest capacity into or out of a node, in `whole_capacities`."""
+    # No overflow: fewer than 2**22 links of at most 2**40.
+    through = np.zeros((2, topology.node_count), np.int64)
+    np.add.at(through[0], topology.sources, capacity)
+    np.add.at(through[1], topology.targets, capacity)
+    return int(through.max())
+
+
+def _total(loads: Iterable[tuple[int, int]]) -> Fraction:
+    """Sum many fractions of few denominators: a ring of 4096 has 4095 of one."""
+    by_denominator: dict[int, int] = {}
+    for over, under in loads:
+        by_denominator[under] = by_denominator.get(under, 0) + over
+    return sum((Fraction(top, bottom) for bottom, top in by_denominator.items()), Fraction(0))

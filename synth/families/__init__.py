@@ -1,0 +1,212 @@
+"""The catalogue of base topologies: a file for every kind, all of them in ``FAMILIES``."""
+
+from functools import lru_cache
+
+from topoloom.synth.errors import InvalidRecipe
+from topoloom.synth.families.bi_ring import BiRing
+from topoloom.synth.families.cayley import (
+    Cayley,
+    CayleyAlternating,
+    CayleyLinear,
+    CayleyMatrix,
+    CayleyMetacyclic,
+    CayleyNested,
+    CayleyPolycyclic,
+    CayleySymmetric,
+)
+from topoloom.synth.families.circulant import Circulant
+from topoloom.synth.families.complete import Complete
+from topoloom.synth.families.complete_bipartite import CompleteBipartite
+from topoloom.synth.families.cubes import FoldedCube, HalvedCube, TwistedHypercube
+from topoloom.synth.families.cubic import ChordalRing, CubeConnectedCycles
+from topoloom.synth.families.de_bruijn import DeBruijn
+from topoloom.synth.families.diamond import Diamond
+from topoloom.synth.families.directed_circulant import DirectedCirculant
+from topoloom.synth.families.family import Arguments, Base, Ends, Graph
+from topoloom.synth.families.generalized_de_bruijn import (
+    GeneralizedDeBruijn,
+    GeneralizedDeBruijnRewired,
+)
+from topoloom.synth.families.generalized_kautz import GeneralizedKautz, GeneralizedKautzRewired
+from topoloom.synth.families.hypercube import Hypercube
+from topoloom.synth.families.kautz import Kautz
+from topoloom.synth.families.lifts import Digraph, Lift
+from topoloom.synth.families.modified_de_bruijn import ModifiedDeBruijn
+from topoloom.synth.families.moore import MooreLineGraph
+from topoloom.synth.families.multipartite import CompleteMultipartite, Crown
+from topoloom.synth.families.paley import Paley
+from topoloom.synth.families.permutations import Arrangement, Pancake
+from topoloom.synth.families.planes import AffinePlane, NonincidenceGraph, PolarFly, SlimFly
+from topoloom.synth.families.plugins import brought
+from topoloom.synth.families.polygons import (
+    CollinearityGraph,
+    FlagGraph,
+    GeneralizedHexagon,
+    GeneralizedQuadrangle,
+    ProjectivePlane,
+)
+from topoloom.synth.families.random_graphs import RandomRegular, RandomRegularTwoWay
+from topoloom.synth.families.subsets import DoubledOdd, Johnson, Kneser, Odd
+from topoloom.synth.families.torus import Torus
+from topoloom.synth.families.twisted_torus import TwistedTorus
+from topoloom.synth.families.uni_ring import UniRing
+from topoloom.synth.naming.suggestions import did_you_mean
+
+_OWN: tuple[type[Base], ...] = (
+    UniRing,
+    BiRing,
+    Complete,
+    CompleteBipartite,
+    Circulant,
+    DirectedCirculant,
+    Torus,
+    Hypercube,
+    Kautz,
+    GeneralizedKautz,
+    GeneralizedKautzRewired,
+    DeBruijn,
+    ModifiedDeBruijn,
+    Diamond,
+    GeneralizedDeBruijnRewired,
+    GeneralizedDeBruijn,
+    CompleteMultipartite,
+    Crown,
+    Paley,
+    Odd,
+    DoubledOdd,
+    Johnson,
+    Kneser,
+    Arrangement,
+    FoldedCube,
+    HalvedCube,
+    ProjectivePlane,
+    AffinePlane,
+    NonincidenceGraph,
+    GeneralizedQuadrangle,
+    GeneralizedHexagon,
+    FlagGraph,
+    CollinearityGraph,
+    MooreLineGraph,
+    SlimFly,
+    PolarFly,
+    TwistedTorus,
+    TwistedHypercube,
+    ChordalRing,
+    CubeConnectedCycles,
+    Pancake,
+    Cayley,
+    CayleyMetacyclic,
+    CayleyMatrix,
+    CayleyNested,
+    CayleyPolycyclic,
+    CayleyLinear,
+    CayleyAlternating,
+    CayleySymmetric,
+    Lift,
+    Digraph,
+    RandomRegular,
+    RandomRegularTwoWay,
+    Graph,
+)
+
+FAMILIES: tuple[type[Base], ...]
+"""All families, in the order in which the search prefers equally good members; those that other
+installed packages bring are the last, and are loaded when this is asked for."""
+
+__all__ = [
+    "FAMILIES",
+    "AffinePlane",
+    "Arguments",
+    "Arrangement",
+    "Base",
+    "BiRing",
+    "Cayley",
+    "CayleyAlternating",
+    "CayleyLinear",
+    "CayleyMatrix",
+    "CayleyMetacyclic",
+    "CayleyNested",
+    "CayleyPolycyclic",
+    "CayleySymmetric",
+    "ChordalRing",
+    "Circulant",
+    "CollinearityGraph",
+    "Complete",
+    "CompleteBipartite",
+    "CompleteMultipartite",
+    "Crown",
+    "CubeConnectedCycles",
+    "DeBruijn",
+    "Diamond",
+    "Digraph",
+    "DirectedCirculant",
+    "DoubledOdd",
+    "Ends",
+    "FlagGraph",
+    "FoldedCube",
+    "GeneralizedDeBruijn",
+    "GeneralizedDeBruijnRewired",
+    "GeneralizedHexagon",
+    "GeneralizedKautz",
+    "GeneralizedKautzRewired",
+    "GeneralizedQuadrangle",
+    "Graph",
+    "HalvedCube",
+    "Hypercube",
+    "Johnson",
+    "Kautz",
+    "Kneser",
+    "Lift",
+    "ModifiedDeBruijn",
+    "MooreLineGraph",
+    "NonincidenceGraph",
+    "Odd",
+    "Paley",
+    "Pancake",
+    "PolarFly",
+    "ProjectivePlane",
+    "RandomRegular",
+    "RandomRegularTwoWay",
+    "SlimFly",
+    "Torus",
+    "TwistedHypercube",
+    "TwistedTorus",
+    "UniRing",
+    "family",
+]
+
+
+@lru_cache(maxsize=1)
+def _by_name() -> dict[str, type[Base]]:
+    own = {member.__name__: member for member in _OWN}
+    return own | {member.__name__: member for member in brought(own)}
+
+
+def __getattr__(name: str) -> tuple[type[Base], ...]:
+    # Not sooner: a package that brings a family imports this one.
+    if name == "FAMILIES":
+        return tuple(_by_name().values())
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def family(name: str) -> type[Base]:
+    """Return the family of this name.
+
+    Raises
+    ------
+    InvalidRecipe
+        There is none; the message suggests the nearest name, or lists all.
+    BrokenFamily
+        An installed package brings something that is no family.
+
+    Examples
+    --------
+    >>> family("Torus")(4, 2).degree
+    3
+    """
+    try:
+        return _by_name()[name]
+    except (KeyError, TypeError):
+        known = sorted(_by_name())
+        end = did_you_mean(name, known) or f"; known: {', '.join(known)}"
+        raise InvalidRecipe("recipe", f"no family is called {name!r}{end}") from None

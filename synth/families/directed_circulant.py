@@ -1,0 +1,126 @@
+"""One-way circulant graphs."""
+
+import random
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import combinations, pairwise
+from math import comb, gcd
+from typing import Self
+
+import numpy as np
+
+from topoloom.synth.evaluation.cost import Claim, optimal_bandwidth
+from topoloom.synth.families.family import Arguments, Base, Ends, require
+
+__all__ = ["DirectedCirculant"]
+
+_MAX_SAMPLED = 4096
+_KEPT = 6
+
+
+class DirectedCirculant(Base):
+    """DirectedCirculant(n, a, b, ...): node x sends to x + a, x + b, ... mod n.
+
+    The offsets a, b, ... increase strictly from 1 to at most n - 1.  Negation of all nodes
+    maps the graph to its transpose.
+    With n = d + 2 and offsets 1..d it takes two steps at optimal bandwidth: the one node
+    at distance two, n - 1 ahead, is 1 + d = 2 + (d - 1) = ..., so all links share it.
+    """
+
+    n: int
+    offsets: tuple[int, ...]
+    title = "one-way circulant graph"
+    source = "folklore; directed circulant in arXiv:2202.03356"
+
+    def check_domain(self) -> None:
+        """Require increasing offsets in range that generate all residues."""
+        n, offsets = self.n, self.offsets
+        require(n >= 2, "n", "must be at least 2")
+        require(bool(offsets), "offsets", "must be at least one")
+        for offset in offsets:
+            require(1 <= offset < n, "offsets", "must be from 1 to n - 1")
+        for low, high in pairwise(offsets):
+            require(low < high, "offsets", "must increase")
+        require(gcd(n, *offsets) == 1, "offsets", "must have no common divisor with n")
+
+    def size(self) -> tuple[int, int]:
+        """Return n nodes, degree 1 an offset."""
+        return self.n, len(self.offsets)
+
+    def links(self) -> Ends:
+        """Return the links sorted by source, then by offset."""
+        n, offsets = self.n, self.offsets
+        sources = np.repeat(np.arange(n), len(offsets))
+        return sources, (sources + np.tile(offsets, n)) % n
+
+    @classmethod
+    def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
+        """Yield offsets 1..d, powers of small bases, and the best few of a fixed sample."""
+        if 1 <= degree < nodes:
+            powers = [tuple(sorted(_powers(b, degree, nodes))) for b in range(2, 2 * degree + 2)]
+            lists = [tuple(range(1, degree + 1)), *powers, *_sampled(nodes, degree)]
+            for offsets in dict.fromkeys(lists):
+                if len(offsets) == degree and gcd(nodes, *offsets) == 1:
+                    yield cls(nodes, *offsets)
+
+    @classmethod
+    def proved(cls, nodes: int, degree: int) -> Iterator[Self]:
+        """Yield offsets 1..d where `claim` speaks; the sample is not drawn for that."""
+        if 1 <= degree < nodes and (degree == 1 or nodes <= degree + 2):
+            yield cls(nodes, *range(1, degree + 1))
+
+    def bidirectional(self) -> bool:
+        """Return whether the offsets are closed under negation."""
+        n, offsets = self.n, self.offsets
+        return {n - offset for offset in offsets} == set(offsets)
+
+    def vertex_transitive(self) -> bool:
+        """Return True: the rotation x -> x + c is an automorphism for every c."""
+        return True
+
+    def claim(self) -> Claim | None:
+        """Claim the cost of one-way rings, complete graphs and those of d + 2 nodes."""
+        n, offsets = self.n, self.offsets
+        d = len(offsets)
+        if d == 1:
+            return Claim(n - 1, optimal_bandwidth(n), exact=True)
+        if offsets == tuple(range(1, d + 1)) and n <= d + 2:
+            return Claim(n - d, optimal_bandwidth(n), exact=True)
+        return None
+
+
+def _powers(base: int, count: int, n: int) -> set[int]:
+    return {pow(base, i, n) for i in range(count)} - {0}
+
+
+@lru_cache(maxsize=1024)
+def _sampled(n: int, degree: int) -> tuple[Arguments, ...]:
+    """Return the offset lists of fewest steps among a fixed sample of those that hold 1.
+
+    Where the sample would be larger than their number, all are tried.
+    """
+    if not 2 <= degree <= 16 or n > _MAX_SAMPLED:
+        return ()
+    tries = max(30, min(300, 100_000 // n))
+    if comb(n - 2, degree - 1) <= tries:
+        candidates = list(combinations(range(2, n), degree - 1))
+    else:
+        rng = random.Random(n * 64 + degree)
+        candidates = [sorted(rng.sample(range(2, n), degree - 1)) for _ in range(tries)]
+    ranked = sorted((_steps(n, (1, *rest)), (1, *rest)) for rest in candidates)
+    return tuple(offsets for _, offsets in ranked[:_KEPT])
+
+
+def _steps(n: int, offsets: Arguments) -> int:
+    """Return the diameter: how often the ball, kept as bits, grows until it holds all nodes.
+
+    >>> _steps(8, (1, 3))
+    3
+    """
+    everyone, ball, steps = (1 << n) - 1, 1, 0
+    while ball != everyone:
+        grown = ball
+        for offset in offsets:
+            grown |= (ball << offset) | (ball >> (n - offset))
+        ball, steps = grown & everyone, steps + 1
+    return steps

@@ -1,0 +1,156 @@
+"""Generalized Kautz digraphs, as published and with their loops put to use."""
+
+from collections.abc import Iterator, Sequence
+from math import gcd
+from typing import Self
+
+import numpy as np
+
+from topoloom.synth.evaluation.cost import Claim, Cost, expand_line_graph, optimal_bandwidth
+from topoloom.synth.families.family import Base, Ends, join, require
+
+__all__ = ["GeneralizedKautz", "GeneralizedKautzRewired"]
+
+
+class GeneralizedKautz(Base):
+    """GeneralizedKautz(d, n): node x sends to -d x - a mod n for a = 1..d.
+
+    At most ceil(log_d n) steps for every n.  A link from a node to itself carries
+    nothing and is left out; where n > d some node has none, so the degree stays d.
+    Where n <= d every node has floor(d / n) loops, which do not count.
+    """
+
+    d: int
+    n: int
+    title = "generalized Kautz digraph (Imase-Itoh)"
+    source = "Imase and Itoh, IEEE Trans. Computers 32(8), 1983"
+
+    def check_domain(self) -> None:
+        """Require n = 2, or n > 2 and d >= 2."""
+        d, n = self.d, self.n
+        require(n >= 2, "n", "must be at least 2")
+        require(d >= (1 if n == 2 else 2), "d", "must be at least 2, or 1 when n is 2")
+
+    def size(self) -> tuple[int, int]:
+        """Return n nodes; degree d less the loops that every node has."""
+        return self.n, self.d - self.d // self.n
+
+    def links(self) -> Ends:
+        """Return the links sorted by source, then by a; loops left out."""
+        d, n = self.d, self.n
+        sources = np.repeat(np.arange(n), d)
+        targets = -(d * sources + np.tile(np.arange(1, d + 1), n)) % n
+        real = sources != targets
+        return sources[real], targets[real]
+
+    @classmethod
+    def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
+        """Yield the d of which ``degree`` links remain: one below n, perhaps two above."""
+        if nodes >= 2 and degree >= 1:
+            for d in range(degree, 2 * degree + 2):
+                if d - d // nodes == degree and (d >= 2 or nodes == 2):
+                    yield cls(d, nodes)
+
+    def bidirectional(self) -> bool:
+        """Return whether -d x - a is -a, -x - a or x - a mod n, or n = 2."""
+        d, n = self.d, self.n
+        return n == 2 or d % n in (0, 1, n - 1)
+
+    def parallel(self) -> bool:
+        """Return whether two values of a agree mod n."""
+        return self.d > self.n
+
+    def representatives(self) -> Sequence[int]:
+        """Return one of each orbit of x -> -1 - x and x -> x + c with (d + 1) c = 0, all mod n."""
+        d, n = self.d, self.n
+        period = n // gcd(d + 1, n)
+        return [x for x in range(period) if x <= (-1 - x) % period]
+
+    def regular(self) -> bool:
+        """Return whether no node has more loops than another."""
+        return _extra_loops(self.d, self.n) == 0
+
+    def claim(self) -> Claim | None:
+        """Claim the cost of Kautz digraphs, n = d**k + d**(k - 1) = L^(k-1)(K_{d+1}), only."""
+        d, n = self.d, self.n
+        nodes, times = d + 1, 0
+        while d >= 2 and nodes < n:
+            nodes, times = nodes * d, times + 1
+        if d < 2 or nodes != n:
+            return None
+        cost = expand_line_graph(Cost(1, optimal_bandwidth(d + 1)), d + 1, d, times)
+        return Claim(cost.steps, cost.bandwidth, exact=True)
+
+
+class GeneralizedKautzRewired(Base):
+    """GeneralizedKautzRewired(d, n): the loops of GeneralizedKautz joined to cycles.
+
+    The nodes with a loop, in increasing order, are joined in one cycle instead, so that
+    all d links of every node carry data.  (Where n <= d and nodes have several loops
+    there is one cycle for every round of loops.)  Defined where at least two nodes
+    have a loop; not from the literature.
+    """
+
+    d: int
+    n: int
+    title = "generalized Kautz digraph with its self-loops joined in a cycle"
+    source = "after Imase and Itoh 1983; the cycle is ours"
+
+    def check_domain(self) -> None:
+        """Require what GeneralizedKautz does, and no loop or at least two: one cannot be joined."""
+        GeneralizedKautz(self.d, self.n)
+        d, n = self.d, self.n
+        extra = _extra_loops(d, n)
+        require(extra != 1, "n", "must give more than one self-loop to join")
+        require(extra + d // n > 0, "n", "must give self-loops to join")
+
+    def size(self) -> tuple[int, int]:
+        """Return n nodes, degree d."""
+        return self.n, self.d
+
+    def links(self) -> Ends:
+        """Return those of GeneralizedKautz, then the cycles."""
+        d, n = self.d, self.n
+        everyone = np.arange(n)
+        rounds = [everyone] * (d // n) + [_looped(d, n)]
+        cycles = [(nodes, np.roll(nodes, -1)) for nodes in rounds]
+        return join([GeneralizedKautz(d, n).links(), *cycles])
+
+    @classmethod
+    def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
+        """Yield one of every size with at least two loops."""
+        if nodes >= 2 and degree >= (1 if nodes == 2 else 2):
+            extra = _extra_loops(degree, nodes)
+            if extra != 1 and extra + degree // nodes > 0:
+                yield cls(degree, nodes)
+
+    def bidirectional(self) -> bool:
+        """Return whether there are two nodes; other members have a link one way."""
+        return self.n == 2
+
+    def parallel(self) -> bool:
+        """Return whether some link of a cycle was there before."""
+        d, n = self.d, self.n
+        if d >= n:
+            # Every node sends to every other already.
+            return True
+        looped = _looped(d, n)
+        steps = -(d * looped + np.roll(looped, -1)) % n
+        return bool(((1 <= steps) & (steps <= d)).any())
+
+
+def _extra_loops(d: int, n: int) -> int:
+    """Return how many nodes have one loop more than the floor(d / n) of every node.
+
+    They are the solutions x of (d + 1) x = -a mod n for a = 1..d mod n.  With
+    g = gcd(d + 1, n) there are g solutions for every a that g divides, none else.
+    """
+    common = gcd(d + 1, n)
+    return common * (d % n // common)
+
+
+def _looped(d: int, n: int) -> np.ndarray:
+    """Return the nodes with one loop more than every node has, increasing."""
+    nodes = np.arange(n)
+    residues = -(d + 1) * nodes % n
+    return nodes[(1 <= residues) & (residues <= d % n)]

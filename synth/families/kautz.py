@@ -1,0 +1,68 @@
+"""Kautz digraphs."""
+
+from collections.abc import Iterator
+from typing import Self
+
+from topoloom.synth.evaluation.cost import Claim
+from topoloom.synth.families.family import Base, Ends, require
+from topoloom.synth.families.generalized_kautz import GeneralizedKautz
+from topoloom.synth.limits import capped_power, capped_product
+
+__all__ = ["Kautz"]
+
+
+class Kautz(Base):
+    """Kautz(d, k): words of k letters from d + 1, neighbours different; x1..xk -> x2..xk y.
+
+    Built as GeneralizedKautz(d, d**k + d**(k - 1)), to which it is isomorphic; also
+    L^(k-1) of the complete graph on d + 1 nodes.  Nodes are numbered as there.
+    """
+
+    d: int
+    k: int
+    title = "Kautz digraph"
+    source = "Kautz 1968; isomorphism: Imase and Itoh 1983"
+
+    def check_domain(self) -> None:
+        """Require d >= 2 and k >= 1."""
+        d, k = self.d, self.k
+        require(d >= 2, "d", "must be at least 2")
+        require(k >= 1, "k", "must be at least 1")
+
+    def size(self) -> tuple[int, int]:
+        """Return (d + 1) d**(k - 1) nodes, degree d."""
+        d, k = self.d, self.k
+        return capped_product(d + 1, capped_power(d, k - 1)), d
+
+    def links(self) -> Ends:
+        """Return those of the generalized Kautz digraph of this size; none is a loop."""
+        return GeneralizedKautz(self.d, self.nodes).links()
+
+    @classmethod
+    def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
+        """Yield one where nodes = (degree + 1) degree**(k - 1) for some k."""
+        size, k = degree + 1, 1
+        while degree >= 2 and size < nodes:
+            size, k = size * degree, k + 1
+        if degree >= 2 and size == nodes:
+            yield cls(degree, k)
+
+    def bidirectional(self) -> bool:
+        """Return whether it is the complete graph, k = 1."""
+        return self.k == 1
+
+    def vertex_transitive(self) -> bool:
+        """Return whether k <= 2: words of three letters differ in whether the first comes again.
+
+        Words of two are the links of the complete graph, and permutations of the letters take any
+        of them to any other.
+        """
+        return self.k <= 2
+
+    def arc_transitive(self) -> bool:
+        """Return whether it is the complete graph, k = 1."""
+        return self.k == 1
+
+    def claim(self) -> Claim | None:
+        """Claim k steps and the bandwidth of the line graph theorem."""
+        return GeneralizedKautz(self.d, self.nodes).claim()

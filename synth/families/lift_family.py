@@ -1,0 +1,119 @@
+"""What all families of lifts of voltage graphs share."""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom.synth.algebra.groups import Group
+from topoloom.synth.atlas.bundled import bundled_of
+from topoloom.synth.errors import OutOfDomain
+from topoloom.synth.evaluation.cost import Claim
+from topoloom.synth.families.family import Arguments, Base, Ends, require
+from topoloom.synth.families.voltage import VoltageGraph
+from topoloom.synth.limits import MAX_NODES, capped_product
+
+__all__ = ["Lifted", "require_elements", "require_small"]
+
+
+class Lifted(Base):
+    """What all families of lifts share: the fields describe a voltage graph."""
+
+    @abstractmethod
+    def graph(self) -> VoltageGraph:
+        """Return the voltage graph; raises `OutOfDomain` for a bad group or bad counts."""
+        raise NotImplementedError
+
+    def check_domain(self) -> None:
+        """Check the group, then that the lift is a connected regular graph without loops."""
+        broken = _broken_rule(self)
+        if broken:
+            raise OutOfDomain(*broken)
+
+    def size(self) -> tuple[int, int]:
+        """Return group elements times vertices, and the arcs that leave a vertex."""
+        graph = self.graph()
+        return graph.nodes, graph.degree
+
+    def links(self) -> Ends:
+        """Return the links arc by arc, see `VoltageGraph.links`."""
+        return self.graph().links()
+
+    def bidirectional(self) -> bool:
+        """Return whether every arc has a partner of inverse voltage."""
+        return self.graph().bidirectional
+
+    def parallel(self) -> bool:
+        """Return whether two arcs with the same ends have the same voltage."""
+        return self.graph().parallel
+
+    def vertex_transitive(self) -> bool:
+        """Return whether there is one vertex: then multiplication from the left moves all."""
+        return self.graph().vertices == 1
+
+    def representatives(self) -> Sequence[int]:
+        """Return one node over each vertex: the group moves the others to it."""
+        graph = self.graph()
+        return range(0, graph.nodes, graph.group.order)
+
+    def translations(self) -> NDArray[np.int64]:
+        """Return the multiplications from the left: element g takes (s, x) to (s, g x)."""
+        graph = self.graph()
+        order = graph.group.order
+        left = np.stack([graph.group.right(x) for x in range(order)], axis=1)
+        over = np.arange(graph.vertices) * order
+        return (over[None, :, None] + left[:, None, :]).reshape(order, graph.nodes)
+
+    @classmethod
+    def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
+        """Yield the members of the atlas."""
+        for entry in bundled_of(nodes, degree).of_size(nodes, degree):
+            if entry.family == cls.__name__:
+                yield cls(*entry.arguments)
+
+    def claim(self) -> Claim | None:
+        """Return what was measured when the member was found, if it is in the atlas."""
+        entry = bundled_of(*self.size()).entry(str(self))
+        return entry and Claim(entry.cost.steps, entry.cost.bandwidth, exact=True)
+
+    def claim_transpose(self) -> Claim | None:
+        """Return what was measured on the transpose when the member was found."""
+        entry = bundled_of(*self.size()).entry(str(self))
+        return entry and Claim(entry.transpose.steps, entry.transpose.bandwidth, exact=True)
+
+
+@lru_cache(maxsize=4096)
+def _broken_rule(member: Lifted) -> tuple[str, str] | None:
+    """Return the field and the rule that a member in the making breaks, or None."""
+    try:
+        graph = member.graph()
+        rules = (
+            ("loops", not graph.loops, "must make no link from a node to itself"),
+            ("heads", graph.balanced, "must enter every vertex as often as leave it"),
+            ("generators", graph.connected, "must connect all nodes"),
+        )
+        for field, holds, rule in rules:
+            require(holds, field, rule)
+    except OutOfDomain as refused:
+        return refused.field, refused.rule
+    return None
+
+
+def require_elements(field: str, elements: Arguments, group: Group) -> None:
+    """Refuse numbers that are no elements of a group, and an empty list of them."""
+    require(bool(elements), field, "must be at least one")
+    require(
+        all(0 <= element < group.order for element in elements),
+        field,
+        f"must be elements 0 to {group.order - 1} of the group",
+    )
+
+
+def require_small(*factors: int) -> None:
+    """Refuse what would pass the limits before anything of its size is made."""
+    for factor in factors:
+        require(factor >= 1, "order", "must be a product of positive factors")
+    require(capped_product(*factors) <= MAX_NODES, "order", f"must be at most {MAX_NODES}")

@@ -1,0 +1,53 @@
+"""Writing any of the formats that other programs read."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from topoloom.synth.errors import InvalidTopology
+from topoloom.synth.formats.adjacency_list import to_adjlist
+from topoloom.synth.formats.dot import dot
+from topoloom.synth.formats.edge_list import to_edgelist
+from topoloom.synth.formats.gexf import to_gexf
+from topoloom.synth.formats.gml import to_gml
+from topoloom.synth.formats.graph6 import to_digraph6, to_graph6, to_sparse6
+from topoloom.synth.formats.graphml import to_graphml
+from topoloom.synth.formats.matrix_market import to_matrix_market
+from topoloom.synth.formats.node_link import to_node_link
+from topoloom.synth.formats.topology_json import to_json
+from topoloom.synth.topology.topology import Topology
+
+__all__ = ["WRITERS"]
+
+
+def _unlimited(form: str, written: Callable[[Topology], str]) -> Callable[[Topology], str]:
+    """Return a writer that refuses a topology whose links share limits."""
+
+    def write(topology: Topology) -> str:
+        if topology.shared:
+            raise InvalidTopology(
+                "/shared", f"must be empty: {form} has no limits of several links"
+            )
+        return written(topology)
+
+    return write
+
+
+WRITERS: Mapping[str, Callable[[Topology], str]] = MappingProxyType(
+    {
+        "json": to_json,
+        "graphml": _unlimited("graphml", to_graphml),
+        "dot": _unlimited("dot", dot),
+        "edgelist": _unlimited("edgelist", to_edgelist),
+        "gml": _unlimited("gml", to_gml),
+        "gexf": _unlimited("gexf", to_gexf),
+        "node-link": _unlimited("node-link", to_node_link),
+        "adjlist": _unlimited("adjlist", to_adjlist),
+        "matrix-market": _unlimited("matrix-market", to_matrix_market),
+        "graph6": _unlimited("graph6", to_graph6),
+        "sparse6": _unlimited("sparse6", to_sparse6),
+        "digraph6": _unlimited("digraph6", to_digraph6),
+    }
+)
+"""The writers by the name of their format.  All but edge list, adjacency list, Matrix Market
+and the three of graph6 keep every node, kind, link and capacity; those say in one error
+what of a topology they cannot hold."""

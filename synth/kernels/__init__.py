@@ -1,0 +1,1 @@
+"""Compiled helpers, random numbers, and caches that many packages share."""

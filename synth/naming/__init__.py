@@ -1,0 +1,1 @@
+"""Terms, short names of topologies, and suggestions for mistyped names."""

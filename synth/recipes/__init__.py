@@ -1,0 +1,1 @@
+"""Recipes: operators on families, the parser, theorems about costs, and construction."""

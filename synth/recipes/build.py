@@ -1,0 +1,243 @@
+"""From a recipe to what is known of its topology, and to the topology itself."""
+
+from functools import lru_cache
+
+import numpy as np
+
+from topoloom.synth.errors import ClaimBroken, InvalidRecipe
+from topoloom.synth.families import Ends
+from topoloom.synth.limits import require_size
+from topoloom.synth.naming.short_names import short_name
+from topoloom.synth.recipes.expansions import (
+    bidirected,
+    cartesian_product,
+    degree_expansion,
+    line_graph,
+    node_insertion,
+    node_removal,
+    targeted_swaps,
+)
+from topoloom.synth.recipes.expansions.properties import Traits
+from topoloom.synth.recipes.recipe import (
+    Altered,
+    Base,
+    Bidirected,
+    DegreeExpansion,
+    Inserted,
+    LineGraph,
+    Power,
+    Product,
+    Recipe,
+    Removed,
+    Shortened,
+)
+from topoloom.synth.topology.topology import Topology
+
+__all__ = [
+    "build",
+    "has_parallel_links",
+    "is_bidirectional",
+    "is_regular",
+    "is_vertex_transitive",
+    "late_at_first",
+    "size",
+    "traits",
+]
+
+
+def build(recipe: Recipe) -> Topology:
+    """Return the topology of a recipe: nodes 0..n-1, unit links, with its short name.
+
+    Raises
+    ------
+    InvalidRecipe
+        It is no recipe.
+    OutOfDomain
+        An operator is not defined on what it is applied to, or the topology would pass
+        the limits of `synth.limits`.  Nothing is built in that case.
+    ClaimBroken
+        The graph is not what its construction promises: a bug.
+
+    Notes
+    -----
+    How nodes are numbered is said at every family and operator; the same recipe always
+    gives the same topology.  O(links log links).
+
+    Examples
+    --------
+    >>> from topoloom.synth.families import UniRing
+    >>> build(Product(UniRing(4), UniRing(8)))
+    <Topology prod-uniring-uniring-32x2-2808: 32 compute, 64 links>
+    """
+    promised = traits(recipe)
+    nodes, (sources, targets) = _construct(recipe)
+    name = short_name(recipe, promised.nodes, promised.degree)
+    topology = Topology.direct(nodes, sources, targets, name=name, recipe=recipe)
+    _compare(recipe, "nodes", promised.nodes, topology.node_count)
+    _compare(recipe, "degree", promised.degree, topology.degree)
+    _compare(recipe, "regular", promised.regular, topology.is_regular)
+    _compare(recipe, "parallel links", promised.parallel, topology.has_parallel_links)
+    return topology
+
+
+def size(recipe: Recipe) -> tuple[int, int]:
+    """Return (nodes, degree) without building; raises what `build` raises for bad recipes.
+
+    >>> from topoloom.synth.recipes.recipe import parse
+    >>> size(parse("LineGraph(3, Circulant(16, 3, 4))"))
+    (1024, 4)
+    """
+    found = traits(recipe)
+    return found.nodes, found.degree
+
+
+def is_bidirectional(recipe: Recipe) -> bool:
+    """Return whether every link has a partner the other way; nothing is built.
+
+    >>> from topoloom.synth.recipes.recipe import parse
+    >>> is_bidirectional(parse("Power(2, BiRing(5))")), is_bidirectional(parse("UniRing(3)"))
+    (True, False)
+    """
+    return traits(recipe).bidirectional
+
+
+def has_parallel_links(recipe: Recipe) -> bool:
+    """Return whether some two links have the same source and target; nothing is built.
+
+    >>> from topoloom.synth.recipes.recipe import parse
+    >>> has_parallel_links(parse("UniRing(5, 2)"))
+    True
+    """
+    return traits(recipe).parallel
+
+
+def is_regular(recipe: Recipe) -> bool:
+    """Return whether every node has as many links in and out as the degree says.
+
+    >>> from topoloom.synth.recipes.recipe import parse
+    >>> is_regular(parse("DeBruijn(2, 3)")), is_regular(parse("Kautz(2, 3)"))
+    (False, True)
+    """
+    return traits(recipe).regular
+
+
+def is_vertex_transitive(recipe: Recipe) -> bool:
+    """Return True where it is proved that automorphisms take any node to any other.
+
+    False means unknown.
+
+    >>> from topoloom.synth.recipes.recipe import parse
+    >>> is_vertex_transitive(parse("DegreeExpansion(2, Torus(3, 4))"))
+    True
+    """
+    return traits(recipe).vertex_transitive
+
+
+def traits(recipe: Recipe) -> Traits:
+    """Return all that is known of a topology before it is built; raises as `build`."""
+    match recipe:
+        case Base():
+            return _base_traits(recipe)
+        case LineGraph(times, of):
+            found = line_graph.traits(traits(of), times)
+        case DegreeExpansion(factor, of):
+            found = degree_expansion.traits(traits(of), factor)
+        case Power(times, of):
+            found = cartesian_product.power_traits(traits(of), times)
+        case Product(factors):
+            found = cartesian_product.traits([traits(of) for of in factors])
+        case Bidirected(of):
+            below = traits(of)
+            require_size(below.nodes, 2 * below.degree)
+            found = bidirected.traits(below, _degrees(recipe))
+        case Inserted(more, depth, _, of):
+            found = node_insertion.traits(traits(of), more, depth)
+        case Removed(fewer, depth, _, of):
+            found = node_removal.traits(traits(of), fewer, depth)
+        case Shortened(depth, exchanges, _, of):
+            found = targeted_swaps.traits(traits(of), depth, exchanges)
+        case _:
+            raise InvalidRecipe("recipe", f"must be a recipe, not {type(recipe).__name__}")
+    require_size(found.nodes, found.degree)
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _base_traits(member: Base) -> Traits:
+    most_out, most_in = member.degrees()
+    return Traits(
+        member.nodes,
+        most_out,
+        most_in,
+        bidirectional=member.bidirectional(),
+        parallel=member.parallel(),
+        regular=member.regular(),
+        vertex_transitive=member.vertex_transitive(),
+        arc_transitive=member.arc_transitive(),
+    )
+
+
+@lru_cache(maxsize=4096)
+def _degrees(recipe: Bidirected) -> tuple[int, int]:
+    """Return the least and the largest degree, which depend on links there and back."""
+    nodes, (sources, _) = _construct(recipe)
+    degrees = np.bincount(sources, minlength=nodes)
+    return int(degrees.min()), int(degrees.max())
+
+
+def _construct(recipe: Recipe) -> tuple[int, Ends]:
+    """Return nodes and links; every part is smaller than the whole, which fits the limits."""
+    match recipe:
+        case Base():
+            return recipe.nodes, recipe.links()
+        case LineGraph(times, of):
+            return line_graph.links(*_construct(of), times)
+        case DegreeExpansion(factor, of):
+            return degree_expansion.links(*_construct(of), factor)
+        case Power(times, of):
+            return cartesian_product.links([_construct(of)] * times)
+        case Product(factors):
+            return cartesian_product.links([_construct(of) for of in factors])
+        case Bidirected(of):
+            nodes, ends = _construct(of)
+            return nodes, bidirected.links(nodes, ends)
+        case Altered():
+            return size(recipe)[0], _altered(recipe)
+
+
+def late_at_first(recipe: Inserted) -> int:
+    """Return how many pairs are too far apart when nodes are in and no link exchanged ends yet.
+
+    That takes a part of the time of building the graph; domains as `build`.
+
+    >>> from topoloom.synth.recipes.recipe import parse
+    >>> late_at_first(Inserted(2, 4, 1, parse("Kautz(3, 3)")))
+    0
+    """
+    of = recipe.of
+    return node_insertion.late_pairs(
+        *_construct(of), traits(of), recipe.more, recipe.depth, recipe.seed
+    )
+
+
+@lru_cache(maxsize=64)
+def _altered(recipe: Inserted | Removed | Shortened) -> Ends:
+    nodes, ends = _construct(recipe.of)
+    *numbers, of = recipe.arguments
+    found = _ALTERING[type(recipe)](nodes, ends, traits(of), *numbers)
+    for side in found:
+        # Whoever asks again gets the same arrays.
+        side.setflags(write=False)
+    return found
+
+
+_ALTERING = {
+    Inserted: node_insertion.links,
+    Removed: node_removal.links,
+    Shortened: targeted_swaps.links,
+}
+
+
+def _compare(recipe: Recipe, what: str, promised: int, found: int) -> None:
+    if promised != found:
+        raise ClaimBroken(str(recipe), f"must have {what} = {promised}, but has {found}")

@@ -1,0 +1,52 @@
+"""The bidirected graph: every link gets a partner the other way.
+
+A one-way topology of d ports a node and its transpose, laid over each other, make one of two-way
+links with 2 d ports (arXiv:2202.03356, from unidirectional to bidirectional).  Sending half of
+the data by the schedule of either keeps the steps and the bandwidth in M / B.  Breadth-first
+broadcast on the whole takes no more steps and usually fewer; nothing is claimed of its
+bandwidth, which must be measured.
+
+Links that are there both ways already stay as they are: they get no second partner, and
+their ends use fewer than 2 d ports.  The transpose is the same graph.
+"""
+
+import numpy as np
+
+from topoloom.synth.families.family import Ends
+from topoloom.synth.recipes.expansions.properties import Traits
+
+__all__ = ["links", "traits"]
+
+
+def traits(of: Traits, degrees: tuple[int, int]) -> Traits:
+    """Return the traits, given the least and the largest degree of the result.
+
+    Automorphisms keep the directions of links, so they are automorphisms here too.
+    """
+    least, most = degrees
+    return Traits(
+        nodes=of.nodes,
+        out_degree=most,
+        in_degree=most,
+        bidirectional=True,
+        parallel=of.parallel,
+        regular=least == most,
+        vertex_transitive=of.vertex_transitive,
+    )
+
+
+def links(nodes: int, ends: Ends) -> Ends:
+    """Return every link and its partner, as often as the more frequent of the two.
+
+    >>> links(3, (np.array([0, 1, 1]), np.array([1, 0, 2])))
+    (array([0, 1, 1, 2]), array([1, 0, 2, 1]))
+    """
+    sources, targets = ends
+    both = []
+    for pairs in (sources * nodes + targets, targets * nodes + sources):
+        pairs = np.sort(pairs)
+        # Number equal pairs, so that a union keeps the larger number of them.
+        first = np.searchsorted(pairs, pairs)
+        both.append(pairs * len(pairs) + np.arange(len(pairs)) - first)
+    pairs = np.union1d(*both) // len(sources)
+    return pairs // nodes, pairs % nodes

@@ -1,0 +1,75 @@
+"""New nodes inserted into links of a regular graph, so that few pairs of nodes come far apart.
+
+A node x takes the place of d links a -> b of different ends, with links a -> x and x -> b for each.
+The degree stays, and of two-way links every one keeps a partner, where x takes the place of d / 2
+of them; for an odd d two nodes are inserted at once and joined.  Nothing is claimed of the cost.
+"""
+
+import numpy as np
+
+from topoloom.synth.errors import OutOfDomain
+from topoloom.synth.families.family import Ends
+from topoloom.synth.limits import require_size
+from topoloom.synth.recipes.expansions.properties import Traits
+
+__all__ = ["MAX_WORDS", "late_pairs", "links", "traits"]
+
+MAX_WORDS = 1 << 31
+"""Most words of 64 bits that are read to count once for every new node who is far apart."""
+
+
+def traits(of: Traits, more: int, depth: int) -> Traits:
+    """Return the traits of a graph with ``more`` nodes more.
+
+    One-way links are not said to have become two-way ones, even if by chance they have.
+
+    Raises
+    ------
+    OutOfDomain
+        The graph is not regular, has parallel links or fewer than twice as many nodes as links
+        at each; ``more`` does not fit two-way links; or counting would take too long.
+    """
+    from topoloom.synth.edge_swaps.work_estimates import words
+
+    nodes = of.nodes + more
+    require_size(nodes, of.degree)
+    if not of.regular or of.parallel:
+        raise OutOfDomain("of", "must be regular and have no parallel links")
+    if of.nodes < 2 * of.degree:
+        raise OutOfDomain("of", "must have at least twice as many nodes as links at each")
+    if of.bidirectional and of.degree == 1:
+        raise OutOfDomain("of", "must have more than one two-way link at a node")
+    if of.bidirectional and of.degree % 2 and more % 2:
+        raise OutOfDomain("more", "must be even where two-way links are odd in number at a node")
+    if depth > nodes or more * words(nodes, of.degree, depth) > MAX_WORDS:
+        raise OutOfDomain("depth", "must be less: counting who is so near would take too long")
+    return of.altered(nodes)
+
+
+def links(nodes: int, ends: Ends, of: Traits, more: int, depth: int, seed: int) -> Ends:
+    """Return the links of the graph with ``more`` nodes more, sorted by source.
+
+    >>> ring = np.array([0, 1, 2]), np.array([1, 2, 0])
+    >>> simple = Traits(3, 1, 1, bidirectional=False, parallel=False, regular=True,
+    ...                 vertex_transitive=True)
+    >>> links(3, ring, simple, 1, 3, 1)[0]
+    array([0, 1, 2, 3])
+    """
+    # Kernels are imported where a graph is built: recipes are read without them.
+    from topoloom.synth.edge_swaps.insert_nodes import insert
+    from topoloom.synth.edge_swaps.local_search import heads_of
+    from topoloom.synth.kernels.splitmix import seeded
+
+    state = seeded(seed, nodes, of.degree, more, depth)
+    heads = insert(heads_of(nodes, *ends), more, depth, of.bidirectional, state)
+    return np.repeat(np.arange(len(heads)), of.degree), heads.ravel()
+
+
+def late_pairs(nodes: int, ends: Ends, of: Traits, more: int, depth: int, seed: int) -> int:
+    """Return how many pairs `links` finds too far apart when its links begin to exchange ends."""
+    from topoloom.synth.edge_swaps.insert_nodes import grow
+    from topoloom.synth.edge_swaps.local_search import heads_of
+    from topoloom.synth.kernels.splitmix import seeded
+
+    state = seeded(seed, nodes, of.degree, more, depth)
+    return grow(heads_of(nodes, *ends), more, depth, of.bidirectional, state)[1]

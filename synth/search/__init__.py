@@ -1,0 +1,1 @@
+"""The frontier: enumerate recipes, measure candidates, keep the Pareto-optimal ones."""

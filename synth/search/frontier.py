@@ -1,0 +1,282 @@
+"""The best topologies for so many hosts of so many ports: the exact Pareto frontier.
+
+The search uses what theorems prove and measures the rest, and everything it returns.
+"""
+
+from collections.abc import Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from topoloom.synth.errors import (
+    BeyondSearch,
+    ImpossibleRequest,
+    InvalidRecipe,
+    NoneKnown,
+    Unreachable,
+)
+from topoloom.synth.evaluation.cost import Cost, Links, lower_bound, optimal_bandwidth
+from topoloom.synth.families import family
+from topoloom.synth.recipes.build import build, size
+from topoloom.synth.recipes.recipe import Recipe
+from topoloom.synth.search.candidates import Candidate, measured_unless_dominated, undominated
+from topoloom.synth.search.feasibility import MAX_NODES, require_possible, unknown
+from topoloom.synth.search.large_sizes import evened, takes_more
+from topoloom.synth.search.line_graph_candidates import enough, lined
+from topoloom.synth.search.recipe_enumeration import Catalogue, Wanted
+from topoloom.synth.search.sampled_candidates import (
+    labels_serve,
+    random_graphs,
+    short_graphs,
+    was_swept,
+)
+from topoloom.synth.search.slack_candidates import labelled
+
+__all__ = ["MAX_NODES", "Frontier", "Point", "frontier"]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A topology of the frontier, how it is used, and the measured costs.
+
+    ``transpose`` is the cost of the allgather on the transposed graph, that is, of the
+    reduce-scatter on the graph itself.  ``within`` is None where both are breadth-first
+    broadcasts; else they are the labels within so many steps, see `algorithm`.
+    """
+
+    recipe: Recipe
+    cost: Cost
+    transpose: Cost
+    within: int | None = None
+
+    @property
+    def steps(self) -> int:
+        """Within how many steps both directions are done; by broadcast both take as many."""
+        return max(self.cost.steps, self.transpose.steps)
+
+    @property
+    def algorithm(self) -> Literal["bfb", "slack"]:
+        """What makes schedules of these costs: breadth-first broadcast, or labels.
+
+        ``schedules.generate.collectives.make(topology, collective, algorithm, steps=within)`` is
+        one.
+        """
+        return "bfb" if self.within is None else "slack"
+
+    def gap(self, bounds: Cost) -> Cost:
+        """Return by how much the worse of both directions misses each bound.
+
+        Steps as a number of steps, bandwidth as a share of its bound; 0 is optimal.
+        """
+        bandwidth = max(self.cost.bandwidth, self.transpose.bandwidth)
+        return Cost(self.steps - bounds.steps, bandwidth / bounds.bandwidth - 1)
+
+    def status(self, bounds: Cost) -> str:
+        """Return which bounds are met on the graph and on its transpose.
+
+        "optimal" for both, else "steps-optimal", "bandwidth-optimal" or "best-known".
+        """
+        match self.gap(bounds):
+            case Cost(0, Fraction(numerator=0)):
+                return "optimal"
+            case Cost(0, _):
+                return "steps-optimal"
+            case Cost(_, Fraction(numerator=0)):
+                return "bandwidth-optimal"
+            case _:
+                return "best-known"
+
+
+@dataclass(frozen=True, slots=True)
+class Frontier:
+    """The undominated topologies found for a size, by increasing steps, and the bounds."""
+
+    nodes: int
+    degree: int
+    links: Links
+    bounds: Cost
+    points: tuple[Point, ...]
+
+
+def frontier(
+    nodes: int,
+    degree: int,
+    links: Links = Links.UNIDIRECTIONAL,
+    *,
+    parallel_links: bool = False,
+    vertex_transitive: bool = False,
+    families: Collection[str] | None = None,
+    max_steps: int | None = None,
+    schedule: Literal["bfb", "best"] = "best",
+    bases: Sequence[Recipe] = (),
+) -> Frontier:
+    """Return the Pareto frontier of latency and bandwidth that the catalogue reaches.
+
+    Parameters
+    ----------
+    nodes : int
+        N, from 2 to `MAX_NODES`.
+    degree : int
+        d, ports of each host, from 1 to `synth.evaluation.measure.MAX_DEGREE`.  Every topology
+        returned has this degree; where it has loops or odd sizes to spare, a node may
+        leave a port unused.
+    links : Links
+        Whether every link must have a partner the other way.
+    parallel_links : bool
+        Allow several links from one node to the same other node.
+    vertex_transitive : bool
+        Only topologies that are known to look the same from every node.
+    families : collection of str, optional
+        Only recipes over bases of these families.
+    max_steps : int, optional
+        Only topologies of at most so many steps, on the graph and on its transpose.
+    schedule : str
+        "best" judges a topology by breadth-first broadcast and by labels (`synth.slack`),
+        "bfb" by breadth-first broadcast alone, as the paper does.
+    bases : sequence of Recipe
+        Take part beside the members of all families or of those chosen, as they are and expanded:
+        graphs of your own (`synth.families.Base.of`), or any recipes.
+
+    Returns
+    -------
+    Frontier
+        Never empty.  No point is dominated: another no worse in steps and bandwidth, on
+        the graph and on its transpose, and better in one.  All costs are measured.
+
+    Raises
+    ------
+    ImpossibleRequest
+        No such graph exists, none is known within the limits, or the size is beyond them;
+        the error says what is near (`synth.search.feasibility`), or the least steps there are.  Or
+        one of ``bases`` cannot be expanded to this size, or is not strongly connected.
+    InvalidRecipe
+        A family is unknown.
+    ClaimBroken
+        A graph measures other than its theorem says: a bug.
+
+    Notes
+    -----
+    A recursion over divisors of N and d (`synth.search.recipe_enumeration`) compares exact costs,
+    by theorem or measured; what labels reach is added by `synth.search.slack_candidates`.  The
+    frontier is that of the catalogue, not of all graphs: `Point.gap` tells how far a point can be
+    from the best.
+
+    References
+    ----------
+    Zhao et al., arXiv:2202.03356, topology finder.
+
+    Examples
+    --------
+    >>> for point in frontier(12, 4).points:
+    ...     print(point.recipe, point.cost.steps, point.cost.bandwidth)
+    Circulant(12, 2, 3) 2 11/12
+    """
+    require_possible(nodes, degree, links, parallel_links)
+    bounds = lower_bound(nodes, degree, links)
+    chosen = None if families is None else _known(families)
+    two_way = links is Links.BIDIRECTIONAL
+    own = _expandable(bases, nodes, degree)
+    wanted = Wanted(two_way, parallel_links, vertex_transitive, chosen, own)
+    found = _Search(wanted, degree, schedule).found(nodes)
+    if not found:
+        raise unknown(wanted, nodes, degree)
+    points = tuple(Point(one.recipe, *one.costs, one.within) for one in found)
+    if max_steps is not None:
+        least = min(point.steps for point in points)
+        if max_steps < least:
+            # Only the bound proves that there is none; the search just finds none.
+            known = "there is none" if least == bounds.steps else "none is known"
+            kind = ImpossibleRequest if max_steps < bounds.steps else NoneKnown
+            raise kind(
+                "max_steps",
+                f"must be at least {least}: of fewer steps {known}; the bound is {bounds.steps}",
+            )
+        points = tuple(point for point in points if point.steps <= max_steps)
+    return Frontier(nodes, degree, links, bounds, points)
+
+
+class _Search:
+    """Undominated candidates of one degree by the number of nodes."""
+
+    def __init__(self, wanted: Wanted, degree: int, schedule: Literal["bfb", "best"]) -> None:
+        self._wanted, self._degree, self._schedule = wanted, degree, schedule
+        self._short: dict[tuple[int, int], tuple[Candidate, ...]] = {}
+
+    def found(self, nodes: int) -> tuple[Candidate, ...]:
+        """Return the candidates of so many nodes."""
+        wanted, degree, best = self._wanted, self._degree, self._schedule == "best"
+        eager = not best or not labels_serve(nodes, degree)
+        two_way_alone = wanted.bidirectional and wanted.families is None
+        few_kinds = best and takes_more(wanted, nodes, degree) and two_way_alone
+        catalogue = Catalogue(wanted, nodes, degree, eager=eager, few_kinds=few_kinds)
+        # Random graphs are drawn beside the rest: each takes up to a second, in kernels.
+        with ThreadPoolExecutor(1) as beside:
+            drawn = beside.submit(random_graphs, wanted, nodes, degree) if best else None
+            found = undominated(map(_measured, catalogue.asked()))
+            if drawn is not None:
+                found = labelled(found, drawn.result(), nodes, degree)
+                found = evened(found, wanted, nodes, degree)
+                found = self._lined(found, wanted, nodes, enough(nodes, degree))
+        if not eager and not _reaches_bandwidth(found, nodes):
+            found = undominated([*found, *map(_measured, catalogue.most_even())])
+        return found
+
+    def short(self, nodes: int, most: int) -> tuple[Candidate, ...]:
+        """Return candidates of at most so many steps, which line graphs can be made of.
+
+        Random graphs have more, and bases that were given are of the size that is asked for.
+        """
+        if (nodes, most) not in self._short:
+            wanted, degree = Wanted(), self._degree
+            catalogue = Catalogue(wanted, nodes, degree, eager=False)
+            few = [one for one in map(_measured, catalogue.asked()) if one.steps <= most]
+            graphs = short_graphs(wanted, nodes, degree)
+            found = labelled(few, graphs, nodes, degree, most_steps=most)
+            found = self._lined(found, wanted, nodes, most)
+            self._short[nodes, most] = tuple(one for one in found if one.steps <= most)
+        return self._short[nodes, most]
+
+    def _lined(
+        self, found: tuple[Candidate, ...], wanted: Wanted, nodes: int, most: int
+    ) -> tuple[Candidate, ...]:
+        """Return undominated candidates with line graphs; a sweep began with these."""
+        if was_swept(wanted, nodes, self._degree):
+            return found
+        return lined(found, wanted, nodes, self._degree, most, self.short)
+
+
+def _known(families: Collection[str]) -> frozenset[str]:
+    for name in families:
+        try:
+            family(name)
+        except InvalidRecipe as unknown:
+            raise InvalidRecipe("families", unknown.rule) from None
+    return frozenset(families)
+
+
+def _expandable(bases: Sequence[Recipe], nodes: int, degree: int) -> tuple[Recipe, ...]:
+    """Return the bases, once each can be of use: every operator multiplies nodes and adds ports."""
+    for index, base in enumerate(bases):
+        has, ports = size(base)
+        if nodes % has or ports > degree:
+            raise BeyondSearch(
+                f"bases/{index}",
+                f"must have a number of nodes that divides {nodes} and at most {degree} ports; "
+                f"it has {has} nodes of {ports}",
+            )
+        try:
+            build(base).require_connected()
+        except Unreachable as cut:
+            raise BeyondSearch(f"bases/{index}", f"cannot be a base: {cut.rule}") from None
+    return tuple(dict.fromkeys(bases))
+
+
+def _reaches_bandwidth(found: Collection[Candidate], nodes: int) -> bool:
+    least = optimal_bandwidth(nodes)
+    return any(all(cost.bandwidth == least for cost in one.costs) for one in found)
+
+
+def _measured(candidate: Candidate) -> Candidate:
+    """Return the candidate with costs measured on the built graph."""
+    return candidate if candidate.measured else measured_unless_dominated(candidate.recipe, ())[0]

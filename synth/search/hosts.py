@@ -1,0 +1,47 @@
+"""Hosts that want a topology, as a value: what a frontier is asked for."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from topoloom.synth.evaluation.cost import Links
+from topoloom.synth.recipes.recipe import Recipe
+from topoloom.synth.search.frontier import Frontier, frontier
+
+__all__ = ["Hosts", "searched"]
+
+
+@dataclass(frozen=True, slots=True)
+class Hosts:
+    """How many hosts of how many ports there are, and which topologies of them are wanted.
+
+    The members are those of `synth.search.frontier.frontier`.
+    """
+
+    nodes: int
+    degree: int
+    links: Links = Links.UNIDIRECTIONAL
+    parallel_links: bool = False
+    vertex_transitive: bool = False
+    families: tuple[str, ...] | None = None
+    max_steps: int | None = None
+    schedule: Literal["bfb", "best"] = "best"
+    bases: tuple[Recipe, ...] = ()
+
+
+def searched(hosts: Hosts) -> Frontier:
+    """Return the Pareto frontier for some hosts; see `synth.search.frontier.frontier`.
+
+    >>> [str(point.recipe) for point in searched(Hosts(12, 4)).points]
+    ['Circulant(12, 2, 3)']
+    """
+    return frontier(
+        hosts.nodes,
+        hosts.degree,
+        hosts.links,
+        parallel_links=hosts.parallel_links,
+        vertex_transitive=hosts.vertex_transitive,
+        families=hosts.families,
+        max_steps=hosts.max_steps,
+        schedule=hosts.schedule,
+        bases=hosts.bases,
+    )

@@ -1,0 +1,102 @@
+"""Line graphs of what labels reach on fewer nodes, where nothing as good is known of a size.
+
+A catalogue expands what breadth-first broadcast reaches.  Labels make graphs good that are of no
+use there, and what they reach lives on: the line graph of a graph of N nodes, T steps and a
+bandwidth of T_B has d N nodes and labels of T + 1 steps and T_B + 1 / N at most.  So a
+frontier at N / d nodes gives good graphs of N.  Where d does not divide N, a node or a few are
+inserted into line graphs, or removed from them.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+
+from topoloom.synth.evaluation.cost import Links, lower_bound, optimal_bandwidth
+from topoloom.synth.recipes.build import is_regular
+from topoloom.synth.recipes.recipe import LineGraph, Recipe
+from topoloom.synth.search.candidates import Candidate, undominated
+from topoloom.synth.search.recipe_enumeration import Wanted
+from topoloom.synth.search.resize import fitted
+from topoloom.synth.search.slack_candidates import labelled, optimal_within
+from topoloom.synth.slack import MAX_DEGREE
+
+__all__ = ["MAX_NODES", "Short", "enough", "lined"]
+
+MAX_NODES = 8192
+"""More have too many labels."""
+
+Short = Callable[[int, int], Sequence[Candidate]]
+"""From numbers of nodes and of steps to what is known of so many nodes and at most these steps."""
+
+# Times the bound of bandwidth that is good.
+_GOOD = Fraction(51, 50)
+_MORE, _MORE_OF_TWO = 1, 2
+# Line graphs that are tried, the best first, and of large sizes, of each of which labels of one
+# number of steps take seconds and half a gigabyte; and words that are read to make one fit.
+_MOST, _MOST_LARGE = 2, 1
+_LARGE = 4096
+_WORDS = 1 << 29
+
+
+def enough(nodes: int, degree: int) -> int:
+    """Return the steps of one-way graphs within which something good should be known.
+
+    >>> enough(1000, 4), enough(1000, 2)
+    (6, 11)
+    """
+    more = _MORE if degree > 2 else _MORE_OF_TWO
+    return lower_bound(nodes, degree, Links.UNIDIRECTIONAL).steps + more
+
+
+def lined(
+    found: tuple[Candidate, ...], wanted: Wanted, nodes: int, degree: int, most: int, short: Short
+) -> tuple[Candidate, ...]:
+    """Return undominated candidates, with line graphs of smaller graphs where these may help.
+
+    One-way graphs of 2 to `synth.slack.MAX_DEGREE` links only, if every family may take part, and
+    nothing where something good is known of at most ``most`` steps.
+
+    Notes
+    -----
+    Asks what is known of nodes / degree nodes, or a number next to that, and a step less.  They ask
+    on, if they must: of nodes / degree^2, and so on.
+    """
+    if not _may_help(wanted, nodes, degree) or _is_good(found, nodes, most):
+        return found
+    made = _made(nodes, degree, most, short)[: _MOST_LARGE if nodes > _LARGE else _MOST]
+    steps = optimal_within(found, nodes) - 1
+    return undominated([*found, *labelled((), made, nodes, degree, MAX_NODES**2, steps)])
+
+
+def _may_help(wanted: Wanted, nodes: int, degree: int) -> bool:
+    chosen = wanted.bidirectional or wanted.vertex_transitive or wanted.families is not None
+    return not chosen and 2 <= degree <= MAX_DEGREE and 2 * degree**2 <= nodes <= MAX_NODES
+
+
+def _is_good(found: Sequence[Candidate], nodes: int, most: int) -> bool:
+    limit = optimal_bandwidth(nodes) * _GOOD
+    return any(one.bandwidth <= limit for one in found if one.steps <= most)
+
+
+def _made(nodes: int, degree: int, most: int, short: Short) -> tuple[Recipe, ...]:
+    """Return graphs of so many nodes, of at most so many steps.
+
+    Made of line graphs of the number of nodes nearest to it and, if that fails, on its other side.
+    """
+    fewer, rest = divmod(nodes, degree)
+    if rest == 0:
+        return tuple(_line_graphs(fewer, most, short))
+    sizes = (fewer, fewer + 1) if 2 * rest <= degree else (fewer + 1, fewer)
+    for size in sizes:
+        tried = (fitted(one, nodes, most, 1, _WORDS) for one in _line_graphs(size, most, short))
+        made = tuple(dict.fromkeys(one for one in tried if one is not None))
+        if made:
+            return made
+    return ()
+
+
+def _line_graphs(nodes: int, most: int, short: Short) -> Iterator[LineGraph]:
+    """Yield line graphs of the best graphs of so many nodes and at most a step less."""
+    regular = [one for one in short(nodes, most - 1) if is_regular(one.recipe)]
+    regular.sort(key=lambda one: (one.bandwidth, one.steps, str(one.recipe)))
+    for of in dict.fromkeys(one.recipe for one in regular[:_MOST]):
+        yield LineGraph.once_more(of)

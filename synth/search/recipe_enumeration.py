@@ -1,0 +1,308 @@
+"""Which recipes may be good for (nodes, degree): a recursion over bases and operators."""
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from topoloom.synth.algebra.primes import divisors, is_prime
+from topoloom.synth.discovery.short_search import sampled
+from topoloom.synth.evaluation.cost import Cost, Links, optimal_bandwidth
+from topoloom.synth.families import FAMILIES
+from topoloom.synth.recipes import build as recipes
+from topoloom.synth.recipes.recipe import (
+    Bidirected,
+    DegreeExpansion,
+    LineGraph,
+    Power,
+    Product,
+    Recipe,
+)
+from topoloom.synth.search.candidates import (
+    Candidate,
+    exact_claims,
+    measured_unless_dominated,
+    undominated,
+)
+from topoloom.synth.search.measuring_budget import affordable, has_few_kinds, is_quickly_known
+from topoloom.synth.symmetry.orbits import representatives
+
+__all__ = ["Catalogue", "Wanted"]
+
+# Primes from which on cyclic groups are not sampled where labels serve.
+_CYCLIC = 64
+# Nodes from which on products are not looked for where labels serve.
+_LARGE_FACTORS = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which topologies may be used.
+
+    Attributes
+    ----------
+    bidirectional : bool
+        Only graphs in which every link has a partner the other way.
+    parallel_links : bool
+        Also graphs with parallel links.
+    vertex_transitive : bool
+        Only graphs that are known to be vertex-transitive.
+    families : frozenset of str, optional
+        Only recipes over these families.
+    bases : tuple of Recipe
+        Take part as bases beside the members of the families, whichever these are.
+    """
+
+    bidirectional: bool = False
+    parallel_links: bool = False
+    vertex_transitive: bool = False
+    families: frozenset[str] | None = None
+    bases: tuple[Recipe, ...] = ()
+
+
+class Catalogue:
+    """Candidates by (nodes, degree), computed once each, within what is wanted.
+
+    ``nodes`` and ``degree`` are those of the question, around which more is tried: where
+    ``eager`` costs decide also at primes, whose only group is cyclic.  There what a short search
+    finds is a long way behind random graphs with labels.  ``few_kinds`` leaves out one-way graphs
+    of many kinds of nodes that would get a partner for every link: measured at all hosts they take
+    most of the time, and random two-way graphs, where they take part, are ahead of them.
+    """
+
+    def __init__(
+        self,
+        wanted: Wanted,
+        nodes: int,
+        degree: int,
+        *,
+        eager: bool = True,
+        few_kinds: bool = False,
+    ) -> None:
+        self._wanted = wanted
+        self._few_kinds = few_kinds
+        self._eager = eager
+        self._nodes, self._degree = nodes, degree
+        self._families = [
+            family
+            for family in FAMILIES
+            if wanted.families is None or family.__name__ in wanted.families
+        ]
+        self._samples: dict[int, Future[tuple[Recipe, ...]]] = {}
+        self._fronts: dict[tuple[int, int, bool], tuple[Candidate, ...]] = {}
+        self._balanced: dict[tuple[int, int], Candidate | None] = {}
+
+    @property
+    def _labelled(self) -> bool:
+        """Whether random graphs with labels take part, too."""
+        wanted = self._wanted
+        chosen = wanted.families is not None or wanted.bases
+        return not (self._eager or wanted.vertex_transitive or chosen)
+
+    def asked(self) -> tuple[Candidate, ...]:
+        """Return the undominated candidates of the size of the question."""
+        # Half a second at most sizes: samples are drawn beside each other and the rest.
+        with ThreadPoolExecutor(2) as pool:
+            self._begin_sampling(pool)
+            return self.front(self._nodes, self._degree)
+
+    def most_even(self) -> tuple[Candidate, ...]:
+        """Return a candidate of optimal bandwidth, of however many steps, if theorems name one."""
+        eager = Catalogue(self._wanted, self._nodes, self._degree)
+        found = eager._balance(self._nodes, self._degree)
+        return () if found is None else (found,)
+
+    def has_base(self) -> bool:
+        """Return whether a family has a member of the size of the question; fast."""
+        size = self._nodes, self._degree, self._wanted.parallel_links
+        return any(self._fits(base, size) for base in self._bases(*size))
+
+    def front(
+        self, nodes: int, degree: int, *, parallel: bool | None = None
+    ) -> tuple[Candidate, ...]:
+        """Return the undominated candidates of exactly this size.
+
+        ``parallel`` says whether parallel links are allowed; by default as wanted.
+        """
+        allowed = self._wanted.parallel_links if parallel is None else parallel
+        key = (nodes, degree, allowed)
+        if key not in self._fronts:
+            recipes_there = [*self._bases(*key), *self._line_graphs(nodes, degree)]
+            recipes_there += self._degree_expansions(*key)
+            recipes_there += self._bidirected(nodes, degree)
+            recipes_there += self._sampled(nodes, degree)
+            fitting = [one for one in dict.fromkeys(recipes_there) if self._fits(one, key)]
+            if (nodes, degree) != (self._nodes, self._degree):
+                fitting = [one for one in fitting if is_quickly_known(one)]
+            if self._few_kinds and not self._wanted.bidirectional:
+                fitting = [one for one in fitting if has_few_kinds(one)]
+            self._fronts[key] = self._best(fitting, self._balance(nodes, degree))
+        return self._fronts[key]
+
+    def _best(self, offered: Iterable[Recipe], balanced: Candidate | None) -> tuple[Candidate, ...]:
+        """Return the undominated ones of the recipes, measured where no theorem is exact."""
+        found = [] if balanced is None else [balanced]
+        unclaimed: list[Recipe] = []
+        for recipe in offered:
+            costs = exact_claims(recipe)
+            if costs:
+                found.append(Candidate(recipe, *costs))
+            else:
+                unclaimed.append(recipe)
+        found = list(undominated(found))
+        # All nodes alike: likely to be good.
+        unclaimed.sort(key=lambda recipe: not recipes.is_vertex_transitive(recipe))
+        chosen = affordable(unclaimed)
+        # Few kinds of nodes first: cheap to measure, and what they rule out takes two dozen
+        # destinations.  A seventh fewer links are looked at for 4,000 nodes of 4 two-way ports.
+        for recipe in sorted(chosen, key=lambda recipe: len(representatives(recipe))):
+            found += measured_unless_dominated(recipe, found)
+        return undominated(found)
+
+    def _fits(self, recipe: Recipe, size: tuple[int, int, bool]) -> bool:
+        found = recipes.traits(recipe)
+        nodes, degree, parallel = size
+        return (
+            (found.nodes, found.degree) == (nodes, degree)
+            and (found.bidirectional or not self._wanted.bidirectional)
+            and (parallel or not found.parallel)
+            and (found.vertex_transitive or not self._wanted.vertex_transitive)
+        )
+
+    def _bases(self, nodes: int, degree: int, parallel: bool) -> Iterator[Recipe]:
+        """Yield the members of all families, and the bases that are wanted beside them."""
+        for family in self._families if nodes >= 2 and degree >= 1 else ():
+            yield from family.matching(nodes, degree)
+        yield from (base for base in self._wanted.bases if recipes.size(base) == (nodes, degree))
+
+    def _line_graphs(self, nodes: int, degree: int) -> Iterator[Recipe]:
+        """Yield line graphs; they have no parallel links, and hardly ever two-way ones."""
+        times, small = 1, nodes // degree if degree >= 2 else 0
+        if self._wanted.bidirectional:
+            return
+        if self._wanted.vertex_transitive and small >= 2 and small * degree == nodes:
+            yield from (
+                LineGraph(1, base)
+                for base in self._bases(small, degree, True)
+                if recipes.traits(base).arc_transitive
+            )
+            return
+        while small >= 2 and small * degree**times == nodes:
+            for base in self.front(small, degree, parallel=True):
+                if recipes.is_regular(base.recipe):
+                    yield _line_graph(times, base.recipe)
+            times, small = times + 1, small // degree
+
+    def _degree_expansions(self, nodes: int, degree: int, parallel: bool) -> Iterator[Recipe]:
+        """Yield degree expansions."""
+        for factor in range(2, degree + 1):
+            if degree % factor or nodes % factor or nodes == factor:
+                continue
+            for base in self.front(nodes // factor, degree // factor, parallel=parallel):
+                yield DegreeExpansion(factor, base.recipe)
+
+    def _begin_sampling(self, pool: Executor) -> None:
+        """Begin short searches, at the size asked for and one line graph below."""
+        wanted, degree = self._wanted, self._degree
+        if wanted.families is None or "Cayley" in wanted.families:
+            links = Links.BIDIRECTIONAL if wanted.bidirectional else Links.UNIDIRECTIONAL
+            sizes = [self._nodes] if self._nodes % degree else [self._nodes, self._nodes // degree]
+            for nodes in sizes:
+                if self._labelled and nodes > _CYCLIC and is_prime(nodes):
+                    continue
+                self._samples[nodes] = pool.submit(
+                    sampled, nodes, degree, links, eager=not self._labelled
+                )
+        if wanted.bidirectional and degree % 2 == 0:
+            self._one_way._begin_sampling(pool)
+
+    def _sampled(self, nodes: int, degree: int) -> Iterator[Recipe]:
+        """Yield what the short searches find."""
+        if degree == self._degree and nodes in self._samples:
+            yield from self._samples[nodes].result()
+
+    def _bidirected(self, nodes: int, degree: int) -> Iterator[Recipe]:
+        """Yield one-way graphs of half the degree with a partner for every link."""
+        if self._wanted.bidirectional and degree % 2 == 0:
+            for base in self._one_way.front(nodes, degree // 2, parallel=False):
+                if not recipes.is_bidirectional(base.recipe):
+                    yield Bidirected(base.recipe)
+
+    @cached_property
+    def _one_way(self) -> "Catalogue":
+        wanted = replace(self._wanted, bidirectional=False)
+        return Catalogue(
+            wanted, self._nodes, self._degree // 2, eager=self._eager, few_kinds=self._few_kinds
+        )
+
+    def _balance(self, nodes: int, degree: int) -> Candidate | None:
+        """Return the candidate of optimal bandwidth with the fewest steps, by claims alone.
+
+        Only simple graphs, of which the product theorem speaks without conditions.  None where
+        random graphs with labels are as even in fewer steps.
+        """
+        key = (nodes, degree)
+        if key not in self._balanced:
+            self._balanced[key] = None
+            if self._labelled and nodes > _LARGE_FACTORS and degree > 2:
+                return None
+            found = [*self._balanced_bases(*key), *self._products(*key)]
+            self._balanced[key] = min(found, key=_by_steps, default=None)
+        return self._balanced[key]
+
+    def _balanced_bases(self, nodes: int, degree: int) -> Iterator[Candidate]:
+        best = optimal_bandwidth(nodes)
+        for family in self._families:
+            for base in family.proved(nodes, degree):
+                costs = exact_claims(base)
+                optimal = costs is not None and all(cost.bandwidth == best for cost in costs)
+                if costs and optimal and self._fits(base, (nodes, degree, False)):
+                    yield Candidate(base, *costs)
+        for own in self._wanted.bases:
+            if self._fits(own, (nodes, degree, False)) and recipes.is_regular(own):
+                (measured,) = measured_unless_dominated(own, ())
+                if all(cost.bandwidth == best for cost in measured.costs):
+                    yield measured
+
+    def _products(self, nodes: int, degree: int) -> Iterator[Candidate]:
+        """Yield the best pair of balanced factors for each split of nodes and degree."""
+        for left in divisors(nodes):
+            if left * left > nodes:
+                return
+            for ports in range(1, degree):
+                first = self._balance(left, ports)
+                second = first and self._balance(nodes // left, degree - ports)
+                if first and second:
+                    yield _product(first, second, nodes)
+
+
+def _line_graph(times: int, recipe: Recipe) -> LineGraph:
+    """Return the line graph taken so often; of a line graph, as one operator."""
+    if isinstance(recipe, LineGraph):
+        return LineGraph(times + recipe.times, recipe.of)
+    return LineGraph(times, recipe)
+
+
+def _by_steps(candidate: Candidate) -> tuple[int, tuple[int, int, int, str]]:
+    return candidate.cost.steps + candidate.transpose.steps, candidate.simplicity
+
+
+def _product(first: Candidate, second: Candidate, nodes: int) -> Candidate:
+    """Return the Cartesian product of balanced candidates, its factors flat and sorted."""
+    factors: list[Recipe] = []
+    for part in (first.recipe, second.recipe):
+        if isinstance(part, Product):
+            factors.extend(part.factors)
+        elif isinstance(part, Power):
+            factors.extend([part.of] * part.times)
+        else:
+            factors.append(part)
+    factors.sort(key=lambda recipe: (len(str(recipe)), str(recipe)))
+    alike = all(factor == factors[0] for factor in factors)
+    recipe = Power(len(factors), factors[0]) if alike else Product(*factors)
+    best = optimal_bandwidth(nodes)
+    return Candidate(
+        recipe,
+        Cost(first.cost.steps + second.cost.steps, best),
+        Cost(first.transpose.steps + second.transpose.steps, best),
+    )

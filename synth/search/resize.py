@@ -1,0 +1,122 @@
+"""A graph of a few nodes more or less made to have just so many, and as short as is wished."""
+
+from typing import NamedTuple
+
+from topoloom.synth.edge_swaps.local_search import heads_of, late_pairs
+from topoloom.synth.edge_swaps.targeted_swaps import shorten
+from topoloom.synth.edge_swaps.work_estimates import aimed_work
+from topoloom.synth.errors import OutOfDomain
+from topoloom.synth.kernels.splitmix import seeded
+from topoloom.synth.recipes.build import build, late_at_first, size, traits
+from topoloom.synth.recipes.expansions.targeted_swaps import keep_found
+from topoloom.synth.recipes.recipe import Inserted, Recipe, Removed, Shortened
+
+__all__ = ["Resized", "brought_near", "fitted", "resized_to", "settled"]
+
+# Exchanges after which a tenth of the late pairs must be gone, or it is given up.
+_PATIENCE = 500
+# Late pairs of a node, in the mean, of which there is hope, of nodes inserted before exchanges.
+_HOPEFUL = {Inserted: 0.5, Removed: 0.25}
+
+
+def fitted(of: Recipe, nodes: int, depth: int, seed: int, most_words: int) -> Recipe | None:
+    """Return a recipe of so many nodes, no two of them more than ``depth`` links apart, or None.
+
+    It is `resized_to` it and, if that leaves a few pairs late, `settled`.
+
+    Examples
+    --------
+    >>> from topoloom.synth.recipes.recipe import parse
+    >>> fitted(parse("Kautz(3, 3)"), 31, 4, 1, 10**8)
+    Removed(5, 4, 1, Kautz(3, 3))
+    >>> fitted(parse("Kautz(3, 3)"), 35, 3, 1, 10**8) is None
+    True
+    """
+    changed = resized_to(of, nodes, depth, seed)
+    return None if changed is None else settled(changed, depth, seed, most_words)
+
+
+class Resized(NamedTuple):
+    """A graph of which nodes were inserted or removed, and its pairs that are too far apart.
+
+    Inserted nodes: before links exchange ends.
+    """
+
+    recipe: Inserted | Removed
+    late: int
+
+
+def resized_to(of: Recipe, nodes: int, depth: int, seed: int) -> Resized | None:
+    """Return a graph with nodes inserted or removed; None if there is none or it is hopeless.
+
+    Parameters
+    ----------
+    of : Recipe
+        Of any other number of nodes.
+    depth : int
+        Pairs more than so many links apart are late.
+
+    Examples
+    --------
+    >>> from topoloom.synth.recipes.recipe import parse
+    >>> resized_to(parse("Kautz(3, 3)"), 38, 4, 1)
+    Resized(recipe=Inserted(2, 4, 1, Kautz(3, 3)), late=0)
+    """
+    there = size(of)[0]
+    kind, change = (Inserted, nodes - there) if nodes > there else (Removed, there - nodes)
+    recipe = kind(change, depth, seed, of)
+    try:
+        traits(recipe)
+        late = late_at_first(recipe) if isinstance(recipe, Inserted) else _late(recipe, depth)
+    except OutOfDomain:
+        return None
+    return Resized(recipe, late) if late <= _HOPEFUL[kind] * nodes else None
+
+
+def settled(some: Resized, depth: int, seed: int, most_words: int) -> Recipe | None:
+    """Return a resized graph if no pair is late, else it `brought_near`, None if that fails."""
+    late = some.late
+    if late and isinstance(some.recipe, Inserted):
+        late = _late(some.recipe, depth)
+    if late == 0:
+        return some.recipe
+    if late > _HOPEFUL[Removed] * size(some.recipe)[0]:
+        return None
+    return brought_near(some.recipe, depth, seed, most_words)
+
+
+def _late(recipe: Recipe, depth: int) -> int:
+    graph = build(recipe)
+    return late_pairs(heads_of(graph.node_count, graph.sources, graph.targets), depth)
+
+
+def brought_near(of: Recipe, depth: int, seed: int, most_words: int) -> Shortened | None:
+    """Return a graph with links exchanged so that no pair is late; None if that fails.
+
+    Parameters
+    ----------
+    most_words : int
+        That are read for it (`synth.edge_swaps.work_estimates.aimed_work`): a third of a nanosecond
+        each.  It is given up earlier where exchanges do not help.
+
+    Examples
+    --------
+    >>> from topoloom.synth.recipes.recipe import parse
+    >>> brought_near(parse("RandomRegular(80, 3, 1)"), 5, 1, 10**7)
+    Shortened(5, 101, 1, RandomRegular(80, 3, 1))
+    """
+    graph = build(of)
+    nodes, degree = graph.node_count, graph.degree
+    most = max(1, most_words // aimed_work(nodes, degree, depth))
+    try:
+        two_way = traits(Shortened(depth, most, seed, of)).bidirectional
+    except OutOfDomain:
+        return None
+    heads = heads_of(nodes, graph.sources, graph.targets)
+    state = seeded(seed, nodes, degree, depth)
+    shortened = heads.copy()
+    late, looked = shorten(shortened, depth, most, two_way, state, _PATIENCE)
+    if late:
+        return None
+    keep_found(heads, shortened, depth, looked, seed, two_way)
+    return Shortened(depth, looked, seed, of)

@@ -1,0 +1,172 @@
+"""Good graphs of a few nodes more or less, made to fit numbers of which little is known.
+
+Primes, and most numbers near them, have no structured graphs as good as their neighbours have.
+A few nodes inserted into links, or taken out (`synth.search.resize`), mostly leave the diameter
+as it is, and labels even out the rest.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from topoloom.synth.atlas.bundled import bundled_of
+from topoloom.synth.atlas.entries import Entry
+from topoloom.synth.discovery.short_search import sampled
+from topoloom.synth.edge_swaps.insert_nodes import most_words
+from topoloom.synth.edge_swaps.work_estimates import words
+from topoloom.synth.evaluation.cost import Links, expand_line_graph, lower_bound
+from topoloom.synth.recipes.recipe import LineGraph, Recipe, parse
+from topoloom.synth.search.candidates import Candidate, measured_unless_dominated
+from topoloom.synth.search.resize import Resized, resized_to, settled
+from topoloom.synth.slack import MAX_STEPS
+
+__all__ = ["Front", "resized"]
+
+Front = Callable[[int], Sequence[Candidate]]
+"""From a number of nodes to measured candidates, all of one degree and kind of links."""
+
+_FEWEST = 24
+# Steps above Moore's bound for which graphs are made: for more, random ones are as good.  With
+# two links out of a node, or two-way ones, these need more steps.
+_FARTHEST, _FARTHEST_OF_FEW = 1, 3
+# Of so many nodes one may be new or gone, and always as many as line graphs need.
+_NODES_A_NEW = 32
+# Graphs, the best first, that are made to fit to see which stays short; of those that do not, such
+# whose links exchange ends, and words that are read for it: a fifth of a second each.
+_TRIED = 6
+_SHORTENED = 2
+_EXCHANGED_WORDS = 1 << 29
+# Words that are read at most to insert nodes into one, or to remove them: a third of a second.
+_WORDS = 1 << 30
+
+
+class _Near(NamedTuple):
+    """A graph of another number of nodes, and what it costs at most about."""
+
+    bandwidth: Fraction
+    steps: int
+    nodes: int
+    degree: int
+    recipe: Recipe
+
+
+def resized(
+    nodes: int, degree: int, links: Links, front: Front, fewer_than: int = MAX_STEPS
+) -> tuple[Recipe, ...]:
+    """Return graphs made of ones near in size, at most two for every number of steps.
+
+    Parameters
+    ----------
+    front : function
+        What is known of other sizes.
+    fewer_than : int
+        Of so many steps, and of more, there are good graphs.
+
+    Notes
+    -----
+    Sizes near are the next smaller that the degree divides, as line graphs of good bases are good,
+    and all up to one of 32 nodes away that the atlas has, or of which it has bases of line graphs.
+    Half a second or so.
+    """
+    if nodes < _FEWEST or degree < 2 + (links is Links.BIDIRECTIONAL):
+        return ()
+    least = lower_bound(nodes, degree, links).steps
+    few = degree == 2 or links is Links.BIDIRECTIONAL
+    most = min(least + (_FARTHEST_OF_FEW if few else _FARTHEST), fewer_than - 1)
+    if most < least:
+        return ()
+    near = sorted(set(_near(nodes, degree, links, most, front)), key=lambda one: _order(one, nodes))
+    made = (one for depth in range(least, most + 1) for one in _made(near, nodes, depth))
+    return tuple(dict.fromkeys(made))
+
+
+def _near(nodes: int, degree: int, links: Links, most: int, front: Front) -> Iterator[_Near]:
+    """Yield graphs of at most so many steps."""
+    kept = [
+        one
+        for other in range(nodes - nodes // _NODES_A_NEW, nodes + nodes // _NODES_A_NEW + 1)
+        if other != nodes
+        for one in _of_the_atlas(other, degree, links)
+    ]
+    yield from (one for one in kept if one.steps <= most)
+    if links is Links.BIDIRECTIONAL:
+        return
+    fewer = nodes - (nodes % degree or degree)
+    known = list(front(fewer))
+    if not kept:
+        known += _line_graphs(fewer, degree)
+    for one in known:
+        if one.steps <= most:
+            yield _Near(one.bandwidth, one.steps, fewer, degree, one.recipe)
+
+
+def _of_the_atlas(nodes: int, degree: int, links: Links) -> Iterator[_Near]:
+    """Yield what the atlas has of a size, and line graphs of what it has of a smaller one."""
+    times, smaller = 0, nodes
+    while smaller > degree:
+        for entry in bundled_of(smaller, degree).of_size(smaller, degree):
+            if entry.links is links:
+                yield _grown(entry, times, degree)
+        if links is Links.BIDIRECTIONAL or smaller % degree:
+            return
+        times, smaller = times + 1, smaller // degree
+
+
+def _grown(entry: Entry, times: int, degree: int) -> _Near:
+    """Return the line graph of an entry, taken so often, and the most that it costs."""
+    cost, size = entry.worst, entry.nodes * degree**times
+    recipe = parse(entry.recipe)
+    if times:
+        cost = expand_line_graph(cost, entry.nodes, degree, times)
+        recipe = LineGraph(times, recipe)
+    return _Near(cost.bandwidth, cost.steps, size, degree, recipe)
+
+
+def _line_graphs(nodes: int, degree: int) -> list[Candidate]:
+    """Return line graphs of what a short search finds."""
+    bases = sampled(nodes // degree, degree, Links.UNIDIRECTIONAL, eager=False)
+    return [one for base in bases for one in measured_unless_dominated(LineGraph(1, base), ())]
+
+
+def _made(near: Sequence[_Near], nodes: int, depth: int) -> Iterator[Recipe]:
+    """Yield graphs of so many nodes in which no two are more than ``depth`` links apart.
+
+    Of graphs of fewer steps, and of just as many: with labels either may win.
+    """
+    quick = [one for one in near if _is_quick(one, nodes, depth)]
+    yield from _fitting([one.recipe for one in quick if one.steps < depth], nodes, depth)
+    yield from _fitting([one.recipe for one in quick if one.steps == depth], nodes, depth)
+
+
+def _is_quick(one: _Near, nodes: int, depth: int) -> bool:
+    if nodes > one.nodes:
+        return most_words(nodes, one.degree, depth, nodes - one.nodes) <= _WORDS
+    return (one.nodes - nodes) * words(nodes, one.degree, depth) <= _WORDS
+
+
+def _fitting(bases: Sequence[Recipe], nodes: int, depth: int) -> Iterator[Recipe]:
+    """Yield the first that fits at once, and a better one that does so by exchanges."""
+    hopeful: list[Resized] = []
+    for base in bases[:_TRIED]:
+        made = resized_to(base, nodes, depth, 1)
+        if made is not None and made.late == 0:
+            yield made.recipe
+            break
+        if made is not None:
+            hopeful.append(made)
+    for made in sorted(hopeful, key=lambda one: one.late)[:_SHORTENED]:
+        short = settled(made, depth, 1, _EXCHANGED_WORDS)
+        if short is not None:
+            yield short
+            break
+
+
+def _order(one: _Near, nodes: int) -> tuple[Fraction, int, int, str]:
+    """Order by bandwidth, of which every node more or less costs about a share of its own.
+
+    More in line graphs of line graphs, where many nodes have the same neighbours.
+    """
+    times = one.recipe.times if isinstance(one.recipe, LineGraph) else 1
+    changed = abs(nodes - one.nodes) * one.degree ** (times - 1)
+    text = str(one.recipe)
+    return one.bandwidth + Fraction(changed, nodes), one.steps, len(text), text

@@ -1,0 +1,143 @@
+"""Graphs of little symmetry that are offered for labels to be made on, at every number of nodes.
+
+Random ones, and good ones of sizes near made to fit.  With labels they come close to the bounds
+where no catalogue holds anything good (`synth.search.slack_candidates`).
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import lru_cache, partial
+
+from topoloom.synth.atlas.bundled import bundled_of
+from topoloom.synth.evaluation.cost import Links
+from topoloom.synth.families.random_graphs import Randomly
+from topoloom.synth.recipes.build import is_vertex_transitive
+from topoloom.synth.recipes.recipe import Recipe, Shortened, parse
+from topoloom.synth.search.candidates import Candidate
+from topoloom.synth.search.random_seeds import drawn
+from topoloom.synth.search.recipe_enumeration import Catalogue, Wanted
+from topoloom.synth.search.resized_candidates import resized
+from topoloom.synth.slack import MAX_DEGREE
+
+__all__ = [
+    "MAX_CELLS",
+    "drawn_for",
+    "labels_serve",
+    "random_graphs",
+    "short_graphs",
+    "swept_graphs",
+    "was_swept",
+]
+
+MAX_CELLS = 1 << 22
+"""Most cells of a random graph for which labels are made at once: N nodes have N^2."""
+
+
+def labels_serve(nodes: int, degree: int) -> bool:
+    """Return whether labels are made on random graphs of a size.
+
+    >>> labels_serve(1009, 4), labels_serve(1009, 9), labels_serve(4096, 4)
+    (True, False, False)
+    """
+    return degree <= MAX_DEGREE and nodes**2 <= MAX_CELLS
+
+
+def random_graphs(wanted: Wanted, nodes: int, degree: int) -> Sequence[Recipe]:
+    """Return graphs of little symmetry that fit what is wanted, where labels can be made on them.
+
+    Random ones, and ones near in size made to fit; where a sweep (`synth.atlas_build.build`) was,
+    what it found.
+
+    >>> [type(one).__name__ for one in random_graphs(Wanted(), 1301, 8)]
+    ['RandomRegular', 'Removed', 'Removed']
+    >>> random_graphs(Wanted(vertex_transitive=True), 61, 6)
+    []
+    """
+    links = _links(wanted)
+    if was_swept(wanted, nodes, degree):
+        return _swept(wanted, nodes, degree, links)
+    if wanted.vertex_transitive or not labels_serve(nodes, degree):
+        return []
+    # Side by side: to draw is nearly all in kernels, what is near is looked up beside it.
+    with ThreadPoolExecutor(1) as beside:
+        drawing = beside.submit(drawn_for, wanted, nodes, degree, links)
+        short = short_graphs(wanted, nodes, degree)
+        return drawing.result() + short
+
+
+def short_graphs(wanted: Wanted, nodes: int, degree: int) -> list[Recipe]:
+    """Return those that have few steps: graphs near in size made to fit, or what a sweep found.
+
+    >>> [type(one).__name__ for one in short_graphs(Wanted(), 1153, 6)]
+    ['Inserted', 'Inserted']
+    """
+    links = _links(wanted)
+    if was_swept(wanted, nodes, degree):
+        return _swept(wanted, nodes, degree, links)
+    if wanted.families is not None:
+        return []
+    unexpanded = replace(wanted, parallel_links=False, bases=())
+    return [*resized(nodes, degree, links, partial(_other, unexpanded, degree))]
+
+
+def _links(wanted: Wanted) -> Links:
+    return Links.BIDIRECTIONAL if wanted.bidirectional else Links.UNIDIRECTIONAL
+
+
+def was_swept(wanted: Wanted, nodes: int, degree: int) -> bool:
+    """Return whether a sweep was at a size, so that what it found stands for all that is drawn.
+
+    >>> was_swept(Wanted(), 1009, 4), was_swept(Wanted(families=frozenset({"Kautz"})), 1009, 4)
+    (True, False)
+    """
+    known = bundled_of(nodes, degree)
+    return wanted.families is None and known.searched(nodes, degree, _links(wanted), by_labels=True)
+
+
+def drawn_for(wanted: Wanted, nodes: int, degree: int, links: Links) -> list[Recipe]:
+    """Return random graphs, where their families are wanted."""
+    return [
+        one
+        for one in drawn(nodes, degree, links)
+        if wanted.families is None or type(_unshortened(one)).__name__ in wanted.families
+    ]
+
+
+def is_drawn(recipe: Recipe) -> bool:
+    """Return whether a graph is drawn at random, shortened or not.
+
+    >>> is_drawn(parse("Shortened(5, 49, 1, RandomRegular(80, 3, 1))"))
+    True
+    >>> is_drawn(parse("Circulant(12, 2, 3)"))
+    False
+    """
+    return isinstance(_unshortened(recipe), Randomly)
+
+
+def _unshortened(recipe: Recipe) -> Recipe:
+    return recipe.of if isinstance(recipe, Shortened) else recipe
+
+
+def swept_graphs(nodes: int, degree: int, links: Links) -> list[Recipe]:
+    """Return the graphs of a size on which a sweep found labels to reach most, if there was one.
+
+    >>> [str(one) for one in swept_graphs(2503, 6, Links.UNIDIRECTIONAL)]
+    ['RandomRegular(2503, 6, 1, 3, 7394)']
+    """
+    entries = bundled_of(nodes, degree).of_size(nodes, degree, by_labels=True)
+    return list(dict.fromkeys(parse(one.recipe) for one in entries if one.links is links))
+
+
+def _swept(wanted: Wanted, nodes: int, degree: int, links: Links) -> list[Recipe]:
+    """Return the graphs of the atlas on which labels reach most, and the random ones beside."""
+    alike = [one for one in bundled_of(nodes, degree).of_size(nodes, degree) if one.links is links]
+    random = [parse(one.recipe) for one in alike if one.is_random]
+    found = dict.fromkeys((*swept_graphs(nodes, degree, links), *random))
+    return [one for one in found if not wanted.vertex_transitive or is_vertex_transitive(one)]
+
+
+@lru_cache(maxsize=256)
+def _other(wanted: Wanted, degree: int, nodes: int) -> tuple[Candidate, ...]:
+    """Return what is known of a size without any search."""
+    return Catalogue(wanted, nodes, degree, eager=False).front(nodes, degree)

@@ -1,0 +1,238 @@
+"""What labels make of candidates: points of fewer steps or less bandwidth on the same graphs.
+
+A candidate comes with its cost by breadth-first broadcast.  Labels (`synth.slack`) mostly cost
+less on the same graph, and on random graphs, which no catalogue need hold, they come close
+to the bounds at every number of nodes.  So the frontier is one of (recipe, steps).
+
+First greedy labels alone, which are quick; then, on the graphs that these leave undominated, as
+long a search as a schedule within so many steps makes, so that both find the same.  On graphs of
+the atlas it is known within how many steps labels win, and they are made in so many at once.
+"""
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, partial
+from itertools import chain
+from os import cpu_count
+
+from topoloom.synth.atlas.bundled import bundled_of
+from topoloom.synth.evaluation.cost import Cost, optimal_bandwidth
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import Recipe, parse
+from topoloom.synth.search.candidates import Candidate, measured_unless_dominated, undominated
+from topoloom.synth.search.sampled_candidates import MAX_CELLS, is_drawn
+from topoloom.synth.slack import MAX_DEGREE, MAX_SEARCHED, MAX_SLACK, MAX_STEPS, BothWays
+from topoloom.synth.symmetry.semiregular_groups import translations
+
+__all__ = ["labelled", "optimal_within"]
+
+# Cells up to which labels are quick: they are looked for on all graphs, and in all steps at once.
+_QUICK = 200_000
+_WORKERS = min(4, cpu_count() or 1)
+# How many times as near the bound of bandwidth a graph is beside which others are not searched.
+_BY_FAR = 8
+
+
+def labelled(
+    candidates: Iterable[Candidate],
+    drawn: Iterable[Recipe],
+    nodes: int,
+    degree: int,
+    most_cells: int = MAX_CELLS,
+    most_steps: int = MAX_STEPS,
+) -> tuple[Candidate, ...]:
+    """Return the undominated ones among candidates, random graphs, and labels of all of them.
+
+    Parameters
+    ----------
+    candidates : iterable of Candidate
+        Measured, all of this size.
+    drawn : iterable of Recipe
+        `random_graphs` of this size, on which labels are made however little symmetry they have.
+    nodes, degree : int
+        The size.
+    most_cells : int
+        Of random graphs.
+    most_steps : int
+        Labels of more are not made.
+
+    Notes
+    -----
+    O(cells * degree) for every graph and number of steps, and `synth.slack.default_moves`
+    moves for those that stay.  Left as they are: graphs of more than 200,000 cells, random ones of
+    more than ``most_cells``, and all of more than `synth.slack.MAX_DEGREE` links into a node.
+
+    Examples
+    --------
+    >>> from topoloom.synth.search.recipe_enumeration import Wanted
+    >>> from topoloom.synth.search.sampled_candidates import random_graphs
+    >>> drawn_alone = Wanted(families=frozenset({"RandomRegular"}))
+    >>> for one in labelled((), random_graphs(drawn_alone, 61, 4), 61, 4):
+    ...     print(one.recipe, one.within, one.cost.steps, one.cost.bandwidth)
+    RandomRegular(61, 4, 1, 3, 10000) 4 4 60/61
+    RandomRegular(61, 4, 1, 3, 10000) 5 4 60/61
+    """
+    eager, offered = list(candidates), frozenset(drawn)
+    for recipe in sorted(offered - {one.recipe for one in eager}, key=str):
+        eager += measured_unless_dominated(recipe, ())
+    if degree > MAX_DEGREE:
+        return undominated(eager)
+    known = _known(nodes, degree)
+    most = min(optimal_within(eager, nodes) - 1, most_steps)
+    with ThreadPoolExecutor(_WORKERS) as pool:
+        graphs = [
+            _Graph(one, most_cells if one.recipe in offered else _QUICK)
+            for one in eager
+            if not _is_best(one.costs, nodes)
+        ]
+        told = [one for one in graphs if one.eager.recipe in known]
+        claims = [claim for one in told for claim in known[one.eager.recipe]]
+        limits = [max(_within(claim) for claim in known[one.eager.recipe]) for one in told]
+        points = partial(_Graph.points, moves=None)
+        found = list(chain(*pool.map(points, told, (min(one, most_steps) for one in limits))))
+        others = [one for one in graphs if one.eager.recipe not in known]
+        found += _searched(
+            pool, others, [*eager, *claims], min(most, optimal_within(claims, nodes)), nodes
+        )
+    return undominated([*eager, *found])
+
+
+def _known(nodes: int, degree: int) -> dict[Recipe, list[Candidate]]:
+    """Return the graphs of the atlas on which labels are known to win, and what they reach."""
+    known: dict[Recipe, list[Candidate]] = {}
+    for one in bundled_of(nodes, degree).of_size(nodes, degree, by_labels=True):
+        recipe = parse(one.recipe)
+        claim = Candidate(recipe, one.cost, one.transpose, measured=True, within=one.within)
+        known.setdefault(recipe, []).append(claim)
+    return known
+
+
+def _within(one: Candidate) -> int:
+    return one.within or one.steps
+
+
+def _searched(
+    pool: Executor, graphs: Sequence["_Graph"], there: Sequence[Candidate], most: int, nodes: int
+) -> list[Candidate]:
+    """Return what greedy labels reach on graphs, and moves where those leave them undominated.
+
+    ``there`` is what is known beside them.
+    """
+    greedy = _greedily(pool, graphs, most, nodes)
+    most = min(most, optimal_within(greedy, nodes))
+    there = [*there, *greedy]
+    kept = {one.recipe for one in undominated(there)}
+    stay = [one for one in graphs if one.eager.recipe in kept and one.is_searched(most)]
+    limits = [min(most, _hopeful(one.eager.recipe, there, nodes)) for one in stay]
+    searched = chain(*pool.map(partial(_Graph.points, moves=None), stay, limits))
+    tried = {one.recipe for one in greedy}
+    again = {one.eager.recipe for one in graphs if one.eager.recipe in tried and one.is_searched()}
+    return [*searched, *(one for one in greedy if one.recipe not in again)]
+
+
+def _greedily(pool: Executor, graphs: Sequence["_Graph"], most: int, nodes: int) -> list[Candidate]:
+    """Return what greedy labels reach, in few steps first.
+
+    Within more steps than are known to be enough for the bound nothing is left to be won.  On
+    smaller graphs they are made in all steps at once: what they reach in any number of steps says
+    whether moves are worth a try, and they are quick.
+    """
+    found: dict[Recipe, list[Candidate]] = {}
+    steps = min((one.diameter() for one in graphs), default=MAX_STEPS)
+    last = max((one.diameter() for one in graphs), default=0) + MAX_SLACK
+    while steps <= min(most, last):
+        near = [one for one in graphs if 0 <= steps - one.diameter() <= MAX_SLACK]
+        # Mostly random graphs are even first, and then the others need not be tried.
+        for drawn_at_random in (True, False):
+            if optimal_within(chain(*found.values()), nodes) <= steps:
+                break
+            alike = [one for one in near if one.is_random is drawn_at_random]
+            made = pool.map(partial(_Graph.greedily, steps=steps, most=most), alike)
+            reached = zip((one.eager.recipe for one in alike), made, strict=True)
+            found |= {recipe: points for recipe, points in reached if points is not None}
+        most = min(most, optimal_within(chain(*found.values()), nodes))
+        steps += 1
+    return list(chain(*found.values()))
+
+
+@dataclass(frozen=True)
+class _Graph:
+    """A candidate, and what is asked of labels on its graph, once it is asked.
+
+    It is not where another graph is optimal in fewer steps than this one's diameter, which saves
+    the search for symmetry and distances.
+    """
+
+    eager: Candidate
+    most_cells: int
+
+    @cached_property
+    def asked(self) -> BothWays | None:
+        """What is asked; None where labels are not worth a try.
+
+        Greedy ones alone win on random graphs and the like only.
+        """
+        topology = build(self.eager.recipe)
+        images = translations(topology)
+        cells = topology.node_count**2 // len(images)
+        return BothWays(topology, known=images) if cells <= self.most_cells else None
+
+    def is_searched(self, most: int = MAX_STEPS) -> bool:
+        """Return whether moves are looked at for labels within so many steps."""
+        return (
+            self.diameter() <= most and self.asked is not None and self.asked.cells <= MAX_SEARCHED
+        )
+
+    def greedily(self, steps: int, most: int) -> list[Candidate] | None:
+        """Return what greedy labels reach in so many steps, or None where that was said before."""
+        if self.asked is None or self.asked.cells > _QUICK:
+            return self.points(steps, moves=0)
+        return self.points(most, moves=0) if steps == self.diameter() else None
+
+    @property
+    def is_random(self) -> bool:
+        return is_drawn(self.eager.recipe)
+
+    def diameter(self) -> int:
+        return max(cost.steps for cost in self.eager.costs)
+
+    def points(self, most: int, moves: int | None) -> list[Candidate]:
+        """Return what labels reach within so many steps, where it is not what was there."""
+        most = min(self.diameter() + MAX_SLACK, most, MAX_STEPS)
+        if self.diameter() > most or self.asked is None:
+            return []
+        return [
+            Candidate(self.eager.recipe, *point.costs, measured=True, within=point.steps)
+            for point in self.asked.points(most, moves)
+            if point.costs != self.eager.costs
+        ]
+
+
+def _hopeful(recipe: Recipe, found: Sequence[Candidate], nodes: int) -> int:
+    """Return up to how many steps moves on a graph are worth a try.
+
+    Not where another graph is nearer the bound by far than greedy labels on this one in any
+    number of steps: moves hardly ever make up for that.
+    """
+    mine = min(_missed(one, nodes) for one in found if one.recipe == recipe)
+    better = (one.steps for one in found if _missed(one, nodes) * _BY_FAR < mine)
+    return min(better, default=MAX_STEPS + 1) - 1
+
+
+def _missed(one: Candidate, nodes: int) -> Fraction:
+    return one.bandwidth - optimal_bandwidth(nodes)
+
+
+def _is_best(costs: tuple[Cost, Cost], nodes: int) -> bool:
+    return all(cost.bandwidth == optimal_bandwidth(nodes) for cost in costs)
+
+
+def optimal_within(found: Iterable[Candidate], nodes: int) -> int:
+    """Return the fewest steps within which both directions are known to be optimal.
+
+    Labels found within so many may take fewer, which a search within fewer need not find.
+    """
+    best = (one for one in found if _is_best(one.costs, nodes))
+    return min((_within(one) for one in best), default=MAX_STEPS)

@@ -1,0 +1,190 @@
+"""Distances from all roots of a label problem, and how far shortest paths go on from there.
+
+A search from one root visits links in no order that memory likes.  From many roots, in few steps,
+64 searches take every step together, one bit each of a word.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from topoloom.synth.edge_swaps.work_estimates import WORD
+
+__all__ = ["distances"]
+
+# Roots from which on, and steps up to which, it is worth it: every step looks at all links.
+# Measured: 4,000 nodes of 4 two-way links, 10 steps, 0.3 s instead of 0.9.
+_FEWEST_ROOTS = 256
+_MOST_STEPS = 20
+# Bits of a distance: searches of more steps go on one at a time.
+_PLANES = 6
+
+
+def distances(problem: Any) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+    """Return how far every node is from every root, and how high above the farthest.
+
+    The height of w is the longest way on from w along shortest paths from the root.  Two
+    (N, R) arrays of int16, by node.  O(R links), or O(steps^2 R links / 64), mostly less, where
+    there are many roots and few steps.
+    """
+    shape = len(problem.tail), len(problem.roots)
+    distance, height = np.empty(shape, np.int16), np.zeros(shape, np.int16)
+    begun = 0
+    while begun < shape[1]:
+        # How far the first is from the rest decides how the others are looked at.
+        if begun > 0 and shape[1] >= _FEWEST_ROOTS and distance[:, 0].max() <= _MOST_STEPS:
+            begun = _side_by_side(problem, begun, distance, height)
+        end = 1 if begun == 0 else shape[1]
+        _one_by_one(problem, begun, end, distance, height)
+        begun = end
+    return distance, height
+
+
+@njit(cache=True, nogil=True)
+def _one_by_one(problem: Any, begin: int, end: int, distance: Any, height: Any) -> None:
+    """Fill in the columns of some roots."""
+    roots, tail, start, head = problem.roots, problem.tail, problem.start, problem.head
+    nodes, degree = tail.shape
+    order = np.empty(nodes, np.int64)
+    far, high = np.empty(nodes, np.int16), np.empty(nodes, np.int16)
+    for row in range(begin, end):
+        far[:], high[:] = -1, 0
+        far[roots[row]] = 0
+        order[0] = roots[row]
+        filled, index = 1, 0
+        # Once all nodes are listed there is nothing behind those that are left to look at.
+        while index < filled < nodes:
+            node = order[index]
+            index += 1
+            for edge in range(start[node], start[node + 1]):
+                after = head[edge]
+                if far[after] < 0:
+                    far[after] = far[node] + 1
+                    order[filled] = after
+                    filled += 1
+        for index in range(filled - 1, 0, -1):
+            node = order[index]
+            for k in range(degree):
+                before = tail[node, k]
+                if before >= 0 and far[before] + 1 == far[node]:
+                    high[before] = max(high[before], high[node] + 1)
+        distance[:, row], height[:, row] = far, high
+
+
+@njit(cache=True, nogil=True)
+def _side_by_side(problem: Any, begin: int, distance: Any, height: Any) -> int:
+    """Fill in the columns of the roots from one on; return the first that is not.
+
+    That is where a node is more steps away than `_PLANES` bits say.
+    """
+    nodes, rows = distance.shape
+    layer = np.empty((1 << _PLANES, nodes), np.uint64)
+    reached = np.empty(nodes, np.uint64)
+    planes = np.empty((_PLANES, nodes), np.uint64)
+    for first in range(begin, rows, WORD):
+        some = min(WORD, rows - first)
+        steps = _search(problem, first, some, layer, reached)
+        if steps < 0:
+            return first
+        planes[:] = 0
+        for step in range(1, steps + 1):
+            _toggle(planes, step, layer[step])
+        _write(planes, distance[:, first : first + some])
+        planes[:] = 0
+        high = 0
+        while _raised(problem, layer, steps, reached):
+            high += 1
+            # Whoever is so high was one less high before.
+            _toggle(planes, high ^ (high - 1), reached)
+        _write(planes, height[:, first : first + some])
+    return rows
+
+
+@njit(cache=True, nogil=True)
+def _toggle(planes: Any, number: int, words: Any) -> None:
+    """Toggle the bits of a number wherever words have a bit."""
+    for place in range(len(planes)):
+        if number >> place & 1:
+            plane = planes[place]
+            for node in range(len(words)):
+                plane[node] ^= words[node]
+
+
+@njit(cache=True, nogil=True)
+def _raised(problem: Any, layer: Any, steps: int, who: Any) -> bool:
+    """Leave in every layer those that are higher by one than is known, and in ``who`` all of them.
+
+    Those are before others of the layer behind that were left there; the last has none.
+    """
+    start, head = problem.start, problem.head
+    who[:] = 0
+    some = np.uint64(0)
+    for step in range(steps):
+        here, behind = layer[step], layer[step + 1]
+        for node in range(len(who)):
+            left = here[node]
+            if left == 0:
+                continue
+            higher = np.uint64(0)
+            for edge in range(start[node], start[node + 1]):
+                higher |= behind[head[edge]]
+            higher &= left
+            here[node] = higher
+            who[node] |= higher
+            some |= higher
+    layer[steps] = 0
+    return some != 0
+
+
+@njit(cache=True, nogil=True)
+def _write(planes: Any, out: Any) -> None:
+    """Write numbers of which every plane holds a bit; eight at once are bytes of a word."""
+    ones, sevens = np.uint64(0x0101010101010101), np.uint64(0x7F7F7F7F7F7F7F7F)
+    diagonal = np.uint64(0x8040201008040201)
+    for node in range(out.shape[0]):
+        here = out[node]
+        for low in range(0, len(here), 8):
+            packed = np.uint64(0)
+            for place in range(len(planes)):
+                byte = planes[place, node] >> np.uint64(low) & np.uint64(255)
+                if byte:
+                    # Bit i in byte i alone, and a one wherever it is set.
+                    spread = (byte * ones) & diagonal
+                    spread = ((spread & sevens) + sevens | spread) >> np.uint64(7) & ones
+                    packed |= spread << np.uint64(place)
+            for lane in range(low, min(low + 8, len(here))):
+                here[lane] = packed & np.uint64(255)
+                packed >>= np.uint64(8)
+
+
+@njit(cache=True, nogil=True)
+def _search(problem: Any, first: int, some: int, layer: Any, reached: Any) -> int:
+    """Note which of some roots each node is how far from; return the steps, -1 if too many."""
+    tail = problem.tail
+    nodes, degree = tail.shape
+    layer[0], reached[:] = 0, 0
+    for lane in range(some):
+        root = problem.roots[first + lane]
+        layer[0, root] |= np.uint64(1) << np.uint64(lane)
+        reached[root] = layer[0, root]
+    every = ~np.uint64(0) >> np.uint64(WORD - some)
+    steps, missing = 0, True
+    while missing:
+        if steps + 1 == len(layer):
+            return -1
+        before, now = layer[steps], layer[steps + 1]
+        steps += 1
+        missing = False
+        for node in range(nodes):
+            came = np.uint64(0)
+            if reached[node] != every:
+                for k in range(degree):
+                    if tail[node, k] >= 0:
+                        came |= before[tail[node, k]]
+                came &= ~reached[node]
+                reached[node] |= came
+                missing |= reached[node] != every
+            now[node] = came
+    return steps

@@ -1,0 +1,299 @@
+"""Labels step by step: in every step as many cells as waste (nearly) nothing of the links.
+
+Masks come from what the tails hold now, so the steps are independent.  The load n of a
+step is the largest at which every group can fill its links: for every set C of them, cells
+that can enter by C must be n capacity(C) at least; and no less than what deadlines force.
+Which cells then come is a matter of a polymatroid, so that greedy by priority is right: the
+urgent first, then those that are the only hope of a neighbour.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from topoloom.synth.kernels.splitmix import below
+from topoloom.synth.slack.deadlines import plan
+
+__all__ = ["FAR", "greedy"]
+
+FAR = 127
+"""The label of a cell that has none yet, larger than every step."""
+
+_PER_MILLE = 1000
+
+
+class _Able(NamedTuple):
+    """The cells that could come in a step, and how urgent they are, by node."""
+
+    filled: NDArray[np.int64]
+    """(N,): how many."""
+    row: NDArray[np.uint16]
+    """(N, R): of which roots; `MAX_CELLS` leaves room for 2^16 of them."""
+    rank: NDArray[np.int16]
+    """(N, R): alongside, the urgent first."""
+
+
+@njit(cache=True, nogil=True)
+def greedy(
+    problem: Any,
+    height: Any,
+    planned: Any,
+    rounds: int,
+    waste: int,
+    late: int,
+    even: bool,
+    state: Any,
+) -> Any:
+    """Return labels, the load of every step in pieces, and how many cells have no label.
+
+    Parameters
+    ----------
+    height : (N, R) int16
+        As `synth.slack.distances` gives it; with ``rounds`` written to in every step.
+    planned : Plan
+        Of `synth.slack.deadlines`; says how many steps there are.
+    rounds : int
+        How often a step is planned; 0 for deadlines that follow from ``height``.
+    waste : int
+        Per mille of the links that may go unused in a step for want of cells.
+    late : int
+        By how many steps deadlines are thought to be later than they are.
+    even : bool
+        Loads that fill whole links, where nothing forces others.
+    state : array of uint64
+        Of `synth.kernels.splitmix`.
+
+    Labels, (N, R) int8, are by node, as everything here: what a step does at a node then reads a
+    few whole rows.  Loads are (steps + 1,) int64.
+    """
+    roots, members, group = problem.roots, problem.members, problem.group
+    rows, (nodes, degree), groups = len(roots), problem.tail.shape, len(members)
+    steps = len(planned.level) - 1
+    full, ranks = (1 << degree) - 1, (steps + late + 1) * (degree + 1)
+    label = np.full((nodes, rows), FAR, np.int8)
+    mask = np.zeros((nodes, rows), np.uint8)
+    able = _Able(
+        np.zeros(nodes, np.int64),
+        np.empty((nodes, rows), np.uint16),
+        np.empty((nodes, rows), np.int16),
+    )
+    need = np.zeros(rows, np.uint8)
+    for row in range(rows):
+        label[roots[row], row] = 0
+    loads = np.zeros(steps + 1, np.int64)
+    left = rows * (nodes - 1)
+    count = np.zeros((ranks, full + 1), np.int32)  # By rank and mask; 0 is no mask: of all.
+    table = np.zeros((2, groups, full + 1), np.int64)
+    for step in range(1, steps + 1):
+        _open(problem, step - 1, label, mask)
+        first, shift = below(state, rows), below(state, nodes)
+        last = step == steps
+        for node in range(nodes):
+            _list(able, node, first, mask)
+        if rounds > 0 and not last and not _all_come(problem, able, mask, table, even):
+            plan(problem, label, mask, step, rounds, shift, planned, height)
+        table[:] = 0
+        for node in range(nodes):
+            if not last:
+                _only_hope(problem, node, label, mask, need)
+            until = -1 if last else steps + late - step
+            _rank(able, node, until, height, need, degree, mask, table[:, group[node]])
+        _sum_subsets(table, degree)
+        loads[step] = _load(problem, table, waste, even, last)
+        for one in range(groups):
+            _count(able, members[one], mask, count)
+            _choose(problem, one, count, loads[step], degree)
+            begin = 0
+            while begin < len(members[one]) and members[one, begin] < shift:
+                begin += 1
+            for index in range(len(members[one])):
+                node = members[one, (begin + index) % len(members[one])]
+                left -= _mark(able, node, step, count, label, mask)
+    return label, loads, left
+
+
+@njit(cache=True, nogil=True)
+def _list(able: Any, node: int, first: int, mask: Any) -> None:
+    """List the cells at a node that could come, from a root on and around."""
+    here, listed = mask[node], able.row[node]
+    filled, begin = np.uint64(0), np.uint64(first)
+    # Written always and kept at times: no branch, of which half would be foretold wrongly.
+    for row in range(begin, np.uint64(len(here))):
+        listed[filled] = row
+        filled += np.uint64(here[row] != 0)
+    for row in range(begin):
+        listed[filled] = row
+        filled += np.uint64(here[row] != 0)
+    able.filled[node] = filled
+
+
+@njit(cache=True, nogil=True)
+def _rank(
+    able: Any, node: int, until: int, height: Any, need: Any, degree: int, mask: Any, table: Any
+) -> None:
+    """Rank the cells at a node, the urgent first, and count them, all and the urgent, by mask.
+
+    ``until`` is how many steps are left for heights above a cell, -1 in the last step.
+    """
+    high, here, rows, ranks = height[node], mask[node], able.row[node], able.rank[node]
+    every, urgent = table[0], table[1]
+    for index in range(np.uint64(able.filled[node])):
+        row = np.uint64(rows[index])
+        wait = max(0, until - high[row])
+        ranks[index] = 0 if until < 0 else wait * (degree + 1) + degree - min(need[row], degree)
+        links = np.uint64(here[row])
+        every[links] += 1
+        urgent[links] += wait == 0
+
+
+@njit(cache=True, nogil=True)
+def _all_come(problem: Any, able: Any, mask: Any, table: Any, even: bool) -> bool:
+    """Return whether all cells that could come fill all links, so that none has to be chosen.
+
+    Then no group has more of them than another, and none of its sets of links less than it takes.
+    """
+    table[:] = 0
+    for node in range(len(mask)):
+        here, rows, every = mask[node], able.row[node], table[0, problem.group[node]]
+        for index in range(np.uint64(able.filled[node])):
+            every[np.uint64(here[np.uint64(rows[index])])] += 1
+    _sum_subsets(table, problem.tail.shape[1])
+    load = _load(problem, table, 0, even, False)
+    full = table.shape[2] - 1
+    for one in range(table.shape[1]):
+        if table[0, one, full] * problem.unit != problem.weight[problem.kind[one], full] * load:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _open(problem: Any, step: int, label: Any, mask: Any) -> None:
+    """Offer the cells that got their label in a step to the cells after them."""
+    tail, (nodes, rows) = problem.tail, label.shape
+    for node in range(nodes):
+        for k in range(tail.shape[1]):
+            if tail[node, k] < 0:
+                continue
+            there, here, bits = label[tail[node, k]], label[node], mask[node]
+            bit = np.uint8(1 << k)
+            for row in range(np.uint64(rows)):
+                came = (there[row] == step) & (here[row] == FAR)
+                bits[row] |= bit if came else np.uint8(0)
+
+
+@njit(cache=True, nogil=True)
+def _only_hope(problem: Any, node: int, label: Any, mask: Any, need: Any) -> None:
+    """Count, for every root, the cells after the one at a node that can come by no link yet."""
+    need[:] = 0
+    for edge in range(problem.start[node], problem.start[node + 1]):
+        after, bits = label[problem.head[edge]], mask[problem.head[edge]]
+        for row in range(np.uint64(len(need))):
+            need[row] += (after[row] == FAR) & (bits[row] == 0)
+
+
+@njit(cache=True, nogil=True)
+def _sum_subsets(table: Any, degree: int) -> None:
+    """Turn counts by mask into counts of masks within every set."""
+    for part in range(table.shape[0]):
+        for one in range(table.shape[1]):
+            sums = table[part, one]
+            for k in range(degree):
+                bit = 1 << k
+                for low in range(0, 1 << degree, 2 * bit):
+                    for links in range(low, low + bit):
+                        sums[links + bit] += sums[links]
+
+
+@njit(cache=True, nogil=True)
+def _load(problem: Any, table: Any, waste: int, even: bool, last: bool) -> int:
+    """Return the load of a step: what is forced, or if more what wastes little enough."""
+    weight, kind, unit = problem.weight, problem.kind, problem.unit
+    groups, full = len(kind), weight.shape[1] - 1
+    forced = free = 0
+    for one in range(groups):
+        for links in range(1, full + 1):
+            capacity = weight[kind[one], links]
+            if capacity > 0 and table[1, one, links] > 0:
+                forced = max(forced, -(-table[1, one, links] * unit // capacity))
+        free = max(free, table[0, one, full] * unit // max(1, weight[kind[one], full]))
+    if last:
+        return forced
+    low, high = 0, free
+    while low < high:
+        load = (low + high + 1) // 2
+        lost = offered = 0
+        for one in range(groups):
+            most = 0
+            for links in range(1, full + 1):
+                able = table[0, one, full] - table[0, one, full ^ links]
+                most = max(most, weight[kind[one], links] * load - unit * able)
+            lost += most
+            offered += weight[kind[one], full] * load
+        if lost * _PER_MILLE <= waste * offered:
+            low = load
+        else:
+            high = load - 1
+    if even:
+        low -= low % unit
+    return max(forced, low)
+
+
+@njit(cache=True, nogil=True)
+def _count(able: Any, members: Any, mask: Any, count: Any) -> None:
+    """Count the cells of a group that could come, by rank and mask, and at 0 all of a rank."""
+    for place in range(len(count)):
+        if count[place, 0]:
+            count[place] = 0
+    for node in members:
+        here, rows, ranks = mask[node], able.row[node], able.rank[node]
+        for index in range(np.uint64(able.filled[node])):
+            place = np.uint64(ranks[index])
+            count[place, np.uint64(here[np.uint64(rows[index])])] += 1
+            count[place, np.uint64(0)] += 1
+
+
+@njit(cache=True, nogil=True)
+def _choose(problem: Any, one: int, count: Any, load: int, degree: int) -> None:
+    """Lower the counts of a group's cells, by rank and mask, to those that come in the step."""
+    none, first = np.uint64(0), np.uint64(1)
+    full = np.uint64((1 << degree) - 1)
+    room = np.empty(full + first, np.int64)
+    for links in range(full + first):
+        room[links] = problem.weight[problem.kind[one], links] * load // problem.unit
+    for place in range(np.uint64(len(count))):
+        for links in range(first, full + first if count[place, none] else none):
+            fit = np.int64(count[place, links])
+            if fit == 0:
+                continue
+            rest = np.uint64(full ^ links)
+            more = rest
+            # Often no link has room left, or none of these: then nothing fits.
+            while fit > 0:
+                fit = min(fit, room[links | more])
+                if more == none:
+                    break
+                more = (more - first) & rest
+            count[place, links] = fit
+            more = rest
+            while fit > 0:
+                room[links | more] -= fit
+                if more == none:
+                    break
+                more = (more - first) & rest
+
+
+@njit(cache=True, nogil=True)
+def _mark(able: Any, node: int, step: int, count: Any, label: Any, mask: Any) -> int:
+    """Give the label to the chosen counts of the cells at a node; return how many."""
+    total = 0
+    here, rows, ranks, labels = mask[node], able.row[node], able.rank[node], label[node]
+    for index in range(np.uint64(able.filled[node])):
+        row, place = np.uint64(rows[index]), np.uint64(ranks[index])
+        links = np.uint64(here[row])
+        if count[place, links] > 0:
+            count[place, links] -= 1
+            labels[row], here[row] = step, 0
+            total += 1
+    return total

@@ -1,0 +1,162 @@
+"""How full every set of links is, kept up to date while labels change one by one.
+
+For a group g, a step t and a set S of links, ``filled[g, t, S]`` counts the cells of label t
+whose mask lies within S; at most ``limit[kind of g, t, S]`` may.  ``excess[g, t]`` sums over
+all S what passes the limit: where it is 0, Hall's condition holds there.  The empty set is
+one of them: it carries nothing, so a cell that no link is open to is excess of its own.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from topoloom.synth.kernels.scalars import int64
+
+__all__ = ["IMPOSSIBLE", "Tables", "relabel", "set_loads", "tables_of"]
+
+IMPOSSIBLE = 1 << 30
+"""More than any excess: the change of a move that cannot be made."""
+
+
+class Tables(NamedTuple):
+    """Labels and what follows from them."""
+
+    label: NDArray[np.int8]
+    """(N, R), by node: a repair looks through all cells at one."""
+    mask: NDArray[np.uint8]
+    """(N, R); 0 at the roots, and where no link is open."""
+    filled: NDArray[np.int32]
+    """(G, steps + 1, 2**d)"""
+    limit: NDArray[np.int32]
+    """(kinds, steps + 1, 2**d)"""
+    excess: NDArray[np.int64]
+    """(G, steps + 1)"""
+
+
+def tables_of(problem: Any, label: NDArray[np.int8], loads: NDArray[np.int64]) -> Tables:
+    """Return the tables of labels and loads."""
+    steps, sets = len(loads) - 1, problem.weight.shape[1]
+    made = Tables(
+        label.copy(),
+        np.zeros(label.shape, np.uint8),
+        np.zeros((len(problem.members), steps + 1, sets), np.int32),
+        np.zeros((len(problem.weight), steps + 1, sets), np.int32),
+        np.zeros((len(problem.members), steps + 1), np.int64),
+    )
+    _fill(problem, made)
+    set_loads(problem, made, loads)
+    return made
+
+
+@njit(cache=True, nogil=True)
+def _fill(problem: Any, tables: Any) -> None:
+    label, mask, filled, tail = tables.label, tables.mask, tables.filled, problem.tail
+    (nodes, rows), degree = label.shape, tail.shape[1]
+    for node in range(nodes):
+        here, bits, one = label[node], mask[node], filled[problem.group[node]]
+        for k in range(degree):
+            if tail[node, k] >= 0:
+                there, bit = label[tail[node, k]], np.uint8(1 << k)
+                for row in range(rows):
+                    bits[row] |= bit if there[row] < here[row] else np.uint8(0)
+        for row in range(rows):
+            if node != problem.roots[row]:
+                one[here[row], bits[row]] += 1
+    for one in range(filled.shape[0]):
+        for step in range(filled.shape[1]):
+            for k in range(degree):
+                for links in range(1 << degree):
+                    if links >> k & 1:
+                        filled[one, step, links] += filled[one, step, links ^ (1 << k)]
+
+
+@njit(cache=True, nogil=True)
+def set_loads(problem: Any, tables: Any, loads: Any) -> int:
+    """Set the limits to those of the loads; return the sum of all excess."""
+    limit, excess, filled = tables.limit, tables.excess, tables.filled
+    for kind in range(limit.shape[0]):
+        for step in range(limit.shape[1]):
+            for links in range(limit.shape[2]):
+                limit[kind, step, links] = problem.weight[kind, links] * loads[step] // problem.unit
+    total = 0
+    for one in range(filled.shape[0]):
+        for step in range(1, filled.shape[1]):
+            over = 0
+            for links in range(filled.shape[2]):
+                over += max(0, filled[one, step, links] - limit[problem.kind[one], step, links])
+            excess[one, step] = over
+            total += over
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _count(tables: Any, kind: int, one: int, step: int, links: int, rest: int, by: int) -> int:
+    """Add ``by``, 1 or -1, at ``links`` and all sets of it and some of ``rest``.
+
+    Returns how much more excess there is.
+    """
+    filled, limit = tables.filled[one, step], tables.limit[kind, step]
+    more, change = rest, 0
+    while True:
+        at = links | more
+        if by > 0:
+            change += filled[at] >= limit[at]
+        else:
+            change -= filled[at] > limit[at]
+        filled[at] += by
+        if more == 0:
+            break
+        more = (more - 1) & rest
+    tables.excess[one, step] += change
+    return change
+
+
+@njit(cache=True, nogil=True)
+def relabel(problem: Any, tables: Any, row: int, node: int, new: int, free: bool) -> int:
+    """Give a cell that is no root's own another label; return how much more excess there is.
+
+    Unless ``free``, no link may be left open to it or to a cell after it that had one: then it
+    returns `IMPOSSIBLE` and nothing is changed.  O((out-degree + 2) 2^d) at most.
+    """
+    label, mask = tables.label, tables.mask
+    tail, group, kind = problem.tail, problem.group, problem.kind
+    start, head, place, root = problem.start, problem.head, problem.place, problem.roots[row]
+    degree = tail.shape[1]
+    full = (1 << degree) - 1
+    # One type for every number: a kernel is compiled, and loaded, once for each list of types.
+    old, new = int64(label[node, row]), int64(new)
+    if new > old and not free:
+        for edge in range(start[node], start[node + 1]):
+            after = head[edge]
+            if (
+                old < label[after, row] <= new
+                and mask[after, row] == 1 << place[edge]
+                and after != root
+            ):
+                return IMPOSSIBLE
+    bits = int64(0)
+    for k in range(degree):
+        if tail[node, k] >= 0 and label[tail[node, k], row] < new:
+            bits |= 1 << k
+    if bits == 0 and not free:
+        return IMPOSSIBLE
+    one = group[node]
+    was: Any = np.int64(mask[node, row])
+    change = _count(tables, kind[one], one, old, was, full ^ was, int64(-1))
+    change += _count(tables, kind[one], one, new, bits, full ^ bits, int64(1))
+    mask[node, row], label[node, row] = bits, new
+    for edge in range(start[node], start[node + 1]):
+        after = head[edge]
+        step = int64(label[after, row])
+        if (old < step) == (new < step) or after == root:
+            continue
+        bit = int64(1 << place[edge])
+        others = int64(mask[after, row] & (full ^ bit))
+        one = group[after]
+        # Sets with the link count the cell before and after; those without, once it is gone.
+        by = int64(1 if old < step else -1)
+        change += _count(tables, kind[one], one, step, others, full ^ (others | bit), by)
+        mask[after, row] ^= bit
+    return change

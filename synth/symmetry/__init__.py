@@ -1,0 +1,1 @@
+"""Automorphisms of topologies that are known from their recipes."""

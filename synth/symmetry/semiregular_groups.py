@@ -1,0 +1,205 @@
+"""Groups of automorphisms that move every node: symmetry as data, for exact reductions.
+
+A group acts *freely* when no element but the identity leaves any node in place, as the
+left multiplications of a Cayley digraph do.  Then every orbit of nodes, and of links
+between distinct nodes, has as many members as the group, and what one node sends can be
+copied to its whole orbit with equal loads along every orbit of links.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom.synth.algebra.permutation_groups import (
+    MAX_IMAGES,
+    Images,
+    direct_product,
+    identity,
+    rotations,
+)
+from topoloom.synth.errors import SynthError
+from topoloom.synth.recipes.build import build, size
+from topoloom.synth.recipes.expansions import line_graph
+from topoloom.synth.recipes.recipe import (
+    Altered,
+    Base,
+    Bidirected,
+    DegreeExpansion,
+    LineGraph,
+    Power,
+    Product,
+    Recipe,
+)
+from topoloom.synth.topology.topology import Topology
+
+__all__ = ["translations", "translations_of"]
+
+# Entries of a table of places.
+_MOST_LOOKED_UP = 1 << 22
+
+
+def translations(topology: Topology) -> Images:
+    """Return a group of automorphisms that acts freely on the nodes, as large as known.
+
+    Parameters
+    ----------
+    topology : Topology
+        Any.  If it has a recipe, the recipe's symmetry is tried first, then rotations of
+        the positions.  A recipe that lies does no harm: every automorphism is checked on
+        the links.  A graph and its transpose have the same ones.
+
+    Returns
+    -------
+    array of int64, (order, nodes)
+        Row g holds the position that g takes each position to; row 0 is the identity.
+        The group of one element where nothing larger is known.
+
+    Notes
+    -----
+    O(order * links log links) for the check.
+
+    Examples
+    --------
+    >>> ring = Topology(range(4), [(i, (i + 1) % 4) for i in range(4)])
+    >>> translations(ring).tolist()
+    [[0, 1, 2, 3], [1, 2, 3, 0], [2, 3, 0, 1], [3, 0, 1, 2]]
+    >>> translations(Topology("abc", [("a", "b"), ("b", "a"), ("b", "c"), ("c", "a")])).tolist()
+    [[0, 1, 2]]
+    """
+    hinted = _of_recipe(topology)
+    if hinted is not None and len(hinted) > 1 and _are_automorphisms(hinted, topology):
+        return hinted
+    return _rotating(topology)
+
+
+def translations_of(recipe: Recipe) -> Images:
+    """Return a group that acts freely on the topology of a recipe; see `translations`.
+
+    Notes
+    -----
+    Multiplication from the left of a Cayley digraph or a lift; an automorphism of a graph
+    moves the links, which are the nodes of its line graph; copies in a degree expansion
+    change places in turn; every coordinate of a product moves by itself.
+
+    Examples
+    --------
+    >>> from topoloom.synth.recipes.recipe import parse
+    >>> translations_of(parse("LineGraph(2, Cayley(8, 3, 2, 1, 9))")).shape
+    (16, 64)
+    """
+    match recipe:
+        case Base():
+            found = recipe.translations()
+            if found is None:
+                return _rotating(build(recipe))
+            return found if found.size <= MAX_IMAGES else found[:1]
+        case LineGraph(times, of):
+            return _of_links(translations_of(of), build(of), times)
+        case DegreeExpansion(factor, of):
+            return direct_product([rotations(factor), translations_of(of)])
+        case Bidirected(of):
+            return translations_of(of)
+        case Altered():
+            return _rotating(build(recipe))
+        case Power(times, of):
+            return direct_product([translations_of(of)] * times)
+        case Product(factors):
+            return direct_product([translations_of(of) for of in factors])
+
+
+def _rotating(topology: Topology) -> Images:
+    """Return the largest group of rotations of the positions."""
+    nodes = topology.node_count
+    for step in range(1, nodes):
+        # A rotation by step generates a group of order nodes / step.
+        if nodes % step == 0 and nodes * (nodes // step) <= MAX_IMAGES:
+            # One row is enough to refuse: all of them are the square of the nodes.
+            turned = (np.arange(nodes)[None] + step) % nodes
+            if _are_automorphisms(turned, topology):
+                return rotations(nodes, step)
+    return identity(nodes)
+
+
+def _of_recipe(topology: Topology) -> Images | None:
+    recipe = topology.recipe
+    try:
+        if recipe is None or size(recipe)[0] != topology.node_count:
+            return None
+        return translations_of(recipe)
+    except SynthError:
+        return None
+
+
+def _of_links(images: Images, topology: Topology, times: int) -> Images:
+    """Move to the line graph, ``times`` times; its node i is link i of the graph."""
+    nodes = topology.node_count
+    ends = topology.sources.astype(np.int64), topology.targets.astype(np.int64)
+    for _ in range(times):
+        keys = ends[0] * nodes + ends[1]
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+        if len(images) * len(keys) > MAX_IMAGES:
+            images = images[:1]
+        # Parallel links keep their order among themselves.
+        place = np.arange(len(keys)) - np.searchsorted(keys, keys)
+        moved = images[:, ends[0][order]] * nodes + images[:, ends[1][order]]
+        images = _places(keys, moved, nodes**2) + place
+        nodes, ends = line_graph.links(nodes, ends, 1)
+    return images
+
+
+def _places(keys: Images, wanted: Images, limit: int) -> Images:
+    """Return where in sorted keys below a limit each number is first, or would be."""
+    if limit > _MOST_LOOKED_UP:
+        return np.searchsorted(keys, wanted)
+    # How many keys are less, from one table: there are many times as many numbers as keys.
+    up_to = np.cumsum(np.bincount(keys, minlength=limit))
+    return np.where(wanted == 0, 0, up_to[wanted - 1])
+
+
+def _are_automorphisms(images: Images, topology: Topology) -> bool:
+    """Tell whether every row maps the links onto the links, and switches onto switches."""
+    nodes = topology.node_count
+    sources, targets = topology.sources.astype(np.int64), topology.targets.astype(np.int64)
+    kinds = sorted(set(topology.capacities))
+    code = {capacity: index for index, capacity in enumerate(kinds)}
+    capacity = np.array([code[one] for one in topology.capacities], np.int64)
+    switch = np.array([node in topology.switches for node in topology.nodes])
+
+    def keys(row: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.sort((row[sources] * nodes + row[targets]) * len(kinds) + capacity)
+
+    fixed = keys(np.arange(nodes))
+
+    def moves_links(row: NDArray[np.int64]) -> bool:
+        return np.array_equal(keys(row), fixed) and np.array_equal(switch[row], switch)
+
+    return _are_generated(images, moves_links)
+
+
+def _are_generated(images: Images, moves_links: Callable[[NDArray[np.int64]], bool]) -> bool:
+    """Tell whether all rows are automorphisms, of which compositions are known to be.
+
+    A row is looked at itself unless it is composed of rows that were, which is found without
+    sorting any links.
+    """
+    by_first = np.full(images.shape[1], -1)
+    by_first[images[:, 0]] = np.arange(len(images))
+    known = np.zeros(len(images), np.bool_)
+    generators: list[NDArray[np.int64]] = []
+    for index, row in enumerate(images):
+        if known[index]:
+            continue
+        if not moves_links(row):
+            return False
+        known[index] = True
+        generators.append(row)
+        fresh = np.flatnonzero(known)
+        while len(fresh):
+            made = np.concatenate([images[fresh][:, one] for one in generators])
+            place = by_first[made[:, 0]]
+            same = (place >= 0) & (images[place] == made).all(1)
+            fresh = np.unique(place[same & ~known[place]])
+            known[fresh] = True
+    return True

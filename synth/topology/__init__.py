@@ -1,0 +1,1 @@
+"""The graph type `Topology`, its validation, and conversions of it."""

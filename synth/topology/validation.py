@@ -1,0 +1,146 @@
+"""What ids of nodes, switches and links must be, in a topology of any origin."""
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple, TypeAlias, TypedDict
+
+from topoloom.synth.errors import InvalidTopology
+
+__all__ = [
+    "Capacity",
+    "NodeId",
+    "Shared",
+    "SharedRow",
+    "positions_of",
+    "require_switches",
+    "row_of",
+    "shared_members",
+    "shared_of",
+    "written",
+]
+
+NodeId: TypeAlias = int | str
+Capacity: TypeAlias = int | Fraction
+
+
+class Shared(NamedTuple):
+    """A limit that several links have together, on what crosses all of them.
+
+    ``links`` are ordered pairs (source, target), each with all parallel links of the pair.
+    """
+
+    links: tuple[tuple[NodeId, NodeId], ...]
+    capacity: Capacity
+
+
+class SharedRow(TypedDict):
+    """A limit as documents have it."""
+
+    links: list[list[NodeId]]
+    capacity: int | str
+
+
+def positions_of(nodes: tuple[NodeId, ...]) -> dict[NodeId, int]:
+    """Return the index of every id; raise InvalidTopology unless they are unique as texts."""
+    if not nodes:
+        raise InvalidTopology("/nodes", "must not be empty")
+    position: dict[NodeId, int] = {}
+    texts: set[str] = set()
+    for index, node in enumerate(nodes):
+        if isinstance(node, bool) or not isinstance(node, int | str):
+            raise InvalidTopology(f"/nodes/{index}/id", "must be a string or an integer")
+        # 1 and "1" would be one node in every text format.
+        if str(node) in texts:
+            raise InvalidTopology(f"/nodes/{index}/id", f"must be unique; {node!r} is repeated")
+        texts.add(str(node))
+        position[node] = index
+    return position
+
+
+def require_switches(
+    nodes: tuple[NodeId, ...], switches: frozenset[NodeId], multicast: frozenset[NodeId]
+) -> None:
+    """Raise InvalidTopology unless switches are nodes, and what copies is a switch."""
+    if multicast - switches:
+        named = min(map(str, multicast - switches))
+        raise InvalidTopology("/nodes", f"only switches may be multicast; {named!r} is none")
+    unknown = switches - set(nodes)
+    if unknown:
+        raise InvalidTopology(
+            "/nodes", f"every switch must be a node; {min(map(str, unknown))!r} is not"
+        )
+
+
+def row_of(
+    position: dict[NodeId, int], index: int, link: Sequence[Any]
+) -> tuple[int, int, Capacity]:
+    """Return source and target position and the capacity of the link at ``index``, checked."""
+    source, target = link[0], link[1]
+    capacity: Any = link[2] if len(link) > 2 else 1
+    for end, node in (("source", source), ("target", target)):
+        if isinstance(node, bool) or not isinstance(node, int | str) or node not in position:
+            raise InvalidTopology(
+                f"/links/{index}/{end}", f"must be the id of a node; {node!r} is not"
+            )
+    if source == target:
+        raise InvalidTopology(
+            f"/links/{index}", f"must join two different nodes; both are {source!r}"
+        )
+    return position[source], position[target], _whole(f"/links/{index}/capacity", capacity)
+
+
+def shared_of(
+    position: dict[NodeId, int], pairs: set[tuple[int, int]], shared: Iterable[Any]
+) -> tuple[Shared, ...]:
+    """Return limits on joined pairs, checked and in the order of the nodes, none twice.
+
+    ``pairs`` are the positions that links join.
+    """
+    found: dict[Shared, None] = {}
+    for index, (links, capacity) in enumerate(shared):
+        ends = [tuple(link[:2]) for link in links]
+        if not ends or len(set(ends)) < len(ends):
+            raise InvalidTopology(f"/shared/{index}/links", "must hold links, each once")
+        for place, (source, target) in enumerate(ends):
+            if (position.get(source), position.get(target)) not in pairs:
+                raise InvalidTopology(
+                    f"/shared/{index}/links/{place}",
+                    f"must be joined by a link; {source!r} and {target!r} are not",
+                )
+        ends.sort(key=lambda pair: (position[pair[0]], position[pair[1]]))
+        whole = _whole(f"/shared/{index}/capacity", capacity)
+        found[Shared(tuple((source, target) for source, target in ends), whole)] = None
+    order = sorted(found, key=lambda one: ([_places(position, pair) for pair in one.links], one[1]))
+    return tuple(order)
+
+
+def _places(position: dict[NodeId, int], pair: tuple[NodeId, NodeId]) -> tuple[int, int]:
+    return position[pair[0]], position[pair[1]]
+
+
+def _whole(place: str, capacity: Any) -> Capacity:
+    """Return a capacity in lowest terms; an integer where it is one."""
+    if isinstance(capacity, bool) or not isinstance(capacity, int | Fraction):
+        raise InvalidTopology(place, "must be an integer or a Fraction")
+    if capacity <= 0:
+        raise InvalidTopology(place, "must be positive")
+    exact = Fraction(capacity)
+    return exact.numerator if exact.denominator == 1 else exact
+
+
+def written(capacity: Capacity) -> int | str:
+    """Return a capacity as documents have it.
+
+    >>> written(3), written(Fraction(1, 2))
+    (3, '1/2')
+    """
+    return capacity if isinstance(capacity, int) else str(capacity)
+
+
+def shared_members(shared: tuple[Shared, ...]) -> dict[str, list[SharedRow]]:
+    """Return the member ``shared`` of a document; nothing where there are no such limits."""
+    rows: list[SharedRow] = [
+        {"links": [list(pair) for pair in one.links], "capacity": written(one.capacity)}
+        for one in shared
+    ]
+    return {"shared": rows} if rows else {}

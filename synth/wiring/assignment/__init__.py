@@ -1,0 +1,1 @@
+"""Assign every link of a topology to a channel of the plant."""

@@ -1,0 +1,1 @@
+"""Edge colorings of graphs, near to preferred colors."""

@@ -1,0 +1,81 @@
+"""How many edges get a preferred colour at most, where all ports are in use: a bound by prices.
+
+Where every node has an edge of every colour, a colouring is a perfect matching for each colour that
+together take every edge once.  Give every edge a price, paid to whoever takes it: whatever
+the prices, the cheapest matchings, each chosen by itself, cost no more with all prices paid back
+than the best colouring (Lagrange's bound; Held and Karp 1970).  Prices rise on edges that nobody
+takes and fall on those that are taken twice.  All are whole numbers, so the bound is exact.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom.synth.progress import tell
+from topoloom.synth.wiring.coloring.bipartite import cheapest
+
+__all__ = ["most_preferred"]
+
+Integers = NDArray[np.int64]
+
+UNIT = 64
+"""Price of an edge that does not get a preferred colour."""
+
+MOST_ROUNDS = 200
+MOST_EDGES = 600_000
+"""Limits of the rounds, and of the edges looked at in all of them."""
+
+PATIENCE = 5
+"""Rounds without a better bound after which prices change by less."""
+
+
+def most_preferred(
+    size: int, sources: Integers, targets: Integers, preferred: list[Integers]
+) -> int:
+    """Return a number of edges; no proper colouring gives more a colour that they prefer.
+
+    Parameters
+    ----------
+    size : int
+        Nodes on each side.
+    sources, targets : int arrays
+        Edges, as many at every node as there are colours.
+    preferred : list of int arrays
+        For every colour the sorted keys ``source * size + target`` of the pairs of ends whose
+        edges prefer it.
+
+    Notes
+    -----
+    At most `MOST_ROUNDS` rounds of one cheapest matching per colour.
+
+    Examples
+    --------
+    A square whose edges all prefer the first colour: one matching of two can have it.
+
+    >>> square = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
+    >>> most_preferred(2, *square, [np.array([0, 1, 2, 3]), np.array([], np.int64)])
+    2
+    """
+    keys, left = np.unique(sources * size + targets, return_counts=True)
+    rows, columns = np.divmod(keys, size)
+    base = [UNIT * (1 - np.isin(keys, wanted).astype(np.int64)) for wanted in preferred]
+    prices = np.zeros(len(keys), np.int64)
+    best, dearest, step, idle = -1, prices, UNIT // 2, 0
+    rounds = min(MOST_ROUNDS, MOST_EDGES // (len(keys) * len(preferred)) + 1)
+    for number in range(rounds):
+        tell("bounding moves", number, rounds)
+        taken, bound = np.zeros(len(keys), np.int64), int((prices * left).sum())
+        for costs in base:
+            mates = cheapest(size, rows, columns, costs - prices)
+            chosen = np.searchsorted(keys, np.arange(size) * size + mates)
+            taken[chosen] += 1
+            bound += int((costs - prices)[chosen].sum())
+        idle = 0 if bound > best else idle + 1
+        if bound > best:
+            best, dearest = bound, prices
+        if (taken == left).all():
+            break
+        if idle > PATIENCE:
+            prices, step, idle = dearest, max(1, step * 7 // 10), 0
+        else:
+            prices = prices + step * (left - taken)
+    return len(sources) - -(-best // UNIT)

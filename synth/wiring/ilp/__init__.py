@@ -1,0 +1,1 @@
+"""Integer programs of wiring and the objectives of a plan."""

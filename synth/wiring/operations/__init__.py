@@ -1,0 +1,1 @@
+"""Carry out plans: progress, observed state, faults, and repair."""

@@ -1,0 +1,123 @@
+"""What panels say is plugged, compared with the end of a plan.
+
+The repair is the difference: pairs that must go, and pairs that are missing.  Pairs of others, on
+ports that the plan does not use, stay.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import chain
+
+from topoloom.synth.wiring.operations.plan_progress import Difference, changes, standing
+from topoloom.synth.wiring.plans.panel_actions import Script
+from topoloom.synth.wiring.plant import Pair, Port, Present
+
+__all__ = ["Comparison", "Misplaced", "compared"]
+
+
+@dataclass(frozen=True, slots=True)
+class Misplaced:
+    """A port that is joined to another than the plan says; None for nothing."""
+
+    port: Port
+    wanted: Port | None
+    found: Port | None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(Difference):
+    """What separates observed panels from the end of a plan.
+
+    Attributes
+    ----------
+    misplaced : tuple of Misplaced
+    stages_done : int or None
+        Stages after which exactly these pairs are plugged, pairs of others aside.  None means that
+        a stage is partly done, or that a pair is missing or unexpected.
+    complete : int
+        Stages, from the first on, whose moves are all made on the observed panels.
+    """
+
+    misplaced: tuple[Misplaced, ...]
+    stages_done: int | None
+    complete: int
+
+    @property
+    def matches(self) -> bool:
+        """Whether the plan is done on the observed panels."""
+        return not (self.missing or self.extra)
+
+
+def compared(script: Script, observed: Present, panels: Iterable[int] | None = None) -> Comparison:
+    """Return how observed pairs differ from the end of a plan.
+
+    Parameters
+    ----------
+    script : Script
+    observed : Present
+        What is plugged.
+    panels : iterable of int, optional
+        The panels that were observed; left out, all.
+
+    Examples
+    --------
+    >>> from topoloom.synth.topology.topology import Topology
+    >>> from topoloom.synth.wiring import plan_moves, sized, to_document
+    >>> from topoloom.synth.wiring.devices import read_script
+    >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
+    >>> script = read_script(to_document(plan_moves(ring, sized(ring))))
+    >>> compared(script, Present()).stages_done, compared(script, script.final).stages_done
+    (0, 1)
+    >>> found = compared(script, Present.of([(0, 0, 1), (0, 1, 0)]))
+    >>> found.missing, found.unexpected
+    ((Pair(panel=0, a=1, b=2), Pair(panel=0, a=2, b=0)), (Pair(panel=0, a=1, b=0),))
+    """
+    looked = frozenset(range(len(script.plant.panels)) if panels is None else panels)
+    seen: dict[int, set[Pair]] = defaultdict(set)
+    for pair in observed.pairs:
+        seen[pair.panel].add(pair)
+    end = len(script.steps)
+    found = [standing(script, panel, seen[panel], stage=end) for panel in sorted(looked)]
+    difference = Difference(
+        tuple(chain.from_iterable(one.missing for one in found)),
+        tuple(chain.from_iterable(one.outdated for one in found)),
+        tuple(chain.from_iterable(one.unexpected for one in found)),
+    )
+    unrelated = {pair for one in found for pair in one.unrelated}
+    return Comparison(
+        difference.missing,
+        difference.outdated,
+        difference.unexpected,
+        _misplaced(script, difference),
+        _stage(script, {pair for panel in looked for pair in seen[panel]} - unrelated, looked),
+        min((one.stages_done for one in found), default=end),
+    )
+
+
+def _misplaced(script: Script, difference: Difference) -> tuple[Misplaced, ...]:
+    wanted = _partners(script, difference.missing)
+    found = _partners(script, difference.extra)
+    return tuple(
+        Misplaced(port, wanted.get(port), found.get(port))
+        for port in sorted(wanted.keys() | found.keys())
+    )
+
+
+def _partners(script: Script, pairs: Iterable[Pair]) -> dict[Port, Port]:
+    joined: dict[Port, Port] = {}
+    for pair in pairs:
+        one, other = script.plant.ends(pair)
+        joined[one], joined[other] = other, one
+    return joined
+
+
+def _stage(script: Script, seen: set[Pair], looked: frozenset[int]) -> int | None:
+    """Return the last stage after which exactly this is plugged."""
+    differs = seen.symmetric_difference(pair for pair in script.base.pairs if pair.panel in looked)
+    done = None if differs else 0
+    for number, changed in enumerate(changes(script, looked), start=1):
+        differs.symmetric_difference_update(changed)
+        if not differs:
+            done = number
+    return done

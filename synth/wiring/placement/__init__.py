@@ -1,0 +1,1 @@
+"""Place nodes of a topology on hosts."""

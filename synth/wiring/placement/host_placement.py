@@ -1,0 +1,252 @@
+"""Which host plays which node: chosen so that today's wiring serves as far as it can.
+
+A topology that is today's wiring with names changed needs no move: an isomorphism between the
+two is looked for first.  Otherwise a search puts linked nodes on joined hosts.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom.synth.errors import DoesNotFit
+from topoloom.synth.topology.topology import Topology
+from topoloom.synth.wiring.assignment.channels import supply
+from topoloom.synth.wiring.assignment.realize import joins_of
+from topoloom.synth.wiring.ilp.objective import Objective
+from topoloom.synth.wiring.placement.annealing import kept_arcs, swapped
+from topoloom.synth.wiring.placement.closed_walks import most_kept
+from topoloom.synth.wiring.placement.graph_isomorphism import Arcs, isomorphism
+from topoloom.synth.wiring.plans.fewest_moves import plan_moves, seats
+from topoloom.synth.wiring.plans.patch_plan import PatchPlan, bound_on_any
+from topoloom.synth.wiring.plant import Plant, Present, State
+from topoloom.synth.wiring.plant.free_ports import ours
+from topoloom.synth.wiring.plant.light_paths import ways
+
+__all__ = ["MOST_HOSTS", "plan_placed"]
+
+MOST_HOSTS = 4096
+"""Most hosts among which a place is chosen."""
+
+Integers = NDArray[np.int64]
+
+
+def plan_placed(
+    topology: Topology,
+    plant: Plant,
+    present: Present | None = None,
+    *,
+    fixed: Mapping[int, int] | None = None,
+    spares: bool = False,
+    objective: Objective = Objective.MOVES,
+) -> PatchPlan:
+    """Return a plan of few moves in which nodes may sit on any host.
+
+    Parameters
+    ----------
+    topology, plant, present, spares, objective
+        As for `plan_moves`.
+    fixed : mapping of int to int, optional
+        Nodes, by position, that must sit on a given host.
+
+    Returns
+    -------
+    PatchPlan
+        ``wiring.hosts`` says who sits where.  ``lower_bound`` holds for every placing.
+
+    Raises
+    ------
+    DoesNotFit
+        As `plan_moves`; or there are more than 4096 hosts, or two nodes on one host.
+
+    Notes
+    -----
+    Where panels are joined by trunks and no such placing fits, linked nodes are brought together
+    on the hosts of one panel, so that few links need a trunk.
+
+    Bound.  Of a node at most as many links out are kept as it has, and as its host has pairs
+    out today; over all placings the sum is largest if both are sorted.  The same for links in.
+    Nor can more stay than closed walks allow: see `synth.wiring.placement.closed_walks`.
+
+    Examples
+    --------
+    >>> from topoloom.synth.wiring.plant import sized
+    >>> ring = Topology(range(5), [(i, (i + 1) % 5) for i in range(5)])
+    >>> star = Topology(range(5), [(i, (i + 2) % 5) for i in range(5)])
+    >>> plant = sized(ring)
+    >>> today = plan_moves(ring, plant).final
+    >>> plan_moves(star, plant, today).moves, plan_placed(star, plant, today).moves
+    (10, 0)
+    """
+    if present is not None:
+        plant = plant.with_present(present)
+    fixed = fixed or {}
+    pool = _pool(topology, plant, fixed, spares)
+    today, index = _today(plant, pool, spares), {host: at for at, host in enumerate(pool)}
+    wanted = Arcs.of(
+        topology.node_count,
+        topology.sources.astype(np.int64),
+        topology.targets.astype(np.int64),
+    )
+    start = _start(topology, plant, pool, index, fixed)
+    frozen = np.zeros(topology.node_count, np.bool_)
+    frozen[list(fixed)] = True
+    placed = None if fixed else _alike(wanted, today)
+    if placed is None:
+        placed = swapped(wanted, today, start, frozen)
+    best = max((placed, start), key=lambda hosts: kept_arcs(wanted, today, hosts))
+    try:
+        plan = _planned(topology, plant, pool, (best, start), spares, objective)
+    except DoesNotFit:
+        if not plant.trunk_ends:
+            raise
+        # Trunks are few: put linked nodes on hosts of one panel.
+        apart = swapped(wanted, _neighbours(plant, pool), start, frozen)
+        plan = _planned(topology, plant, pool, (apart,), spares, objective)
+    removes, adds = _fewest(topology, plant, pool, wanted, today)
+    bound = removes + adds
+    plan = replace(plan, lower_bound=bound, optimal=plan.moves == bound)
+    if plan.goal is None:
+        return plan
+    least = bound_on_any(objective, plant, ours(plant, pool), removes, adds)
+    return replace(plan, goal=replace(plan.goal, lower_bound=least))
+
+
+def _planned(
+    topology: Topology,
+    plant: Plant,
+    pool: tuple[int, ...],
+    placings: tuple[Integers, ...],
+    spares: bool,
+    objective: Objective,
+) -> PatchPlan:
+    """Return the better of the plans of some placings; one that does not fit does not count."""
+    plans: list[PatchPlan] = []
+    refused: DoesNotFit | None = None
+    for hosts in placings:
+        try:
+            chosen = [pool[at] for at in hosts.tolist()]
+            plans.append(
+                plan_moves(topology, plant, hosts=chosen, spares=spares, objective=objective)
+            )
+        except DoesNotFit as error:
+            refused = refused or error
+        if plans and not plans[0].moves:
+            break
+    if not plans:
+        raise refused or DoesNotFit("/nodes", "no placing was tried")
+    return min(plans, key=lambda plan: (plan.goal.value if plan.goal else 0, plan.moves))
+
+
+def _pool(
+    topology: Topology, plant: Plant, fixed: Mapping[int, int], spares: bool
+) -> tuple[int, ...]:
+    usable = {State.FREE, State.SPARE} if spares else {State.FREE}
+    free = [at for at, host in enumerate(plant.hosts) if host.state in usable]
+    pool = tuple(sorted({*free, *fixed.values()}))
+    if len(pool) > MOST_HOSTS:
+        raise DoesNotFit("/hosts", f"places are chosen among at most {MOST_HOSTS} hosts")
+    if len(set(fixed.values())) != len(fixed):
+        raise DoesNotFit("/nodes", "two nodes must not sit on one host")
+    if topology.node_count > len(pool):
+        raise DoesNotFit(
+            "/nodes", f"{topology.node_count} nodes need as many hosts; there are {len(pool)}"
+        )
+    return pool
+
+
+def _start(
+    topology: Topology,
+    plant: Plant,
+    pool: tuple[int, ...],
+    index: Mapping[int, int],
+    fixed: Mapping[int, int],
+) -> Integers:
+    """Return a first placing: where nodes would sit if nobody chose, but for the fixed ones."""
+    try:
+        usual: tuple[int, ...] = seats(topology, plant)
+    except DoesNotFit:
+        if topology.switches:
+            raise
+        usual = pool[: topology.node_count]
+    taken = set(fixed.values())
+    spare = [host for host in pool if host not in taken and host not in usual]
+    placed = []
+    for node, host in enumerate(usual):
+        if node in fixed:
+            placed.append(index[fixed[node]])
+        elif host in taken or host not in index:
+            placed.append(index[spare.pop()])
+        else:
+            placed.append(index[host])
+    return np.array(placed, np.int64)
+
+
+def _today(plant: Plant, pool: tuple[int, ...], spares: bool) -> NDArray[np.int16]:
+    """Return how often each host of the pool is joined to each other, by places in the pool."""
+    found = supply(plant, pool, spares)
+    index = {host: at for at, host in enumerate(pool)}
+    joined = np.zeros((len(pool), len(pool)), np.int16)
+    useful = joins_of(found) | {pair for pair in plant.present.pairs if -1 in plant.hosts_of(pair)}
+    for way in ways(plant, useful):
+        u, v = (index.get(plant.at[port][0]) for port in (way.start, way.end))
+        if u is None or v is None:
+            continue
+        joined[u, v] += 1
+        if found.duplex and plant.panels[way.start.panel].mode == "bidirectional":
+            joined[v, u] += 1
+    return joined
+
+
+def _neighbours(plant: Plant, pool: tuple[int, ...]) -> NDArray[np.int16]:
+    """Return, for hosts of the pool, whether they are cabled to some panel both."""
+    panels = np.zeros((len(pool), len(plant.panels)), np.int16)
+    for place, host in enumerate(pool):
+        ports = plant.folded.hosts[host].ports
+        panels[place, sorted({end.panel for port in ports for end in port.fibres})] = 1
+    return np.where(panels @ panels.T > 0, np.int16(1 << 14), np.int16(0))
+
+
+def _alike(wanted: Arcs, today: NDArray[np.int16]) -> Integers | None:
+    """Return a placing in which today's wiring is the topology, if there is one."""
+    used = np.flatnonzero(today.any(axis=0) | today.any(axis=1))
+    if len(used) > wanted.size:
+        return None
+    idle = np.setdiff1d(np.arange(len(today)), used)[: wanted.size - len(used)]
+    chosen = np.sort(np.concatenate([used, idle]))
+    if len(chosen) < wanted.size:
+        return None
+    part = today[np.ix_(chosen, chosen)].astype(np.int64)
+    sources, targets = np.nonzero(part)
+    counts = part[sources, targets]
+    image = isomorphism(wanted, Arcs(wanted.size, sources, targets, counts))
+    return None if image is None else chosen[image]
+
+
+def _fewest(
+    topology: Topology,
+    plant: Plant,
+    pool: tuple[int, ...],
+    wanted: Arcs,
+    today: NDArray[np.int16],
+) -> tuple[int, int]:
+    """Return removes and adds that no placing can undercut."""
+    found = supply(plant, pool, spares=True)
+    sites = [site for c in found.channels for row in c.senders for site in row]
+    lanes = max((len(site.tx) for site in sites), default=1)
+    # On a bidirectional panel two links share the pairs of one.
+    shared = {2 if found.duplex and site.tx == site.rx else 1 for site in sites} or {1}
+    kept = topology.link_count * lanes
+    for degrees, axis in ((topology.out_degrees, 1), (topology.in_degrees, 0)):
+        have = np.sort(today.sum(axis=axis, dtype=np.int64))[::-1][: topology.node_count]
+        want = np.sort(degrees)[::-1] * lanes
+        kept = min(kept, int(np.minimum(have, want).sum()))
+    if lanes == 1:
+        links = np.zeros((wanted.size, wanted.size), np.int64)
+        links[wanted.sources, wanted.targets] = wanted.counts
+        kept = min(kept, most_kept(links, today.astype(np.int64)))
+    adds = -(-(topology.link_count * lanes - kept) // max(shared))
+    if len(pool) > topology.node_count or plant.trunk_ends:
+        return 0, adds
+    return max(0, len(ours(plant, pool)) - kept // min(shared)), adds

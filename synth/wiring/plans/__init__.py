@@ -1,0 +1,1 @@
+"""Patch plans: moves, stages, documents, and work orders."""

@@ -1,0 +1,215 @@
+"""The fewest moves from today's wiring to a topology.
+
+Free are: which port of a host carries which of its links, and which panel carries which
+link.  Who sits on which host is given here; `synth.wiring.placement.host_placement` chooses it.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from topoloom.synth.errors import DoesNotFit
+from topoloom.synth.topology.topology import Topology
+from topoloom.synth.wiring.assignment.assign_channels import NoRoom, choose
+from topoloom.synth.wiring.assignment.channels import Supply, supply
+from topoloom.synth.wiring.assignment.demand import Demand
+from topoloom.synth.wiring.assignment.link_wiring import Wiring
+from topoloom.synth.wiring.assignment.realize import demand_of, joins_of, plugged
+from topoloom.synth.wiring.assignment.secondary_objective import aim_of, aimed
+from topoloom.synth.wiring.ilp.objective import Objective
+from topoloom.synth.wiring.plans.infeasibility import advice, lacking, require_room
+from topoloom.synth.wiring.plans.patch_plan import PatchPlan, towards
+from topoloom.synth.wiring.plans.trunk_plan import plan_over_trunks
+from topoloom.synth.wiring.plant import Plant, Present, State
+from topoloom.synth.wiring.plant.free_ports import ours
+from topoloom.synth.wiring.trunks.trunk_wiring import trunked
+
+__all__ = ["assign_ports", "plan_moves", "seats"]
+
+
+def seats(topology: Topology, plant: Plant, hosts: Sequence[int] | None = None) -> tuple[int, ...]:
+    """Return the host that every node sits on where nobody chooses.
+
+    Given hosts are checked.  Else, on a plant of named hosts, a node sits on the host of its
+    name if every node has one; and otherwise, in order, on the hosts that are neither dead,
+    reserved nor spare.
+
+    Raises
+    ------
+    DoesNotFit
+        The topology has switches or too many nodes, or a given host is not there.
+    """
+    if topology.switches:
+        name = min(map(str, topology.switches))
+        raise DoesNotFit("/nodes", f"only hosts can be wired to panels; {name!r} is a switch")
+    count = topology.node_count
+    if hosts is not None:
+        if len(hosts) != count or len(set(hosts)) != count:
+            raise DoesNotFit("/nodes", f"{count} nodes need as many different hosts")
+        if not all(0 <= host < len(plant.hosts) for host in hosts):
+            raise DoesNotFit("/nodes", f"hosts are numbered from 0 to {len(plant.hosts) - 1}")
+        return tuple(hosts)
+    if plant.uniform is None:
+        named = [plant.host_index.get(str(node)) for node in topology.nodes]
+        if None not in named:
+            return tuple(host for host in named if host is not None)
+    free = [i for i, host in enumerate(plant.hosts) if host.state is State.FREE]
+    if count > len(free):
+        raise DoesNotFit("/nodes", f"{count} nodes need as many hosts; there are {len(free)}")
+    return tuple(free[:count])
+
+
+def plan_moves(
+    topology: Topology,
+    plant: Plant,
+    present: Present | None = None,
+    *,
+    hosts: Sequence[int] | None = None,
+    spares: bool = False,
+    objective: Objective = Objective.MOVES,
+) -> PatchPlan:
+    """Return a wiring of the topology that is reached from today's by few moves.
+
+    Parameters
+    ----------
+    topology : Topology
+        No switches; regular or not, parallel links welcome.  Every link takes one port at
+        each end whatever its capacity.  On duplex ports it must be bidirectional.
+    plant : Plant
+    present : Present, optional
+        What is plugged today; left out, what the plant says.  Pairs between hosts that are
+        not nodes of the topology stay untouched, and so do foreign pairs and pairs on
+        reserved ports; every other pair that carries no link of the topology is removed.
+    hosts : sequence of int, optional
+        The number of the host of every node; left out, as in `seats`.
+    spares : bool
+        Whether spare ports are used.
+    objective : Objective
+        What there shall be least of; of plans that take as little of it, one of few moves.
+
+    Returns
+    -------
+    PatchPlan
+        Same input, same plan.  Its ``goal`` is set where the objective is not moves.
+
+    Raises
+    ------
+    DoesNotFit
+        The topology has switches, too many nodes or too large a degree, or there is no way
+        over the panels; the error says which panel lacks ports of which host, if that is
+        proven.
+    InvalidPlant
+        A present port does not exist or is in two pairs.
+
+    Notes
+    -----
+    Lower bound.  A pair can stay only if it joins the two hosts of a link, so k is at most
+    the size of the multiset intersection of today's host pairs and those of the links;
+    ``lower_bound`` is the moves at that k, or at what `synth.wiring.assignment.assign_channels`
+    proves.
+
+    How the panels are chosen: `synth.wiring.assignment.assign_channels`, and
+    `synth.wiring.assignment.secondary_objective` for least time or fewest drained hosts.  Within a
+    channel every kept link keeps its ports, and any free ports serve the others.
+
+    Examples
+    --------
+    >>> from topoloom.synth.wiring.plant import sized
+    >>> there = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
+    >>> back = there.transpose()
+    >>> plant = sized(there)
+    >>> first = plan_moves(there, plant)
+    >>> first.moves, plan_moves(there, plant, first.final).moves
+    (3, 0)
+    >>> plan = plan_moves(back, plant, first.final)
+    >>> plan.moves, plan.kept, plan.lower_bound, plan.optimal
+    (6, 0, 6, True)
+    """
+    if present is not None and present != plant.present:
+        plant = plant.with_present(present)
+    at = seats(topology, plant, hosts)
+    over = trunked(plant, at, spares)
+    if over is None:
+        return _on_panels(topology, plant, at, spares, objective)
+    return plan_over_trunks(
+        topology, over, objective, lambda: _on_panels(topology, plant, at, spares)
+    )
+
+
+def _on_panels(
+    topology: Topology,
+    plant: Plant,
+    hosts: tuple[int, ...],
+    spares: bool,
+    objective: Objective = Objective.MOVES,
+) -> PatchPlan:
+    """Plan with every link on one panel, or one for each of its lanes."""
+    found = supply(plant, hosts, spares)
+    require_room(topology, found)
+    demand = demand_of(topology, found)
+    try:
+        choice, most = choose(demand)
+    except NoRoom as error:
+        more = advice(found, topology, lambda plant: _fits(topology, plant, hosts, spares))
+        raise DoesNotFit("/links", lacking(error.missing, found) + more) from None
+    wiring = plugged(topology, found, demand, choice)
+    removes, adds = _fewest(found, demand, most)
+    plan = PatchPlan(topology, plant, wiring, removes + adds, False)
+    plan = replace(plan, optimal=plan.moves == plan.lower_bound)
+    if objective is Objective.MOVES:
+        return plan
+    aim = aim_of(objective, found, demand, (removes, adds))
+    choice, bound = aimed(demand, choice, aim)
+    better = replace(plan, wiring=plugged(topology, found, demand, choice))
+    return towards(objective, bound, [plan, better])
+
+
+def _fits(topology: Topology, plant: Plant, hosts: tuple[int, ...], spares: bool) -> bool:
+    try:
+        plan_moves(topology, plant, hosts=hosts, spares=spares)
+    except DoesNotFit:
+        return False
+    return True
+
+
+def assign_ports(topology: Topology, plant: Plant) -> Wiring:
+    """Return a wiring of the topology on the plant, as if nothing were plugged but foreign pairs.
+
+    >>> from topoloom.synth.wiring.plant import sized
+    >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0), (0, 2)])
+    >>> sorted(assign_ports(ring, sized(ring)).classes)
+    [(0, 2, 3), (1,)]
+    """
+    foreign = plant.present.foreign
+    return plan_moves(topology, plant, Present.of(foreign, foreign)).wiring
+
+
+def _fewest(found: Supply, demand: Demand, most: int) -> tuple[int, int]:
+    """Return removes and adds that no wiring on these hosts can undercut.
+
+    ``most`` is the number of whole links that stay at most.
+    """
+    node_of = {host: node for node, host in enumerate(found.hosts)}
+    today: Counter[tuple[int, int]] = Counter()
+    for pair in joins_of(found):
+        u, v = (node_of[host] for host in found.plant.hosts_of(pair))
+        today[(min(u, v), max(u, v)) if found.duplex else (u, v)] += 1
+    least, most_pairs = _pairs_of_a_link(found)
+    links = Counter(demand.links)
+    kept = sum(min(today[ends], count * most_pairs) for ends, count in links.items())
+    if (least, most_pairs) == (1, 1):
+        # Of several pairs that make one link some may be plugged: whole links say less of them.
+        kept = min(kept, most)
+    mine = len(ours(found.plant, found.hosts))
+    return max(mine - kept, 0), max(links.total() * least - kept, 0)
+
+
+def _pairs_of_a_link(found: Supply) -> tuple[int, int]:
+    """Return how few and how many pairs one demanded link can take."""
+    counts = set()
+    for channel in found.channels:
+        site = next((row[0] for row in channel.senders if row), None)
+        if site is not None:
+            both = found.duplex and site.tx != site.rx
+            counts.add(len(site.tx) * (2 if both else 1))
+    return (min(counts), max(counts)) if counts else (1, 1)

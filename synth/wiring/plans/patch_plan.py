@@ -1,0 +1,105 @@
+"""A plan of moves: what to unplug and what to plug, and how good that is.
+
+A *move* is one removed pair or one added pair, so a port that is pointed elsewhere
+counts two.  With P the pairs of today that touch a host of the topology, T the pairs of its
+links and k the pairs that stay, there are |P| - k removes and |T| - k adds: fewest moves
+means most pairs kept.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+
+from topoloom.synth.topology.topology import Topology
+from topoloom.synth.wiring.assignment.link_wiring import Wiring
+from topoloom.synth.wiring.ilp.objective import Goal, Objective, worth
+from topoloom.synth.wiring.ilp.objective_rows import Stakes, at_least
+from topoloom.synth.wiring.plant import Pair, Plant, Present
+from topoloom.synth.wiring.plant.free_ports import ours
+
+__all__ = ["PatchPlan", "bound_on_any", "towards"]
+
+
+@dataclass(frozen=True, eq=False)
+class PatchPlan:
+    """What to unplug and what to plug.
+
+    ``plant`` has the wiring of today.  ``moves >= lower_bound`` always.  ``optimal`` means
+    that no wiring of the topology on this plant, with the same freedom, needs fewer moves;
+    without it that is not known.  ``goal`` says the same of what else the plan was chosen for.
+    """
+
+    topology: Topology
+    plant: Plant
+    wiring: Wiring
+    lower_bound: int
+    optimal: bool
+    goal: Goal | None = None
+
+    @property
+    def present(self) -> Present:
+        """The wiring of today."""
+        return self.plant.present
+
+    @cached_property
+    def removes(self) -> tuple[Pair, ...]:
+        """Pairs of today that must go, sorted."""
+        target = set(self.wiring.pairs)
+        return tuple(p for p in ours(self.plant, self.wiring.hosts) if p not in target)
+
+    @cached_property
+    def adds(self) -> tuple[Pair, ...]:
+        """Pairs that are missing today, sorted."""
+        return tuple(sorted(set(self.wiring.pairs) - set(self.present.pairs)))
+
+    @cached_property
+    def kept(self) -> int:
+        """Links of the topology that stay on the pairs they have."""
+        new = set(self.adds)
+        return sum(new.isdisjoint(route) for route in self.wiring.routes)
+
+    @property
+    def moves(self) -> int:
+        """Removes and adds together."""
+        return len(self.removes) + len(self.adds)
+
+    @cached_property
+    def final(self) -> Present:
+        """The wiring after the plan, pairs of other hosts included."""
+        gone = set(self.removes)
+        left = [pair for pair in self.present.pairs if pair not in gone]
+        return Present.of([*left, *self.adds], self.present.foreign)
+
+
+def towards(objective: Objective, bound: Fraction, plans: Sequence[PatchPlan]) -> PatchPlan:
+    """Return the plan that takes least of an objective, with this bound of it.
+
+    The first is one of fewest moves, by what is said of it.
+    """
+    worths = [worth(objective, plan.plant, plan.removes, plan.adds) for plan in plans]
+    value, moves, number = min(
+        (value, plan.moves, number)
+        for number, (plan, value) in enumerate(zip(plans, worths, strict=True))
+    )
+    optimal = plans[0].optimal and moves == plans[0].moves
+    return replace(
+        plans[number],
+        lower_bound=plans[0].lower_bound,
+        optimal=optimal,
+        goal=Goal(objective, value, bound),
+    )
+
+
+def bound_on_any(
+    objective: Objective, plant: Plant, mine: Sequence[Pair], removes: int, adds: int
+) -> Fraction:
+    """Return what plans with so many removes of ``mine`` and so many adds at least must take."""
+    stakes = Stakes(objective, plant, Counter(pair.panel for pair in mine), frozenset(), False)
+    room = {
+        number: len(panel.a) // 2 if panel.one_sided else min(len(panel.a), len(panel.b))
+        for number, panel in enumerate(plant.panels)
+    }
+    at_hosts = Counter(host for pair in mine for host in set(plant.hosts_of(pair)) - {-1})
+    return at_least(stakes, removes, adds, room, list(at_hosts.values()))

@@ -1,0 +1,152 @@
+"""The wiring of today: which ports are joined now, read from where people keep it."""
+
+import csv
+import io
+import re
+from typing import Any
+
+from topoloom.synth.errors import InvalidWiring
+from topoloom.synth.wiring.plant import Pair, Plant, Present, Side
+from topoloom.synth.wiring.plant.validation import check_pairs
+
+__all__ = ["read_present", "read_present_csv"]
+
+Row = tuple[str, Any]
+
+
+def read_present(document: Any, plant: Plant) -> Present:
+    """Read the present wiring from JSON values.
+
+    Parameters
+    ----------
+    document : list or dict
+        A list of ``{"panel": "panel-0", "a": "3A", "b": "5B"}``, in which the panel may also
+        be its number and ports may be written without their side; ``"foreign": true`` marks
+        pairs of others.  Or a patch-plan/1 document, whose ``final`` is meant.
+    plant : Plant
+
+    Raises
+    ------
+    InvalidWiring
+        With a JSON pointer into ``document``.
+
+    Examples
+    --------
+    >>> from topoloom.synth.wiring.plant import uniform
+    >>> plant = uniform("per-port", hosts=6, lanes=2)
+    >>> read_present([{"panel": "panel-1", "a": "3A", "b": 5}], plant).pairs
+    (Pair(panel=1, a=3, b=5),)
+    >>> read_present([{"panel": 1, "a": 3, "b": 6}], plant)
+    Traceback (most recent call last):
+    ...
+    topoloom.synth.errors.InvalidWiring: /0/b: panel-1 has no port 6 there
+    """
+    if isinstance(document, dict):
+        rows = _final_rows(document)
+    elif isinstance(document, list):
+        rows = [(f"/{index}", row) for index, row in enumerate(document)]
+    else:
+        raise InvalidWiring("", "must be a list of pairs or a patch-plan/1 document")
+    return _parse(rows, plant)
+
+
+def read_present_csv(text: str, plant: Plant) -> Present:
+    r"""Read the present wiring from CSV with the columns ``panel``, ``a`` and ``b``.
+
+    Values are written as in `read_present`; other columns are ignored.  Pointers in
+    errors count the rows below the header from 0.
+
+    >>> from topoloom.synth.wiring.plant import uniform
+    >>> read_present_csv("panel,a,b\n0,3A,1B\n", uniform("single", 2, 2)).pairs
+    (Pair(panel=0, a=3, b=1),)
+    """
+    reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
+    try:
+        missing = {"panel", "a", "b"} - set(reader.fieldnames or ())
+        if missing:
+            raise InvalidWiring("", f"must have a column {min(missing)!r}")
+        rows = [(f"/{index}", row) for index, row in enumerate(reader)]
+    except csv.Error as error:
+        raise InvalidWiring("", f"must be CSV: {error}") from None
+    return _parse(rows, plant)
+
+
+def _final_rows(document: dict[str, Any]) -> list[Row]:
+    if document.get("schema") != "patch-plan/1":
+        raise InvalidWiring("/schema", 'must be "patch-plan/1"')
+    final = document.get("final")
+    if not isinstance(final, dict):
+        raise InvalidWiring("/final", "must be an object with one entry per panel")
+    rows: list[Row] = []
+    for panel, state in final.items():
+        pointer = "/final/" + panel.replace("~", "~0").replace("/", "~1")
+        if not isinstance(state, dict) or not isinstance(state.get("pairs"), list):
+            raise InvalidWiring(pointer, 'must be an object with a list "pairs"')
+        for index, row in enumerate(state["pairs"]):
+            entry = {**row, "panel": panel} if isinstance(row, dict) else row
+            rows.append((f"{pointer}/pairs/{index}", entry))
+    return rows
+
+
+def _parse(rows: list[Row], plant: Plant) -> Present:
+    names = _Names(plant)
+    found: list[tuple[Pair, str]] = []
+    foreign: list[Pair] = []
+    for pointer, row in rows:
+        if not isinstance(row, dict):
+            raise InvalidWiring(pointer, 'must be an object with "panel", "a" and "b"')
+        panel = names.panel(row.get("panel"), f"{pointer}/panel")
+        a = names.port(panel, Side.A, row.get("a"), f"{pointer}/a")
+        b = names.port(panel, Side.B, row.get("b"), f"{pointer}/b")
+        if plant.panels[panel].one_sided:
+            if a == b:
+                raise InvalidWiring(f"{pointer}/b", "must be another port than a")
+            a, b = min(a, b), max(a, b)
+        found.append((Pair(panel, a, b), pointer))
+        if row.get("foreign") in (True, "true"):
+            foreign.append(found[-1][0])
+    # In the order of the rows, so that of two that clash the later one is named.
+    given = Present(tuple(pair for pair, _ in found), frozenset(foreign))
+    check_pairs(plant, given, [pointer for _, pointer in found], InvalidWiring)
+    known = plant.present.foreign & set(given.pairs)
+    return Present.of(given.pairs, given.foreign | known)
+
+
+class _Names:
+    """Finds panels and ports by all that people write for them."""
+
+    def __init__(self, plant: Plant) -> None:
+        self.plant = plant
+        self._ports: dict[tuple[int, Side], dict[str, int]] = {}
+
+    def panel(self, value: Any, pointer: str) -> int:
+        text = value.strip() if isinstance(value, str) else value
+        for name in (value, text):
+            if isinstance(name, str) and name in self.plant.panel_index:
+                return self.plant.panel_index[name]
+        number = _number(text)
+        if number is None:
+            raise InvalidWiring(pointer, f"there is no panel {str(value)[:80]!r}")
+        if number >= len(self.plant.panels) or number < 0:
+            raise InvalidWiring(pointer, f"must be below {len(self.plant.panels)}")
+        return number
+
+    def port(self, panel: int, side: Side, value: Any, pointer: str) -> int:
+        if (panel, side) not in self._ports:
+            listed = self.plant.panels[panel].names(side)
+            self._ports[panel, side] = {name: index for index, name in enumerate(listed)}
+        known = self._ports[panel, side]
+        number = _number(value.strip() if isinstance(value, str) else value)
+        text = value.strip() if isinstance(value, str) else str(number)
+        for name in (value if isinstance(value, str) else text, text, f"{text}{side}"):
+            if name in known and not isinstance(value, bool):
+                return known[name]
+        if number is None and not isinstance(value, str):
+            raise InvalidWiring(pointer, f"must be a port, such as 3 or 3{side}")
+        raise InvalidWiring(pointer, f"{self.plant.panels[panel].id} has no port {text[:80]} there")
+
+
+def _number(value: Any) -> int | None:
+    if isinstance(value, str) and re.fullmatch(r"[0-9]{1,7}", value, re.ASCII):
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

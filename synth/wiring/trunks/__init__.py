@@ -1,0 +1,1 @@
+"""Lead links over trunks between panels."""

@@ -1,0 +1,112 @@
+"""HTTP as its users expect it, on every route of the service."""
+
+import gzip
+
+import pytest
+
+from tests.app.described import openapi
+from topoloom.app.store.artifacts import Artefact
+
+PATHS = openapi()["paths"]
+READ = [path for path, methods in PATHS.items() if "get" in methods and "{" not in path]
+
+
+@pytest.mark.parametrize("path", READ)
+def test_head_is_get_without_a_body(still, path):
+    whole, head = still.get(path), still.head(path)
+    assert (head.status_code, head.content) == (whole.status_code, b"")
+    assert head.headers["Content-Type"] == whole.headers["Content-Type"]
+
+
+def test_head_of_a_document_tells_its_length_and_its_tag(client):
+    place = client.post("/v1/topologies", json={"recipe": "UniRing(5)"}).headers["Location"]
+    whole, head = client.get(place), client.head(place)
+    assert (head.status_code, head.content) == (200, b"")
+    for name in ("ETag", "Content-Length"):
+        assert head.headers[name] == whole.headers[name]
+
+
+@pytest.mark.parametrize("path", [path for path in PATHS if "delete" not in PATHS[path]])
+def test_a_refused_method_is_told_every_method_that_is_not(still, path):
+    refused = still.patch(path.replace("{id}", "0" * 64).replace("{label}", "x"))
+    assert refused.status_code == 405
+    allowed = set(refused.headers["Allow"].split(", "))
+    methods = {method.upper() for method in PATHS[path]}
+    assert allowed >= methods | ({"HEAD"} if "GET" in methods else set())
+    assert "PATCH" not in allowed
+
+
+@pytest.mark.parametrize("path", READ)
+def test_a_query_that_means_nothing_is_refused_by_name(still, path):
+    refused = still.get(path, params={"limitt": "3"})
+    assert refused.status_code == 422
+    assert refused.json()["errors"][0]["pointer"] == "/limitt"
+    assert "must be a query parameter of this path" in refused.json()["errors"][0]["detail"]
+
+
+DESIGN = {"nodes": 6, "degree": 2, "collective": "allgather", "bytes": "1MB"}
+ON_THE_WIRE = {"Accept-Encoding": "gzip"}
+PLAIN = {"Accept-Encoding": "identity"}
+
+
+@pytest.fixture
+def places(client):
+    """Where documents of each kind are, and one about a topology."""
+    ring = {"recipe": "UniRing(5)"}
+    asked = [("designs", DESIGN), ("topologies", ring), ("patch-plans", {"topology": ring})]
+    asked += [("schedules", {"topology": ring, "collective": "allgather"})]
+    made = [client.post(f"/v1/{path}", json=body).headers["Location"] for path, body in asked]
+    return [*made, made[1] + "/cost", made[1] + "/optimum"]
+
+
+def test_stored_gzip_is_sent_as_it_is_to_who_takes_it(client, places, monkeypatch):
+    plain = {place: client.get(place, headers=PLAIN) for place in places}
+    for place, answer in plain.items():
+        assert "Content-Encoding" not in answer.headers
+        assert answer.headers["Vary"] == "Accept, Accept-Encoding"
+        head = client.head(place, headers=PLAIN)
+        assert head.headers.get("Content-Length") == answer.headers.get("Content-Length")
+    packed = [place for place in places if "/patch-plans/" not in place and "/sched" not in place]
+
+    def refuse(self):
+        raise AssertionError("unpacked")
+
+    monkeypatch.setattr(Artefact, "text", refuse)
+    for place in packed:
+        with client.stream("GET", place, headers=ON_THE_WIRE) as answer:
+            raw = b"".join(answer.iter_raw())
+        assert answer.headers["Content-Encoding"] == "gzip"
+        assert int(answer.headers["Content-Length"]) == len(raw) < len(plain[place].content)
+        assert gzip.decompress(raw) == plain[place].content
+        assert answer.headers["ETag"] != plain[place].headers["ETag"]
+        head = client.head(place, headers=ON_THE_WIRE)
+        assert head.headers["Content-Length"] == answer.headers["Content-Length"]
+
+
+def test_documents_by_their_whole_id_never_change_and_say_so(client, places):
+    for place in places:
+        whole = client.get(place).headers["Cache-Control"]
+        if place.endswith(("/cost", "/optimum")):
+            assert whole == "no-cache"
+            continue
+        assert whole == "public, max-age=31536000, immutable"
+        assert client.get(place[:-8]).headers["Cache-Control"] == "no-cache"
+
+
+@pytest.mark.parametrize("encoding", [ON_THE_WIRE, PLAIN])
+def test_what_the_client_has_is_neither_unpacked_nor_written_again(
+    client, places, encoding, monkeypatch
+):
+    tags = {place: client.get(place, headers=encoding).headers["ETag"] for place in places}
+
+    def refuse(*_):
+        raise AssertionError("unpacked or written")
+
+    for name in ("text", "document"):
+        monkeypatch.setattr(Artefact, name, refuse)
+    monkeypatch.setattr("topoloom.app.services.schedules.export", refuse)
+    for place in [place for place in places if not place.endswith(("/cost", "/optimum"))]:
+        answer = client.get(place, headers={**encoding, "If-None-Match": tags[place]})
+        assert (answer.status_code, answer.content) == (304, b"")
+        for name in ("Cache-Control", "Vary", "ETag"):
+            assert name in answer.headers

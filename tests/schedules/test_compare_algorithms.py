@@ -1,0 +1,132 @@
+"""All ways to run a collective on a fabric: their times, who is fastest, and what is left out."""
+
+import random
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.oracles import random_topology
+from tests.schedule_oracles import direct_topologies
+from topoloom.schedules.compare.compare_algorithms import MAX_RANKS, ways
+from topoloom.schedules.compare.time_models import candidate_of, rate_of
+from topoloom.schedules.errors import NoSchedule, TooLarge
+from topoloom.schedules.generate.collectives import make
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.simulate import Network, simulate
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.topology.topology import Topology
+
+FREE = Network(Fraction(1, 10**5), Fraction(10**9))
+COSTLY = Network(
+    Fraction(1, 10**5), Fraction(10**9), Fraction(1, 10**6), chunk_seconds=Fraction(1, 10**7)
+)
+LARGEST = 1 << 20
+
+networks = st.builds(
+    Network,
+    st.fractions(Fraction(1, 4), 5, max_denominator=4),
+    st.fractions(Fraction(1, 3), 7, max_denominator=6),
+)
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    topology=direct_topologies(),
+    network=networks,
+    size=st.integers(1, 5000),
+    collective=st.sampled_from(["allgather", "reduce-scatter", "allreduce"]),
+)
+def test_on_direct_links_times_are_those_of_a_synchronous_simulation(
+    topology, network, size, collective
+):
+    for algorithm in ("bfb", "forestcoll"):
+        schedule = make(topology, collective, algorithm)
+        together = getattr(schedule, "together", False)
+        candidate = candidate_of(algorithm, schedule, topology, network, size)
+        line = candidate.best(size)
+        timed = simulate(
+            schedule, topology, network, size_bytes=size, chunks=line.chunks, synchronous=True
+        )
+        if together:
+            # Every round is taken to be full there.
+            assert timed.seconds <= line.seconds(size)
+        else:
+            assert timed.seconds == line.seconds(size)
+
+
+@pytest.mark.parametrize(
+    ("name", "collective"),
+    [
+        pytest.param("dgx-a100-2", "allreduce", marks=pytest.mark.slow),
+        ("dgx-1v", "allgather"),
+        ("dgx-h100-sharp-1", "allreduce"),
+        pytest.param("mi250-1", "reduce-scatter", marks=pytest.mark.slow),
+        pytest.param("dgx-a100-2", "broadcast", marks=pytest.mark.slow),
+        ("dgx-1v", "broadcast"),
+        ("Torus(3, 3)", "allreduce"),
+        ("Hypercube(3)", "all-to-all"),
+    ],
+)
+@pytest.mark.parametrize("network", [FREE, COSTLY], ids=["free", "costly"])
+def test_who_is_fastest_from_which_size_on_is_so_at_every_size(name, collective, network):
+    topology = build(parse(name)) if "(" in name else fabric(name)
+    wanted = Collective.of(collective)
+    root = topology.compute_nodes[1] if wanted.has_root else None
+    found = ways(topology, wanted, network, root=root, largest_bytes=LARGEST)
+    by_name = {way.name: way for way in found.ways}
+    rng = random.Random(name)
+    for at, part in enumerate(found.ranges):
+        last = at + 1 == len(found.ranges)
+        end = 3 * part.first_bytes if last else found.ranges[at + 1].first_bytes
+        inside = {
+            part.first_bytes,
+            end - 1,
+            rng.randrange(part.first_bytes, end),
+        }
+        for size in inside:
+            best = min(way.candidate.seconds(size) for way in found.ways)
+            assert by_name[part.name].candidate.seconds(size) == best
+            assert found.fastest(size).candidate.seconds(size) == best
+
+
+@pytest.mark.parametrize(
+    "seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (0, *range(2, 8)))]
+)
+def test_random_fabrics_have_trees_at_the_optimum_and_a_reason_for_all_that_is_left_out(seed):
+    topology = random_topology(random.Random(seed), balanced=seed % 2 == 0)
+    for collective in (Collective.ALLGATHER, Collective.ALLREDUCE, Collective.REDUCE):
+        root = topology.compute_nodes[0] if collective.has_root else None
+        found = ways(topology, collective, FREE, root=root, largest_bytes=LARGEST)
+        best = rate_of(make(topology, collective, "forestcoll", root=root), topology)
+        by_name = {way.name: way for way in found.ways}
+        assert by_name["forestcoll"].rate == best * FREE.unit_bytes_per_second
+        assert all(one.reason for one in found.left_out)
+        if topology.switches and not collective.has_root:
+            assert "bfb" in {one.name for one in found.left_out}
+
+
+def test_a_ring_of_one_way_links_is_run_in_one_pass_only_where_data_is_little():
+    ring = Topology(range(5), [(i, (i + 1) % 5) for i in range(5)])
+    found = ways(ring, Collective.ALLREDUCE, FREE)
+    assert [part.name for part in found.ranges] == ["bfb-one-shot", "bfb"]
+    # 4 steps fewer against 4 M at once instead of 8 shards of M / 5, one host sends 1 GB/s.
+    assert found.ranges[1].start == Fraction(4, 10**5) * 10**9 / (4 - Fraction(8, 5))
+
+
+def test_what_does_not_make_sense_is_refused():
+    ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
+    with pytest.raises(NoSchedule, match="root"):
+        ways(ring, Collective.BROADCAST, FREE)
+    with pytest.raises(NoSchedule, match="root"):
+        ways(ring, Collective.ALLGATHER, FREE, root=1)
+    with pytest.raises(NoSchedule, match="bytes"):
+        ways(ring, Collective.ALLGATHER, FREE, largest_bytes=0)
+    many = Topology(
+        range(MAX_RANKS + 1), [(i, (i + 1) % (MAX_RANKS + 1)) for i in range(MAX_RANKS + 1)]
+    )
+    with pytest.raises(TooLarge, match=str(MAX_RANKS)):
+        ways(many, Collective.ALLGATHER, FREE)

@@ -1,0 +1,144 @@
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.schedule_oracles import bidirectional_ring, every_schedule, shortest_trees
+from topoloom.schedules.baselines import PASSES, Operation, baselines, bound_seconds
+from topoloom.schedules.compare.crossover import (
+    SIZES,
+    Candidate,
+    Line,
+    in_steps,
+    in_trees,
+    ranges,
+    table,
+)
+from topoloom.schedules.errors import NoSchedule
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.simulate import Network, lockstep, simulate
+from topoloom.synth.evaluation.cost import Cost, lower_bound
+
+ALPHA = Fraction(1, 10**5)
+RATE = Fraction(100 * 10**9, 8)
+
+numbers = st.fractions(0, 6, max_denominator=4)
+lines = st.lists(st.builds(Line, numbers, numbers), min_size=1, max_size=4).map(tuple)
+candidate_lists = st.lists(lines, min_size=1, max_size=4).map(
+    lambda all_: [Candidate(f"c{i}", some) for i, some in enumerate(all_)]
+)
+
+
+def least(candidates, size):
+    return min(one.seconds(size) for one in candidates)
+
+
+@pytest.mark.slow
+@settings(max_examples=300, deadline=None)
+@given(candidate_lists)
+def test_in_every_range_its_candidate_is_the_fastest_and_before_it_is_not(candidates):
+    found = ranges(candidates)
+    by_name = {one.name: one for one in candidates}
+    assert 0 <= found[0].start < found[0].first_bytes == 1
+    for at, each in enumerate(found):
+        end = found[at + 1].first_bytes if at + 1 < len(found) else each.first_bytes + 50
+        for size in range(each.first_bytes, end):
+            assert by_name[each.name].seconds(size) == least(candidates, size)
+        if at:
+            before = found[at - 1]
+            assert each.start < each.first_bytes <= each.start + 1
+            assert by_name[each.name].seconds(each.first_bytes) < by_name[before.name].seconds(
+                each.first_bytes
+            )
+            assert before.name != each.name
+
+
+@given(st.integers(1, 60), st.integers(1, 60))
+def test_two_lines_change_places_where_they_meet(steps, more):
+    few = in_steps("few", steps, Fraction(4, 3), ALPHA, RATE)
+    lean = in_steps("lean", steps + more, Fraction(1), ALPHA, RATE)
+    meeting = more * ALPHA / (Fraction(1, 3) / RATE)
+    first, second = ranges([lean, few])
+    assert (first.name, second.name, second.start) == ("few", "lean", meeting)
+    assert few.seconds(meeting) == lean.seconds(meeting)
+
+
+def test_of_equals_the_first_named_wins():
+    pair = [Candidate(name, (Line(Fraction(1), Fraction(1)),)) for name in "ab"]
+    assert [each.name for each in ranges(pair)] == ["a"]
+    assert [each.name for each in ranges(pair[::-1])] == ["b"]
+
+
+@pytest.mark.parametrize("size", [1, 1000, 10**6, 10**9])
+@pytest.mark.parametrize("name", list(PASSES))
+def test_trees_take_their_best_lock_step(size, name):
+    topology = bidirectional_ring(6)
+    schedule = every_schedule(topology)[f"trees-{name}"]
+    parts = getattr(schedule, "parts", (schedule,))
+    network = Network(ALPHA, RATE / 2)
+    closed = [lockstep(part, topology, network, size_bytes=1) for part in parts]
+    candidate = in_trees("trees", closed, 10**9)
+    best = candidate.best(size)
+    at_size = [part.scaled(size) for part in closed]
+    times = [sum(part.seconds(chunks) for part in at_size) for chunks in range(1, 400)]
+    assert best.seconds(size) == min(times)
+    found = simulate(
+        schedule, topology, network, size_bytes=size, chunks=best.chunks, synchronous=True
+    )
+    assert found.seconds == candidate.seconds(size)
+
+
+def test_few_steps_win_small_messages_and_fine_pipelines_large_ones():
+    topology = bidirectional_ring(8)
+    closed = lockstep(shortest_trees(topology), topology, Network(ALPHA, RATE / 2), size_bytes=1)
+    found = ranges(
+        [
+            in_trees("trees", [closed], 2**30),
+            in_steps("star", 1, Fraction(7), ALPHA, RATE),
+            in_steps("hypercube", 3, Fraction(21, 8), ALPHA, RATE),
+            in_steps("never", 9, Fraction(9), ALPHA, RATE),
+        ]
+    )
+    assert [each.name for each in found] == ["star", "hypercube", "trees"]
+
+
+def test_a_table_has_the_times_the_winner_and_the_ratios():
+    candidates = [
+        in_steps("kautz", 5, Fraction(341, 256), ALPHA, RATE),
+        in_steps("line-graph", 6, Fraction(261, 256), ALPHA, RATE),
+    ]
+    work = Operation(Collective.ALLGATHER, 1, RATE, ALPHA)
+    bound = lower_bound(1024, 4)
+    rows = table(candidates, work, (1024, 4), bound)
+    assert [row.size_bytes for row in rows] == list(SIZES)
+    changes = ranges(candidates)
+    for row in rows:
+        used = Operation(Collective.ALLGATHER, row.size_bytes, RATE, ALPHA)
+        assert row.seconds == tuple(one.seconds(row.size_bytes) for one in candidates)
+        best = min(row.seconds)
+        assert row.winner == ("kautz" if row.size_bytes < changes[1].first_bytes else "line-graph")
+        assert row.to_bound * bound_seconds(bound.steps, bound.bandwidth, used) == best
+        assert row.baselines == {
+            each.name: each.seconds / best for each in baselines(1024, 4, used)
+        }
+    assert {"shifted-ring", "torus-rings"} <= rows[0].baselines.keys()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: ranges([]),
+        lambda: ranges([in_steps("a", 1, Fraction(1), ALPHA, RATE)] * 2),
+        lambda: table(
+            [in_steps("a", 1, Fraction(1), ALPHA, RATE)],
+            Operation(Collective.ALLGATHER, 1, RATE, ALPHA),
+            (4, 2),
+            Cost(1, Fraction(1)),
+            [0],
+        ),
+    ],
+)
+def test_what_is_no_comparison_is_refused(call):
+    with pytest.raises(NoSchedule):
+        call()

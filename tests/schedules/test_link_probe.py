@@ -1,0 +1,37 @@
+"""Messages are measured between real processes."""
+
+import pytest
+
+pytest.importorskip("torch")
+
+from topoloom.schedules.errors import ExecutionFailed, NoSchedule, TooLarge
+from topoloom.schedules.execute.link_probe import SHAPES, between_processes
+from topoloom.schedules.simulate.fit_link_costs import fit
+
+
+@pytest.mark.slow
+def test_every_shape_is_measured_with_every_other_rank():
+    rows = between_processes(3, repeat=2)
+    shapes = [(row.messages, row.chunks, row.size_bytes) for row in rows]
+    assert shapes == [*SHAPES, *SHAPES]
+    assert all(0 < row.seconds < 10 for row in rows)
+    found = fit(rows)
+    assert found.link_bytes_per_second > 10**6
+
+
+def test_processes_that_take_too_long_are_ended():
+    with pytest.raises(ExecutionFailed, match=r"did not end within 0\.01 s"):
+        between_processes(2, timeout_seconds=0.01)
+
+
+@pytest.mark.parametrize("ranks", [1, 129])
+def test_as_many_processes_as_make_sense_are_started(ranks):
+    with pytest.raises(TooLarge) as caught:
+        between_processes(ranks)
+    assert caught.value.field == "/ranks"
+
+
+def test_a_median_needs_a_round_trip():
+    with pytest.raises(NoSchedule) as caught:
+        between_processes(2, repeat=0)
+    assert caught.value.field == "/repeat"

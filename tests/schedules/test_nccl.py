@@ -1,0 +1,138 @@
+"""What NCCL runs on fabrics: valid schedules, whose closed forms are their simulated times."""
+
+from collections import Counter
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.schedule_oracles import direct_topologies
+from topoloom.schedules.baselines.nccl import MAX_HOPS, ON_FABRICS, on_fabric, ring, tree
+from topoloom.schedules.baselines.nccl.ring_channels import MAX_CHANNELS, rings
+from topoloom.schedules.errors import TooLarge
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.simulate import Network, simulate
+from topoloom.schedules.simulate.lockstep import lockstep_of
+from topoloom.schedules.simulate.messages import messages_of
+from topoloom.schedules.verify import violations
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.topology.topology import Topology
+
+COLLECTIVES = (Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE)
+FABRICS = ("dgx-a100-1", "dgx-a100-2", "dgx-1v", "mi300x", "mi250-1", "dgx-h100-sharp-2")
+NETWORK = Network(Fraction(1, 10**6), Fraction(10**9))
+
+
+def direct(name):
+    try:
+        return fabric(name)
+    except ValueError:
+        return build(parse(name))
+
+
+@pytest.mark.parametrize("name", FABRICS)
+@pytest.mark.parametrize("opponent", ON_FABRICS)
+def test_whatever_runs_on_a_fabric_is_valid(name, opponent):
+    topology = fabric(name)
+    for collective in COLLECTIVES:
+        schedule = ON_FABRICS[opponent](topology, collective)
+        if schedule is not None:
+            assert schedule.collective is collective
+            assert violations(schedule, topology) == []
+
+
+@settings(max_examples=30, deadline=None)
+@given(direct_topologies())
+def test_whatever_runs_on_a_graph_is_valid(topology):
+    for run in ON_FABRICS.values():
+        for collective in COLLECTIVES:
+            schedule = run(topology, collective)
+            if schedule is not None:
+                assert violations(schedule, topology) == []
+
+
+@pytest.mark.parametrize("name", FABRICS)
+def test_rings_take_no_more_of_a_link_than_there_is(name):
+    topology = fabric(name)
+    found = rings(topology)
+    assert 1 <= len(found) <= MAX_CHANNELS
+    capacity, used = Counter(), Counter()
+    for link in topology.links:
+        capacity[link.source, link.target] += Fraction(link.capacity)
+    for one in found:
+        assert sorted(one.order, key=str) == sorted(topology.compute_nodes, key=str)
+        for path in one.paths:
+            for hop in pairwise(path):
+                used[hop] += one.width
+    assert all(used[hop] <= capacity[hop] for hop in used)
+
+
+@pytest.mark.parametrize("name", ["dgx-1v", "mi300x", "BiRing(6)", "Torus(3, 4)", "dgx-h100-1"])
+@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize("size", [1, 10**6, 2**30])
+def test_rings_take_their_closed_form(name, collective, size):
+    topology = direct(name)
+    schedule = ring.run(topology, collective)
+    asked = (NETWORK.alpha_seconds, NETWORK.unit_bytes_per_second, size)
+    closed = ring.seconds(topology, collective, *asked)
+    ways = {"size_bytes": size, "chunks": 1}
+    assert simulate(schedule, topology, NETWORK, **ways, synchronous=True).seconds == closed
+    assert simulate(schedule, topology, NETWORK, **ways).seconds <= closed
+
+
+@pytest.mark.parametrize("name", ["BiRing(6)", "Torus(3, 4)", "mi300x", "Hypercube(3)"])
+@pytest.mark.parametrize("chunks", [1, 4, 50])
+def test_trees_take_their_lock_step(name, chunks):
+    topology = direct(name)
+    schedule = tree.run(topology, Collective.ALLREDUCE)
+    if schedule is None:
+        pytest.skip("its ranks in order are not joined")
+    closed = lockstep_of(messages_of(schedule, topology), NETWORK, 10**6)
+    found = simulate(schedule, topology, NETWORK, size_bytes=10**6, chunks=chunks, synchronous=True)
+    assert found.seconds == closed.seconds(chunks)
+
+
+def test_switches_that_add_up_and_copy_carry_every_shard_once_each_way():
+    """Every rank sends and gets N shards; a ring sends and gets 2 (N - 1)."""
+    topology, size = fabric("gb200-nvl72-sharp"), 72 * 900 * 10**6
+    network = Network(Fraction(0), Fraction(10**9))
+    found = on_fabric(topology, Collective.ALLREDUCE, network, size)
+    times = {one.name: one for one in found}
+    rate = Fraction(900 * 10**9)
+    nvls = times["nccl-nvls"]
+    assert nvls.seconds == size / rate * (1 + Fraction(1, nvls.chunks))
+    assert times["nccl-ring"].seconds == size / rate * 2 * Fraction(71, 72)
+    gather = on_fabric(topology, Collective.ALLGATHER, network, size)
+    assert {one.seconds for one in gather if one.name != "nccl-pat"} == {
+        size / rate * Fraction(71, 72)
+    }
+
+
+def test_a_fabric_has_what_runs_there_the_fastest_first():
+    names = {}
+    for name in ("dgx-a100-2", "gb200-nvl72-sharp", "Kautz(2, 2)"):
+        for collective in COLLECTIVES:
+            found = on_fabric(direct(name), collective, NETWORK, 10**6)
+            assert [one.seconds for one in found] == sorted(one.seconds for one in found)
+            names[name, collective] = {one.name for one in found}
+    assert names["dgx-a100-2", Collective.ALLREDUCE] == {"nccl-ring", "nccl-tree"}
+    assert "nccl-nvls" in names["gb200-nvl72-sharp", Collective.ALLREDUCE]
+    assert "nccl-pat" in names["gb200-nvl72-sharp", Collective.ALLGATHER]
+    assert "nccl-tree" not in names["Kautz(2, 2)", Collective.ALLREDUCE]
+
+
+def test_more_ranks_than_schedules_are_made_for_are_refused():
+    ranks = 1 + int(MAX_HOPS**0.5)
+    ring_of = Topology(range(ranks), [(at, (at + 1) % ranks) for at in range(ranks)])
+    with pytest.raises(TooLarge):
+        on_fabric(ring_of, Collective.ALLGATHER, NETWORK, 1)
+
+
+@given(st.sampled_from([Collective.BROADCAST, Collective.REDUCE, Collective.ALL_TO_ALL]))
+@settings(max_examples=3)
+def test_collectives_that_it_has_no_rings_for_have_no_opponent(collective):
+    assert on_fabric(fabric("mi300x"), collective, NETWORK, 1) == ()

@@ -1,0 +1,139 @@
+"""On which graphs of a frontier moves of labels are tried, and in how many steps."""
+
+from fractions import Fraction
+
+import pytest
+
+from topoloom.synth.discovery.short_search import sampled
+from topoloom.synth.evaluation.cost import Cost, Links, lower_bound, optimal_bandwidth
+from topoloom.synth.evaluation.measure import measure_both
+from topoloom.synth.families import Circulant, GeneralizedKautz
+from topoloom.synth.recipes.build import build
+from topoloom.synth.search.candidates import Candidate
+from topoloom.synth.search.frontier import frontier
+from topoloom.synth.search.large_sizes import evened
+from topoloom.synth.search.recipe_enumeration import Wanted
+from topoloom.synth.search.slack_candidates import _hopeful
+from topoloom.synth.slack import MAX_STEPS, check_labels, labels
+
+FAR, NEAR = GeneralizedKautz(4, 61), Circulant(61, 5, 6)
+
+
+def candidate(recipe, steps, missed):
+    cost = Cost(steps, Fraction(60, 61) + Fraction(missed))
+    return Candidate(recipe, cost, cost, measured=True, within=steps)
+
+
+def test_moves_end_before_the_steps_in_which_another_graph_is_far_nearer_the_bound():
+    there = [candidate(FAR, 4, "2/5"), candidate(FAR, 5, "1/3"), candidate(NEAR, 6, "1/25")]
+    assert _hopeful(FAR, there, 61) == 5
+    assert _hopeful(NEAR, there, 61) == MAX_STEPS
+
+
+def test_moves_go_on_where_other_graphs_are_not_far_nearer():
+    there = [candidate(FAR, 4, "1/5"), candidate(NEAR, 6, "1/40")]
+    assert _hopeful(FAR, there, 61) == MAX_STEPS
+
+
+def test_a_graph_at_the_bound_is_not_behind_another():
+    there = [candidate(FAR, 4, 0), candidate(NEAR, 4, 0)]
+    assert _hopeful(FAR, there, 61) == MAX_STEPS
+
+
+def ring(nodes, steps):
+    cost = Cost(steps, optimal_bandwidth(nodes))
+    return (Candidate(Circulant(nodes, 1), cost, cost, measured=True),)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "nodes", "degree"),
+    [(Wanted(vertex_transitive=True), 4001, 4), (Wanted(), 2503, 9), (Wanted(), 1009, 4)],
+)
+def test_nothing_is_added_where_symmetry_is_wanted_labels_cannot_be_made_or_were(
+    wanted, nodes, degree
+):
+    found = ring(nodes, 40)
+    assert evened(found, wanted, nodes, degree) is found
+
+
+@pytest.mark.parametrize(
+    ("two_way", "nodes", "degree", "steps"),
+    [(False, 4096, 4, 6), (True, 4000, 6, 5), (False, 9001, 5, 6)],
+)
+def test_nothing_is_added_to_what_is_even_in_as_few_steps_as_can_be(two_way, nodes, degree, steps):
+    found = ring(nodes, steps)
+    assert evened(found, Wanted(bidirectional=two_way), nodes, degree) == found
+
+
+@pytest.mark.parametrize(
+    ("two_way", "nodes", "degree", "more", "most"),
+    [
+        pytest.param(False, 4093, 4, 1, "1.09", marks=pytest.mark.slow),
+        pytest.param(False, 8654, 5, 2, "1.06", marks=pytest.mark.slow),
+        pytest.param(True, 8466, 5, 2, "1.11", marks=pytest.mark.slow),
+        pytest.param(False, 4306, 6, 1, "1.02", marks=pytest.mark.slow),
+        (True, 4194, 5, 2, "1.03"),
+    ],
+)
+def test_large_sizes_have_points_of_few_steps(two_way, nodes, degree, more, most):
+    links = Links.BIDIRECTIONAL if two_way else Links.UNIDIRECTIONAL
+    least = lower_bound(nodes, degree, links).steps
+    graphs = evened(ring(nodes, 40), Wanted(bidirectional=two_way), nodes, degree)
+    near = [max(c.bandwidth for c in one.costs) for one in graphs if one.steps <= least + more]
+    assert min(near) <= Fraction(most)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("nodes", "degree", "links", "more"),
+    [
+        (3806, 4, Links.UNIDIRECTIONAL, 2),
+        (2053, 3, Links.UNIDIRECTIONAL, 3),
+        (2503, 4, Links.UNIDIRECTIONAL, 2),
+        (2503, 4, Links.BIDIRECTIONAL, 3),
+        (4801, 5, Links.UNIDIRECTIONAL, 2),
+        (6007, 3, Links.UNIDIRECTIONAL, 2),
+        (7001, 7, Links.UNIDIRECTIONAL, 2),
+        (6007, 4, Links.BIDIRECTIONAL, 4),
+    ],
+)
+def test_large_primes_have_the_least_bandwidth_in_few_steps_by_labels(nodes, degree, links, more):
+    found = frontier(nodes, degree, links)
+    best = next(one for one in found.points if one.gap(found.bounds).bandwidth == 0)
+    assert best.within is not None
+    assert best.steps <= found.bounds.steps + more
+    topology = build(best.recipe)
+    made = labels(topology, best.within)
+    assert made.cost == best.cost
+    assert check_labels(topology, made) == made.cost
+
+
+def test_sizes_beyond_the_atlas_are_sampled_for_both_kinds_of_links():
+    for links in Links:
+        costs = [measure_both(build(one), [0]) for one in sampled(4608, 4, links)]
+        assert any(cost.bandwidth == optimal_bandwidth(4608) for cost, _ in costs)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "degree"), [(2503, 4), (2503, 6), pytest.param(4306, 6, marks=pytest.mark.slow)]
+)
+def test_large_sizes_keep_the_points_of_broadcast_that_have_the_fewest_steps(nodes, degree):
+    eager, best = (frontier(nodes, degree, schedule=one).points for one in ("bfb", "best"))
+    assert min(point.steps for point in best) <= min(point.steps for point in eager)
+    for point in eager:
+        assert any(
+            one.steps <= point.steps
+            and one.cost.bandwidth <= point.cost.bandwidth
+            and one.transpose.bandwidth <= point.transpose.bandwidth
+            for one in best
+        )
+
+
+def test_labels_that_take_fewer_steps_than_they_were_found_within_are_kept():
+    # Within 7 steps labels are found that take 6 and are even; within 6 they are not.
+    points = frontier(837, 4).points
+    even = [one for one in points if one.gap(lower_bound(837, 4)).bandwidth == 0]
+    assert min(one.steps for one in even) == 6
+    best = min(even, key=lambda one: one.steps)
+    graph = build(best.recipe)
+    assert labels(graph, best.within).cost == best.cost

@@ -1,0 +1,180 @@
+"""Schedules: made, checked, timed and run."""
+
+from collections.abc import Collection, Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from topoloom.arguments import Rate, bytes_of, number, topology_of
+
+if TYPE_CHECKING:
+    from topoloom.arguments import Source
+    from topoloom.schedules.execute import Execution
+    from topoloom.schedules.model.schedule import Schedule
+    from topoloom.schedules.model.transcript import Transcript
+    from topoloom.schedules.simulate import Simulation
+    from topoloom.schedules.verify import Violation
+    from topoloom.synth.topology.topology import NodeId
+
+__all__ = ["execute", "schedule", "simulate", "verify"]
+
+
+def schedule(
+    source: "Source",
+    collective: str,
+    *,
+    algorithm: str | None = None,
+    trees_per_root: int | None = None,
+    max_gap: Fraction | int | None = None,
+    root: "NodeId | None" = None,
+    shards: "Mapping[NodeId, int] | None" = None,
+    participants: "Collection[NodeId] | None" = None,
+    max_chunks: int | None = None,
+) -> "Schedule":
+    """Return a schedule that the independent checker has found valid, at the cost promised.
+
+    ``algorithm`` is bfb, forestcoll, lifted, or for all-to-all mcf or shortest-paths; left out,
+    the one that fits the topology.  The other options are those of
+    `schedules.generate.collectives.make`.
+
+    Raises
+    ------
+    NoSchedule, UnknownCollective, TooLarge
+        As `schedules.generate.collectives.make`.
+
+    Examples
+    --------
+    >>> reduce = schedule("dgx-a100-2", "reduce", root="0.gpu3")
+    >>> {tree.root for tree in reduce.trees}
+    {'0.gpu3'}
+    """
+    from topoloom.schedules.generate.collectives import Options, require_fitting
+    from topoloom.schedules.generate.make_and_verify import fitting_algorithm, verified
+    from topoloom.schedules.model.schedule import Collective
+
+    topology, asked = topology_of(source), Collective.of(collective)
+    options = Options(trees_per_root, max_gap, root, shards, participants, max_chunks)
+    chosen = algorithm or fitting_algorithm(topology, asked, options)
+    require_fitting(chosen, options)
+    return verified(topology, asked, chosen, options).schedule
+
+
+def verify(schedule: "Schedule", source: "Source", *, limit: int = 100) -> "list[Violation]":
+    """Return what is wrong with a schedule on a topology, at most ``limit`` things; none if valid.
+
+    The checker follows every chunk and knows nothing of how schedules are made.
+
+    Examples
+    --------
+    >>> gather = schedule("UniRing(3)", "allgather")
+    >>> print(verify(gather, "BiRing(3)", limit=1)[0])
+    /topology: must be the digest of the given topology
+    """
+    from topoloom.schedules.verify import violations
+
+    return violations(schedule, topology_of(source), limit=limit)
+
+
+def simulate(
+    schedule: "Schedule | Transcript",
+    source: "Source",
+    *,
+    size: int | str,
+    alpha_us: Rate = 10,
+    node_gbps: Rate | None = None,
+    link_gbps: Rate | None = None,
+    overhead_us: Rate = 0,
+    chunk_us: Rate = 0,
+    channels: int | None = None,
+    chunks: int | None = None,
+    synchronous: bool = False,
+) -> "Simulation":
+    """Return how long a schedule takes, message by message, on an exact clock.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        A valid one; or what an exported program sends, from
+        `schedules.formats.inspection.check_program.transcript_of`.
+    size : int or str
+        M, bytes: the output of an allgather, the input of a reduce-scatter, else the buffer.
+    alpha_us, overhead_us, chunk_us : number
+        Latency of a hop, and how long a message, and every chunk of it, keeps its link busy
+        beside its bytes, microseconds.
+    node_gbps, link_gbps : number, optional
+        What a host sends at most, all ports together, or what one unit of capacity carries,
+        Gbit/s; one of them.  Left out, the topology's own unit, and 100 a host where that counts
+        links.
+    channels, chunks, synchronous
+        As `schedules.simulate.simulate`.
+
+    Raises
+    ------
+    NoSchedule, InvalidSchedule, TooLarge
+        As `schedules.simulate.simulate`.
+    ValueError
+        Both rates are given, or a number is none.
+
+    Examples
+    --------
+    >>> gather = schedule("Torus(4, 4)", "allgather")
+    >>> simulate(gather, "Torus(4, 4)", size="1MiB", alpha_us=10, node_gbps=100).seconds
+    Fraction(9269, 78125000)
+    """
+    from topoloom.schedules.simulate import Network
+    from topoloom.schedules.simulate import simulate as run
+    from topoloom.schedules.verify.costs import unit_bytes_per_second
+
+    if node_gbps is not None and link_gbps is not None:
+        raise ValueError("node_gbps, link_gbps: must not both be given")
+    topology = topology_of(source)
+    if link_gbps is not None:
+        unit = number(link_gbps, "link_gbps") * 10**9 / 8
+    else:
+        per_node = None if node_gbps is None else number(node_gbps, "node_gbps")
+        unit = unit_bytes_per_second(topology, per_node)
+    alpha, overhead = number(alpha_us, "alpha_us"), number(overhead_us, "overhead_us")
+    chunk = number(chunk_us, "chunk_us")
+    return run(
+        schedule,
+        topology,
+        Network(alpha / 10**6, unit, overhead / 10**6, channels, chunk / 10**6),
+        size_bytes=bytes_of(size),
+        chunks=chunks,
+        synchronous=synchronous,
+    )
+
+
+def execute(
+    schedule: "Schedule | Transcript",
+    *,
+    size: int | str = "1MiB",
+    repeat: int = 1,
+    pipeline_chunks: int = 4,
+    timeout_seconds: float = 60.0,
+) -> "Execution":
+    """Run a schedule between processes on this machine; every bit of the result is compared.
+
+    Needs PyTorch: ``pip install 'topoloom[execute]'``.  The times are those of this machine and
+    say nothing of a cluster.  ``size`` is a multiple of 4 bytes.
+
+    Raises
+    ------
+    ExecutionFailed
+        PyTorch is missing, a process ended, or a message did not arrive in time.
+    TooLarge, InvalidSchedule, InvalidProgram
+        As `schedules.execute.execute`.
+
+    Examples
+    --------
+    >>> execute(schedule("UniRing(3)", "allreduce"), size="3KiB").exact  # doctest: +SKIP
+    True
+    """
+    from topoloom.schedules.execute import execute as run
+
+    return run(
+        schedule,
+        size_bytes=bytes_of(size),
+        repeat=repeat,
+        pipeline_chunks=pipeline_chunks,
+        timeout_seconds=timeout_seconds,
+    )
