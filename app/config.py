@@ -13,12 +13,13 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from topoloom.app.api.prefer import DEFAULT_WAIT_SECONDS, MAX_WAIT_SECONDS
 from topoloom.synth.entry_points import mark
 
 __all__ = [
+    "DEFAULT_WAIT_SECONDS",
     "HEAD",
     "KERNEL_VERSION",
+    "MAX_WAIT_SECONDS",
     "PREFIX",
     "Settings",
     "UnknownSetting",
@@ -35,6 +36,11 @@ packages bring are part of it."""
 
 HEAD = "0009"
 """The newest revision in ``migrations/``; kept here so that a start need not read them."""
+
+
+DEFAULT_WAIT_SECONDS = 10
+MAX_WAIT_SECONDS = 60
+"""How long a request waits for its answer before it gets a job."""
 
 
 def default_database_url() -> str:

@@ -3,10 +3,9 @@
 import re
 from dataclasses import dataclass
 
-__all__ = ["DEFAULT_WAIT_SECONDS", "MAX_WAIT_SECONDS", "Preference", "preference"]
+from topoloom.app.config import DEFAULT_WAIT_SECONDS, MAX_WAIT_SECONDS
 
-DEFAULT_WAIT_SECONDS = 10
-MAX_WAIT_SECONDS = 60
+__all__ = ["Preference", "preference"]
 
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _PREFERENCE = re.compile(

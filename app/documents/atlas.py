@@ -1,12 +1,13 @@
 """atlas/1: the topologies that come with the package, as a file to download and to cite."""
 
+import csv
 import hashlib
+import io
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from topoloom.app.cli.output.text_table import Column, Table
 from topoloom.app.config import KERNEL_VERSION
 from topoloom.app.documents.base import Digest, Document, Exact, PassCost, omitted
 from topoloom.app.requests.listing import AtlasRequest
@@ -64,7 +65,7 @@ def written(atlas: "Atlas", request: AtlasRequest, form: str) -> str:
     """Return the points in one of `FORMATS`."""
     points = [] if form == "tsv" else [_point(entry) for entry in atlas]
     if form == "csv":
-        return _table(points).csv()
+        return _csv(points)
     release, digest = version("topoloom"), digest_of(atlas)
     cite = (
         f"Topoloom atlas of collective topologies, version {release}, {len(atlas)} points, {digest}"
@@ -100,7 +101,7 @@ def _point(entry: "Entry") -> AtlasPointDocument:
     )
 
 
-def _table(points: list[AtlasPointDocument]) -> Table:
+def _csv(points: list[AtlasPointDocument]) -> str:
     rows = [
         point.model_dump(exclude={"transpose"}, exclude_unset=True)
         | {f"transpose_{name}": value for name, value in point.transpose}
@@ -108,4 +109,8 @@ def _table(points: list[AtlasPointDocument]) -> Table:
     ]
     names = [name for name in AtlasPointDocument.model_fields if name != "transpose"]
     names[-2:-2] = ["transpose_steps", "transpose_bandwidth"]
-    return Table(tuple(Column(None, name) for name in names), rows)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, names, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()

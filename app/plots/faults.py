@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from topoloom.app.cli.output.sweeps import lost_of, worst_first
+from topoloom.app.documents.fault_rows import lost_of, worst_first
 from topoloom.app.plots.canvas import COLOURS, GREY, short
 
 if TYPE_CHECKING:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from topoloom.app.documents.gaps import SizeGaps
 from topoloom.app.plots.canvas import COLOURS
-from topoloom.app.services.gaps import SizeGaps
 from topoloom.synth.evaluation.gaps import MORE
 
 if TYPE_CHECKING:

@@ -1,7 +1,6 @@
 """How far the frontiers of many sizes are from the bounds; each frontier is stored by itself."""
 
-from dataclasses import dataclass
-
+from topoloom.app.documents.gaps import SizeGaps
 from topoloom.app.requests.designs import FrontierRequest
 from topoloom.app.requests.sweeps import SweepRequest
 from topoloom.app.services import frontier_search
@@ -9,20 +8,10 @@ from topoloom.app.services.context import Context
 from topoloom.app.services.design_inputs import CachedSources
 from topoloom.schedules.errors import TookTooLong
 from topoloom.synth.errors import SynthError
-from topoloom.synth.evaluation.gaps import Gaps, gaps_of
+from topoloom.synth.evaluation.gaps import gaps_of
 from topoloom.synth.progress import tell
 
-__all__ = ["SizeGaps", "gaps"]
-
-
-@dataclass(frozen=True, slots=True)
-class SizeGaps:
-    """A size, its bound on steps and its gaps; of a size without topologies, the reason."""
-
-    asked: FrontierRequest
-    bound_steps: int | None = None
-    gaps: Gaps | None = None
-    problem: str = ""
+__all__ = ["gaps"]
 
 
 def gaps(context: Context, request: SweepRequest) -> list[SizeGaps]:

@@ -11,11 +11,11 @@ Every point of the frontier is timed twice: in its steps, by broadcast or by lab
 from fractions import Fraction
 
 from topoloom.schedules.compare.topology_algorithms import ONE_SHOT
-from topoloom.schedules.design.answer import Choice, Design, Point, Used
+from topoloom.schedules.design.answer import Change, Choice, Design, Point, Used
 from topoloom.schedules.design.forest_pruning import FOREST_NODES
 from topoloom.schedules.design.point_algorithms import LIFTED_NODES
 from topoloom.schedules.design.request import Limits, Speed
-from topoloom.schedules.design.rewiring import Change, Today, changes_to, within
+from topoloom.schedules.design.rewiring import Today, changes_to, within
 from topoloom.schedules.design.sources import Generators, Sources
 from topoloom.schedules.design.timing import Timing, usual_way
 from topoloom.schedules.errors import TooLarge

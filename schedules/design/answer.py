@@ -3,12 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from topoloom.schedules.baselines import Baseline
 from topoloom.schedules.compare.crossover import Candidate, Range, ranges
 from topoloom.schedules.design.request import Speed
-from topoloom.schedules.design.rewiring import Change, Weighed
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.model.verified_schedule import Facts
 from topoloom.schedules.options import NOTHING_ASKED, Options
@@ -19,8 +18,44 @@ from topoloom.synth.search.hosts import Hosts
 
 if TYPE_CHECKING:
     from topoloom.schedules.routes.routing_choices import Exchange
+    from topoloom.synth.wiring.ilp.objective import Goal
 
-__all__ = ["Choice", "Design", "Point", "Used", "total"]
+__all__ = ["Change", "Choice", "Design", "Point", "Used", "Weighed", "total"]
+
+Weighed: TypeAlias = Literal["moves", "seconds", "drained"]
+"""What is weighed against time; the values of `synth.wiring.Objective`, which takes a third of a
+second to load."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """How a topology is reached from today's wiring.
+
+    ``moves`` is None, and ``refused`` says why, where it does not fit the plant.  No plan has
+    fewer moves than ``lower_bound``; with ``optimal`` none has fewer than ``moves``.  ``seconds``
+    and ``drained`` are what the same plan takes in one stage; ``goal`` is there where one of
+    these is weighed.
+    """
+
+    moves: int | None
+    lower_bound: int = 0
+    kept: int = 0
+    optimal: bool = False
+    seconds: Fraction = Fraction(0)
+    drained: int = 0
+    goal: "Goal | None" = None
+    refused: str = ""
+
+    def taken(self, weighed: Weighed) -> Fraction:
+        """Return what the plan takes of moves, seconds or drained hosts.
+
+        >>> change = Change(4, seconds=Fraction(5, 2), drained=3)
+        >>> str(change.taken("moves")), str(change.taken("seconds")), str(change.taken("drained"))
+        ('4', '5/2', '3')
+        """
+        if weighed == "seconds":
+            return self.seconds
+        return Fraction(self.drained if weighed == "drained" else self.moves or 0)
 
 
 @dataclass(frozen=True, slots=True)

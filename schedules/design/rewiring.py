@@ -6,54 +6,18 @@ That is counted in moves, in seconds of rewiring, or in hosts that are drained m
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
+from topoloom.schedules.design.answer import Change, Point, Weighed
 from topoloom.synth.errors import DoesNotFit
 from topoloom.synth.progress import tell
 from topoloom.synth.recipes.build import build
 from topoloom.synth.topology.topology import Topology
 
 if TYPE_CHECKING:
-    from topoloom.schedules.design.answer import Point
     from topoloom.synth.wiring import PatchPlan, Plant
-    from topoloom.synth.wiring.ilp.objective import Goal
 
-__all__ = ["Change", "Today", "Weighed", "changes_to", "not_beaten", "within"]
-
-Weighed: TypeAlias = Literal["moves", "seconds", "drained"]
-"""What is weighed against time; the values of `synth.wiring.Objective`, which takes a third of a
-second to load."""
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """How a topology is reached from today's wiring.
-
-    ``moves`` is None, and ``refused`` says why, where it does not fit the plant.  No plan has
-    fewer moves than ``lower_bound``; with ``optimal`` none has fewer than ``moves``.  ``seconds``
-    and ``drained`` are what the same plan takes in one stage; ``goal`` is there where one of
-    these is weighed.
-    """
-
-    moves: int | None
-    lower_bound: int = 0
-    kept: int = 0
-    optimal: bool = False
-    seconds: Fraction = Fraction(0)
-    drained: int = 0
-    goal: "Goal | None" = None
-    refused: str = ""
-
-    def taken(self, weighed: Weighed) -> Fraction:
-        """Return what the plan takes of moves, seconds or drained hosts.
-
-        >>> change = Change(4, seconds=Fraction(5, 2), drained=3)
-        >>> str(change.taken("moves")), str(change.taken("seconds")), str(change.taken("drained"))
-        ('4', '5/2', '3')
-        """
-        if weighed == "seconds":
-            return self.seconds
-        return Fraction(self.drained if weighed == "drained" else self.moves or 0)
+__all__ = ["Today", "changes_to", "not_beaten", "within"]
 
 
 @dataclass(frozen=True, slots=True)

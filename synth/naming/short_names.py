@@ -7,10 +7,8 @@ back: what it means is kept beside it, in `synth.topology.topology.Topology.reci
 
 import hashlib
 import re
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from topoloom.synth.recipes.recipe import Recipe
+from topoloom.synth.naming.terms import Term
 
 __all__ = ["HASH_DIGITS", "MAX_NAME", "short_name", "shortened"]
 
@@ -34,7 +32,7 @@ _OPERATORS = {
 _PART = re.compile(r"([A-Za-z][A-Za-z0-9]*)\(([0-9]*)")
 
 
-def short_name(recipe: "Recipe", nodes: int, degree: int) -> str:
+def short_name(recipe: Term, nodes: int, degree: int) -> str:
     """Return the name of the topology that a recipe makes.
 
     Parameters

@@ -7,6 +7,7 @@ copied to its whole orbit with equal loads along every orbit of links.
 """
 
 from collections.abc import Callable
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,7 +123,7 @@ def _rotating(topology: Topology) -> Images:
 
 
 def _of_recipe(topology: Topology) -> Images | None:
-    recipe = topology.recipe
+    recipe = cast("Recipe | None", topology.recipe)
     try:
         if recipe is None or size(recipe)[0] != topology.node_count:
             return None

@@ -31,7 +31,7 @@ from topoloom.synth.topology.validation import (
 if TYPE_CHECKING:
     import networkx as nx
 
-    from topoloom.synth.recipes.recipe import Recipe
+    from topoloom.synth.naming.terms import Term
 
 __all__ = ["MAX_RECIPE", "Capacity", "Link", "NodeId", "Shared", "Topology"]
 
@@ -69,7 +69,7 @@ class Topology:
         two GPUs share: what crosses the links, given as pairs, is at most ``capacity``.
     name : str
         For people; not part of the identity, and nothing is read out of it.
-    recipe : Recipe, optional
+    recipe : Term, optional
         How the topology, or the one with every link turned round, is made.  A hint: what
         uses it checks on the links that it holds.  Not part of the identity.
     bandwidth_unit : str
@@ -110,7 +110,7 @@ class Topology:
         multicast: Iterable[NodeId] = (),
         shared: Iterable[tuple[Iterable[Sequence[NodeId]], Capacity]] = (),
         name: str = "",
-        recipe: "Recipe | None" = None,
+        recipe: "Term | None" = None,
         bandwidth_unit: str = "link",
         assumed: Iterable[Assumption] = (),
     ) -> None:
@@ -138,7 +138,7 @@ class Topology:
         targets: NDArray[Any],
         *,
         name: str = "",
-        recipe: "Recipe | None" = None,
+        recipe: "Term | None" = None,
     ) -> "Topology":
         """Return compute nodes 0..node_count-1 joined by unit links, from arrays.
 
@@ -260,7 +260,7 @@ class Topology:
         """Return the same topology, of the same recipe, under another name."""
         return self._but(name=name)
 
-    def with_recipe(self, recipe: "Recipe | None") -> "Topology":
+    def with_recipe(self, recipe: "Term | None") -> "Topology":
         """Return the same topology with a recipe, or with none."""
         return self._but(recipe=recipe)
 

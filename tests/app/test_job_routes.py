@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tests.app.test_documents import require_published
 from topoloom.app.api.main import create_app
-from topoloom.app.api.prefer import MAX_WAIT_SECONDS, preference
-from topoloom.app.config import Settings
+from topoloom.app.api.prefer import preference
+from topoloom.app.config import MAX_WAIT_SECONDS, Settings
 from topoloom.app.jobs.model import Task
 from topoloom.app.requests.sweeps import SweepRequest
 from topoloom.app.services import sweeps

@@ -19,7 +19,8 @@ from topoloom.schedules.design import (
     Workload,
     design,
 )
-from topoloom.schedules.design.rewiring import Weighed, changes_to, not_beaten, within
+from topoloom.schedules.design.answer import Weighed
+from topoloom.schedules.design.rewiring import changes_to, not_beaten, within
 from topoloom.schedules.model.schedule import Collective
 from topoloom.synth.errors import DoesNotFit
 from topoloom.synth.recipes.build import build

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from topoloom.app.cli.output.text_table import Column, Table
-from topoloom.app.services.gaps import SizeGaps
+from topoloom.app.documents.gaps import SizeGaps
 from topoloom.synth.evaluation.gaps import MORE
 
 __all__ = ["gap_table"]

@@ -1,13 +1,13 @@
 """What is said of a sweep: one row for every question, of sizes one for every point."""
 
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import Any
 
 from topoloom.app.cli.output.formatting import fraction, seconds, short_id
 from topoloom.app.cli.output.text_table import Column, Table
+from topoloom.app.documents.fault_rows import lost_of, worst_first
 
-__all__ = ["lost_of", "sweep_table", "worst_first"]
+__all__ = ["sweep_table"]
 
 _HOSTS = (Column("nodes", "nodes"), Column("degree", "degree"))
 _TOPOLOGY = (
@@ -42,20 +42,6 @@ def sweep_table(sweep: dict[str, Any]) -> Table:
     rows = [row for question in questions for row in _rows(question)]
     why = _WHY if any("problem" in row for row in rows) else ()
     return Table((*_COLUMNS[sweep["over"]], *why), rows)
-
-
-def worst_first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the faults in the order of what they leave; those that leave nothing come first."""
-    return sorted(rows, key=lambda row: Fraction(row.get("left", -1)))
-
-
-def lost_of(row: dict[str, Any]) -> str:
-    """Return what a row of a survey says is lost.
-
-    >>> lost_of({"link": ["a", "b"]}), lost_of({"node": 3})
-    ('a-b', '3')
-    """
-    return "-".join(map(str, row.get("link", [row.get("node")])))
 
 
 def _rows(question: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -11,7 +11,7 @@ is cheaper than breadth-first broadcast there (see `schedules.steps.lift.cartesi
 """
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.model.schedule import StepSchedule
@@ -161,7 +161,7 @@ def claim_on(topology: Topology) -> Claim | None:
 
 def _recipe_of(topology: Topology) -> tuple[Recipe, bool]:
     """Return the recipe of a topology, and whether it makes the transpose."""
-    recipe = topology.recipe
+    recipe = cast("Recipe | None", topology.recipe)
     if recipe is None:
         raise NoSchedule("/algorithm", "lifted needs a topology that carries its recipe")
     try:

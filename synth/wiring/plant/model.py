@@ -5,13 +5,10 @@ change.  Everything is numbered by its place in a tuple, and named for people.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
+from dataclasses import dataclass, replace
 from functools import cached_property
-from types import MappingProxyType
 
-from topoloom.synth.topology.assumptions import Assumption
-from topoloom.synth.wiring.plant.parts import Host, Panel, State, Trunk, Uniform
+from topoloom.synth.wiring.plant.data import PlantData
 from topoloom.synth.wiring.plant.passive_panels import Folded, folded
 from topoloom.synth.wiring.plant.ports import Pair, Port, Present
 from topoloom.synth.wiring.plant.validation import check
@@ -20,7 +17,7 @@ __all__ = ["Plant"]
 
 
 @dataclass(frozen=True)
-class Plant:
+class Plant(PlantData):
     """All that an operator has: panels, hosts, cabling, and what is plugged today.
 
     ``states`` has the ports of panels that are not free.  Light may lose ``budget_db`` on
@@ -46,16 +43,6 @@ class Plant:
     ...
     topoloom.synth.errors.InvalidPlant: /hosts/1/ports/0/rx/0: port 0B of ocs-1 has h0 p already
     """
-
-    panels: tuple[Panel, ...]
-    hosts: tuple[Host, ...]
-    trunks: tuple[Trunk, ...] = ()
-    states: Mapping[Port, State] = field(default_factory=lambda: MappingProxyType({}), hash=False)
-    present: Present = field(default_factory=Present)
-    budget_db: Fraction | None = None
-    name: str = ""
-    uniform: Uniform | None = None
-    assumed: tuple[Assumption, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         check(self)
@@ -93,30 +80,10 @@ class Plant:
             for port in host_port.fibres
         }
 
-    def port_name(self, port: Port) -> str:
-        """Return the name of a port within its panel."""
-        return self.panels[port.panel].names(port.side)[port.index]
-
-    def full_name(self, port: Port) -> str:
-        """Return how a port is written in documents: panel, slash, port."""
-        return f"{self.panels[port.panel].id}/{self.port_name(port)}"
-
-    def ends(self, pair: Pair) -> tuple[Port, Port]:
-        """Return the two ports of a pair."""
-        return self.panels[pair.panel].ends(pair)
-
-    def pair_name(self, pair: Pair) -> str:
-        """Return how a pair is written within its panel: ``3A-12B``."""
-        return "-".join(self.port_name(port) for port in self.ends(pair))
-
     def hosts_of(self, pair: Pair) -> tuple[int, int]:
         """Return the hosts that a pair joins; -1 where no host is cabled."""
         one, other = self.ends(pair)
         return self.at.get(one, (-1, 0))[0], self.at.get(other, (-1, 0))[0]
-
-    def state(self, port: Port) -> State:
-        """Return the state of a port of a panel."""
-        return self.states.get(port, State.FREE)
 
     def with_present(self, present: Present) -> "Plant":
         """Return the same plant with other pairs plugged."""

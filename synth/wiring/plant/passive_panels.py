@@ -8,13 +8,10 @@ there, or a trunk, goes on through it to a panel on which something can be plugg
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
+from topoloom.synth.wiring.plant.data import PlantData
 from topoloom.synth.wiring.plant.parts import Host, HostPort, Kind, Panel, State, Trunk
 from topoloom.synth.wiring.plant.ports import Port, Side
-
-if TYPE_CHECKING:
-    from topoloom.synth.wiring.plant.model import Plant
 
 __all__ = ["Folded", "folded", "through"]
 
@@ -46,7 +43,7 @@ def through(panel: Panel, port: Port) -> Port:
     return Port(port.panel, other, fibre * count + bundle)
 
 
-def folded(plant: "Plant") -> Folded:
+def folded(plant: PlantData) -> Folded:
     """Return the plant's fixed cables as light sees them, O(cables).
 
     Dead ports and ports of unplugged ends of passive panels stop it.
@@ -77,7 +74,7 @@ def folded(plant: "Plant") -> Folded:
 class _Walk:
     """Follows fixed cables from port to port."""
 
-    def __init__(self, plant: "Plant") -> None:
+    def __init__(self, plant: PlantData) -> None:
         self.plant = plant
         self.cable: dict[Port, tuple[Port, Fraction]] = {}
         for trunk in plant.trunks:

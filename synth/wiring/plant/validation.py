@@ -1,20 +1,17 @@
 """What must hold of a plant; every mistake is one error that names the port."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from topoloom.synth.errors import InvalidPlant, SynthError
+from topoloom.synth.wiring.plant.data import PlantData
 from topoloom.synth.wiring.plant.names import require_printable
 from topoloom.synth.wiring.plant.parts import MAX_PORTS, HostPort, Kind, Mode, Panel
 from topoloom.synth.wiring.plant.ports import Pair, Port, Present, Side
 
-if TYPE_CHECKING:
-    from topoloom.synth.wiring.plant.model import Plant
-
 __all__ = ["check", "check_pairs", "check_panels"]
 
 
-def check(plant: "Plant") -> None:
+def check(plant: PlantData) -> None:
     """Raise `InvalidPlant` at the first rule that the plant breaks.
 
     The field of the error is a JSON pointer into its plant/1 document.
@@ -97,7 +94,7 @@ def _check_shuffle(panel: Panel, field: str) -> None:
         )
 
 
-def _cabled(plant: "Plant") -> Iterator[tuple[str, str, Port, Side | None]]:
+def _cabled(plant: PlantData) -> Iterator[tuple[str, str, Port, Side | None]]:
     """Yield (pointer, who is cabled, the panel's port, the side it must be on)."""
     for h, host in enumerate(plant.hosts):
         _unique([port.id for port in host.ports], f"/hosts/{h}/ports", f"{host.id}: port")
@@ -137,7 +134,7 @@ def _check_lanes(port: HostPort, field: str, name: str) -> None:
         raise InvalidPlant(field, f"{name} has one fibre for both ways, so it must be duplex")
 
 
-def _require_port(plant: "Plant", port: Port, field: str) -> None:
+def _require_port(plant: PlantData, port: Port, field: str) -> None:
     if not 0 <= port.panel < len(plant.panels):
         raise InvalidPlant(field, f"panel number {port.panel} does not exist")
     panel = plant.panels[port.panel]
@@ -148,7 +145,7 @@ def _require_port(plant: "Plant", port: Port, field: str) -> None:
 
 
 def _take(
-    plant: "Plant", taken: dict[Port, str], field: str, name: str, port: Port, side: Side | None
+    plant: PlantData, taken: dict[Port, str], field: str, name: str, port: Port, side: Side | None
 ) -> None:
     _require_port(plant, port, field)
     panel = plant.panels[port.panel]
@@ -169,7 +166,7 @@ def _take(
 
 
 def check_pairs(
-    plant: "Plant",
+    plant: PlantData,
     present: Present,
     pointers: list[str],
     raised: type[SynthError] = InvalidPlant,
@@ -192,7 +189,7 @@ def check_pairs(
         raise raised("", f"the foreign pair {tuple(pair)} must be plugged")
 
 
-def require_pair(plant: "Plant", pair: Pair, pointer: str, raised: type[SynthError]) -> None:
+def require_pair(plant: PlantData, pair: Pair, pointer: str, raised: type[SynthError]) -> None:
     """Raise unless both ports of a pair exist and differ."""
     if not 0 <= pair.panel < len(plant.panels):
         raise raised(f"{pointer}/panel", f"must be below {len(plant.panels)}")

@@ -1,0 +1,23 @@
+"""Rows of a survey of faults: their order and their names.
+
+The fast path of the command line loads this module, so it imports no models.
+"""
+
+from fractions import Fraction
+from typing import Any
+
+__all__ = ["lost_of", "worst_first"]
+
+
+def worst_first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the faults in the order of what they leave; those that leave nothing come first."""
+    return sorted(rows, key=lambda row: Fraction(row.get("left", -1)))
+
+
+def lost_of(row: dict[str, Any]) -> str:
+    """Return what a row of a survey says is lost.
+
+    >>> lost_of({"link": ["a", "b"]}), lost_of({"node": 3})
+    ('a-b', '3')
+    """
+    return "-".join(map(str, row.get("link", [row.get("node")])))
