@@ -12,28 +12,34 @@ TORCH ?= torch==2.13.0+cpu
 # What is compiled, and again when it has changed.
 KERNELS := $(shell grep -rl --include=*.py njit synth schedules)
 
-.PHONY: help run serve test test-slow test-exhaustive lint bench atlas plots reference clean
+.PHONY: help run serve test test-slow test-exhaustive lint bench atlas docs plots reference clean
 
 help:
 	@echo "make run        design, schedule and wire two example clusters through the service"
 	@echo "make serve      run the service on http://127.0.0.1:8765"
 	@echo "make test       run the tests; test-slow runs those that take longer"
 	@echo "make test-exhaustive  every frontier up to 256 hosts, scheduled and simulated: an hour"
-	@echo "make lint       ruff and pyright"
+	@echo "make lint       ruff, pyright and the import contracts"
 	@echo "make bench      measure"
-	@echo "make plots      draw the pictures of docs/plots.md anew"
-	@echo "make reference  write the tables of options in docs/ anew"
-	@echo "make atlas      search many sizes anew and write docs/atlas.md with its plots"
+	@echo "make docs       build the documentation into out/site"
+	@echo "make plots      draw the pictures of docs/how-to/plots.md"
+	@echo "make reference  write the generated tables in docs/reference/"
+	@echo "make atlas      search many sizes, write docs/reference/atlas.md with its plots"
 
 .venv/installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@find app schedules synth -name '*.nb[ic]' -delete  # compiled for other versions
 	@touch $@
 
 .venv/installed-test: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,lint,plots,audit]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,lint,docs,plots,audit]'
 	$(BIN)/python -c "import torch" 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check '$(TORCH)' \
 	  || echo "$(TORCH) is not offered here: tests that run schedules are skipped"
+	@touch $@
+
+.venv/installed-docs: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	@touch $@
 
 .venv/installed-plots: .venv/installed
@@ -65,6 +71,7 @@ test-exhaustive: .venv/installed-test
 lint: .venv/installed-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-logo
 	$(BIN)/pyright
 
 bench: .venv/installed-test
@@ -72,6 +79,11 @@ bench: .venv/installed-test
 
 atlas: .venv/installed-plots
 	$(BIN)/python -m benchmarks.atlas --processes 2
+
+# Strict: a dead link fails. Pages need no server: open out/site/index.html.
+docs: .venv/installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "written to out/site; $(BIN)/mkdocs serve shows changes while you write"
 
 reference: .venv/installed
 	$(BIN)/python -m topoloom.app.codegen.reference_tables
