@@ -258,7 +258,10 @@ class Settings(BaseModel):
 
 
 def _environment(variables: Mapping[str, str], known: set[str]) -> dict[str, str]:
-    """Return the settings that the environment holds; capitals do not matter.
+    """Return the settings that the environment holds, in any case of letters.
+
+    pydantic-settings ignores unknown variables of a prefix, so this check would remain; importing
+    the package adds 0.04 s to the 0.26 s of CPU time of a cached answer on the command line.
 
     Raises
     ------

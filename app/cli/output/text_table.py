@@ -1,8 +1,11 @@
-"""Tables: for people on a terminal, for other programs in a pipe, and as CSV.
+"""Tables for terminals, for pipes, and as CSV.
 
-On a terminal that is too narrow a table first loses the columns that it can do without, then
-its widest text is folded; in a pipe or a file nothing is left out or folded.  Headings are bold
-on a terminal, unless ``NO_COLOR`` is set.
+On a narrow terminal a table first drops its optional columns, then folds its widest texts between
+words.  In a pipe or a file, nothing is dropped or folded.  Headings are bold on a terminal, unless
+``NO_COLOR`` is set.
+
+rich would replace the padding alone (its tables drop no columns and cut names), and its
+import adds 0.036 s to the 0.26 s of CPU time of a cached answer on the command line.
 """
 
 import csv
