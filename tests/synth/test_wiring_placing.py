@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from topoloom.synth.errors import DoesNotFit
 from topoloom.synth.families import FAMILIES
 from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
 from topoloom.synth.topology.topology import Topology
 from topoloom.synth.wiring import plan_moves, sized, uniform, violations
 from topoloom.synth.wiring.placement.annealing import kept_arcs, swapped
@@ -26,6 +27,8 @@ def members():
             )
             if found is not None:
                 yield found
+    for plane in ("ProjectivePlane(7)", "AffinePlane(9)", "NonincidenceGraph(8)"):
+        yield parse(plane)
 
 
 MEMBERS = list(members())

@@ -6,21 +6,17 @@ automorphisms of that graph are those of the network; bliss, which igraph brings
 generators of all of them.
 """
 
-import sys
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.schedules.trees.flow.network import Network
+from topoloom.synth.symmetry.canonical_forms import graph_class
 
-if TYPE_CHECKING:
-    from igraph import Graph
-
-__all__ = ["Ints", "arc_images", "coloured_graph", "generators", "graph_class", "orbits"]
+__all__ = ["Ints", "arc_images", "coloured_graph", "generators", "orbits"]
 
 Ints = NDArray[np.int64]
 
@@ -103,20 +99,6 @@ def coloured_graph(
 def _ranked(colour: tuple[str, Any]) -> tuple[str, Any]:
     kind, value = colour
     return (kind, repr(value)) if kind == "node" else (kind, value)
-
-
-@cache
-def graph_class() -> "type[Graph]":
-    """Import igraph without what it draws with: matplotlib would take half a second to a second."""
-    if "matplotlib" in sys.modules:
-        from igraph import Graph
-    else:
-        sys.modules["matplotlib"] = None  # pyright: ignore[reportArgumentType]
-        try:
-            from igraph import Graph
-        finally:
-            del sys.modules["matplotlib"]
-    return Graph
 
 
 def arc_images(network: Network, images: Sequence[Ints]) -> list[Ints]:

@@ -12,7 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.schedules.trees.flow.network import Network
-from topoloom.schedules.trees.symmetry.automorphisms import Ints, coloured_graph, graph_class
+from topoloom.schedules.trees.symmetry.automorphisms import Ints, coloured_graph
+from topoloom.synth.symmetry.canonical_forms import (
+    canonical_vertices,
+    connected_parts,
+    order_by_parts,
+)
 
 __all__ = ["canonical_order"]
 
@@ -51,24 +56,14 @@ def canonical_order(network: Network, colours: Sequence[Hashable]) -> Ints:
     edges, painted = np.array(pairs, np.int64).reshape(-1, 2), np.array(numbered, np.int64)
     label = _refined(edges, painted)
     single = np.bincount(label)[label] == 1
-    part, parts = _parts(edges, single)
-    if parts <= _MANY_PARTS:
-        order = _order(edges, painted)
+    part = _parts(edges, single)
+    if part.max(initial=-1) < _MANY_PARTS:
+        order = canonical_vertices(edges, painted)
     else:
         alone = np.flatnonzero(single)
-        rest = _by_parts(edges, label, part, parts)
+        rest = order_by_parts(edges, label, part)
         order = np.concatenate([alone[np.argsort(label[alone])], rest])
     return order[order < network.node_count]
-
-
-def _order(edges: Ints, colours: Ints) -> Ints:
-    """Return the vertices of a coloured graph in the order of the canonical form of bliss."""
-    graph = graph_class()(
-        len(colours), edges.tolist(), vertex_attrs={"number": range(len(colours))}
-    )
-    # Versions of igraph differ in which way its permutations are meant, but not from each other.
-    permutation = graph.canonical_permutation(color=colours.tolist())
-    return np.array(graph.permute_vertices(permutation).vs["number"], np.int64)
 
 
 def _refined(edges: Ints, colours: Ints) -> Ints:
@@ -90,27 +85,10 @@ def _refined(edges: Ints, colours: Ints) -> Ints:
     return label
 
 
-def _parts(edges: Ints, single: NDArray[np.bool_]) -> tuple[Ints, int]:
-    """Return the part of every vertex that is not single, -1 of others, and how many there are."""
+def _parts(edges: Ints, single: NDArray[np.bool_]) -> Ints:
+    """Return the connected part of every vertex that is not single; -1 of single vertices."""
     place = np.cumsum(~single) - 1
     kept = place[edges[~single[edges].any(axis=1)]]
-    found = graph_class()(int((~single).sum()), kept.tolist()).connected_components()
     part = np.full(len(single), -1, np.int64)
-    part[~single] = found.membership
-    return part, len(found)
-
-
-def _by_parts(edges: Ints, label: Ints, part: Ints, parts: int) -> Ints:
-    """Return the vertices of all parts, part by part in the order of their canonical forms."""
-    place = np.zeros(len(label), np.int64)
-    listed = []
-    inside = edges[(part[edges] >= 0).all(axis=1)]
-    for number in range(parts):
-        members = np.flatnonzero(part == number)
-        place[members] = np.arange(len(members))
-        own = place[inside[part[inside[:, 0]] == number]]
-        order = _order(own, np.unique(label[members], return_inverse=True)[1])
-        ends = np.sort(np.argsort(order)[own], axis=1)
-        form = (label[members][order].tolist(), sorted(ends.tolist()))
-        listed.append((form, number, members[order]))
-    return np.concatenate([members for _, _, members in sorted(listed, key=lambda one: one[:2])])
+    part[~single] = connected_parts(kept, int((~single).sum()))
+    return part

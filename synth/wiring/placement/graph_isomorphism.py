@@ -1,32 +1,21 @@
-"""Which node plays which: isomorphisms between directed multigraphs, by refinement.
-
-Colours of nodes are refined until nodes of one colour have equally many links from and to
-every colour (one-dimensional Weisfeiler-Leman).  Where a colour has several nodes one of them
-is singled out and refinement goes on; the other graph follows with every candidate of the same
-colour until both stay alike to the end.  On graphs with many automorphisms nearly every
-candidate is right, on others few are left: both kinds need few steps.
-"""
+"""Isomorphisms between directed multigraphs, by the canonical forms of bliss."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.synth.progress import tell
+from topoloom.synth.symmetry.canonical_forms import connected_parts, order_by_parts
 
 __all__ = ["Arcs", "isomorphism"]
 
 Integers = NDArray[np.int64]
 
-MOST_REFINEMENTS = 20_000
-"""Refinements after which the search gives up."""
-
-_ODD = np.uint64(0x9E3779B97F4A7C15)
-
 
 @dataclass(frozen=True, slots=True)
 class Arcs:
-    """A directed multigraph on nodes 0..size-1: parallel arcs counted."""
+    """A directed multigraph on nodes 0..size-1, with a count of parallel arcs."""
 
     size: int
     sources: Integers
@@ -35,7 +24,7 @@ class Arcs:
 
     @classmethod
     def of(cls, size: int, sources: Integers, targets: Integers) -> "Arcs":
-        """Return the graph of these arcs, parallel ones repeated."""
+        """Return the graph of these arcs; parallel arcs are repeated."""
         keys, counts = np.unique(sources * size + targets, return_counts=True)
         return cls(size, keys // size, keys % size, counts.astype(np.int64))
 
@@ -45,92 +34,67 @@ class Arcs:
         return self.sources * self.size + self.targets
 
 
-def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return values ^ (values >> np.uint64(31))
-
-
-def _refined(graph: Arcs, colours: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return colours as hashes that depend on nothing but the graph and the first colours.
-
-    Equal hashes of unequal nodes are possible, if improbable: an isomorphism is checked.
-    """
-    kinds = len(np.unique(colours))
-    counts = graph.counts.astype(np.uint64)
-    while True:
-        ahead, back = np.zeros((2, graph.size), np.uint64)
-        np.add.at(ahead, graph.sources, _mixed(colours[graph.targets] * _ODD + counts))
-        np.add.at(back, graph.targets, _mixed(colours[graph.sources] + counts * _ODD))
-        fresh = _mixed(_mixed(colours + ahead * _ODD) + back)
-        found = len(np.unique(fresh))
-        if found == kinds:
-            return fresh
-        colours, kinds = fresh, found
-
-
 def isomorphism(one: Arcs, other: Arcs) -> Integers | None:
-    """Return for every node of one graph the node of the other that it corresponds to.
+    """Return for every node of one graph its image in the other, or None if there is none.
 
-    None if there is no isomorphism, or none was found in `MOST_REFINEMENTS` refinements.
+    Notes
+    -----
+    The canonical form of each connected part is one of the graph, parts sorted by their forms.
+    Planes of 114 to 162 nodes take 2 to 130 ms, 4,096 nodes of 8 two-way links 4 s.
 
+    Examples
+    --------
     >>> path = Arcs.of(3, np.array([0, 1]), np.array([1, 2]))
     >>> isomorphism(path, Arcs.of(3, np.array([2, 0]), np.array([0, 1]))).tolist()
     [2, 0, 1]
     >>> isomorphism(path, Arcs.of(3, np.array([0, 0]), np.array([1, 2]))) is None
     True
     """
-    if one.size != other.size or len(one.keys) != len(other.keys):
+    if one.size != other.size or not np.array_equal(_degrees(one), _degrees(other)):
         return None
-    if not np.array_equal(np.sort(one.counts), np.sort(other.counts)):
-        return None
-    start = np.ones(one.size, np.uint64)
-    return _Search(one, other).run(_refined(one, start), _refined(other, start), 0)
+    image = np.empty(one.size, np.int64)
+    image[_order(one)] = _order(other)
+    keys = image[one.sources] * one.size + image[one.targets]
+    order = np.argsort(keys)
+    same = np.array_equal(keys[order], other.keys)
+    return image if same and np.array_equal(one.counts[order], other.counts) else None
 
 
-class _Search:
-    def __init__(self, one: Arcs, other: Arcs) -> None:
-        self.one, self.other = one, other
-        self.left = MOST_REFINEMENTS
-        self._path: list[tuple[int, NDArray[np.uint64]]] = []
+def _degrees(graph: Arcs) -> Integers:
+    """Return the number of arcs and of neighbors of every node, out and in, in sorted order."""
+    rows = [
+        np.bincount(side, weights=weights, minlength=graph.size)
+        for side in (graph.sources, graph.targets)
+        for weights in (graph.counts, None)
+    ]
+    table = np.stack(rows).astype(np.int64)
+    return table[:, np.lexsort(table)]
 
-    def run(
-        self, mine: NDArray[np.uint64], theirs: NDArray[np.uint64], depth: int
-    ) -> Integers | None:
-        """Go on from two colourings; every depth singles out one node more."""
-        if not np.array_equal(np.sort(mine), np.sort(theirs)):
-            return None
-        colours, counts = np.unique(mine, return_counts=True)
-        if len(colours) == self.one.size:
-            return self._checked(mine, theirs)
-        # The smallest colour that has several nodes has the fewest candidates.
-        colour = colours[np.flatnonzero(counts > 1)[np.argmin(counts[counts > 1])]]
-        if depth == len(self._path):
-            node = int(np.flatnonzero(mine == colour)[0])
-            self._path.append((node, self._single(self.one, mine, node, depth)))
-        fixed = self._path[depth][1]
-        for candidate in np.flatnonzero(theirs == colour).tolist():
-            if self.left <= 0:
-                return None
-            self.left -= 1
-            tell("looking for today's topology", depth, self.one.size)
-            found = self.run(fixed, self._single(self.other, theirs, candidate, depth), depth + 1)
-            if found is not None:
-                return found
-        return None
 
-    @staticmethod
-    def _single(
-        graph: Arcs, colours: NDArray[np.uint64], node: int, depth: int
-    ) -> NDArray[np.uint64]:
-        fresh = colours.copy()
-        fresh[node] = _mixed(np.array([depth + 1], np.uint64) * _ODD + fresh[node : node + 1])[0]
-        return _refined(graph, fresh)
+def _order(graph: Arcs) -> Integers:
+    """Return the nodes in the order of the canonical form."""
+    edges, colors = _colored_graph(graph)
+    order = order_by_parts(edges, colors, connected_parts(edges, len(colors)))
+    return order[order < graph.size]
 
-    def _checked(self, mine: NDArray[np.uint64], theirs: NDArray[np.uint64]) -> Integers | None:
-        image = np.empty(self.one.size, np.int64)
-        image[np.argsort(mine)] = np.argsort(theirs)
-        keys = image[self.one.sources] * self.one.size + image[self.one.targets]
-        order = np.argsort(keys)
-        same = np.array_equal(keys[order], self.other.keys)
-        return image if same and np.array_equal(self.one.counts[order], self.other.counts) else None
+
+def _colored_graph(graph: Arcs) -> tuple[Integers, Integers]:
+    """Return the edges and vertex colors of an undirected graph with the same isomorphisms.
+
+    A pair of opposite arcs of count 1 is an edge, of another count an edge with a vertex on it. Any
+    other arc is an edge with two vertices on it. The color of these vertices states the count.
+    """
+    counts = dict(zip(graph.keys.tolist(), graph.counts.tolist(), strict=True))
+    opposite = (graph.targets * graph.size + graph.sources).tolist()
+    same = np.array([counts.get(key) for key in opposite]) == graph.counts
+    two_way = same & (graph.sources < graph.targets)
+    plain, marked, one_way = two_way & (graph.counts == 1), two_way & (graph.counts > 1), ~same
+    edges = [np.stack([graph.sources[plain], graph.targets[plain]], axis=1)]
+    colors = [np.zeros(graph.size, np.int64)]
+    for arcs, length in ((marked, 1), (one_way, 2)):
+        first = sum(map(len, colors)) + np.arange(int(arcs.sum()))
+        path = [first + len(first) * k for k in range(length)]
+        stops = [graph.sources[arcs], *path, graph.targets[arcs]]
+        edges += [np.stack(pair, axis=1) for pair in pairwise(stops)]
+        colors += [3 * graph.counts[arcs] + length + k for k in range(length)]
+    return np.concatenate(edges), np.concatenate(colors)
