@@ -47,7 +47,7 @@ def links_of(links: str) -> "Links":
 
 def bytes_of(size: int | str) -> int:
     """Return the bytes of a number, or of a text such as ``"1MiB"``."""
-    from topoloom.app.requests.quantities import parse_bytes
+    from topoloom.app.requests.base import parse_bytes
 
     try:
         return parse_bytes(size)

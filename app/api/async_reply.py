@@ -8,7 +8,9 @@ dies.
 """
 
 import logging
+import re
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 
@@ -18,9 +20,9 @@ from sqlalchemy.exc import DBAPIError
 from starlette.concurrency import run_in_threadpool
 
 from topoloom.app.api.job_worker import Host
-from topoloom.app.api.prefer import Preference, preference
 from topoloom.app.api.problems import MEDIA_TYPE, responses
 from topoloom.app.api.request_dispatcher import Turns, looked_up
+from topoloom.app.config import DEFAULT_WAIT_SECONDS, MAX_WAIT_SECONDS
 from topoloom.app.jobs import document as document
 from topoloom.app.jobs.model import Job, JobId, State
 from topoloom.app.jobs.model import Task as JobTask
@@ -35,10 +37,12 @@ from topoloom.app.store.database import DatabaseNotReady
 __all__ = [
     "ACCEPTED",
     "SHORT_SECONDS",
+    "Preference",
     "Waits",
     "answer_or_accept",
     "answered_or_promised",
     "heard",
+    "preference",
     "unread_or_promised",
 ]
 
@@ -55,6 +59,11 @@ MAX_JOB_BODY = 2**20
 FOLLOWED_EVERY = 1.0
 """Seconds between two looks at the job whose work goes on here."""
 
+_TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+_PREFERENCE = re.compile(
+    rf'\s*({_TOKEN})\s*(?:=\s*({_TOKEN}|"(?:[^"\\]|\\.)*"))?\s*((?:;[^,]*)?)\s*(?:,|$)', re.ASCII
+)
+
 ACCEPTED: dict[int | str, dict[str, Any]] = {
     202: {
         "model": document.JobDocument,
@@ -64,6 +73,43 @@ ACCEPTED: dict[int | str, dict[str, Any]] = {
     **responses(422, 429, 503),
 }
 """The OpenAPI entries of a route that may promise its answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """How long to wait for an answer before it is promised; ``applied`` is what was heard."""
+
+    wait_seconds: float = DEFAULT_WAIT_SECONDS
+    applied: str = ""
+
+
+def preference(header: str | None, usual: int = DEFAULT_WAIT_SECONDS) -> Preference:
+    """Return what a Prefer header says of waiting; without a word ``usual`` seconds are waited.
+
+    ``wait`` is cut to a minute; without it ``respond-async`` means not to wait at all.  What
+    is no preference, or another one, is passed over, as the RFC wants it; of one given
+    several times the first counts.
+
+    >>> preference("respond-async")
+    Preference(wait_seconds=0, applied='respond-async')
+    >>> preference("respond-async, wait=5, handling=lenient")
+    Preference(wait_seconds=5, applied='respond-async, wait=5')
+    >>> preference('wait="600"; x=y').applied, preference("wait=soon"), preference(None)
+    ('wait=60', Preference(wait_seconds=10, applied=''), Preference(wait_seconds=10, applied=''))
+    """
+    given: dict[str, str] = {}
+    position = 0
+    text = header or ""
+    while position < len(text) and (found := _PREFERENCE.match(text, position)):
+        given.setdefault(found[1].lower(), (found[2] or "").strip('"'))
+        position = found.end()
+    applied, seconds = [], usual
+    if "respond-async" in given:
+        applied, seconds = ["respond-async"], 0
+    if re.fullmatch("[0-9]{1,9}", given.get("wait", ""), re.ASCII):
+        seconds = min(int(given["wait"]), MAX_WAIT_SECONDS)
+        applied.append(f"wait={seconds}")
+    return Preference(seconds, ", ".join(applied))
 
 
 async def _headers(
@@ -100,14 +146,14 @@ async def answered_or_promised(
     try:
         return await looked_up(request, operation, body)
     except MustCompute:
-        return await _computed(request, operation.task(body))
+        return await _computed(request, Task.of(operation.name, body))
 
 
 async def unread_or_promised(
     request: Request, operation: Operation[B], body: bytes
 ) -> Artefact | Response:
     """Return the same for a request that is too large to be read on the event loop."""
-    return await _computed(request, Task(operation.name, body))
+    return await _computed(request, Task.of(operation.name, body))
 
 
 async def _computed(request: Request, task: Task) -> Artefact | Response:
@@ -115,7 +161,8 @@ async def _computed(request: Request, task: Task) -> Artefact | Response:
     host: Host = request.app.state.host
     settings = request.app.state.context.settings
     wait_seconds = _preferred(request).wait_seconds
-    if not host.takes_jobs or len(task.body) > MAX_JOB_BODY:
+    large = isinstance(task.request, bytes) and len(task.request) > MAX_JOB_BODY
+    if large or not host.takes_jobs:
         return _answer(await turns.compute(task, request))
     if wait_seconds == 0:
         return _promised(await _enqueued(request, task))

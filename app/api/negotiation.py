@@ -5,7 +5,7 @@ from typing import Any
 
 from topoloom.app.store.errors import NotAcceptable
 
-__all__ = ["accepts_gzip", "entity_tag", "files_described", "is_current", "negotiate"]
+__all__ = ["entity_tag", "files_described", "is_current", "negotiate"]
 
 
 def negotiate(form: str | None, accept: str | None, offered: Mapping[str, str]) -> str:
@@ -65,23 +65,6 @@ def _ranges(accept: str) -> list[str]:
         if weight > 0:
             weighted.append((-weight, index, media))
     return [media for _, _, media in sorted(weighted)]
-
-
-def accepts_gzip(accept_encoding: str | None) -> bool:
-    """Whether an Accept-Encoding header takes gzip.
-
-    >>> [accepts_gzip(one) for one in ("br, gzip", "gzip;q=0, *", "*;q=0.5", "identity", None)]
-    [True, False, True, False, False]
-    """
-    weights = {}
-    for part in (accept_encoding or "").split(","):
-        coding, *parameters = (piece.strip().lower() for piece in part.split(";"))
-        quality = next((p[2:] for p in parameters if p.startswith("q=")), "1")
-        try:
-            weights[coding] = float(quality)
-        except ValueError:
-            weights[coding] = 0.0
-    return weights.get("gzip", weights.get("*", 0.0)) > 0
 
 
 def entity_tag(digest: str, form: str) -> str:

@@ -245,7 +245,7 @@ async def answered(request: Request, operation: Operation[B], body: B) -> Artefa
     try:
         return await looked_up(request, operation, body)
     except MustCompute:
-        task = operation.task(body)
+        task = Task.of(operation.name, body)
         found = (await request.app.state.turns.compute(task, request)).answer
     assert isinstance(found, Artefact)
     return found
@@ -253,7 +253,7 @@ async def answered(request: Request, operation: Operation[B], body: B) -> Artefa
 
 async def presented(request: Request, operation: Operation[B], body: B) -> Presented:
     """Return an answer that nobody stores."""
-    done: Done = await request.app.state.turns.compute(operation.task(body), request)
+    done: Done = await request.app.state.turns.compute(Task.of(operation.name, body), request)
     assert not isinstance(done.answer, Artefact)
     return done.answer
 

@@ -7,9 +7,9 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
-from topoloom.app.api.negotiation import accepts_gzip, entity_tag, is_current
+from topoloom.app.api.negotiation import entity_tag, is_current
 from topoloom.app.api.request_dispatcher import answered, presented
-from topoloom.app.documents import export
+from topoloom.app.documents.export import unpacked
 from topoloom.app.documents.sparse_fields import check_paths
 from topoloom.app.jobs.worker_pool.operations import EXPORT, PART
 from topoloom.app.observability.logs import note
@@ -18,7 +18,7 @@ from topoloom.app.services.sparse_fields import part_of
 from topoloom.app.store.document_store import Artefact
 from topoloom.schedules.errors import ScheduleError
 
-__all__ = ["created", "created_summary", "representation"]
+__all__ = ["accepts_gzip", "created", "created_summary", "representation"]
 
 IMMUTABLE = "public, max-age=31536000, immutable"
 """Of a document by its whole id; a beginning of one may mean several tomorrow."""
@@ -103,14 +103,31 @@ def _stored(
     artefact: Artefact, media_type: str, headers: dict[str, str], packed: bool, status: int = 200
 ) -> Response:
     """Return stored bytes: as they are, or unpacked piece by piece where they are large."""
-    if not export.is_packed(artefact.media_type):
+    if not artefact.is_packed:
         return Response(artefact.content, status, headers, media_type)
     if packed:
         headers["Content-Encoding"] = "gzip"
         return Response(artefact.content, status, headers, media_type)
     if len(artefact.content) <= UNPACKED_AT_ONCE:
         return Response(gzip.decompress(artefact.content), status, headers, media_type)
-    return StreamingResponse(export.unpacked(artefact), status, headers, media_type)
+    return StreamingResponse(unpacked(artefact), status, headers, media_type)
+
+
+def accepts_gzip(accept_encoding: str | None) -> bool:
+    """Whether an Accept-Encoding header takes gzip.
+
+    >>> [accepts_gzip(one) for one in ("br, gzip", "gzip;q=0, *", "*;q=0.5", "identity", None)]
+    [True, False, True, False, False]
+    """
+    weights = {}
+    for part in (accept_encoding or "").split(","):
+        coding, *parameters = (piece.strip().lower() for piece in part.split(";"))
+        quality = next((p[2:] for p in parameters if p.startswith("q=")), "1")
+        try:
+            weights[coding] = float(quality)
+        except ValueError:
+            weights[coding] = 0.0
+    return weights.get("gzip", weights.get("*", 0.0)) > 0
 
 
 def _paths(form: str, fields: str, model: Any) -> list[str]:

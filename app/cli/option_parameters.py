@@ -10,8 +10,8 @@ import typer
 from pydantic import StrictBool, StrictFloat, StrictInt
 
 from topoloom.app.cli import completion
+from topoloom.app.requests.base import Bytes
 from topoloom.app.requests.options.option import REQUIRED, Option, choices
-from topoloom.app.requests.quantities import Bytes
 from topoloom.synth.naming.suggestions import did_you_mean
 
 __all__ = ["ASKED", "asks", "parameter", "taken"]

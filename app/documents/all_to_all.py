@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from topoloom.app.documents.base import Document, Exact, rounded
-from topoloom.app.documents.kind import Readable
-from topoloom.app.documents.subject import AboutTopology, Subject
-from topoloom.app.store.artifacts import Artefact, Computed
+from topoloom.app.documents.base import AboutTopology, Document, Exact, Subject, rounded
+from topoloom.app.store.artifacts import Artefact, Computed, Kind
 
 if TYPE_CHECKING:
     from topoloom.schedules.routes.routing_choices import Exchange
@@ -134,5 +132,5 @@ def _decode(artefact: Artefact) -> ExchangeAnswer:
     return value_of(artefact.document())
 
 
-ALL_TO_ALL = Readable("optimum", _encode, _decode)
+ALL_TO_ALL = Kind("optimum", _encode, _decode)
 """Kept in one table with the optima of the other collectives."""

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from topoloom.app.documents.base import Document, Identity, omitted
+from topoloom.app.documents.base import Document, Identity, Stored, omitted
 from topoloom.app.documents.frontier import algorithm_of
-from topoloom.app.documents.subject import Stored
 from topoloom.synth.recipes.recipe import Recipe
 
 if TYPE_CHECKING:

@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from topoloom.app.documents.base import Document, Exact, Identity, Node, omitted
-from topoloom.app.documents.subject import AssumptionDocument, Subject, assumed_field
+from topoloom.app.documents.base import (
+    AssumptionDocument,
+    Document,
+    Exact,
+    Identity,
+    Node,
+    Subject,
+    assumed_field,
+    omitted,
+)
 from topoloom.synth.topology.assumptions import assumed_members
 
 if TYPE_CHECKING:

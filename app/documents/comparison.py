@@ -7,17 +7,22 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from topoloom.app.documents.base import Document, Exact, Identity, omitted
+from topoloom.app.documents.base import (
+    AssumptionDocument,
+    Document,
+    Exact,
+    Identity,
+    assumed_field,
+    omitted,
+)
 from topoloom.app.documents.compare_algorithms import (
     ComparedFabric,
     FabricDocument,
     fabric_document,
 )
-from topoloom.app.documents.kind import Kind
 from topoloom.app.documents.schedule import CostFacts, Kept, given_facts
-from topoloom.app.documents.subject import AssumptionDocument, assumed_field
 from topoloom.app.requests.designs import DesignRequest
-from topoloom.app.store.artifacts import Artefact, Computed
+from topoloom.app.store.artifacts import Artefact, Computed, Kind
 from topoloom.schedules.compare.bandwidths import Speed
 from topoloom.synth.topology.assumptions import assumed_members
 

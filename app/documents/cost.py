@@ -6,10 +6,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from topoloom.app.documents.base import Document, Exact, Identity, PassCost, cost_of, omitted
-from topoloom.app.documents.kind import Readable
-from topoloom.app.documents.subject import AboutTopology, Subject
-from topoloom.app.store.artifacts import Artefact, Computed
+from topoloom.app.documents.base import (
+    AboutTopology,
+    Document,
+    Exact,
+    Identity,
+    PassCost,
+    Subject,
+    cost_of,
+    omitted,
+)
+from topoloom.app.store.artifacts import Artefact, Computed, Kind
 from topoloom.synth.evaluation.cost import Links
 
 if TYPE_CHECKING:
@@ -120,4 +127,4 @@ def _decode(artefact: Artefact) -> CostAnswer:
     return value_of(artefact.document())
 
 
-COST = Readable("cost", _encode, _decode)
+COST = Kind("cost", _encode, _decode)

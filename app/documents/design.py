@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from topoloom.app.documents.all_to_all import PointExchange, point_exchange
-from topoloom.app.documents.base import Document, Exact, Identity, PassCost, omitted
+from topoloom.app.documents.base import Document, Exact, Identity, PassCost, Stored, omitted
 from topoloom.app.documents.co_design import CoDesign, TaskDocument, said_of
 from topoloom.app.documents.co_design import of as co_design
 from topoloom.app.documents.frontier import PointDocument, algorithm_of, measured
-from topoloom.app.documents.kind import Kind
 from topoloom.app.documents.patch_plan import GoalDocument
 from topoloom.app.documents.schedule import PartFacts, given_facts
-from topoloom.app.documents.subject import Stored
 from topoloom.app.requests.designs import DesignRequest
-from topoloom.app.store.artifacts import Artefact, Computed
+from topoloom.app.store.artifacts import Artefact, Computed, Kind
 from topoloom.synth.recipes.recipe import Recipe
 
 if TYPE_CHECKING:

@@ -6,13 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from topoloom.app.documents.kind import Kind
-from topoloom.app.store.artifacts import Artefact, Computed
+from topoloom.app.store.artifacts import PACKED, Artefact, Computed, Kind
 from topoloom.schedules.errors import TooLarge
 
-__all__ = ["EXPORT", "Exported", "is_packed", "unpacked"]
+__all__ = ["EXPORT", "Exported", "unpacked"]
 
-_PACKED = "+gzip"
 LEVEL = 4
 """Of compression: four times as fast as the usual one, for a tenth more bytes."""
 
@@ -32,15 +30,6 @@ class Exported:
     limit: int
 
 
-def is_packed(media_type: str) -> bool:
-    """Whether what is kept as this media type is gzipped.
-
-    >>> is_packed("application/json+gzip"), is_packed("application/zip")
-    (True, False)
-    """
-    return media_type.endswith(_PACKED)
-
-
 def unpacked(artefact: Artefact) -> Iterator[bytes]:
     """Yield a packed document's bytes in pieces, so that the whole is nowhere at once."""
     with gzip.GzipFile(fileobj=io.BytesIO(artefact.content)) as file:
@@ -55,7 +44,7 @@ def _encode(exported: Exported, identity: str) -> Computed:
         facts["bytes"] = len(exported.pieces)
         return Computed(exported.pieces, exported.media_type, facts)
     content, facts["bytes"] = _packed(exported.pieces, exported.limit)
-    return Computed(content, exported.media_type + _PACKED, facts)
+    return Computed(content, exported.media_type + PACKED, facts)
 
 
 def _packed(pieces: Iterable[str], limit: int) -> tuple[bytes, int]:

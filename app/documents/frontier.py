@@ -7,17 +7,24 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from topoloom.app.documents.all_to_all import PointExchange, point_exchange
-from topoloom.app.documents.base import Document, Exact, Identity, PassCost, cost_of, omitted
-from topoloom.app.documents.kind import Readable
-from topoloom.app.documents.subject import Stored
+from topoloom.app.documents.base import (
+    Document,
+    Exact,
+    Identity,
+    PassCost,
+    Stored,
+    cost_of,
+    omitted,
+)
 from topoloom.app.requests.designs import FrontierRequest
-from topoloom.app.store.artifacts import Artefact, Computed
+from topoloom.app.store.artifacts import Artefact, Asked, Computed, Kind
 from topoloom.synth.evaluation.cost import Links
 from topoloom.synth.recipes.recipe import parse
 
 if TYPE_CHECKING:
     from topoloom.schedules.routes.routing_choices import Exchange
     from topoloom.synth.search.frontier import Frontier, Point
+    from topoloom.synth.search.hosts import Hosts
 
 __all__ = [
     "FRONTIER",
@@ -26,6 +33,7 @@ __all__ = [
     "FrontierSummary",
     "PointDocument",
     "algorithm_of",
+    "asked_of",
     "of",
     "value_of",
 ]
@@ -35,7 +43,7 @@ __all__ = [
 class FrontierAnswer:
     """A frontier; for every point its stored topology, and all-to-all where it was asked for."""
 
-    request: FrontierRequest
+    asked: Asked
     found: "Frontier"
     stored: tuple[Stored, ...]
     exchanges: "tuple[Exchange, ...]" = ()
@@ -91,6 +99,29 @@ class FrontierSummary(Document):
     points: int = Field(description="how many topologies it has", ge=1)
 
 
+def asked_of(hosts: "Hosts", *, all_to_all: bool = False) -> dict[str, Any]:
+    """Return the question for the frontier of some hosts as plain JSON, the key of its answer.
+
+    >>> from topoloom.synth.search.hosts import Hosts
+    >>> asked = asked_of(Hosts(12, 4, max_steps=3))
+    >>> asked == FrontierRequest(nodes=12, degree=4, max_steps=3).canonical()
+    True
+    """
+    asked = {
+        "nodes": hosts.nodes,
+        "degree": hosts.degree,
+        "links": hosts.links.value,
+        "parallel_links": hosts.parallel_links,
+        "vertex_transitive": hosts.vertex_transitive,
+        "families": None if hosts.families is None else sorted(set(hosts.families)),
+        "bases": sorted({str(base) for base in hosts.bases}) or None,
+        "max_steps": hosts.max_steps,
+        "schedule": hosts.schedule,
+        "all_to_all": all_to_all or None,
+    }
+    return {name: value for name, value in asked.items() if value is not None}
+
+
 def of(answer: FrontierAnswer, identity: str) -> dict[str, Any]:
     """Return the frontier/1 document."""
     found = answer.found
@@ -99,7 +130,7 @@ def of(answer: FrontierAnswer, identity: str) -> dict[str, Any]:
     return {
         "schema": "frontier/1",
         "id": identity,
-        "request": answer.request.canonical(),
+        "request": answer.asked,
         "bounds": PassCost.of(found.bounds).given(),
         "frontier": [
             _point(found, point, stored, exchange).given() for point, stored, exchange in rows
@@ -143,7 +174,7 @@ def value_of(document: Mapping[str, Any]) -> FrontierAnswer:
     """Return the frontier that a frontier/1 document tells of, without all-to-all."""
     from topoloom.synth.search.frontier import Frontier, Point
 
-    request = FrontierRequest.model_validate(document["request"])
+    asked = document["request"]
     points = tuple(
         Point(
             parse(entry["recipe"]),
@@ -155,8 +186,8 @@ def value_of(document: Mapping[str, Any]) -> FrontierAnswer:
     )
     stored = tuple(Stored(entry["topology_id"], entry["name"]) for entry in document["frontier"])
     bounds = cost_of(document["bounds"])
-    found = Frontier(request.nodes, request.degree, Links(request.links), bounds, points)
-    return FrontierAnswer(request, found, stored)
+    found = Frontier(asked["nodes"], asked["degree"], Links(asked["links"]), bounds, points)
+    return FrontierAnswer(asked, found, stored)
 
 
 def _encode(answer: FrontierAnswer, identity: str) -> Computed:
@@ -167,4 +198,4 @@ def _decode(artefact: Artefact) -> FrontierAnswer:
     return value_of(artefact.document())
 
 
-FRONTIER = Readable("frontier", _encode, _decode)
+FRONTIER = Kind("frontier", _encode, _decode)

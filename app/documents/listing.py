@@ -10,7 +10,14 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, Field
 
-from topoloom.app.documents.base import Document, Identity, Node, omitted
+from topoloom.app.documents.base import (
+    AssumptionDocument,
+    Document,
+    Identity,
+    Node,
+    assumed_field,
+    omitted,
+)
 from topoloom.app.documents.comparison import ComparisonSummary
 from topoloom.app.documents.cost import CostSummary
 from topoloom.app.documents.design import DesignSummary
@@ -20,7 +27,6 @@ from topoloom.app.documents.patch_plan import PatchPlanSummary
 from topoloom.app.documents.plot import PlotSummary
 from topoloom.app.documents.schedule import ScheduleSummary
 from topoloom.app.documents.simulation import SimulationSummary
-from topoloom.app.documents.subject import AssumptionDocument, assumed_field
 from topoloom.app.documents.sweep import SweepSummary
 from topoloom.app.documents.topology import TopologySummary
 from topoloom.app.documents.verification import VerificationSummary

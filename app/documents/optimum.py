@@ -7,18 +7,25 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from topoloom.app.documents.base import Document, Exact, Identity, Node, omitted, rounded
+from topoloom.app.documents.base import (
+    AboutTopology,
+    Document,
+    Exact,
+    Identity,
+    Node,
+    Subject,
+    omitted,
+    rounded,
+)
 from topoloom.app.documents.cut import CutDocument, ProofDocument, cut_document, proof_document
-from topoloom.app.documents.kind import Readable
 from topoloom.app.documents.link_values import (
     LinkValueDocument,
     RestoredDocument,
     Worth,
     worth_members,
 )
-from topoloom.app.documents.subject import AboutTopology, Subject
-from topoloom.app.requests.to_domain import asked_of
-from topoloom.app.store.artifacts import Artefact, Computed
+from topoloom.app.documents.schedule import asked_of
+from topoloom.app.store.artifacts import Artefact, Computed, Kind
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.options import Options
 
@@ -303,4 +310,4 @@ def _decode(artefact: Artefact) -> OptimumAnswer:
     return rate_of(artefact.document())
 
 
-OPTIMUM = Readable("optimum", _encode, _decode)
+OPTIMUM = Kind("optimum", _encode, _decode)

@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from topoloom.app.documents.base import Digest, Document, Exact, Identity, Node, omitted
-from topoloom.app.documents.kind import Kind
-from topoloom.app.documents.subject import AssumptionDocument, Subject
-from topoloom.app.store.artifacts import Artefact, Computed, compact
+from topoloom.app.documents.base import (
+    AssumptionDocument,
+    Digest,
+    Document,
+    Exact,
+    Identity,
+    Node,
+    Subject,
+    omitted,
+)
+from topoloom.app.store.artifacts import Artefact, Computed, Kind, compact
 
 if TYPE_CHECKING:
     from topoloom.synth.wiring import PatchPlan, Plant

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from topoloom.app.documents.base import Document
-from topoloom.app.documents.kind import Kind
-from topoloom.app.store.artifacts import Computed
+from topoloom.app.store.artifacts import Computed, Kind
 
 __all__ = ["PLOT", "SVG", "Drawing", "PlotSummary"]
 

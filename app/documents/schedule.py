@@ -12,11 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from topoloom.app.documents.base import Digest, Document, Exact, Identity, omitted
-from topoloom.app.documents.kind import Readable
-from topoloom.app.documents.subject import AssumptionDocument, Subject, assumed_field
-from topoloom.app.store.artifacts import Artefact, Computed
+from topoloom.app.documents.base import (
+    AssumptionDocument,
+    Digest,
+    Document,
+    Exact,
+    Identity,
+    Subject,
+    assumed_field,
+    omitted,
+)
+from topoloom.app.store.artifacts import Artefact, Computed, Kind
 from topoloom.schedules.model.schedule import Collective, Schedule
+from topoloom.schedules.options import Options
 
 if TYPE_CHECKING:
     from topoloom.schedules.model.verified_schedule import Facts, Losses, Sharing
@@ -26,6 +34,7 @@ __all__ = [
     "Kept",
     "PartFacts",
     "ScheduleSummary",
+    "asked_of",
     "facts_of",
     "given_facts",
     "of",
@@ -151,6 +160,28 @@ def facts_of(members: Mapping[str, Any]) -> "Facts":
     )
 
 
+def asked_of(options: Options) -> dict[str, Any]:
+    """Return what was asked of an algorithm as plain JSON, the key of its answer.
+
+    >>> asked_of(Options(max_gap=Fraction(1, 10), root="a"))
+    {'max_gap': '1/10', 'root': 'a'}
+    """
+    shards: Mapping[Any, int] | None = options.shards
+    asked = {
+        "trees_per_root": options.trees_per_root,
+        "max_gap": None if options.max_gap is None else str(options.max_gap),
+        "root": options.root,
+        "shards": None
+        if shards is None
+        else [{"rank": rank, "size": size} for rank, size in shards.items()],
+        "participants": None if options.participants is None else list(options.participants),
+        "max_chunks": options.max_chunks,
+        "steps": options.steps,
+        "max_height": options.max_height,
+    }
+    return {name: value for name, value in asked.items() if value is not None}
+
+
 def _sharing(saved: "Sharing") -> dict[str, str]:
     members = {
         "crossings": saved.crossings,
@@ -195,4 +226,4 @@ def _decode(artefact: Artefact) -> Kept:
     )
 
 
-SCHEDULE = Readable("schedule", _encode, _decode)
+SCHEDULE = Kind("schedule", _encode, _decode)

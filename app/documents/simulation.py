@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from topoloom.app.documents.base import (
+    AssumptionDocument,
     Digest,
     Document,
     Exact,
     Identity,
     Node,
     Presented,
+    assumed_field,
     omitted,
     rounded,
 )
-from topoloom.app.documents.kind import Kind
-from topoloom.app.documents.subject import AssumptionDocument, assumed_field
 from topoloom.app.requests.schedules import SimulationRequest
-from topoloom.app.store.artifacts import Computed
+from topoloom.app.store.artifacts import Computed, Kind
 from topoloom.schedules.model.schedule import Schedule
 from topoloom.synth.topology.assumptions import assumed_members
 from topoloom.synth.topology.topology import Topology

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from topoloom.app.documents.base import Document, Exact, Identity, Node, omitted
-from topoloom.app.documents.kind import Kind
 from topoloom.app.requests.options.sweeps_and_jobs import PartName
 from topoloom.app.requests.sweeps import SweepName
-from topoloom.app.store.artifacts import Artefact, Asked, Computed
+from topoloom.app.store.artifacts import Artefact, Asked, Computed, Kind
 
 if TYPE_CHECKING:
     from topoloom.schedules.optimum.single_faults import FaultKind

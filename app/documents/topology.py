@@ -9,10 +9,16 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from topoloom.app.documents.base import Digest, Document, Identity, Node, omitted
-from topoloom.app.documents.kind import Readable
-from topoloom.app.documents.subject import AssumptionDocument, assumed_field
-from topoloom.app.store.artifacts import Artefact, Computed, Listed
+from topoloom.app.documents.base import (
+    AssumptionDocument,
+    Digest,
+    Document,
+    Identity,
+    Node,
+    assumed_field,
+    omitted,
+)
+from topoloom.app.store.artifacts import Artefact, Computed, Kind, Listed
 from topoloom.synth.topology.assumptions import (
     Assumption,
     assumed_members,
@@ -27,8 +33,6 @@ __all__ = [
     "TopologySummary",
     "assumed_of",
     "digest_of",
-    "healthy_of",
-    "nodes_of",
     "of",
 ]
 
@@ -121,16 +125,6 @@ def _summary(answer: Registered) -> TopologySummary:
     )
 
 
-def nodes_of(artefact: Artefact) -> int:
-    """Return how many nodes a stored topology has, switches included."""
-    return artefact.summary["nodes"]
-
-
-def healthy_of(artefact: Artefact) -> str | None:
-    """Return the id of the topology that a stored one was before parts were lost or slow."""
-    return artefact.summary.get("healthy")
-
-
 def assumed_of(artefact: Artefact) -> tuple[Assumption, ...]:
     """Return what was assumed in reading the file of a stored topology."""
     return assumptions_from_document(artefact.summary.get("assumed", []))
@@ -153,4 +147,4 @@ def _decode(artefact: Artefact) -> Registered:
     return Registered(topology, artefact.summary.get("healthy"))
 
 
-TOPOLOGY = Readable("topology", _encode, _decode)
+TOPOLOGY = Kind("topology", _encode, _decode)

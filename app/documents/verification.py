@@ -6,10 +6,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from topoloom.app.documents.base import Document, Identity, omitted
-from topoloom.app.documents.kind import Kind
-from topoloom.app.documents.subject import AboutTopology, Subject
-from topoloom.app.store.artifacts import Computed
+from topoloom.app.documents.base import AboutTopology, Document, Identity, Subject, omitted
+from topoloom.app.store.artifacts import Computed, Kind
 
 __all__ = ["MAX_SHOWN", "VERIFICATION", "Checked", "VerificationDocument", "VerificationSummary"]
 

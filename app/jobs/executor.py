@@ -30,7 +30,7 @@ def perform_by(crew: Crew, store: Store) -> Perform:
             reporting.progress(done / total if total else 0.0, stage)
 
         try:
-            done = crew.run(Work(task.operation, task.body.encode()), _Asked(reporting), hear)
+            done = crew.run(Work.of(task.operation, task.body.encode()), _Asked(reporting), hear)
         except errors.Cancelled:
             raise Cancelled from None
         if store.settled() is not None:

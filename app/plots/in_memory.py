@@ -31,7 +31,7 @@ def draw_frontier(found: "Frontier", path: Path) -> None:
     # Nothing is stored: the ids, which no plot shows, are those of nothing.
     nothing = "0" * 64
     stored = tuple(Stored(nothing, str(point.recipe)[:80]) for point in found.points)
-    document = of(FrontierAnswer(request, found, stored), nothing)
+    document = of(FrontierAnswer(request.canonical(), found, stored), nothing)
     with canvas.drawn(path, *plot.size(document)) as figure:
         plot.draw(figure, document)
 

@@ -7,11 +7,11 @@ into bytes/s and seconds, exactly.
 import re
 from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import ConfigDict, Field, StrictBool, StrictInt, field_validator, model_validator
 
-from topoloom.app.requests.base import Request
+from topoloom.app.requests.base import MOST, Bytes, NotNegative, Positive, Request
 from topoloom.app.requests.field_errors import PlacedError
 from topoloom.app.requests.measured_times import MeasuredRow, fitted
 from topoloom.app.requests.options import cluster, patch_plans
@@ -19,7 +19,11 @@ from topoloom.app.requests.options.cluster import JudgeName, LinkKind
 from topoloom.app.requests.options.collectives import CollectiveName
 from topoloom.app.requests.options.patch_plans import ObjectiveName, PanelKind, PlaceKind
 from topoloom.app.requests.plant_source import PlantSource
-from topoloom.app.requests.quantities import MOST, Bytes, NotNegative, Positive
+
+if TYPE_CHECKING:
+    from topoloom.schedules.design import Speed
+    from topoloom.schedules.workloads.tasks import Workload
+    from topoloom.synth.search.hosts import Hosts
 
 __all__ = [
     "DesignRequest",
@@ -48,8 +52,7 @@ def put_node_rate(request: Any) -> None:
     rate = request.port_gbps * request.degree
     if rate > MOST:
         raise PlacedError("/port_gbps", f"times degree must be at most {MOST}")
-    object.__setattr__(request, "node_gbps", Decimal(repr(float(rate))))
-    object.__setattr__(request, "port_gbps", None)
+    request.replace(node_gbps=Decimal(repr(float(rate))), port_gbps=None)
 
 
 class FrontierRequest(Request):
@@ -91,6 +94,29 @@ class FrontierRequest(Request):
             return sorted({str(parse(base)) for base in bases})
         except SynthError as refused:
             raise ValueError(f"must be recipes: {refused.rule}") from None
+
+    @property
+    def hosts(self) -> "Hosts":
+        """The hosts, as a search takes them.
+
+        >>> FrontierRequest(nodes=12, degree=4).hosts.links
+        <Links.UNIDIRECTIONAL: 'unidirectional'>
+        """
+        from topoloom.synth.evaluation.cost import Links
+        from topoloom.synth.recipes.recipe import parse
+        from topoloom.synth.search.hosts import Hosts
+
+        return Hosts(
+            self.nodes,
+            self.degree,
+            Links(self.links),
+            self.parallel_links,
+            self.vertex_transitive,
+            None if self.families is None else tuple(self.families),
+            self.max_steps,
+            self.schedule,
+            tuple(map(parse, self.bases or ())),
+        )
 
 
 class TimedRequest(FrontierRequest):
@@ -217,19 +243,39 @@ class DesignRequest(TimedRequest):
         said = ("node_gbps", "port_gbps", "alpha_us", "overhead_us", "chunk_us")
         if not self.model_fields_set.isdisjoint(said):
             raise ValueError(f"must have no {', '.join(said[:-1])} or {said[-1]} beside measured")
-        for name, value in fitted(self.measured, self.degree).items():
-            object.__setattr__(self, name, value)
+        self.replace(**fitted(self.measured, self.degree))
         return self
 
     @property
-    def overhead_seconds(self) -> Fraction:
-        """What each message takes beside its bytes."""
-        return Fraction(self.overhead_us or 0) / 10**6
+    def speed(self) -> "Speed":
+        """How fast the hosts are, in bytes per second and seconds."""
+        from topoloom.schedules.design import Speed
+
+        overhead, chunk = (Fraction(one or 0) / 10**6 for one in (self.overhead_us, self.chunk_us))
+        return Speed(self.bytes_per_second, self.alpha_seconds, overhead, chunk)
 
     @property
-    def chunk_seconds(self) -> Fraction:
-        """What each chunk takes beside its bytes."""
-        return Fraction(self.chunk_us or 0) / 10**6
+    def merged_workload(self) -> "Workload":
+        """The collectives that are run; equal collectives are counted together.
+
+        Raises
+        ------
+        UnknownPreset
+            There is no preset of that name.
+        """
+        from topoloom.schedules.model.schedule import Collective
+        from topoloom.schedules.workloads.presets import preset
+        from topoloom.schedules.workloads.tasks import Task, Workload, merged
+
+        if self.preset is not None:
+            return preset(self.preset).workload
+        if self.workload is not None:
+            tasks = (
+                Task(Collective.of(task.collective), task.bytes, task.count)
+                for task in self.workload
+            )
+            return Workload(merged(tasks))
+        return Workload((Task(Collective.of(self.collective), self.bytes),), single=True)
 
     @model_validator(mode="after")
     def _one_way(self) -> "DesignRequest":

@@ -13,12 +13,11 @@ from pydantic import (
     model_validator,
 )
 
-from topoloom.app.requests.base import Request, optional
+from topoloom.app.requests.base import Bytes, NotNegative, Positive, Request, optional
 from topoloom.app.requests.document_ids import IdPrefix
 from topoloom.app.requests.options import cluster, collectives, simulations
 from topoloom.app.requests.options.collectives import AnyCollectiveName
 from topoloom.app.requests.options.exports import DialectName
-from topoloom.app.requests.quantities import Bytes, NotNegative, Positive
 from topoloom.app.requests.schedules import NodeName, OptimumRequest, SimulationRequest
 from topoloom.app.requests.topology_source import TopologySource
 

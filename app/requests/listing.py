@@ -4,7 +4,7 @@ from typing import Any, Self
 
 from pydantic import StrictBool, StrictInt, model_validator
 
-from topoloom.app.requests.base import Rational, Request
+from topoloom.app.requests.base import Bytes, Positive, Rational, Request
 from topoloom.app.requests.designs import DesignRequest, FrontierRequest, TaskRequest, put_node_rate
 from topoloom.app.requests.options import cluster, listing, sweeps_and_jobs
 from topoloom.app.requests.options.collectives import CollectiveName
@@ -16,7 +16,6 @@ from topoloom.app.requests.options.listing import (
     Moment,
     SortName,
 )
-from topoloom.app.requests.quantities import Bytes, Positive
 from topoloom.app.store.listing import SORTS, Wanted
 
 __all__ = ["AtlasRequest", "BestRequest", "ListRequest", "PageRequest"]

@@ -5,8 +5,7 @@ from typing import Annotated
 
 from pydantic import Field, StrictInt
 
-from topoloom.app.requests.base import Request
-from topoloom.app.requests.quantities import LEAST_POSITIVE, MOST
+from topoloom.app.requests.base import LEAST_POSITIVE, MOST, Request
 
 __all__ = ["MeasuredRow", "fitted"]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from pydantic import model_validator
 
+from topoloom.app.requests.base import Bytes
 from topoloom.app.requests.designs import FrontierRequest, TaskRequest, TimedRequest
 from topoloom.app.requests.options import cluster, sweeps_and_jobs
 from topoloom.app.requests.options.collectives import CollectiveName
-from topoloom.app.requests.quantities import Bytes
 from topoloom.schedules.errors import UnknownPreset
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.workloads.presets import preset

@@ -1,7 +1,10 @@
 """What people ask of schedules: of which collective, for whom, written how, how fast."""
 
 import re
-from typing import Annotated, Any, Literal
+from collections.abc import Iterable
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     BeforeValidator,
@@ -14,11 +17,15 @@ from pydantic import (
     model_validator,
 )
 
-from topoloom.app.requests.base import Request
+from topoloom.app.requests.base import Bytes, Gap, NotNegative, Positive, Request
 from topoloom.app.requests.options import cluster, collectives, exports, simulations
 from topoloom.app.requests.options.collectives import AlgorithmName, AnyCollectiveName
-from topoloom.app.requests.quantities import Bytes, Gap, NotNegative, Positive
 from topoloom.app.requests.topology_source import TopologySource
+
+if TYPE_CHECKING:
+    from topoloom.schedules.options import Options
+    from topoloom.schedules.simulate import Network
+    from topoloom.synth.topology.topology import NodeId, Topology
 
 __all__ = [
     "ExportRequest",
@@ -83,6 +90,28 @@ class ForestRequest(Request):
         """Whether some node is named, whose id the topology knows."""
         return any(given is not None for given in (self.root, self.shards, self.participants))
 
+    def options(self, nodes: "Iterable[NodeId]") -> "Options":
+        """Return the options of an algorithm, with the ids of ``nodes`` as they are.
+
+        A text stands for an integer id of the same digits, since topologies have no two such
+        ids; names of no node are left as they are.
+        """
+        from topoloom.schedules.options import Options
+
+        members, shards, root = self.participants, self.shards, self.root
+        ids: dict[str, NodeId] = {str(node): node for node in nodes}
+        return Options(
+            trees_per_root=self.trees_per_root,
+            max_gap=self.max_gap,
+            root=None if root is None else ids.get(str(root), root),
+            shards=None
+            if shards is None
+            else {ids.get(str(one.rank), one.rank): one.size for one in shards},
+            participants=None
+            if members is None
+            else tuple(ids.get(str(name), name) for name in members),
+        )
+
     @field_validator("shards")
     @classmethod
     def _sizes_sorted(cls, shards: list[ShardSize] | None) -> list[ShardSize] | None:
@@ -134,6 +163,11 @@ class ScheduleRequest(ForestRequest):
     max_chunks: StrictInt = collectives.MAX_CHUNKS.field()
     steps: StrictInt = collectives.STEPS.field()
 
+    def options(self, nodes: "Iterable[NodeId]") -> "Options":
+        """Return the options of an algorithm, with the ids of ``nodes`` as they are."""
+        limits = {"max_chunks": self.max_chunks, "steps": self.steps, "max_height": self.max_height}
+        return replace(super().options(nodes), **limits)
+
 
 class SimulationRequest(Request):
     """How much data a schedule moves, and how fast the fabric is."""
@@ -157,3 +191,21 @@ class SimulationRequest(Request):
         if self.node_gbps is not None and self.link_gbps is not None:
             raise ValueError("must have only one of node_gbps and link_gbps")
         return self
+
+    def network(self, topology: "Topology") -> "Network":
+        """Return how fast the fabric is on which a schedule for ``topology`` runs."""
+        from topoloom.schedules.simulate import Network
+        from topoloom.schedules.verify.costs import unit_bytes_per_second
+
+        if self.link_gbps is not None:
+            rate = Fraction(self.link_gbps) * 10**9 / 8
+        else:
+            node = self.node_gbps
+            rate = unit_bytes_per_second(topology, None if node is None else Fraction(node))
+        return Network(
+            Fraction(self.alpha_us) / 10**6,
+            rate,
+            Fraction(self.overhead_us) / 10**6,
+            self.channels,
+            Fraction(self.chunk_us or 0) / 10**6,
+        )

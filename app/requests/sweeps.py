@@ -16,12 +16,11 @@ from pydantic import (
     model_validator,
 )
 
-from topoloom.app.requests.base import Request, optional
+from topoloom.app.requests.base import Positive, Request, optional
 from topoloom.app.requests.designs import DesignRequest, FrontierRequest
 from topoloom.app.requests.field_errors import PlacedError, field_errors
 from topoloom.app.requests.options import sweeps_and_jobs
 from topoloom.app.requests.options.sweeps_and_jobs import PartName
-from topoloom.app.requests.quantities import Positive
 from topoloom.app.requests.schedules import OptimumRequest
 from topoloom.app.requests.topology_source import TopologySource
 from topoloom.synth.limits import MAX_DEGREE, MAX_HOSTS

@@ -1,10 +1,10 @@
 """All-to-all on a topology: the best there is, between two exact bounds."""
 
 from topoloom.app.documents.all_to_all import ALL_TO_ALL, ExchangeAnswer
-from topoloom.app.documents.kind import Answer
-from topoloom.app.documents.subject import Subject
+from topoloom.app.documents.base import Subject
 from topoloom.app.services.context import Context
 from topoloom.app.services.topologies import StoredTopology
+from topoloom.app.store.artifacts import Answer
 
 __all__ = ["exchange_on"]
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from topoloom.app.documents.best import BestAnswer
 from topoloom.app.requests.listing import BestRequest
-from topoloom.app.requests.to_domain import speed_of, workload_of
 from topoloom.app.requests.topology_source import TopologySource
 from topoloom.app.services import designs, frontiers, topologies
 from topoloom.app.services.context import Context, MustCompute
@@ -38,7 +37,7 @@ def find(context: Context, request: BestRequest) -> BestAnswer:
     speed = workload = None
     if request.timed:
         asked = request.design()
-        speed, workload = speed_of(asked), workload_of(asked)
+        speed, workload = asked.speed, asked.merged_workload
         require_timed(workload)
     searched = _searched(context, request) if request.search else None
     links = Links(request.links)

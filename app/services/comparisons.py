@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+from topoloom.app.documents.base import Subject
 from topoloom.app.documents.compare_algorithms import ComparedFabric
 from topoloom.app.documents.comparison import (
     COMPARISON,
@@ -11,7 +12,6 @@ from topoloom.app.documents.comparison import (
     TimedSchedule,
 )
 from topoloom.app.documents.schedule import SCHEDULE
-from topoloom.app.documents.subject import Subject
 from topoloom.app.requests.evaluations import ComparisonRequest
 from topoloom.app.services import topologies
 from topoloom.app.services.context import Context
@@ -46,7 +46,7 @@ def create(context: Context, request: ComparisonRequest) -> Artefact:
             return ComparedDesigns([context.read(kind, one) for one in ids])
         return ComparedSchedules([_timed(context, one, request) for one in ids])
 
-    return context.keep(COMPARISON, {"of": {kind: ids}} | said, compute)
+    return context.answer(COMPARISON, {"of": {kind: ids}} | said, compute).artefact
 
 
 def _timed(context: Context, identity: str, request: ComparisonRequest) -> TimedSchedule:
@@ -84,7 +84,7 @@ def _of_fabric(context: Context, request: ComparisonRequest) -> Artefact:
         return ComparedFabric(subject, ranks, collective.value, root, found, sizes)
 
     said = request.canonical_part((*_SPEED, "collective", "root"))
-    return context.keep(COMPARISON, {"of": {"topology": [loaded.id]}} | said, compute)
+    return context.answer(COMPARISON, {"of": {"topology": [loaded.id]}} | said, compute).artefact
 
 
 def _on(request: ComparisonRequest, topology: Topology) -> On:

@@ -1,30 +1,34 @@
 """What every service function needs: where answers are kept, and how far it may go."""
 
-import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from topoloom.app.config import Settings
-from topoloom.app.documents.kind import Answer, Kind, Readable
-from topoloom.app.store.artifacts import ID_LENGTH, Artefact, Asked, Computed, Listed, key
+from topoloom.app.store.artifacts import (
+    ID_LENGTH,
+    Answer,
+    Artefact,
+    Asked,
+    Computed,
+    Kind,
+    Listed,
+    key,
+)
 from topoloom.app.store.errors import MAX_CANDIDATES, Ambiguous, Damaged, NotStored
 from topoloom.schedules.errors import TooLarge
 
 if TYPE_CHECKING:
     from topoloom.app.store.document_store import Store
 
-__all__ = ["Compute", "Context", "Documents", "Mend", "MustCompute"]
+__all__ = ["Context", "Documents", "Mend", "MustCompute"]
 
 T = TypeVar("T")
 
 
 MAX_LOOKED_INTO = 64 * 2**10
 """Largest document, in bytes as it is stored, that is decoded only to look something up."""
-
-Compute: TypeAlias = Callable[[str], Computed]
-"""Given the id of an answer, computes it as it will be kept."""
 
 
 class Documents(Protocol):
@@ -50,8 +54,12 @@ class Documents(Protocol):
         """See `app.store.document_store.Store.named`."""
         ...
 
-    def get_or_compute(self, kind: str, request: Asked, compute: Compute) -> Artefact:
-        """See `app.store.document_store.Store.get_or_compute`."""
+    def begin(self, kind: str, identity: str) -> Artefact | None:
+        """Return the stored document, or None for the caller to compute the document."""
+        ...
+
+    def keep(self, kind: str, request: Asked, identity: str, computed: Computed) -> Artefact:
+        """See `app.store.document_store.Store.keep`."""
         ...
 
 
@@ -71,10 +79,6 @@ def _damaged(context: "Context", kind: str, identity: str, question: str) -> Art
     raise Damaged(kind, identity)
 
 
-def _untimed(kind: str, seconds: float) -> None:
-    pass
-
-
 @dataclass(frozen=True, slots=True)
 class Context:
     """The store, the settings, and who watches over long work.
@@ -89,8 +93,6 @@ class Context:
     notes: list[str] = field(default_factory=list)
     only_looks: bool = False
     mend: "Mend" = _damaged
-    timed: Callable[[str, float], None] = _untimed
-    """Told the kind and the seconds of each computation that came to its end."""
 
     @property
     def whole_store(self) -> "Store":
@@ -108,43 +110,30 @@ class Context:
         """Return a context of one request that raises `MustCompute` where it would compute."""
         return replace(self, only_looks=True, notes=[])
 
-    def keep(self, kind: Kind[T], asked: Asked, compute: Callable[[], T]) -> Artefact:
-        """Return the stored answer to a question, computed and watched over if there is none."""
-        return self._kept(kind, asked, compute)[0]
+    def answer(self, kind: Kind[T], asked: Asked, compute: Callable[[], T]) -> Answer[T]:
+        """Return the stored answer to a question, computed and watched over if there is none.
 
-    def answer(self, kind: Readable[T], asked: Asked, compute: Callable[[], T]) -> Answer[T]:
-        """Return the same beside its value, which a fresh computation hands on as it is."""
-        artefact, computed = self._kept(kind, asked, compute)
-        return Answer(artefact, kind, computed, self._require_decodable)
+        A value that ``compute`` returns is the value of the answer; nothing reads it back.
+        """
+        identity = key(kind.name, asked)
+        if self.only_looks:
+            found = self.store.find(kind.name, identity)
+            if found is None:
+                raise MustCompute(identity)
+            return Answer(found, kind, [], self._require_decodable)
+        with self.watch():
+            found = self.store.begin(kind.name, identity)
+            if found is not None:
+                return Answer(found, kind, [])
+            value = compute()
+            kept = self.store.keep(kind.name, asked, identity, kind.encode(value, identity))
+        return Answer(kept, kind, [value])
 
     def _require_decodable(self, artefact: Artefact) -> None:
         if self.only_looks and len(artefact.content) > MAX_LOOKED_INTO:
             raise MustCompute(artefact.id)
 
-    def _kept(
-        self, kind: Kind[T], asked: Asked, compute: Callable[[], T]
-    ) -> tuple[Artefact, list[T]]:
-        computed: list[T] = []
-        if self.only_looks:
-            return self._looked_up(kind, asked), computed
-
-        def encoded(identity: str) -> Computed:
-            start = time.perf_counter()
-            computed.append(compute())
-            self.timed(kind.name, time.perf_counter() - start)
-            return kind.encode(computed[0], identity)
-
-        with self.watch():
-            return self.store.get_or_compute(kind.name, asked, encoded), computed
-
-    def _looked_up(self, kind: Kind[T], asked: Asked) -> Artefact:
-        identity = key(kind.name, asked)
-        found = self.store.find(kind.name, identity)
-        if found is None:
-            raise MustCompute(identity)
-        return found
-
-    def stored(self, kind: Readable[T], identity: str) -> Answer[T]:
+    def stored(self, kind: Kind[T], identity: str) -> Answer[T]:
         """Return the answer that is stored under an id, or raise `NotStored`."""
         return Answer(self.read(kind.name, identity), kind, [], self._require_decodable)
 

@@ -1,18 +1,17 @@
 """Measuring: what collectives cost on a topology, and the best they could."""
 
+from topoloom.app.documents.base import Subject
 from topoloom.app.documents.cost import COST, CostAnswer
-from topoloom.app.documents.kind import Answer
 from topoloom.app.documents.link_values import Worth
 from topoloom.app.documents.optimum import OPTIMUM, OptimumAnswer, Rate
-from topoloom.app.documents.subject import Subject
+from topoloom.app.documents.schedule import asked_of
 from topoloom.app.requests.schedules import OptimumRequest
-from topoloom.app.requests.to_domain import asked_of
 from topoloom.app.requests.topology_source import TopologySource
 from topoloom.app.services import topologies
 from topoloom.app.services.all_to_all import exchange_on
 from topoloom.app.services.context import Context
 from topoloom.app.services.topologies import StoredTopology, asked_options
-from topoloom.app.store.artifacts import Artefact
+from topoloom.app.store.artifacts import Answer, Artefact
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.options import Options, require_plain

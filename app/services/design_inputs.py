@@ -4,18 +4,14 @@ import json
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
-from topoloom.app.documents.frontier import FrontierAnswer
-from topoloom.app.documents.schedule import Kept
-from topoloom.app.documents.subject import Stored
-from topoloom.app.requests.hosts import frontier_request
-from topoloom.app.requests.to_domain import asked_of
-from topoloom.app.requests.topology_source import TopologySource
-from topoloom.app.services import all_to_all, frontier_search, schedules, topologies
+from topoloom.app.documents.base import Stored
+from topoloom.app.documents.schedule import Kept, asked_of
+from topoloom.app.requests.designs import DesignRequest
+from topoloom.app.services import all_to_all, frontiers, schedules
 from topoloom.app.services.context import Context
-from topoloom.app.services.topologies import StoredTopology
-from topoloom.app.store.errors import NotStored
+from topoloom.app.services.topologies import RecipeTopologies
 from topoloom.schedules.compare.stepped_time_models import Loads
-from topoloom.schedules.design import Used
+from topoloom.schedules.design import Design, Limits, Today, Used, design
 from topoloom.schedules.design.sources import loads_on, tree_bandwidths_on
 from topoloom.schedules.model.schedule import Collective, Schedule, TreeSchedule
 from topoloom.schedules.model.verified_schedule import Facts
@@ -29,12 +25,30 @@ from topoloom.synth.topology.topology import Topology
 if TYPE_CHECKING:
     from topoloom.schedules.routes.routing_choices import Exchange
 
-__all__ = ["CachedSources"]
+__all__ = ["ROUTED_IN_DESIGNS", "CachedSources", "made"]
 
 _Asked: TypeAlias = tuple[Recipe, Collective, str, str]
 
-HELD_LINKS = 1 << 20
-"""Topologies of so many links in all are held, so that none is read twice for one answer."""
+ROUTED_IN_DESIGNS = 256
+"""For more hosts a design leaves the routes of an all-to-all to be asked for by themselves."""
+
+
+def made(
+    context: Context, request: DesignRequest, today: Today | None
+) -> "tuple[Design, CachedSources]":
+    """Return the design for a request, and the stored answers that it is made of."""
+    sources = CachedSources(context)
+    settings = context.settings
+    found = design(
+        request.hosts,
+        request.speed,
+        request.merged_workload,
+        sources,
+        Limits(settings.max_scheduled_nodes, min(settings.max_routed_nodes, ROUTED_IN_DESIGNS)),
+        all_to_all=bool(request.all_to_all),
+        today=today,
+    )
+    return found, sources
 
 
 class CachedSources:
@@ -45,8 +59,7 @@ class CachedSources:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._held: dict[Recipe, StoredTopology] = {}
-        self._links = 0
+        self.topologies = RecipeTopologies(context)
         self._stored: dict[Recipe, Stored] = {}
         # Several points may be on one topology: nothing is read back for the second.
         self._exchanges: dict[Recipe, Exchange] = {}
@@ -55,14 +68,15 @@ class CachedSources:
 
     def frontier(self, hosts: Hosts) -> Frontier:
         """Return the frontier, whose topologies are stored."""
-        answer = frontier_search.answer(self._context, frontier_request(hosts), self.keep)
-        self._note(answer.value)
-        return answer.value.found
+        answer = frontiers.answer(self._context, hosts, self.topologies).value
+        recipes = (point.recipe for point in answer.found.points)
+        self._stored |= zip(recipes, answer.stored, strict=True)
+        return answer.found
 
     def routes(self, recipe: Recipe) -> "Exchange":
         """Return what an all-to-all takes on a topology."""
         if recipe not in self._exchanges:
-            answer = all_to_all.exchange_on(self._context, self._loaded(recipe))
+            answer = all_to_all.exchange_on(self._context, self.topologies.load(recipe))
             self._exchanges[recipe] = answer.value.found
         return self._exchanges[recipe]
 
@@ -87,15 +101,15 @@ class CachedSources:
 
     def loads(self, point: Point) -> tuple[Loads, Loads]:
         """Return what links carry step by step on a point, and on its transpose."""
-        return loads_on(self._loaded(point.recipe).topology, point)
+        return loads_on(self.topologies.load(point.recipe).topology, point)
 
     def hops(self, recipe: Recipe) -> int:
         """Return the most hops between two hosts."""
-        return diameter(self._loaded(recipe).topology)
+        return diameter(self.topologies.load(recipe).topology)
 
     def tree_bandwidths(self, recipe: Recipe) -> tuple[Fraction, Fraction]:
         """Return the least T_B of any trees, and of any trees on the transpose."""
-        return tree_bandwidths_on(self._loaded(recipe).topology)
+        return tree_bandwidths_on(self.topologies.load(recipe).topology)
 
     def forest(self, recipe: Recipe, collective: Collective) -> tuple[TreeSchedule, Topology]:
         """Return verified trees of highest throughput, which are stored."""
@@ -103,7 +117,7 @@ class CachedSources:
             forest = self._made(recipe, collective, "forestcoll").load()
             assert isinstance(forest, TreeSchedule)
             self._forests[recipe, collective] = forest
-        return self._forests[recipe, collective], self._loaded(recipe).topology
+        return self._forests[recipe, collective], self.topologies.load(recipe).topology
 
     def stored(self, recipe: Recipe) -> Stored:
         """Return what a topology of the frontier is stored under."""
@@ -113,16 +127,6 @@ class CachedSources:
         """Return what a schedule in use is stored under."""
         return self._schedules[recipe, used.collective, used.algorithm, _said(used.options)][0]
 
-    def keep(self, recipe: Recipe) -> Stored:
-        """Store the topology of a recipe, and return what it is stored under."""
-        loaded = self._loaded(recipe)
-        self._stored[recipe] = Stored(loaded.id, loaded.topology.name)
-        return self._stored[recipe]
-
-    def _note(self, answer: FrontierAnswer) -> None:
-        recipes = (point.recipe for point in answer.found.points)
-        self._stored |= zip(recipes, answer.stored, strict=True)
-
     def _made(
         self,
         recipe: Recipe,
@@ -130,28 +134,11 @@ class CachedSources:
         algorithm: str,
         options: Options = NOTHING_ASKED,
     ) -> Kept:
-        loaded = self._loaded(recipe)
+        loaded = self.topologies.load(recipe)
         answer = schedules.made(self._context, loaded, collective, algorithm, options)
         said = _said(options)
         self._schedules[recipe, collective, algorithm, said] = answer.id, answer.value.facts
         return answer.value
-
-    def _loaded(self, recipe: Recipe) -> StoredTopology:
-        held = self._held.get(recipe)
-        if held is not None:
-            return held
-        stored = self._stored.get(recipe)
-        anew = TopologySource(recipe=str(recipe))
-        source = TopologySource(id=stored.id) if stored else anew
-        try:
-            loaded = topologies.load(self._context, source)
-        except NotStored:
-            # Deleted since the frontier was stored.
-            loaded = topologies.load(self._context, anew)
-        self._links += loaded.topology.link_count
-        if self._links <= HELD_LINKS:
-            self._held[recipe] = loaded
-        return loaded
 
 
 def _said(options: Options) -> str:

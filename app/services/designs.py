@@ -5,21 +5,15 @@ from typing import TYPE_CHECKING
 
 from topoloom.app.documents.design import DESIGN, DesignAnswer
 from topoloom.app.requests.designs import DesignRequest
-from topoloom.app.requests.hosts import hosts_of
 from topoloom.app.requests.options.patch_plans import PANELS
-from topoloom.app.requests.to_domain import speed_of, workload_of
 from topoloom.app.services.context import Context
 from topoloom.app.services.plants import plant_of
 from topoloom.app.store.artifacts import Artefact
 
 if TYPE_CHECKING:
-    from topoloom.app.services.design_inputs import CachedSources
-    from topoloom.schedules.design import Design, Today
+    from topoloom.schedules.design import Today
 
-__all__ = ["ROUTED_IN_DESIGNS", "create", "made", "today_of"]
-
-ROUTED_IN_DESIGNS = 256
-"""For more hosts a design leaves the routes of an all-to-all to be asked for by themselves."""
+__all__ = ["create", "today_of"]
 
 
 def create(context: Context, request: DesignRequest) -> Artefact:
@@ -32,31 +26,12 @@ def create(context: Context, request: DesignRequest) -> Artefact:
         context.note(*(one.text for one in today.plant.assumed))
 
     def compute() -> DesignAnswer:
+        from topoloom.app.services.design_inputs import made
+
         found, sources = made(context, request, today)
         return DesignAnswer(request, found, sources.stored, sources.schedule_id)
 
-    return context.keep(DESIGN, request.canonical(), compute)
-
-
-def made(
-    context: Context, request: DesignRequest, today: "Today | None"
-) -> "tuple[Design, CachedSources]":
-    """Return the design for a request, made of what is stored, and where that is read."""
-    from topoloom.app.services.design_inputs import CachedSources
-    from topoloom.schedules.design import Limits, design
-
-    sources = CachedSources(context)
-    settings = context.settings
-    found = design(
-        hosts_of(request),
-        speed_of(request),
-        workload_of(request),
-        sources,
-        Limits(settings.max_scheduled_nodes, min(settings.max_routed_nodes, ROUTED_IN_DESIGNS)),
-        all_to_all=bool(request.all_to_all),
-        today=today,
-    )
-    return found, sources
+    return context.answer(DESIGN, request.canonical(), compute).artefact
 
 
 def today_of(request: DesignRequest) -> "Today | None":

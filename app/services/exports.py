@@ -37,7 +37,7 @@ def export(context: Context, wanted: ExportQuestion) -> Artefact:
         pieces = _pieces(context, wanted)
         return Exported(kind, wanted.id, form, media_type(kind, form), pieces, limit)
 
-    return context.keep(EXPORT, asked, compute)
+    return context.answer(EXPORT, asked, compute).artefact
 
 
 def require_available(kind: str, form: str, options: ExportRequest) -> None:

@@ -3,9 +3,9 @@
 from topoloom.app.documents.gaps import SizeGaps
 from topoloom.app.requests.designs import FrontierRequest
 from topoloom.app.requests.sweeps import SweepRequest
-from topoloom.app.services import frontier_search
+from topoloom.app.services import frontiers
 from topoloom.app.services.context import Context
-from topoloom.app.services.design_inputs import CachedSources
+from topoloom.app.services.topologies import RecipeTopologies
 from topoloom.schedules.errors import TookTooLong
 from topoloom.synth.errors import SynthError
 from topoloom.synth.evaluation.gaps import gaps_of
@@ -29,7 +29,7 @@ def gaps(context: Context, request: SweepRequest) -> list[SizeGaps]:
 
 def _of_size(context: Context, asked: FrontierRequest) -> SizeGaps:
     try:
-        found = frontier_search.answer(context, asked, CachedSources(context).keep).value.found
+        found = frontiers.answer(context, asked.hosts, RecipeTopologies(context)).value.found
     except TookTooLong:
         raise
     except SynthError as none:

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from topoloom.app.documents.base import Subject
 from topoloom.app.documents.patch_plan import PATCH_PLAN, PlanAnswer, script_of, text_of
-from topoloom.app.documents.subject import Subject
 from topoloom.app.requests.patch_plans import PatchPlanRequest
 from topoloom.app.services import topologies
 from topoloom.app.services.context import Context
@@ -57,7 +57,7 @@ def create(context: Context, request: PatchPlanRequest) -> Artefact:
             Subject.of(loaded.id, topology), plan, limits, _rate(context, topology, limits)
         )
 
-    return context.keep(PATCH_PLAN, asked, compute)
+    return context.answer(PATCH_PLAN, asked, compute).artefact
 
 
 def _planned(request: PatchPlanRequest, topology: "Topology", plant: "Plant") -> "PatchPlan":

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from topoloom.app.documents.kind import Answer
 from topoloom.app.documents.plot import PLOT, Drawing
 from topoloom.app.documents.schedule import SCHEDULE, Kept
 from topoloom.app.documents.sweep import over_of
@@ -13,7 +12,7 @@ from topoloom.app.requests.evaluations import LoadPlotRequest, SurveyPlotRequest
 from topoloom.app.requests.message_sizes import SizesRequest, sizes
 from topoloom.app.services import frontiers, topologies
 from topoloom.app.services.context import Context
-from topoloom.app.store.artifacts import Artefact, Asked
+from topoloom.app.store.artifacts import Answer, Artefact, Asked
 from topoloom.schedules.errors import NoSchedule, TooLarge
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ def draw_tree(context: Context, request: TreePlotRequest) -> Artefact:
 
 
 def _kept(context: Context, asked: Asked, compute: Callable[[], Drawing]) -> Artefact:
-    return context.keep(PLOT, asked, compute)
+    return context.answer(PLOT, asked, compute).artefact
 
 
 def _drawn(

@@ -7,6 +7,7 @@ from topoloom.app.documents import program_set
 from topoloom.app.documents.design import question_of
 from topoloom.app.services import designs
 from topoloom.app.services.context import Context
+from topoloom.app.services.design_inputs import made
 from topoloom.app.store.artifacts import Artefact
 from topoloom.schedules.formats import Options, require_options
 from topoloom.schedules.model.schedule import Collective, Schedule
@@ -48,7 +49,7 @@ def of_design(
 
     request = question_of(artefact)
     # The design is made again of stored answers: how long its algorithms take is not in it.
-    design, sources = designs.made(context, request, designs.today_of(request))
+    design, sources = made(context, request, designs.today_of(request))
 
     def make(
         point: "Point",

@@ -54,7 +54,7 @@ def speed(
     The optimum is that of `app.services.costs`: of an allreduce, the
     optima of its two passes one after the other; of all-to-all, the bound.
     """
-    kept = SCHEDULE.decode(artefact)
+    kept = SCHEDULE.read(artefact)
     loaded = topologies.load_subject(context, kept.subject)
     topology, best = loaded.topology, _best(context, loaded, request)
     asked = on_of(on, topology)

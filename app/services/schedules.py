@@ -3,15 +3,13 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from topoloom.app.documents.kind import Answer
-from topoloom.app.documents.schedule import SCHEDULE, Kept
-from topoloom.app.documents.subject import Subject
+from topoloom.app.documents.base import Subject
+from topoloom.app.documents.schedule import SCHEDULE, Kept, asked_of
 from topoloom.app.requests.schedules import ScheduleRequest
-from topoloom.app.requests.to_domain import asked_of
 from topoloom.app.services import topologies
 from topoloom.app.services.context import Context
 from topoloom.app.services.topologies import StoredTopology, asked_options
-from topoloom.app.store.artifacts import Artefact
+from topoloom.app.store.artifacts import Answer, Artefact
 from topoloom.schedules.errors import InvalidSchedule
 from topoloom.schedules.formats import FORMATS, PROGRAMS, SENDING, Files, Options, require_options
 from topoloom.schedules.model.schedule import Collective, Schedule
@@ -195,7 +193,7 @@ def export(
     """
     from topoloom.schedules.formats import write
 
-    kept = SCHEDULE.decode(artefact)
+    kept = SCHEDULE.read(artefact)
     topology = topologies.load_subject(context, kept.subject).topology
     return write(form, kept.load(), topology, options)
 

@@ -9,7 +9,6 @@ from topoloom.app.documents.schedule import SCHEDULE
 from topoloom.app.documents.simulation import SIMULATION, Simulated, of
 from topoloom.app.requests.evaluations import TimedScheduleRequest
 from topoloom.app.requests.schedules import SimulationRequest
-from topoloom.app.requests.to_domain import network_of
 from topoloom.app.services import schedules, topologies
 from topoloom.app.services.context import Context
 from topoloom.app.services.submitted_schedules import given
@@ -36,7 +35,9 @@ def create(context: Context, request: TimedScheduleRequest) -> Artefact:
         document = _simulated(schedule, topology, asked, found.stored_id, notes, traffic)
         return Simulated(topology.name, document)
 
-    return context.keep(SIMULATION, {**found.asked, "simulation": asked.canonical()}, compute)
+    return context.answer(
+        SIMULATION, {**found.asked, "simulation": asked.canonical()}, compute
+    ).artefact
 
 
 def of_stored(context: Context, identity: str, request: SimulationRequest) -> Presented:
@@ -90,7 +91,7 @@ def _simulated(
 ) -> Presented:
     from topoloom.schedules.simulate import simulate
 
-    network = network_of(request, topology)
+    network = request.network(topology)
     found = simulate(
         schedule,
         topology,

@@ -88,7 +88,7 @@ def create(context: Context, request: SweepRequest) -> Artefact:
             found.append(_answered(context, question))
         return SweepAnswer(asked, found)
 
-    return context.keep(SWEEP, asked, compute)
+    return context.answer(SWEEP, asked, compute).artefact
 
 
 def parts(context: Context, request: SweepRequest) -> list[Question]:

@@ -1,18 +1,10 @@
 """Topologies: from a recipe, a fabric's name or a document to a stored topology/1."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from topoloom.app.documents.kind import Answer
-from topoloom.app.documents.subject import Stored, Subject
-from topoloom.app.documents.topology import (
-    TOPOLOGY,
-    Registered,
-    assumed_of,
-    digest_of,
-    healthy_of,
-    nodes_of,
-)
+from topoloom.app.documents.base import Subject
+from topoloom.app.documents.topology import TOPOLOGY, Registered, assumed_of, digest_of
 from topoloom.app.requests.options.topology_source import changeable
 from topoloom.app.requests.topology_source import (
     TEXT_ONLY,
@@ -21,12 +13,12 @@ from topoloom.app.requests.topology_source import (
     TopologySource,
 )
 from topoloom.app.services.context import Context
-from topoloom.app.store.artifacts import Artefact, Asked
+from topoloom.app.store.artifacts import Answer, Artefact, Asked
 from topoloom.app.store.errors import Ambiguous, Gone, NotStored
 from topoloom.schedules.errors import NotExportable, ScheduleError
 from topoloom.synth.errors import SynthError, Unreachable
 from topoloom.synth.recipes.recipe import Recipe
-from topoloom.synth.topology.assumptions import assumed_members
+from topoloom.synth.topology.assumptions import Assumption, assumed_members
 from topoloom.synth.topology.topology import Topology
 
 if TYPE_CHECKING:
@@ -36,16 +28,19 @@ from topoloom.synth.naming.suggestions import one_of
 
 __all__ = [
     "FORMATS",
+    "RecipeTopologies",
     "StoredTopology",
     "asked_options",
     "create",
     "export",
-    "kept",
     "load",
     "load_subject",
     "named",
     "require_available",
 ]
+
+HELD_LINKS = 1 << 20
+"""Links in all of the topologies that one answer keeps in memory."""
 
 MAX_ALIKE = 100
 """So many stored topologies of one name are looked at: a graph may be stored several times."""
@@ -86,12 +81,36 @@ class StoredTopology:
     @property
     def node_count(self) -> int:
         """How many nodes it has, switches included."""
-        return nodes_of(self._answer.artefact)
+        return self._answer.artefact.summary["nodes"]
 
     @property
     def healthy(self) -> str | None:
         """The id of the topology that it was before parts were lost or slow."""
-        return healthy_of(self._answer.artefact)
+        return self._answer.artefact.summary.get("healthy")
+
+
+class RecipeTopologies:
+    """The stored topologies of recipes.
+
+    Topologies of up to `HELD_LINKS` links in all stay in memory, so that no answer reads a
+    topology twice.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._held: dict[Recipe, StoredTopology] = {}
+        self._links = 0
+
+    def load(self, recipe: Recipe) -> StoredTopology:
+        """Return the topology of a recipe, stored."""
+        held = self._held.get(recipe)
+        if held is not None:
+            return held
+        loaded = StoredTopology(_built(self._context, recipe))
+        self._links += loaded.topology.link_count
+        if self._links <= HELD_LINKS:
+            self._held[recipe] = loaded
+        return loaded
 
 
 def create(context: Context, source: GraphSource) -> Artefact:
@@ -132,17 +151,9 @@ def load(context: Context, source: GraphSource, *, field: str = "") -> StoredTop
     return StoredTopology(answer)
 
 
-def kept(context: Context, recipe: Recipe) -> Stored:
-    """Store the topology of a recipe, and return what it is stored under."""
-    loaded = load(context, TopologySource(recipe=str(recipe)))
-    return Stored(loaded.id, loaded.topology.name)
-
-
 def asked_options(request: "ForestRequest", loaded: StoredTopology) -> "Options":
-    """Return what a request asks of an algorithm on a topology, see `options_of`."""
-    from topoloom.app.requests.to_domain import options_of
-
-    return options_of(request, loaded.topology.nodes if request.names_nodes else ())
+    """Return the options that a request gives to an algorithm on a topology."""
+    return request.options(loaded.topology.nodes if request.names_nodes else ())
 
 
 def load_subject(context: Context, subject: Subject) -> StoredTopology:
@@ -190,7 +201,6 @@ def _from_name(context: Context, name: str) -> Answer[Registered]:
 
 
 def _from_recipe(context: Context, source: GraphSource) -> Answer[Registered]:
-    from topoloom.synth.recipes.build import build, size
     from topoloom.synth.recipes.recipe import parse
 
     given = source.graphs if isinstance(source, TopologySource) else None
@@ -200,16 +210,25 @@ def _from_recipe(context: Context, source: GraphSource) -> Answer[Registered]:
     }
     try:
         recipe = parse(source.recipe, graphs)
-        nodes, degree = size(recipe)
-        _require_size(context, "/recipe", nodes, nodes * degree)
         assumed = [one for graph in graphs.values() for one in graph.assumed]
-        request = {"recipe": str(recipe), **assumed_members(assumed)}
-        return _store(context, request, lambda: build(recipe).with_assumed(assumed))
+        return _built(context, recipe, assumed)
     except SynthError as error:
         # What the construction calls its parameter is no place in the request.
         name = error.field.strip("/")
         rule = error.rule if name in ("", "recipe") else f"{name} {error.rule}"
         raise type(error)("/recipe", rule) from None
+
+
+def _built(
+    context: Context, recipe: Recipe, assumed: Sequence[Assumption] = ()
+) -> Answer[Registered]:
+    """Return the stored topology of a recipe; ``assumed`` is what its graphs do not state."""
+    from topoloom.synth.recipes.build import build, size
+
+    nodes, degree = size(recipe)
+    _require_size(context, "/recipe", nodes, nodes * degree)
+    asked = {"recipe": str(recipe), **assumed_members(assumed)}
+    return _store(context, asked, lambda: build(recipe).with_assumed(assumed))
 
 
 def _escaped(name: str) -> str:

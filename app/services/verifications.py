@@ -1,6 +1,6 @@
 """Verifications: what an independent checker says of any schedule on any topology."""
 
-from topoloom.app.documents.subject import Subject
+from topoloom.app.documents.base import Subject
 from topoloom.app.documents.verification import VERIFICATION, Checked
 from topoloom.app.requests.evaluations import VerifyRequest
 from topoloom.app.services.context import Context
@@ -22,4 +22,4 @@ def create(context: Context, request: VerifyRequest) -> Artefact:
         said = [str(violation) for violation in found.violations()]
         return Checked(subject, found.form, said, found.stored_id, found.remarks())
 
-    return context.keep(VERIFICATION, found.asked, compute)
+    return context.answer(VERIFICATION, found.asked, compute).artefact

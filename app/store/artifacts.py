@@ -6,11 +6,11 @@ Nothing here knows of a database; `app.store.document_store` keeps them in one.
 import gzip
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from topoloom.app.config import KERNEL_VERSION
 
@@ -18,10 +18,13 @@ __all__ = [
     "ID_LENGTH",
     "KINDS",
     "MIN_PREFIX",
+    "PACKED",
     "PACKED_JSON",
+    "Answer",
     "Artefact",
     "Asked",
     "Computed",
+    "Kind",
     "Listed",
     "canonical",
     "compact",
@@ -29,7 +32,12 @@ __all__ = [
     "key_of",
 ]
 
-PACKED_JSON = "application/json+gzip"
+T = TypeVar("T")
+
+PACKED = "+gzip"
+"""End of the media types whose content is gzipped."""
+
+PACKED_JSON = f"application/json{PACKED}"
 """Media type of a stored JSON document: its compact text, gzipped."""
 
 ID_LENGTH = 64
@@ -80,7 +88,7 @@ class Computed:
 class Artefact:
     """A stored answer.
 
-    ``digest`` is its seal (`app.store.integrity`), which changes with ``content``; ``fresh`` tells
+    ``digest`` is its seal (`store.row_mapping`), which changes with ``content``; ``fresh`` tells
     whether it was computed for this very call.
     """
 
@@ -91,6 +99,11 @@ class Artefact:
     digest: str
     summary: dict[str, Any]
     fresh: bool = False
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether the content is gzipped."""
+        return self.media_type.endswith(PACKED)
 
     def text(self) -> str:
         """Return the JSON text."""
@@ -112,6 +125,54 @@ class Listed:
     summary: dict[str, Any]
     pinned: bool = False
     labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Kind(Generic[T]):
+    """A kind of answer: its name in the store, and how its values are stored.
+
+    ``encode`` takes a value and its id.  ``decode`` reads a stored value back; kinds that no
+    computation reads have none.
+    """
+
+    name: str
+    encode: Callable[[T, str], Computed]
+    decode: Callable[[Artefact], T] | None = None
+
+    def read(self, artefact: Artefact) -> T:
+        """Return the value of a stored answer."""
+        assert self.decode is not None
+        return self.decode(artefact)
+
+
+class Answer(Generic[T]):
+    """A stored answer beside its value.
+
+    One that was computed just now has the value it was made from; a stored one is decoded
+    when its value is asked for, once; ``require_decodable`` raises if it must not be here.
+    """
+
+    def __init__(
+        self,
+        artefact: Artefact,
+        kind: Kind[T],
+        computed: list[T],
+        require_decodable: Callable[[Artefact], None] | None = None,
+    ) -> None:
+        self.artefact = artefact
+        self.id = artefact.id
+        self._kind = kind
+        self._values = computed
+        self._require_decodable = require_decodable
+
+    @property
+    def value(self) -> T:
+        """The domain value."""
+        if not self._values:
+            if self._require_decodable is not None:
+                self._require_decodable(self.artefact)
+            self._values = [self._kind.read(self.artefact)]
+        return self._values[0]
 
 
 def canonical(value: Any) -> str:

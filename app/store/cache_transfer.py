@@ -26,9 +26,8 @@ from topoloom.app.config import KERNEL_VERSION
 from topoloom.app.files.local_files import UnusableFile
 from topoloom.app.store.index_metadata import Facts, facts_of
 from topoloom.app.store.indexing import note
-from topoloom.app.store.integrity import StoredRow, unsealed
 from topoloom.app.store.retention import MAX_LABELS, Keeping
-from topoloom.app.store.row_mapping import columns_of
+from topoloom.app.store.row_mapping import StoredRow, columns_of, unsealed
 from topoloom.app.store.tables import TABLES, LabelRow
 
 __all__ = ["SCHEMA", "Exported", "Imported", "exported", "imported"]

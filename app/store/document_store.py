@@ -10,8 +10,6 @@ same: it is kept in memory, and stored when the database takes it.
 
 import logging
 import time
-from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,12 +19,10 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from topoloom.app.store.artifacts import Artefact, Asked, Computed, Listed, canonical, compact, key
 from topoloom.app.store.index_metadata import Facts
 from topoloom.app.store.indexing import note
-from topoloom.app.store.integrity import StoredRow, unsealed
 from topoloom.app.store.last_used import Uses
 from topoloom.app.store.listing import InvalidCursor, Wanted, entries, listed, page
 from topoloom.app.store.retention import Keeping
-from topoloom.app.store.row_mapping import NAMED, row_of
-from topoloom.app.store.single_flight import Flights
+from topoloom.app.store.row_mapping import NAMED, StoredRow, row_of, unsealed
 from topoloom.app.store.tables import TABLES, TopologyRow
 from topoloom.app.store.write_behind import Pending, Unsaved
 
@@ -52,7 +48,6 @@ class Store:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._unsaved = Unsaved()
-        self._flights: Flights[Artefact] = Flights()
         self.keeping = Keeping(engine)
         self.uses = Uses()
 
@@ -107,28 +102,9 @@ class Store:
         query = query.order_by(table.created_at.desc(), table.id).limit(limit)
         return self._listed(NAMED, query)
 
-    def get_or_compute(
-        self, kind: str, request: Asked, compute: Callable[[str], Computed]
-    ) -> Artefact:
-        """Return the answer to a request, from the database if it is there.
-
-        Threads that ask the same at the same time share one computation, and its error.
-        That the database cannot be read or written is logged, and `settled` says so.
-        ``compute`` is called with the document's id when it is not stored yet.  An
-        error it raises passes through, and nothing is stored.
-        """
-        identity = key(kind, request)
-        found = self.find(kind, identity)
-        if found is not None:
-            return found
-
-        def work() -> Artefact:
-            # Somebody may have computed it since.
-            found = self.find(kind, identity)
-            return found or self.keep(kind, request, identity, compute(identity))
-
-        artefact, ours = self._flights.share(identity, work)
-        return artefact if ours else replace(artefact, fresh=False)
+    def begin(self, kind: str, identity: str) -> Artefact | None:
+        """Return the stored document, or None for the caller to compute the document."""
+        return self.find(kind, identity)
 
     def keep(
         self,

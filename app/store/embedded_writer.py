@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from topoloom.app.store.artifacts import KINDS, Artefact, Asked, Computed, Listed, key
+from topoloom.app.store.artifacts import KINDS, Artefact, Asked, Computed, Listed
 from topoloom.app.store.embedded_reader import Embedded, connected
 from topoloom.app.store.index_metadata import Facts, sortable
 from topoloom.app.store.row_mapping import NAMED, row_of
@@ -70,27 +70,22 @@ class EmbeddedStore:
         """Return topologies of this name."""
         return self._all().named(name, limit)
 
-    def get_or_compute(
-        self, kind: str, request: Asked, compute: Callable[[str], Computed]
-    ) -> Artefact:
-        """Return the answer to a request, computed and stored if it is not there."""
+    def begin(self, kind: str, identity: str) -> Artefact | None:
+        """Return the stored document, or None for the caller to compute the document."""
+        return self.find(kind, identity)
+
+    def keep(self, kind: str, request: Asked, identity: str, computed: Computed) -> Artefact:
+        """Store an answer; return it, or the one that somebody else stored in the meantime."""
         if self._whole is not None or kind not in _WRITTEN:
-            return self._all().get_or_compute(kind, request, compute)
-        identity = key(kind, request)
-        found = self.find(kind, identity)
-        if found is not None:
-            return found
-        computed = compute(identity)
+            return self._all().keep(kind, request, identity, computed)
         row = row_of(kind, request, identity, computed)
-        if self._whole is None:
-            try:
-                with self._connection:
-                    _insert(self._connection, kind, identity, row.values, row.facts)
-                return row.artefact
-            except sqlite3.Error:
-                # Somebody stored it in the meantime, or a damaged one, or nothing can be written.
-                pass
-        return self._all().keep(kind, request, identity, computed, row.facts)
+        try:
+            with self._connection:
+                _insert(self._connection, kind, identity, row.values, row.facts)
+            return row.artefact
+        except sqlite3.Error:
+            # Somebody stored it in the meantime, or a damaged one, or nothing can be written.
+            return self._all().keep(kind, request, identity, computed, row.facts)
 
     def _all(self) -> "Store":
         if self._whole is None:

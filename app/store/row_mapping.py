@@ -1,18 +1,36 @@
-"""An answer as the row that it is to be: its columns, and what lists know of it.
+"""A stored answer as a row of its table: sealed when it is made, checked whenever it is read.
 
-Nothing here knows of a database: `app.store.document_store` and `app.store.embedded_writer` write
+A row holds an id, the request that the id is the digest of, and an answer.  The seal (the row's
+``digest``) is a digest of the id and of all that makes the answer: a document in another row,
+with or without its digest, does not match.
+
+This module knows no database: `app.store.document_store` and `app.store.embedded_writer` write
 rows into one.
 """
 
-from typing import Any
+import hashlib
+import json
+import logging
+import re
+import zlib
+from typing import Any, NamedTuple
 
 from topoloom.app.config import KERNEL_VERSION
-from topoloom.app.store.artifacts import Artefact, Asked, Computed, canonical, compact
+from topoloom.app.store.artifacts import (
+    PACKED_JSON,
+    Artefact,
+    Asked,
+    Computed,
+    canonical,
+    compact,
+    key_of,
+)
 from topoloom.app.store.index_metadata import Facts, facts_of, sortable
-from topoloom.app.store.integrity import seal
 from topoloom.app.store.write_behind import Pending
 
-__all__ = ["NAMED", "columns_of", "row_of"]
+__all__ = ["NAMED", "StoredRow", "columns_of", "row_of", "seal", "unsealed"]
+
+log = logging.getLogger(__name__)
 
 NAMED = "topology"
 """The kind whose documents have names of their own."""
@@ -48,3 +66,79 @@ def row_of(
         values["name"] = computed.summary.get("name", "")
     artefact = Artefact(kind, identity, content, media_type, digest, computed.summary, fresh=True)
     return Pending(artefact, values, facts)
+
+
+_BEGINNING = 4096
+"""So many characters of a JSON document hold its id."""
+
+_ID = re.compile(rb'"id":"([0-9a-f]{64})"')
+
+
+class StoredRow(NamedTuple):
+    """What a table has of a document; the names are those of the columns."""
+
+    id: str
+    kernel_version: str
+    request: str
+    summary: str
+    media_type: str
+    document: bytes
+    digest: str
+
+
+def seal(identity: str, media_type: str, summary: str, content: bytes) -> str:
+    """Return the SHA-256 that binds an answer to its id.
+
+    >>> one, other = (seal(64 * mark, "text/plain", "{}", b"x") for mark in "ab")
+    >>> one == other
+    False
+    """
+    head = json.dumps([identity, media_type, summary]).encode()
+    found = hashlib.sha256(head)
+    found.update(content)
+    return found.hexdigest()
+
+
+def unsealed(kind: str, row: StoredRow) -> Artefact | None:
+    """Return the document of a row, None if it is not the answer to the row's question.
+
+    Takes one pass over the document as it is stored; nothing is unpacked.
+    """
+    if not isinstance(row.document, bytes):  # SQLite keeps whatever it is given
+        return _refused(kind, row, "the document is not of bytes")
+    if key_of(row.kernel_version, kind, row.request) != row.id:
+        return _refused(kind, row, "the id is not that of the question")
+    if row.digest != seal(row.id, row.media_type, row.summary, row.document) and not _older(row):
+        return _refused(kind, row, "the document is not the one that was stored")
+    return Artefact(kind, row.id, row.document, row.media_type, row.digest, json.loads(row.summary))
+
+
+def _refused(kind: str, row: StoredRow, why: str) -> None:
+    log.error("the stored %s %s is damaged: %s", kind, row.id, why)
+
+
+def _older(row: StoredRow) -> bool:
+    """Whether a row from before there were seals holds the document of its id.
+
+    Its digest is that of the document alone, which says its own id if it is JSON.  A packed
+    schedule does not: it is taken only where it cannot be computed again.
+    """
+    if row.digest != hashlib.sha256(row.document).hexdigest():
+        return False
+    try:
+        if row.media_type == PACKED_JSON:
+            said = _ID.search(_beginning(row.document))
+            return said is not None and said[1].decode() == row.id and _is_object(row.summary)
+        said = json.loads(row.summary)["id"]
+    except (ValueError, KeyError, TypeError, zlib.error):
+        return False
+    return said == row.id and row.kernel_version != KERNEL_VERSION
+
+
+def _beginning(document: bytes) -> bytes:
+    return zlib.decompressobj(wbits=31).decompress(document, _BEGINNING)
+
+
+def _is_object(text: str) -> bool:
+    found: Any = json.loads(text)
+    return isinstance(found, dict)

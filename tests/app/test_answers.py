@@ -7,17 +7,14 @@ import pytest
 from topoloom.app.documents.all_to_all import ALL_TO_ALL
 from topoloom.app.documents.cost import COST
 from topoloom.app.documents.frontier import FRONTIER
-from topoloom.app.documents.kind import Answer, Readable
 from topoloom.app.documents.optimum import OPTIMUM
 from topoloom.app.documents.schedule import SCHEDULE
 from topoloom.app.documents.topology import TOPOLOGY
 from topoloom.app.requests.designs import DesignRequest, FrontierRequest
-from topoloom.app.requests.hosts import hosts_of
 from topoloom.app.requests.schedules import OptimumRequest, ScheduleRequest
-from topoloom.app.requests.to_domain import options_of
 from topoloom.app.requests.topology_source import TopologySource
-from topoloom.app.services import all_to_all, costs, designs, frontier_search, schedules, topologies
-from topoloom.app.services.design_inputs import CachedSources
+from topoloom.app.services import all_to_all, costs, designs, frontiers, schedules, topologies
+from topoloom.app.store.artifacts import Answer, Kind
 from topoloom.app.store.document_store import Artefact, Computed
 from topoloom.schedules.formats.schedule.write import to_document
 from topoloom.schedules.model.schedule import Collective
@@ -81,7 +78,7 @@ def kinds():
     def frontier(context, recipe):
         topology = loaded(context, recipe).topology
         request = FrontierRequest(nodes=topology.node_count, degree=topology.degree)
-        return frontier_search.answer(context, request, CachedSources(context).keep)
+        return frontiers.answer(context, request.hosts, topologies.RecipeTopologies(context))
 
     return {
         TOPOLOGY: lambda c, recipe: topologies._answer(c, TopologySource(recipe=recipe)),
@@ -136,7 +133,7 @@ def test_a_value_is_decoded_once_and_only_when_it_is_asked_for():
         calls.append(artefact)
         return 7
 
-    kind = Readable("cost", lambda value, identity: Computed(b"", "", {}), decode)
+    kind = Kind("cost", lambda value, identity: Computed(b"", "", {}), decode)
     artefact = Artefact("cost", "0" * 64, b"", "", "", {})
     answer = Answer(artefact, kind, [])
     assert not calls
@@ -160,9 +157,9 @@ def test_a_failed_computation_keeps_nothing_and_the_next_one_answers(context):
 def test_a_request_and_the_hosts_it_names_are_one_question():
     asked = {"nodes": 12, "degree": 4, "links": "bidirectional", "families": ["Torus", "BiRing"]}
     request = FrontierRequest.model_validate(asked)
-    hosts = hosts_of(request)
+    hosts = request.hosts
     assert hosts.families == ("BiRing", "Torus")
-    assert [str(point.recipe) for point in searched(hosts_of(FrontierRequest(nodes=4, degree=1)))
+    assert [str(point.recipe) for point in searched(FrontierRequest(nodes=4, degree=1).hosts)
             .points] == ["UniRing(4)"]  # fmt: skip
 
 
@@ -174,6 +171,6 @@ def test_ids_in_a_question_are_those_of_the_topology(context):
         participants=["2", "nobody"],
         shards=[{"rank": "1", "size": 3}],
     )
-    options = options_of(request, topology.nodes)
+    options = request.options(topology.nodes)
     assert options.participants == (2, "nobody")
     assert options.shards == {1: 3}

@@ -7,7 +7,7 @@ from threading import Event
 from sqlalchemy import create_engine
 
 from topoloom.app.jobs.worker_pool.claims import LEASE, Claims
-from topoloom.app.jobs.worker_pool.store_server import Served
+from topoloom.app.jobs.worker_pool.store_proxy import Served
 from topoloom.app.store.document_store import Store
 from topoloom.app.store.index_metadata import Facts
 

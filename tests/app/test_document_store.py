@@ -1,8 +1,8 @@
 import json
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.app.stored import get_or_compute
 from topoloom.app.store import artifacts as artefacts_module
 from topoloom.app.store.database import open_database
 from topoloom.app.store.document_store import Computed, InvalidCursor, Store, canonical, key
@@ -22,22 +22,22 @@ def refuse(identity):
 
 
 def test_a_repeated_question_is_not_computed_again(store):
-    first = store.get_or_compute("design", {"nodes": 8}, answer(x=1))
-    again = store.get_or_compute("design", {"nodes": 8}, refuse)
+    first = get_or_compute(store, "design", {"nodes": 8}, answer(x=1))
+    again = get_or_compute(store, "design", {"nodes": 8}, refuse)
     assert first.fresh and not again.fresh
     assert first.document() == again.document() == {"id": first.id, "x": 1}
     assert (first.digest, first.summary) == (again.digest, again.summary)
 
 
 def test_the_order_of_a_requests_keys_does_not_matter(store):
-    first = store.get_or_compute("design", {"a": 1, "b": 2}, answer())
-    assert store.get_or_compute("design", {"b": 2, "a": 1}, refuse).id == first.id
+    first = get_or_compute(store, "design", {"a": 1, "b": 2}, answer())
+    assert get_or_compute(store, "design", {"b": 2, "a": 1}, refuse).id == first.id
 
 
 def test_answers_are_found_after_a_restart(tmp_path):
     url = f"sqlite:///{tmp_path / 'x.db'}"
     engine = open_database(url)
-    stored = Store(engine).get_or_compute("topology", {"recipe": "X()"}, answer(y=[1, 2]))
+    stored = get_or_compute(Store(engine), "topology", {"recipe": "X()"}, answer(y=[1, 2]))
     engine.dispose()
     engine = open_database(url)
     assert Store(engine).get("topology", stored.id).text() == stored.text()
@@ -49,23 +49,9 @@ def test_nothing_is_stored_on_error(store):
         raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):
-        store.get_or_compute("design", {"nodes": 8}, fail)
+        get_or_compute(store, "design", {"nodes": 8}, fail)
     assert store.page("design", 10, None) == ([], None)
-    assert store.get_or_compute("design", {"nodes": 8}, answer()).fresh
-
-
-def test_the_same_question_at_the_same_time_is_harmless(store):
-    def slow(identity):
-        import time
-
-        time.sleep(0.05)
-        return answer(x=1)(identity)
-
-    with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda _: store.get_or_compute("design", {"n": 1}, slow), range(8)))
-    assert sum(artefact.fresh for artefact in found) == 1
-    assert len({artefact.text() for artefact in found}) == 1
-    assert len(store.page("design", 10, None)[0]) == 1
+    assert get_or_compute(store, "design", {"nodes": 8}, answer()).fresh
 
 
 def test_kinds_and_kernel_versions_have_ids_of_their_own(monkeypatch):
@@ -77,7 +63,7 @@ def test_kinds_and_kernel_versions_have_ids_of_their_own(monkeypatch):
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 8])
 def test_pages_hold_every_entry_once_newest_first(store, size):
-    made = [store.get_or_compute("design", {"n": n}, answer()).id for n in range(7)]
+    made = [get_or_compute(store, "design", {"n": n}, answer()).id for n in range(7)]
     seen, cursor = [], None
     while True:
         entries, cursor = store.page("design", size, cursor)

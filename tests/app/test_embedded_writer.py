@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.app.stored import get_or_compute
 from topoloom.app.config import Settings
 from topoloom.app.requests.designs import FrontierRequest
 from topoloom.app.requests.topology_source import TopologySource
@@ -113,7 +114,7 @@ def test_what_somebody_else_stored_in_the_meantime_is_the_answer(settings):
                 computed.append(frontiers.frontier(other, request))
             return Computed(computed[0].content, computed[0].media_type, computed[0].summary)
 
-        stored = context.store.get_or_compute("frontier", request.canonical(), compute)
+        stored = get_or_compute(context.store, "frontier", request.canonical(), compute)
     assert computed[0].fresh
     assert not stored.fresh
     assert stored.content == computed[0].content

@@ -9,6 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import text
 
+from tests.app.stored import get_or_compute
 from topoloom.app.api.main import create_app
 from topoloom.app.config import Settings
 from topoloom.app.requests.sweeps import SweepRequest
@@ -16,7 +17,7 @@ from topoloom.app.services import sweeps
 from topoloom.app.store.artifacts import KINDS, Artefact, key
 from topoloom.app.store.embedded_reader import opened
 from topoloom.app.store.errors import Damaged
-from topoloom.app.store.integrity import StoredRow
+from topoloom.app.store.row_mapping import StoredRow
 
 DESIGN = {"nodes": 6, "degree": 2, "collective": "allgather", "bytes": "1MB"}
 QUESTIONS = {
@@ -258,7 +259,9 @@ def test_the_command_line_serves_no_swapped_row_either(topoloom, context, settin
 
 
 def test_an_artefact_tells_its_content_by_its_digest(context):
-    made = [context.store.get_or_compute("cost", {"n": n}, lambda _: _computed()) for n in range(2)]
+    made = [
+        get_or_compute(context.store, "cost", {"n": n}, lambda _: _computed()) for n in range(2)
+    ]
     one, other = made
     assert one.content == other.content and one.digest != other.digest
     assert isinstance(one, Artefact) and one.id == key("cost", {"n": 0})

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.app.test_documents import require_published
+from topoloom.app.api.async_reply import preference
 from topoloom.app.api.main import create_app
-from topoloom.app.api.prefer import preference
 from topoloom.app.config import MAX_WAIT_SECONDS, Settings
 from topoloom.app.jobs.model import Task
 from topoloom.app.requests.sweeps import SweepRequest

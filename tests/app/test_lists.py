@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
 
+from tests.app.stored import get_or_compute
 from topoloom.app.requests.listing import ListRequest
 from topoloom.app.requests.options.listing import SortName
 from topoloom.app.requests.options.option import choices
@@ -86,7 +87,7 @@ def test_pages_hold_what_is_wanted_once_in_the_order_asked_for(
     store = Store(engine)
     made = []
     for one in frontiers:
-        found = store.get_or_compute("frontier", *frontier(*one))
+        found = get_or_compute(store, "frontier", *frontier(*one))
         points = one[2]
         values = {"nodes": one[0], "degree": one[1], "created": len(made)}
         values["steps"] = min(steps for _, steps, _ in points)
@@ -111,9 +112,9 @@ def test_pages_hold_what_is_wanted_once_in_the_order_asked_for(
 @pytest.mark.parametrize("sort", choices(SortName))
 def test_what_has_no_such_number_comes_last_in_both_directions(store, sort):
     for n in range(3):
-        store.get_or_compute("frontier", *frontier(n + 2, 1, [("Torus", n + 1, Fraction(1))]))
+        get_or_compute(store, "frontier", *frontier(n + 2, 1, [("Torus", n + 1, Fraction(1))]))
         # A frontier that nobody can read has no numbers, and is listed all the same.
-        store.get_or_compute("frontier", {"n": n}, lambda i: Computed.json({"id": i}, {}))
+        get_or_compute(store, "frontier", {"n": n}, lambda i: Computed.json({"id": i}, {}))
     for size in (1, 2, 6):
         seen = pages(store, "frontier", Wanted(sort=sort), size)
         assert len(set(seen)) == len(seen) == 6
@@ -125,12 +126,12 @@ def test_what_has_no_such_number_comes_last_in_both_directions(store, sort):
 @pytest.mark.parametrize("sort", ["-created", "nodes", "-bandwidth"])
 def test_pages_do_not_shift_while_others_store_and_delete(store, sort):
     made = [
-        store.get_or_compute("frontier", *frontier(n, 1, [("Torus", n, Fraction(n))])).id
+        get_or_compute(store, "frontier", *frontier(n, 1, [("Torus", n, Fraction(n))])).id
         for n in range(2, 8)
     ]
     first, cursor = store.page("frontier", 3, None, Wanted(sort=sort))
     store.delete("frontier", first[0].id)
-    store.get_or_compute("frontier", *frontier(5, 3, [("Torus", 1, Fraction(5))]))
+    get_or_compute(store, "frontier", *frontier(5, 3, [("Torus", 1, Fraction(5))]))
     rest, _ = store.page("frontier", 10, cursor, Wanted(sort=sort))
     seen = [entry.id for entry in (*first, *rest)]
     assert len(set(seen)) == len(seen)
@@ -139,7 +140,7 @@ def test_pages_do_not_shift_while_others_store_and_delete(store, sort):
 
 def test_a_cursor_of_one_order_is_refused_in_another(store):
     for n in range(2, 5):
-        store.get_or_compute("frontier", *frontier(n, 1, [("Torus", n, Fraction(1))]))
+        get_or_compute(store, "frontier", *frontier(n, 1, [("Torus", n, Fraction(1))]))
     _, cursor = store.page("frontier", 1, None, Wanted(sort="nodes"))
     with pytest.raises(InvalidCursor, match="must be one of a list in this order"):
         store.page("frontier", 1, cursor, Wanted(sort="steps"))

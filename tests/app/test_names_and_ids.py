@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from tests.app.stored import get_or_compute
 from topoloom.app.requests.topology_source import TopologySource
 from topoloom.app.services import costs, topologies
 from topoloom.app.services.open_context import open_context
@@ -33,7 +34,7 @@ def store(engine):
 def numbered(store, kind, count):
     """Store so many documents; return their ids in order."""
     answer = Computed.json({}, {"name": "x"})
-    return sorted(store.get_or_compute(kind, {"n": n}, lambda _: answer).id for n in range(count))
+    return sorted(get_or_compute(store, kind, {"n": n}, lambda _: answer).id for n in range(count))
 
 
 @pytest.mark.one_in(6)
@@ -50,7 +51,9 @@ def test_what_begins_so_is_exactly_what_is_found(store, kind):
 def test_topologies_are_found_by_name_newest_first(store):
     for n in range(5):
         name = "odd" if n % 2 else "even"
-        store.get_or_compute("topology", {"n": n}, lambda _, s=name: Computed.json({}, {"name": s}))
+        get_or_compute(
+            store, "topology", {"n": n}, lambda _, s=name: Computed.json({}, {"name": s})
+        )
     assert [entry.request["n"] for entry in store.named("even", 10)] == [4, 2, 0]
     assert [entry.request["n"] for entry in store.named("odd", 1)] == [3]
     assert store.named("od", 10) == []

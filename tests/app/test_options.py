@@ -16,13 +16,13 @@ from topoloom.app.cli.commands.execute_schedule import ExecutionOptions, ProbeOp
 from topoloom.app.cli.shared_options import READS
 from topoloom.app.codegen import reference_tables
 from topoloom.app.requests import designs, evaluations, listing, lr_sessions, patch_plans, schedules
+from topoloom.app.requests.base import MOST, NotNegative, Positive, format_bytes, parse_bytes
 from topoloom.app.requests.message_sizes import SizesRequest
 from topoloom.app.requests.options import collectives, exports, simulations, topology_source
 from topoloom.app.requests.options import lr_sessions as learning_rate
 from topoloom.app.requests.options.option import REQUIRED, Option, choices
 from topoloom.app.requests.options.table import OPTIONS
 from topoloom.app.requests.options.topology_source import CHANGES, READING
-from topoloom.app.requests.quantities import MOST, NotNegative, Positive, format_bytes, parse_bytes
 from topoloom.app.requests.topology_source import TEXT_ONLY, TopologyChanges, TopologySource
 from topoloom.learning_rate.options import METHODS, VALIDATION, Options
 from topoloom.learning_rate.rate_shape import ANCHORS
@@ -289,7 +289,7 @@ def test_every_algorithm_is_explained_where_it_is_offered():
     for name in choices(collectives.AlgorithmName):
         assert f"{name}: " in shown.help
         assert name in shown.metavar.split(" | ")
-        assert f"\n| `{name}` |" in (reference_tables.DOCS / "cli.md").read_text()
+        assert f"\n| `{name}` |" in (reference_tables.DOCS / "reference" / "cli.md").read_text()
 
 
 def test_queries_say_what_requests_say():
@@ -313,7 +313,7 @@ def test_the_tables_of_the_documentation_are_those_of_the_program(page):
 
 
 def test_every_command_with_options_has_its_table():
-    text = (reference_tables.DOCS / "cli.md").read_text()
+    text = (reference_tables.DOCS / "reference" / "cli.md").read_text()
     for name, command in COMMANDS.items():
         own = [one for one in command.params if one.param_type_name == "option"]
         if any("--help" not in one.opts for one in own):

@@ -7,7 +7,6 @@ from threading import Event, Lock
 import pytest
 
 from topoloom.app.jobs.worker_pool.pool import Crew
-from topoloom.app.store.single_flight import Flights
 from topoloom.schedules.errors import TooLarge
 
 DESIGN = {"nodes": 6, "degree": 2, "collective": "allgather", "bytes": "1MB"}
@@ -32,7 +31,7 @@ def computations(monkeypatch):
 
     def held(crew, task, cancelled, report=None):
         with lock:
-            begun.append(task.body)
+            begun.append(task.identity)
         while not release.wait(0.05) and not cancelled.is_set():
             pass
         return run(crew, task, cancelled, report)
@@ -124,41 +123,3 @@ def test_stored_answers_wait_for_no_computation(client, computations):
         release.set()
         # A job may have been quicker than the request that it was made for.
         assert {one.result().status_code for one in asked} <= {200, 201}
-
-
-def test_threads_share_a_flight_and_its_error():
-    flights, calls = Flights(), []
-
-    def work():
-        calls.append(None)
-        time.sleep(0.3)
-        if len(calls) == 1:
-            raise ValueError("no")
-        return 7
-
-    def ask(_):
-        try:
-            return flights.share("a", work)
-        except ValueError as error:
-            return str(error)
-
-    with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(ask, range(8))) == ["no"] * 8
-        assert sorted(pool.map(ask, range(8))) == [(7, False)] * 7 + [(7, True)]
-    assert len(calls) == 2
-
-
-def test_who_waits_takes_over_from_one_that_was_interrupted():
-    flights, begun = Flights(), Event()
-
-    def interrupted():
-        begun.set()
-        time.sleep(0.3)
-        raise KeyboardInterrupt
-
-    with ThreadPoolExecutor(2) as pool:
-        first = pool.submit(flights.share, "a", interrupted)
-        begun.wait(10)
-        second = pool.submit(flights.share, "a", lambda: 7)
-        assert isinstance(first.exception(), KeyboardInterrupt)
-        assert second.result() == (7, True)

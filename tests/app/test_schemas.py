@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from topoloom.app.requests.base import parse_bytes
 from topoloom.app.requests.designs import DesignRequest
 from topoloom.app.requests.field_errors import field_errors
-from topoloom.app.requests.quantities import parse_bytes
 from topoloom.app.requests.topology_source import TopologySource
 
 QUESTION = {"nodes": 12, "degree": 4, "collective": "allreduce", "bytes": "1MB"}

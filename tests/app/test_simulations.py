@@ -4,7 +4,6 @@ from fractions import Fraction
 import pytest
 
 from topoloom.app.requests.schedules import SimulationRequest
-from topoloom.app.requests.to_domain import network_of
 from topoloom.schedules.baselines import Operation, seconds
 from topoloom.schedules.model.schedule import Collective
 from topoloom.synth.recipes.build import build
@@ -101,13 +100,13 @@ def test_rates_are_those_of_the_fabric_unless_they_are_given(request_, rate):
     from topoloom.synth.fabrics import fabric
 
     asked = SimulationRequest.model_validate({"bytes": 1} | request_)
-    assert network_of(asked, fabric("dgx-a100-2")).unit_bytes_per_second == rate
+    assert asked.network(fabric("dgx-a100-2")).unit_bytes_per_second == rate
 
 
 def test_links_that_only_count_carry_an_equal_part_of_a_host():
     asked = SimulationRequest.model_validate({"bytes": 1})
     torus = build(parse("Torus(3, 4)"))
-    assert network_of(asked, torus).unit_bytes_per_second == Fraction(25 * 10**9, 8)
+    assert asked.network(torus).unit_bytes_per_second == Fraction(25 * 10**9, 8)
 
 
 @pytest.mark.parametrize(

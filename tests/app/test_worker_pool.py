@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -27,8 +28,8 @@ from topoloom.app.store.document_store import Store
 from topoloom.schedules.errors import TookTooLong, TooLarge
 
 QUESTION = {"degree": 32, "collective": "allreduce", "bytes": "1GB"}
-QUICK = Task("topology", b'{"recipe":"BiRing(5)"}')
-HEAVY = Task("frontier", b'{"nodes":16384,"degree":32}')
+QUICK = Task.of("topology", b'{"recipe":"BiRing(5)"}')
+HEAVY = Task.of("frontier", b'{"nodes":16384,"degree":32}')
 """Some twenty seconds of a search that says nothing for many of them."""
 ENDED = 2.0
 """Seconds in which a core must be free again."""
@@ -90,7 +91,7 @@ def test_work_that_takes_too_long_ends_in_time(crew_of):
 @pytest.mark.slow
 def test_the_limit_says_where_the_work_was(crew_of):
     asked = {"topology": {"recipe": "GeneralizedKautz(4, 1900)"}, "collective": "allgather"}
-    long = Task("schedule", json.dumps({**asked, "algorithm": "forestcoll"}).encode())
+    long = Task.of("schedule", json.dumps({**asked, "algorithm": "forestcoll"}).encode())
     with pytest.raises(TookTooLong, match=r"; was [a-z ]+, [0-9]+ of [0-9]+ done"):
         # A worker that starts on a busy machine says nothing for five seconds; all take a minute.
         crew_of(max_seconds=15).run(long, Event())
@@ -144,7 +145,7 @@ def nosy(connection, settings, task):
 
 def test_errors_of_a_worker_are_those_of_the_service(crew_of):
     with pytest.raises(Exception) as caught:
-        crew_of().run(Task("topology", b'{"recipe":"Kautz(0, 0)"}'), Event())
+        crew_of().run(Task.of("topology", b'{"recipe":"Kautz(0, 0)"}'), Event())
     assert (type(caught.value).__name__, getattr(caught.value, "field", None)) == (
         "OutOfDomain",
         "/recipe",
@@ -179,9 +180,10 @@ def test_a_request_is_the_same_after_its_way_to_a_worker():
             "max_gap": "1/100",
         }
     )
-    task = SCHEDULE.task(body)
-    assert SCHEDULE.task(SCHEDULE.parsed(task.body)) == task
-    assert SCHEDULE.parsed(task.body).canonical() == body.canonical()
+    task = Task.of("schedule", body)
+    again = Task.of("schedule", SCHEDULE.parsed(task.text().encode()))
+    assert again == task == pickle.loads(pickle.dumps(task))
+    assert again.request.canonical() == body.canonical()
 
 
 def test_every_error_of_ours_travels(crew_of):
@@ -203,8 +205,10 @@ def test_every_error_of_ours_travels(crew_of):
 
 @pytest.mark.parametrize("operation", [DESIGN], ids=["design"])
 def test_what_an_operation_is_asked_tells_it_from_others(operation):
-    one = operation.task(operation.body.model_validate(QUESTION | {"nodes": 8}))
-    other = operation.task(operation.body.model_validate(QUESTION | {"nodes": 9}))
+    one, other = (
+        Task.of(operation.name, operation.body.model_validate(QUESTION | {"nodes": nodes}))
+        for nodes in (8, 9)
+    )
     assert one.identity != other.identity
 
 

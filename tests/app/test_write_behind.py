@@ -11,7 +11,7 @@ from sqlalchemy import event, text
 
 from topoloom.app.api.main import create_app
 from topoloom.app.config import Settings
-from topoloom.app.jobs.worker_pool.store_server import Served
+from topoloom.app.jobs.worker_pool.store_proxy import Served
 from topoloom.app.store.artifacts import Artefact
 from topoloom.app.store.database import migrate, open_engine
 from topoloom.app.store.write_behind import Pending, Unsaved

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from fastapi import Depends
 
+from topoloom.app.requests.base import Bytes, Positive
 from topoloom.app.requests.options import exports
-from topoloom.app.requests.quantities import Bytes, Positive
 from topoloom.app.requests.schedules import ExportRequest
 
 __all__ = ["OptionsDep"]

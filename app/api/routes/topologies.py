@@ -20,11 +20,11 @@ from topoloom.app.documents.cost import CostDocument
 from topoloom.app.documents.optimum import OptimumDocument
 from topoloom.app.documents.topology import TopologyDocument
 from topoloom.app.jobs.worker_pool.operations import COST, OPTIMUM, TOPOLOGY
+from topoloom.app.requests.base import Gap
 from topoloom.app.requests.evaluations import CostRequest, TopologyOptimumRequest
 from topoloom.app.requests.options import collectives
 from topoloom.app.requests.options.collectives import AnyCollectiveName
 from topoloom.app.requests.options.patch_plans import TopologyFormat
-from topoloom.app.requests.quantities import Gap
 from topoloom.app.requests.schedules import OptimumRequest
 from topoloom.app.requests.stored_documents import ExportQuestion
 from topoloom.app.requests.topology_source import TopologySource

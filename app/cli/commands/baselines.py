@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 from topoloom.app.cli.output.formatting import seconds
 from topoloom.app.cli.output.text_table import Column, Table
 from topoloom.app.requests.schedules import SimulationRequest
-from topoloom.app.requests.to_domain import network_of
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.model.schedule import Collective
 
@@ -29,7 +28,7 @@ def found_on(
     """
     from topoloom.schedules.baselines.nccl import on_fabric
 
-    network = network_of(request, topology)
+    network = request.network(topology)
     return on_fabric(topology, Collective.of(collective), network, request.bytes)
 
 

@@ -67,7 +67,7 @@ def evict(
 
 
 def _size(text: str) -> int:
-    from topoloom.app.requests.quantities import parse_bytes
+    from topoloom.app.requests.base import parse_bytes
 
     try:
         return 0 if text == "0" else parse_bytes(text)

@@ -9,9 +9,8 @@ from rich.console import Console
 from topoloom.app.extras import require_extra
 from topoloom.app.files.local_files import read_json
 from topoloom.app.files.schedule_files import exported_files
-from topoloom.app.requests.base import Request
+from topoloom.app.requests.base import Bytes, Request
 from topoloom.app.requests.options import simulations
-from topoloom.app.requests.quantities import Bytes
 from topoloom.schedules.errors import ExecutionFailed
 from topoloom.schedules.formats import Options, require_options
 from topoloom.schedules.model.schedule import Schedule

@@ -4,7 +4,7 @@ from typing import Any
 
 from topoloom.app.cli.output.formatting import algorithm_of, fraction, seconds, short_id
 from topoloom.app.cli.output.text_table import Column, Table
-from topoloom.app.requests.quantities import format_bytes
+from topoloom.app.requests.base import format_bytes
 
 __all__ = ["best_table", "comparison_table", "ways_notes", "ways_table"]
 

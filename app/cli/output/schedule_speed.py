@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from topoloom.app.cli.output.formatting import fraction, seconds
-from topoloom.app.requests.quantities import format_bytes
+from topoloom.app.requests.base import format_bytes
 
 if TYPE_CHECKING:
     from fractions import Fraction

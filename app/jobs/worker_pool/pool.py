@@ -12,8 +12,7 @@ from topoloom.app.jobs.worker_pool.claims import Claims
 from topoloom.app.jobs.worker_pool.error_pickling import unpacked
 from topoloom.app.jobs.worker_pool.errors import Cancelled, WorkDied
 from topoloom.app.jobs.worker_pool.fork_server import prepare
-from topoloom.app.jobs.worker_pool.store_proxy import ANSWERED, PROGRESS, RAISED, Call
-from topoloom.app.jobs.worker_pool.store_server import Served
+from topoloom.app.jobs.worker_pool.store_proxy import ANSWERED, PROGRESS, RAISED, Call, Served
 from topoloom.app.jobs.worker_pool.task import Task
 from topoloom.app.jobs.worker_pool.worker_process import work
 from topoloom.app.store.artifacts import Artefact

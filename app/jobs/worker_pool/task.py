@@ -1,4 +1,4 @@
-"""Work as a value: the name of an operation, and its request as JSON."""
+"""Work as a value: the name of an operation, and its request."""
 
 import hashlib
 import json
@@ -23,30 +23,42 @@ B = TypeVar("B", bound=Request)
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is to be done; the same text is the same work."""
+    """An operation and its request; tasks of one identity are the same work.
+
+    ``request`` is the JSON text of a request that the worker shall parse, or the request itself.
+    """
 
     operation: str
-    body: bytes
+    request: Request | bytes
+    identity: str
 
-    @property
-    def identity(self) -> str:
-        """What tells it from other work.
+    @classmethod
+    def of(cls, operation: str, request: Request | bytes) -> "Task":
+        """Return the task of a request.
 
-        >>> Task("design", b"{}").identity == Task("cost", b"{}").identity
+        >>> Task.of("design", b"{}").identity == Task.of("cost", b"{}").identity
         False
         """
-        return hashlib.sha256(self.operation.encode() + b"\0" + self.body).hexdigest()
+        body = request if isinstance(request, bytes) else _text(request).encode()
+        identity = hashlib.sha256(operation.encode() + b"\0" + body).hexdigest()
+        return cls(operation, request, identity)
 
     def text(self) -> str:
-        """Return the body, or raise `RequestValidationError` if it is no text.
+        """Return the request as JSON; raise `RequestValidationError` for bytes that are no text.
 
-        >>> Task("design", b"{}").text()
+        >>> Task.of("design", b"{}").text()
         '{}'
         """
+        if not isinstance(self.request, bytes):
+            return _text(self.request)
         try:
-            return self.body.decode()
+            return self.request.decode()
         except UnicodeDecodeError as error:
             raise RequestValidationError([_malformed("must be UTF-8", error.start)]) from None
+
+
+def _text(request: Request) -> str:
+    return request.model_dump_json(exclude_unset=True, exclude_none=True, by_alias=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +72,6 @@ class Operation(Generic[B]):
     body: type[B]
     answer: Callable[[Context, B], Artefact | Presented]
     is_stored: bool = True
-
-    def task(self, body: B) -> Task:
-        """Return the work of answering a request."""
-        text = body.model_dump_json(exclude_unset=True, exclude_none=True, by_alias=True)
-        return Task(self.name, text.encode())
 
     def parsed(self, body: bytes) -> B:
         """Return the request that a text holds.

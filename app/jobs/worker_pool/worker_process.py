@@ -43,8 +43,9 @@ def work(connection: Connection, settings: Settings, task: Task) -> None:
     store = DistantStore(connection)
     context = Context(store, settings, partial(listened, _teller(connection)), mend=mended)
     try:
-        operation = OPERATIONS[task.operation]
-        found = operation.answer(context, operation.parsed(task.body))
+        operation, asked = OPERATIONS[task.operation], task.request
+        body = operation.parsed(asked) if isinstance(asked, bytes) else asked
+        found = operation.answer(context, body)
         last = Call(ANSWERED, (_without_content(found), tuple(context.notes)))
     except MemoryError:
         rule = f"needs more than {settings.max_work_bytes} bytes of memory, the limit of one answer"

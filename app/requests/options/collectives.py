@@ -2,9 +2,9 @@
 
 from typing import Literal, TypeAlias
 
+from topoloom.app.requests.base import Gap
 from topoloom.app.requests.options.factories import switch, whole
 from topoloom.app.requests.options.option import REQUIRED, Option
-from topoloom.app.requests.quantities import Gap
 
 __all__ = [
     "ALGORITHM",

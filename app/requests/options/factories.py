@@ -4,15 +4,8 @@ from typing import Any
 
 from pydantic import StrictBool, StrictInt
 
+from topoloom.app.requests.base import LEAST_POSITIVE, MAX_BYTES, MOST, Bytes, NotNegative, Positive
 from topoloom.app.requests.options.option import Option
-from topoloom.app.requests.quantities import (
-    LEAST_POSITIVE,
-    MAX_BYTES,
-    MOST,
-    Bytes,
-    NotNegative,
-    Positive,
-)
 
 __all__ = ["MANY", "SIZE", "duration", "number", "size", "switch", "whole"]
 

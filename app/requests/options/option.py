@@ -6,8 +6,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from pydantic import Field, StrictInt
 
-from topoloom.app.requests.base import optional
-from topoloom.app.requests.quantities import Bytes, format_bytes
+from topoloom.app.requests.base import Bytes, format_bytes, optional
 
 __all__ = ["REQUIRED", "Option", "choices"]
 

@@ -2,9 +2,9 @@
 
 from decimal import Decimal
 
+from topoloom.app.requests.base import LEAST_POSITIVE
 from topoloom.app.requests.options.factories import duration, number, size, switch, whole
 from topoloom.app.requests.options.option import REQUIRED, Option
-from topoloom.app.requests.quantities import LEAST_POSITIVE
 
 __all__ = [
     "CHANNELS",

@@ -1,0 +1,15 @@
+"""What tests put into a store: an answer to a question, computed if it is not stored."""
+
+from collections.abc import Callable
+
+from topoloom.app.services.context import Documents
+from topoloom.app.store.artifacts import Artefact, Asked, Computed, key
+
+
+def get_or_compute(
+    store: Documents, kind: str, asked: Asked, compute: Callable[[str], Computed]
+) -> Artefact:
+    """Return the stored answer, or store what ``compute`` returns for its id."""
+    identity = key(kind, asked)
+    found = store.begin(kind, identity)
+    return found or store.keep(kind, asked, identity, compute(identity))
