@@ -14,6 +14,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from topoloom.synth.algebra.groups import Elements, Group
+from topoloom.synth.kernels.splitmix import mixed
 
 __all__ = ["Tabled", "homomorphisms", "isomorphic", "powers", "random_automorphism"]
 
@@ -54,11 +55,11 @@ class Tabled:
         while power.any():
             colour += (power > 0).astype(np.uint64)
             power = self.table[power, every]
-        colour = _mixed(colour)
+        colour = mixed(colour)
         for _ in range(3):
             left, right = colour[self.table], colour[self.table.T]
-            seen = _mixed(left + np.uint64(3) * right + np.uint64(7) * colour)
-            colour = _mixed(seen.sum(axis=1, dtype=np.uint64) + np.uint64(5) * colour)
+            seen = mixed(left + np.uint64(3) * right + np.uint64(7) * colour)
+            colour = mixed(seen.sum(axis=1, dtype=np.uint64) + np.uint64(5) * colour)
         return colour
 
     @cached_property
@@ -221,10 +222,3 @@ def _checked(
     everywhere = np.zeros((int(respected.sum()), source.order), np.int64)
     everywhere[:, step.elements] = moved[:, respected].T
     return tried[respected], everywhere
-
-
-def _mixed(values: Hashes) -> Hashes:
-    """Return hashes of 64 bits (the finalizer of splitmix64)."""
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return values ^ (values >> np.uint64(31))

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-__all__ = ["below", "draw", "seeded", "shuffled"]
+__all__ = ["below", "draw", "mixed", "seeded", "shuffled"]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -31,14 +32,23 @@ def seeded(*seeds: int) -> NDArray[np.uint64]:
     return state
 
 
+@register_jitable
+def mixed(z: Any) -> Any:
+    """Return the hash of a word in kernels, of an array of words elsewhere (the finalizer).
+
+    >>> mixed(np.array([1], np.uint64)).tolist()
+    [6238072747940578789]
+    """
+    z = (z ^ (z >> _30)) * _FIRST
+    z = (z ^ (z >> _27)) * _SECOND
+    return z ^ (z >> _31)
+
+
 @njit(cache=True, nogil=True)
 def draw(state: Any) -> Any:
     """Return the next 64 random bits."""
     state[0] += _GOLDEN
-    z = state[0]
-    z = (z ^ (z >> _30)) * _FIRST
-    z = (z ^ (z >> _27)) * _SECOND
-    return z ^ (z >> _31)
+    return mixed(state[0])
 
 
 @njit(cache=True, nogil=True)
