@@ -17,7 +17,7 @@ RUN useradd --create-home --uid 10001 topoloom \
  && install -d -o topoloom -g topoloom /var/lib/topoloom /var/cache/topoloom
 COPY --from=build /opt/topoloom /opt/topoloom
 # Others reach a container: it asks for API keys, unless TOPOLOOM_AUTH=open and
-# TOPOLOOM_ALLOW_OPEN=1 say otherwise (docs/operations.md).
+# TOPOLOOM_ALLOW_OPEN=1 say otherwise (docs/how-to/run-the-service.md).
 ENV PATH=/opt/topoloom/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     NUMBA_CACHE_DIR=/var/cache/topoloom \

@@ -82,7 +82,7 @@ atlas: .venv/installed-plots
 
 # Strict: a dead link fails. Pages need no server: open out/site/index.html.
 docs: .venv/installed-docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "written to out/site; $(BIN)/mkdocs serve shows changes while you write"
 
 reference: .venv/installed

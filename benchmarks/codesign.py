@@ -1,4 +1,4 @@
-"""The tables of docs/co-design.md: the fastest way by message size, beside the baselines.
+"""Write the tables of docs/explanation/co-design.md: the fastest algorithm by message size.
 
 ``python -m benchmarks.codesign`` writes them into the page; every time in them is exact
 until it is printed.
@@ -17,7 +17,7 @@ from topoloom.synth.search.frontier import Point, frontier
 
 __all__ = ["CASES", "page", "table"]
 
-PAGE = Path(__file__).parent.parent / "docs" / "co-design.md"
+PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "co-design.md"
 CASES = {"12 hosts": (12, 4), "1024 hosts": (1024, 4)}
 """Name in the page -> hosts, ports; links of 25 Gbit/s, 10 us per hop."""
 

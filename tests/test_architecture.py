@@ -122,14 +122,14 @@ def test_every_error_of_the_packages_is_exported():
 
 
 def test_every_type_of_problem_is_documented():
-    text = (ROOT / "docs" / "api.md").read_text()
+    text = (ROOT / "docs" / "reference" / "rest.md").read_text()
     for problem in {*PROBLEMS.values(), *HTTP_PROBLEMS.values()}:
         assert f"`{problem.type}`" in text
         assert f"| {problem.status} |" in text
 
 
 def test_every_route_is_documented():
-    text = (ROOT / "docs" / "api.md").read_text()
+    text = (ROOT / "docs" / "reference" / "rest.md").read_text()
     schema = openapi()
     for path, operations in schema["paths"].items():
         # What may be done with every stored document is told once for all kinds.
@@ -148,7 +148,7 @@ def commands(group, prefix=""):
 
 
 def test_every_command_and_its_options_are_documented():
-    text = (ROOT / "docs" / "cli.md").read_text()
+    text = (ROOT / "docs" / "reference" / "cli.md").read_text()
     from typer.main import get_command
 
     for name, command in commands(get_command(cli)):

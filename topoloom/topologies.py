@@ -95,8 +95,9 @@ def build(source: "Source") -> "Topology":
 def read(text: "str | Path", format: str | None = None, **options: Any) -> "Topology":
     r"""Return the topology of a text or a file: a graph, or what a machine says of itself.
 
-    ``format`` is a name of docs/fabrics.md; left out, the text tells.  ``options`` are those of
-    the command line, with underscores: ``boxes``, ``nvlink``, ``link_bandwidth``, ``directed``.
+    ``format`` is a name of docs/reference/fabrics.md, by default detected from the text.
+    ``options`` are those of the command line, with underscores: ``boxes``, ``nvlink``,
+    ``link_bandwidth``, ``directed``.
     ``assumed`` of the topology lists what the text does not state, and the option that does.
 
     Raises

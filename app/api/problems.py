@@ -1,7 +1,7 @@
 """Every error as RFC 9457 problem+json: one table from class to status and title.
 
 The kernels know nothing of HTTP; what their errors mean here is decided here.  The
-``type`` of a problem is a path that ``docs/api.md`` explains, one section each.
+``type`` of a problem is a path that ``docs/reference/rest.md`` explains, one section each.
 """
 
 from collections.abc import Mapping

@@ -28,7 +28,7 @@ __all__ = [
 
 
 class Client(Questions, Wiring, Tuning, Documents, Running):
-    """Asks a running service; questions and answers are those of ``docs/api.md``.
+    """Asks a running service; questions and answers are those of ``docs/reference/rest.md``.
 
     Parameters
     ----------

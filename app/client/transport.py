@@ -55,7 +55,7 @@ class FieldError:
 class Refused(ServiceError):
     """The service answered with a problem (RFC 9457).
 
-    ``status`` is the HTTP status, ``type`` the path of the problem that ``docs/api.md``
+    ``status`` is the HTTP status, ``type`` the path of the problem that ``docs/reference/rest.md``
     explains, such as ``/problems/impossible-request``; ``errors`` the fields at fault;
     ``request_id`` what the log of the service has of the request.
     """

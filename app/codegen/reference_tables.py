@@ -8,11 +8,13 @@ A page marks where a table belongs, and of what::
     <!-- scopes -->                     the scope of every operation of the service
     <!-- foreign -->                    files that are recognised but not read
     <!-- commands -->                   the commands in their groups
+    <!-- python -->                     the public names of the Python package
 
 and where it ends: ``<!-- end -->``.  ``python -m topoloom.app.codegen.reference_tables`` writes all
 tables anew; a test fails when a page is stale.
 """
 
+import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,10 +37,15 @@ from topoloom.app.requests.options.option import Option, choices
 from topoloom.app.requests.options.table import OPTIONS
 from topoloom.synth.formats.unsupported_kinds import FOREIGN, LOOSE
 
-__all__ = ["field_rows", "foreign_rows", "option_rows", "renewed", "scope_rows"]
+__all__ = ["field_rows", "foreign_rows", "option_rows", "python_rows", "renewed", "scope_rows"]
 
-DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ("cli.md", "api.md", "operations.md", "fabrics.md")
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGES = (
+    "reference/cli.md",
+    "reference/rest.md",
+    "reference/fabrics.md",
+    "reference/python.md",
+)
 _TABLE = re.compile(
     r"(?P<mark><!-- (?P<kind>options|fields): (?P<name>[^>]+?) -->\n).*?(?P<end><!-- end -->)", re.S
 )
@@ -53,7 +60,7 @@ _REQUESTS = (
     sweeps,
 )
 _WHOLE = re.compile(
-    r"(?P<mark><!-- (?P<kind>scopes|commands|foreign) -->\n).*?(?P<end><!-- end -->)", re.S
+    r"(?P<mark><!-- (?P<kind>scopes|commands|foreign|python) -->\n).*?(?P<end><!-- end -->)", re.S
 )
 _HELP = "--help"
 _READING = "FILE_OR_RECIPE"
@@ -70,8 +77,13 @@ def renewed(page: str) -> str:
         return f"{match['mark']}\n" + "\n".join(lines) + f"\n\n{match['end']}"
 
     def whole(match: re.Match[str]) -> str:
-        made = {"scopes": _scopes, "commands": _commands, "foreign": _foreign}[match["kind"]]()
-        return f"{match['mark']}{made}{match['end']}"
+        tables = {
+            "scopes": _scopes,
+            "commands": _commands,
+            "foreign": _foreign,
+            "python": _python,
+        }
+        return f"{match['mark']}{tables[match['kind']]()}{match['end']}"
 
     return _WHOLE.sub(whole, _TABLE.sub(table, page))
 
@@ -123,6 +135,24 @@ def foreign_rows() -> Iterator[tuple[str, str]]:
 def _foreign() -> str:
     rows = "".join(f"| {files} | {instead} |\n" for instead, files in foreign_rows())
     return f"\n| the file is | the error says |\n|---|---|\n{rows}\n"
+
+
+def python_rows() -> Iterator[tuple[str, str]]:
+    """Yield every public name of the package with the first sentence of its docstring.
+
+    >>> next(row for row in python_rows() if row[0] == "build")[1].split()[0]
+    'Return'
+    """
+    import topoloom
+
+    for name in topoloom.__all__:
+        told = inspect.getdoc(getattr(topoloom, name)) or ""
+        yield name, _escaped(" ".join(told.split("\n\n")[0].split()).replace("``", "`"))
+
+
+def _python() -> str:
+    rows = "".join(f"| `{name}` | {purpose} |\n" for name, purpose in python_rows())
+    return f"\n| name | |\n|---|---|\n{rows}\n"
 
 
 def option_rows(name: str) -> Iterator[tuple[str, str, str]]:

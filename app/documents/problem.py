@@ -11,7 +11,9 @@ __all__ = ["ProblemDocument"]
 class ProblemDocument(Document):
     """An error, as RFC 9457 describes it; ``errors`` names every offending field."""
 
-    type: str = Field(description="kind of the problem: a path that docs/api.md explains")
+    type: str = Field(
+        description="kind of the problem: a path that docs/reference/rest.md explains"
+    )
     title: str = Field(description="the kind in words")
     status: int = Field(description="the HTTP status")
     detail: str = Field(description="what is wrong with this request")

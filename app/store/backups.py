@@ -2,7 +2,7 @@
 
 SQLite copies itself page by page under its own locks (``sqlite3_backup``), so that the copy is
 one consistent state.  PostgreSQL has ``pg_dump`` and ``pg_restore`` for this
-(docs/operations.md).
+(docs/how-to/run-the-service.md).
 """
 
 import os

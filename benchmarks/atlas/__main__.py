@@ -1,4 +1,4 @@
-"""Writes docs/atlas.md and docs/images/atlas-*.svg.
+"""Writes docs/reference/atlas.md and docs/images/atlas-*.svg.
 
     python -m benchmarks.atlas [--processes 2] [--out docs]
 
@@ -14,13 +14,14 @@ from benchmarks.atlas.survey import DEGREES, PUBLISHED, SIZES, Survey, survey
 
 
 def write(found: Survey, directory: Path) -> list[Path]:
-    """Write atlas.md and images/*.svg below a directory; return their paths."""
+    """Write reference/atlas.md and images/*.svg below a directory; return their paths."""
     figures = {tables.STEPS: plots.steps(found), tables.EXCESS: plots.excess(found)}
     if front := found.beside(PUBLISHED):
         figures[tables.FRONTIER] = plots.staircase(front, PUBLISHED)
     images = directory / "images"
-    images.mkdir(parents=True, exist_ok=True)
-    text = directory / "atlas.md"
+    text = directory / "reference" / "atlas.md"
+    for folder in (images, text.parent):
+        folder.mkdir(parents=True, exist_ok=True)
     text.write_text(tables.page(found), encoding="utf-8")
     for name, figure in figures.items():
         plots.save(figure, images / name)

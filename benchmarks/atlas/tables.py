@@ -15,39 +15,38 @@ STEPS, EXCESS, FRONTIER = (f"atlas-{name}.svg" for name in ("steps", "excess", "
 OPENING = f"""\
 # Atlas
 
-What `topoloom frontier` finds at many sizes, a table for each degree and kind of links, beside what
-no topology can beat. Made by `make atlas`, which searches everything anew; no figure here is
-written by hand.
+The frontiers of `topoloom frontier` at many sizes, one table for each degree and kind of links,
+beside the lower bounds. `make atlas` repeats all searches and writes this page.
 
-- **N**: hosts. **Directed links** may run one way only; of **two-way links** each has a partner the
-  other way.
-- **bounds**: steps and bandwidth below which no topology of this size and degree can go
-  ([why](cost-model.md#lower-bounds)). A bound need not be reachable.
+- **N**: hosts. **Directed links** may run one way only; every **two-way link** has a partner in the
+  opposite direction.
+- **bounds**: lower bounds of steps and bandwidth for this size and degree
+  ([derivation](../explanation/cost-model.md#lower-bounds)). A bound need not be reachable.
 - **steps**: T_L, the steps of a breadth-first-broadcast allgather, which is the diameter.
-- **bandwidth**: T_B in units of M/B ([what that is](cost-model.md#cost-of-a-topology)): the exact
-  fraction, then rounded.
+- **bandwidth**: T_B in units of M/B
+  ([definition](../explanation/cost-model.md#cost-of-a-topology)): the exact fraction, then rounded.
 - **{MARK}**: the figure meets its bound.
-- **transpose**: steps and bandwidth of the allgather on the transposed graph, which are those of
-  the reduce-scatter on the graph itself; *same* where they equal those of the allgather.
-- **recipe**: how the topology is made; the commands take it as it stands ([commands](cli.md)).
+- **transpose**: steps and bandwidth of the allgather on the transposed graph, equal to those of the
+  reduce-scatter on the graph itself; *same* if they equal those of the allgather.
+- **recipe**: the construction of the topology, as all [commands](cli.md) accept it.
 
-A row is a point of the frontier: nothing else in the catalogue is at least as good in steps and
-bandwidth, on the graph and on its transpose, and better in one of the four. So a row that looks
-beaten by another has the better transpose.
+A row is a point of the frontier: no other topology of the catalogue is at least as good in steps
+and bandwidth, on the graph and on its transpose, and better in one of the four. So a row that looks
+dominated has the better transpose.
 
-Every cost is measured on the graph that the recipe builds; where automorphisms of the graph are
-proved, one destination stands for all that they take to each other. What theorems promise chooses
-what is built and is never printed: a graph that measures other than its theorem stops the run. The
-frontier is that of the catalogue; where no {MARK} stands, better topologies may exist.
+Every cost is measured on the graph that the recipe builds. If automorphisms of the graph are
+proven, one destination represents its orbit. Theorems choose the graphs to build and are never
+printed: a graph that contradicts its theorem stops the run. The frontier is that of the catalogue;
+without a {MARK}, better topologies may exist.
 
-![least steps found, and the bound, over N](images/{STEPS})
+![least steps found, and the bound, over N](../images/{STEPS})
 
-Least steps of any point, and the bound.
+The plot shows the least steps of any point, and the bound.
 
-![bandwidth above the bound at the least steps, over N](images/{EXCESS})
+![bandwidth above the bound at the least steps, over N](../images/{EXCESS})
 
-What the fewest steps found cost: the bandwidth of that point less (N-1)/N. Where it is none, the
-point may still have many steps; see the plot above.
+The plot shows the cost of the fewest steps: the bandwidth of that point less (N-1)/N. A point
+without excess may still have many steps; see the plot above.
 """
 
 
@@ -120,7 +119,7 @@ def _beside(front: Frontier, published: Published) -> str:
     """Return the published points, and the point of ours with no more steps and bandwidth."""
     lines = [
         f"## N = {front.nodes}, degree {front.degree}, beside the published frontier\n",
-        f"![both frontiers and the bounds](images/{FRONTIER})\n",
+        f"![both frontiers and the bounds](../images/{FRONTIER})\n",
         f"Published in {published.source}, bandwidths to three decimals; beside each point the "
         "one of ours with\nno more steps and, so rounded, no more bandwidth that has the least "
         "bandwidth.\n",

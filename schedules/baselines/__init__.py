@@ -4,7 +4,7 @@ An *opponent* is a module with ``NAME``, ``time`` and ``run``: the exact time in
 the schedule on a topology of its own that the verifier accepts and the simulator times the
 same.  `OPPONENTS` are wired as the hosts of a design are, link by link, and every hop costs
 alpha.  `ASSUMED` take more than cables: a named assumption says what.  Where a form rests on
-an assumption, it favours the opponent; ``docs/cost-model.md`` derives them.
+an assumption, it favours the opponent; ``docs/explanation/cost-model.md`` derives them.
 """
 
 from collections.abc import Callable

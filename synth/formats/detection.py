@@ -85,7 +85,7 @@ def detect(text: str, filename: str = "") -> str:
         raise InvalidTopology("", f"must have at most {MAX_CHARACTERS} characters")
     head = head_of(text)
     if not head.strip():
-        raise InvalidTopology("", "is empty: give a file in a format of docs/fabrics.md")
+        raise InvalidTopology("", "is empty: give a file in a format of docs/reference/fabrics.md")
     form = _by_sign(text, head)
     if form is None and (kind := recognise(head, FOREIGN)) is not None:
         raise InvalidTopology("", kind.refusal)
@@ -138,5 +138,6 @@ def _by_shape(text: str, head: str) -> str:
         raise InvalidTopology("", kind.refusal)
     where = reason.field.removeprefix("/").replace("/", " ") or "it"
     raise wrong(
-        "", f"must be in a format of docs/fabrics.md; as an edge list {where} {reason.rule}"
+        "",
+        f"must be in a format of docs/reference/fabrics.md; as an edge list {where} {reason.rule}",
     )

@@ -84,7 +84,7 @@ def test_every_operation_publishes_what_it_answers():
 
 def test_no_answer_is_a_bare_object():
     for part in parts_of_all_answers():
-        # A plant/1 has its schema in docs/plant.md, what is plugged is in one of several forms, and
+        # docs/reference/plant.md has the schema of plant/1; today's wiring has several forms, and
         # the question of a sweep is one of three.
         named = part.get("title") in ("Plant", "Present", "Question")
         if part.get("type") == "object" and not named:

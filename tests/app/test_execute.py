@@ -192,7 +192,7 @@ def test_an_interrupt_ends_the_command_without_a_traceback(schedule_of, settings
 def test_the_page_shows_what_happens(topoloom, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "130")
-    shown = examples_of([DOCS / "execution.md"])
+    shown = examples_of([DOCS / "how-to" / "run-a-schedule.md"])
     assert len(shown) >= 3
     for command, expected in shown:
         found = printed(topoloom(*shlex.split(command)))

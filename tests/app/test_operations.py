@@ -1,4 +1,4 @@
-"""What docs/operations.md tells operators: copies, upgrades, image, compose file, audits."""
+"""docs/how-to/run-the-service.md: backups, upgrades, image, compose file, audits."""
 
 import os
 import re
@@ -26,7 +26,7 @@ from topoloom.app.store.database import (
 )
 
 ROOT = Path(__file__).parent.parent.parent
-OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
+OPERATIONS = (ROOT / "docs" / "how-to" / "run-the-service.md").read_text()
 
 
 def stored(url):

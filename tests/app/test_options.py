@@ -125,7 +125,7 @@ def limits_of(info) -> str:
     }
     if not found:
         return ""
-    return f"{found[least]} to {found[most]}{' of them' if listed else ''}"
+    return f"{found[least]} to {found[most]}{' entries' if listed else ''}"
 
 
 def require_same(parameter, info, name: str) -> None:

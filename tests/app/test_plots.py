@@ -203,12 +203,12 @@ def test_one_collective_has_the_size_that_is_drawn(size, collective):
 @pytest.mark.slow
 def test_the_page_shows_what_happens(topoloom, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    page = DOCS / "plots.md"
+    page = DOCS / "how-to" / "plots.md"
     shown = examples_of([page])
     assert {shlex.split(command)[1] for command, _ in shown} >= set(COMMANDS)
     for command, expected in shown:
         assert printed(topoloom(*shlex.split(command))) == expected, command
-    pictures = re.findall(r"\]\((images/[^)]+)\)", page.read_text())
+    pictures = re.findall(r"\]\(\.\./(images/[^)]+)\)", page.read_text())
     assert len(pictures) == 6
     makefile = (DOCS.parent / "Makefile").read_text()
     for picture in pictures:

@@ -20,7 +20,8 @@ ROOT = Path(__file__).parent.parent.parent
 
 def curl_examples():
     """Return the shell blocks of the documentation."""
-    pages = [ROOT / "README.md", ROOT / "docs" / "api.md", ROOT / "docs" / "operations.md"]
+    docs = ROOT / "docs"
+    pages = [ROOT / "README.md", docs / "reference/rest.md", docs / "how-to/run-the-service.md"]
     found = []
     for page in pages:
         for block in re.findall(r"^```sh\n(.*?)^```", page.read_text(), re.M | re.S):

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -134,11 +133,11 @@ def test_rings_send_all_to_all_the_shorter_way_round():
 
 
 def test_the_table_of_twelve_hosts_in_the_documentation_is_what_is_computed():
-    text = (Path(pages.__file__).parent.parent / "docs" / "co-design.md").read_text()
+    text = pages.PAGE.read_text()
     assert f"<!-- table: 12 hosts -->\n{pages.table(12, 4)}\n<!-- end -->" in text
 
 
 @pytest.mark.slow
 def test_every_table_in_the_documentation_is_what_is_computed():
-    text = (Path(pages.__file__).parent.parent / "docs" / "co-design.md").read_text()
+    text = pages.PAGE.read_text()
     assert pages.page(text) == text

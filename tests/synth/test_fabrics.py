@@ -239,6 +239,6 @@ def test_every_two_groups_of_a_dragonfly_are_joined_by_equally_many_links(a, h) 
 
 
 def test_every_fabric_is_documented() -> None:
-    text = (Path(__file__).parent.parent.parent / "docs" / "fabrics.md").read_text()
+    text = (Path(__file__).parent.parent.parent / "docs" / "reference" / "fabrics.md").read_text()
     for name in FABRICS:
         assert f"`{name}`" in text

@@ -482,7 +482,7 @@ def test_four_thousand_hosts_are_read_in_seconds():
 
 
 def schema_of_the_page():
-    text = (Path(__file__).parents[2] / "docs" / "plant.md").read_text()
+    text = (Path(__file__).parents[2] / "docs" / "reference" / "plant.md").read_text()
     return json.loads(text.partition("## JSON Schema")[2].split("```json")[1].split("```")[0])
 
 
@@ -506,6 +506,6 @@ def test_the_documented_schema_refuses_unknown_words(place, value):
 
 
 def test_the_plant_of_the_page_is_read():
-    text = (Path(__file__).parents[2] / "docs" / "plant.md").read_text()
+    text = (Path(__file__).parents[2] / "docs" / "reference" / "plant.md").read_text()
     plant = read_plant_text(text.split("```yaml")[1].split("```")[0])
     assert plant.name == "hall 2" and len(plant.present.foreign) == 1

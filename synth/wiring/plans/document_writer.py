@@ -1,6 +1,6 @@
 """The patch-plan/1 document: everything an operator or a device renderer needs.
 
-``docs/wiring.md`` describes it field by field.
+``docs/explanation/wiring.md`` describes it field by field.
 """
 
 import hashlib

@@ -1,6 +1,6 @@
 """plant/1: the plant as JSON values, read.
 
-``docs/plant.md`` describes it member by member, with its JSON Schema.
+``docs/reference/plant.md`` describes it member by member, with its JSON Schema.
 """
 
 from typing import Any
