@@ -1,12 +1,14 @@
 """graph6, sparse6 and digraph6: a whole graph in one line of printable characters.
 
 Nodes are 0, 1, ...; there are no capacities, names or kinds.  graph6 and sparse6 are
-undirected, so every edge is a link each way; only sparse6 has parallel ones.
+undirected, so every edge is a link each way; only sparse6 has parallel ones.  networkx reads and
+writes sparse6. It has no digraph6, and graph6 shares the code of digraph6.
 Source: McKay, "Description of graph6, sparse6 and digraph6 encodings" (nauty, formats.txt).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -81,27 +83,12 @@ def sparse6(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     InvalidTopology
         It is no such line, has more than 65,536 nodes, or an edge from a node to itself.
     """
-    size, codes = _order(_codes(text, ">>sparse6<<", ":"), MOST_SPARSE)
-    width = max(1, (size - 1).bit_length())
-    bits = _bits(codes)
-    steps = len(bits) // (width + 1)
-    table = bits[: steps * (width + 1)].reshape(steps, width + 1).astype(np.int64)
-    moves = table[:, 0].tolist()
-    ends = (table[:, 1:] @ (1 << np.arange(width)[::-1])).tolist()
-    return _graph(size, _walk(size, moves, ends), attributes, both_ways=True)
-
-
-def _walk(size: int, moves: list[int], ends: list[int]) -> Iterator[tuple[int, int]]:
-    """Yield the edges that the steps of a sparse6 line say; padding ends them."""
-    node = 0
-    for move, end in zip(moves, ends, strict=True):
-        node += move
-        if node >= size or (end >= size and end > node):
-            return
-        if end > node:
-            node = end
-        else:
-            yield end, node
+    codes = _codes(text, ">>sparse6<<", ":")
+    size, _ = _order(codes, MOST_SPARSE)
+    graph = nx.from_sparse6_bytes(b":" + (codes + 63).tobytes())
+    return _graph(
+        size, ((one, other) for one, other, *_ in graph.edges()), attributes, both_ways=True
+    )
 
 
 def _codes(text: str, heading: str, mark: str) -> Bits:
@@ -209,28 +196,11 @@ def to_sparse6(topology: Topology) -> str:
     require_numbered(topology, "sparse6")
     require_unit_links(topology, "sparse6")
     require_undirected(topology, "sparse6")
-    size = topology.node_count
-    width = max(1, (size - 1).bit_length())
+    graph: nx.MultiGraph[int] = nx.MultiGraph()
+    graph.add_nodes_from(range(topology.node_count))
     ends = zip(topology.sources.tolist(), topology.targets.tolist(), strict=True)
-    bits: list[int] = []
-    node = 0
-    for later, earlier in sorted(pair for pair in ends if pair[0] > pair[1]):
-        if later > node + 1:
-            bits += _step(1, later, width)
-            bits += _step(0, earlier, width)
-        else:
-            bits += _step(later - node, earlier, width)
-        node = later
-    # Where n is a power of two, padding of ones alone could be read as a loop of node n - 1.
-    room = -len(bits) % 6
-    if size == 1 << width and room >= width and node < size - 1:
-        bits.append(0)
-    bits += [1] * (-len(bits) % 6)
-    return _text(":", size, np.array(bits, dtype=np.uint8))
-
-
-def _step(move: int, end: int, width: int) -> list[int]:
-    return [move, *(end >> place & 1 for place in reversed(range(width)))]
+    graph.add_edges_from(pair for pair in ends if pair[0] > pair[1])
+    return nx.to_sparse6_bytes(graph, header=False).decode()
 
 
 def _require_dense(topology: Topology, form: str) -> None:

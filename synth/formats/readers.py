@@ -1,4 +1,13 @@
-"""Reading any of the formats: which there are, and what each takes."""
+"""Reading any of the formats: which there are, and what each takes.
+
+Readers of networkx and SciPy serve where they lose nothing: networkx reads sparse6. GML, GEXF,
+Matrix Market and adjacency lists have own readers for three reasons:
+
+* networkx and SciPy read decimals as floats of 53 bits. These readers keep 30 digits.
+* Errors name the line of a node, a link or a cell. networkx keeps no lines, SciPy only some.
+* Nesting, entities and sizes have limits. networkx recurses over GML and expands the entities of
+  GEXF; SciPy allocates the dense matrix that a header announces.
+"""
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
